@@ -1,0 +1,316 @@
+/*
+ * drasync.h - regions that lie at the same address on every rank of an MPI job
+ * and are taken and given back like reader-writer locks.
+ *
+ * A region is a set of pages with one identity; its handle is its address.  It
+ * may have subregions.  Pointers into regions stay valid on every rank.
+ *
+ * The rules, in short:
+ *   - A hold covers the region and its subregions.  WRITE excludes every other
+ *     hold granted later.  READ pins the version that was current when it was
+ *     granted: a reader sees no later write, and never makes a writer wait.
+ *   - Holds belong to the rank, not to a thread; they nest and count.
+ *   - A rank that creates a root region holds it for WRITE until it releases it.
+ *     A subregion is created under a WRITE hold of its parent and is covered by
+ *     that hold.
+ *   - Memory of a region may be read under any hold and written, allocated and
+ *     freed under WRITE only.
+ *   - Ancestors first: acquiring a region while holding one of its subregions,
+ *     but not the region itself, is DRASYNC_EORDER.
+ *
+ * The library starts inside MPI_Init or MPI_Init_thread when the program refers
+ * to any of these calls, or at the first call if MPI was not started, which
+ * then starts MPI.  If MPI was started where the library could not see it, the
+ * first call is collective over MPI_COMM_WORLD.
+ *
+ * Unless said otherwise a call is thread-safe, not collective, and on error has
+ * changed nothing.  Any call may return DRASYNC_ENOTREADY (MPI is finalized, or
+ * this is a child of fork), DRASYNC_EPEER (a rank of the job died) or
+ * DRASYNC_EINTERNAL.  After Symeonidou, Pratikakis, Nikolopoulos, Bilas:
+ * DRASync, IJHPCA 2014, sec. 2.
+ */
+#ifndef DRASYNC_H
+#define DRASYNC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define DRASYNC_VERSION "0.1.0"
+
+/* A region's handle: its address, the same on every rank.  NULL is none. */
+typedef struct drasync_region *drasync_region_t;
+
+enum drasync_mode {
+    DRASYNC_READ = 1,
+    DRASYNC_WRITE = 2,
+};
+
+/*
+ * Every error, with its text.  Values are stable.
+ */
+#define DRASYNC_ERRORS(X)                                                     \
+    X(DRASYNC_OK, 0, "success")                                               \
+    X(DRASYNC_EINVAL, -1, "an argument is not valid")                         \
+    X(DRASYNC_ENOREGION, -2, "no region has this address")                    \
+    X(DRASYNC_EDELETED, -3, "the region was deleted")                         \
+    X(DRASYNC_EAGAIN, -4, "not available within the time given")              \
+    X(DRASYNC_ENOTHELD, -5, "this rank does not hold the region as needed")   \
+    X(DRASYNC_EUPGRADE, -6,                                                   \
+      "WRITE asked for while this rank holds the region for READ only")       \
+    X(DRASYNC_EORDER, -7,                                                     \
+      "this rank holds a subregion of the region it asks for")                \
+    X(DRASYNC_EBUSY, -8, "another rank holds or waits for the region")        \
+    X(DRASYNC_ENOMEM, -9, "out of memory")                                    \
+    X(DRASYNC_ENOSPACE, -10, "out of region addresses")                       \
+    X(DRASYNC_ENOOBJECT, -11, "no object starts at this address")             \
+    X(DRASYNC_EALIGN, -12, "the address is not aligned as objects are")       \
+    X(DRASYNC_EFREED, -13, "the object is not allocated")                     \
+    X(DRASYNC_EEXIST, -14, "the name is published already")                   \
+    X(DRASYNC_ENOTREADY, -15, "DRASync is not running in this process")       \
+    X(DRASYNC_ETHREAD, -16, "MPI does not give MPI_THREAD_MULTIPLE")          \
+    X(DRASYNC_EPEER, -17, "a rank of the job died")                           \
+    X(DRASYNC_ELIMIT, -18, "a limit of this build was reached")               \
+    X(DRASYNC_EADDRESS, -19, "no address range is free on all ranks")         \
+    X(DRASYNC_EINTERNAL, -20, "DRASync found its own state broken")           \
+    X(DRASYNC_EMODE, -21, "the mode this job runs in does not allow this")
+
+enum drasync_error {
+#define DRASYNC_ERROR_ENUM(name, value, text) name = value,
+    DRASYNC_ERRORS(DRASYNC_ERROR_ENUM)
+#undef DRASYNC_ERROR_ENUM
+};
+
+/* The text of an error code; never NULL, not to be freed. */
+const char *drasync_strerror(int error);
+
+/* The name of an error code, for example "DRASYNC_EAGAIN"; never NULL. */
+const char *drasync_errname(int error);
+
+/* The version of the library that runs, for example "0.1.0". */
+const char *drasync_version(void);
+
+/* No limit of time. */
+#define DRASYNC_FOREVER UINT64_MAX
+
+/* --- Start and end; both optional --------------------------------------- */
+
+/*
+ * Start the library now.  Collective over MPI_COMM_WORLD, unless it runs
+ * already.  Starts MPI (MPI_THREAD_MULTIPLE) if nobody has.
+ *
+ *   DRASYNC_ETHREAD   MPI cannot be used by several threads, and there are
+ *                     several nodes
+ *   DRASYNC_EADDRESS  the address range is taken on some rank
+ *   DRASYNC_ENOMEM
+ */
+int drasync_init(void);
+
+/*
+ * End the library: collective; holds that are left are released, waiting
+ * requests of others are served first.  MPI_Finalize does it by itself.  If
+ * the library started MPI, it finalizes MPI at exit.
+ */
+int drasync_finalize(void);
+
+/* 1 if the library runs in this process, else 0. */
+int drasync_running(void);
+
+/* --- Regions ------------------------------------------------------------- */
+
+/*
+ * Make a root region, held by this rank for WRITE.
+ *   DRASYNC_ENOMEM, DRASYNC_ENOSPACE, DRASYNC_ELIMIT
+ */
+int drasync_new_region(drasync_region_t *region_out);
+
+/*
+ * Make a subregion of @parent, which this rank must hold for WRITE (directly or
+ * through an ancestor).  The hold of the parent covers the subregion.
+ *   DRASYNC_ENOREGION, DRASYNC_ENOTHELD, DRASYNC_ENOMEM, DRASYNC_ENOSPACE,
+ *   DRASYNC_ELIMIT
+ */
+int drasync_new_subregion(drasync_region_t parent,
+                          drasync_region_t *region_out);
+
+/*
+ * Delete @region, its objects and all its subregions, wherever they are.  This
+ * rank must hold it for WRITE, or must be able to take it at once; holds of
+ * this rank inside the subtree end with it.  Requests that wait for it, on any
+ * rank, return DRASYNC_EDELETED.
+ *   DRASYNC_ENOREGION, DRASYNC_EDELETED
+ *   DRASYNC_EBUSY     another rank holds a part of it
+ *   DRASYNC_EUPGRADE  this rank holds it for READ only
+ */
+int drasync_delete(drasync_region_t region);
+
+/* --- Holds --------------------------------------------------------------- */
+
+/*
+ * Take a hold on @region and its subregions, however long it takes.
+ *   DRASYNC_EINVAL    @mode is neither READ nor WRITE
+ *   DRASYNC_ENOREGION, DRASYNC_EDELETED, DRASYNC_EUPGRADE, DRASYNC_EORDER
+ *   DRASYNC_ENOMEM    this node has no memory for the region's data
+ */
+int drasync_acquire(drasync_region_t region, enum drasync_mode mode);
+
+/*
+ * The same, waiting at most @timeout_us microseconds; DRASYNC_FOREVER waits
+ * without limit.  With 0 the owner is asked, but no other holder is waited for.
+ *   DRASYNC_EAGAIN    the time passed first, and no hold was taken
+ */
+int drasync_acquire_timed(drasync_region_t region, enum drasync_mode mode,
+                          uint64_t timeout_us);
+
+/* drasync_acquire_timed() with a timeout of 0. */
+int drasync_try_acquire(drasync_region_t region, enum drasync_mode mode);
+
+/*
+ * The non-blocking form.  *request_out is owned by the caller until
+ * drasync_wait() returns, drasync_test() says it is done, or drasync_cancel().
+ * The hold is there only when test or wait gave 0.
+ */
+typedef struct drasync_request *drasync_request_t;
+int drasync_iacquire(drasync_region_t region, enum drasync_mode mode,
+                     drasync_request_t *request_out);
+
+/*
+ * Is it done?  *done_out becomes 1 and *request NULL if so, and the result is
+ * that of drasync_acquire(); otherwise *done_out is 0 and the result 0.
+ */
+int drasync_test(drasync_request_t *request, int *done_out);
+
+/* Wait until it is done, at most @timeout_us; the request lives on after
+ * DRASYNC_EAGAIN and is NULL after any other result. */
+int drasync_wait(drasync_request_t *request, uint64_t timeout_us);
+
+/* Give a request up; if it was granted meanwhile, the hold is released. */
+int drasync_cancel(drasync_request_t *request);
+
+/*
+ * Give back one hold of @region: of WRITE if this rank has one, else of READ.
+ * What was written under WRITE is the new version.
+ *   DRASYNC_ENOTHELD  this rank has no hold that was acquired on this region
+ *   DRASYNC_ENOREGION
+ */
+int drasync_release(drasync_region_t region);
+
+/* --- Objects ------------------------------------------------------------- */
+
+/*
+ * Allocate @size_bytes in @region, aligned to 16 bytes, not cleared.  Size 0
+ * gives an address that is unique and may be freed.  Needs WRITE.
+ *   DRASYNC_ENOREGION, DRASYNC_ENOTHELD, DRASYNC_ENOMEM, DRASYNC_ENOSPACE
+ */
+int drasync_alloc(drasync_region_t region, size_t size_bytes, void **ptr_out);
+
+/*
+ * Free one object.  Needs WRITE on its region.  NULL is ignored.
+ *   DRASYNC_ENOOBJECT (not in a region), DRASYNC_EALIGN, DRASYNC_EFREED,
+ *   DRASYNC_ENOTHELD
+ */
+int drasync_free(void *ptr);
+
+/*
+ * Change an object's size and, if @region is not NULL, its region.  *ptr_out
+ * is the object, moved or not; on error the old one is as it was.  @ptr NULL
+ * allocates in @region.  Needs WRITE on both regions.
+ */
+int drasync_realloc(void *ptr, size_t size_bytes, drasync_region_t region,
+                    void **ptr_out);
+
+/* --- Questions ----------------------------------------------------------- */
+
+/*
+ * The region whose page @ptr points into, as far as this node knows it.
+ *   DRASYNC_ENOREGION
+ */
+int drasync_region_of(const void *ptr, drasync_region_t *region_out);
+
+struct drasync_info {
+    drasync_region_t region;
+    drasync_region_t parent; /* NULL: a root region */
+    uint64_t reserved_bytes; /* pages given to it, without subregions */
+    uint64_t used_bytes;     /* allocated and not freed; 0 unless held */
+    uint64_t extents;        /* runs of pages */
+    uint64_t subregions;     /* direct ones this node knows */
+    uint64_t version;        /* grows with every WRITE hold released */
+    int owner_node;          /* as far as this node knows */
+    int owned_here;          /* 1: the current version is on this node */
+    int held_read;           /* holds of this rank on this region itself */
+    int held_write;
+    int waiting;             /* requests queued here */
+};
+
+/*
+ * What is known about @region on this node now.
+ *   DRASYNC_ENOREGION
+ */
+int drasync_get_info(drasync_region_t region, struct drasync_info *info_out);
+
+struct drasync_stats {
+    uint64_t acquires;         /* of this rank, granted */
+    uint64_t acquires_waited;  /* of these, not granted at once */
+    uint64_t releases;
+    uint64_t allocations;
+    uint64_t frees;
+    uint64_t messages_sent;    /* of this node, all ranks */
+    uint64_t messages_received;
+    uint64_t bytes_sent;       /* region data of this node, on the wire */
+    uint64_t bytes_received;
+    uint64_t bytes_copied;     /* region data copied inside the node */
+    uint64_t chunk_requests;   /* to the manager */
+    uint64_t regions;          /* alive and known on this node */
+    uint64_t reserved_bytes;   /* memory of this node behind region pages */
+    int rank, ranks, node, nodes;
+};
+
+/* Counters since the start. */
+int drasync_get_stats(struct drasync_stats *stats_out);
+
+/* --- Names --------------------------------------------------------------- */
+
+/* The longest name, in bytes, without the end. */
+#define DRASYNC_NAME_MAX 63
+
+/*
+ * Give @region a name that every rank can look up.  The name goes with the
+ * region when it is deleted.
+ *   DRASYNC_EINVAL (empty or too long), DRASYNC_EEXIST, DRASYNC_ENOREGION
+ */
+int drasync_publish(const char *name, drasync_region_t region);
+
+/*
+ * The region published as @name, waiting at most @timeout_us for somebody to
+ * publish it.  DRASYNC_EAGAIN if nobody did.
+ */
+int drasync_lookup(const char *name, uint64_t timeout_us,
+                   drasync_region_t *region_out);
+
+/* --- The calls of the paper, Fig. 1 --------------------------------------- */
+
+/*
+ * As printed there.  On error they print one line that says what was wrong and
+ * end the job, as MPI does by default.  Define DRASYNC_NO_SHORT_NAMES before
+ * including this header to leave them out.
+ */
+#ifndef DRASYNC_NO_SHORT_NAMES
+typedef drasync_region_t region;
+enum { READ = DRASYNC_READ, WRITE = DRASYNC_WRITE };
+
+region new_region(void);
+region new_subregion(region r);
+void delete_region(region r);
+void *ralloc(region r, size_t s);
+void acquire_region(region r, int choice);
+void release_region(region r);
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* DRASYNC_H */
