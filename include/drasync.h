@@ -222,6 +222,15 @@ int drasync_free(void *ptr);
 int drasync_realloc(void *ptr, size_t size_bytes, drasync_region_t region,
                     void **ptr_out);
 
+/*
+ * One pointer kept with the region's data, by which a rank that has only the
+ * handle finds what is inside; NULL in a new region.  Setting needs WRITE,
+ * getting any hold.
+ *   DRASYNC_ENOREGION, DRASYNC_ENOTHELD
+ */
+int drasync_set_root(drasync_region_t region, void *ptr);
+int drasync_get_root(drasync_region_t region, void **ptr_out);
+
 /* --- Questions ----------------------------------------------------------- */
 
 /*
