@@ -1,0 +1,1 @@
+# Barnes-Hut N-body, in two forms that share their numerical code.

@@ -1,0 +1,106 @@
+#include "report.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PROGRESS_SECONDS 0.1
+
+int report_parse_u64(const char *text, uint64_t min, uint64_t max,
+                     uint64_t *value_out)
+{
+    unsigned long long value;
+    char *end;
+
+    if (*text < '0' || *text > '9')
+        return -1;
+    errno = 0;
+    value = strtoull(text, &end, 10);
+    if (errno || *end != '\0' || value < min || value > max)
+        return -1;
+    *value_out = value;
+    return 0;
+}
+
+int report_parse_double(const char *text, double min, double max,
+                        double *value_out)
+{
+    double value;
+    char *end;
+
+    if (*text == '\0' || strspn(text, "+-.0123456789eE") != strlen(text))
+        return -1;
+    value = strtod(text, &end);
+    if (*end != '\0' || !isfinite(value) || value < min || value > max)
+        return -1;
+    *value_out = value;
+    return 0;
+}
+
+int report_is_first_process(void)
+{
+    const char *rank = getenv("PMI_RANK");
+
+    return !rank || strcmp(rank, "0") == 0;
+}
+
+double report_now_seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double) now.tv_sec + (double) now.tv_nsec * 1e-9;
+}
+
+static void *check_memory(void *ptr, size_t size_bytes)
+{
+    if (!ptr) {
+        fprintf(stderr, "out of memory: %zu bytes asked for\n", size_bytes);
+        abort();
+    }
+    return ptr;
+}
+
+void *report_malloc(size_t size_bytes)
+{
+    return check_memory(malloc(size_bytes ? size_bytes : 1), size_bytes);
+}
+
+void *report_realloc(void *ptr, size_t size_bytes)
+{
+    return check_memory(realloc(ptr, size_bytes ? size_bytes : 1), size_bytes);
+}
+
+static int progress_shown;
+
+void report_progress(const char *name, const char *what, uint64_t done,
+                     uint64_t total)
+{
+    static int terminal = -1;
+    static double last;
+    double now;
+
+    if (terminal < 0)
+        terminal = isatty(STDERR_FILENO);
+    if (!terminal)
+        return;
+    now = report_now_seconds();
+    if (now - last < PROGRESS_SECONDS)
+        return;
+    last = now;
+    fprintf(stderr, "\r%s: %s %.0f%%\033[K", name, what,
+            total ? 100.0 * (double) done / (double) total : 100.0);
+    fflush(stderr);
+    progress_shown = 1;
+}
+
+void report_progress_end(void)
+{
+    if (progress_shown)
+        fputs("\r\033[K", stderr);
+    progress_shown = 0;
+}

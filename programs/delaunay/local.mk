@@ -1,0 +1,1 @@
+# Delaunay triangulation, in two forms that share their numerical code.
