@@ -1,0 +1,1 @@
+include_HEADERS += include/drasync.h include/myrmics.h

@@ -1,0 +1,40 @@
+# Warnings and sanitizers.
+
+AC_DEFUN([DRASYNC_WARNINGS], [
+AC_ARG_ENABLE([werror],
+    [AS_HELP_STRING([--enable-werror], [stop at compiler warnings])])
+WARN_CFLAGS="-Wall -Wextra -Wconversion -Wmissing-prototypes"
+AS_IF([test "x$enable_werror" = xyes], [WARN_CFLAGS="$WARN_CFLAGS -Werror"])
+AC_SUBST([WARN_CFLAGS])
+])
+
+# The flags go into CFLAGS, where no target can forget them; libtool passes
+# CFLAGS to the linker too.
+AC_DEFUN([DRASYNC_SANITIZERS], [
+drasync_sanitizers=
+m4_foreach([san], [asan, ubsan, tsan], [
+AC_ARG_ENABLE(san,
+    [AS_HELP_STRING([--enable-]san,
+        [build everything with ]m4_case(san, [asan], [AddressSanitizer],
+            [ubsan], [UndefinedBehaviorSanitizer], [ThreadSanitizer]))])
+AS_IF([test "x$enable_]san[" = xyes],
+      [drasync_sanitizers="$drasync_sanitizers]m4_case(san,
+           [asan], [address], [ubsan], [undefined], [thread])[ "])
+])
+AS_CASE([$drasync_sanitizers],
+        [*address*thread*],
+        [AC_MSG_ERROR([--enable-asan and --enable-tsan exclude each other])])
+for drasync_san in $drasync_sanitizers; do
+    CFLAGS="$CFLAGS -fsanitize=$drasync_san"
+    AS_IF([test $drasync_san = undefined],
+          [CFLAGS="$CFLAGS -fno-sanitize-recover=undefined"])
+done
+AS_IF([test -n "$drasync_sanitizers"],
+      [CFLAGS="$CFLAGS -fno-omit-frame-pointer"
+       AC_MSG_CHECKING([whether the sanitizers link])
+       AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])],
+           [AC_MSG_RESULT([yes])],
+           [AC_MSG_RESULT([no])
+            AC_MSG_ERROR([the compiler has no: $drasync_sanitizers])])])
+AC_SUBST([DRASYNC_SANITIZERS], [$drasync_sanitizers])
+])

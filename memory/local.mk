@@ -1,0 +1,2 @@
+noinst_LTLIBRARIES += libdrasync_memory.la
+libdrasync_memory_la_SOURCES =

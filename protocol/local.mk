@@ -1,0 +1,2 @@
+noinst_LTLIBRARIES += libdrasync_protocol.la
+libdrasync_protocol_la_SOURCES =

@@ -1,0 +1,43 @@
+# Loaded by every Bats file: `load common`.
+#
+# Make check sets abs_top_builddir, abs_top_srcdir, MPICC, MPIRUN ...; without
+# them (bats started by hand) the source tree or $DRASYNC_BUILD serves.
+
+bats_require_minimum_version 1.5.0
+export BATS_LIB_PATH="${BATS_LIB_PATH:-/usr/lib/bats}"
+bats_load_library bats-support
+bats_load_library bats-assert
+
+: "${abs_top_srcdir:=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)}"
+: "${abs_top_builddir:=${DRASYNC_BUILD:-$abs_top_srcdir}}"
+: "${MPICC:=mpicc}" "${MPICXX:=mpicxx}" "${MPIFORT:=mpifort}"
+: "${MPIRUN:=mpirun}"
+export abs_top_srcdir abs_top_builddir MPICC MPICXX MPIFORT MPIRUN
+
+# What the build made: libraries and real programs, not libtool's scripts.
+libs=$abs_top_builddir/.libs
+shim=$libs/libdrasync_shim.so
+data=$abs_top_srcdir/data
+
+# A missing mpirun is a failure, not a skip.
+command -v "$MPIRUN" >/dev/null || {
+  echo "$MPIRUN not found (Debian: apt-get install mpich)" >&2
+  return 1
+}
+
+# mpi N PROGRAM ARGUMENTS...: run a job, at most DRASYNC_TEST_SECONDS (120).
+# Bats waits for whoever holds its descriptor 3, so no job gets it.
+mpi() {
+  local ranks=$1
+  shift
+  timeout -k 5 "${DRASYNC_TEST_SECONDS:-120}" \
+    "$MPIRUN" -n "$ranks" "$@" </dev/null 3>&-
+}
+
+# The same with the shim preloaded, as a user would: into mpirun and all below.
+mpi_preloaded() {
+  local ranks=$1
+  shift
+  LD_PRELOAD=$shim timeout -k 5 "${DRASYNC_TEST_SECONDS:-120}" \
+    "$MPIRUN" -n "$ranks" "$@" </dev/null 3>&-
+}
