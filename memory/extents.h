@@ -1,0 +1,102 @@
+/*
+ * extents.h - which region has which pages.
+ *
+ * An extent is a run of pages given to one region, described by a `struct
+ * extent` in control memory; the page map leads from every page of it there.
+ * extent_of() finds it in two loads, without a lock, for any pointer value.
+ *
+ * What extent_of() returns may be removed at any moment unless the caller holds
+ * whatever keeps the region's extents in place.  A caller without that copies
+ * what it needs with extent_find().
+ *
+ * Callers guarantee that one extent is not removed twice.  Thread-safe and
+ * process-safe.  On error nothing has changed.
+ */
+#ifndef MEMORY_EXTENTS_H
+#define MEMORY_EXTENTS_H
+
+#include "memory/space.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* The longest extent, in pages (8 TiB). */
+#define EXTENT_PAGES_MAX ((uint64_t)1 << 31)
+
+struct extent {
+    /* The allocator's free list writes here; nothing may live in it. */
+    uint64_t reserved_by_control[2];
+    _Atomic(void *) owner;         /* the region; opaque here */
+    _Atomic uint64_t first_page;
+    _Atomic uint64_t pages;
+    _Atomic uint64_t incarnation;  /* of the region */
+    /* For the owner; zero at first, not looked at here. */
+    struct extent *next;
+    uint64_t frames;               /* say, the current file offset */
+    uint64_t user[4];
+};
+
+/*
+ * Enter a run of pages as an extent of @owner.  Frames are not touched.
+ *   DRASYNC_EINVAL  outside the space, page 0, longer than EXTENT_PAGES_MAX, or
+ *                   @owner NULL
+ *   DRASYNC_EEXIST  it overlaps another extent
+ *   DRASYNC_ENOMEM, DRASYNC_EPEER
+ */
+int extent_insert(const struct space *space, uint64_t first, uint64_t pages,
+                  void *owner, uint64_t incarnation,
+                  struct extent **extent_out);
+
+/* Take it out of the page map and free the descriptor.  Its frames and its
+ * addresses stay the caller's to give back.  0 or DRASYNC_EPEER. */
+int extent_remove(const struct space *space, struct extent *extent);
+
+/*
+ * Cut a run of @pages from this node's addresses (pages_take(), with frames) and
+ * enter it.  Errors of both.
+ */
+int extent_new(const struct space *space, uint64_t pages, void *owner,
+               uint64_t incarnation, struct extent **extent_out);
+
+/* Undo extent_new(): remove it and give addresses and frames back. */
+int extent_delete(const struct space *space, struct extent *extent);
+
+/*
+ * Enter an extent that another node cut: reserve primary frames (they read as
+ * 0) and enter it.  Errors of extent_insert() and frames_reserve().
+ */
+int extent_adopt(const struct space *space, uint64_t first, uint64_t pages,
+                 void *owner, uint64_t incarnation,
+                 struct extent **extent_out);
+
+/* Undo extent_adopt(): remove it and give the frames back. */
+int extent_forget(const struct space *space, struct extent *extent);
+
+/* The extent that has the page @ptr points into, or NULL. */
+static inline struct extent *extent_of(const struct space *space,
+                                       const void *ptr)
+{
+    uint64_t page = space_page(space, ptr);
+    _Atomic(struct extent *) *map = space->page_map;
+
+    if (page == SPACE_NO_PAGE)
+        return NULL;
+    return atomic_load_explicit(&map[page], memory_order_acquire);
+}
+
+struct extent_copy {
+    struct extent *extent;
+    void *owner;
+    uint64_t first_page;
+    uint64_t pages;
+    uint64_t incarnation;
+};
+
+/*
+ * A consistent copy of the extent that has @ptr's page at some moment of the
+ * call.  0, or DRASYNC_ENOREGION.
+ */
+int extent_find(const struct space *space, const void *ptr,
+                struct extent_copy *copy_out);
+
+#endif

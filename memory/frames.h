@@ -1,0 +1,81 @@
+/*
+ * frames.h - the memory behind pages: ranges of the data file.
+ *
+ * Primary frames (offset = page * PAGE_BYTES) come and go with page runs
+ * (pages.h) and adopted extents; alternate frames are allocated here.  All of
+ * them are reserved before anybody may touch them and charged to the limit.
+ *
+ * Frames say nothing about what a process has mapped: frames_map() changes what
+ * this process sees at some addresses, and only in this process.
+ *
+ * Callers guarantee that they do not give back frames that somebody still uses.
+ * Thread-safe and process-safe.  On error nothing has changed.
+ */
+#ifndef MEMORY_FRAMES_H
+#define MEMORY_FRAMES_H
+
+#include "memory/space.h"
+
+#include <stdint.h>
+
+/* Freed alternate frames kept for reuse, per node. */
+#define FRAMES_CACHED_BYTES_MAX ((uint64_t)64 << 20)
+
+/*
+ * Reserve [offset, offset + bytes) of the data file, none of which is reserved.
+ * It reads as 0.
+ *   DRASYNC_EINVAL  outside the file, or not whole pages
+ *   DRASYNC_ENOMEM
+ */
+int frames_reserve(const struct space *space, uint64_t offset,
+                   uint64_t bytes);
+
+/* Give back what was reserved.  0, DRASYNC_EINVAL or DRASYNC_EINTERNAL. */
+int frames_unreserve(const struct space *space, uint64_t offset,
+                     uint64_t bytes);
+
+/*
+ * @pages consecutive alternate frames; *offset_out is where, in the data file.
+ * Contents are undefined.
+ *   DRASYNC_ENOMEM   no memory
+ *   DRASYNC_ENOSPACE no run of that length is left in the alternate part
+ *   DRASYNC_EPEER
+ */
+int frames_take(const struct space *space, uint64_t pages,
+                uint64_t *offset_out);
+
+/* Give them back, all at once.  DRASYNC_EINVAL if they are not exactly what
+ * frames_take() gave. */
+int frames_give(const struct space *space, uint64_t offset, uint64_t pages);
+
+/* Is @offset in the alternate part? */
+static inline int frames_alternate(const struct space *space, uint64_t offset)
+{
+    return offset >= space->layout.data_bytes;
+}
+
+/*
+ * Copy @bytes between frames, through the window.  Both ranges are reserved.
+ * DRASYNC_EINVAL if a range is outside the file.
+ */
+int frames_copy(const struct space *space, uint64_t to_offset,
+                uint64_t from_offset, uint64_t bytes);
+
+/*
+ * Let pages [first, first + pages) of this process show the frames at @offset.
+ * The caller knows that no thread of this process uses the pages meanwhile.
+ *   DRASYNC_EINVAL  a range is outside
+ *   DRASYNC_ELIMIT  this process has too many mappings
+ *   DRASYNC_ENOMEM
+ */
+int frames_map(const struct space *space, uint64_t first, uint64_t pages,
+               uint64_t offset);
+
+/* Show the primary frames again. */
+static inline int frames_map_primary(const struct space *space, uint64_t first,
+                                     uint64_t pages)
+{
+    return frames_map(space, first, pages, space_page_offset(first));
+}
+
+#endif

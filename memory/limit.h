@@ -1,0 +1,35 @@
+/*
+ * limit.h - how much memory a node may use.
+ *
+ * Whoever reserves frames charges them here first.  The limit is what the user
+ * said (DRASYNC_MEMORY), or the least of the cgroups' limit and 90 % of the
+ * machine's memory.  Because reserving past a cgroup's limit gets a process
+ * killed rather than refused, what is left outside is looked at again every
+ * LIMIT_RECHECK_BYTES.  Thread-safe and process-safe, without locks.
+ */
+#ifndef MEMORY_LIMIT_H
+#define MEMORY_LIMIT_H
+
+#include "memory/space.h"
+
+#include <stdint.h>
+
+#define LIMIT_RECHECK_BYTES ((uint64_t)64 << 20)
+
+/* The limit if the user says nothing. */
+uint64_t limit_default_bytes(void);
+
+/* Count @bytes that are about to be reserved.  0 or DRASYNC_ENOMEM. */
+int limit_charge(const struct space *space, uint64_t bytes);
+
+/* They were not reserved after all, or were given back. */
+void limit_release(const struct space *space, uint64_t bytes);
+
+/* What is charged now, and the limit. */
+uint64_t limit_used_bytes(const struct space *space);
+uint64_t limit_bytes(const struct space *space);
+
+/* Change the limit; what is in use stays.  For tests and the runtime. */
+void limit_set(const struct space *space, uint64_t bytes);
+
+#endif

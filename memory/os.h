@@ -1,0 +1,80 @@
+/*
+ * os.h - everything memory/ asks of the operating system.
+ *
+ * No other file of memory/ makes a system call for mappings, files or limits.
+ * Nothing here allocates memory, locks or prints.  Callers guarantee that
+ * addresses, offsets and lengths are multiples of OS_PAGE_BYTES where a mapping
+ * or a file range is meant.
+ */
+#ifndef MEMORY_OS_H
+#define MEMORY_OS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define OS_PAGE_BYTES 4096u
+
+/* No limit. */
+#define OS_UNLIMITED UINT64_MAX
+
+/* A line of /proc/self/maps, with a path, fits. */
+#define OS_LINE_BYTES 512
+
+/*
+ * A sparse file without a name, @size_bytes long, close-on-exec.
+ * Returns 0, DRASYNC_ENOMEM, or DRASYNC_ELIMIT (no descriptor left).
+ */
+int os_file_new(const char *name, uint64_t size_bytes, int *fd_out);
+
+/*
+ * Give frames to a range of a file, so that touching it cannot fail later.
+ * Frames that are there already stay, with their contents; new ones read as 0.
+ * Returns 0, or DRASYNC_ENOMEM with the file as it was.
+ */
+int os_file_reserve(int fd, uint64_t offset, uint64_t bytes);
+
+/* Give the frames of a range back; it reads as 0 afterwards.  0 or
+ * DRASYNC_EINTERNAL. */
+int os_file_punch(int fd, uint64_t offset, uint64_t bytes);
+
+/*
+ * Map a file, shared and writable, at exactly @address, where nothing may be
+ * mapped.  The range is left out of core dumps.
+ *   DRASYNC_EEXIST  something is mapped there
+ *   DRASYNC_ENOMEM  no address space or page tables
+ */
+int os_map_new(void *address, uint64_t bytes, int fd, uint64_t offset);
+
+/*
+ * The same, replacing whatever is mapped there, which must be ours.
+ *   DRASYNC_ELIMIT  the process has too many mappings (vm.max_map_count);
+ *                   the range is as it was
+ */
+int os_map_over(void *address, uint64_t bytes, int fd, uint64_t offset);
+
+void os_unmap(void *address, uint64_t bytes);
+
+/*
+ * Does anything in this process overlap [low, high)?  Reads /proc/self/maps.
+ * Returns 1 with the first such line in @line (cut to fit; NULL allowed), 0 if
+ * free, or DRASYNC_EINTERNAL if it cannot be read.
+ */
+int os_range_taken(uintptr_t low, uintptr_t high, char *line,
+                   size_t line_bytes);
+
+/* The machine's memory. */
+uint64_t os_memory_bytes(void);
+
+/*
+ * The least memory limit of the cgroups (version 1 and 2) that this process is
+ * in, or OS_UNLIMITED.
+ */
+uint64_t os_cgroup_limit_bytes(void);
+
+/*
+ * How much may be used now before the kernel kills somebody: the least, over
+ * the machine and our cgroups, of what is left, file cache counted as left.
+ */
+uint64_t os_available_bytes(void);
+
+#endif
