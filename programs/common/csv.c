@@ -14,19 +14,19 @@ struct reader {
     size_t error_bytes;
 };
 
-__attribute__((format(printf, 2, 3))) static int
-fail(struct reader *reader, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int fail(struct reader *reader,
+                                                      const char *format, ...)
 {
     va_list args;
     int used;
 
-    used = snprintf(reader->error, reader->error_bytes, "%s:%zu: ",
-                    reader->path, reader->line);
-    if (used < 0 || (size_t) used >= reader->error_bytes)
+    used = snprintf(reader->error, reader->error_bytes,
+                    "%s:%zu: ", reader->path, reader->line);
+    if (used < 0 || (size_t)used >= reader->error_bytes)
         return -1;
     va_start(args, format);
-    vsnprintf(reader->error + used, reader->error_bytes - (size_t) used,
-              format, args);
+    vsnprintf(reader->error + used, reader->error_bytes - (size_t)used, format,
+              args);
     va_end(args);
     return -1;
 }
@@ -178,12 +178,12 @@ static int parse(struct reader *reader, struct csv *csv, char *text,
     char *line, *end;
 
     for (line = text; line < text + bytes; line = end + 1, reader->line++) {
-        end = memchr(line, '\n', (size_t) (text + bytes - line));
+        end = memchr(line, '\n', (size_t)(text + bytes - line));
         if (!end)
             return fail(reader, "the last line does not end: the file is "
                                 "truncated");
         *end = '\0';
-        length = (size_t) (end - line);
+        length = (size_t)(end - line);
         if (length > CSV_LINE_BYTES_MAX)
             return fail(reader, "the line is longer than %d bytes",
                         CSV_LINE_BYTES_MAX);
@@ -202,8 +202,8 @@ static int parse(struct reader *reader, struct csv *csv, char *text,
     return 0;
 }
 
-int csv_read(const char *path, size_t columns, struct csv *csv_out,
-             char *error, size_t error_bytes)
+int csv_read(const char *path, size_t columns, struct csv *csv_out, char *error,
+             size_t error_bytes)
 {
     struct reader reader = {path, 1, error, error_bytes};
     struct csv csv = {NULL, NULL, 0, columns};

@@ -37,8 +37,8 @@ struct csv {
  * @error (of @error_bytes bytes) and *csv_out empty.  A file without any row is
  * an error.
  */
-int csv_read(const char *path, size_t columns, struct csv *csv_out,
-             char *error, size_t error_bytes);
+int csv_read(const char *path, size_t columns, struct csv *csv_out, char *error,
+             size_t error_bytes);
 
 void csv_free(struct csv *csv);
 

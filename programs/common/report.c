@@ -53,7 +53,7 @@ double report_now_seconds(void)
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double) now.tv_sec + (double) now.tv_nsec * 1e-9;
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
 static void *check_memory(void *ptr, size_t size_bytes)
@@ -93,7 +93,7 @@ void report_progress(const char *name, const char *what, uint64_t done,
         return;
     last = now;
     fprintf(stderr, "\r%s: %s %.0f%%\033[K", name, what,
-            total ? 100.0 * (double) done / (double) total : 100.0);
+            total ? 100.0 * (double)done / (double)total : 100.0);
     fflush(stderr);
     progress_shown = 1;
 }

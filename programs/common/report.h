@@ -47,10 +47,11 @@ static inline uint64_t report_random_u64(struct report_random *r)
 /* Uniform in [0, 1), a multiple of 2^-53. */
 static inline double report_random_unit(struct report_random *r)
 {
-    return (double) (report_random_u64(r) >> 11) * 0x1p-53;
+    return (double)(report_random_u64(r) >> 11) * 0x1p-53;
 }
 
-/* --- The command line ------------------------------------------------------ */
+/* --- The command line ------------------------------------------------------
+ */
 
 /*
  * @text as a decimal number in [@min, @max], nothing around it.
