@@ -24,17 +24,19 @@ AS_IF([test "x$enable_]san[" = xyes],
 AS_CASE([$drasync_sanitizers],
         [*address*thread*],
         [AC_MSG_ERROR([--enable-asan and --enable-tsan exclude each other])])
+SANITIZER_FLAGS=
 for drasync_san in $drasync_sanitizers; do
-    CFLAGS="$CFLAGS -fsanitize=$drasync_san"
+    SANITIZER_FLAGS="$SANITIZER_FLAGS -fsanitize=$drasync_san"
     AS_IF([test $drasync_san = undefined],
-          [CFLAGS="$CFLAGS -fno-sanitize-recover=undefined"])
+          [SANITIZER_FLAGS="$SANITIZER_FLAGS -fno-sanitize-recover=undefined"])
 done
 AS_IF([test -n "$drasync_sanitizers"],
-      [CFLAGS="$CFLAGS -fno-omit-frame-pointer"
+      [CFLAGS="$CFLAGS$SANITIZER_FLAGS -fno-omit-frame-pointer"
        AC_MSG_CHECKING([whether the sanitizers link])
        AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])],
            [AC_MSG_RESULT([yes])],
            [AC_MSG_RESULT([no])
             AC_MSG_ERROR([the compiler has no: $drasync_sanitizers])])])
 AC_SUBST([DRASYNC_SANITIZERS], [$drasync_sanitizers])
+AC_SUBST([SANITIZER_FLAGS])
 ])

@@ -16,10 +16,10 @@ AS_IF([test -z "$MPICC"],
 # The wrapper for C++ and mpirun of the same MPI carry the same suffix.
 drasync_mpi_suffix=`AS_ECHO(["$MPICC"]) | sed 's%.*/%%; s%^[[^.]]*%%'`
 drasync_mpi_dir=`AS_DIRNAME(["$MPICC"])`
-AC_PATH_PROGS([MPICXX], ["mpicxx$drasync_mpi_suffix" mpicxx], [mpicxx],
-              ["$drasync_mpi_dir$PATH_SEPARATOR$PATH"])
-AC_PATH_PROGS([MPIRUN], ["mpirun$drasync_mpi_suffix" mpirun mpiexec], [mpirun],
-              ["$drasync_mpi_dir$PATH_SEPARATOR$PATH"])
+AC_PATH_PROGS([MPICXX], [mpicxx$drasync_mpi_suffix mpicxx], [mpicxx],
+              [$drasync_mpi_dir$PATH_SEPARATOR$PATH])
+AC_PATH_PROGS([MPIRUN], [mpirun$drasync_mpi_suffix mpirun mpiexec], [mpirun],
+              [$drasync_mpi_dir$PATH_SEPARATOR$PATH])
 
 AC_MSG_CHECKING([what $MPICC calls])
 drasync_compile=`"$MPICC" -compile-info 2>/dev/null` || drasync_compile=

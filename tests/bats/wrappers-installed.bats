@@ -1,0 +1,70 @@
+#!/usr/bin/env bats
+# The wrappers where make install puts them, and where users move them.
+
+load common
+
+setup_file() {
+  # Make's own variables would tie this make to the one that runs the tests.
+  env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -s -C "$abs_top_builddir" \
+    install-exec install-includeHEADERS \
+    DESTDIR="$BATS_FILE_TMPDIR/dest" >"$BATS_FILE_TMPDIR/install.log" 2>&1 \
+    3>&- || {
+    cat "$BATS_FILE_TMPDIR/install.log" >&2
+    return 1
+  }
+  local bin
+  bin=$(dirname "$(find "$BATS_FILE_TMPDIR/dest" -name mpicc-drasync)")
+  mv "${bin%/bin}" "$BATS_FILE_TMPDIR/the prefix"
+}
+
+setup() {
+  installed="$BATS_FILE_TMPDIR/the prefix"
+  cd "$BATS_TEST_TMPDIR"
+  unset LD_PRELOAD LD_LIBRARY_PATH
+  cat >hello.c <<'END'
+#include <drasync.h>
+#include <mpi.h>
+#include <myrmics.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    printf("%d of %d on %s\n", sys_get_worker_id(), sys_get_num_workers(),
+           drasync_version());
+    return MPI_Finalize();
+}
+END
+}
+
+@test "an installed wrapper uses the installed headers and libraries" {
+  run -0 "$installed/bin/mpicc-drasync" -show hello.c
+  assert_output --partial "-I$installed/include"
+  assert_output --partial "-L$installed/lib"
+  refute_output --partial "$abs_top_builddir"
+}
+
+@test "what an installed wrapper makes runs on its own, on those libraries" {
+  "$installed/bin/mpicc-drasync" hello.c -o hello
+  run -0 mpi 2 ./hello
+  assert_line --regexp "^0 of 2 on [0-9.]+$"
+  assert_line --regexp "^1 of 2 on [0-9.]+$"
+  run -0 ldd ./hello
+  assert_line --partial "$installed/lib/libdrasync_shim.so"
+  assert_line --partial "$installed/lib/libdrasync.so"
+  refute_output --partial "not found"
+}
+
+@test "an installed wrapper is found through PATH and a symbolic link" {
+  mkdir bin
+  ln -s "$installed/bin/mpicc-drasync" bin/dcc
+  PATH=$PWD/bin:$PATH run -0 dcc hello.c -o hello
+  run -0 mpi 1 ./hello
+  assert_output --partial "0 of 1 on"
+}
+
+@test "a wrapper without its libraries says so" {
+  mkdir -p bin
+  cp "$installed/bin/mpicc-drasync" bin/
+  run -1 ./bin/mpicc-drasync hello.c
+  assert_output --regexp "^mpicc-drasync: no drasync.h in .*/include$"
+}
