@@ -7,3 +7,8 @@ programs_common_libcommon_la_SOURCES = \
 
 include programs/delaunay/local.mk
 include programs/barnes_hut/local.mk
+
+check_PROGRAMS += tests/unit/programs_csv.t
+TESTS += tests/unit/programs_csv.t
+tests_unit_programs_csv_t_SOURCES = tests/unit/programs_csv.c
+tests_unit_programs_csv_t_LDADD = programs/common/libcommon.la

@@ -50,8 +50,7 @@ static inline double report_random_unit(struct report_random *r)
     return (double)(report_random_u64(r) >> 11) * 0x1p-53;
 }
 
-/* --- The command line ------------------------------------------------------
- */
+/* --- The command line ---------------------------------------------------- */
 
 /*
  * @text as a decimal number in [@min, @max], nothing around it.

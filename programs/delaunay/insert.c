@@ -29,8 +29,7 @@ struct builder {
     uint32_t turn;  /* which side a walk looks at first */
 };
 
-/* --- Order -----------------------------------------------------------------
- */
+/* --- Order --------------------------------------------------------------- */
 
 struct ordered {
     uint64_t key;
@@ -72,8 +71,7 @@ size_t insert_order(struct point *points, size_t count)
     return kept;
 }
 
-/* --- One insertion ---------------------------------------------------------
- */
+/* --- One insertion ------------------------------------------------------- */
 
 /* Would @p, once inserted, remove @t? */
 static int in_conflict(const struct triangle *t, struct point p)
@@ -242,8 +240,7 @@ static void insert_point(struct builder *builder, struct point p)
     builder->last = fan[0];
 }
 
-/* --- All points ------------------------------------------------------------
- */
+/* --- All points ---------------------------------------------------------- */
 
 /* The triangle @a @b @c, which turn left, and its three ghosts. */
 static void make_first(struct builder *builder, struct point a, struct point b,

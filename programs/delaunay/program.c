@@ -48,8 +48,7 @@ static const char usage[] =
     "Exit status: 0, 1 if --verify finds the result wrong, 2 if the command\n"
     "line, the input or the number of workers is.\n";
 
-/* --- Command line -----------------------------------------------------------
- */
+/* --- Command line -------------------------------------------------------- */
 
 static int usage_error(const struct program *program, const char *what,
                        const char *value)
@@ -122,8 +121,7 @@ int program_options(struct program *program, const char *name, int argc,
     return -1;
 }
 
-/* --- Input ------------------------------------------------------------------
- */
+/* --- Input --------------------------------------------------------------- */
 
 /* Put one field onto the grid; 0, or -1 if it is out of range. */
 static int to_grid(double value, int32_t *coordinate_out)

@@ -47,7 +47,7 @@ static void sort_input(struct input *input, const struct point *points,
     memset(input->is_corner, 0, input->count);
 }
 
-/* --- Each triangle and its neighbours ------------------------------------- */
+/* --- Each triangle and its neighbours ------------------------------------ */
 
 static int check_edge(const struct triangle *t, int k, char *error)
 {
@@ -115,8 +115,7 @@ static int check_triangles(const struct triangle_list *triangles,
     return 0;
 }
 
-/* --- The whole --------------------------------------------------------------
- */
+/* --- The whole ----------------------------------------------------------- */
 
 /*
  * Half of the hull's border, by sorted points forward or back: keeps points on

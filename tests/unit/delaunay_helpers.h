@@ -14,8 +14,7 @@
 #include "programs/delaunay/partition.h"
 #include "programs/delaunay/result.h"
 
-/* --- TAP ---------------------------------------------------------------------
- */
+/* --- TAP ----------------------------------------------------------------- */
 
 static int tap_count, tap_failed;
 
@@ -31,8 +30,7 @@ static inline int tap_end(void)
     return tap_failed != 0;
 }
 
-/* --- A store
- * ------------------------------------------------------------------ */
+/* --- A store ------------------------------------------------------------- */
 
 static long heap_objects;
 
@@ -61,8 +59,7 @@ static inline void heap_free(struct store *store, void *object)
 
 static struct store heap_store = {heap_alloc, heap_alloc_batch, heap_free};
 
-/* --- A job
- * --------------------------------------------------------------------- */
+/* --- A job --------------------------------------------------------------- */
 
 /* Triangulate the node of @worker at @level and all below it. */
 static inline void job_node(struct cell *cell, int level, int levels,
