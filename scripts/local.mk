@@ -1,1 +1,1 @@
-EXTRA_DIST += scripts/check
+EXTRA_DIST += scripts/setup.bash scripts/quickstart scripts/check

@@ -1,0 +1,146 @@
+# Sourced by quickstart, check and check-sanitizers: what a fresh machine needs
+# before it can build, and the build.
+#
+# Sets top (the source tree) and build (the build tree: ./build, or
+# $DRASYNC_BUILD); leaves the caller's directory alone.
+
+set -euo pipefail
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+build=${DRASYNC_BUILD:-$top/build}
+
+say() { printf '%s\n' "$*"; }
+die() {
+  printf '%s: %s\n' "${0##*/}" "$*" >&2
+  exit 1
+}
+
+have() { command -v "$1" >/dev/null 2>&1; }
+have_bats_library() { [ -f "${BATS_LIB_PATH:-/usr/lib/bats}/$1/load.bash" ]; }
+have_unwind() { have pkg-config && pkg-config --exists libunwind; }
+have_mpicc() { have mpicc.mpich || have mpicc; }
+have_mpirun() { have mpirun.mpich || have mpirun; }
+have_fortran() { have mpifort && mpifort -show >/dev/null 2>&1 && have gfortran; }
+
+# What is needed, how to see that it is there, and the package that gives it.
+needed_to_build=(
+  "make|have make|build-essential"
+  "a C compiler|have cc|build-essential"
+  "autoconf|have autoreconf|autoconf"
+  "automake|have automake|automake"
+  "libtool|have libtoolize|libtool"
+  "pkg-config|have pkg-config|pkg-config"
+  "mpicc|have_mpicc|libmpich-dev"
+  "mpirun|have_mpirun|mpich"
+  "libunwind|have_unwind|libunwind-dev"
+)
+needed_to_check=(
+  "a C++ compiler|have c++|build-essential"
+  "mpifort|have_fortran|gfortran"
+  "bats|have bats|bats"
+  "bats-support|have_bats_library bats-support|bats-support"
+  "bats-assert|have_bats_library bats-assert|bats-assert"
+  "ip|have ip|iproute2"
+)
+
+# install_missing ENTRY...: say what is missing, and install it.
+install_missing() {
+  local entry what test package missing=() packages=() as_root=()
+  for entry in "$@"; do
+    IFS='|' read -r what test package <<<"$entry"
+    $test || {
+      missing+=("$what")
+      [[ " ${packages[*]} " == *" $package "* ]] || packages+=("$package")
+    }
+  done
+  [ ${#packages[@]} -gt 0 ] || return 0
+
+  say "Missing here: ${missing[*]}"
+  have apt-get || die "install these first: ${missing[*]} (no apt-get here)"
+  if [ "$(id -u)" -ne 0 ]; then
+    have sudo || die "as root, first: apt-get install ${packages[*]}"
+    as_root=(sudo)
+  fi
+  say "Installing:   ${packages[*]}"
+  "${as_root[@]}" apt-get -q update </dev/null >/dev/null ||
+    say "apt-get update failed; trying with the package lists that are here"
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get -q -y --no-install-recommends install "${packages[@]}" \
+    </dev/null >/dev/null || die "apt-get could not install ${packages[*]}"
+}
+
+# logged LOG COMMAND...: run it quietly; if it fails, show the end of LOG.
+logged() {
+  local log=$1
+  shift
+  "$@" >"$log" 2>&1 </dev/null || {
+    tail -n 30 "$log" >&2
+    die "failed: $* (all of it in $log)"
+  }
+}
+
+# build_all [CONFIGURE OPTION...]: configure $build unless it is, and make.
+build_all() {
+  local options=("$@")
+  mkdir -p "$build"
+  if [ ! -x "$top/configure" ]; then
+    say "Making configure"
+    logged "$build/autogen.log" "$top/autogen.sh"
+  fi
+  if [ ! -f "$build/Makefile" ]; then
+    say "Configuring in $build"
+    # Where several MPIs are installed, Debian's mpicc may be another one.
+    ! have mpicc.mpich || options+=(MPICC=mpicc.mpich)
+    (cd "$build" && logged "$build/configure.log" "$top/configure" \
+      "${options[@]}")
+  fi
+  say "Building"
+  logged "$build/make.log" make -j "$(nproc)" -C "$build"
+}
+
+# The value of variable $1 in the build's Makefile.
+configured() { sed -n "s|^$1 = ||p" "$build/Makefile"; }
+
+# check_all [VARIABLE=VALUE...]: run all tests of $build, showing each as it
+# ends, then the logs of those that failed, then the count.
+check_all() {
+  local log=$build/check.log status
+  find "$build" -name '*.trs' -delete
+  say "Testing"
+  set +e
+  make -C "$build" check "$@" </dev/null 2>&1 | tee "$log" |
+    grep -E --line-buffered '^(PASS|FAIL|SKIP|XFAIL|XPASS|ERROR): '
+  status=${PIPESTATUS[0]}
+  set -e
+  show_failures
+  count_tests "$status"
+}
+
+show_failures() {
+  local trs
+  while IFS= read -r trs; do
+    say "--- ${trs%.trs}.log"
+    tail -n 60 "${trs%.trs}.log"
+  done < <(find "$build" -name '*.trs' \
+    -exec grep -lE '^:test-result: (FAIL|XPASS|ERROR)' {} +)
+}
+
+# Automake leaves a NAME.trs per test, with a line per case.  The error that it
+# adds when a test exits with failure says nothing new where a case failed.
+count_tests() {
+  local make_status=$1 passed failed skipped
+  read -r passed failed skipped < <(
+    find "$build" -name '*.trs' -exec cat {} + | awk '
+      /^:test-result: (PASS|XFAIL)/ { passed++ }
+      /^:test-result: SKIP/ { skipped++ }
+      /^:test-result: (FAIL|XPASS)/ { failed++; here++ }
+      /^:test-result: ERROR/ && !here { failed++ }
+      /^:copy-in-global-log:/ { here = 0 }
+      END { printf "%d %d %d\n", passed, failed, skipped }'
+  )
+  if [ "$make_status" -ne 0 ] && [ "$failed" -eq 0 ]; then
+    tail -n 30 "$build/check.log"
+    failed=1
+  fi
+  say "$passed passed, $failed failed, $skipped skipped"
+  [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+}
