@@ -1,0 +1,29 @@
+/*
+ * limits.h - the named limits of the protocol.
+ *
+ * Reaching one is an error that somebody sees: DRASYNC_ELIMIT at the call, or
+ * POISON for a peer's message.
+ */
+#ifndef DRASYNC_PROTOCOL_LIMITS_H
+#define DRASYNC_PROTOCOL_LIMITS_H
+
+enum {
+    /* Nodes of one job. */
+    PROTO_NODES_MAX = 65536,
+    /* Regions between a root and its deepest subregion. */
+    PROTO_DEPTH_MAX = 4096,
+    /* Items in one message: regions, children, waiters... */
+    PROTO_ITEMS_MAX = 1 << 22,
+    /* Forwards after which a request goes by way of the region's home. */
+    PROTO_HOPS_DETOUR = 2,
+    /* Hops from which the requester tells the home who has the region now. */
+    PROTO_HOPS_LONG = 3,
+    /* Forwards of one request; more means that the hints are broken. */
+    PROTO_HOPS_MAX = 60000,
+    /* Published names, and lookups that wait, at the manager. */
+    PROTO_NAMES_MAX = 1 << 20,
+    /* Slots of the manager's table of names. */
+    PROTO_NAME_SLOTS = 256,
+};
+
+#endif

@@ -1,0 +1,570 @@
+/*
+ * protocol.h - the state machine of native regions: an event in, messages and
+ * wake-ups out.  docs/protocol.md says what it does and why it is right.
+ *
+ * It calls no MPI, takes no lock, allocates nothing but fixed-size objects from
+ * its environment, reads no clock, and walks lists in their own order only, so
+ * that the simulator repeats a run exactly.
+ *
+ * What callers guarantee:
+ *   - Every step runs alone on the trees that proto_*_tree() names for it, or,
+ *     where that is PROTO_TREE_ALL, alone on the node.  A tree is named by the
+ *     address of its root as this node knows it (region->root->address); it
+ *     may have changed between looking and locking: look again after locking.
+ *     Steps of different trees may run at the same time.
+ *   - All pointers mean the same to all who run steps of one node (shared
+ *     memory at one address).
+ *   - The effects of a step are looked at before its lock is given back as far
+ *     as they name objects (GRANTED, FAILED, SHIP, ARRIVING, GONE...), and its
+ *     messages (SEND) enter the channels in the order of the steps that made
+ *     them: a step's sends before those of any later step of the same tree.
+ *   - Messages between two nodes arrive in order and once.  A node may send to
+ *     itself only if it handles the SEND like any other (the protocol does not).
+ *   - `rank` is any number >= 0 that tells the ranks of the node apart.
+ *   - waiters, memory and frames are the caller's; the protocol never follows
+ *     them.
+ *
+ * Functions return 0, PROTO_WAIT, or a negative drasync_error with nothing
+ * changed.
+ */
+#ifndef DRASYNC_PROTOCOL_H
+#define DRASYNC_PROTOCOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "include/drasync.h"
+#include "protocol/limits.h"
+
+/* Not yet: a GRANTED or FAILED effect with the waiter will follow. */
+#define PROTO_WAIT 1
+
+/* What proto_*_tree() says when a step must run alone on its node. */
+#define PROTO_TREE_ALL UINT64_C(0)
+
+/* A member of an intrusive list, and its head. */
+struct proto_link {
+    struct proto_link *next, *prev;
+};
+
+/* --- State ---------------------------------------------------------------- */
+
+/* The objects that the environment keeps, each type of one size. */
+enum proto_type {
+    PROTO_REGION,
+    PROTO_COPY,
+    PROTO_PIN,
+    PROTO_HOLD,
+    PROTO_OP,
+    PROTO_PART,
+    PROTO_SENDING,
+    PROTO_ARRIVAL,
+    PROTO_PRESENCE,
+    PROTO_NAME,
+    PROTO_TYPES,
+};
+
+/* A version of a region's data on this node. */
+struct proto_copy {
+    struct proto_link link; /* in region->copies, newest first */
+    uint64_t version;
+    uint32_t pins;  /* by READ holds, and operations that will be one */
+    uint32_t sends; /* by transfers that read it */
+    bool arriving;  /* the data is not here yet */
+    void *frames;   /* the caller's; NULL in a copy nobody has filled */
+};
+
+/* A reference to a copy by a hold, an operation or a transfer. */
+struct proto_pin {
+    struct proto_link link; /* in the order of the subtree: parents first */
+    struct proto_region *region;
+    struct proto_copy *copy; /* NULL: a lock without data (transfers) */
+    bool shared;             /* also keeps writers out of region */
+};
+
+/* A READ hold of a rank. */
+struct proto_hold {
+    struct proto_link link; /* in region->holds */
+    struct proto_region *region;
+    int32_t rank;
+    uint32_t count;
+    /* What it sees.  Empty while a WRITE hold or another READ hold of the same
+     * rank covers it; pins come when that one is released. */
+    struct proto_link pins;
+    bool covered;
+};
+
+/* What this node knows of a region.  Read-only for callers, but for memory. */
+struct proto_region {
+    uint64_t address;
+    uint64_t incarnation; /* 0: not known yet (waits for LOCATED) */
+    struct proto_region *parent, *root;
+    struct proto_link sibling; /* in parent->children */
+    struct proto_link children; /* in order of creation */
+
+    bool owned;   /* the token is here */
+    bool home;    /* its address was cut here */
+    bool present; /* other nodes may count on this record */
+    bool dead;    /* deleted; waits until all nodes have forgotten it */
+    bool named;   /* (home) it was published */
+    bool locating;
+    uint32_t hint;  /* where the token went, */
+    uint64_t epoch; /* and its move that was: grows by one each */
+
+    struct proto_op *lock; /* a WRITE operation that has got this far */
+    uint32_t shared;       /* READ operations that have, and are not done */
+    int32_t write_rank;    /* -1: no WRITE hold */
+    uint32_t write_count;
+    struct proto_link holds;  /* READ holds of this region itself */
+    struct proto_link copies; /* newest first; the first is current if owned */
+    struct proto_link queue;  /* owner: requests in order of arrival */
+    struct proto_link pending; /* not owner: requests that must wait here */
+    struct proto_link presence; /* owner: nodes that may have copies or hints */
+
+    uint64_t version; /* of the current copy, when the token came */
+    uint64_t written; /* stamp of the last WRITE hold of this region */
+    uint64_t arrived; /* stamp when the token came */
+
+    /* Sums over this region and the records below it. */
+    uint32_t away;    /* tokens that are elsewhere */
+    uint32_t busy;    /* WRITE holds, locks, shared locks */
+    uint32_t waiting; /* members of queues and pending lists */
+    uint32_t reads;   /* READ holds */
+    uint32_t pinned;  /* current copies that have pins or sends */
+
+    uint32_t keeps;     /* operations that refer to this record */
+    uint32_t sends;     /* transfers that are not settled */
+    uint32_t sent;      /* own requests for it that are under way */
+    uint32_t mourners;  /* node + 1 that waits for BURIED; 0: none */
+
+    /* Root records only. */
+    uint64_t clock;
+    uint64_t layout; /* changes when any current copy or its frames do */
+    struct proto_link sendings;
+    struct proto_link requests; /* own requests under way, by ticket */
+    struct proto_link arrivals;
+
+    struct proto_link serve, gc; /* in the lists of the step that runs */
+    void *memory;                /* the caller's (extents) */
+};
+
+/* A node of the job.  Fill with proto_node_open(). */
+struct proto_node;
+
+/* What the protocol needs from those who run it. */
+struct proto_env {
+    void *ctx;
+    uint32_t self;
+    uint32_t nodes;
+    /* A fixed-size object, not cleared, of sizes proto_object_size(); NULL if
+     * there is no memory.  Called inside steps of different trees at once. */
+    void *(*take)(void *ctx, enum proto_type type);
+    void (*give)(void *ctx, enum proto_type type, void *object);
+    /* 0 if the next takes, as many of each type as counts says, will succeed
+     * in this step (the step runs alone on the node); else DRASYNC_ENOMEM. */
+    int (*reserve)(void *ctx, const uint32_t counts[PROTO_TYPES]);
+    /* Records by address. */
+    struct proto_region *(*find)(void *ctx, uint64_t address);
+    int (*insert)(void *ctx, struct proto_region *region); /* 0 or ENOMEM */
+    void (*remove)(void *ctx, struct proto_region *region);
+    /* A number larger than all it gave before on this node; never 0. */
+    uint64_t (*stamp)(void *ctx);
+    /* A number for a request, never given before on this node; never 0. */
+    uint64_t (*ticket)(void *ctx);
+    /* The node whose lane or chunk has this address; -1: ask the manager.
+     * The manager (node 0) always knows. -2: outside of the space. */
+    int64_t (*home)(void *ctx, uint64_t address);
+    /* The i-th extent of region->memory; false: no more.  Asked for a region
+     * that was deleted here. */
+    bool (*extent)(void *ctx, const struct proto_region *region, uint32_t i,
+                   uint64_t *address, uint64_t *pages);
+    /* (manager) Cut a chunk for @node: at least @pages if possible; *pages_out
+     * is 0 when none is left. */
+    void (*chunk_cut)(void *ctx, uint32_t node, uint64_t pages,
+                      uint64_t *address_out, uint64_t *pages_out);
+    /* Messages of this node so far, without DONE and STOP: for shutdown. */
+    void (*traffic)(void *ctx, uint64_t *sent_out, uint64_t *received_out);
+};
+
+/* The size of an object of @type in bytes. */
+size_t proto_object_size(enum proto_type type);
+
+/* Shutdown, names and locates of a node; touched by PROTO_TREE_ALL steps. */
+struct proto_node {
+    struct proto_env env;
+    struct proto_link names[PROTO_NAME_SLOTS]; /* manager */
+    struct proto_link lookups;                 /* manager: those that wait */
+    struct proto_link asks; /* own publish, lookup and chunk operations */
+    uint32_t names_count, lookups_count;
+    bool finished;  /* all its ranks are done */
+    bool stopped;   /* STOP came: the job is over */
+    bool counting;  /* this node's part of the wave has not gone up */
+    uint32_t wave, children_done;
+    uint64_t sent_sum, received_sum;
+    uint64_t sent_before, received_before; /* manager: the wave before */
+    uint32_t faults; /* rules that the simulator breaks on purpose */
+};
+
+/* Start @node with nothing known. */
+void proto_node_open(struct proto_node *node, const struct proto_env *env);
+
+/* --- Messages ------------------------------------------------------------- */
+
+#define PROTO_MESSAGES(X)                                                     \
+    X(CHUNK_REQUEST) /* version: pages wanted */                              \
+    X(CHUNK_GRANT)   /* region: address; version: pages, 0 if none is left */ \
+    X(LOCATE)        /* who has this address? */                              \
+    X(LOCATED)       /* ANCESTORs root first, hint; or an error */            \
+    X(REQUEST)       /* a hold of region, of part of a subtree, for ticket */ \
+    X(TRANSFER)      /* the answer */                                         \
+    X(BOUNCE)        /* a TRANSFER's tokens come back: no memory */           \
+    X(REFUSED)       /* the other answer */                                   \
+    X(SETTLED)       /* what came with ticket is in place or given up */      \
+    X(OWNER)         /* to the home: who has the token now */                 \
+    X(RECALL)        /* is it held there, or still being sent? */             \
+    X(RECALLED)                                                               \
+    X(BURY)          /* forget it: it is deleted */                           \
+    X(BURIED)                                                                 \
+    X(FREED)         /* to the home: it is gone; EXTENTs that come back */    \
+    X(PUBLISH)                                                                \
+    X(LOOKUP)                                                                 \
+    X(WITHDRAW)      /* a name with its region, or a lookup by ticket */      \
+    X(NAMED)         /* the answer to PUBLISH and LOOKUP */                   \
+    X(DONE)          /* shutdown: counts, up the tree */                      \
+    X(STOP)          /* down the tree: count again, or end */                 \
+    X(POISON)        /* why the job ends */
+
+enum proto_message_type {
+    PROTO_NO_MESSAGE,
+#define PROTO_MESSAGE_ENUM(name) PROTO_##name,
+    PROTO_MESSAGES(PROTO_MESSAGE_ENUM)
+#undef PROTO_MESSAGE_ENUM
+    PROTO_MESSAGE_TYPES,
+};
+
+enum proto_item_kind {
+    PROTO_ITEM_ANCESTOR = 1, /* address, incarnation; root first */
+    PROTO_ITEM_REGION, /* address, incarnation, parent, version, epoch; DATA */
+    PROTO_ITEM_CHILD,  /* of the REGION before it: address, incarnation, node
+                          (hint), epoch; in order of creation */
+    PROTO_ITEM_WAITER, /* in the queue of the REGION: node, version: ticket,
+                          mode, flags */
+    PROTO_ITEM_PRESENCE, /* of the REGION: node, version it has */
+    PROTO_ITEM_TODO,     /* not sent, ask for it: address, incarnation, parent,
+                            node (hint), epoch */
+    PROTO_ITEM_EXTENT,   /* address, version: pages */
+    PROTO_ITEM_OWNED,    /* address, incarnation, epoch */
+    PROTO_ITEM_KINDS,
+};
+
+enum proto_flags {
+    PROTO_NOWAIT = 1 << 0,   /* refuse rather than queue */
+    PROTO_DELETION = 1 << 1, /* the WRITE of a delete */
+    PROTO_DETOUR = 1 << 2,   /* has been sent by way of the home */
+    PROTO_FRESH = 1 << 3,    /* the requester dropped copies: send all data */
+    PROTO_DATA = 1 << 4,     /* (item) the region's data comes with this */
+    PROTO_SHARED = 1 << 5,   /* READ: the sender keeps writers out till SETTLED */
+    PROTO_BUSY = 1 << 6,     /* RECALLED: held there */
+    PROTO_AGAIN = 1 << 7,    /* RECALLED: ask again; STOP: count again */
+    PROTO_HELD = 1 << 8,     /* RECALL: the second question, for holds */
+};
+
+/* One flat struct for what all items and messages carry; unused fields are 0. */
+struct proto_item {
+    uint8_t kind, mode;
+    uint16_t flags;
+    uint32_t node;
+    uint64_t address, incarnation, parent, version, epoch;
+};
+
+struct proto_message {
+    uint8_t type, mode;
+    uint16_t flags, hops;
+    int16_t error;   /* REFUSED, LOCATED, NAMED: a drasync_error */
+    uint32_t node;   /* the node that asked in the first place */
+    uint32_t via;    /* had the token at move `epoch` */
+    uint32_t items_count;
+    uint64_t ticket; /* its request */
+    uint64_t root;   /* the tree */
+    uint64_t region, incarnation, version, epoch;
+    uint64_t sent, received; /* DONE */
+    char name[DRASYNC_NAME_MAX + 1]; /* names, POISON */
+    const struct proto_item *items;
+};
+
+/* The name of a message type, for example "TRANSFER"; never NULL. */
+const char *proto_message_name(unsigned type);
+
+/* The bytes that proto_encode() makes of @message. */
+size_t proto_encoded_size(const struct proto_message *message);
+
+/* Write @message into @bytes, which has room for proto_encoded_size(). */
+void proto_encode(const struct proto_message *message, void *bytes);
+
+/*
+ * The number of items in an encoded message, for the caller to have room; 0 if
+ * the bytes are no message.
+ */
+uint32_t proto_encoded_items(const void *bytes, size_t size_bytes);
+
+/*
+ * Read a message from another node, trusting nothing: types, counts, modes,
+ * flags, nodes, addresses (by env->home), order and nesting of items, text.
+ * @items has room for proto_encoded_items(), and outlives the message.
+ *
+ *   DRASYNC_EINVAL  with *why_out saying what is wrong; the job must end
+ */
+int proto_decode(const struct proto_env *env, const void *bytes,
+                 size_t size_bytes, struct proto_item *items,
+                 struct proto_message *message, const char **why_out);
+
+/* --- Effects -------------------------------------------------------------- */
+
+enum proto_effect_kind {
+    /* Ship message to node; the SHIP effects of a TRANSFER follow it, and then
+     * proto_sent(message.ticket) is due once. */
+    PROTO_SEND,
+    /* The data of copy goes with the TRANSFER before, as item `item`. */
+    PROTO_SHIP,
+    /* waiter has what it asked for: see the fields for what.  An acquire: hold
+     * (READ: pins to map) or, for WRITE, NULL; region; split. */
+    PROTO_GRANTED,
+    /* waiter's operation ended with error. */
+    PROTO_FAILED,
+    /* A region of the TRANSFER that is being handled, with its item: the place
+     * to look at what the runtime attached about it (extents); copy is where
+     * its data goes if data is set. */
+    PROTO_ARRIVING,
+    /* After the ARRIVINGs of one TRANSFER: data will come; proto_arrived() is
+     * due once, with region, ticket and node. */
+    PROTO_EXPECT,
+    /* Nobody refers to copy any more: its frames can go.  frames is what the
+     * copy had; the copy itself is gone. */
+    PROTO_COPY_RELEASED,
+    /* The record of region goes; memory is what it had.  dead: the region was
+     * deleted (its extents come back by EXTENT effects at their homes). */
+    PROTO_GONE,
+    /* An address run that was cut here is free again: address, pages. */
+    PROTO_EXTENT,
+    /* Shutdown: nothing is in flight, on any node. */
+    PROTO_STOPPED,
+    /* The job must end: why; tell the user, and send the POISONs. */
+    PROTO_POISONED,
+};
+
+struct proto_effect {
+    enum proto_effect_kind kind;
+    int error;
+    bool split; /* GRANTED: some current copies are pinned: proto_split() them
+                   before anybody writes */
+    bool data, dead;
+    uint32_t node, item;
+    void *waiter, *memory, *frames;
+    struct proto_region *region;
+    struct proto_copy *copy;
+    struct proto_hold *hold;
+    uint64_t address, pages, ticket;
+    const char *why;
+    struct proto_message message; /* items: see proto_effect_items() */
+    size_t first_item;
+};
+
+/*
+ * What a step did, in order.  The caller owns it, clears it with
+ * proto_effects_clear() before each step, and gives a grow function like
+ * realloc(); if that fails `failed` is set and the job must end, because the
+ * step cannot be undone.
+ */
+struct proto_effects {
+    struct proto_effect *effect;
+    size_t count, room;
+    struct proto_item *item;
+    size_t items_count, items_room;
+    bool failed;
+    void *(*grow)(void *old, size_t size_bytes);
+};
+
+void proto_effects_clear(struct proto_effects *effects);
+
+/* The message of a SEND effect with its items in place, valid until the next
+ * step with the same effects. */
+const struct proto_message *proto_effect_message(struct proto_effects *effects,
+                                                 size_t index);
+
+/* --- Which tree a step needs ---------------------------------------------- */
+
+/* The tree of a message: its root's address, or PROTO_TREE_ALL. */
+uint64_t proto_message_tree(const struct proto_message *message);
+
+/* The tree of a record (read without a lock, hence to be checked again), or of
+ * an address without one. */
+static inline uint64_t proto_tree(const struct proto_region *region,
+                                  uint64_t address)
+{
+    return region ? region->root->address : address;
+}
+
+/* --- Events by ranks ------------------------------------------------------ */
+
+/*
+ * A new root region at @address, which was cut here; held by @rank for WRITE.
+ * Its first copy has @frames.  Tree: @address.
+ *   DRASYNC_ENOMEM
+ */
+int proto_create_root(struct proto_node *node, int32_t rank, uint64_t address,
+                      void *memory, void *frames,
+                      struct proto_region **region_out,
+                      struct proto_effects *out);
+
+/*
+ * The same below @parent.
+ *   DRASYNC_ENOTHELD  @rank has no WRITE hold that covers @parent
+ *   DRASYNC_EDELETED, DRASYNC_ENOMEM, DRASYNC_ELIMIT (depth)
+ */
+int proto_create_subregion(struct proto_node *node, int32_t rank,
+                           struct proto_region *parent, uint64_t address,
+                           void *memory, void *frames,
+                           struct proto_region **region_out,
+                           struct proto_effects *out);
+
+/* An operation that waits; for proto_detach() while neither GRANTED nor FAILED
+ * has come. */
+struct proto_op;
+
+struct proto_grant {
+    struct proto_region *region;
+    struct proto_hold *hold; /* READ; NULL if WRITE */
+    bool split;              /* as in the GRANTED effect */
+};
+
+/*
+ * A hold on @region, or where that is NULL on the region at @address, which
+ * this node does not know.  Granted now: 0 and *grant_out.  Else PROTO_WAIT,
+ * *op_out, and an effect with @waiter later.
+ *   DRASYNC_EINVAL (mode), DRASYNC_ENOREGION, DRASYNC_EDELETED,
+ *   DRASYNC_EUPGRADE, DRASYNC_EORDER, DRASYNC_ENOMEM,
+ *   DRASYNC_EAGAIN  @nowait, and it is not free (also as FAILED)
+ */
+int proto_acquire(struct proto_node *node, int32_t rank,
+                  struct proto_region *region, uint64_t address,
+                  enum drasync_mode mode, bool nowait, void *waiter,
+                  struct proto_grant *grant_out, struct proto_op **op_out,
+                  struct proto_effects *out);
+
+/*
+ * The waiter gives up: no effect will name it.  The operation may go on
+ * without it; what it gets is released at once.  Tree: that of the region it
+ * asked for (publish, lookup, chunk: PROTO_TREE_ALL).
+ */
+void proto_detach(struct proto_node *node, struct proto_op *op,
+                  struct proto_effects *out);
+
+/*
+ * Give back one hold: of WRITE if there is one, else of READ.
+ *   DRASYNC_ENOTHELD
+ */
+int proto_release(struct proto_node *node, int32_t rank,
+                  struct proto_region *region, struct proto_effects *out);
+
+/*
+ * After a grant with split: the rank has copied the data of @region's current
+ * copy, which is pinned, into @frames; they are the current copy's from now on.
+ *   DRASYNC_ENOTHELD, DRASYNC_ENOMEM (release the hold, report it)
+ */
+int proto_split(struct proto_node *node, int32_t rank,
+                struct proto_region *region, void *frames,
+                struct proto_effects *out);
+
+/*
+ * Delete @region, known or not, with all below it.  PROTO_WAIT: GRANTED or
+ * FAILED follows.  It cannot be detached (it never waits for another rank).
+ *   DRASYNC_ENOREGION, DRASYNC_EDELETED, DRASYNC_EBUSY, DRASYNC_EUPGRADE,
+ *   DRASYNC_ENOMEM
+ */
+int proto_delete(struct proto_node *node, int32_t rank,
+                 struct proto_region *region, uint64_t address, void *waiter,
+                 struct proto_effects *out);
+
+/* Release all holds of @rank in the tree of @root (end of a rank). */
+void proto_end_rank(struct proto_node *node, int32_t rank,
+                    struct proto_region *root, struct proto_effects *out);
+
+/*
+ * The current copy has other frames now, the same data (the writer moved or
+ * grew it); or memory is wanted: let go the copies of @root's tree that
+ * nothing refers to.
+ */
+void proto_layout_changed(struct proto_region *region);
+void proto_drop_copies(struct proto_node *node, struct proto_region *root,
+                       struct proto_effects *out);
+
+/* --- Questions ------------------------------------------------------------ */
+
+/* DRASYNC_WRITE, DRASYNC_READ or 0: does @rank hold @region, by itself or
+ * through an ancestor?  O(depth) for WRITE. */
+int proto_held(const struct proto_region *region, int32_t rank);
+
+/* The version of the data of an owned region now. */
+uint64_t proto_version(const struct proto_region *region);
+
+/* The newest copy; the current one if region->owned. */
+struct proto_copy *proto_newest(const struct proto_region *region);
+
+/* The next record of @top's subtree after @at (NULL: @top itself), parents
+ * first; NULL at the end. */
+struct proto_region *proto_next(const struct proto_region *top,
+                                const struct proto_region *at);
+
+/* --- Names, chunks (PROTO_TREE_ALL) --------------------------------------- */
+
+/*
+ * The result is a GRANTED effect (publish: region NULL; lookup: address;
+ * chunk: address and pages, 0 if none is left) or FAILED.
+ *   DRASYNC_EINVAL (name), DRASYNC_EEXIST, DRASYNC_ENOREGION, DRASYNC_ENOMEM,
+ *   DRASYNC_EAGAIN  a lookup with @nowait of a name that is not published
+ */
+int proto_publish(struct proto_node *node, const char *name, uint64_t address,
+                  void *waiter, struct proto_op **op_out,
+                  struct proto_effects *out);
+int proto_lookup(struct proto_node *node, const char *name, bool nowait,
+                 void *waiter, struct proto_op **op_out,
+                 struct proto_effects *out);
+int proto_chunk(struct proto_node *node, uint64_t pages, void *waiter,
+                struct proto_op **op_out, struct proto_effects *out);
+
+/* --- Events from the wire ------------------------------------------------- */
+
+/*
+ * A message came from node @from.  Trees: proto_message_tree().
+ */
+void proto_message(struct proto_node *node, uint32_t from,
+                   const struct proto_message *message,
+                   struct proto_effects *out);
+
+/* The data of an EXPECT effect is in place (error 0), or cannot be placed
+ * (DRASYNC_ENOMEM).  PROTO_TREE_ALL. */
+void proto_arrived(struct proto_node *node, struct proto_region *root,
+                   uint32_t from, uint64_t ticket, int error,
+                   struct proto_effects *out);
+
+/* The TRANSFER (or BOUNCE) to @to with @ticket and its data has left: the
+ * frames are not read any more.  Tree: that of @root. */
+void proto_sent(struct proto_node *node, struct proto_region *root,
+                uint32_t to, uint64_t ticket, struct proto_effects *out);
+
+/* --- Shutdown (PROTO_TREE_ALL) -------------------------------------------- */
+
+/*
+ * All ranks of this node are done (their holds released, their operations
+ * over).  From now on call proto_poll() whenever the node is idle, after each
+ * message, until STOPPED.
+ */
+void proto_finish(struct proto_node *node, struct proto_effects *out);
+void proto_poll(struct proto_node *node, struct proto_effects *out);
+
+/* End the job: POISON to all, with at most DRASYNC_NAME_MAX bytes of text. */
+void proto_poison(struct proto_node *node, const char *why,
+                  struct proto_effects *out);
+
+#endif
