@@ -1,0 +1,293 @@
+#include "base.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * sys_send() and sys_recv().  The sender asks the schedulers where the objects
+ * of the subtree are, keeps of the list what it has itself, and sends list and
+ * bytes as one message, of which it keeps a copy until it is sent.  The
+ * receiver puts the bytes at the same addresses.
+ */
+
+/* A walk over slabs as they stand in messages. */
+struct slab_view {
+    struct bl_slab_name name;
+    uint64_t *map;
+    uint32_t *incs; /* or NULL */
+};
+
+static unsigned char *view_slab(unsigned char *bytes, struct slab_view *view)
+{
+    memcpy(&view->name, bytes, sizeof view->name);
+    bytes += sizeof view->name;
+    view->map = (uint64_t *) bytes;
+    bytes += bl_map_words(view->name.slots) * 8;
+    view->incs = NULL;
+    if (view->name.has_incs) {
+        view->incs = (uint32_t *) bytes;
+        bytes += bl_incs_bytes(view->name.slots);
+    }
+    return bytes;
+}
+
+static unsigned char *slot_address(const struct bl_slab_name *slab,
+                                   uint32_t slot)
+{
+    return bl.base + ((uint64_t) slab->page << BL_PAGE_SHIFT) +
+           slot * slab->slot_bytes;
+}
+
+/* The next run of bits set in @map, from slot @from on; 0 when there is none.
+ */
+static int next_run(const uint64_t *map, uint32_t slots, uint32_t from,
+                    uint32_t *first_out, uint32_t *count_out)
+{
+    uint32_t slot = from, first;
+    uint64_t word;
+
+    for (;;) {
+        if (slot >= slots)
+            return 0;
+        word = map[slot / 64] >> (slot % 64);
+        if (word)
+            break;
+        slot = (slot / 64 + 1) * 64;
+    }
+    slot += (uint32_t) __builtin_ctzll(word);
+    first = slot;
+    while (slot < slots) {
+        word = ~map[slot / 64] >> (slot % 64);
+        if (word) {
+            slot += (uint32_t) __builtin_ctzll(word);
+            break;
+        }
+        slot = (slot / 64 + 1) * 64;
+    }
+    if (slot > slots)
+        slot = slots;
+    *first_out = first;
+    *count_out = slot - first;
+    return 1;
+}
+
+struct outgoing {
+    struct bl_buffer slabs;  /* what goes on the wire about them */
+    struct bl_buffer remote; /* subregions of other schedulers, to be asked */
+    uint64_t data_bytes;
+    uint32_t count;
+};
+
+/* Of an answer to BL_OP_QUERY, keep what this worker has. */
+static void keep_what_is_here(const struct bl_answer *answer,
+                              struct outgoing *out)
+{
+    unsigned char *bytes = (unsigned char *) answer->body, *next;
+    const unsigned char *end = answer->body + answer->body_bytes;
+    struct slab_view view;
+    struct bl_copy *copy;
+    uint32_t i, slots;
+
+    for (i = 0; i < answer->reply.count; i++, bytes = next) {
+        next = view_slab(bytes, &view);
+        copy = bl_copies_find(&bl.copies, view.name.page);
+        if (!copy || copy->slab.serial != view.name.serial)
+            continue;
+        slots = bl_copy_mask(copy, view.map, view.incs);
+        if (!slots)
+            continue;
+        memcpy(bl_buffer_add(&out->slabs, (size_t) (next - bytes)), bytes,
+               (size_t) (next - bytes));
+        out->data_bytes += slots * view.name.slot_bytes;
+        out->count++;
+    }
+    if (bytes < end)
+        memcpy(bl_buffer_add(&out->remote, (size_t) (end - bytes)), bytes,
+               (size_t) (end - bytes));
+}
+
+static unsigned char *pack(const struct outgoing *out, struct bl_data *header)
+{
+    unsigned char *message, *slab, *place;
+    uint32_t i, slot, first, count;
+    struct slab_view view;
+
+    message = bl_malloc(header->total_bytes);
+    memcpy(message, header, sizeof *header);
+    slab = message + sizeof *header;
+    if (out->slabs.used)
+        memcpy(slab, out->slabs.bytes, out->slabs.used);
+    place = slab + out->slabs.used;
+    for (i = 0; i < out->count; i++) {
+        slab = view_slab(slab, &view);
+        for (slot = 0; next_run(view.map, view.name.slots, slot, &first, &count);
+             slot = first + count) {
+            uint64_t bytes = count * view.name.slot_bytes;
+
+            memcpy(place, slot_address(&view.name, first), bytes);
+            place += bytes;
+        }
+    }
+    return message;
+}
+
+void bl_exchange_send(const char *file, int line, uint32_t region, int worker)
+{
+    struct bl_request request = {.op = BL_OP_QUERY};
+    struct outgoing out = {0};
+    struct bl_data header = {0};
+    const struct bl_answer *answer;
+
+    request.region.region = region;
+    answer = bl_ask(bl_owner_of_page(region - 1), &request);
+    if (answer->reply.status != BL_OK)
+        bl_fail(file, line, "Invalid region ID %u", region);
+    keep_what_is_here(answer, &out);
+    request.op = BL_OP_PART;
+    while (out.remote.used) {
+        out.remote.used -= sizeof request.region;
+        memcpy(&request.region, out.remote.bytes + out.remote.used,
+               sizeof request.region);
+        answer = bl_ask(bl_owner_of_page(request.region.region - 1), &request);
+        keep_what_is_here(answer, &out);
+    }
+    header.region = region;
+    header.slabs = out.count;
+    header.slabs_bytes = out.slabs.used;
+    header.total_bytes = sizeof header + out.slabs.used + out.data_bytes;
+    bl_outbox_send(&bl.outbox, pack(&out, &header), header.total_bytes, worker,
+                   BL_TAG_DATA);
+    bl.stats.bytes_sent += out.data_bytes;
+    free(out.slabs.bytes);
+    free(out.remote.bytes);
+}
+
+/* Take in the slots of one slab, whose bytes start at @bytes. */
+static void unpack_slab(const struct slab_view *view,
+                        const unsigned char *bytes)
+{
+    struct bl_copy *copy = bl_copies_adopt(&bl.copies, &view->name);
+    uint32_t slot, first, count, i;
+    int simple;
+
+    if (!copy)
+        return;
+    simple = !view->incs && !copy->incs;
+    for (slot = 0; next_run(view->map, view->name.slots, slot, &first, &count);
+         slot = first + count) {
+        if (simple)
+            memcpy(slot_address(&view->name, first), bytes,
+                   count * view->name.slot_bytes);
+        for (i = first; i < first + count; i++) {
+            uint32_t inc = view->incs ? view->incs[i] : 0;
+
+            /* An older object's bytes do not go over a newer object. */
+            if (bl_copy_has(copy, i) && bl_copy_inc(copy, i) > inc)
+                continue;
+            if (!simple)
+                memcpy(slot_address(&view->name, i),
+                       bytes + (i - first) * view->name.slot_bytes,
+                       view->name.slot_bytes);
+            bl_copy_gain(copy, i, inc);
+        }
+        bytes += count * view->name.slot_bytes;
+    }
+}
+
+static uint64_t slots_in(const struct slab_view *view)
+{
+    uint64_t words = bl_map_words(view->name.slots), i, slots = 0;
+
+    for (i = 0; i < words; i++)
+        slots += (uint64_t) __builtin_popcountll(view->map[i]);
+    return slots;
+}
+
+static void unpack(unsigned char *message, const struct bl_data *header)
+{
+    unsigned char *slab = message + sizeof *header;
+    const unsigned char *bytes = slab + header->slabs_bytes;
+    struct slab_view view;
+    uint32_t i;
+
+    for (i = 0; i < header->slabs; i++) {
+        slab = view_slab(slab, &view);
+        unpack_slab(&view, bytes);
+        bytes += slots_in(&view) * view.name.slot_bytes;
+    }
+}
+
+/* The rest of a message whose first piece was matched as @handle. */
+static unsigned char *receive(MPI_Message *handle, MPI_Status *status,
+                              struct bl_data *header_out)
+{
+    struct bl_data header;
+    unsigned char *message, *more;
+    uint64_t got, piece;
+    int bytes;
+
+    MPI_Get_count(status, MPI_BYTE, &bytes);
+    message = bl_malloc((size_t) bytes);
+    MPI_Mrecv(message, bytes, MPI_BYTE, handle, MPI_STATUS_IGNORE);
+    memcpy(&header, message, sizeof header);
+    got = (uint64_t) bytes;
+    if (got < header.total_bytes) {
+        more = realloc(message, header.total_bytes);
+        if (!more)
+            bl_fail("exchange", 0, "Out of memory");
+        message = more;
+    }
+    while (got < header.total_bytes) {
+        piece = header.total_bytes - got;
+        if (piece > BL_PIECE_BYTES)
+            piece = BL_PIECE_BYTES;
+        MPI_Recv(message + got, (int) piece, MPI_BYTE, status->MPI_SOURCE,
+                 BL_TAG_DATA, bl.comm, MPI_STATUS_IGNORE);
+        got += piece;
+    }
+    *header_out = header;
+    return message;
+}
+
+uint32_t bl_exchange_recv(const char *file, int line, uint32_t region,
+                          int worker)
+{
+    struct bl_wait wait = {0};
+    struct bl_data header;
+    unsigned char *message;
+    MPI_Message handle;
+    MPI_Status status;
+    int there;
+
+    for (;;) {
+        MPI_Improbe(worker, BL_TAG_DATA, bl.comm, &there, &handle, &status);
+        if (there)
+            break;
+        bl_outbox_reap(&bl.outbox, 1);
+        bl_pause_unlocked(&wait);
+    }
+    message = receive(&handle, &status, &header);
+    if (region && header.region != region)
+        bl_fail(file, line, "Worker %d sent region ID %u, not %u", worker,
+                header.region == BL_ROOT ? 0 : header.region,
+                region == BL_ROOT ? 0 : region);
+    unpack(message, &header);
+    bl.stats.bytes_received +=
+        header.total_bytes - header.slabs_bytes - sizeof header;
+    free(message);
+    return header.region;
+}
+
+int bl_exchange_discard(void)
+{
+    struct bl_data header;
+    MPI_Message handle;
+    MPI_Status status;
+    int there;
+
+    MPI_Improbe(MPI_ANY_SOURCE, BL_TAG_DATA, bl.comm, &there, &handle,
+                &status);
+    if (there)
+        free(receive(&handle, &status, &header));
+    return there;
+}

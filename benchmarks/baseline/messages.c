@@ -1,0 +1,152 @@
+#include "base.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Polls before the processor is yielded, and before sleeping starts. */
+#define SPIN_POLLS 2000
+#define YIELD_POLLS_CROWDED 200
+#define YIELD_POLLS 100000
+#define SLEEP_NS 20000L
+
+void bl_pause(struct bl_wait *wait)
+{
+    const struct timespec nap = {0, SLEEP_NS};
+    unsigned polls = ++wait->polls;
+
+    if (!bl.crowded && polls < SPIN_POLLS)
+        return;
+    if (polls < (bl.crowded ? YIELD_POLLS_CROWDED : YIELD_POLLS))
+        sched_yield();
+    else
+        nanosleep(&nap, NULL);
+}
+
+double bl_now_seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double) now.tv_sec + (double) now.tv_nsec * 1e-9;
+}
+
+void bl_outbox_send(struct bl_outbox *outbox, unsigned char *bytes,
+                    uint64_t size, int rank, enum bl_tag tag)
+{
+    struct bl_parcel *parcel = bl_malloc(sizeof *parcel);
+    uint64_t sent = 0, piece;
+
+    parcel->bytes = bytes;
+    parcel->pieces = 0;
+    do {
+        piece = size - sent;
+        if (piece > BL_PIECE_BYTES)
+            piece = BL_PIECE_BYTES;
+        if (outbox->count == outbox->room) {
+            size_t room = outbox->room * 2 + 64;
+            struct bl_sending *more = bl_malloc(room * sizeof *more);
+
+            if (outbox->count)
+                memcpy(more, outbox->sendings, outbox->count * sizeof *more);
+            free(outbox->sendings);
+            outbox->sendings = more;
+            outbox->room = room;
+        }
+        outbox->sendings[outbox->count].parcel = parcel;
+        MPI_Isend(bytes + sent, (int) piece, MPI_BYTE, rank, (int) tag,
+                  bl.comm, &outbox->sendings[outbox->count].request);
+        outbox->count++;
+        parcel->pieces++;
+        sent += piece;
+    } while (sent < size);
+    bl_outbox_reap(outbox, 4);
+}
+
+void bl_outbox_reap(struct bl_outbox *outbox, size_t count)
+{
+    struct bl_sending *sending;
+    int done;
+
+    if (count > outbox->count)
+        count = outbox->count;
+    for (; count > 0; count--) {
+        if (outbox->next >= outbox->count)
+            outbox->next = 0;
+        sending = &outbox->sendings[outbox->next];
+        MPI_Test(&sending->request, &done, MPI_STATUS_IGNORE);
+        if (!done) {
+            outbox->next++;
+            continue;
+        }
+        if (--sending->parcel->pieces == 0) {
+            free(sending->parcel->bytes);
+            free(sending->parcel);
+        }
+        *sending = outbox->sendings[--outbox->count];
+    }
+}
+
+void bl_pages_of(int index, uint32_t *first_out, uint32_t *count_out)
+{
+    uint32_t each = bl.pages / (uint32_t) bl.schedulers;
+
+    *first_out = each * (uint32_t) index;
+    *count_out = index == bl.schedulers - 1 ? bl.pages - *first_out : each;
+}
+
+int bl_owner_of_page(uint64_t page)
+{
+    uint64_t index = page / (bl.pages / (uint32_t) bl.schedulers);
+
+    if (index >= (uint64_t) bl.schedulers)
+        index = (uint64_t) bl.schedulers - 1;
+    return bl.workers + (int) index;
+}
+
+const struct bl_answer *bl_ask(int scheduler_rank, struct bl_request *request)
+{
+    static unsigned char first[BL_INLINE_BYTES];
+    static struct bl_buffer more;
+    static struct bl_answer answer;
+    struct bl_wait wait = {0};
+    MPI_Request receive;
+    MPI_Status status;
+    int done = 0, bytes;
+
+    request->worker = (uint32_t) bl.rank;
+    MPI_Irecv(first, sizeof first, MPI_BYTE, MPI_ANY_SOURCE, BL_TAG_REPLY,
+              bl.comm, &receive);
+    MPI_Send(request, sizeof *request, MPI_BYTE, scheduler_rank,
+             BL_TAG_REQUEST, bl.comm);
+    for (;;) {
+        MPI_Test(&receive, &done, &status);
+        if (done)
+            break;
+        bl_pause(&wait);
+    }
+    MPI_Get_count(&status, MPI_BYTE, &bytes);
+    memcpy(&answer.reply, first, sizeof answer.reply);
+    answer.body = first + sizeof answer.reply;
+    answer.body_bytes = (size_t) bytes - sizeof answer.reply;
+    if (answer.reply.more_bytes) {
+        uint64_t got = 0, piece;
+
+        more.used = 0;
+        bl_buffer_add(&more, answer.reply.more_bytes);
+        while (got < answer.reply.more_bytes) {
+            piece = answer.reply.more_bytes - got;
+            if (piece > BL_PIECE_BYTES)
+                piece = BL_PIECE_BYTES;
+            MPI_Recv(more.bytes + got, (int) piece, MPI_BYTE,
+                     status.MPI_SOURCE, BL_TAG_MORE, bl.comm,
+                     MPI_STATUS_IGNORE);
+            got += piece;
+        }
+        answer.body = more.bytes;
+        answer.body_bytes = more.used;
+    }
+    bl_outbox_reap(&bl.outbox, 4);
+    return &answer;
+}

@@ -1,0 +1,187 @@
+#include "myrmics_semantics.h"
+
+#include <string.h>
+
+/* Sizes, numbers of objects and regions, and questions. */
+
+struct node {
+    struct node *next;
+    uint64_t value;
+};
+
+static void realloc_moves(void)
+{
+    struct { rid_t to; char *object; } control, theirs;
+    rid_t from = sys_ralloc(0, 0);
+    char *object, *again;
+
+    control.to = sys_ralloc(0, 0);
+    object = sys_realloc(NULL, 1000, from);
+    CHECK(is_aligned(object));
+    fill(object, 1000, 1);
+    object = sys_realloc(object, 5000, from);
+    CHECK(filled(object, 1000, 1));
+    fill(object, 5000, 2);
+    object = sys_realloc(object, 300, from);
+    CHECK(filled(object, 296, 2));
+    again = sys_realloc(object, 300, control.to);
+    CHECK(again != object && filled(again, 296, 2));
+    CHECK(sys_alloc(64, from) != NULL);
+    /* It went with the region it is in now. */
+    sys_rfree(from);
+    CHECK(filled(again, 296, 2));
+    control.object = sys_realloc(again, 400000, control.to);
+    CHECK(filled(control.object, 296, 2));
+    fill(control.object, 400000, 3);
+    theirs = control;
+    if (me == 0)
+        tell(PARTNER, &control, sizeof control);
+    if (me == PARTNER)
+        hear(0, &theirs, sizeof theirs);
+    transfer(theirs.to, 0, PARTNER);
+    CHECK(filled(theirs.object, 400000, 3));
+    CHECK(sys_realloc(control.object, 0, control.to) == NULL);
+}
+
+static void zero(void)
+{
+    rid_t region = sys_ralloc(0, 0), empty[3];
+
+    CHECK(sys_alloc(0, 0) == NULL);
+    CHECK(sys_alloc(0, region) == NULL);
+    CHECK(sys_realloc(NULL, 0, region) == NULL);
+    empty[0] = sys_ralloc(region, 0);
+    empty[1] = sys_ralloc(empty[0], 99);
+    empty[2] = region;
+    /* An empty subtree goes over as well as any. */
+    if (me == 0)
+        tell(PARTNER, empty, sizeof empty);
+    if (me == PARTNER)
+        hear(0, empty, sizeof empty);
+    transfer(empty[2], 0, PARTNER);
+    sys_barrier();
+    sys_rfree(region);
+}
+
+static void large(void)
+{
+    struct { rid_t region; char *object; } control = {0, NULL};
+    const size_t size = (size_t) 64 << 20;
+
+    if (me > 1)
+        return;
+    if (me == 0) {
+        control.region = sys_ralloc(0, 0);
+        control.object = sys_alloc(size, control.region);
+        CHECK(is_aligned(control.object));
+        fill(control.object, size, 5);
+        tell(PARTNER, &control, sizeof control);
+    } else {
+        hear(0, &control, sizeof control);
+    }
+    transfer(control.region, 0, PARTNER);
+    if (me == PARTNER) {
+        CHECK(filled(control.object, size, 5));
+        sys_free(control.object);
+        control.object = sys_alloc(size + 64, control.region);
+        memset(control.object, 1, size + 64);
+        sys_rfree(control.region);
+    }
+}
+
+static void many_regions(void)
+{
+    enum { COUNT = 10000 };
+    static rid_t regions[COUNT];
+    struct { rid_t top; struct node *head; } control = {0, NULL};
+    struct node *node;
+    uint64_t i = 0;
+
+    if (me > 1)
+        return;
+    if (me == 0) {
+        control.top = sys_ralloc(0, 99);
+        for (i = 0; i < COUNT; i++) {
+            regions[i] = sys_ralloc(i % 3 ? regions[i / 3] : control.top,
+                                    (int) (i % 5));
+            node = sys_alloc(sizeof *node, regions[i]);
+            node->next = control.head;
+            node->value = i;
+            control.head = node;
+        }
+        tell(PARTNER, &control, sizeof control);
+    } else {
+        hear(0, &control, sizeof control);
+    }
+    transfer(control.top, 0, PARTNER);
+    if (me == PARTNER) {
+        for (node = control.head, i = COUNT; node; node = node->next)
+            CHECK(node->value == --i);
+        CHECK(i == 0);
+        tell(0, &i, sizeof i);
+    }
+    if (me == 0) {
+        hear(PARTNER, &i, sizeof i);
+        for (i = COUNT - 1; i >= COUNT / 2; i--)
+            sys_rfree(regions[i]);
+        sys_rfree(control.top);
+    }
+}
+
+static void balloc(void)
+{
+    void *objects[5000], *first[64];
+    rid_t region = sys_ralloc(0, 0);
+    int i;
+
+    sys_balloc(48, region, 5000, objects);
+    for (i = 0; i < 5000; i++) {
+        CHECK(is_aligned(objects[i]));
+        fill(objects[i], 48, (uint64_t) (me * 5000 + i));
+    }
+    memcpy(first, objects, sizeof first);
+    check_apart(first, 64, 48);
+    for (i = 0; i < 5000; i += 2)
+        sys_free(objects[i]);
+    for (i = 1; i < 5000; i += 2)
+        CHECK(filled(objects[i], 48, (uint64_t) (me * 5000 + i)));
+    sys_rfree(region);
+}
+
+static void info(void)
+{
+    unsigned calls = 0, usec = 1000001;
+    unsigned long sent = 1, received = 1;
+    rid_t region;
+
+    CHECK(me >= 0 && me < workers);
+    CHECK(sys_get_num_schedulers() >= 0);
+    CHECK(sys_get_worker_id() == pr_get_worker_id());
+    sys_zerostats();
+    region = sys_ralloc(0, 0);
+    CHECK(sys_alloc(1000, region) != NULL);
+    sys_send(region, (me + 1) % workers);
+    sys_recv(0, (me + workers - 1) % workers);
+    sys_barrier();
+    sys_getstats(NULL, &usec, &calls, NULL, NULL, &sent, &received, NULL,
+                 NULL);
+    CHECK(calls >= 2 && usec < 1000000);
+    CHECK(sent >= 1000 && received >= 1000);
+    sys_timer_reset();
+    sys_timer_busy_wait_msec(2);
+    CHECK(sys_timer_get_msec() >= 2 && sys_timer_get_cycles() >= 20000);
+    sys_timer_busy_wait_cycles(100);
+    CHECK(sys_free_timer_get_ticks() != 0 || sys_free_timer_get_cycles() != 0);
+    sys_assert(region != 0);
+    sys_rfree(region);
+}
+
+const struct scenario memory_scenarios[] = {
+    {"realloc_moves", realloc_moves},
+    {"zero", zero},
+    {"large", large},
+    {"many_regions", many_regions},
+    {"balloc", balloc},
+    {"info", info},
+    {NULL, NULL},
+};
