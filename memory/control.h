@@ -65,8 +65,7 @@ void control_poison(const struct space *space);
  * slot left them, but for the first 16 bytes, which are 0; all 0 if fresh.
  *   DRASYNC_ENOMEM  also for sizes above CONTROL_OBJECT_BYTES_MAX
  */
-int control_alloc(const struct space *space, size_t size_bytes,
-                  void **ptr_out);
+int control_alloc(const struct space *space, size_t size_bytes, void **ptr_out);
 
 /* The same, cleared. */
 int control_alloc_zero(const struct space *space, size_t size_bytes,

@@ -26,14 +26,15 @@
 struct extent {
     /* The allocator's free list writes here; nothing may live in it. */
     uint64_t reserved_by_control[2];
-    _Atomic(void *) owner;         /* the region; opaque here */
+    _Atomic(void *) owner; /* the region; opaque here */
     _Atomic uint64_t first_page;
     _Atomic uint64_t pages;
-    _Atomic uint64_t incarnation;  /* of the region */
+    _Atomic uint64_t incarnation; /* of the region */
+    _Atomic uint64_t stamp;       /* no two extents of a node have the same */
     /* For the owner; zero at first, not looked at here. */
     struct extent *next;
-    uint64_t frames;               /* say, the current file offset */
-    uint64_t user[4];
+    uint64_t frames; /* say, the current file offset */
+    uint64_t user[3];
 };
 
 /*
@@ -52,8 +53,8 @@ int extent_insert(const struct space *space, uint64_t first, uint64_t pages,
 int extent_remove(const struct space *space, struct extent *extent);
 
 /*
- * Cut a run of @pages from this node's addresses (pages_take(), with frames) and
- * enter it.  Errors of both.
+ * Cut a run of @pages from this node's addresses (pages_take(), with frames)
+ * and enter it.  Errors of both.
  */
 int extent_new(const struct space *space, uint64_t pages, void *owner,
                uint64_t incarnation, struct extent **extent_out);
@@ -66,8 +67,7 @@ int extent_delete(const struct space *space, struct extent *extent);
  * 0) and enter it.  Errors of extent_insert() and frames_reserve().
  */
 int extent_adopt(const struct space *space, uint64_t first, uint64_t pages,
-                 void *owner, uint64_t incarnation,
-                 struct extent **extent_out);
+                 void *owner, uint64_t incarnation, struct extent **extent_out);
 
 /* Undo extent_adopt(): remove it and give the frames back. */
 int extent_forget(const struct space *space, struct extent *extent);

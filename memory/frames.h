@@ -27,8 +27,7 @@
  *   DRASYNC_EINVAL  outside the file, or not whole pages
  *   DRASYNC_ENOMEM
  */
-int frames_reserve(const struct space *space, uint64_t offset,
-                   uint64_t bytes);
+int frames_reserve(const struct space *space, uint64_t offset, uint64_t bytes);
 
 /* Give back what was reserved.  0, DRASYNC_EINVAL or DRASYNC_EINTERNAL. */
 int frames_unreserve(const struct space *space, uint64_t offset,

@@ -84,12 +84,10 @@ int frameset_map(const struct space *space, const struct frameset *set,
                  const struct frameset *shown);
 
 /* Let this process see the primary frames of the set's extents again. */
-int frameset_map_primary(const struct space *space,
-                         const struct frameset *set);
+int frameset_map_primary(const struct space *space, const struct frameset *set);
 
 /* Does the set use primary (alternate) frames anywhere? */
-int frameset_has_primary(const struct space *space,
-                         const struct frameset *set);
+int frameset_has_primary(const struct space *space, const struct frameset *set);
 int frameset_has_alternate(const struct space *space,
                            const struct frameset *set);
 

@@ -56,14 +56,14 @@ struct heap_extent {
 struct heap {
     uint32_t magic;
     uint32_t align_bytes;
-    uint64_t used_bytes;    /* slots given out */
-    uint64_t pages;         /* of all extents */
+    uint64_t used_bytes; /* slots given out */
+    uint64_t pages;      /* of all extents */
     uint64_t extents;
-    uint64_t first_extent;  /* addresses; 0: none */
+    uint64_t first_extent; /* addresses; 0: none */
     uint64_t last_extent;
-    uint64_t current;       /* the extent that is being cut up */
-    uint64_t bump;          /* where in it */
-    uint64_t single_free;   /* free extents that hold one object each */
+    uint64_t current;     /* the extent that is being cut up */
+    uint64_t bump;        /* where in it */
+    uint64_t single_free; /* free extents that hold one object each */
     uint64_t bins[HEAP_BINS];
 };
 
@@ -122,8 +122,7 @@ int heap_alloc_many(const struct heap_context *context, struct heap *heap,
  *   DRASYNC_EFREED     no object begins there, or it is free
  *   DRASYNC_EINTERNAL  the metadata is broken
  */
-int heap_free(const struct heap_context *context, struct heap *heap,
-              void *ptr);
+int heap_free(const struct heap_context *context, struct heap *heap, void *ptr);
 
 /* How many bytes the object at @ptr may use.  Errors as heap_free(). */
 int heap_usable(const struct heap_context *context, const struct heap *heap,
@@ -138,9 +137,9 @@ int heap_resize(const struct heap_context *context, struct heap *heap,
                 void *ptr, size_t size_bytes);
 
 /*
- * From now on nothing below the high-water marks is handed out again: the heap's
- * extents were sent somewhere, and may come back.  Frees there still count and
- * are checked.  Cost: one step per extent.
+ * From now on nothing below the high-water marks is handed out again: the
+ * heap's extents were sent somewhere, and may come back.  Frees there still
+ * count and are checked.  Cost: one step per extent.
  */
 int heap_seal(const struct heap_context *context, struct heap *heap);
 
@@ -149,9 +148,8 @@ int heap_seal(const struct heap_context *context, struct heap *heap);
  * copied for all objects and the metadata.  Never more than the extent has.
  * DRASYNC_ENOOBJECT: not this heap's.
  */
-int heap_high_water(const struct heap_context *context,
-                    const struct heap *heap, uint64_t first_page,
-                    uint64_t *bytes_out);
+int heap_high_water(const struct heap_context *context, const struct heap *heap,
+                    uint64_t first_page, uint64_t *bytes_out);
 
 /*
  * Walk the heap's extents: start with extent->pages = 0.  Returns 1 with the

@@ -17,7 +17,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#if defined(DRASYNC_DEBUG) || defined(__SANITIZE_ADDRESS__) ||               \
+#if defined(DRASYNC_DEBUG) || defined(__SANITIZE_ADDRESS__) || \
     defined(__SANITIZE_THREAD__)
 #define LOCK_CHECKED 1
 #else
@@ -31,6 +31,7 @@ enum lock_rank {
     LOCK_RANK_MEMORY = 1000,
     LOCK_RANK_CHUNKS,
     LOCK_RANK_EXTENTS,
+    LOCK_RANK_TRIM,
     LOCK_RANK_RUNS,
     LOCK_RANK_CONTROL_CLASS,
     LOCK_RANK_CONTROL_GROWTH,

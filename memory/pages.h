@@ -52,10 +52,10 @@ int pages_give(const struct space *space, uint64_t first, uint64_t pages,
  * A chunk that the manager granted.
  *   DRASYNC_EINVAL  not a chunk: outside the upper half, not aligned, or here
  *                   already
+ *   DRASYNC_ELIMIT  too many chunks
  *   DRASYNC_ENOMEM, DRASYNC_EPEER
  */
-int pages_add_chunk(const struct space *space, uint64_t first,
-                    uint64_t pages);
+int pages_add_chunk(const struct space *space, uint64_t first, uint64_t pages);
 
 /* Give cached frames back to the system now.  0 or DRASYNC_EPEER. */
 int pages_trim(const struct space *space);
@@ -85,7 +85,7 @@ int chunks_grant(const struct space *space, int node, uint64_t pages,
 int chunks_home(const struct space *space, uint64_t page);
 
 struct pages_stats {
-    uint64_t taken_pages;  /* given out now */
+    uint64_t taken_pages; /* given out now */
     uint64_t taken_runs;
     uint64_t cached_pages; /* frames kept for reuse */
     uint64_t chunks;       /* added to this node */

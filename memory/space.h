@@ -24,10 +24,10 @@
 #define PAGE_SHIFT 12
 #define PAGE_BYTES ((uint64_t)1 << PAGE_SHIFT)
 
-#define SPACE_BYTES_MIN ((uint64_t)64 << 20)
-#define SPACE_BYTES_MAX ((uint64_t)16 << 40)
+#define SPACE_BYTES_MIN      ((uint64_t)64 << 20)
+#define SPACE_BYTES_MAX      ((uint64_t)16 << 40)
 #define SPACE_CANDIDATES_MAX 32
-#define SPACE_NO_PAGE UINT64_MAX
+#define SPACE_NO_PAGE        UINT64_MAX
 
 struct space_layout {
     uint64_t data_bytes;      /* S, a power of two */
@@ -36,7 +36,7 @@ struct space_layout {
 };
 
 struct space {
-    char *base;    /* of the data part, and of the range */
+    char *base; /* of the data part, and of the range */
     char *window;
     char *control;
     void *page_map; /* see extents.h */

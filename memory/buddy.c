@@ -1,0 +1,368 @@
+#include "memory/buddy.h"
+
+#include "drasync.h"
+#include "memory/frames.h"
+#include "memory/shared.h"
+
+#include <assert.h>
+#include <string.h>
+
+static const struct table *records_of(const struct space *space)
+{
+    return &shared_of(space)->layout.records;
+}
+
+static struct buddy_record *record(const struct space *space,
+                                   const struct buddy *buddy, uint64_t at)
+{
+    return table_at(space, records_of(space), buddy->base_page + at);
+}
+
+/* The state of the run that begins at @at, BUDDY_NOTHING if none does. */
+static unsigned state_at(const struct space *space, const struct buddy *buddy,
+                         uint64_t at)
+{
+    if (!table_reserved(space, records_of(space), buddy->base_page + at))
+        return BUDDY_NOTHING;
+    return record(space, buddy, at)->state;
+}
+
+static int reserve_record(const struct space *space, const struct buddy *buddy,
+                          uint64_t at)
+{
+    return table_reserve(space, records_of(space), buddy->base_page + at, 1);
+}
+
+static void push(const struct space *space, const struct buddy *buddy,
+                 uint32_t *list, uint64_t at, unsigned order, unsigned state,
+                 uint64_t pages)
+{
+    struct buddy_record *r = record(space, buddy, at);
+
+    r->next = *list;
+    r->prev = 0;
+    r->pages = (uint32_t)pages;
+    r->order = (uint8_t)order;
+    r->state = (uint8_t)state;
+    if (*list)
+        record(space, buddy, *list)->prev = (uint32_t)at;
+    *list = (uint32_t)at;
+}
+
+static void unlink_run(const struct space *space, const struct buddy *buddy,
+                       uint32_t *list, uint64_t at)
+{
+    struct buddy_record *r = record(space, buddy, at);
+
+    if (r->next)
+        record(space, buddy, r->next)->prev = r->prev;
+    if (r->prev)
+        record(space, buddy, r->prev)->next = r->next;
+    else
+        *list = r->next;
+    r->next = 0;
+    r->prev = 0;
+    r->state = BUDDY_MOVING;
+}
+
+/* The order of the smallest run that holds @pages. */
+static unsigned order_for(uint64_t pages)
+{
+    return pages <= 1 ? 0 : 64 - (unsigned)__builtin_clzll(pages - 1);
+}
+
+/* Enter a run without frames, merged with its neighbours. */
+static void insert_free(const struct space *space, struct buddy *buddy,
+                        uint64_t at, unsigned order)
+{
+    while (order + 1 < BUDDY_ORDERS) {
+        uint64_t size = (uint64_t)1 << order, other = at ^ size;
+
+        if (!other || other >= buddy->pages || size > buddy->pages - other ||
+            state_at(space, buddy, other) != BUDDY_FREE ||
+            record(space, buddy, other)->order != order)
+            break;
+        unlink_run(space, buddy, &buddy->free[order], other);
+        record(space, buddy, at > other ? at : other)->state = BUDDY_NOTHING;
+        at &= ~size;
+        order++;
+    }
+    push(space, buddy, &buddy->free[order], at, order, BUDDY_FREE, 0);
+}
+
+int buddy_create(const struct space *space, struct buddy *buddy,
+                 uint64_t base_page, uint64_t pages, uint64_t cached_pages_max)
+{
+    int err;
+
+    memset(buddy, 0, sizeof(*buddy));
+    buddy->base_page = base_page;
+    buddy->pages = pages;
+    buddy->cached_pages_max = cached_pages_max;
+    err = lock_init(&buddy->trim_lock, LOCK_RANK_TRIM,
+                    control_poison_flag(space));
+    if (err)
+        return err;
+    return lock_init(&buddy->lock, LOCK_RANK_RUNS, control_poison_flag(space));
+}
+
+/* The order of the aligned block that [first, first + pages) begins with. */
+static unsigned leading_order(uint64_t first, uint64_t pages)
+{
+    unsigned by_length = 63 - (unsigned)__builtin_clzll(pages);
+    unsigned by_address = (unsigned)__builtin_ctzll(first);
+
+    return by_address < by_length ? by_address : by_length;
+}
+
+int buddy_add(const struct space *space, struct buddy *buddy, uint64_t first,
+              uint64_t pages)
+{
+    uint64_t at, left;
+    int err;
+
+    if (!first || !pages || first >= buddy->pages ||
+        pages > buddy->pages - first)
+        return DRASYNC_EINVAL;
+    err = lock_take(&buddy->lock);
+    if (err)
+        return err;
+    for (at = first, left = pages; left;) {
+        uint64_t size = (uint64_t)1 << leading_order(at, left);
+
+        if (state_at(space, buddy, at) != BUDDY_NOTHING) {
+            err = DRASYNC_EINVAL;
+            goto unlock;
+        }
+        err = reserve_record(space, buddy, at);
+        if (err)
+            goto unlock;
+        at += size;
+        left -= size;
+    }
+    for (at = first, left = pages; left;) {
+        unsigned order = leading_order(at, left);
+
+        insert_free(space, buddy, at, order);
+        at += (uint64_t)1 << order;
+        left -= (uint64_t)1 << order;
+    }
+
+unlock:
+    lock_give(&buddy->lock);
+    return err;
+}
+
+/* Cut a run of @order from the smallest free run that holds it. */
+static int cut_free(const struct space *space, struct buddy *buddy,
+                    unsigned order, uint64_t *first_out)
+{
+    unsigned from = order, half;
+    uint64_t at;
+    int err;
+
+    while (from < BUDDY_ORDERS && !buddy->free[from])
+        from++;
+    if (from == BUDDY_ORDERS)
+        return DRASYNC_ENOSPACE;
+    at = buddy->free[from];
+    for (half = order; half < from; half++) {
+        err = reserve_record(space, buddy, at + ((uint64_t)1 << half));
+        if (err)
+            return err;
+    }
+    unlink_run(space, buddy, &buddy->free[from], at);
+    for (half = from; half-- > order;)
+        push(space, buddy, &buddy->free[half], at + ((uint64_t)1 << half), half,
+             BUDDY_FREE, 0);
+    *first_out = at;
+    return 0;
+}
+
+/* Take a run and say how many of its first pages have frames. */
+static int take_run(const struct space *space, struct buddy *buddy,
+                    uint64_t pages, int with_frames, uint64_t *first_out,
+                    uint64_t *frames_out)
+{
+    unsigned order = order_for(pages);
+    struct buddy_record *r;
+    int err;
+
+    *frames_out = 0;
+    err = lock_take(&buddy->lock);
+    if (err)
+        return err;
+    if (with_frames && buddy->cached[order]) {
+        *first_out = buddy->cached[order];
+        *frames_out = record(space, buddy, *first_out)->pages;
+        unlink_run(space, buddy, &buddy->cached[order], *first_out);
+        buddy->cached_pages -= *frames_out;
+    } else {
+        err = cut_free(space, buddy, order, first_out);
+        if (err)
+            goto unlock;
+    }
+    r = record(space, buddy, *first_out);
+    r->order = (uint8_t)order;
+    r->state = BUDDY_TAKEN;
+    r->pages = (uint32_t)pages;
+    buddy->taken_pages += pages;
+    buddy->taken_runs++;
+
+unlock:
+    lock_give(&buddy->lock);
+    return err;
+}
+
+/* Let the @had frames of a run become @want. */
+static int fit_frames(const struct space *space, const struct buddy *buddy,
+                      uint64_t at, uint64_t had, uint64_t want)
+{
+    uint64_t offset = space_page_offset(buddy->base_page + at);
+
+    if (had < want)
+        return frames_reserve(space, offset + space_page_offset(had),
+                              space_page_offset(want - had));
+    if (had > want)
+        return frames_unreserve(space, offset + space_page_offset(want),
+                                space_page_offset(had - want));
+    return 0;
+}
+
+/* Put a run back, under the lock: cached if it has frames. */
+static void put_back(const struct space *space, struct buddy *buddy,
+                     uint64_t at, uint64_t frames)
+{
+    unsigned order = record(space, buddy, at)->order;
+
+    if (frames) {
+        push(space, buddy, &buddy->cached[order], at, order, BUDDY_CACHED,
+             frames);
+        buddy->cached_pages += frames;
+    } else {
+        insert_free(space, buddy, at, order);
+    }
+}
+
+/* A run that is taken, with @pages, becomes free, with @frames. */
+static int untake(const struct space *space, struct buddy *buddy, uint64_t at,
+                  uint64_t pages, uint64_t frames)
+{
+    struct buddy_record *r = record(space, buddy, at);
+    int err = lock_take(&buddy->lock);
+
+    if (err)
+        return err;
+    if (state_at(space, buddy, at) != BUDDY_TAKEN || r->pages != pages) {
+        lock_give(&buddy->lock);
+        return DRASYNC_EINVAL;
+    }
+    r->state = BUDDY_MOVING;
+    buddy->taken_pages -= pages;
+    buddy->taken_runs--;
+    put_back(space, buddy, at, frames);
+    lock_give(&buddy->lock);
+    return 0;
+}
+
+int buddy_take(const struct space *space, struct buddy *buddy, uint64_t pages,
+               int with_frames, uint64_t *first_out)
+{
+    uint64_t frames, at;
+    int err;
+
+    if (!pages)
+        return DRASYNC_EINVAL;
+    if (pages > buddy->pages || order_for(pages) >= BUDDY_ORDERS - 1)
+        return DRASYNC_ENOSPACE;
+    err = take_run(space, buddy, pages, with_frames, &at, &frames);
+    if (err == DRASYNC_ENOSPACE) {
+        /* Cached runs do not merge; without their frames they do. */
+        err = buddy_trim(space, buddy, 0);
+        if (!err)
+            err = take_run(space, buddy, pages, with_frames, &at, &frames);
+    }
+    if (err)
+        return err;
+    if (with_frames) {
+        err = fit_frames(space, buddy, at, frames, pages);
+        if (err == DRASYNC_ENOMEM && !buddy_trim(space, buddy, 0))
+            err = fit_frames(space, buddy, at, frames, pages);
+        if (err) {
+            untake(space, buddy, at, pages, frames);
+            return err;
+        }
+    }
+    *first_out = at;
+    return 0;
+}
+
+int buddy_give(const struct space *space, struct buddy *buddy, uint64_t first,
+               uint64_t pages, int with_frames)
+{
+    int err;
+
+    if (!first || first >= buddy->pages)
+        return DRASYNC_EINVAL;
+    err = untake(space, buddy, first, pages, with_frames ? pages : 0);
+    if (err || !with_frames)
+        return err;
+    return buddy_trim(space, buddy, buddy->cached_pages_max);
+}
+
+/* Take the largest cached run away, if there are more than @keep_pages. */
+static int pick_cached(const struct space *space, struct buddy *buddy,
+                       uint64_t keep_pages, uint64_t *at_out,
+                       uint64_t *frames_out)
+{
+    unsigned order = BUDDY_ORDERS;
+    int err = lock_take(&buddy->lock);
+
+    if (err)
+        return err;
+    *frames_out = 0;
+    if (buddy->cached_pages > keep_pages) {
+        while (!buddy->cached[--order])
+            ;
+        *at_out = buddy->cached[order];
+        *frames_out = record(space, buddy, *at_out)->pages;
+        buddy->cached_pages -= *frames_out;
+        unlink_run(space, buddy, &buddy->cached[order], *at_out);
+    }
+    lock_give(&buddy->lock);
+    return 0;
+}
+
+static int trim_one(const struct space *space, struct buddy *buddy, uint64_t at,
+                    uint64_t frames)
+{
+    int err = fit_frames(space, buddy, at, frames, 0);
+
+    if (err)
+        return err;
+    err = lock_take(&buddy->lock);
+    if (err)
+        return err;
+    put_back(space, buddy, at, 0);
+    lock_give(&buddy->lock);
+    return 0;
+}
+
+int buddy_trim(const struct space *space, struct buddy *buddy,
+               uint64_t keep_pages)
+{
+    uint64_t at, frames;
+    int err;
+
+    /* One trimmer at a time: who waits here finds all runs in their places. */
+    err = lock_take(&buddy->trim_lock);
+    if (err)
+        return err;
+    do {
+        err = pick_cached(space, buddy, keep_pages, &at, &frames);
+        if (!err && frames)
+            err = trim_one(space, buddy, at, frames);
+    } while (!err && frames);
+    lock_give(&buddy->trim_lock);
+    return err;
+}

@@ -1,0 +1,188 @@
+#include "memory/extents.h"
+
+#include "drasync.h"
+#include "memory/frames.h"
+#include "memory/pages.h"
+#include "memory/shared.h"
+
+#include <assert.h>
+#include <string.h>
+
+typedef _Atomic(struct extent *) map_entry;
+
+static uint64_t get(const _Atomic uint64_t *field)
+{
+    return atomic_load_explicit(field, memory_order_relaxed);
+}
+
+/* Set the map entries of a run, or with @extent NULL clear them. */
+static void set_entries(const struct space *space, uint64_t first,
+                        uint64_t pages, struct extent *extent)
+{
+    map_entry *map = space->page_map;
+    uint64_t page;
+
+    for (page = first; page < first + pages; page++)
+        atomic_store_explicit(&map[page], extent, memory_order_release);
+}
+
+/* Does another extent have a page of this run?  Called under the lock, with the
+ * entries reserved. */
+static int run_entered(const struct space *space, uint64_t first,
+                       uint64_t pages)
+{
+    map_entry *map = space->page_map;
+    uint64_t page;
+
+    for (page = first; page < first + pages; page++)
+        if (atomic_load_explicit(&map[page], memory_order_relaxed))
+            return 1;
+    return 0;
+}
+
+static void fill(struct shared *shared, struct extent *extent, uint64_t first,
+                 uint64_t pages, void *owner, uint64_t incarnation)
+{
+    uint64_t stamp = atomic_fetch_add(&shared->extent_stamp, 1) + 1;
+
+    atomic_store_explicit(&extent->stamp, 0, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+    atomic_store_explicit(&extent->owner, owner, memory_order_relaxed);
+    atomic_store_explicit(&extent->first_page, first, memory_order_relaxed);
+    atomic_store_explicit(&extent->pages, pages, memory_order_relaxed);
+    atomic_store_explicit(&extent->incarnation, incarnation,
+                          memory_order_relaxed);
+    extent->next = NULL;
+    extent->frames = 0;
+    memset(extent->user, 0, sizeof(extent->user));
+    atomic_store_explicit(&extent->stamp, stamp, memory_order_release);
+}
+
+int extent_insert(const struct space *space, uint64_t first, uint64_t pages,
+                  void *owner, uint64_t incarnation, struct extent **extent_out)
+{
+    struct shared *shared = shared_of(space);
+    void *memory;
+    int err;
+
+    if (!owner || pages > EXTENT_PAGES_MAX ||
+        !space_run_valid(space, first, pages))
+        return DRASYNC_EINVAL;
+    err = table_reserve(space, &shared->layout.page_map, first, pages);
+    if (err)
+        return err;
+    err = control_alloc(space, sizeof(struct extent), &memory);
+    if (err)
+        return err;
+    err = lock_take(&shared->extents);
+    if (err)
+        goto free_extent;
+    if (run_entered(space, first, pages)) {
+        lock_give(&shared->extents);
+        err = DRASYNC_EEXIST;
+        goto free_extent;
+    }
+    fill(shared, memory, first, pages, owner, incarnation);
+    set_entries(space, first, pages, memory);
+    lock_give(&shared->extents);
+    *extent_out = memory;
+    return 0;
+
+free_extent:
+    control_free(space, memory);
+    return err;
+}
+
+int extent_remove(const struct space *space, struct extent *extent)
+{
+    struct shared *shared = shared_of(space);
+    uint64_t first = get(&extent->first_page);
+    int err;
+
+    err = lock_take(&shared->extents);
+    if (err)
+        return err;
+    assert(extent_of(space, space_address(space, first)) == extent);
+    set_entries(space, first, get(&extent->pages), NULL);
+    lock_give(&shared->extents);
+    control_free(space, extent);
+    return 0;
+}
+
+int extent_new(const struct space *space, uint64_t pages, void *owner,
+               uint64_t incarnation, struct extent **extent_out)
+{
+    uint64_t first;
+    int err;
+
+    if (pages > EXTENT_PAGES_MAX)
+        return DRASYNC_ENOSPACE;
+    err = pages_take(space, pages, PAGES_FRAMES, &first);
+    if (err)
+        return err;
+    err = extent_insert(space, first, pages, owner, incarnation, extent_out);
+    if (err)
+        pages_give(space, first, pages, PAGES_FRAMES);
+    return err;
+}
+
+int extent_delete(const struct space *space, struct extent *extent)
+{
+    uint64_t first = get(&extent->first_page), pages = get(&extent->pages);
+    int err = extent_remove(space, extent);
+
+    return err ? err : pages_give(space, first, pages, PAGES_FRAMES);
+}
+
+int extent_adopt(const struct space *space, uint64_t first, uint64_t pages,
+                 void *owner, uint64_t incarnation, struct extent **extent_out)
+{
+    int err =
+        extent_insert(space, first, pages, owner, incarnation, extent_out);
+
+    if (err)
+        return err;
+    err = frames_reserve(space, space_page_offset(first),
+                         space_page_offset(pages));
+    if (err)
+        extent_remove(space, *extent_out);
+    return err;
+}
+
+int extent_forget(const struct space *space, struct extent *extent)
+{
+    uint64_t first = get(&extent->first_page), pages = get(&extent->pages);
+    int err = extent_remove(space, extent);
+
+    return err ? err
+               : frames_unreserve(space, space_page_offset(first),
+                                  space_page_offset(pages));
+}
+
+int extent_find(const struct space *space, const void *ptr,
+                struct extent_copy *copy_out)
+{
+    struct extent *extent;
+
+    /*
+     * The descriptor's memory stays an object of the control heap for ever, so
+     * reading it is safe.  If its stamp is the same afterwards, and the map
+     * still leads to it, what was read in between was one extent, entered.
+     */
+    while ((extent = extent_of(space, ptr))) {
+        uint64_t stamp =
+            atomic_load_explicit(&extent->stamp, memory_order_acquire);
+
+        copy_out->extent = extent;
+        copy_out->owner =
+            atomic_load_explicit(&extent->owner, memory_order_relaxed);
+        copy_out->first_page = get(&extent->first_page);
+        copy_out->pages = get(&extent->pages);
+        copy_out->incarnation = get(&extent->incarnation);
+        atomic_thread_fence(memory_order_acquire);
+        if (stamp && stamp == get(&extent->stamp) &&
+            extent == extent_of(space, ptr))
+            return 0;
+    }
+    return DRASYNC_ENOREGION;
+}

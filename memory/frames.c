@@ -1,0 +1,98 @@
+#include "memory/frames.h"
+
+#include "drasync.h"
+#include "memory/limit.h"
+#include "memory/os.h"
+#include "memory/shared.h"
+
+#include <string.h>
+
+int frames_create(const struct space *space)
+{
+    struct buddy *alternates = &shared_of(space)->alternates;
+    uint64_t pages = space->layout.alternate_bytes >> PAGE_SHIFT;
+    int err;
+
+    err = buddy_create(space, alternates, space->pages, pages,
+                       FRAMES_CACHED_BYTES_MAX >> PAGE_SHIFT);
+    if (err)
+        return err;
+    return buddy_add(space, alternates, 1, pages - 1);
+}
+
+static int range_usable(const struct space *space, uint64_t offset,
+                        uint64_t bytes)
+{
+    return bytes && !(offset % PAGE_BYTES) && !(bytes % PAGE_BYTES) &&
+           space_range_valid(space, offset, bytes);
+}
+
+int frames_reserve(const struct space *space, uint64_t offset, uint64_t bytes)
+{
+    int err;
+
+    if (!range_usable(space, offset, bytes))
+        return DRASYNC_EINVAL;
+    err = limit_charge(space, bytes);
+    if (err)
+        return err;
+    err = os_file_reserve(space->data_fd, offset, bytes);
+    if (err)
+        limit_release(space, bytes);
+    return err;
+}
+
+int frames_unreserve(const struct space *space, uint64_t offset, uint64_t bytes)
+{
+    int err;
+
+    if (!range_usable(space, offset, bytes))
+        return DRASYNC_EINVAL;
+    err = os_file_punch(space->data_fd, offset, bytes);
+    if (!err)
+        limit_release(space, bytes);
+    return err;
+}
+
+int frames_take(const struct space *space, uint64_t pages, uint64_t *offset_out)
+{
+    struct buddy *alternates = &shared_of(space)->alternates;
+    uint64_t at;
+    int err = buddy_take(space, alternates, pages, 1, &at);
+
+    if (!err)
+        *offset_out = space_page_offset(alternates->base_page + at);
+    return err;
+}
+
+int frames_give(const struct space *space, uint64_t offset, uint64_t pages)
+{
+    struct buddy *alternates = &shared_of(space)->alternates;
+
+    if (offset % PAGE_BYTES || !frames_alternate(space, offset))
+        return DRASYNC_EINVAL;
+    return buddy_give(space, alternates,
+                      (offset >> PAGE_SHIFT) - alternates->base_page, pages, 1);
+}
+
+int frames_copy(const struct space *space, uint64_t to_offset,
+                uint64_t from_offset, uint64_t bytes)
+{
+    void *to = space_window(space, to_offset, bytes);
+    const void *from = space_window(space, from_offset, bytes);
+
+    if (!to || !from)
+        return DRASYNC_EINVAL;
+    memmove(to, from, bytes);
+    return 0;
+}
+
+int frames_map(const struct space *space, uint64_t first, uint64_t pages,
+               uint64_t offset)
+{
+    if (first >= space->pages || pages > space->pages - first ||
+        !range_usable(space, offset, space_page_offset(pages)))
+        return DRASYNC_EINVAL;
+    return os_map_over(space_address(space, first), space_page_offset(pages),
+                       space->data_fd, offset);
+}

@@ -1,0 +1,140 @@
+#include "memory/lock.h"
+
+#include "drasync.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#if LOCK_CHECKED
+
+static _Thread_local struct lock *held[LOCK_HELD_MAX];
+static _Thread_local int held_count;
+
+static void order_broken(const struct lock *lock, const struct lock *top)
+{
+    fprintf(stderr,
+            "drasync: lock order: rank %u (%p) asked for while rank %u (%p) "
+            "is held\n",
+            lock->rank, (const void *)lock, top->rank, (const void *)top);
+    abort();
+}
+
+/* Called before waiting for @lock. */
+static void check_order(const struct lock *lock)
+{
+    int i;
+
+    for (i = 0; i < held_count; i++)
+        if (held[i]->rank > lock->rank ||
+            (held[i]->rank == lock->rank && held[i] >= lock))
+            order_broken(lock, held[i]);
+}
+
+static void note_taken(struct lock *lock)
+{
+    assert(held_count < LOCK_HELD_MAX);
+    held[held_count++] = lock;
+}
+
+static void note_given(const struct lock *lock)
+{
+    int i;
+
+    for (i = held_count - 1; i >= 0 && held[i] != lock; i--)
+        ;
+    assert(i >= 0 && "a lock is given back by the thread that took it");
+    for (held_count--; i < held_count; i++)
+        held[i] = held[i + 1];
+}
+
+int lock_held_count(void)
+{
+    return held_count;
+}
+
+#else
+
+static void check_order(const struct lock *lock)
+{
+    (void)lock;
+}
+
+static void note_taken(struct lock *lock)
+{
+    (void)lock;
+}
+
+static void note_given(const struct lock *lock)
+{
+    (void)lock;
+}
+
+int lock_held_count(void)
+{
+    return -1;
+}
+
+#endif
+
+int lock_init(struct lock *lock, uint32_t rank, _Atomic uint32_t *poison)
+{
+    pthread_mutexattr_t attributes;
+    int failed;
+
+    if (pthread_mutexattr_init(&attributes))
+        return DRASYNC_EINTERNAL;
+    failed =
+        pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED) ||
+        pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST) ||
+        pthread_mutex_init(&lock->mutex, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+    lock->poison = poison;
+    lock->rank = rank;
+    return failed ? DRASYNC_EINTERNAL : 0;
+}
+
+void lock_destroy(struct lock *lock)
+{
+    pthread_mutex_destroy(&lock->mutex);
+}
+
+/* What pthread_mutex_lock() or trylock() said. */
+static int taken(struct lock *lock, int result)
+{
+    if (result == 0) {
+        note_taken(lock);
+        return 0;
+    }
+    if (result == EBUSY)
+        return DRASYNC_EAGAIN;
+    assert(result == EOWNERDEAD || result == ENOTRECOVERABLE);
+    if (lock->poison)
+        atomic_store(lock->poison, 1);
+    /* Given back without being made consistent, it stays unusable for good. */
+    if (result == EOWNERDEAD)
+        pthread_mutex_unlock(&lock->mutex);
+    return DRASYNC_EPEER;
+}
+
+int lock_take(struct lock *lock)
+{
+    check_order(lock);
+    return taken(lock, pthread_mutex_lock(&lock->mutex));
+}
+
+int lock_try(struct lock *lock)
+{
+    return taken(lock, pthread_mutex_trylock(&lock->mutex));
+}
+
+void lock_give(struct lock *lock)
+{
+    int result;
+
+    note_given(lock);
+    result = pthread_mutex_unlock(&lock->mutex);
+    assert(!result);
+    (void)result;
+}

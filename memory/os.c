@@ -1,0 +1,166 @@
+#include "memory/os.h"
+
+#include "drasync.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int os_file_new(const char *name, uint64_t size_bytes, int *fd_out)
+{
+    int fd = memfd_create(name, MFD_CLOEXEC);
+
+    if (fd < 0)
+        return errno == EMFILE || errno == ENFILE ? DRASYNC_ELIMIT
+                                                  : DRASYNC_ENOMEM;
+    if (ftruncate(fd, (off_t)size_bytes)) {
+        close(fd);
+        return DRASYNC_ENOMEM;
+    }
+    *fd_out = fd;
+    return 0;
+}
+
+static int change_frames(int fd, int mode, uint64_t offset, uint64_t bytes)
+{
+    int result;
+
+    do
+        result = fallocate(fd, mode, (off_t)offset, (off_t)bytes);
+    while (result && errno == EINTR);
+    return result;
+}
+
+int os_file_reserve(int fd, uint64_t offset, uint64_t bytes)
+{
+    int saved = errno;
+
+    if (!change_frames(fd, 0, offset, bytes))
+        return 0;
+    errno = saved;
+    return DRASYNC_ENOMEM;
+}
+
+int os_file_punch(int fd, uint64_t offset, uint64_t bytes)
+{
+    int saved = errno;
+
+    if (!change_frames(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset,
+                       bytes))
+        return 0;
+    errno = saved;
+    return DRASYNC_EINTERNAL;
+}
+
+static int map_at(void *address, uint64_t bytes, int fd, uint64_t offset,
+                  int how)
+{
+    void *at = mmap(address, bytes, PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_NORESERVE | how, fd, (off_t)offset);
+
+    if (at == MAP_FAILED)
+        return errno;
+    /* A kernel that does not know MAP_FIXED_NOREPLACE takes it for a hint. */
+    if (at != address) {
+        munmap(at, bytes);
+        return EEXIST;
+    }
+    madvise(address, bytes, MADV_DONTDUMP);
+    return 0;
+}
+
+int os_map_new(void *address, uint64_t bytes, int fd, uint64_t offset)
+{
+    int saved = errno;
+    int err = map_at(address, bytes, fd, offset, MAP_FIXED_NOREPLACE);
+
+    errno = saved;
+    if (err == EEXIST)
+        return DRASYNC_EEXIST;
+    return err ? DRASYNC_ENOMEM : 0;
+}
+
+int os_map_over(void *address, uint64_t bytes, int fd, uint64_t offset)
+{
+    int saved = errno;
+    int err = map_at(address, bytes, fd, offset, MAP_FIXED);
+
+    errno = saved;
+    return err ? DRASYNC_ELIMIT : 0;
+}
+
+void os_unmap(void *address, uint64_t bytes)
+{
+    int saved = errno;
+
+    munmap(address, bytes);
+    errno = saved;
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return -1;
+}
+
+static const char *parse_hex(const char *text, uint64_t *out)
+{
+    uint64_t value = 0;
+
+    for (; hex_digit(*text) >= 0; text++)
+        value = value * 16 + (uint64_t)hex_digit(*text);
+    *out = value;
+    return text;
+}
+
+/* One line of the maps file: does it overlap [low, high)? */
+static int line_overlaps(const char *text, uintptr_t low, uintptr_t high)
+{
+    uint64_t start, end;
+
+    text = parse_hex(text, &start);
+    if (*text != '-')
+        return 0;
+    parse_hex(text + 1, &end);
+    return start < high && end > low;
+}
+
+int os_range_taken(uintptr_t low, uintptr_t high, char *line, size_t line_bytes)
+{
+    char buffer[4096], current[OS_LINE_BYTES];
+    int saved = errno, found = 0;
+    size_t length = 0;
+    ssize_t got;
+    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0) {
+        errno = saved;
+        return DRASYNC_EINTERNAL;
+    }
+    while (!found && (got = read(fd, buffer, sizeof(buffer))) != 0) {
+        if (got < 0 && errno != EINTR)
+            break;
+        for (ssize_t i = 0; i < got && !found; i++) {
+            if (buffer[i] != '\n') {
+                if (length < sizeof(current) - 1)
+                    current[length++] = buffer[i];
+                continue;
+            }
+            current[length] = 0;
+            length = 0;
+            found = line_overlaps(current, low, high);
+        }
+    }
+    close(fd);
+    errno = saved;
+    if (!found || !line || !line_bytes)
+        return found;
+    for (length = 0; current[length] && length + 1 < line_bytes; length++)
+        line[length] = current[length];
+    line[length] = 0;
+    return 1;
+}

@@ -1,0 +1,147 @@
+#include "memory/pages.h"
+
+#include "drasync.h"
+#include "memory/shared.h"
+
+#include <string.h>
+
+/* A node's share of the lower half; everything if it is alone. */
+static uint64_t lane_pages(const struct space *space)
+{
+    uint64_t nodes = (uint64_t)shared_of(space)->nodes;
+
+    return nodes == 1 ? space->pages : space->pages / 2 / nodes;
+}
+
+int pages_create(const struct space *space)
+{
+    struct shared *shared = shared_of(space);
+    struct chunks *chunks = &shared->chunks;
+    uint64_t length = lane_pages(space);
+    uint64_t first = (uint64_t)shared->node * length;
+    unsigned order = (unsigned)__builtin_ctzll(space->pages / 2);
+    int err;
+
+    if (length < 2)
+        return DRASYNC_EINVAL;
+    err =
+        lock_init(&chunks->lock, LOCK_RANK_CHUNKS, control_poison_flag(space));
+    if (err)
+        return err;
+    if (shared->nodes > 1)
+        chunks->free_first[order] = space->pages / 2;
+    err = lock_init(&shared->extents, LOCK_RANK_EXTENTS,
+                    control_poison_flag(space));
+    if (err)
+        return err;
+    err = buddy_create(space, &shared->runs, 0, space->pages,
+                       PAGES_CACHED_BYTES_MAX >> PAGE_SHIFT);
+    if (err)
+        return err;
+    if (!first) { /* page 0 is never given to anybody */
+        first++;
+        length--;
+    }
+    return buddy_add(space, &shared->runs, first, length);
+}
+
+int pages_node(const struct space *space)
+{
+    return shared_of(space)->node;
+}
+
+int pages_nodes(const struct space *space)
+{
+    return shared_of(space)->nodes;
+}
+
+int pages_take(const struct space *space, uint64_t pages, unsigned flags,
+               uint64_t *first_out)
+{
+    return buddy_take(space, &shared_of(space)->runs, pages,
+                      flags != PAGES_ADDRESSES, first_out);
+}
+
+int pages_give(const struct space *space, uint64_t first, uint64_t pages,
+               unsigned flags)
+{
+    return buddy_give(space, &shared_of(space)->runs, first, pages,
+                      flags != PAGES_ADDRESSES);
+}
+
+int pages_trim(const struct space *space)
+{
+    int err = buddy_trim(space, &shared_of(space)->runs, 0);
+
+    return err ? err : buddy_trim(space, &shared_of(space)->alternates, 0);
+}
+
+static int overlaps(const struct chunk *chunk, uint64_t first, uint64_t pages)
+{
+    return first < chunk->first_page + chunk->pages &&
+           first + pages > chunk->first_page;
+}
+
+int pages_add_chunk(const struct space *space, uint64_t first, uint64_t pages)
+{
+    struct shared *shared = shared_of(space);
+    struct chunks *chunks = &shared->chunks;
+    uint64_t i;
+    int err;
+
+    if (shared->nodes == 1 || !space_run_valid(space, first, pages) ||
+        first < space->pages / 2 || (pages & (pages - 1)) || first % pages)
+        return DRASYNC_EINVAL;
+    err = lock_take(&chunks->lock);
+    if (err)
+        return err;
+    for (i = 0; i < chunks->added_count; i++)
+        if (overlaps(&chunks->added[i], first, pages)) {
+            err = DRASYNC_EINVAL;
+            goto unlock;
+        }
+    if (chunks->added_count == CHUNKS_ADDED_MAX) {
+        err = DRASYNC_ELIMIT;
+        goto unlock;
+    }
+    err = buddy_add(space, &shared->runs, first, pages);
+    if (err)
+        goto unlock;
+    chunks->added[chunks->added_count++] =
+        (struct chunk){.first_page = first, .pages = pages};
+
+unlock:
+    lock_give(&chunks->lock);
+    return err;
+}
+
+int page_home(const struct space *space, uint64_t page)
+{
+    const struct shared *shared = shared_of(space);
+    uint64_t node;
+
+    if (page >= space->pages)
+        return -1;
+    if (shared->nodes == 1)
+        return 0;
+    node = page / lane_pages(space);
+    return page < space->pages / 2 && node < (uint64_t)shared->nodes ? (int)node
+                                                                     : -1;
+}
+
+void pages_get_stats(const struct space *space, struct pages_stats *stats_out)
+{
+    struct shared *shared = shared_of(space);
+
+    memset(stats_out, 0, sizeof(*stats_out));
+    if (lock_take(&shared->runs.lock))
+        return;
+    stats_out->taken_pages = shared->runs.taken_pages;
+    stats_out->taken_runs = shared->runs.taken_runs;
+    stats_out->cached_pages = shared->runs.cached_pages;
+    lock_give(&shared->runs.lock);
+    if (lock_take(&shared->chunks.lock))
+        return;
+    stats_out->chunks = shared->chunks.added_count;
+    lock_give(&shared->chunks.lock);
+}

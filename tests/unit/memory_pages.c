@@ -1,0 +1,263 @@
+/* Page runs, chunks, and extents. */
+#include "memory_common.h"
+
+#include "memory/extents.h"
+#include "memory/frames.h"
+#include "memory/pages.h"
+
+static uint64_t aligned_to(uint64_t pages)
+{
+    uint64_t size = 1;
+
+    while (size < pages)
+        size *= 2;
+    return size;
+}
+
+static void runs(void)
+{
+    struct space space;
+    struct pages_stats stats;
+    uint64_t first, again, used, i;
+
+    node_open(&space, 64 * MIB, 0, 1, 0);
+    used = limit_used_bytes(&space);
+    tap_ok(!pages_take(&space, 5, PAGES_FRAMES, &first) && first > 0 &&
+               first % 8 == 0,
+           "a run of 5 pages lies at a multiple of 8");
+    tap_ok(limit_used_bytes(&space) - used >= 5 * PAGE_BYTES,
+           "its frames are charged");
+    memset(space_address(&space, first), 7, 5 * PAGE_BYTES);
+    tap_ok(
+        pages_give(&space, first, 4, PAGES_FRAMES) == DRASYNC_EINVAL &&
+            pages_give(&space, first + 1, 5, PAGES_FRAMES) == DRASYNC_EINVAL &&
+            pages_give(&space, 0, 5, PAGES_FRAMES) == DRASYNC_EINVAL &&
+            pages_give(&space, UINT64_MAX, 5, PAGES_FRAMES) == DRASYNC_EINVAL,
+        "giving back what is not such a run is refused");
+    tap_ok(!pages_give(&space, first, 5, PAGES_FRAMES) &&
+               pages_give(&space, first, 5, PAGES_FRAMES) == DRASYNC_EINVAL,
+           "a run is given back once");
+    pages_get_stats(&space, &stats);
+    tap_ok(stats.cached_pages == 5 && !stats.taken_pages && !stats.taken_runs,
+           "its frames are kept");
+    tap_ok(!pages_take(&space, 6, PAGES_FRAMES, &again) && again == first,
+           "and used again for a run of the same size class");
+    pages_get_stats(&space, &stats);
+    tap_ok(stats.cached_pages == 0 && stats.taken_pages == 6,
+           "then they are kept no more");
+    tap_ok(!pages_give(&space, again, 6, PAGES_FRAMES) && !pages_trim(&space),
+           "trimming works");
+    pages_get_stats(&space, &stats);
+    tap_ok(!stats.cached_pages, "and leaves nothing cached");
+    tap_ok(pages_take(&space, 0, PAGES_FRAMES, &first) == DRASYNC_EINVAL,
+           "a run of no pages is refused");
+    tap_ok(pages_take(&space, UINT64_MAX, PAGES_FRAMES, &first) ==
+                   DRASYNC_ENOSPACE &&
+               pages_take(&space, space.pages, PAGES_FRAMES, &first) ==
+                   DRASYNC_ENOSPACE,
+           "a run that cannot be is refused");
+    tap_ok(!pages_take(&space, space.pages / 2, PAGES_ADDRESSES, &first) &&
+               !pages_give(&space, first, space.pages / 2, PAGES_ADDRESSES),
+           "after everything is back, half the space is one run again");
+    for (i = 0; !pages_take(&space, 3, PAGES_ADDRESSES, &first); i++)
+        REQUIRE(first % aligned_to(3) == 0);
+    tap_ok(i == space.pages / 4 - 1, "all addresses can be used, but page 0's");
+    node_close(&space);
+}
+
+static void memory_runs_out(void)
+{
+    struct space space;
+    uint64_t first, used, count = 0;
+
+    node_open(&space, 64 * MIB, 0, 1, 16 * MIB);
+    used = limit_used_bytes(&space);
+    tap_ok(pages_take(&space, 16 * MIB / PAGE_BYTES, PAGES_FRAMES, &first) ==
+                   DRASYNC_ENOMEM &&
+               limit_used_bytes(&space) <= used + 4 * MIB,
+           "past the limit a run is refused, and nothing is charged");
+    while (!pages_take(&space, 16, PAGES_FRAMES, &first)) {
+        memset(space_address(&space, first), 1, 16 * PAGE_BYTES);
+        count++;
+    }
+    tap_ok(count > 100, "until then runs are given, and can be written");
+    tap_ok(!pages_take(&space, 1000, PAGES_ADDRESSES, &first),
+           "addresses without frames go on");
+    tap_ok(limit_used_bytes(&space) <= 16 * MIB, "the limit holds");
+    limit_set(&space, 32 * MIB);
+    tap_ok(!pages_take(&space, 16, PAGES_FRAMES, &first),
+           "with a higher limit it goes on");
+    node_close(&space);
+}
+
+static void lanes_and_chunks(void)
+{
+    struct space space, manager;
+    uint64_t first, pages, runs = 0, lane, granted = 0, last = 0, i;
+    int good = 1, err;
+
+    node_open(&manager, 64 * MIB, 0, 3, 0);
+    node_open(&space, 64 * MIB, 2, 3, 0);
+    lane = space.pages / 2 / 3;
+    tap_ok(page_home(&space, 1) == 0 && page_home(&space, lane) == 1 &&
+               page_home(&space, 3 * lane - 1) == 2 &&
+               page_home(&space, 3 * lane) == -1 &&
+               page_home(&space, space.pages / 2) == -1 &&
+               page_home(&space, UINT64_MAX) == -1,
+           "homes of lanes are arithmetic");
+    while (!(err = pages_take(&space, 1, PAGES_ADDRESSES, &first))) {
+        good = good && page_home(&space, first) == 2;
+        runs++;
+    }
+    tap_ok(good && runs == lane && err == DRASYNC_ENOSPACE,
+           "a node hands out its lane and no more");
+    tap_ok(!chunks_grant(&manager, 2, 3, &first, &pages) && pages >= 4 &&
+               first >= space.pages / 2 && first % pages == 0,
+           "the manager grants a chunk of the upper half");
+    tap_ok(chunks_home(&manager, first) == 2 &&
+               chunks_home(&manager, first + pages - 1) == 2 &&
+               chunks_home(&manager, first + pages) == -1 &&
+               chunks_home(&manager, lane) == 1,
+           "and knows its home");
+    tap_ok(pages_add_chunk(&space, 8, 8) == DRASYNC_EINVAL &&
+               pages_add_chunk(&space, first, pages - 1) == DRASYNC_EINVAL &&
+               pages_add_chunk(&space, UINT64_MAX, 8) == DRASYNC_EINVAL &&
+               pages_add_chunk(&space, first, UINT64_MAX) == DRASYNC_EINVAL,
+           "what is no chunk is refused");
+    tap_ok(!pages_add_chunk(&space, first, pages) &&
+               pages_add_chunk(&space, first, pages) == DRASYNC_EINVAL &&
+               !pages_take(&space, 1, PAGES_FRAMES, &i) && i >= first &&
+               i < first + pages,
+           "a chunk is added once, and used");
+    tap_ok(chunks_grant(&manager, 3, 1, &first, &pages) == DRASYNC_EINVAL &&
+               chunks_grant(&manager, -1, 1, &first, &pages) ==
+                   DRASYNC_EINVAL &&
+               chunks_grant(&manager, 1, 0, &first, &pages) == DRASYNC_EINVAL &&
+               chunks_grant(&manager, 1, UINT64_MAX, &first, &pages) ==
+                   DRASYNC_ENOSPACE,
+           "grants that make no sense are refused");
+    good = 1;
+    for (i = 0; !chunks_grant(&manager, 1, 1, &first, &pages); i++) {
+        good = good && first % pages == 0 && chunks_home(&manager, first) == 1;
+        granted += pages;
+        last = pages;
+    }
+    tap_ok(good && i < 40 && last >= 1 && granted > space.pages / 4,
+           "chunks double, so that few grants use the upper half up");
+    node_close(&space);
+    node_close(&manager);
+}
+
+static void extents(void)
+{
+    struct space space;
+    struct extent *a, *b;
+    struct extent_copy copy;
+    int owner, other;
+    char *address;
+    uint64_t first, used, local;
+
+    node_open(&space, 64 * MIB, 0, 2, 0);
+    used = limit_used_bytes(&space);
+    REQUIRE(!extent_new(&space, 3, &owner, 9, &a));
+    address = space_address(&space, a->first_page);
+    tap_ok(extent_of(&space, address) == a &&
+               extent_of(&space, address + 3 * PAGE_BYTES - 1) == a &&
+               !extent_of(&space, address + 3 * PAGE_BYTES) &&
+               !extent_of(&space, address - 1),
+           "the page map leads from each page to its extent");
+    tap_ok(!extent_of(&space, NULL) && !extent_of(&space, &local) &&
+               !extent_of(&space, (void *)UINTPTR_MAX) &&
+               !extent_of(&space, space.base) &&
+               !extent_of(&space, space.window),
+           "and from any other address to none");
+    tap_ok(!extent_find(&space, address + 5, &copy) && copy.owner == &owner &&
+               copy.first_page == a->first_page && copy.pages == 3 &&
+               copy.incarnation == 9 && copy.extent == a,
+           "a copy tells all");
+    first = space.pages / 2 + 10;
+    tap_ok(!extent_adopt(&space, first, 4, &other, 1, &b) &&
+               extent_of(&space, space_address(&space, first + 3)) == b,
+           "an extent of another node can be entered");
+    memset(space_address(&space, first), 1, 4 * PAGE_BYTES);
+    tap_ok(
+        extent_adopt(&space, first + 3, 2, &owner, 1, &a) == DRASYNC_EEXIST &&
+            extent_adopt(&space, first - 1, 2, &owner, 1, &a) == DRASYNC_EEXIST,
+        "but not where there is one");
+    tap_ok(extent_adopt(&space, 0, 1, &owner, 1, &a) == DRASYNC_EINVAL &&
+               extent_adopt(&space, space.pages - 1, 2, &owner, 1, &a) ==
+                   DRASYNC_EINVAL &&
+               extent_adopt(&space, 1, UINT64_MAX, &owner, 1, &a) ==
+                   DRASYNC_EINVAL &&
+               extent_adopt(&space, UINT64_MAX, 1, &owner, 1, &a) ==
+                   DRASYNC_EINVAL &&
+               extent_adopt(&space, 1, 1, NULL, 1, &a) == DRASYNC_EINVAL,
+           "nor outside the space, nor for nobody");
+    tap_ok(!extent_forget(&space, b) &&
+               !extent_of(&space, space_address(&space, first)),
+           "forgetting it takes it out");
+    a = extent_of(&space, address);
+    tap_ok(!extent_delete(&space, a) && !extent_of(&space, address) &&
+               extent_find(&space, address, &copy) == DRASYNC_ENOREGION,
+           "deleting our own takes it out");
+    tap_ok(!pages_trim(&space) && limit_used_bytes(&space) - used < MIB,
+           "the frames are back");
+    node_close(&space);
+}
+
+static int churn(const struct space *space, int index)
+{
+    struct extent *extent[16] = {0};
+    uint32_t random = (uint32_t)index + 1;
+    int owner, i, at;
+
+    for (i = 0; i < 3000; i++) {
+        random = random * 1664525 + 1013904223;
+        at = (int)(random >> 28);
+        if (extent[at]) {
+            uint32_t *data = space_address(space, extent[at]->first_page);
+
+            if (*data != (uint32_t)index * 16 + (uint32_t)at ||
+                extent_of(space, data) != extent[at] ||
+                extent_delete(space, extent[at]))
+                return 1;
+            extent[at] = NULL;
+        } else {
+            if (extent_new(space, random >> 20 & 31 ? random >> 20 & 31 : 1,
+                           &owner, 1, &extent[at]))
+                return 1;
+            *(uint32_t *)space_address(space, extent[at]->first_page) =
+                (uint32_t)index * 16 + (uint32_t)at;
+        }
+    }
+    for (i = 0; i < 16; i++)
+        if (extent[i] && extent_delete(space, extent[i]))
+            return 1;
+    return 0;
+}
+
+static void processes(void)
+{
+    struct space space;
+    struct pages_stats stats;
+    struct control_stats control;
+
+    node_open(&space, 64 * MIB, 0, 1, 0);
+    tap_ok(in_processes(&space, 4, churn),
+           "four processes make and delete extents at once");
+    pages_get_stats(&space, &stats);
+    control_get_stats(&space, &control);
+    tap_ok(!stats.taken_pages && !stats.taken_runs && !control.objects,
+           "and nothing is lost");
+    node_close(&space);
+}
+
+int main(void)
+{
+    runs();
+    memory_runs_out();
+    lanes_and_chunks();
+    extents();
+    processes();
+    return tap_end();
+}
