@@ -5,10 +5,10 @@ programs_common_libcommon_la_SOURCES = \
 	programs/common/csv.c programs/common/csv.h \
 	programs/common/report.c programs/common/report.h
 
-include programs/delaunay/local.mk
-include programs/barnes_hut/local.mk
-
 check_PROGRAMS += tests/unit/programs_csv.t
 TESTS += tests/unit/programs_csv.t
 tests_unit_programs_csv_t_SOURCES = tests/unit/programs_csv.c
 tests_unit_programs_csv_t_LDADD = programs/common/libcommon.la
+
+include programs/delaunay/local.mk
+include programs/barnes_hut/local.mk

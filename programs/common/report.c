@@ -8,7 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PROGRESS_SECONDS 0.1
+/* Between two progress lines. */
+#define TERMINAL_SECONDS 0.1
+#define PIPE_SECONDS     1.0
 
 int report_parse_u64(const char *text, uint64_t min, uint64_t max,
                      uint64_t *value_out)
@@ -75,27 +77,34 @@ void *report_realloc(void *ptr, size_t size_bytes)
     return check_memory(realloc(ptr, size_bytes ? size_bytes : 1), size_bytes);
 }
 
-static int progress_shown;
+static int progress_always; /* on a pipe too */
+static int progress_shown;  /* on a terminal, and still there */
+
+void report_progress_always(void)
+{
+    progress_always = 1;
+}
 
 void report_progress(const char *name, const char *what, uint64_t done,
                      uint64_t total)
 {
     static int terminal = -1;
     static double last;
-    double now;
+    double now = report_now_seconds(), percent = 100.0;
 
     if (terminal < 0)
         terminal = isatty(STDERR_FILENO);
-    if (!terminal)
+    if (!terminal && !progress_always)
         return;
-    now = report_now_seconds();
-    if (now - last < PROGRESS_SECONDS)
+    if (now - last < (terminal ? TERMINAL_SECONDS : PIPE_SECONDS))
         return;
     last = now;
-    fprintf(stderr, "\r%s: %s %.0f%%\033[K", name, what,
-            total ? 100.0 * (double)done / (double)total : 100.0);
+    if (total)
+        percent *= (double)done / (double)total;
+    fprintf(stderr, terminal ? "\r%s: %s %.0f%%\033[K" : "%s: %s %.0f%%\n",
+            name, what, percent);
     fflush(stderr);
-    progress_shown = 1;
+    progress_shown = terminal;
 }
 
 void report_progress_end(void)

@@ -81,10 +81,13 @@ void *report_malloc(size_t size_bytes);
 void *report_realloc(void *ptr, size_t size_bytes);
 
 /*
- * Show "NAME: WHAT P%" on stderr, over the last such line, at most ten times a
- * second, if stderr is a terminal; else nothing.  report_progress_end() removes
- * the line.  Only one process of a job should call these.
+ * Show "NAME: WHAT P%" on stderr: if stderr is a terminal, over the last such
+ * line, at most ten times a second.  If not, nothing, or after
+ * report_progress_always() a line a second: under mpirun stderr is a pipe even
+ * when its other end shows on a terminal.  report_progress_end() removes a line
+ * left on a terminal.  Only one process of a job should call these.
  */
+void report_progress_always(void);
 void report_progress(const char *name, const char *what, uint64_t done,
                      uint64_t total);
 void report_progress_end(void);

@@ -29,3 +29,13 @@ tests_unit_delaunay_mesh_t_LDADD = programs/delaunay/libdelaunay.la
 tests_unit_delaunay_verify_t_SOURCES = tests/unit/delaunay_verify.c \
 	tests/unit/delaunay_helpers.h
 tests_unit_delaunay_verify_t_LDADD = programs/delaunay/libdelaunay.la
+
+drasynclibexec_PROGRAMS += programs/delaunay/delaunay_myrmics
+programs_delaunay_delaunay_myrmics_SOURCES = programs/delaunay/main_myrmics.c
+programs_delaunay_delaunay_myrmics_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+programs_delaunay_delaunay_myrmics_LDADD = \
+	programs/delaunay/libdelaunay.la libmyrmics.la $(MPI_LIBS)
+
+TESTS += tests/bats/delaunay.bats
+EXTRA_DIST += tests/bats/delaunay.bats
+EXTRA_DIST += docs/delaunay.md

@@ -70,10 +70,8 @@ static size_t keep_half(struct point *points, size_t count, int use_y,
     size_t below, i;
     int32_t value;
 
-    if (count == 0) {
-        /* An empty half of nothing: it has no triangle to ask for its box. */
-        return 0;
-    }
+    if (count == 0)
+        return 0; /* no triangle will ask for the box */
     value = median(points, count, use_y);
     below = split(points, count, use_y, value);
     if (!upper) {

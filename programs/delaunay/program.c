@@ -31,6 +31,8 @@ static const char usage[] =
     "  --seed S     which random points (default 1)\n"
     "  --verify     check the result: every edge locally Delaunay, Euler's\n"
     "               formula, areas, every point present\n"
+    "  --progress   say how far it is when standard error is no terminal, as\n"
+    "               under mpirun\n"
     "  --help       this text\n"
     "  --version    the version\n"
     "\n"
@@ -76,6 +78,7 @@ int program_options(struct program *program, const char *name, int argc,
         {"random", required_argument, NULL, 'r'},
         {"seed", required_argument, NULL, 's'},
         {"verify", no_argument, NULL, 'c'},
+        {"progress", no_argument, NULL, 'p'},
         {"help", no_argument, NULL, 'h'},
         {"version", no_argument, NULL, 'V'},
         {NULL, 0, NULL, 0},
@@ -100,6 +103,9 @@ int program_options(struct program *program, const char *name, int argc,
             break;
         case 'c':
             program->verify = 1;
+            break;
+        case 'p':
+            report_progress_always();
             break;
         case 'h':
         case 'V':
