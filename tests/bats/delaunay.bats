@@ -4,6 +4,7 @@
 # one rank more than there are workers serves the allocations.
 
 load common
+export LD_LIBRARY_PATH=$libs
 
 program=$abs_top_builddir/programs/delaunay/.libs/delaunay_myrmics
 cities_hash=1e6bf6513a22c429
@@ -15,10 +16,13 @@ job() {
   mpi $((workers + 1)) "$program" "$@"
 }
 
-# The input given on standard input, in a file.
-input() {
-  cat >"$BATS_TEST_TMPDIR/points.csv"
+setup() {
   points=$BATS_TEST_TMPDIR/points.csv
+}
+
+# Put standard input into the file $points.
+input() {
+  cat >"$points"
 }
 
 @test "one worker triangulates the cities, and verification agrees" {
