@@ -1,1 +1,2 @@
-EXTRA_DIST += scripts/setup.bash scripts/quickstart scripts/check
+EXTRA_DIST += scripts/setup.bash scripts/quickstart scripts/check \
+	scripts/check-sanitizers
