@@ -1,12 +1,53 @@
 noinst_LTLIBRARIES += libdrasync_runtime.la
 libdrasync_runtime_la_SOURCES =
+libdrasync_runtime_la_SOURCES += runtime/call.c
+libdrasync_runtime_la_SOURCES += runtime/death.c
+libdrasync_runtime_la_SOURCES += runtime/death.h
+libdrasync_runtime_la_SOURCES += runtime/dispatch.c
+libdrasync_runtime_la_SOURCES += runtime/dispatch.h
+libdrasync_runtime_la_SOURCES += runtime/errors.c
+libdrasync_runtime_la_SOURCES += runtime/kinds.h
+libdrasync_runtime_la_SOURCES += runtime/modules.c
+libdrasync_runtime_la_SOURCES += runtime/modules.h
+libdrasync_runtime_la_SOURCES += runtime/options.c
+libdrasync_runtime_la_SOURCES += runtime/options.h
+libdrasync_runtime_la_SOURCES += runtime/outbox.c
+libdrasync_runtime_la_SOURCES += runtime/outbox.h
+libdrasync_runtime_la_SOURCES += runtime/progress.c
+libdrasync_runtime_la_SOURCES += runtime/progress.h
+libdrasync_runtime_la_SOURCES += runtime/runtime.c
+libdrasync_runtime_la_SOURCES += runtime/runtime.h
+libdrasync_runtime_la_SOURCES += runtime/say.c
+libdrasync_runtime_la_SOURCES += runtime/share_files.c
+libdrasync_runtime_la_SOURCES += runtime/shared.c
+libdrasync_runtime_la_SOURCES += runtime/shared.h
+libdrasync_runtime_la_SOURCES += runtime/shutdown.c
+libdrasync_runtime_la_SOURCES += runtime/start.h
+libdrasync_runtime_la_SOURCES += runtime/start_memory.c
+libdrasync_runtime_la_SOURCES += runtime/stats.c
+libdrasync_runtime_la_SOURCES += runtime/stats.h
+libdrasync_runtime_la_SOURCES += runtime/stop.c
+libdrasync_runtime_la_SOURCES += runtime/wait.c
+libdrasync_runtime_la_SOURCES += runtime/wait.h
 
 # The installed library: the runtime with what stands below it, the API of
-# drasync.h, and the take-over of MPI_Init and MPI_Finalize.
+# drasync.h, and the take-over of MPI_Init and MPI_Finalize.  It is not linked
+# to MPI, because it is also loaded into processes that have none; and what it
+# exports begins with drasync_, but for the names that others have given.
 lib_LTLIBRARIES += libdrasync.la
-libdrasync_la_SOURCES =
+libdrasync_la_SOURCES = shim/takeover.c shim/takeover.h shim/takeover_run.c \
+	shim/takeover_wanted.c
 libdrasync_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
-libdrasync_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0
+libdrasync_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 \
+	-Wl,-Bsymbolic-functions -Wl,-z,nodelete \
+	-export-symbols-regex '^(drasync_.*|P?MPI_(Init|Init_thread|Finalize|Query_thread)|(new|delete|acquire|release)_region|new_subregion|ralloc)$$'
 libdrasync_la_LIBADD = libdrasync_runtime.la libdrasync_protocol.la \
-	libdrasync_memory.la libdrasync_transport.la $(MPI_LIBS) \
-	$(LIBUNWIND_LIBS)
+	libdrasync_memory.la libdrasync_transport.la $(LIBUNWIND_LIBS)
+
+# Tests.
+check_PROGRAMS += tests/programs/runtime_probe
+tests_programs_runtime_probe_SOURCES = tests/programs/runtime_probe.c
+tests_programs_runtime_probe_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_runtime_probe_LDADD = libdrasync_runtime.la \
+	libdrasync_protocol.la libdrasync_memory.la libdrasync_transport.la \
+	$(MPI_LIBS)

@@ -1,6 +1,9 @@
-# Preloaded by its file name, hence no version in it.
+# Preloaded by its file name, hence no version in it.  Not linked to MPI: it is
+# loaded into mpirun and every shell too.  The Myrmics front adds its files here
+# (fronts/local.mk).
 lib_LTLIBRARIES += libdrasync_shim.la
-libdrasync_shim_la_SOURCES =
+libdrasync_shim_la_SOURCES = shim/takeover.c shim/takeover.h
 libdrasync_shim_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
-libdrasync_shim_la_LDFLAGS = $(AM_LDFLAGS) -avoid-version
-libdrasync_shim_la_LIBADD = libdrasync.la $(MPI_LIBS)
+libdrasync_shim_la_LDFLAGS = $(AM_LDFLAGS) -avoid-version -Wl,-z,nodelete \
+	-export-symbols-regex '^(_?sys_.*|pr_get_.*|ar_.*|P?MPI_(Init|Init_thread|Finalize|Query_thread))$$'
+libdrasync_shim_la_LIBADD = libdrasync.la

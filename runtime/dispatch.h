@@ -1,0 +1,42 @@
+/*
+ * dispatch.h - what arrives goes to the handler of its kind; on the progress
+ * thread.
+ */
+#ifndef DRASYNC_RUNTIME_DISPATCH_H
+#define DRASYNC_RUNTIME_DISPATCH_H
+
+#include <stdint.h>
+
+#include "runtime/runtime.h"
+#include "transport/transport.h"
+
+/* The callbacks for the transport; `user` is not used. */
+extern const struct transport_events dispatch_events;
+
+/*
+ * Messages that shutdown must not leave in flight: sent, and arrived with all
+ * their data.  Those of shutdown itself do not count.
+ */
+struct dispatch_counts {
+    uint64_t sent, received;
+};
+
+void dispatch_count_sent(uint32_t kind);
+struct dispatch_counts dispatch_get_counts(void);
+
+/* Of calls; runtime/call.c. */
+void call_serve(runtime_server *server, int from, const void *header,
+                size_t header_bytes);
+void call_replied(int from, const void *header, size_t header_bytes);
+
+/* Of the end; runtime/shutdown.c. */
+void shutdown_done_arrived(int from, const void *header, size_t header_bytes);
+void shutdown_stop_arrived(int from, const void *header, size_t header_bytes);
+
+/* Is this node's part of the shutdown over? */
+bool shutdown_over(void);
+
+/* Take the next step if there is one; how many messages it sent. */
+int shutdown_step(struct transport *transport);
+
+#endif /* DRASYNC_RUNTIME_DISPATCH_H */

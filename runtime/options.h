@@ -1,0 +1,48 @@
+/*
+ * options.h - the environment variables DRASYNC_*, read once at the start.
+ *
+ * All ranks must have the same values where it matters (space, node): rank 0's
+ * count, and a rank that has others is told so.
+ */
+#ifndef DRASYNC_RUNTIME_OPTIONS_H
+#define DRASYNC_RUNTIME_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum runtime_progress {
+    RUNTIME_PROGRESS_ADAPTIVE,
+    RUNTIME_PROGRESS_SPIN,
+};
+
+enum runtime_myrmics {
+    RUNTIME_MYRMICS_COPY, /* a send is a copy: design section 7 */
+    RUNTIME_MYRMICS_MOVE,
+};
+
+/* No pointers in it: it is sent from rank 0 to the others as it is. */
+struct runtime_options {
+    uint64_t space_bytes;  /* DRASYNC_SPACE; 0: not given */
+    uint64_t memory_bytes; /* DRASYNC_MEMORY; 0: not given */
+    uint32_t node_is_rank; /* DRASYNC_NODE=rank */
+    uint32_t progress;     /* DRASYNC_PROGRESS=adaptive|spin */
+    uint32_t myrmics;      /* DRASYNC_MYRMICS=copy|move */
+    uint32_t check;        /* DRASYNC_CHECK=0|1 */
+    uint32_t stats;        /* DRASYNC_STATS=0|1: print counters at the end */
+    uint32_t unused;
+};
+
+/*
+ * Read the environment.  0, or DRASYNC_EINVAL with one line in @why that names
+ * the variable, its value and what it may be.
+ */
+int options_read(struct runtime_options *options, char *why, size_t why_bytes);
+
+/*
+ * A size: digits and an optional K, M, G or T (powers of 1024, lower case and a
+ * final B or iB allowed).  0 or DRASYNC_EINVAL.
+ */
+int options_parse_bytes(const char *text, uint64_t *bytes_out);
+
+#endif /* DRASYNC_RUNTIME_OPTIONS_H */

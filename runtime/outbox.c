@@ -1,0 +1,126 @@
+#include "runtime/outbox.h"
+
+#include <string.h>
+
+#include "memory/control.h"
+#include "runtime/dispatch.h"
+#include "runtime/runtime.h"
+#include "runtime/shared.h"
+
+/* A message that waits for the progress thread, in control memory. */
+struct runtime_outgoing {
+    struct runtime_outgoing *next;
+    int32_t node;
+    uint32_t kind;
+    uint64_t context;
+    size_t header_bytes;
+    size_t pieces_count;
+    struct transport_piece pieces[]; /* then the header */
+};
+
+void outbox_wake(void)
+{
+    struct runtime_outbox *box = &runtime.shared->outbox;
+
+    if (runtime.nodes > 1 && atomic_exchange(&box->asleep, 0))
+        wait_futex_wake(&box->asleep, 1);
+}
+
+void runtime_remote_wait(int by)
+{
+    struct runtime_outbox *box = &runtime.shared->outbox;
+
+    atomic_fetch_add(&box->remote_waits, (uint32_t)by);
+    if (by > 0)
+        outbox_wake();
+}
+
+bool outbox_empty(void)
+{
+    return atomic_load(&runtime.shared->outbox.pending) == 0;
+}
+
+static bool message_valid(const struct runtime_message *m)
+{
+    return runtime.shared && m->node >= 0 && m->node < runtime.nodes &&
+           m->node != runtime.node && m->kind < RUNTIME_KINDS_MAX &&
+           m->header_bytes <= RUNTIME_HEADER_BYTES_MAX &&
+           m->pieces_count <= SIZE_MAX / (2 * sizeof(*m->pieces));
+}
+
+int runtime_send(const struct runtime_message *m)
+{
+    struct runtime_outgoing *out, *head;
+    size_t pieces_bytes = m->pieces_count * sizeof(*m->pieces);
+    void *slot;
+
+    if (!message_valid(m))
+        return DRASYNC_EINVAL;
+    int err = control_alloc(&runtime.space,
+                            sizeof(*out) + pieces_bytes + m->header_bytes,
+                            &slot);
+    if (err)
+        return err;
+    out = slot;
+    out->node = m->node;
+    out->kind = m->kind;
+    out->context = m->context;
+    out->header_bytes = m->header_bytes;
+    out->pieces_count = m->pieces_count;
+    if (pieces_bytes)
+        memcpy(out->pieces, m->pieces, pieces_bytes);
+    if (m->header_bytes)
+        memcpy((char *)out->pieces + pieces_bytes, m->header, m->header_bytes);
+
+    struct runtime_outbox *box = &runtime.shared->outbox;
+    atomic_fetch_add(&box->pending, 1);
+    head = atomic_load_explicit(&box->head, memory_order_relaxed);
+    do
+        out->next = head;
+    while (!atomic_compare_exchange_weak(&box->head, &head, out));
+    outbox_wake();
+    return 0;
+}
+
+/* The oldest first. */
+static struct runtime_outgoing *take_all(struct runtime_outbox *box)
+{
+    struct runtime_outgoing *stack = atomic_exchange(&box->head, NULL);
+    struct runtime_outgoing *first = NULL;
+
+    while (stack) {
+        struct runtime_outgoing *next = stack->next;
+        stack->next = first;
+        first = stack;
+        stack = next;
+    }
+    return first;
+}
+
+int outbox_drain(struct transport *transport)
+{
+    struct runtime_outbox *box = &runtime.shared->outbox;
+    int count = 0, err = 0;
+
+    if (!atomic_load_explicit(&box->head, memory_order_acquire))
+        return 0;
+    for (struct runtime_outgoing *out = take_all(box), *next; out; out = next) {
+        struct transport_message message = {
+            .kind = out->kind,
+            .header = out->pieces + out->pieces_count,
+            .header_bytes = out->header_bytes,
+            .pieces = out->pieces,
+            .pieces_count = out->pieces_count,
+            .context = out->context,
+        };
+        next = out->next;
+        if (!err)
+            err = transport_send(transport, out->node, &message);
+        if (!err)
+            dispatch_count_sent(out->kind);
+        control_free(&runtime.space, out);
+        atomic_fetch_sub(&box->pending, 1);
+        count++;
+    }
+    return err ? err : count;
+}

@@ -1,0 +1,241 @@
+/* The state of this process, and its start: see runtime.h. */
+#include "runtime/runtime.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "memory/control.h"
+#include "runtime/death.h"
+#include "runtime/modules.h"
+#include "runtime/progress.h"
+#include "runtime/shared.h"
+#include "runtime/start.h"
+
+struct runtime runtime;
+struct boot *runtime_boot;
+
+static _Atomic uint32_t not_poisoned;
+_Atomic uint32_t *runtime_poisoned = &not_poisoned;
+
+static pthread_mutex_t start_mutex = PTHREAD_MUTEX_INITIALIZER;
+static bool started_mpi;
+
+struct runtime_rank *runtime_self(void)
+{
+    return &runtime.shared->ranks[runtime.local];
+}
+
+bool runtime_started_mpi(void)
+{
+    return started_mpi;
+}
+
+int start_agree(int err)
+{
+    int64_t lowest = err;
+
+    if (boot_min(runtime_boot, BOOT_ALL, &lowest))
+        return DRASYNC_EPEER;
+    return (int)lowest;
+}
+
+/* MPI is up afterwards, and `runtime_boot` open. */
+static int start_boot(void)
+{
+    char why[256];
+    int err = boot_find(true, why, sizeof(why));
+
+    if (err) {
+        runtime_say("cannot start: %s", why);
+        return err;
+    }
+    if (boot_finalized())
+        return DRASYNC_ENOTREADY;
+    if (!boot_initialized()) {
+        err = boot_start_mpi();
+        if (err) {
+            runtime_say("cannot start: MPI_Init_thread failed");
+            return err;
+        }
+        started_mpi = true;
+    }
+    err = boot_open(stop_at_finalize, &runtime_boot);
+    if (err) {
+        runtime_say("cannot start: MPI_Comm_dup failed");
+        return err;
+    }
+    runtime.rank = boot_rank(runtime_boot);
+    runtime.ranks = boot_ranks(runtime_boot);
+    return 0;
+}
+
+/* Rank 0's options count. */
+static int start_options(void)
+{
+    struct runtime_options own;
+    char why[256];
+    int err = options_read(&own, why, sizeof(why));
+
+    if (err)
+        runtime_say("cannot start: %s", why);
+    err = start_agree(err);
+    if (err)
+        return err;
+    runtime.options = own;
+    err = boot_bcast(runtime_boot, BOOT_ALL, &runtime.options, sizeof(own));
+    if (!err && memcmp(&own, &runtime.options, sizeof(own)))
+        runtime_say("DRASYNC_* variables differ from those of rank 0, which "
+                    "count");
+    return err;
+}
+
+/* Do the ranks of this host outnumber its processors? */
+static int start_crowded(uint64_t host_key)
+{
+    uint64_t *keys = malloc((size_t)runtime.ranks * sizeof(*keys));
+    long here = 0;
+
+    if (!keys)
+        return DRASYNC_ENOMEM;
+    int err = boot_allgather(runtime_boot, BOOT_ALL, &host_key, keys,
+                             sizeof(host_key));
+    for (int i = 0; i < runtime.ranks && !err; i++)
+        here += keys[i] == host_key;
+    free(keys);
+    runtime.crowded = here > sysconf(_SC_NPROCESSORS_ONLN);
+    return err;
+}
+
+static int start_nodes(uint64_t host_key)
+{
+    size_t ranks = (size_t)runtime.ranks;
+
+    runtime.node_of = calloc(ranks, sizeof(int));
+    runtime.local_of = calloc(ranks, sizeof(int));
+    runtime.leader_of = calloc(ranks, sizeof(int));
+    if (!runtime.node_of || !runtime.local_of || !runtime.leader_of)
+        return DRASYNC_ENOMEM;
+    int err = boot_split(runtime_boot, runtime.options.node_is_rank, host_key,
+                         runtime.node_of, runtime.local_of, &runtime.nodes);
+    if (err)
+        return err;
+    runtime.node = runtime.node_of[runtime.rank];
+    runtime.local = runtime.local_of[runtime.rank];
+    runtime.leader = runtime.local == 0;
+    runtime.locals = 0;
+    for (int i = 0; i < runtime.ranks; i++) {
+        runtime.locals += runtime.node_of[i] == runtime.node;
+        if (runtime.local_of[i] == 0)
+            runtime.leader_of[runtime.node_of[i]] = i;
+    }
+    return start_crowded(host_key);
+}
+
+static int start_threads_allowed(void)
+{
+    int err = 0;
+
+    if (runtime.nodes > 1 && boot_thread_level() < BOOT_MULTIPLE)
+        err = DRASYNC_ETHREAD;
+    if (err && runtime.leader)
+        runtime_say("cannot start: MPI gives no MPI_THREAD_MULTIPLE, which "
+                    "several nodes need (call drasync_init before MPI_Init, or "
+                    "start MPI with MPI_Init_thread)");
+    return start_agree(err);
+}
+
+static int start_modules(void)
+{
+    const struct runtime_module *const *m;
+    int err = 0;
+
+    if (runtime.leader)
+        err = start_shared();
+    for (m = runtime_modules; *m && !err && runtime.leader; m++) {
+        if ((*m)->start_leader)
+            err = (*m)->start_leader();
+    }
+    err = start_agree(err);
+    if (err)
+        return err;
+
+    runtime.shared = control_user(&runtime.space);
+    err = control_check(&runtime.space);
+    runtime_poisoned = control_poison_flag(&runtime.space);
+    if (!err && runtime.shared->magic != RUNTIME_MAGIC)
+        err = DRASYNC_EINTERNAL;
+    if (!err)
+        err = death_start(runtime_boot, start_host_key());
+    for (m = runtime_modules; *m && !err; m++) {
+        if ((*m)->start)
+            err = (*m)->start();
+    }
+    return start_agree(err);
+}
+
+static int start_all(void)
+{
+    uint64_t host_key = start_host_key();
+    int err = start_boot();
+
+    if (!err)
+        err = start_options();
+    if (!err)
+        err = start_nodes(host_key);
+    if (!err)
+        err = start_threads_allowed();
+    if (!err)
+        err = start_memory();
+    if (!err)
+        err = start_modules();
+    if (!err)
+        err = start_agree(progress_start(runtime_boot));
+    if (err)
+        return err;
+    atomic_store(&runtime_self()->state, RUNTIME_RANK_RUNNING);
+    start_watch_process();
+    /* Nobody goes on before all nodes listen. */
+    return boot_barrier(runtime_boot, BOOT_ALL);
+}
+
+int runtime_start(void)
+{
+    int state, err = 0;
+
+    pthread_mutex_lock(&start_mutex);
+    state = atomic_load(&runtime.state);
+    if (state == RUNTIME_IDLE) {
+        gethostname(runtime.host, sizeof(runtime.host) - 1);
+        atomic_store(&runtime.state, RUNTIME_STARTING);
+        err = start_all();
+        if (err)
+            runtime.failure = err;
+        atomic_store(&runtime.state, err ? RUNTIME_FAILED : RUNTIME_RUNNING);
+    } else if (state == RUNTIME_FAILED) {
+        err = runtime.failure;
+    } else if (state != RUNTIME_RUNNING) {
+        err = DRASYNC_ENOTREADY;
+    }
+    pthread_mutex_unlock(&start_mutex);
+    return err;
+}
+
+int runtime_enter_slow(void)
+{
+    int state = atomic_load(&runtime.state);
+
+    if (state == RUNTIME_IDLE || state == RUNTIME_STARTING) {
+        int err = runtime_start();
+        if (err)
+            return err;
+    } else if (state == RUNTIME_FAILED) {
+        return runtime.failure;
+    } else if (state != RUNTIME_RUNNING) {
+        return DRASYNC_ENOTREADY;
+    }
+    return atomic_load(runtime_poisoned) ? DRASYNC_EPEER : 0;
+}

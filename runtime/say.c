@@ -1,0 +1,105 @@
+/* Lines on stderr, the poison, and the end of the job: see runtime.h. */
+#include "runtime/runtime.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "memory/control.h"
+#include "runtime/death.h"
+#include "runtime/outbox.h"
+#include "runtime/shared.h"
+#include "transport/boot.h"
+
+#define SAY_BYTES 512
+
+/* One write, so that lines of several ranks do not mix. */
+static void say(const char *format, va_list args)
+{
+    char line[SAY_BYTES];
+    int head, text;
+
+    head = snprintf(line, sizeof(line), "drasync: rank %d (%s): ",
+                    runtime.rank, runtime.host[0] ? runtime.host : "?");
+    text = vsnprintf(line + head, sizeof(line) - (size_t)head - 1, format,
+                     args);
+    size_t length = (size_t)head + (size_t)(text < 0 ? 0 : text);
+    if (length > sizeof(line) - 2)
+        length = sizeof(line) - 2;
+    line[length] = '\n';
+    if (write(STDERR_FILENO, line, length + 1) < 0)
+        return; /* nobody to tell */
+}
+
+void runtime_say(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(format, args);
+    va_end(args);
+}
+
+void runtime_die(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(format, args);
+    va_end(args);
+    boot_abort(1);
+}
+
+/* Put the reason where all ranks of the node find it.  1: we were first. */
+static bool poison_node(const char *text, size_t bytes)
+{
+    struct runtime_shared *shared = runtime.shared;
+    uint32_t none = 0;
+
+    if (!atomic_compare_exchange_strong(&shared->poison_state, &none, 1))
+        return false;
+    if (bytes > sizeof(shared->poison_text) - 1)
+        bytes = sizeof(shared->poison_text) - 1;
+    memcpy(shared->poison_text, text, bytes);
+    shared->poison_text[bytes] = 0;
+    atomic_store(&shared->poison_state, 2);
+    control_poison(&runtime.space);
+    for (uint32_t i = 0; i < shared->locals; i++)
+        doorbell_ring(&shared->ranks[i].doorbell);
+    doorbell_ring(&shared->stop_doorbell);
+    return true;
+}
+
+void runtime_poison(const char *format, ...)
+{
+    char text[RUNTIME_POISON_BYTES];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    if (!runtime.shared) {
+        runtime_say("%s", text);
+        return;
+    }
+    if (!poison_node(text, strlen(text)))
+        return;
+    runtime_say("%s", text);
+    outbox_wake();
+}
+
+void death_poisoned_by(int node, const char *text, size_t bytes)
+{
+    size_t length = strnlen(text, bytes);
+
+    if (poison_node(text, length))
+        runtime_say("%.*s (says node %d)", (int)length, text, node);
+}
+
+const char *runtime_poison_text(void)
+{
+    if (!runtime.shared || atomic_load(&runtime.shared->poison_state) != 2)
+        return "";
+    return runtime.shared->poison_text;
+}

@@ -1,0 +1,39 @@
+#include "runtime/shared.h"
+
+#include <string.h>
+
+#include "memory/control.h"
+#include "runtime/runtime.h"
+#include "runtime/start.h"
+
+size_t runtime_shared_bytes(int locals)
+{
+    return sizeof(struct runtime_shared) +
+           (size_t)locals * sizeof(struct runtime_rank);
+}
+
+int start_shared(void)
+{
+    const struct space *space = &runtime.space;
+    struct runtime_shared *shared = control_user(space);
+    int err = 0;
+
+    if (runtime_shared_bytes(runtime.locals) > CONTROL_USER_BYTES) {
+        runtime_say("cannot start: %d ranks on one node are too many",
+                    runtime.locals);
+        return DRASYNC_ELIMIT;
+    }
+    shared->locals = (uint32_t)runtime.locals;
+    for (int i = 0; i < RUNTIME_TREE_LOCKS && !err; i++)
+        err = lock_init(&shared->trees[i], LOCK_RANK_RUNTIME,
+                        control_poison_flag(space));
+    if (err)
+        return err;
+    for (int rank = 0; rank < runtime.ranks; rank++) {
+        if (runtime.node_of[rank] == runtime.node)
+            shared->ranks[runtime.local_of[rank]].rank = rank;
+    }
+    shared->magic = RUNTIME_MAGIC;
+    runtime.shared = shared;
+    return 0;
+}

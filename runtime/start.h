@@ -1,0 +1,46 @@
+/*
+ * start.h - between the files of runtime/ that start and end it; and the
+ * questions that the take-over of MPI_Init asks.
+ */
+#ifndef DRASYNC_RUNTIME_START_H
+#define DRASYNC_RUNTIME_START_H
+
+#include <stdbool.h>
+
+#include "runtime/runtime.h"
+#include "transport/boot.h"
+
+/* Of this process, while it runs. */
+extern struct boot *runtime_boot;
+
+/* Did the library start MPI by itself?  Then MPI_Init has nothing to do. */
+bool runtime_started_mpi(void);
+
+/*
+ * The same result on all ranks: the lowest @err of any.  Collective.
+ */
+int start_agree(int err);
+
+/* Descriptors of the leader's files on this rank.  Collective over the node. */
+int start_share_files(int data_fd, int control_fd, int *data_fd_out,
+                      int *control_fd_out);
+
+/* Make and map the node's memory.  Collective over all. */
+int start_memory(void);
+
+/* Fill the shared structure, on the leader. */
+int start_shared(void);
+
+/* A number that processes share that can see each other's /proc entries. */
+uint64_t start_host_key(void);
+
+/* Handlers for exit and fork, once. */
+void start_watch_process(void);
+
+/* MPI_Finalize has begun, seen through MPI or the take-over. */
+void stop_at_finalize(void);
+
+/* This rank's end without MPI_Finalize; waits for nobody. */
+void stop_alone(void);
+
+#endif /* DRASYNC_RUNTIME_START_H */

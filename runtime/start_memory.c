@@ -1,0 +1,153 @@
+/* The node's memory: the address all ranks agree on, and the leader's files. */
+#include "runtime/start.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "memory/control.h"
+#include "memory/limit.h"
+#include "memory/space.h"
+
+#define LINE_BYTES 512
+
+static uint64_t fnv(uint64_t hash, const void *data, size_t bytes)
+{
+    const unsigned char *p = data;
+
+    for (size_t i = 0; i < bytes; i++)
+        hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+uint64_t start_host_key(void)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    char text[64];
+    struct stat namespace;
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+
+    if (fd >= 0) {
+        ssize_t got = read(fd, text, sizeof(text));
+        if (got > 0)
+            hash = fnv(hash, text, (size_t)got);
+        close(fd);
+    }
+    if (!stat("/proc/self/ns/pid", &namespace))
+        hash = fnv(hash, &namespace.st_ino, sizeof(namespace.st_ino));
+    return hash;
+}
+
+/* Say what is in the way, on the lowest rank where something is. */
+static int report_no_address(const struct space_layout *layout, uint64_t mine,
+                             const char *line)
+{
+    int64_t who = line[0] ? runtime.rank : runtime.ranks;
+
+    if (boot_min(runtime_boot, BOOT_ALL, &who))
+        return DRASYNC_EPEER;
+    if (who == runtime.rank)
+        runtime_say("cannot start: no range of %" PRIu64
+                    " GiB is free at the same address on all ranks (free here: "
+                    "%d of the places tried); in the way: %s",
+                    space_total_bytes(layout) >> 30, __builtin_popcountll(mine),
+                    line);
+    return DRASYNC_EADDRESS;
+}
+
+/* The first candidate that is free everywhere. */
+static int agree_on_address(const struct space_layout *layout,
+                            int *candidate_out)
+{
+    char line[LINE_BYTES] = "";
+    uint32_t mask = 0;
+    uint64_t common, mine;
+    int err = start_agree(space_probe(layout, &mask, line, sizeof(line)));
+
+    if (err)
+        return err;
+    line[strcspn(line, "\n")] = 0;
+    mine = common = mask;
+    err = boot_and(runtime_boot, BOOT_ALL, &common, 1);
+    if (err)
+        return err;
+    if (!common)
+        return report_no_address(layout, mine, line);
+    *candidate_out = __builtin_ctzll(common);
+    return 0;
+}
+
+static int map_files(const struct space_layout *layout, int candidate,
+                     int data_fd, int control_fd)
+{
+    char line[LINE_BYTES] = "";
+    int err = space_map(&runtime.space, layout, candidate, data_fd, control_fd,
+                        line, sizeof(line));
+
+    if (err == DRASYNC_EADDRESS) {
+        line[strcspn(line, "\n")] = 0;
+        runtime_say("cannot start: the address range was taken meanwhile: %s",
+                    line);
+    } else if (err) {
+        runtime_say("cannot start: cannot map %" PRIu64
+                    " GiB of address space (%s; see ulimit -v, or set "
+                    "DRASYNC_SPACE)",
+                    space_total_bytes(layout) >> 30, drasync_strerror(err));
+    }
+    return err;
+}
+
+static int create_control(void)
+{
+    uint64_t limit = runtime.options.memory_bytes;
+    int err = control_create(&runtime.space, runtime.node, runtime.nodes,
+                             limit ? limit : limit_default_bytes());
+
+    if (err)
+        runtime_say("cannot start: %s (space %" PRIu64 " MiB, %d nodes)",
+                    err == DRASYNC_EINVAL ? "DRASYNC_SPACE is too small for "
+                                            "this many nodes"
+                                          : drasync_strerror(err),
+                    runtime.space.layout.data_bytes >> 20, runtime.nodes);
+    return err;
+}
+
+int start_memory(void)
+{
+    struct space_layout layout;
+    int data_fd = -1, control_fd = -1, candidate = 0;
+    int err = space_layout_for(runtime.options.space_bytes, &layout);
+
+    if (err && runtime.rank == 0)
+        runtime_say("cannot start: DRASYNC_SPACE must be a power of two from "
+                    "64M to 16T");
+    err = start_agree(err);
+    if (!err)
+        err = agree_on_address(&layout, &candidate);
+    if (err)
+        return err;
+
+    if (runtime.leader) {
+        err = space_files_new(&layout, &data_fd, &control_fd);
+        if (err)
+            runtime_say("cannot start: no memory files: %s",
+                        drasync_strerror(err));
+    }
+    err = start_agree(err);
+    if (!err)
+        err = start_share_files(data_fd, control_fd, &data_fd, &control_fd);
+    if (!err)
+        err = start_agree(map_files(&layout, candidate, data_fd, control_fd));
+    if (!err)
+        err = start_agree(runtime.leader ? create_control() : 0);
+    if (err) {
+        if (data_fd >= 0)
+            close(data_fd);
+        if (control_fd >= 0)
+            close(control_fd);
+    }
+    return err;
+}

@@ -1,0 +1,55 @@
+#include "runtime/stats.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "memory/limit.h"
+#include "runtime/runtime.h"
+#include "runtime/shared.h"
+
+void stats_read(struct drasync_stats *stats)
+{
+    struct runtime_shared *shared = runtime.shared;
+    struct runtime_rank *self = runtime_self();
+
+    memset(stats, 0, sizeof(*stats));
+    stats->acquires = atomic_load(&self->counters[RUNTIME_COUNT_ACQUIRES]);
+    stats->acquires_waited =
+        atomic_load(&self->counters[RUNTIME_COUNT_ACQUIRES_WAITED]);
+    stats->releases = atomic_load(&self->counters[RUNTIME_COUNT_RELEASES]);
+    stats->allocations =
+        atomic_load(&self->counters[RUNTIME_COUNT_ALLOCATIONS]);
+    stats->frees = atomic_load(&self->counters[RUNTIME_COUNT_FREES]);
+    for (uint32_t i = 0; i < shared->locals; i++) {
+        struct runtime_rank *rank = &shared->ranks[i];
+        stats->bytes_copied +=
+            atomic_load(&rank->counters[RUNTIME_COUNT_BYTES_COPIED]);
+        stats->chunk_requests +=
+            atomic_load(&rank->counters[RUNTIME_COUNT_CHUNK_REQUESTS]);
+    }
+    stats->messages_sent = atomic_load(&shared->messages_sent);
+    stats->messages_received = atomic_load(&shared->messages_received);
+    stats->bytes_sent = atomic_load(&shared->bytes_sent);
+    stats->bytes_received = atomic_load(&shared->bytes_received);
+    stats->reserved_bytes = limit_used_bytes(&runtime.space);
+    stats->rank = runtime.rank;
+    stats->ranks = runtime.ranks;
+    stats->node = runtime.node;
+    stats->nodes = runtime.nodes;
+}
+
+void stats_print(void)
+{
+    struct drasync_stats s;
+
+    stats_read(&s);
+    runtime_say("acquires %" PRIu64 " (waited %" PRIu64 ") releases %" PRIu64
+                " allocations %" PRIu64 " frees %" PRIu64
+                "; node %d: messages sent %" PRIu64 " received %" PRIu64
+                " bytes sent %" PRIu64 " received %" PRIu64 " copied %" PRIu64
+                " reserved %" PRIu64,
+                s.acquires, s.acquires_waited, s.releases, s.allocations,
+                s.frees, s.node, s.messages_sent, s.messages_received,
+                s.bytes_sent, s.bytes_received, s.bytes_copied,
+                s.reserved_bytes);
+}

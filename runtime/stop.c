@@ -1,0 +1,140 @@
+/* The end, in order or not: see runtime.h and start.h. */
+#include "runtime/start.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "runtime/death.h"
+#include "runtime/modules.h"
+#include "runtime/outbox.h"
+#include "runtime/progress.h"
+#include "runtime/shared.h"
+#include "runtime/stats.h"
+
+static pthread_mutex_t stop_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pid_t process;
+
+static int count_modules(void)
+{
+    int count = 0;
+
+    while (runtime_modules[count])
+        count++;
+    return count;
+}
+
+/* Nothing is in flight afterwards, on any node; or DRASYNC_EPEER. */
+static int wait_for_all(void)
+{
+    struct runtime_shared *shared = runtime.shared;
+    int err = 0;
+
+    atomic_store(&runtime_self()->state, RUNTIME_RANK_QUIESCED);
+    uint32_t quiesced = atomic_fetch_add(&shared->quiesced, 1) + 1;
+    if (runtime.nodes > 1) {
+        outbox_wake();
+    } else if (quiesced == shared->locals) {
+        atomic_store(&shared->stopped, 1);
+        doorbell_ring(&shared->stop_doorbell);
+    }
+    while (!err) {
+        uint32_t seen = doorbell_read(&shared->stop_doorbell);
+        if (atomic_load(&shared->stopped))
+            return 0;
+        err = doorbell_wait(&shared->stop_doorbell, seen, WAIT_FOREVER);
+    }
+    return err;
+}
+
+static int stop_all(void)
+{
+    int count = count_modules(), err;
+
+    for (int i = count - 1; i >= 0; i--) {
+        if (runtime_modules[i]->quiesce)
+            runtime_modules[i]->quiesce();
+    }
+    err = wait_for_all();
+    progress_join();
+    for (int i = count - 1; i >= 0; i--) {
+        if (runtime_modules[i]->stop)
+            runtime_modules[i]->stop();
+    }
+    if (runtime.options.stats)
+        stats_print();
+    atomic_store(&runtime_self()->state, RUNTIME_RANK_STOPPED);
+    death_stop();
+    boot_close(runtime_boot, err != 0);
+    runtime_boot = NULL;
+    return err;
+}
+
+int runtime_stop(void)
+{
+    int err = 0, running = RUNTIME_RUNNING;
+
+    pthread_mutex_lock(&stop_mutex);
+    if (atomic_compare_exchange_strong(&runtime.state, &running,
+                                       RUNTIME_STOPPING)) {
+        err = stop_all();
+        atomic_store(&runtime.state, RUNTIME_STOPPED);
+    } else if (running == RUNTIME_CHILD) {
+        err = DRASYNC_ENOTREADY;
+    }
+    pthread_mutex_unlock(&stop_mutex);
+    return err;
+}
+
+void stop_at_finalize(void)
+{
+    int idle = RUNTIME_IDLE;
+
+    /* A first call after MPI_Finalize must not start anything. */
+    if (atomic_compare_exchange_strong(&runtime.state, &idle, RUNTIME_STOPPED))
+        return;
+    /* MPI_Finalize would wait for the dead. */
+    if (runtime_stop() == DRASYNC_EPEER)
+        boot_abort(1);
+}
+
+void stop_alone(void)
+{
+    int running = RUNTIME_RUNNING;
+
+    if (!atomic_compare_exchange_strong(&runtime.state, &running,
+                                        RUNTIME_STOPPED))
+        return;
+    progress_abandon();
+    atomic_store(&runtime_self()->state, RUNTIME_RANK_EXITED);
+}
+
+static void at_exit(int status, void *unused)
+{
+    (void)unused;
+    if (!runtime_running() || getpid() != process)
+        return;
+    if (!runtime_started_mpi())
+        stop_alone();
+    else if (status == 0)
+        boot_end_mpi();
+    else
+        boot_abort(status);
+}
+
+static void in_child(void)
+{
+    atomic_store(&runtime.state, RUNTIME_CHILD);
+}
+
+void start_watch_process(void)
+{
+    static bool done;
+
+    process = getpid();
+    if (done)
+        return;
+    done = true;
+    on_exit(at_exit, NULL);
+    pthread_atfork(NULL, NULL, in_child);
+}

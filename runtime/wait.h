@@ -1,0 +1,80 @@
+/*
+ * wait.h - sleeping and waking across the processes of a node.
+ *
+ * A waiter is for one event and one thread that waits for it; a doorbell is for
+ * events that come again and any number of threads.  Both lie in control memory
+ * (or anywhere in one process, for tests) and are all zero when new.
+ *
+ * Who waits spins briefly (not at all when ranks outnumber processors), then
+ * sleeps on a futex, and looks now and then whether the job is poisoned or a
+ * rank of the node has died.
+ */
+#ifndef DRASYNC_RUNTIME_WAIT_H
+#define DRASYNC_RUNTIME_WAIT_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* No limit of time. */
+#define WAIT_FOREVER UINT64_MAX
+
+struct waiter {
+    _Atomic uint32_t word; /* 0: nothing yet, 1: asleep, 2: woken */
+    int32_t result;
+};
+
+/* Make ready for the next event.  Nobody may be about to wake it. */
+static inline void waiter_reset(struct waiter *w)
+{
+    w->result = 0;
+    atomic_store_explicit(&w->word, 0, memory_order_relaxed);
+}
+
+/* The event is here, with @result.  Any process of the node, once.  The waiter
+ * may be gone as soon as this has begun, so only its address is used after. */
+void waiter_wake(struct waiter *w, int result);
+
+/* Is the event here? */
+static inline int waiter_done(const struct waiter *w)
+{
+    return atomic_load_explicit(&w->word, memory_order_acquire) == 2;
+}
+
+/*
+ * Wait for the event until @deadline_us on runtime_now_us()'s clock.  0 with
+ * *result_out, or, without the event:
+ *   DRASYNC_EAGAIN  the time passed; a later wake may still come
+ *   DRASYNC_EPEER   the job is poisoned
+ */
+int waiter_wait(struct waiter *w, uint64_t deadline_us, int *result_out);
+
+struct doorbell {
+    _Atomic uint32_t rings;
+    _Atomic uint32_t sleepers;
+};
+
+/* How often it has rung: read it, look for what you wait for, then wait for a
+ * change from what was read. */
+static inline uint32_t doorbell_read(const struct doorbell *d)
+{
+    return atomic_load_explicit(&d->rings, memory_order_seq_cst);
+}
+
+/* Something has changed: everyone who waits looks again.  Any process. */
+void doorbell_ring(struct doorbell *d);
+
+/* Wait until it has rung since @seen was read.  0, DRASYNC_EAGAIN,
+ * DRASYNC_EPEER as above. */
+int doorbell_wait(struct doorbell *d, uint32_t seen, uint64_t deadline_us);
+
+/* now + @timeout_us, or WAIT_FOREVER. */
+uint64_t wait_deadline_us(uint64_t timeout_us);
+
+/*
+ * The one below both: sleep while *@word == @value, until @deadline_us at most.
+ * Returns at any time for no reason.
+ */
+void wait_futex(_Atomic uint32_t *word, uint32_t value, uint64_t deadline_us);
+void wait_futex_wake(_Atomic uint32_t *word, int count);
+
+#endif /* DRASYNC_RUNTIME_WAIT_H */

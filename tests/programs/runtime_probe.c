@@ -1,0 +1,204 @@
+/*
+ * Runs on the runtime itself, below the public API: starts it inside MPI, lets
+ * the ranks of a node wake each other and the nodes send to each other, and says
+ * what it saw.  Arguments choose what to do; see the Bats files.
+ */
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "memory/control.h"
+#include "runtime/runtime.h"
+#include "runtime/shared.h"
+
+#define KIND_ECHO  (RUNTIME_KINDS_MAX - 1)
+#define KIND_BULK  (RUNTIME_KINDS_MAX - 2)
+#define BULK_BYTES ((size_t)5 << 20)
+
+static _Atomic int bulk_arrived, bulk_sent;
+static char *bulk_in;
+
+static void fail(const char *what, int err)
+{
+    fprintf(stderr, "probe: rank %d: %s: %s\n", runtime.rank, what,
+            drasync_strerror(err));
+    MPI_Abort(MPI_COMM_WORLD, 3);
+}
+
+/* Everybody of the node rings the next one's bell, 1000 times round. */
+static void ring_round(void)
+{
+    struct runtime_shared *shared = runtime.shared;
+    struct doorbell *own = &runtime_self()->doorbell;
+    struct doorbell *next =
+        &shared->ranks[(runtime.local + 1) % runtime.locals].doorbell;
+
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (uint32_t i = 0; i < 1000; i++) {
+        if (runtime.local == 0)
+            doorbell_ring(next);
+        while (doorbell_read(own) == i) {
+            int err = doorbell_wait(own, i, WAIT_FOREVER);
+            if (err)
+                fail("doorbell", err);
+        }
+        if (runtime.local != 0)
+            doorbell_ring(next);
+    }
+}
+
+static void echo(const struct runtime_caller *caller, const void *request,
+                 size_t bytes)
+{
+    runtime_reply(caller, 7, request, bytes);
+}
+
+static int bulk_place(int from, const void *header, size_t header_bytes,
+                      uint64_t bulk_bytes, struct transport_sink *sink,
+                      uint64_t *context_out)
+{
+    (void)header;
+    (void)header_bytes;
+    *context_out = (uint64_t)from;
+    if (bulk_bytes != BULK_BYTES)
+        return DRASYNC_EINVAL;
+    bulk_in = malloc(BULK_BYTES);
+    return transport_sink_add(sink, bulk_in, BULK_BYTES);
+}
+
+static void bulk_here(int from, const void *header, size_t header_bytes,
+                      uint64_t context)
+{
+    (void)header;
+    (void)header_bytes;
+    for (size_t i = 0; i < BULK_BYTES; i++) {
+        if (bulk_in[i] != (char)(i * 31 + (size_t)from))
+            fail("bulk data is wrong", DRASYNC_EINTERNAL);
+    }
+    free(bulk_in);
+    if (context != (uint64_t)from)
+        fail("bulk context is wrong", DRASYNC_EINTERNAL);
+    atomic_fetch_add(&bulk_arrived, 1);
+}
+
+static void bulk_over(int to, uint64_t context, int result)
+{
+    if (context != (uint64_t)to + 100 || result)
+        fail("bulk sent", result);
+    atomic_fetch_add(&bulk_sent, 1);
+}
+
+static const struct runtime_handler bulk_handler = {
+    .place = bulk_place,
+    .arrived = bulk_here,
+    .sent = bulk_over,
+};
+
+/* Calls of every other node, small and large. */
+static void call_nodes(void)
+{
+    size_t large = 200000, got;
+    char *request = malloc(large), *reply = malloc(large);
+
+    memset(request, 'x', large);
+    for (int node = 0; node < runtime.nodes; node++) {
+        if (node == runtime.node)
+            continue;
+        for (int i = 0; i < 200; i++) {
+            size_t bytes = i % 20 == 19 ? large : (size_t)i;
+            request[0] = (char)i;
+            int err = runtime_call(node, KIND_ECHO, request, bytes, reply,
+                                   large, &got);
+            if (err != 7)
+                fail("call", err);
+            if (got != bytes || memcmp(request, reply, bytes))
+                fail("reply differs", DRASYNC_EINTERNAL);
+        }
+    }
+    free(request);
+    free(reply);
+}
+
+/* From control memory, which all ranks of a node see. */
+static void send_bulk(void)
+{
+    void *data;
+    int err = control_alloc(&runtime.space, BULK_BYTES, &data);
+
+    if (err)
+        fail("control_alloc", err);
+    for (size_t i = 0; i < BULK_BYTES; i++)
+        ((char *)data)[i] = (char)(i * 31 + (size_t)runtime.node);
+    for (int node = 0; node < runtime.nodes; node++) {
+        struct transport_piece pieces[] = {
+            {data, 100},
+            {(char *)data + 100, BULK_BYTES - 100},
+        };
+        struct runtime_message message = {
+            .node = node,
+            .kind = KIND_BULK,
+            .header = "bulk",
+            .header_bytes = 4,
+            .pieces = pieces,
+            .pieces_count = 2,
+            .context = (uint64_t)node + 100,
+        };
+        if (node == runtime.node)
+            continue;
+        err = runtime_send(&message);
+        if (err)
+            fail("send", err);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "start";
+    int err, level;
+
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    runtime_serve(KIND_ECHO, echo);
+    runtime_handle(KIND_BULK, &bulk_handler);
+    err = runtime_start();
+    if (err) {
+        printf("start: %s\n", drasync_errname(err));
+        MPI_Finalize();
+        return 2;
+    }
+    printf("rank %d of %d is %d of %d on node %d of %d\n", runtime.rank,
+           runtime.ranks, runtime.local, runtime.locals, runtime.node,
+           runtime.nodes);
+    fflush(stdout);
+    ring_round();
+    if (!strcmp(what, "nodes")) {
+        call_nodes();
+        if (runtime.leader)
+            send_bulk();
+    }
+    if (!strcmp(what, "killed")) {
+        /* The last rank dies; the others wait for it. */
+        int result;
+        struct waiter never = {0};
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (runtime.rank == runtime.ranks - 1)
+            raise(SIGKILL);
+        err = waiter_wait(&never, WAIT_FOREVER, &result);
+        printf("rank %d: %s\n", runtime.rank, drasync_errname(err));
+        return 1;
+    }
+    if (!strcmp(what, "exits"))
+        return 0;
+    err = runtime_stop();
+    if (err)
+        fail("stop", err);
+    if (!strcmp(what, "nodes") && runtime.leader &&
+        (bulk_arrived != runtime.nodes - 1 || bulk_sent != runtime.nodes - 1))
+        fail("bulk messages are missing after the stop", DRASYNC_EINTERNAL);
+    MPI_Finalize();
+    if (runtime.rank == 0)
+        printf("probe: done\n");
+    return 0;
+}

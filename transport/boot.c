@@ -1,0 +1,201 @@
+/* Start and end through MPI: see boot.h. */
+#include "transport/boot.h"
+#include "transport/boot_mpi.h"
+#include "transport/mpi_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "drasync.h"
+
+static void (*finalize_hook)(void);
+
+/* An attribute of MPI_COMM_SELF is deleted by MPI_Finalize before anything
+ * else; it reaches us where MPI_Finalize itself could not be taken over. */
+static int on_finalize(MPI_Comm comm, int keyval, void *value, void *extra)
+{
+    (void)comm;
+    (void)keyval;
+    (void)value;
+    (void)extra;
+    if (finalize_hook)
+        finalize_hook();
+    return MPI_SUCCESS;
+}
+
+static int watch_finalize(void (*hook)(void))
+{
+    static int keyval = MPI_KEYVAL_INVALID;
+
+    finalize_hook = hook;
+    if (keyval != MPI_KEYVAL_INVALID)
+        return 0;
+    if (mpi.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_finalize, &keyval,
+                               NULL) ||
+        mpi.Comm_set_attr(MPI_COMM_SELF, keyval, &finalize_hook))
+        return DRASYNC_EINTERNAL;
+    return 0;
+}
+
+int boot_open(void (*at_finalize)(void), struct boot **out)
+{
+    struct boot *boot = calloc(1, sizeof(*boot));
+
+    if (!boot)
+        return DRASYNC_ENOMEM;
+    boot->all = boot->node = boot->leaders = MPI_COMM_NULL;
+    if (mpi.Comm_dup(MPI_COMM_WORLD, &boot->all)) {
+        free(boot);
+        return DRASYNC_EINTERNAL;
+    }
+    mpi.Comm_set_errhandler(boot->all, MPI_ERRORS_RETURN);
+    mpi.Comm_rank(boot->all, &boot->rank);
+    mpi.Comm_size(boot->all, &boot->ranks);
+    if (watch_finalize(at_finalize)) {
+        mpi.Comm_free(&boot->all);
+        free(boot);
+        return DRASYNC_EINTERNAL;
+    }
+    *out = boot;
+    return 0;
+}
+
+int boot_rank(const struct boot *boot)
+{
+    return boot->rank;
+}
+
+int boot_ranks(const struct boot *boot)
+{
+    return boot->ranks;
+}
+
+/*
+ * Split what MPI calls a node once more by @host_key: containers that share a
+ * host name may not see each other's processes.
+ */
+static int split_node(struct boot *boot, bool rank_is_node, uint64_t host_key)
+{
+    MPI_Comm shared;
+    uint64_t *keys;
+    int ranks, color = 0;
+
+    if (rank_is_node)
+        return mpi.Comm_split(boot->all, boot->rank, 0, &boot->node)
+                   ? DRASYNC_EPEER
+                   : 0;
+    if (mpi.Comm_split_type(boot->all, MPI_COMM_TYPE_SHARED, boot->rank,
+                            MPI_INFO_NULL, &shared))
+        return DRASYNC_EPEER;
+    mpi.Comm_set_errhandler(shared, MPI_ERRORS_RETURN);
+    mpi.Comm_size(shared, &ranks);
+    keys = malloc((size_t)ranks * sizeof(*keys));
+    int err = !keys || mpi.Allgather(&host_key, 8, MPI_BYTE, keys, 8, MPI_BYTE,
+                                     shared);
+    for (int i = 0; !err && keys[i] != host_key; i++)
+        color = i + 1;
+    if (!err)
+        err = mpi.Comm_split(shared, color, boot->rank, &boot->node);
+    free(keys);
+    mpi.Comm_free(&shared);
+    return err ? DRASYNC_EPEER : 0;
+}
+
+int boot_split(struct boot *boot, bool rank_is_node, uint64_t host_key,
+               int *node_of, int *local_of, int *nodes_out)
+{
+    int leader = boot->rank, local = 0, nodes = 0;
+    int mine[2], *all;
+    int err = split_node(boot, rank_is_node, host_key);
+
+    if (err)
+        return err;
+    mpi.Comm_set_errhandler(boot->node, MPI_ERRORS_RETURN);
+    mpi.Comm_rank(boot->node, &local);
+    if (mpi.Bcast(&leader, 1, MPI_INT, 0, boot->node))
+        return DRASYNC_EPEER;
+    if (mpi.Comm_split(boot->all, local ? MPI_UNDEFINED : 0, boot->rank,
+                       &boot->leaders))
+        return DRASYNC_EPEER;
+    if (boot->leaders != MPI_COMM_NULL)
+        mpi.Comm_set_errhandler(boot->leaders, MPI_ERRORS_RETURN);
+
+    all = malloc((size_t)boot->ranks * sizeof(mine));
+    if (!all)
+        return DRASYNC_ENOMEM;
+    mine[0] = leader;
+    mine[1] = local;
+    if (mpi.Allgather(mine, 2, MPI_INT, all, 2, MPI_INT, boot->all)) {
+        free(all);
+        return DRASYNC_EPEER;
+    }
+    /* A leader is its node's lowest rank, so it comes before its node. */
+    for (int i = 0; i < boot->ranks; i++) {
+        local_of[i] = all[2 * i + 1];
+        node_of[i] = local_of[i] ? node_of[all[2 * i]] : nodes++;
+    }
+    free(all);
+    *nodes_out = nodes;
+    return 0;
+}
+
+static MPI_Comm scope_comm(const struct boot *boot, enum boot_scope scope)
+{
+    return scope == BOOT_ALL    ? boot->all
+           : scope == BOOT_NODE ? boot->node
+                                : boot->leaders;
+}
+
+int boot_barrier(struct boot *boot, enum boot_scope scope)
+{
+    return mpi.Barrier(scope_comm(boot, scope)) ? DRASYNC_EPEER : 0;
+}
+
+int boot_allgather(struct boot *boot, enum boot_scope scope, const void *in,
+                   void *out, size_t bytes_each)
+{
+    return mpi.Allgather(in, (int)bytes_each, MPI_BYTE, out, (int)bytes_each,
+                         MPI_BYTE, scope_comm(boot, scope))
+               ? DRASYNC_EPEER
+               : 0;
+}
+
+int boot_bcast(struct boot *boot, enum boot_scope scope, void *data,
+               size_t bytes)
+{
+    return mpi.Bcast(data, (int)bytes, MPI_BYTE, 0, scope_comm(boot, scope))
+               ? DRASYNC_EPEER
+               : 0;
+}
+
+int boot_and(struct boot *boot, enum boot_scope scope, uint64_t *words,
+             int count)
+{
+    return mpi.Allreduce(MPI_IN_PLACE, words, count, MPI_UINT64_T, MPI_BAND,
+                         scope_comm(boot, scope))
+               ? DRASYNC_EPEER
+               : 0;
+}
+
+int boot_min(struct boot *boot, enum boot_scope scope, int64_t *value)
+{
+    return mpi.Allreduce(MPI_IN_PLACE, value, 1, MPI_INT64_T, MPI_MIN,
+                         scope_comm(boot, scope))
+               ? DRASYNC_EPEER
+               : 0;
+}
+
+void boot_close(struct boot *boot, bool alone)
+{
+    if (!boot)
+        return;
+    finalize_hook = NULL;
+    if (!alone && !boot_finalized()) {
+        if (boot->leaders != MPI_COMM_NULL)
+            mpi.Comm_free(&boot->leaders);
+        if (boot->node != MPI_COMM_NULL)
+            mpi.Comm_free(&boot->node);
+        mpi.Comm_free(&boot->all);
+    }
+    free(boot);
+}

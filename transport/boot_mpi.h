@@ -1,0 +1,12 @@
+/* boot_mpi.h - the inside of struct boot; private to transport/. */
+#ifndef DRASYNC_TRANSPORT_BOOT_MPI_H
+#define DRASYNC_TRANSPORT_BOOT_MPI_H
+
+#include <mpi.h>
+
+struct boot {
+    MPI_Comm all, node, leaders;
+    int rank, ranks;
+};
+
+#endif /* DRASYNC_TRANSPORT_BOOT_MPI_H */

@@ -1,0 +1,362 @@
+/* Data in segments: see engine.h. */
+#include "transport/engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "drasync.h"
+
+/* --- Streams ------------------------------------------------------------------ */
+
+/* Go on by @bytes, within the pieces. */
+static void advance(const struct stream *s, struct cursor *at, size_t bytes)
+{
+    while (bytes > 0) {
+        size_t left = s->pieces[at->piece].bytes - at->offset;
+        if (bytes < left) {
+            at->offset += bytes;
+            return;
+        }
+        bytes -= left;
+        at->piece++;
+        at->offset = 0;
+    }
+}
+
+/* Where @bytes > 0 at @at lie if they lie in one piece, else NULL. */
+static char *straight(const struct stream *s, struct cursor *at, size_t bytes)
+{
+    while (at->offset == s->pieces[at->piece].bytes) {
+        at->piece++; /* past pieces of no bytes too */
+        at->offset = 0;
+    }
+    const struct transport_piece *p = &s->pieces[at->piece];
+    return p->bytes - at->offset >= bytes ? (char *)p->ptr + at->offset : NULL;
+}
+
+/* Between the pieces and a buffer. */
+static void copy(const struct stream *s, struct cursor at, char *buffer,
+                 size_t bytes, bool gather)
+{
+    while (bytes > 0) {
+        const struct transport_piece *p = &s->pieces[at.piece];
+        size_t now = p->bytes - at.offset;
+        char *here = (char *)p->ptr + at.offset;
+        if (now > bytes)
+            now = bytes;
+        if (now)
+            memcpy(gather ? buffer : here, gather ? here : buffer, now);
+        buffer += now;
+        bytes -= now;
+        at.piece++;
+        at.offset = 0;
+    }
+}
+
+/* Start the next segment: @peer, @tag; out or in. */
+static int start_segment(struct engine *engine, struct stream *s, int peer,
+                         int tag, bool out)
+{
+    struct wire *wire = engine->wire;
+    struct segment *g = &s->segments[(s->first + s->count) % SEGMENTS_MAX];
+    uint64_t left = s->bytes_total - s->bytes_started;
+    int err;
+
+    memset(g, 0, sizeof(*g));
+    g->bytes = left < SEGMENT_BYTES ? (size_t)left : SEGMENT_BYTES;
+    char *data = straight(s, &s->at, g->bytes);
+    g->at = s->at;
+    if (!data) {
+        data = g->buffer = malloc(g->bytes);
+        if (!data)
+            return 0; /* try again at the next poll */
+        if (out)
+            copy(s, g->at, data, g->bytes, true);
+    }
+    if (out)
+        err = wire->ops->send(wire, peer, WIRE_BULK, tag, data, g->bytes,
+                              &g->request);
+    else
+        err = wire->ops->receive(wire, peer, WIRE_BULK, tag, data, g->bytes,
+                                 &g->request);
+    if (err) {
+        free(g->buffer);
+        return err;
+    }
+    advance(s, &s->at, g->bytes);
+    s->bytes_started += g->bytes;
+    s->count++;
+    return 1;
+}
+
+/* The oldest segment: 1 if it has moved. */
+static int finish_segment(struct engine *engine, struct stream *s, bool out)
+{
+    struct segment *g = &s->segments[s->first];
+    size_t bytes = g->bytes;
+    bool done;
+    int err = engine->wire->ops->test(engine->wire, &g->request, &done, NULL,
+                                      out ? NULL : &bytes);
+
+    if (err || !done)
+        return err;
+    if (bytes != g->bytes)
+        return DRASYNC_EINTERNAL;
+    if (g->buffer && !out)
+        copy(s, g->at, g->buffer, g->bytes, false);
+    free(g->buffer);
+    g->buffer = NULL;
+    s->bytes_done += g->bytes;
+    s->first = (s->first + 1) % SEGMENTS_MAX;
+    s->count--;
+    return 1;
+}
+
+/* Move what can be moved; how many segments began or ended. */
+static int move_stream(struct engine *engine, struct stream *s, int peer,
+                       int tag, bool out)
+{
+    int moved = 0, now = 1;
+
+    while (s->count > 0 && now > 0) {
+        now = finish_segment(engine, s, out);
+        if (now < 0)
+            return now;
+        moved += now;
+    }
+    for (now = 1; now > 0 && s->count < SEGMENTS_MAX &&
+                  s->bytes_started < s->bytes_total;
+         moved += now) {
+        now = start_segment(engine, s, peer, tag, out);
+        if (now < 0)
+            return now;
+    }
+    return moved;
+}
+
+/* --- Out ------------------------------------------------------------------------- */
+
+static int out_slot(struct engine *engine, size_t *slot_out)
+{
+    for (size_t i = 0; i < engine->out_capacity; i++) {
+        if (!engine->out[i]) {
+            *slot_out = i;
+            return 0;
+        }
+    }
+    size_t capacity = engine->out_capacity ? 2 * engine->out_capacity : 64;
+    struct outgoing **out =
+        capacity < UINT32_MAX
+            ? realloc(engine->out, capacity * sizeof(*engine->out))
+            : NULL;
+    if (!out)
+        return DRASYNC_ENOMEM;
+    memset(out + engine->out_capacity, 0,
+           (capacity - engine->out_capacity) * sizeof(*out));
+    *slot_out = engine->out_capacity;
+    engine->out = out;
+    engine->out_capacity = capacity;
+    return 0;
+}
+
+int bulk_announce(struct engine *engine, int to,
+                  const struct transport_message *message, uint64_t bulk_bytes,
+                  uint64_t *id_out)
+{
+    size_t slot, pieces_bytes = message->pieces_count * sizeof(*message->pieces);
+    struct outgoing *o = calloc(1, sizeof(*o) + pieces_bytes);
+    int err = o ? out_slot(engine, &slot) : DRASYNC_ENOMEM;
+
+    if (err) {
+        free(o);
+        return err;
+    }
+    o->to = to;
+    o->kind = message->kind;
+    o->context = message->context;
+    o->pieces_count = message->pieces_count;
+    memcpy(o->pieces, message->pieces, pieces_bytes);
+    o->stream.pieces = o->pieces;
+    o->stream.bytes_total = bulk_bytes;
+    o->id = (uint64_t)++engine->out_serial << 32 | slot;
+    engine->out[slot] = o;
+    engine->out_count++;
+    *id_out = o->id;
+    return 0;
+}
+
+void bulk_forget(struct engine *engine, uint64_t id)
+{
+    free(engine->out[(uint32_t)id]);
+    engine->out[(uint32_t)id] = NULL;
+    engine->out_count--;
+}
+
+static void outgoing_over(struct engine *engine, struct outgoing *o, int result)
+{
+    struct transport *t = &engine->transport;
+    int to = o->to;
+    uint32_t kind = o->kind;
+    uint64_t context = o->context;
+
+    bulk_forget(engine, o->id);
+    t->events.sent(t->user, to, kind, context, result);
+}
+
+int bulk_answered(struct engine *engine, int from, const struct packet *packet)
+{
+    uint32_t slot = (uint32_t)packet->id;
+    struct outgoing *o = slot < engine->out_capacity ? engine->out[slot] : NULL;
+
+    if (!o || o->id != packet->id || o->to != from || o->going)
+        return DRASYNC_EINTERNAL;
+    if (packet->type == PACKET_REFUSE) {
+        outgoing_over(engine, o,
+                      packet->value < 0 ? packet->value : DRASYNC_EINTERNAL);
+        return 0;
+    }
+    if (packet->value < 0 || packet->value >= SLOTS_MAX)
+        return DRASYNC_EINTERNAL;
+    o->going = true;
+    o->tag = packet->value;
+    o->next = engine->moving;
+    engine->moving = o;
+    return 0;
+}
+
+static int poll_out(struct engine *engine)
+{
+    struct outgoing *over = NULL, **link = &engine->moving;
+    int moved = 0;
+
+    while (*link) {
+        struct outgoing *o = *link;
+        int now = move_stream(engine, &o->stream, o->to, o->tag, true);
+        if (now < 0)
+            return now;
+        moved += now;
+        if (o->stream.bytes_done < o->stream.bytes_total) {
+            link = &o->next;
+            continue;
+        }
+        *link = o->next;
+        o->next = over;
+        over = o;
+    }
+    while (over) {
+        struct outgoing *next = over->next;
+        outgoing_over(engine, over, 0);
+        over = next;
+    }
+    return moved;
+}
+
+/* --- In ---------------------------------------------------------------------------- */
+
+void bulk_free_incoming(struct incoming *in)
+{
+    transport_sink_free(&in->sink);
+    free(in->header);
+    free(in);
+}
+
+void bulk_expect(struct engine *engine, struct incoming *in)
+{
+    in->stream.pieces = in->sink.pieces;
+    in->stream.bytes_total = in->bulk_bytes;
+    in->next = NULL;
+    *engine->waiting_last = in;
+    engine->waiting_last = &in->next;
+}
+
+/* Give slots to those that wait, in order. */
+static int begin_waiting(struct engine *engine)
+{
+    int moved = 0;
+
+    for (int i = 0; i < SLOTS_MAX && engine->waiting_first; i++) {
+        struct incoming *in = engine->waiting_first;
+        if (engine->slots[i])
+            continue;
+        engine->waiting_first = in->next;
+        if (!in->next)
+            engine->waiting_last = &engine->waiting_first;
+        in->slot = i;
+        engine->slots[i] = in;
+        engine->slots_used++;
+        int err = engine_answer(engine, in->from, PACKET_GO, in->id, i);
+        if (err)
+            return err;
+        moved++;
+    }
+    return moved;
+}
+
+static int poll_in(struct engine *engine)
+{
+    struct transport *t = &engine->transport;
+    int moved = 0, left = engine->slots_used;
+
+    for (int i = 0; i < SLOTS_MAX && left > 0; i++) {
+        struct incoming *in = engine->slots[i];
+        if (!in)
+            continue;
+        left--;
+        int now = move_stream(engine, &in->stream, in->from, in->slot, false);
+        if (now < 0)
+            return now;
+        moved += now;
+        if (in->stream.bytes_done < in->stream.bytes_total)
+            continue;
+        engine->slots[i] = NULL;
+        engine->slots_used--;
+        t->counters.messages_received++;
+        t->counters.bytes_received += in->bulk_bytes;
+        t->events.arrived(t->user, in->from, in->kind, in->header,
+                          in->header_bytes, in->context);
+        bulk_free_incoming(in);
+    }
+    return moved;
+}
+
+int bulk_poll(struct engine *engine)
+{
+    int out = poll_out(engine);
+    int in = out < 0 ? out : poll_in(engine);
+    int begun = in < 0 ? in : begin_waiting(engine);
+
+    return begun < 0 ? begun : out + in + begun;
+}
+
+static void drop_stream(struct engine *engine, struct stream *s, bool in)
+{
+    for (int i = 0; i < s->count; i++) {
+        struct segment *g = &s->segments[(s->first + i) % SEGMENTS_MAX];
+        if (in && g->request.active)
+            engine->wire->ops->cancel(engine->wire, &g->request);
+        else if (g->request.active)
+            continue; /* the network still reads the buffer */
+        free(g->buffer);
+    }
+}
+
+void bulk_close(struct engine *engine)
+{
+    for (size_t i = 0; i < engine->out_capacity; i++) {
+        if (engine->out[i])
+            drop_stream(engine, &engine->out[i]->stream, false);
+        free(engine->out[i]);
+    }
+    free(engine->out);
+    for (int i = 0; i < SLOTS_MAX; i++) {
+        if (!engine->slots[i])
+            continue;
+        drop_stream(engine, &engine->slots[i]->stream, true);
+        bulk_free_incoming(engine->slots[i]);
+    }
+    while (engine->waiting_first) {
+        struct incoming *in = engine->waiting_first;
+        engine->waiting_first = in->next;
+        bulk_free_incoming(in);
+    }
+}

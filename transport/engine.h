@@ -1,0 +1,149 @@
+/*
+ * engine.h - the inside of a transport: packets on the control channel
+ * (engine.c), data in segments on the bulk channel (bulk.c).  Private to
+ * transport/.
+ *
+ * A message is one packet, or, if its header is long, several that follow each
+ * other.  Data that fits travels in the packet.  Else the receiver, once it
+ * knows where the data goes and has a slot, answers GO with the slot's number,
+ * and the data follows as segments of equal length, whatever the pieces are on
+ * both sides: a segment inside one piece moves straight, another through a
+ * buffer.
+ */
+#ifndef DRASYNC_TRANSPORT_ENGINE_H
+#define DRASYNC_TRANSPORT_ENGINE_H
+
+#include "transport/wire.h"
+
+#define PACKET_BYTES_MAX   16384 /* with its head */
+#define PACKETS_POSTED     32    /* receives that wait for packets */
+#define PACKETS_A_POLL_MAX 64
+#define SEGMENT_BYTES      ((size_t)1 << 20)
+#define SEGMENTS_MAX       8  /* in flight, of one message */
+#define SLOTS_MAX          64 /* messages whose data is coming in */
+
+enum packet_type {
+    PACKET_MESSAGE = 1, /* a message, or its beginning */
+    PACKET_MORE,        /* more of the header of the last one */
+    PACKET_GO,          /* send the data of message `id` to tag `value` */
+    PACKET_REFUSE,      /* drop it; `value` is why */
+};
+
+struct packet {
+    uint32_t type;
+    uint32_t kind;
+    uint64_t id; /* the sender's, of a message with data */
+    uint64_t header_bytes;
+    uint64_t bulk_bytes;
+    int32_t value;
+    uint32_t here_bytes; /* of the header, in this packet */
+    uint64_t eager;      /* 1: the data follows in this packet */
+    char bytes[];
+};
+
+_Static_assert(sizeof(struct packet) % 16 == 0, "headers are aligned");
+
+#define PACKET_ROOM (PACKET_BYTES_MAX - sizeof(struct packet))
+
+/* A packet on its way out. */
+struct sending {
+    struct sending *next;
+    struct wire_request request;
+    struct packet packet;
+};
+
+/* A place in a list of pieces. */
+struct cursor {
+    size_t piece;
+    size_t offset; /* in it */
+};
+
+struct segment {
+    struct wire_request request;
+    struct cursor at;
+    size_t bytes;
+    char *buffer; /* NULL: straight */
+};
+
+/* Data that moves, in or out: a ring of segments. */
+struct stream {
+    const struct transport_piece *pieces;
+    uint64_t bytes_total;
+    uint64_t bytes_started, bytes_done;
+    struct cursor at; /* of the next segment */
+    struct segment segments[SEGMENTS_MAX];
+    int first, count; /* of those in flight */
+};
+
+/* A message with data that this node sends: waits for GO, then moves. */
+struct outgoing {
+    struct outgoing *next; /* of those that move */
+    uint64_t id;
+    int to, tag;
+    uint32_t kind;
+    uint64_t context;
+    size_t pieces_count;
+    bool going;
+    struct stream stream;
+    struct transport_piece pieces[];
+};
+
+/* A message that is coming in. */
+struct incoming {
+    struct incoming *next; /* of those that wait for a slot */
+    int from, slot;
+    uint32_t kind;
+    uint64_t id, context;
+    size_t header_bytes, header_got;
+    struct transport_sink sink;
+    struct stream stream;
+    uint64_t bulk_bytes;
+    char *header;
+};
+
+/* The end of a message whose data travelled in its packet. */
+struct finished {
+    struct finished *next;
+    int to;
+    uint32_t kind;
+    uint64_t context;
+};
+
+struct engine {
+    struct transport transport;
+    struct wire *wire;
+
+    struct packet *posted[PACKETS_POSTED];
+    struct wire_request posted_requests[PACKETS_POSTED];
+    int posted_first;
+
+    struct sending *sending_first, **sending_last;
+    struct finished *finished_first, **finished_last;
+
+    struct outgoing **out; /* by the low half of the id; NULL: free */
+    size_t out_count, out_capacity;
+    uint32_t out_serial;
+    struct outgoing *moving;
+
+    struct incoming **partial; /* [nodes] the header is not whole */
+    struct incoming *waiting_first, **waiting_last;
+    struct incoming *slots[SLOTS_MAX];
+    int slots_used;
+};
+
+/* engine.c: send a packet without a header: GO or REFUSE. */
+int engine_answer(struct engine *engine, int to, enum packet_type type,
+                  uint64_t id, int32_t value);
+
+/* bulk.c */
+int bulk_announce(struct engine *engine, int to,
+                  const struct transport_message *message, uint64_t bulk_bytes,
+                  uint64_t *id_out);
+void bulk_forget(struct engine *engine, uint64_t id);
+int bulk_answered(struct engine *engine, int from, const struct packet *packet);
+void bulk_expect(struct engine *engine, struct incoming *in);
+int bulk_poll(struct engine *engine);
+void bulk_close(struct engine *engine);
+void bulk_free_incoming(struct incoming *in);
+
+#endif /* DRASYNC_TRANSPORT_ENGINE_H */
