@@ -1,5 +1,7 @@
 # The tests of a folder are named in that folder's local.mk; here is what all
 # share, and the tests of the build.
-TESTS += tests/bats/build.bats
-EXTRA_DIST += tests/bats/common.bash tests/bats/build.bats \
+build_tests = tests/bats/build.bats tests/bats/build-scripts.bats \
+	tests/bats/build-docs.bats
+TESTS += $(build_tests)
+EXTRA_DIST += $(build_tests) tests/bats/build-examples.bats tests/bats/common.bash \
 	tests/sanitizers/lsan.supp tests/sanitizers/tsan.supp

@@ -1,0 +1,60 @@
+#!/usr/bin/env bats
+# What the documents say is so.
+
+load common
+
+setup() {
+  cd "$BATS_TEST_TMPDIR"
+}
+
+# The environment variables that the libraries read.
+variables_read() {
+  grep -rhoE --include='*.c' \
+    '(getenv|read_bytes|read_word)\("(DRASYNC|MYRMICS)_[A-Z]+"' \
+    "$abs_top_srcdir"/{memory,transport,runtime,fronts,shim,benchmarks} |
+    sed 's/.*("//; s/"//' | sort -u
+}
+
+@test "README has every environment variable, and no other" {
+  variables_read >read
+  assert [ -s read ]
+  sed -n 's/^| `\(\(DRASYNC\|MYRMICS\)_[A-Z_]*\)`.*/\1/p' \
+    "$abs_top_srcdir/README.md" | sort -u >said
+  run diff read said
+  assert_output ""
+}
+
+@test "drasync(7) has every environment variable, and no other" {
+  variables_read >read
+  sed -n 's/^\.It Ev //p' "$abs_top_srcdir/docs/man/drasync.7" | sort -u >said
+  run diff read said
+  assert_output ""
+}
+
+@test "drasync(3) has every error with its value and text" {
+  cat >errors.c <<'END'
+#include <drasync.h>
+#include <stdio.h>
+#define PRINT(name, value, text) printf("%s %d %s\n", #name, value, text);
+int main(void)
+{
+    DRASYNC_ERRORS(PRINT)
+    return 0;
+}
+END
+  "${CC:-cc}" -I"$abs_top_srcdir/include" errors.c -o errors
+  ./errors >header
+  sed -n 's/^\.It Dv \(.*\) Ta \(.*\) Ta \(.*\)/\1 \2 \3/p' \
+    "$abs_top_srcdir/docs/man/drasync.3" | sed 's/\\-/-/' >manual
+  run diff header manual
+  assert_output ""
+}
+
+@test "drasync(3) has every call of the header, and no other" {
+  sed -n 's/^[a-z].*[ *]\(drasync_[a-z_]*\)(.*/\1/p' \
+    "$abs_top_srcdir/include/drasync.h" | sort -u >header
+  sed -n 's/^\.Fn \(drasync_[a-z_]*\) .*/\1/p' \
+    "$abs_top_srcdir/docs/man/drasync.3" | sort -u >manual
+  run diff header manual
+  assert_output ""
+}
