@@ -51,6 +51,7 @@
 struct heap_extent {
     uint64_t first_page;
     uint64_t pages;
+    uint64_t index; /* used by heap_extent_next() only */
 };
 
 struct heap {
@@ -71,8 +72,10 @@ _Static_assert(sizeof(struct heap) <= 512, "a heap fits 512 bytes");
 
 /*
  * Called when a heap needs an extent: at least @pages_min, better
- * @pages_wanted, entered in the page map with the context's owner.  An error
- * code is handed on to the caller of the heap.
+ * @pages_wanted, entered in the page map with the context's owner.  After
+ * DRASYNC_ENOMEM or DRASYNC_ENOSPACE it is asked once more with @pages_wanted
+ * equal to @pages_min, so it may look at @pages_wanted alone.  Other errors are
+ * handed on to the caller of the heap.
  */
 typedef int heap_more_fn(void *arg, uint64_t pages_min, uint64_t pages_wanted,
                          struct heap_extent *extent_out);
@@ -152,8 +155,8 @@ int heap_high_water(const struct heap_context *context, const struct heap *heap,
                     uint64_t first_page, uint64_t *bytes_out);
 
 /*
- * Walk the heap's extents: start with extent->pages = 0.  Returns 1 with the
- * next one, 0 at the end, or DRASYNC_EINTERNAL.
+ * Walk the heap's extents: start with *extent all 0.  Returns 1 with the next
+ * one, 0 at the end, or DRASYNC_EINTERNAL.
  */
 int heap_extent_next(const struct heap_context *context,
                      const struct heap *heap, struct heap_extent *extent);

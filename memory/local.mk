@@ -10,8 +10,12 @@ libdrasync_memory_la_SOURCES = \
 	memory/extents.h \
 	memory/frames.c \
 	memory/frames.h \
+	memory/frameset.c \
 	memory/frameset.h \
+	memory/heap.c \
 	memory/heap.h \
+	memory/heap_extent.c \
+	memory/heap_extent.h \
 	memory/limit.c \
 	memory/limit.h \
 	memory/lock.c \
@@ -27,9 +31,20 @@ libdrasync_memory_la_SOURCES = \
 	memory/table.c \
 	memory/table.h
 
-check_PROGRAMS += tests/unit/memory_pages.t
-TESTS += tests/unit/memory_pages.t
+memory_tests = \
+	tests/unit/memory_frames.t \
+	tests/unit/memory_heap.t \
+	tests/unit/memory_pages.t
 
+check_PROGRAMS += $(memory_tests)
+TESTS += $(memory_tests)
+
+tests_unit_memory_frames_t_SOURCES = tests/unit/memory_frames.c \
+	tests/unit/memory_common.h
+tests_unit_memory_frames_t_LDADD = libdrasync_memory.la
+tests_unit_memory_heap_t_SOURCES = tests/unit/memory_heap.c \
+	tests/unit/memory_common.h
+tests_unit_memory_heap_t_LDADD = libdrasync_memory.la
 tests_unit_memory_pages_t_SOURCES = tests/unit/memory_pages.c \
 	tests/unit/memory_common.h
 tests_unit_memory_pages_t_LDADD = libdrasync_memory.la

@@ -1,0 +1,295 @@
+#include "memory/heap.h"
+
+#include "memory/heap_extent.h"
+
+#include <string.h>
+
+/* How many free slots of a bin with several classes are looked at. */
+#define BIN_SEARCH_MAX 8
+
+void slot_push(const struct heap_context *context, struct heap *heap,
+               const struct place *place, uint64_t offset, unsigned class)
+{
+    unsigned bin = bin_for(class);
+
+    place->map[offset / GRANULE_BYTES] = (uint8_t)(class + 1);
+    *(uint64_t *)view_of(context, place->start + offset) = heap->bins[bin];
+    heap->bins[bin] = place->start + offset;
+}
+
+/*
+ * Find the free slot that a list leads to.  The list is in memory that users
+ * write: everything is checked against the extent and its map.
+ */
+static int free_slot(const struct heap_context *context,
+                     const struct heap *heap, uint64_t address,
+                     struct place *place, unsigned *class_out)
+{
+    uint64_t offset;
+    unsigned code;
+
+    if (locate(context, address, place) || !place->map)
+        return DRASYNC_EINTERNAL;
+    offset = address - place->start;
+    if (offset % GRANULE_BYTES || offset < place->data)
+        return DRASYNC_EINTERNAL;
+    code = place->map[offset / GRANULE_BYTES];
+    if (!code || code > CLASSES || high_water(heap, place) > place->bytes ||
+        class_bytes(code - 1) > place->bytes - offset)
+        return DRASYNC_EINTERNAL;
+    *class_out = code - 1;
+    return 0;
+}
+
+static void hand_out(struct heap *heap, const struct place *place,
+                     uint64_t address, unsigned class, void **ptr_out)
+{
+    place->map[(address - place->start) / GRANULE_BYTES] =
+        (uint8_t)((class + 1) | MAP_TAKEN);
+    heap->used_bytes += class_bytes(class);
+    *ptr_out = (void *)(uintptr_t)address;
+}
+
+/* Take a free slot; DRASYNC_EAGAIN if there is none that fits. */
+static int take_free(const struct heap_context *context, struct heap *heap,
+                     unsigned class, void **ptr_out)
+{
+    uint64_t *link = &heap->bins[bin_for(class)];
+    unsigned exact = class < BIN_EXACT_CLASSES, found;
+    struct place place;
+    int tries, err;
+
+    for (tries = 0; *link && tries < BIN_SEARCH_MAX; tries++) {
+        uint64_t address = *link;
+        uint64_t *next = view_of(context, address);
+
+        err = free_slot(context, heap, address, &place, &found);
+        if (err || (exact && found != class))
+            return DRASYNC_EINTERNAL;
+        /* The next larger class will do: it wastes no more than its own. */
+        if (found == class || (!exact && found == class + 1)) {
+            *link = *next;
+            hand_out(heap, &place, address, found, ptr_out);
+            return 0;
+        }
+        link = next;
+    }
+    return DRASYNC_EAGAIN;
+}
+
+/* Write the map for a new slot.  Bytes beyond it mean nothing yet, so a whole
+ * word may be written where there is room. */
+static void map_new_slot(const struct place *place, uint64_t offset,
+                         unsigned class, uint64_t slot_bytes)
+{
+    uint64_t granule = offset / GRANULE_BYTES;
+    uint64_t count = slot_bytes / GRANULE_BYTES;
+    uint64_t code = (class + 1) | MAP_TAKEN;
+
+    if (count <= 8 && granule + 8 <= place->bytes / GRANULE_BYTES) {
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        code <<= 56;
+#endif
+        memcpy(place->map + granule, &code, 8);
+        return;
+    }
+    place->map[granule] = (uint8_t)code;
+    memset(place->map + granule + 1, 0, count - 1);
+}
+
+/* Cut a slot off the current extent; DRASYNC_EAGAIN if it is too full. */
+static int take_new(const struct heap_context *context, struct heap *heap,
+                    unsigned class, void **ptr_out)
+{
+    uint64_t slot_bytes = class_bytes(class), offset;
+    struct place place;
+
+    if (!heap->current)
+        return DRASYNC_EAGAIN;
+    if (locate(context, heap->current, &place) || !place.map)
+        return DRASYNC_EINTERNAL;
+    offset = heap->bump - place.start;
+    if (heap->current != place.start || offset < place.data ||
+        offset > place.bytes || offset % GRANULE_BYTES)
+        return DRASYNC_EINTERNAL;
+    if (slot_bytes > place.bytes - offset)
+        return DRASYNC_EAGAIN;
+    map_new_slot(&place, offset, class, slot_bytes);
+    heap->bump += slot_bytes;
+    heap->used_bytes += slot_bytes;
+    *ptr_out = (void *)(uintptr_t)(place.start + offset);
+    return 0;
+}
+
+/* Sizes as slots must have them: at least a granule, and aligned. */
+static uint64_t rounded(const struct heap *heap, size_t size_bytes)
+{
+    uint64_t align = heap->align_bytes == 64 ? 64 : GRANULE_BYTES;
+
+    return size_bytes ? round_to(size_bytes, align) : align;
+}
+
+static int alloc(const struct heap_context *context, struct heap *heap,
+                 size_t size_bytes, uint64_t hint_bytes, void **ptr_out)
+{
+    unsigned class;
+    uint64_t bytes;
+    int err;
+
+    if (size_bytes > HEAP_OBJECT_BYTES_MAX)
+        return DRASYNC_ENOMEM;
+    bytes = rounded(heap, size_bytes);
+    if (bytes >= SINGLE_BYTES_MIN &&
+        (bytes > CLASS_BYTES_MAX || bytes > space_page_offset(heap->pages) / 4))
+        return single_alloc(context, heap, bytes, ptr_out);
+    class = class_for(bytes);
+    if (heap->bins[bin_for(class)]) {
+        err = take_free(context, heap, class, ptr_out);
+        if (err != DRASYNC_EAGAIN)
+            return err;
+    }
+    err = take_new(context, heap, class, ptr_out);
+    if (err != DRASYNC_EAGAIN)
+        return err;
+    err = heap_grow(context, heap, class_bytes(class), hint_bytes);
+    if (err)
+        return err;
+    err = take_new(context, heap, class, ptr_out);
+    return err == DRASYNC_EAGAIN ? DRASYNC_EINTERNAL : err;
+}
+
+int heap_alloc(const struct heap_context *context, struct heap *heap,
+               size_t size_bytes, void **ptr_out)
+{
+    return alloc(context, heap, size_bytes, 0, ptr_out);
+}
+
+/* How much @count objects need, as a hint: cut to what an extent may have. */
+static uint64_t many_bytes(const struct heap *heap, size_t size_bytes,
+                           size_t count)
+{
+    uint64_t each = rounded(heap, size_bytes);
+
+    return count < HEAP_EXTENT_BYTES_MAX / each ? count * each
+                                                : HEAP_EXTENT_BYTES_MAX;
+}
+
+int heap_alloc_many(const struct heap_context *context, struct heap *heap,
+                    size_t size_bytes, size_t count, void **ptrs_out)
+{
+    size_t made;
+    int err = 0;
+
+    if (size_bytes > HEAP_OBJECT_BYTES_MAX)
+        return count ? DRASYNC_ENOMEM : 0;
+    for (made = 0; made < count; made++) {
+        err =
+            alloc(context, heap, size_bytes,
+                  many_bytes(heap, size_bytes, count - made), &ptrs_out[made]);
+        if (err)
+            break;
+    }
+    if (!err)
+        return 0;
+    while (made--)
+        heap_free(context, heap, ptrs_out[made]);
+    return err;
+}
+
+/*
+ * Find the object that begins at @ptr.  *class_out is its class; not set for an
+ * object with an extent of its own (place->map NULL).
+ */
+static int find_object(const struct heap_context *context,
+                       const struct heap *heap, const void *ptr,
+                       struct place *place, unsigned *class_out)
+{
+    uint64_t address = (uint64_t)(uintptr_t)ptr, offset, used;
+    unsigned code;
+    int err;
+
+    err = locate(context, address, place);
+    if (err)
+        return err;
+    if (address % (heap->align_bytes == 64 ? 64 : GRANULE_BYTES))
+        return DRASYNC_EALIGN;
+    offset = address - place->start;
+    if (!place->map)
+        return offset == place->data && place->head->single_bytes
+                   ? 0
+                   : DRASYNC_EFREED;
+    used = high_water(heap, place);
+    if (used > place->bytes)
+        return DRASYNC_EINTERNAL;
+    if (offset < place->data || offset >= used)
+        return DRASYNC_EFREED;
+    code = place->map[offset / GRANULE_BYTES];
+    if (!(code & MAP_TAKEN))
+        return DRASYNC_EFREED;
+    code = (code & ~MAP_TAKEN) - 1;
+    if (code >= CLASSES || class_bytes(code) > place->bytes - offset)
+        return DRASYNC_EINTERNAL;
+    *class_out = code;
+    return 0;
+}
+
+int heap_free(const struct heap_context *context, struct heap *heap, void *ptr)
+{
+    struct place place;
+    unsigned class;
+    uint64_t offset;
+    int err;
+
+    err = find_object(context, heap, ptr, &place, &class);
+    if (err)
+        return err;
+    if (!place.map)
+        return single_free(heap, &place, (uint64_t)(uintptr_t)ptr);
+    offset = (uint64_t)(uintptr_t)ptr - place.start;
+    heap->used_bytes -= class_bytes(class);
+    if (offset < place.head->sealed_bytes)
+        place.map[offset / GRANULE_BYTES] = (uint8_t)(class + 1);
+    else
+        slot_push(context, heap, &place, offset, class);
+    return 0;
+}
+
+int heap_usable(const struct heap_context *context, const struct heap *heap,
+                const void *ptr, size_t *bytes_out)
+{
+    struct place place;
+    unsigned class;
+    int err = find_object(context, heap, ptr, &place, &class);
+
+    if (err)
+        return err;
+    if (place.map) {
+        *bytes_out = class_bytes(class);
+        return 0;
+    }
+    if (place.head->single_bytes > place.bytes - place.data)
+        return DRASYNC_EINTERNAL;
+    *bytes_out = place.head->single_bytes;
+    return 0;
+}
+
+int heap_resize(const struct heap_context *context, struct heap *heap,
+                void *ptr, size_t size_bytes)
+{
+    struct place place;
+    unsigned class;
+    uint64_t bytes;
+    int err = find_object(context, heap, ptr, &place, &class);
+
+    if (err)
+        return err;
+    if (size_bytes > HEAP_OBJECT_BYTES_MAX)
+        return DRASYNC_EAGAIN;
+    bytes = rounded(heap, size_bytes);
+    if (!place.map)
+        return single_resize(heap, &place, bytes);
+    return class_for(bytes) == class || (bytes <= class_bytes(class) &&
+                                         bytes > class_bytes(class) / 2)
+               ? 0
+               : DRASYNC_EAGAIN;
+}
