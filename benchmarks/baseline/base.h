@@ -69,7 +69,8 @@ void bl_leave(void);
 /* Does the library run in this process? */
 int bl_running(void);
 
-/* --- Waiting --------------------------------------------------------------- */
+/* --- Waiting ---------------------------------------------------------------
+ */
 
 /* Polls in vain since the last success; starts at 0. */
 struct bl_wait {
@@ -82,7 +83,8 @@ void bl_pause_unlocked(struct bl_wait *wait);
 
 double bl_now_seconds(void);
 
-/* --- Errors ---------------------------------------------------------------- */
+/* --- Errors ----------------------------------------------------------------
+ */
 
 /* Print "Core N: Error: TEXT [FILE:LINE]" and end the job. */
 void bl_fail(const char *file, int line, const char *format, ...)
@@ -96,7 +98,8 @@ void bl_stop(void) __attribute__((noreturn));
 /* The number after "Core", before or after the start. */
 int bl_core(void);
 
-/* --- Messages -------------------------------------------------------------- */
+/* --- Messages --------------------------------------------------------------
+ */
 
 /* Send @bytes, which are malloc()ed and belong to the outbox from now on. */
 void bl_outbox_send(struct bl_outbox *outbox, unsigned char *bytes,
@@ -111,7 +114,8 @@ int bl_owner_of_page(uint64_t page);
 /* The pages of scheduler @index. */
 void bl_pages_of(int index, uint32_t *first_out, uint32_t *count_out);
 
-/* --- Parts ----------------------------------------------------------------- */
+/* --- Parts -----------------------------------------------------------------
+ */
 
 /* Serve until all workers have said goodbye (scheduler.c). */
 void bl_scheduler_serve(void);
@@ -124,7 +128,8 @@ uint32_t bl_exchange_recv(const char *file, int line, uint32_t region,
 /* Throw away one message of data that nobody will receive, if there is one. */
 int bl_exchange_discard(void);
 
-/* --- Asking a scheduler (start.c) ------------------------------------------- */
+/* --- Asking a scheduler (start.c) -------------------------------------------
+ */
 
 #define BL_INLINE_BYTES 4096
 

@@ -8,12 +8,12 @@
 #include <sys/mman.h>
 
 /*
- * The Myrmics calls, with file and line.  Each allocation call is one request to
- * the scheduler that owns the region or the object, and its reply.
+ * The Myrmics calls, with file and line.  Each allocation call is one request
+ * to the scheduler that owns the region or the object, and its reply.
  */
 
 /* Freed objects from this size on give their memory back. */
-#define GIVE_BACK_BYTES ((uint64_t) 1 << 20)
+#define GIVE_BACK_BYTES ((uint64_t)1 << 20)
 
 static double start_sched(const char *file, int line)
 {
@@ -49,7 +49,7 @@ static int check_worker(const char *file, int line, int worker)
 static void check_status(const char *file, int line, uint32_t status,
                          rid_t region, const void *ptr, size_t size)
 {
-    switch ((enum bl_status) status) {
+    switch ((enum bl_status)status) {
     case BL_OK:
         return;
     case BL_BAD_REGION:
@@ -67,13 +67,13 @@ static void check_status(const char *file, int line, uint32_t status,
 /* Note the objects of an answer as this worker's, and list their addresses. */
 static void take_runs(const struct bl_answer *answer, void **objects)
 {
-    const struct bl_run *run = (const struct bl_run *) answer->body;
+    const struct bl_run *run = (const struct bl_run *)answer->body;
     uint32_t i, slot;
 
     for (i = 0; i < answer->reply.count; i++, run++) {
         struct bl_copy *copy = bl_copies_adopt(&bl.copies, &run->slab);
         unsigned char *base =
-            bl.base + ((uint64_t) run->slab.page << BL_PAGE_SHIFT);
+            bl.base + ((uint64_t)run->slab.page << BL_PAGE_SHIFT);
 
         for (slot = run->first; slot < run->first + run->count; slot++) {
             bl_copy_gain(copy, slot, run->inc);
@@ -101,8 +101,8 @@ static const struct bl_answer *ask_object(const char *file, int line,
                                           enum bl_op op, void *ptr, size_t size,
                                           uint32_t region)
 {
-    uintptr_t at = (uintptr_t) ptr, base = (uintptr_t) bl.base;
-    struct bl_request request = {.op = (uint32_t) op};
+    uintptr_t at = (uintptr_t)ptr, base = (uintptr_t)bl.base;
+    struct bl_request request = {.op = (uint32_t)op};
     const struct bl_answer *answer;
 
     if (at < base || (at - base) >> BL_PAGE_SHIFT >= bl.pages)
@@ -110,8 +110,8 @@ static const struct bl_answer *ask_object(const char *file, int line,
     request.address = at - base;
     request.size = size;
     request.region.region = region;
-    answer = bl_ask(bl_owner_of_page(request.address >> BL_PAGE_SHIFT),
-                    &request);
+    answer =
+        bl_ask(bl_owner_of_page(request.address >> BL_PAGE_SHIFT), &request);
     check_status(file, line, answer->reply.status, 0, ptr, size);
     return answer;
 }
@@ -123,7 +123,7 @@ static void free_object(const char *file, int line, void *ptr)
     struct bl_copy *copy;
 
     answer = ask_object(file, line, BL_OP_FREE, ptr, 0, 0);
-    run = (const struct bl_run *) answer->body;
+    run = (const struct bl_run *)answer->body;
     copy = bl_copies_find(&bl.copies, run->slab.page);
     if (!copy || copy->slab.serial != run->slab.serial)
         return;
@@ -143,7 +143,7 @@ rid_t _sys_ralloc(char *file, int line, rid_t parent, int level_hint)
     request.level = level_hint;
     answer = bl_ask(bl_owner_of_page(request.region.region - 1), &request);
     check_status(file, line, answer->reply.status, parent, NULL,
-                 (size_t) BL_PAGE_BYTES);
+                 (size_t)BL_PAGE_BYTES);
     region = answer->reply.region;
     end_sched(since);
     return region;
@@ -188,7 +188,7 @@ void _sys_balloc(char *file, int line, size_t size, rid_t region,
                 num_objects);
     if (!objects)
         bl_fail(file, line, "sys_balloc: the array of objects is NULL");
-    allocate(file, line, size, region, (uint32_t) num_objects, objects);
+    allocate(file, line, size, region, (uint32_t)num_objects, objects);
     end_sched(since);
 }
 
@@ -214,7 +214,8 @@ void *_sys_realloc(char *file, int line, void *old_ptr, size_t new_size,
     } else if (new_size == 0) {
         free_object(file, line, old_ptr);
     } else {
-        answer = ask_object(file, line, BL_OP_RESIZE, old_ptr, new_size, region);
+        answer =
+            ask_object(file, line, BL_OP_RESIZE, old_ptr, new_size, region);
         if (answer->reply.in_place) {
             take_runs(answer, &object);
         } else {
@@ -250,8 +251,8 @@ rid_t _sys_recv(char *file, int line, rid_t region, int worker)
     /* Here 0 is any region, the root too. */
     if (region != 0)
         check_region(file, line, region);
-    region = bl_exchange_recv(file, line, region,
-                              check_worker(file, line, worker));
+    region =
+        bl_exchange_recv(file, line, region, check_worker(file, line, worker));
     bl.stats.worker_seconds += bl_now_seconds() - since;
     bl_leave();
     return region == BL_ROOT ? 0 : region;
@@ -276,8 +277,8 @@ void _sys_barrier(char *file, int line)
 
 void _sys_zerostats(char *file, int line)
 {
-    (void) file;
-    (void) line;
+    (void)file;
+    (void)line;
     bl_enter();
     memset(&bl.stats, 0, sizeof bl.stats);
     bl_leave();
@@ -286,9 +287,9 @@ void _sys_zerostats(char *file, int line)
 static void split_seconds(double seconds, unsigned *sec, unsigned *usec)
 {
     if (sec)
-        *sec = (unsigned) seconds;
+        *sec = (unsigned)seconds;
     if (usec)
-        *usec = (unsigned) ((seconds - (double) (unsigned) seconds) * 1e6);
+        *usec = (unsigned)((seconds - (double)(unsigned)seconds) * 1e6);
 }
 
 void _sys_getstats(char *file, int line, unsigned int *sched_sec,
@@ -297,8 +298,8 @@ void _sys_getstats(char *file, int line, unsigned int *sched_sec,
                    unsigned long *worker_sent, unsigned long *worker_recv,
                    unsigned int *barrier_sec, unsigned int *barrier_usec)
 {
-    (void) file;
-    (void) line;
+    (void)file;
+    (void)line;
     bl_enter();
     split_seconds(bl.stats.sched_seconds, sched_sec, sched_usec);
     split_seconds(bl.stats.worker_seconds, worker_sec, worker_usec);

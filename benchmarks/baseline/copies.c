@@ -8,7 +8,7 @@
 
 int bl_copies_open(struct bl_copies *copies, uint32_t pages)
 {
-    size_t bytes = (size_t) pages * sizeof *copies->table;
+    size_t bytes = (size_t)pages * sizeof *copies->table;
     void *table;
 
     table = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -23,7 +23,7 @@ int bl_copies_open(struct bl_copies *copies, uint32_t pages)
 
 void bl_copies_close(struct bl_copies *copies)
 {
-    munmap(copies->table, (size_t) copies->pages * sizeof *copies->table);
+    munmap(copies->table, (size_t)copies->pages * sizeof *copies->table);
     memset(copies, 0, sizeof *copies);
 }
 
@@ -89,7 +89,7 @@ struct bl_copy *bl_copies_adopt(struct bl_copies *copies,
 
 void bl_copy_gain(struct bl_copy *copy, uint32_t slot, uint32_t inc)
 {
-    copy->map[slot / 64] |= (uint64_t) 1 << (slot % 64);
+    copy->map[slot / 64] |= (uint64_t)1 << (slot % 64);
     if (!copy->incs) {
         if (inc == 0)
             return;
@@ -101,7 +101,7 @@ void bl_copy_gain(struct bl_copy *copy, uint32_t slot, uint32_t inc)
 
 void bl_copy_lose(struct bl_copy *copy, uint32_t slot)
 {
-    copy->map[slot / 64] &= ~((uint64_t) 1 << (slot % 64));
+    copy->map[slot / 64] &= ~((uint64_t)1 << (slot % 64));
 }
 
 uint32_t bl_copy_mask(const struct bl_copy *copy, uint64_t *map,
@@ -114,13 +114,12 @@ uint32_t bl_copy_mask(const struct bl_copy *copy, uint64_t *map,
         map[word] &= copy->map[word];
         if (incs || copy->incs) {
             for (rest = map[word]; rest; rest &= rest - 1) {
-                slot = (uint32_t) (word * 64) +
-                       (uint32_t) __builtin_ctzll(rest);
+                slot = (uint32_t)(word * 64) + (uint32_t)__builtin_ctzll(rest);
                 if (bl_copy_inc(copy, slot) != (incs ? incs[slot] : 0))
-                    map[word] &= ~((uint64_t) 1 << (slot % 64));
+                    map[word] &= ~((uint64_t)1 << (slot % 64));
             }
         }
-        count += (uint32_t) __builtin_popcountll(map[word]);
+        count += (uint32_t)__builtin_popcountll(map[word]);
     }
     return count;
 }

@@ -43,7 +43,7 @@ void bl_copy_lose(struct bl_copy *copy, uint32_t slot);
 
 static inline int bl_copy_has(const struct bl_copy *copy, uint32_t slot)
 {
-    return (int) (copy->map[slot / 64] >> (slot % 64) & 1);
+    return (int)(copy->map[slot / 64] >> (slot % 64) & 1);
 }
 
 static inline uint32_t bl_copy_inc(const struct bl_copy *copy, uint32_t slot)

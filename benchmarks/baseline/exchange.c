@@ -21,11 +21,11 @@ static unsigned char *view_slab(unsigned char *bytes, struct slab_view *view)
 {
     memcpy(&view->name, bytes, sizeof view->name);
     bytes += sizeof view->name;
-    view->map = (uint64_t *) bytes;
+    view->map = (uint64_t *)bytes;
     bytes += bl_map_words(view->name.slots) * 8;
     view->incs = NULL;
     if (view->name.has_incs) {
-        view->incs = (uint32_t *) bytes;
+        view->incs = (uint32_t *)bytes;
         bytes += bl_incs_bytes(view->name.slots);
     }
     return bytes;
@@ -34,7 +34,7 @@ static unsigned char *view_slab(unsigned char *bytes, struct slab_view *view)
 static unsigned char *slot_address(const struct bl_slab_name *slab,
                                    uint32_t slot)
 {
-    return bl.base + ((uint64_t) slab->page << BL_PAGE_SHIFT) +
+    return bl.base + ((uint64_t)slab->page << BL_PAGE_SHIFT) +
            slot * slab->slot_bytes;
 }
 
@@ -54,12 +54,12 @@ static int next_run(const uint64_t *map, uint32_t slots, uint32_t from,
             break;
         slot = (slot / 64 + 1) * 64;
     }
-    slot += (uint32_t) __builtin_ctzll(word);
+    slot += (uint32_t)__builtin_ctzll(word);
     first = slot;
     while (slot < slots) {
         word = ~map[slot / 64] >> (slot % 64);
         if (word) {
-            slot += (uint32_t) __builtin_ctzll(word);
+            slot += (uint32_t)__builtin_ctzll(word);
             break;
         }
         slot = (slot / 64 + 1) * 64;
@@ -82,7 +82,7 @@ struct outgoing {
 static void keep_what_is_here(const struct bl_answer *answer,
                               struct outgoing *out)
 {
-    unsigned char *bytes = (unsigned char *) answer->body, *next;
+    unsigned char *bytes = (unsigned char *)answer->body, *next;
     const unsigned char *end = answer->body + answer->body_bytes;
     struct slab_view view;
     struct bl_copy *copy;
@@ -96,14 +96,14 @@ static void keep_what_is_here(const struct bl_answer *answer,
         slots = bl_copy_mask(copy, view.map, view.incs);
         if (!slots)
             continue;
-        memcpy(bl_buffer_add(&out->slabs, (size_t) (next - bytes)), bytes,
-               (size_t) (next - bytes));
+        memcpy(bl_buffer_add(&out->slabs, (size_t)(next - bytes)), bytes,
+               (size_t)(next - bytes));
         out->data_bytes += slots * view.name.slot_bytes;
         out->count++;
     }
     if (bytes < end)
-        memcpy(bl_buffer_add(&out->remote, (size_t) (end - bytes)), bytes,
-               (size_t) (end - bytes));
+        memcpy(bl_buffer_add(&out->remote, (size_t)(end - bytes)), bytes,
+               (size_t)(end - bytes));
 }
 
 static unsigned char *pack(const struct outgoing *out, struct bl_data *header)
@@ -120,7 +120,8 @@ static unsigned char *pack(const struct outgoing *out, struct bl_data *header)
     place = slab + out->slabs.used;
     for (i = 0; i < out->count; i++) {
         slab = view_slab(slab, &view);
-        for (slot = 0; next_run(view.map, view.name.slots, slot, &first, &count);
+        for (slot = 0;
+             next_run(view.map, view.name.slots, slot, &first, &count);
              slot = first + count) {
             uint64_t bytes = count * view.name.slot_bytes;
 
@@ -199,7 +200,7 @@ static uint64_t slots_in(const struct slab_view *view)
     uint64_t words = bl_map_words(view->name.slots), i, slots = 0;
 
     for (i = 0; i < words; i++)
-        slots += (uint64_t) __builtin_popcountll(view->map[i]);
+        slots += (uint64_t)__builtin_popcountll(view->map[i]);
     return slots;
 }
 
@@ -227,10 +228,10 @@ static unsigned char *receive(MPI_Message *handle, MPI_Status *status,
     int bytes;
 
     MPI_Get_count(status, MPI_BYTE, &bytes);
-    message = bl_malloc((size_t) bytes);
+    message = bl_malloc((size_t)bytes);
     MPI_Mrecv(message, bytes, MPI_BYTE, handle, MPI_STATUS_IGNORE);
     memcpy(&header, message, sizeof header);
-    got = (uint64_t) bytes;
+    got = (uint64_t)bytes;
     if (got < header.total_bytes) {
         more = realloc(message, header.total_bytes);
         if (!more)
@@ -241,7 +242,7 @@ static unsigned char *receive(MPI_Message *handle, MPI_Status *status,
         piece = header.total_bytes - got;
         if (piece > BL_PIECE_BYTES)
             piece = BL_PIECE_BYTES;
-        MPI_Recv(message + got, (int) piece, MPI_BYTE, status->MPI_SOURCE,
+        MPI_Recv(message + got, (int)piece, MPI_BYTE, status->MPI_SOURCE,
                  BL_TAG_DATA, bl.comm, MPI_STATUS_IGNORE);
         got += piece;
     }
@@ -285,8 +286,7 @@ int bl_exchange_discard(void)
     MPI_Status status;
     int there;
 
-    MPI_Improbe(MPI_ANY_SOURCE, BL_TAG_DATA, bl.comm, &there, &handle,
-                &status);
+    MPI_Improbe(MPI_ANY_SOURCE, BL_TAG_DATA, bl.comm, &there, &handle, &status);
     if (there)
         free(receive(&handle, &status, &header));
     return there;

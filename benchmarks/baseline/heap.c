@@ -43,7 +43,7 @@ static unsigned class_of(uint64_t size, uint64_t *slot_bytes)
 
     if (size <= base) {
         *slot_bytes = (size + step - 1) / step * step;
-        return (unsigned) (*slot_bytes / step) - 1;
+        return (unsigned)(*slot_bytes / step) - 1;
     }
     while (size > base * 2) {
         base *= 2;
@@ -51,7 +51,7 @@ static unsigned class_of(uint64_t size, uint64_t *slot_bytes)
     }
     step = base / 4;
     *slot_bytes = (size + step - 1) / step * step;
-    return class + (unsigned) ((*slot_bytes - base) / step) - 1;
+    return class + (unsigned)((*slot_bytes - base) / step) - 1;
 }
 
 int bl_heap_open(struct bl_heap *heap, uint32_t first, uint32_t count)
@@ -172,14 +172,14 @@ static struct bl_slab *slab_new(struct bl_heap *heap, struct bl_region *region,
     slab->name.serial = ++heap->serial;
     slab->name.slot_bytes = slot_bytes;
     slab->name.page = page;
-    slab->name.pages = (uint32_t) 1 << order;
+    slab->name.pages = (uint32_t)1 << order;
     slab->name.slots = 1;
     if (class < BL_CLASSES)
-        slab->name.slots = (uint32_t) ((BL_PAGE_BYTES << order) / slot_bytes);
+        slab->name.slots = (uint32_t)((BL_PAGE_BYTES << order) / slot_bytes);
     slab->map = bl_malloc(bl_map_words(slab->name.slots) * 8);
     memset(slab->map, 0, bl_map_words(slab->name.slots) * 8);
     slab->class = (uint8_t) class;
-    slab->order = (uint8_t) order;
+    slab->order = (uint8_t)order;
     slab->next = region->slabs;
     if (slab->next)
         slab->next->prev = slab;
@@ -207,22 +207,21 @@ static struct bl_slab *slab_cut(struct bl_heap *heap, struct bl_region *region,
     order = bl_order_of((slot_bytes + BL_PAGE_BYTES - 1) / BL_PAGE_BYTES);
     if (order < region->orders[class])
         order = region->orders[class];
-    wanted = bl_order_of((count * slot_bytes + BL_PAGE_BYTES - 1) /
-                         BL_PAGE_BYTES);
+    wanted =
+        bl_order_of((count * slot_bytes + BL_PAGE_BYTES - 1) / BL_PAGE_BYTES);
     if (order < wanted)
         order = wanted;
     if (order > BL_SLAB_ORDER_MAX)
         order = BL_SLAB_ORDER_MAX;
     if (order < BL_SLAB_ORDER_MAX)
-        region->orders[class] = (uint8_t) (order + 1);
+        region->orders[class] = (uint8_t)(order + 1);
     if (order == 0 && !region->first_page_used) {
         region->first_page_used = 1;
         return slab_new(heap, region, region->name.region - 1, 0, slot_bytes,
                         class);
     }
     page = bl_pages_take(&heap->pages, order);
-    return page ? slab_new(heap, region, page, order, slot_bytes, class)
-                : NULL;
+    return page ? slab_new(heap, region, page, order, slot_bytes, class) : NULL;
 }
 
 /* The next free slot; the slab has one. */
@@ -233,8 +232,8 @@ static uint32_t slot_take(struct bl_slab *slab)
     while (slab->map[word] == UINT64_MAX)
         word++;
     slab->hint = word;
-    slot = word * 64 + (uint32_t) __builtin_ctzll(~slab->map[word]);
-    slab->map[word] |= (uint64_t) 1 << (slot % 64);
+    slot = word * 64 + (uint32_t)__builtin_ctzll(~slab->map[word]);
+    slab->map[word] |= (uint64_t)1 << (slot % 64);
     slab->live++;
     if (slab->live == slab->name.slots && slab->class < BL_CLASSES)
         part_remove(slab);
@@ -248,7 +247,7 @@ static void run_add(struct bl_buffer *runs, uint32_t *runs_count,
     struct bl_run *run;
 
     if (*runs_count) {
-        run = (struct bl_run *) (runs->bytes + runs->used) - 1;
+        run = (struct bl_run *)(runs->bytes + runs->used) - 1;
         if (run->slab.serial == slab->name.serial && run->inc == inc &&
             run->first + run->count == slot) {
             run->count++;
@@ -310,11 +309,11 @@ enum bl_status bl_heap_lookup(struct bl_heap *heap, uint64_t address,
     }
     if (!slab || page - slab->name.page >= slab->name.pages)
         return BL_NOT_ALLOCATED;
-    offset = address - ((uint64_t) slab->name.page << BL_PAGE_SHIFT);
+    offset = address - ((uint64_t)slab->name.page << BL_PAGE_SHIFT);
     if (offset % slab->name.slot_bytes ||
         offset / slab->name.slot_bytes >= slab->name.slots)
         return BL_NOT_ALLOCATED;
-    *slot_out = (uint32_t) (offset / slab->name.slot_bytes);
+    *slot_out = (uint32_t)(offset / slab->name.slot_bytes);
     if (!(slab->map[*slot_out / 64] >> (*slot_out % 64) & 1))
         return BL_NOT_ALLOCATED;
     *slab_out = slab;
@@ -358,7 +357,7 @@ void bl_heap_free(struct bl_heap *heap, struct bl_slab *slab, uint32_t slot)
         slab_delete(heap, slab);
         return;
     }
-    slab->map[slot / 64] &= ~((uint64_t) 1 << (slot % 64));
+    slab->map[slot / 64] &= ~((uint64_t)1 << (slot % 64));
     if (slab->hint > slot / 64)
         slab->hint = slot / 64;
     if (!slab->incs) {
@@ -392,7 +391,7 @@ void bl_region_describe(const struct bl_region *region, struct bl_buffer *out,
 
         if (slab->live == 0)
             continue;
-        *(struct bl_slab_name *) bl_buffer_add(out, sizeof slab->name) =
+        *(struct bl_slab_name *)bl_buffer_add(out, sizeof slab->name) =
             slab->name;
         memcpy(bl_buffer_add(out, map_bytes), slab->map, map_bytes);
         if (slab->incs) {
@@ -412,14 +411,14 @@ void bl_heap_close(struct bl_heap *heap)
 
     /* Regions are found through their pages; untouched ones read as zero, so
      * only what was handed out is walked, from the low end. */
-    for (page = heap->pages.first;
-         page - heap->pages.first < heap->pages.count; page++) {
+    for (page = heap->pages.first; page - heap->pages.first < heap->pages.count;
+         page++) {
         struct bl_page *entry = bl_pages_entry(&heap->pages, page);
 
         if (entry->region)
             bl_heap_delete(heap, entry->region);
         else if (entry->free_order)
-            page += ((uint32_t) 1 << (entry->free_order - 1)) - 1;
+            page += ((uint32_t)1 << (entry->free_order - 1)) - 1;
     }
     bl_pages_close(&heap->pages);
 }

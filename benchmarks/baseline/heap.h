@@ -16,8 +16,8 @@
 #include "pages.h"
 #include "wire.h"
 
-#define BL_SMALL_MAX 32768
-#define BL_CLASSES 36
+#define BL_SMALL_MAX      32768
+#define BL_CLASSES        36
 #define BL_SLAB_ORDER_MAX 6
 
 struct bl_slab {

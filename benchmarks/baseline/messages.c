@@ -6,10 +6,10 @@
 #include <time.h>
 
 /* Polls before the processor is yielded, and before sleeping starts. */
-#define SPIN_POLLS 2000
+#define SPIN_POLLS          2000
 #define YIELD_POLLS_CROWDED 200
-#define YIELD_POLLS 100000
-#define SLEEP_NS 20000L
+#define YIELD_POLLS         100000
+#define SLEEP_NS            20000L
 
 void bl_pause(struct bl_wait *wait)
 {
@@ -29,7 +29,7 @@ double bl_now_seconds(void)
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double) now.tv_sec + (double) now.tv_nsec * 1e-9;
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
 void bl_outbox_send(struct bl_outbox *outbox, unsigned char *bytes,
@@ -55,8 +55,8 @@ void bl_outbox_send(struct bl_outbox *outbox, unsigned char *bytes,
             outbox->room = room;
         }
         outbox->sendings[outbox->count].parcel = parcel;
-        MPI_Isend(bytes + sent, (int) piece, MPI_BYTE, rank, (int) tag,
-                  bl.comm, &outbox->sendings[outbox->count].request);
+        MPI_Isend(bytes + sent, (int)piece, MPI_BYTE, rank, (int)tag, bl.comm,
+                  &outbox->sendings[outbox->count].request);
         outbox->count++;
         parcel->pieces++;
         sent += piece;
@@ -90,19 +90,19 @@ void bl_outbox_reap(struct bl_outbox *outbox, size_t count)
 
 void bl_pages_of(int index, uint32_t *first_out, uint32_t *count_out)
 {
-    uint32_t each = bl.pages / (uint32_t) bl.schedulers;
+    uint32_t each = bl.pages / (uint32_t)bl.schedulers;
 
-    *first_out = each * (uint32_t) index;
+    *first_out = each * (uint32_t)index;
     *count_out = index == bl.schedulers - 1 ? bl.pages - *first_out : each;
 }
 
 int bl_owner_of_page(uint64_t page)
 {
-    uint64_t index = page / (bl.pages / (uint32_t) bl.schedulers);
+    uint64_t index = page / (bl.pages / (uint32_t)bl.schedulers);
 
-    if (index >= (uint64_t) bl.schedulers)
-        index = (uint64_t) bl.schedulers - 1;
-    return bl.workers + (int) index;
+    if (index >= (uint64_t)bl.schedulers)
+        index = (uint64_t)bl.schedulers - 1;
+    return bl.workers + (int)index;
 }
 
 const struct bl_answer *bl_ask(int scheduler_rank, struct bl_request *request)
@@ -115,11 +115,11 @@ const struct bl_answer *bl_ask(int scheduler_rank, struct bl_request *request)
     MPI_Status status;
     int done = 0, bytes;
 
-    request->worker = (uint32_t) bl.rank;
+    request->worker = (uint32_t)bl.rank;
     MPI_Irecv(first, sizeof first, MPI_BYTE, MPI_ANY_SOURCE, BL_TAG_REPLY,
               bl.comm, &receive);
-    MPI_Send(request, sizeof *request, MPI_BYTE, scheduler_rank,
-             BL_TAG_REQUEST, bl.comm);
+    MPI_Send(request, sizeof *request, MPI_BYTE, scheduler_rank, BL_TAG_REQUEST,
+             bl.comm);
     for (;;) {
         MPI_Test(&receive, &done, &status);
         if (done)
@@ -129,7 +129,7 @@ const struct bl_answer *bl_ask(int scheduler_rank, struct bl_request *request)
     MPI_Get_count(&status, MPI_BYTE, &bytes);
     memcpy(&answer.reply, first, sizeof answer.reply);
     answer.body = first + sizeof answer.reply;
-    answer.body_bytes = (size_t) bytes - sizeof answer.reply;
+    answer.body_bytes = (size_t)bytes - sizeof answer.reply;
     if (answer.reply.more_bytes) {
         uint64_t got = 0, piece;
 
@@ -139,9 +139,8 @@ const struct bl_answer *bl_ask(int scheduler_rank, struct bl_request *request)
             piece = answer.reply.more_bytes - got;
             if (piece > BL_PIECE_BYTES)
                 piece = BL_PIECE_BYTES;
-            MPI_Recv(more.bytes + got, (int) piece, MPI_BYTE,
-                     status.MPI_SOURCE, BL_TAG_MORE, bl.comm,
-                     MPI_STATUS_IGNORE);
+            MPI_Recv(more.bytes + got, (int)piece, MPI_BYTE, status.MPI_SOURCE,
+                     BL_TAG_MORE, bl.comm, MPI_STATUS_IGNORE);
             got += piece;
         }
         answer.body = more.bytes;

@@ -9,7 +9,7 @@ unsigned bl_order_of(uint64_t count)
 {
     unsigned order = 0;
 
-    while (((uint64_t) 1 << order) < count)
+    while (((uint64_t)1 << order) < count)
         order++;
     return order;
 }
@@ -41,16 +41,16 @@ static void unlink_run(struct bl_pages *pages, uint32_t page, unsigned order)
 
 int bl_pages_open(struct bl_pages *pages, uint32_t first, uint32_t count)
 {
-    uint64_t page = first, end = (uint64_t) first + count;
+    uint64_t page = first, end = (uint64_t)first + count;
     void *table;
 
     memset(pages, 0, sizeof *pages);
-    table = mmap(NULL, (size_t) count * sizeof *pages->table,
-                 PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    table =
+        mmap(NULL, (size_t)count * sizeof *pages->table, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (table == MAP_FAILED)
         return -1;
-    madvise(table, (size_t) count * sizeof *pages->table, MADV_DONTDUMP);
+    madvise(table, (size_t)count * sizeof *pages->table, MADV_DONTDUMP);
     pages->table = table;
     pages->first = first;
     pages->count = count;
@@ -60,18 +60,18 @@ int bl_pages_open(struct bl_pages *pages, uint32_t first, uint32_t count)
         unsigned order = 0;
 
         while (order < BL_ORDER_MAX - 1 &&
-               (page & (((uint64_t) 2 << order) - 1)) == 0 &&
-               page + ((uint64_t) 2 << order) <= end)
+               (page & (((uint64_t)2 << order) - 1)) == 0 &&
+               page + ((uint64_t)2 << order) <= end)
             order++;
-        push(pages, (uint32_t) page, order);
-        page += (uint64_t) 1 << order;
+        push(pages, (uint32_t)page, order);
+        page += (uint64_t)1 << order;
     }
     return 0;
 }
 
 void bl_pages_close(struct bl_pages *pages)
 {
-    munmap(pages->table, (size_t) pages->count * sizeof *pages->table);
+    munmap(pages->table, (size_t)pages->count * sizeof *pages->table);
     memset(pages, 0, sizeof *pages);
 }
 
@@ -88,7 +88,7 @@ uint32_t bl_pages_take(struct bl_pages *pages, unsigned order)
     unlink_run(pages, page, from);
     while (from > order) {
         from--;
-        push(pages, page + ((uint32_t) 1 << from), from);
+        push(pages, page + ((uint32_t)1 << from), from);
     }
     return page;
 }
@@ -97,13 +97,13 @@ void bl_pages_give(struct bl_pages *pages, uint32_t page, unsigned order)
 {
     assert(bl_pages_entry(pages, page)->free_order == 0);
     while (order < BL_ORDER_MAX - 1) {
-        uint32_t buddy = page ^ ((uint32_t) 1 << order);
+        uint32_t buddy = page ^ ((uint32_t)1 << order);
         struct bl_page *entry = bl_pages_entry(pages, buddy);
 
         if (!entry || entry->free_order != order + 1)
             break;
         unlink_run(pages, buddy, order);
-        page &= ~((uint32_t) 1 << order);
+        page &= ~((uint32_t)1 << order);
         order++;
     }
     push(pages, page, order);

@@ -4,11 +4,12 @@
 #include <stdarg.h>
 
 /*
- * Messages, timers, and every call once more in its plain spelling, for programs
- * that were compiled without the macros.
+ * Messages, timers, and every call once more in its plain spelling, for
+ * programs that were compiled without the macros.
  */
 
-/* --- Messages and the end of the job --------------------------------------- */
+/* --- Messages and the end of the job ---------------------------------------
+ */
 
 void _sys_warning(char *file, int line, char *format, ...)
 {
@@ -40,7 +41,8 @@ void _sys_abort(char *file, int line)
     bl_fail(file, line, "Aborted");
 }
 
-/* --- Timers ---------------------------------------------------------------- */
+/* --- Timers ----------------------------------------------------------------
+ */
 
 #define TICKS_PER_SECOND 1e7
 
@@ -48,7 +50,7 @@ static double timer_since;
 
 static double ticks_seconds(unsigned ticks)
 {
-    return (double) ticks / TICKS_PER_SECOND;
+    return (double)ticks / TICKS_PER_SECOND;
 }
 
 static void busy_wait(double seconds)
@@ -66,13 +68,13 @@ void ar_timer_reset(void)
 
 unsigned int ar_timer_get_cycles(void)
 {
-    return (unsigned int) (uint64_t) ((bl_now_seconds() - timer_since) *
-                                      TICKS_PER_SECOND);
+    return (unsigned int)(uint64_t)((bl_now_seconds() - timer_since) *
+                                    TICKS_PER_SECOND);
 }
 
 unsigned int ar_timer_get_msec(void)
 {
-    return (unsigned int) (uint64_t) ((bl_now_seconds() - timer_since) * 1e3);
+    return (unsigned int)(uint64_t)((bl_now_seconds() - timer_since) * 1e3);
 }
 
 void ar_timer_busy_wait_cycles(unsigned int cycles)
@@ -82,12 +84,12 @@ void ar_timer_busy_wait_cycles(unsigned int cycles)
 
 void ar_timer_busy_wait_msec(unsigned int msec)
 {
-    busy_wait((double) msec / 1e3);
+    busy_wait((double)msec / 1e3);
 }
 
 unsigned int ar_free_timer_get_ticks(void)
 {
-    return (unsigned int) (uint64_t) (bl_now_seconds() * TICKS_PER_SECOND);
+    return (unsigned int)(uint64_t)(bl_now_seconds() * TICKS_PER_SECOND);
 }
 
 unsigned int ar_free_timer_get_cycles(void)
@@ -95,7 +97,8 @@ unsigned int ar_free_timer_get_cycles(void)
     return ar_free_timer_get_ticks();
 }
 
-/* --- The plain spelling ---------------------------------------------------- */
+/* --- The plain spelling ----------------------------------------------------
+ */
 
 #undef sys_ralloc
 #undef sys_rfree
@@ -148,16 +151,15 @@ PLAIN(void, sys_barrier, (void), { _sys_barrier(unknown, 0); })
 PLAIN(void, sys_zerostats, (void), { _sys_zerostats(unknown, 0); })
 PLAIN(void, sys_getstats,
       (unsigned int *ss, unsigned int *su, unsigned int *sc, unsigned int *ws,
-       unsigned int *wu, unsigned long *wt, unsigned long *wr,
-       unsigned int *bs, unsigned int *bu),
+       unsigned int *wu, unsigned long *wt, unsigned long *wr, unsigned int *bs,
+       unsigned int *bu),
       { _sys_getstats(unknown, 0, ss, su, sc, ws, wu, wt, wr, bs, bu); })
 PLAIN(void, sys_assert, (int condition),
       { _sys_assert(unknown, 0, condition, unknown); })
 PLAIN(void, sys_abort, (void), { _sys_abort(unknown, 0); })
 PLAIN(int, sys_get_worker_id, (void), { return pr_get_worker_id(); })
 PLAIN(int, sys_get_num_workers, (void), { return pr_get_num_workers(); })
-PLAIN(int, sys_get_num_schedulers, (void),
-      { return pr_get_num_schedulers(); })
+PLAIN(int, sys_get_num_schedulers, (void), { return pr_get_num_schedulers(); })
 PLAIN(void, sys_timer_reset, (void), { ar_timer_reset(); })
 PLAIN(unsigned int, sys_timer_get_cycles, (void),
       { return ar_timer_get_cycles(); })

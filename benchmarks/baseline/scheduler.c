@@ -59,13 +59,13 @@ static void reply(uint32_t worker, struct bl_reply *header,
     memcpy(message, header, sizeof *header);
     if (bytes)
         memcpy(message + sizeof *header, body->bytes, bytes);
-    MPI_Send(message, (int) (sizeof *header + bytes), MPI_BYTE, (int) worker,
+    MPI_Send(message, (int)(sizeof *header + bytes), MPI_BYTE, (int)worker,
              BL_TAG_REPLY, bl.comm);
     for (sent = 0; sent < header->more_bytes; sent += piece) {
         piece = header->more_bytes - sent;
         if (piece > BL_PIECE_BYTES)
             piece = BL_PIECE_BYTES;
-        MPI_Send(body->bytes + sent, (int) piece, MPI_BYTE, (int) worker,
+        MPI_Send(body->bytes + sent, (int)piece, MPI_BYTE, (int)worker,
                  BL_TAG_MORE, bl.comm);
     }
 }
@@ -73,7 +73,7 @@ static void reply(uint32_t worker, struct bl_reply *header,
 static void reply_status(uint32_t worker, enum bl_status status,
                          uint32_t region)
 {
-    struct bl_reply header = {(uint32_t) status, region, 0, 0, 0, 0};
+    struct bl_reply header = {(uint32_t)status, region, 0, 0, 0, 0};
 
     reply(worker, &header, NULL);
 }
@@ -92,7 +92,8 @@ static void forward(int index, const struct bl_request *request,
                    bl.workers + index, BL_TAG_REQUEST);
 }
 
-static void serve_alloc(struct scheduler *self, const struct bl_request *request)
+static void serve_alloc(struct scheduler *self,
+                        const struct bl_request *request)
 {
     static struct bl_buffer runs;
     struct bl_reply header = {0, request->region.region, 0, 0, 0, 0};
@@ -166,7 +167,7 @@ static void serve_create(struct scheduler *self, struct bl_request *request)
     if (below > 0 && request->level < self->level) {
         request->op = BL_OP_CREATE;
         forward(first_below(self->index) +
-                    (int) (self->turn++ % (unsigned) below),
+                    (int)(self->turn++ % (unsigned)below),
                 request, NULL);
         return;
     }
@@ -211,12 +212,12 @@ static void serve_drop(struct scheduler *self, struct bl_request *request,
     if (request->count)
         memcpy(bl_buffer_add(&todo, request->count * sizeof name), names,
                request->count * sizeof name);
-    *(struct bl_name *) bl_buffer_add(&todo, sizeof name) = request->region;
+    *(struct bl_name *)bl_buffer_add(&todo, sizeof name) = request->region;
     while (todo.used) {
         todo.used -= sizeof name;
         memcpy(&name, todo.bytes + todo.used, sizeof name);
         if (owner_of(name) != self->index) {
-            *(struct bl_name *) bl_buffer_add(&remote, sizeof name) = name;
+            *(struct bl_name *)bl_buffer_add(&remote, sizeof name) = name;
             continue;
         }
         region = bl_heap_find(&self->heap, name.region, name.serial);
@@ -236,9 +237,9 @@ static void serve_drop(struct scheduler *self, struct bl_request *request,
         remote.used -= sizeof name;
         memcpy(&request->region, remote.bytes + remote.used, sizeof name);
         request->op = BL_OP_DROP;
-        request->count = (uint32_t) (remote.used / sizeof name);
+        request->count = (uint32_t)(remote.used / sizeof name);
         forward(owner_of(request->region), request,
-                (const struct bl_name *) remote.bytes);
+                (const struct bl_name *)remote.bytes);
     } else {
         reply_status(request->worker, BL_OK, 0);
     }
@@ -252,8 +253,8 @@ static void serve_unlink(struct scheduler *self, struct bl_request *request)
 {
     struct bl_region *parent;
 
-    parent = bl_heap_find(&self->heap, request->other.region,
-                          request->other.serial);
+    parent =
+        bl_heap_find(&self->heap, request->other.region, request->other.serial);
     if (parent)
         bl_region_remove_child(parent, request->region);
     request->op = BL_OP_DROP;
@@ -307,7 +308,7 @@ static void serve_query(struct scheduler *self,
 
             if (owner_of(region->children[i]) != self->index)
                 list = &remote;
-            *(struct bl_name *) bl_buffer_add(list, sizeof name) =
+            *(struct bl_name *)bl_buffer_add(list, sizeof name) =
                 region->children[i];
         }
         if (!todo.used)
@@ -324,7 +325,7 @@ static void serve_query(struct scheduler *self,
 static void serve(struct scheduler *self, struct bl_request *request,
                   const struct bl_name *names)
 {
-    switch ((enum bl_op) request->op) {
+    switch ((enum bl_op)request->op) {
     case BL_OP_ALLOC:
         serve_alloc(self, request);
         break;
@@ -389,11 +390,11 @@ void bl_scheduler_serve(void)
         wait.polls = 0;
         MPI_Get_count(&status, MPI_BYTE, &bytes);
         message.used = 0;
-        bl_buffer_add(&message, (size_t) bytes);
+        bl_buffer_add(&message, (size_t)bytes);
         MPI_Mrecv(message.bytes, bytes, MPI_BYTE, &handle, MPI_STATUS_IGNORE);
-        serve(&self, (struct bl_request *) message.bytes,
-              (const struct bl_name *) (message.bytes +
-                                        sizeof(struct bl_request)));
+        serve(&self, (struct bl_request *)message.bytes,
+              (const struct bl_name *)(message.bytes +
+                                       sizeof(struct bl_request)));
     }
     free(message.bytes);
 }

@@ -13,9 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SPACE_DEFAULT ((uint64_t) 1 << 40)
-#define SPACE_MIN ((uint64_t) 1 << 20)
-#define SPACE_MAX ((uint64_t) 1 << 43)
+#define SPACE_DEFAULT ((uint64_t)1 << 40)
+#define SPACE_MIN     ((uint64_t)1 << 20)
+#define SPACE_MAX     ((uint64_t)1 << 43)
 
 /* Where the range may lie; the last ones suit small spaces under checkers. */
 static const uint64_t candidates[] = {
@@ -56,7 +56,7 @@ void bl_say(const char *kind, const char *file, int line, const char *format,
 
     fflush(stdout);
     used = snprintf(text, sizeof text, "Core %d: %s: ", bl_core(), kind);
-    vsnprintf(text + used, sizeof text - (size_t) used, format, args);
+    vsnprintf(text + used, sizeof text - (size_t)used, format, args);
     /* In one piece, so that lines of several ranks do not mix. */
     dprintf(STDERR_FILENO, "%s [%s:%d]\n", text, file, line);
 }
@@ -129,7 +129,7 @@ static uint64_t parse_size(const char *text)
     errno = 0;
     value = strtoull(text, &end, 10);
     if (*end && (unit = strchr(units, *end)) != NULL) {
-        unsigned shift = 10 * (unsigned) (unit - units + 1);
+        unsigned shift = 10 * (unsigned)(unit - units + 1);
 
         end++;
         if (value > UINT64_MAX >> shift)
@@ -157,14 +157,14 @@ static void read_settings(uint64_t *space_out)
     MPI_Bcast(settings, sizeof settings, MPI_BYTE, 0, bl.comm);
     if (settings[0] < 1)
         refuse("MYRMICS_SCHEDULERS must be a number from 1 on");
-    if (settings[0] >= (uint64_t) bl.ranks)
+    if (settings[0] >= (uint64_t)bl.ranks)
         refuse("%llu scheduler%s and a worker need at least %llu ranks; this "
                "job has %d",
-               (unsigned long long) settings[0], settings[0] == 1 ? "" : "s",
-               (unsigned long long) settings[0] + 1, bl.ranks);
+               (unsigned long long)settings[0], settings[0] == 1 ? "" : "s",
+               (unsigned long long)settings[0] + 1, bl.ranks);
     if (settings[1] < SPACE_MIN * settings[0] || settings[1] > SPACE_MAX)
         refuse("MYRMICS_SPACE must be a size from 1M for each scheduler to 8T");
-    bl.schedulers = (int) settings[0];
+    bl.schedulers = (int)settings[0];
     bl.workers = bl.ranks - bl.schedulers;
     *space_out = settings[1];
 }
@@ -175,7 +175,7 @@ static void map_range(uint64_t bytes)
     size_t i;
 
     for (i = 0; i < sizeof candidates / sizeof *candidates; i++) {
-        void *wanted = (void *) (uintptr_t) candidates[i];
+        void *wanted = (void *)(uintptr_t)candidates[i];
         int free_here, free_everywhere;
         void *got;
 
@@ -189,7 +189,7 @@ static void map_range(uint64_t bytes)
         if (free_everywhere) {
             madvise(got, bytes, MADV_DONTDUMP);
             bl.base = got;
-            bl.pages = (uint32_t) (bytes >> BL_PAGE_SHIFT);
+            bl.pages = (uint32_t)(bytes >> BL_PAGE_SHIFT);
             return;
         }
         if (got != MAP_FAILED)
@@ -197,7 +197,7 @@ static void map_range(uint64_t bytes)
     }
     refuse("no range of %llu bytes of addresses is free on all ranks; set "
            "MYRMICS_SPACE to less",
-           (unsigned long long) bytes);
+           (unsigned long long)bytes);
 }
 
 static void count_processors(void)
@@ -216,7 +216,7 @@ static void count_processors(void)
 
 static int real_finalize(void)
 {
-    int (*next)(void) = (int (*)(void)) dlsym(RTLD_NEXT, "MPI_Finalize");
+    int (*next)(void) = (int (*)(void))dlsym(RTLD_NEXT, "MPI_Finalize");
 
     return next ? next() : PMPI_Finalize();
 }

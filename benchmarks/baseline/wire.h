@@ -15,14 +15,14 @@
 #include <stdint.h>
 
 #define BL_PAGE_SHIFT 12
-#define BL_PAGE_BYTES ((uint64_t) 1 << BL_PAGE_SHIFT)
-#define BL_ALIGN 64
+#define BL_PAGE_BYTES ((uint64_t)1 << BL_PAGE_SHIFT)
+#define BL_ALIGN      64
 
 /* The root region's number inside; one that a program may not pass. */
 #define BL_ROOT 1u
 
 /* An MPI count is an int: longer messages go in pieces of this size. */
-#define BL_PIECE_BYTES ((uint64_t) 1 << 30)
+#define BL_PIECE_BYTES ((uint64_t)1 << 30)
 
 enum bl_tag {
     BL_TAG_REQUEST = 1, /* to a scheduler, from workers and schedulers */
@@ -127,13 +127,13 @@ struct bl_data {
 
 static inline uint64_t bl_map_words(uint32_t slots)
 {
-    return ((uint64_t) slots + 63) / 64;
+    return ((uint64_t)slots + 63) / 64;
 }
 
 /* Bytes of the incarnations of a slab on the wire: whole words. */
 static inline uint64_t bl_incs_bytes(uint32_t slots)
 {
-    return ((uint64_t) slots + 1) / 2 * 8;
+    return ((uint64_t)slots + 1) / 2 * 8;
 }
 
 #endif /* BASELINE_WIRE_H */

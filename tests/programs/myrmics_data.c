@@ -15,12 +15,12 @@ static void root(void)
     for (i = 0; i < 64; i++) {
         objects[i] = sys_alloc(100, 0);
         CHECK(is_aligned(objects[i]));
-        fill(objects[i], 100, (uint64_t) (me * 64 + i));
+        fill(objects[i], 100, (uint64_t)(me * 64 + i));
     }
     check_apart(objects, 64, 100);
     sys_barrier();
     for (i = 0; i < 64; i++) {
-        CHECK(filled(objects[i], 100, (uint64_t) (me * 64 + i)));
+        CHECK(filled(objects[i], 100, (uint64_t)(me * 64 + i)));
         sys_free(objects[i]);
     }
 }
@@ -39,7 +39,7 @@ static void shared(void)
     for (i = 0; i < 64; i++) {
         objects[i] = sys_alloc(72, region);
         CHECK(is_aligned(objects[i]));
-        fill(objects[i], 72, (uint64_t) (me * 64 + i));
+        fill(objects[i], 72, (uint64_t)(me * 64 + i));
     }
     check_apart(objects, 64, 72);
     for (j = 1; j < workers; j++) {
@@ -50,8 +50,8 @@ static void shared(void)
             continue;
         hear(j, theirs, sizeof theirs);
         for (i = 0; i < 64; i++) {
-            CHECK(filled(theirs[i], 72, (uint64_t) (j * 64 + i)));
-            CHECK(filled(objects[i], 72, (uint64_t) i));
+            CHECK(filled(theirs[i], 72, (uint64_t)(j * 64 + i)));
+            CHECK(filled(objects[i], 72, (uint64_t)i));
         }
     }
     sys_barrier();
@@ -61,7 +61,10 @@ static void shared(void)
 
 static void subregion_by_other(void)
 {
-    struct { struct node *head; rid_t sub; } control;
+    struct {
+        struct node *head;
+        rid_t sub;
+    } control;
     rid_t region = 0;
     struct node *node;
     uint64_t i;
@@ -104,7 +107,7 @@ static void freed_by_other(void)
         region = sys_ralloc(0, 0);
         for (i = 0; i < 200; i++) {
             objects[i] = sys_alloc(128, region);
-            fill(objects[i], 128, (uint64_t) i);
+            fill(objects[i], 128, (uint64_t)i);
         }
         tell(PARTNER, &region, sizeof region);
         tell(PARTNER, objects, sizeof objects);
@@ -118,12 +121,12 @@ static void freed_by_other(void)
             sys_free(objects[i]);
         for (i = 0; i < 100; i++) {
             fresh[i] = sys_alloc(128, region);
-            fill(fresh[i], 128, (uint64_t) (1000 + i));
+            fill(fresh[i], 128, (uint64_t)(1000 + i));
             for (j = 100; j < 200; j++)
                 CHECK(fresh[i] != objects[j]);
         }
         for (i = 100; i < 200; i++)
-            CHECK(filled(objects[i], 128, (uint64_t) i));
+            CHECK(filled(objects[i], 128, (uint64_t)i));
         tell(0, fresh, sizeof fresh);
     }
     if (me == 0) {
@@ -131,24 +134,27 @@ static void freed_by_other(void)
         /* What it allocates now is neither's, and stays when data comes. */
         for (i = 0; i < 50; i++) {
             objects[i] = sys_alloc(128, region);
-            fill(objects[i], 128, (uint64_t) (2000 + i));
+            fill(objects[i], 128, (uint64_t)(2000 + i));
         }
     }
     transfer(region, PARTNER, 0);
     if (me == 0) {
         for (i = 0; i < 50; i++)
-            CHECK(filled(objects[i], 128, (uint64_t) (2000 + i)));
+            CHECK(filled(objects[i], 128, (uint64_t)(2000 + i)));
         for (i = 0; i < 100; i++)
-            CHECK(filled(fresh[i], 128, (uint64_t) (1000 + i)));
+            CHECK(filled(fresh[i], 128, (uint64_t)(1000 + i)));
         for (i = 100; i < 200; i++)
-            CHECK(filled(objects[i], 128, (uint64_t) i));
+            CHECK(filled(objects[i], 128, (uint64_t)i));
         sys_rfree(region);
     }
 }
 
 static void region_freed(void)
 {
-    struct { rid_t region, next; void *object, *fresh; } control;
+    struct {
+        rid_t region, next;
+        void *object, *fresh;
+    } control;
     int i, round;
 
     for (round = 0; round < 5; round++) {
@@ -156,12 +162,12 @@ static void region_freed(void)
         if (me == 0) {
             control.region = sys_ralloc(0, 0);
             control.object = sys_alloc(5000, control.region);
-            fill(control.object, 5000, (uint64_t) round);
+            fill(control.object, 5000, (uint64_t)round);
         }
         share(0, &control, sizeof control);
         for (i = 1; i < workers; i++)
             transfer(control.region, 0, i);
-        CHECK(filled(control.object, 5000, (uint64_t) round));
+        CHECK(filled(control.object, 5000, (uint64_t)round));
         sys_barrier();
         if (me == workers - 1)
             sys_rfree(control.region);
@@ -170,12 +176,12 @@ static void region_freed(void)
         if (me == 0) {
             control.next = sys_ralloc(0, 0);
             control.fresh = sys_alloc(5000, control.next);
-            fill(control.fresh, 5000, (uint64_t) (100 + round));
+            fill(control.fresh, 5000, (uint64_t)(100 + round));
         }
         share(0, &control, sizeof control);
         transfer(control.next, 0, workers - 1);
         if (me == workers - 1) {
-            CHECK(filled(control.fresh, 5000, (uint64_t) (100 + round)));
+            CHECK(filled(control.fresh, 5000, (uint64_t)(100 + round)));
             sys_rfree(control.next);
         }
         sys_barrier();
@@ -217,16 +223,19 @@ static void both_write(void)
 /* Everybody sends to everybody before receiving; then the same region. */
 static void cross(void)
 {
-    struct { rid_t region; void *object; } mine, theirs, first = {0, NULL};
+    struct {
+        rid_t region;
+        void *object;
+    } mine, theirs, first = {0, NULL};
     int i;
 
     mine.region = sys_ralloc(0, me);
     mine.object = sys_alloc(3000, mine.region);
-    fill(mine.object, 3000, (uint64_t) me);
+    fill(mine.object, 3000, (uint64_t)me);
     for (i = 0; i < workers; i++)
         if (i != me)
             sys_send(mine.region, i);
-    fill(mine.object, 3000, (uint64_t) (100 + me));
+    fill(mine.object, 3000, (uint64_t)(100 + me));
     for (i = 0; i < workers; i++) {
         theirs = mine;
         share(i, &theirs, sizeof theirs);
@@ -235,20 +244,24 @@ static void cross(void)
         if (i == me)
             continue;
         CHECK(sys_recv(theirs.region, i) == theirs.region);
-        CHECK(filled(theirs.object, 3000, (uint64_t) i));
+        CHECK(filled(theirs.object, 3000, (uint64_t)i));
     }
-    CHECK(filled(mine.object, 3000, (uint64_t) (100 + me)));
+    CHECK(filled(mine.object, 3000, (uint64_t)(100 + me)));
     if (me <= 1 && workers > 1) {
-        fill(first.object, 3000, (uint64_t) (200 + me));
+        fill(first.object, 3000, (uint64_t)(200 + me));
         sys_send(first.region, 1 - me);
         CHECK(sys_recv(first.region, 1 - me) == first.region);
-        CHECK(filled(first.object, 3000, (uint64_t) (200 + 1 - me)));
+        CHECK(filled(first.object, 3000, (uint64_t)(200 + 1 - me)));
     }
 }
 
 static void many_sends(void)
 {
-    struct { rid_t small, big; uint64_t *count; char *bytes; } control;
+    struct {
+        rid_t small, big;
+        uint64_t *count;
+        char *bytes;
+    } control;
     const size_t size = 1 << 20;
     uint64_t i;
 
@@ -262,8 +275,8 @@ static void many_sends(void)
         }
         for (i = 0; i < 20; i++) {
             CHECK(sys_recv(control.big, 0) == control.big);
-            CHECK(control.bytes[0] == (char) i &&
-                  control.bytes[size - 1] == (char) i);
+            CHECK(control.bytes[0] == (char)i &&
+                  control.bytes[size - 1] == (char)i);
         }
         return;
     }
@@ -276,7 +289,7 @@ static void many_sends(void)
         sys_send(control.small, 1);
     }
     for (i = 0; i < 20; i++) {
-        memset(control.bytes, (int) i, size);
+        memset(control.bytes, (int)i, size);
         sys_send(control.big, 1);
     }
     /* All sends are through before the first receive starts. */
@@ -286,7 +299,10 @@ static void many_sends(void)
 /* A list that goes round; each worker, every time, changes and extends it. */
 static void relay(void)
 {
-    struct { rid_t region; struct node *head; } control = {0, NULL};
+    struct {
+        rid_t region;
+        struct node *head;
+    } control = {0, NULL};
     int turn, rounds = 4 * workers;
     struct node *node;
     uint64_t seen;
@@ -299,14 +315,14 @@ static void relay(void)
         if (me == from) {
             seen = 0;
             for (node = control.head; node; node = node->next) {
-                CHECK(node->value % 1000 == (uint64_t) turn);
+                CHECK(node->value % 1000 == (uint64_t)turn);
                 node->value++;
                 seen++;
             }
-            CHECK(seen == (uint64_t) turn);
+            CHECK(seen == (uint64_t)turn);
             node = sys_alloc(sizeof *node, control.region);
             node->next = control.head;
-            node->value = (uint64_t) (turn + 1);
+            node->value = (uint64_t)(turn + 1);
             control.head = node;
             tell(to, &control, sizeof control);
         }

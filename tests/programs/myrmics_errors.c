@@ -15,19 +15,19 @@ static void free_out_of_range(void)
     int local = 0;
 
     if (is_culprit())
-        sys_free((void *) ((uintptr_t) &local & ~(uintptr_t) 63));
+        sys_free((void *)((uintptr_t)&local & ~(uintptr_t)63));
 }
 
 static void free_misaligned(void)
 {
     if (is_culprit())
-        sys_free((char *) sys_alloc(128, 0) + 8);
+        sys_free((char *)sys_alloc(128, 0) + 8);
 }
 
 static void free_not_allocated(void)
 {
     if (is_culprit())
-        sys_free((char *) sys_alloc(128, sys_ralloc(0, 0)) + 64);
+        sys_free((char *)sys_alloc(128, sys_ralloc(0, 0)) + 64);
 }
 
 static void free_twice(void)
@@ -39,7 +39,7 @@ static void free_twice(void)
     object = sys_alloc(128, 0);
     other = sys_alloc(128, 0);
     sys_free(object);
-    (void) other;
+    (void)other;
     sys_free(object);
 }
 
@@ -156,13 +156,13 @@ static void realloc_bad_region(void)
 static void realloc_not_allocated(void)
 {
     if (is_culprit())
-        sys_realloc((char *) sys_alloc(128, sys_ralloc(0, 0)) + 64, 128, 0);
+        sys_realloc((char *)sys_alloc(128, sys_ralloc(0, 0)) + 64, 128, 0);
 }
 
 static void out_of_memory(void)
 {
     if (is_culprit())
-        sys_alloc((size_t) 1 << 46, 0);
+        sys_alloc((size_t)1 << 46, 0);
 }
 
 static void user_error(void)

@@ -11,7 +11,10 @@ struct node {
 
 static void realloc_moves(void)
 {
-    struct { rid_t to; char *object; } control, theirs;
+    struct {
+        rid_t to;
+        char *object;
+    } control, theirs;
     rid_t from = sys_ralloc(0, 0);
     char *object, *again;
 
@@ -65,8 +68,11 @@ static void zero(void)
 
 static void large(void)
 {
-    struct { rid_t region; char *object; } control = {0, NULL};
-    const size_t size = (size_t) 64 << 20;
+    struct {
+        rid_t region;
+        char *object;
+    } control = {0, NULL};
+    const size_t size = (size_t)64 << 20;
 
     if (me > 1)
         return;
@@ -93,7 +99,10 @@ static void many_regions(void)
 {
     enum { COUNT = 10000 };
     static rid_t regions[COUNT];
-    struct { rid_t top; struct node *head; } control = {0, NULL};
+    struct {
+        rid_t top;
+        struct node *head;
+    } control = {0, NULL};
     struct node *node;
     uint64_t i = 0;
 
@@ -102,8 +111,8 @@ static void many_regions(void)
     if (me == 0) {
         control.top = sys_ralloc(0, 99);
         for (i = 0; i < COUNT; i++) {
-            regions[i] = sys_ralloc(i % 3 ? regions[i / 3] : control.top,
-                                    (int) (i % 5));
+            regions[i] =
+                sys_ralloc(i % 3 ? regions[i / 3] : control.top, (int)(i % 5));
             node = sys_alloc(sizeof *node, regions[i]);
             node->next = control.head;
             node->value = i;
@@ -137,14 +146,14 @@ static void balloc(void)
     sys_balloc(48, region, 5000, objects);
     for (i = 0; i < 5000; i++) {
         CHECK(is_aligned(objects[i]));
-        fill(objects[i], 48, (uint64_t) (me * 5000 + i));
+        fill(objects[i], 48, (uint64_t)(me * 5000 + i));
     }
     memcpy(first, objects, sizeof first);
     check_apart(first, 64, 48);
     for (i = 0; i < 5000; i += 2)
         sys_free(objects[i]);
     for (i = 1; i < 5000; i += 2)
-        CHECK(filled(objects[i], 48, (uint64_t) (me * 5000 + i)));
+        CHECK(filled(objects[i], 48, (uint64_t)(me * 5000 + i)));
     sys_rfree(region);
 }
 
@@ -163,8 +172,7 @@ static void info(void)
     sys_send(region, (me + 1) % workers);
     sys_recv(0, (me + workers - 1) % workers);
     sys_barrier();
-    sys_getstats(NULL, &usec, &calls, NULL, NULL, &sent, &received, NULL,
-                 NULL);
+    sys_getstats(NULL, &usec, &calls, NULL, NULL, &sent, &received, NULL, NULL);
     CHECK(calls >= 2 && usec < 1000000);
     CHECK(sent >= 1000 && received >= 1000);
     sys_timer_reset();

@@ -24,13 +24,13 @@ void check_failed(const char *file, int line, const char *text)
 void tell(int worker, const void *bytes, size_t size)
 {
     if (worker != me)
-        MPI_Send(bytes, (int) size, MPI_BYTE, worker, TAG, MPI_COMM_WORLD);
+        MPI_Send(bytes, (int)size, MPI_BYTE, worker, TAG, MPI_COMM_WORLD);
 }
 
 void hear(int worker, void *bytes, size_t size)
 {
     if (worker != me)
-        MPI_Recv(bytes, (int) size, MPI_BYTE, worker, TAG, MPI_COMM_WORLD,
+        MPI_Recv(bytes, (int)size, MPI_BYTE, worker, TAG, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
 }
 
@@ -76,7 +76,7 @@ void fill(void *memory, size_t size, uint64_t seed)
         memcpy(bytes + i, &value, 8);
     }
     for (; i < size; i++)
-        bytes[i] = (unsigned char) pattern(seed, i);
+        bytes[i] = (unsigned char)pattern(seed, i);
 }
 
 int filled(const void *memory, size_t size, uint64_t seed)
@@ -91,14 +91,14 @@ int filled(const void *memory, size_t size, uint64_t seed)
             return 0;
     }
     for (; i < size; i++)
-        if (bytes[i] != (unsigned char) pattern(seed, i))
+        if (bytes[i] != (unsigned char)pattern(seed, i))
             return 0;
     return 1;
 }
 
 int is_aligned(const void *ptr)
 {
-    return ptr && (uintptr_t) ptr % 64 == 0;
+    return ptr && (uintptr_t)ptr % 64 == 0;
 }
 
 void check_apart(void **mine, int count, size_t size)
@@ -108,17 +108,17 @@ void check_apart(void **mine, int count, size_t size)
 
     CHECK(count <= 64 && workers <= 8);
     if (me != 0)
-        tell(0, mine, (size_t) count * sizeof *mine);
+        tell(0, mine, (size_t)count * sizeof *mine);
     for (i = 0; me == 0 && i < workers; i++) {
-        memcpy(theirs, mine, (size_t) count * sizeof *mine);
-        hear(i, theirs, (size_t) count * sizeof *mine);
-        memcpy(all + total, theirs, (size_t) count * sizeof *mine);
+        memcpy(theirs, mine, (size_t)count * sizeof *mine);
+        hear(i, theirs, (size_t)count * sizeof *mine);
+        memcpy(all + total, theirs, (size_t)count * sizeof *mine);
         total += count;
     }
     for (i = 0; i < total; i++)
         for (j = 0; j < i; j++)
-            CHECK((char *) all[i] + size <= (char *) all[j] ||
-                  (char *) all[j] + size <= (char *) all[i]);
+            CHECK((char *)all[i] + size <= (char *)all[j] ||
+                  (char *)all[j] + size <= (char *)all[i]);
 }
 
 static const struct scenario *find(const struct scenario *list,

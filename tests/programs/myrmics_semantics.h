@@ -1,6 +1,6 @@
 /*
- * myrmics_semantics.h - shared by the scenarios that show what a message-passing
- * region program may count on.
+ * myrmics_semantics.h - shared by the scenarios that show what a
+ * message-passing region program may count on.
  *
  * Each scenario is run by all workers.  They pass small control data to each
  * other with MPI_Send and MPI_Recv, as such programs do.
@@ -21,10 +21,10 @@ extern int workers; /* how many there are */
 #define PARTNER (workers > 1 ? 1 : 0)
 
 /* End the job, with the line, unless @condition. */
-#define CHECK(condition)                                    \
-    do {                                                    \
-        if (!(condition))                                   \
-            check_failed(__FILE__, __LINE__, #condition);   \
+#define CHECK(condition)                                  \
+    do {                                                  \
+        if (!(condition))                                 \
+            check_failed(__FILE__, __LINE__, #condition); \
     } while (0)
 
 void check_failed(const char *file, int line, const char *text)

@@ -20,16 +20,19 @@ static void ok(int condition, const char *what)
 
 static uint64_t first_address(const struct bl_buffer *runs)
 {
-    const struct bl_run *run = (const struct bl_run *) runs->bytes;
+    const struct bl_run *run = (const struct bl_run *)runs->bytes;
 
-    return ((uint64_t) run->slab.page << BL_PAGE_SHIFT) +
+    return ((uint64_t)run->slab.page << BL_PAGE_SHIFT) +
            run->first * run->slab.slot_bytes;
 }
 
 static void test_pages(void)
 {
     static uint8_t used[1000];
-    struct { uint32_t page; unsigned order; } taken[1000];
+    struct {
+        uint32_t page;
+        unsigned order;
+    } taken[1000];
     struct bl_pages pages;
     unsigned count, round, i, j;
     int apart = 1;
@@ -39,7 +42,7 @@ static void test_pages(void)
     srand(1);
     for (round = 0; round < 20; round++) {
         for (count = 0;; count++) {
-            unsigned order = (unsigned) rand() % 5;
+            unsigned order = (unsigned)rand() % 5;
 
             page = bl_pages_take(&pages, order);
             if (!page)
@@ -53,7 +56,7 @@ static void test_pages(void)
             taken[count].order = order;
         }
         for (i = 0; i < count; i++) {
-            memset(used + taken[i].page, 0, (size_t) 1 << taken[i].order);
+            memset(used + taken[i].page, 0, (size_t)1 << taken[i].order);
             bl_pages_give(&pages, taken[i].page, taken[i].order);
         }
     }
@@ -109,7 +112,7 @@ static void test_objects(void)
     ok(bl_heap_lookup(&heap, addresses[1] + 8, &slab, &slot) == BL_MISALIGNED,
        "a misaligned address is told apart");
     runs.used = count = 0;
-    ok(bl_heap_alloc(&heap, region, (uint64_t) 1 << 40, 1, &runs, &count) ==
+    ok(bl_heap_alloc(&heap, region, (uint64_t)1 << 40, 1, &runs, &count) ==
            BL_NO_MEMORY,
        "an object larger than all pages is out of memory");
     bl_heap_delete(&heap, region);
@@ -160,7 +163,8 @@ static void test_copies(void)
        "only slots of the right incarnation are left");
     map[0] = map[1] = UINT64_MAX;
     incs[70] = 3;
-    ok(bl_copy_mask(copy, map, incs) == 2, "with the table of incarnations too");
+    ok(bl_copy_mask(copy, map, incs) == 2,
+       "with the table of incarnations too");
     bl_copies_adopt(&copies, &other);
     copy = bl_copies_adopt(&copies, &young);
     ok(copy && bl_copies_find(&copies, 10) == copy,

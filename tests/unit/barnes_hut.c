@@ -1,0 +1,188 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "programs/barnes_hut/bodies.h"
+#include "programs/barnes_hut/forces.h"
+#include "programs/barnes_hut/tree.h"
+#include "programs/common/report.h"
+
+/* The numerical code of Barnes-Hut: trees, forces, bisection. */
+
+#define COUNT 2000
+
+static int tests, failures;
+
+static void ok(int condition, const char *what)
+{
+    printf("%sok %d - %s\n", condition ? "" : "not ", ++tests, what);
+    if (!condition)
+        failures++;
+}
+
+/* Nodes one by one, with holes between, in one order or the other. */
+static void get_nodes(void *context, size_t count, struct node **nodes)
+{
+    int backwards = *(int *)context;
+    size_t i;
+
+    for (i = 0; i < count; i++)
+        nodes[backwards ? count - 1 - i : i] = malloc(sizeof **nodes + 40);
+}
+
+static struct node *make_tree(const struct body *bodies, size_t count,
+                              double theta, int backwards)
+{
+    struct node_source source = {.get = get_nodes, .context = &backwards};
+
+    return tree_build(&source, bodies, count, theta);
+}
+
+/* Root of the mean squared relative error of the forces of @parts trees. */
+static double force_error(struct body *bodies, size_t count, double theta,
+                          int parts, double softening)
+{
+    const struct gravity gravity = {1, softening};
+    struct share share = {bodies, count};
+    const struct body **all;
+    const struct node *trees[8];
+    struct pull *pulls = malloc(count * sizeof *pulls);
+    struct sums sums;
+    size_t all_count;
+    int t;
+
+    for (t = 0; t < parts; t++) {
+        size_t from = count * (size_t)t / (size_t)parts;
+        size_t to = count * (size_t)(t + 1) / (size_t)parts;
+
+        trees[t] = make_tree(bodies + from, to - from, theta, t % 2);
+    }
+    forces_from_trees(trees, parts, &gravity, bodies, count, pulls);
+    forces_apply(bodies, count, pulls);
+    all = bodies_by_id(&share, 1, &all_count);
+    sums = forces_verify(bodies, count, all, all_count, &gravity, 1, 1);
+    free(all);
+    free(pulls);
+    return sums.samples ? sqrt(sums.error_squared / (double)sums.samples) : 0;
+}
+
+static void test_forces(struct body *bodies)
+{
+    struct body before[3];
+    double half, one;
+
+    ok(force_error(bodies, COUNT, 0, 1, 0.01) < 1e-12,
+       "with theta 0 the tree gives the direct sum");
+    half = force_error(bodies, COUNT, 0.5, 1, 0.01);
+    one = force_error(bodies, COUNT, 1, 1, 0.01);
+    ok(half < 0.01 && one > half,
+       "with theta 0.5 within a hundredth, and less well with 1");
+    memcpy(before, bodies, sizeof before);
+    ok(force_error(bodies, COUNT, 0.5, 5, 0.01) < 0.01,
+       "five trees do as well as one");
+    force_error(bodies, COUNT, 0.5, 1, 0.01);
+    memcpy(before, bodies, sizeof before);
+    force_error(bodies, COUNT, 0.5, 1, 0.01);
+    ok(memcmp(before, bodies, sizeof before) == 0,
+       "the same bodies give the same bits wherever the nodes lie");
+}
+
+static void test_coinciding(void)
+{
+    struct body bodies[20];
+    size_t i;
+
+    bodies_plummer(20, 3, bodies);
+    for (i = 5; i < 15; i++)
+        memcpy(bodies[i].position, bodies[5].position,
+               sizeof bodies[i].position);
+    bodies[15].position[0] = nextafter(bodies[5].position[0], 9);
+    bodies[15].position[1] = bodies[5].position[1];
+    bodies[15].position[2] = bodies[5].position[2];
+    bodies[16].mass = 0;
+    ok(force_error(bodies, 20, 0, 1, 0.1) < 1e-9,
+       "bodies may share a place, or nearly, or have no mass");
+    ok(force_error(bodies, 1, 0.5, 1, 0) == 0 &&
+           make_tree(bodies, 0, 0.5, 0) == NULL,
+       "one body, and none");
+}
+
+static void test_bisection(struct body *bodies)
+{
+    static int owner[COUNT];
+    struct share share = {bodies, COUNT};
+    int workers, w, balanced = 1, once = 1, ordered = 1;
+    size_t count, mine_count, i;
+
+    for (workers = 1; workers <= 9; workers++) {
+        memset(owner, 0xff, sizeof owner);
+        for (w = 0; w < workers; w++) {
+            const struct body **all = bodies_by_id(&share, 1, &count), **mine;
+            uint64_t work = 0, total = 0;
+
+            mine = bodies_bisect(all, count, w, workers, &mine_count);
+            for (i = 0; i < mine_count; i++) {
+                if (owner[mine[i]->id] != -1)
+                    once = 0;
+                if (i && mine[i]->id <= mine[i - 1]->id)
+                    ordered = 0;
+                owner[mine[i]->id] = w;
+                work += mine[i]->work;
+            }
+            for (i = 0; i < COUNT; i++)
+                total += bodies[i].work;
+            if (fabs((double)work - (double)total / workers) >
+                0.02 * (double)total)
+                balanced = 0;
+            free(all);
+        }
+        for (i = 0; i < COUNT; i++)
+            if (owner[i] < 0)
+                once = 0;
+    }
+    ok(once, "each body falls to one worker");
+    ok(ordered, "a worker's bodies are in order");
+    ok(balanced, "the work is shared evenly");
+}
+
+static void test_missing(struct body *bodies)
+{
+    struct share shares[2] = {{bodies, 10}, {bodies + 11, 10}};
+    size_t count;
+
+    ok(bodies_by_id(shares, 2, &count) == NULL, "a missing body is noticed");
+    shares[1].bodies = bodies + 9;
+    ok(bodies_by_id(shares, 2, &count) == NULL,
+       "a body there twice is noticed");
+}
+
+static void test_plummer(struct body *bodies)
+{
+    struct share share = {bodies, COUNT};
+    const struct gravity gravity = {1, 0};
+    const struct body **all;
+    struct sums sums;
+    size_t count;
+
+    all = bodies_by_id(&share, 1, &count);
+    sums = forces_verify(bodies, COUNT, all, count, &gravity, 0, 1);
+    ok(fabs(sums.kinetic + sums.potential + 0.25) < 0.03 &&
+           fabs(sums.kinetic * 2 / sums.potential + 1) < 0.1,
+       "a Plummer sphere has energy -1/4 and is in equilibrium");
+    free(all);
+}
+
+int main(void)
+{
+    static struct body bodies[COUNT];
+
+    printf("1..12\n");
+    bodies_plummer(COUNT, 7, bodies);
+    test_plummer(bodies);
+    test_forces(bodies);
+    test_coinciding();
+    test_bisection(bodies);
+    test_missing(bodies);
+    return failures != 0 || tests != 12;
+}
