@@ -8,7 +8,7 @@ set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 build=${DRASYNC_BUILD:-$top/build}
 
-say() { printf '%s\n' "$*"; }
+say() { printf '%s\n' "$@"; }
 die() {
   printf '%s: %s\n' "${0##*/}" "$*" >&2
   exit 1
