@@ -98,19 +98,34 @@ static bool may_be_gone(const struct death_peer *peer)
     return state == RUNTIME_RANK_STOPPED || state == RUNTIME_RANK_EXITED;
 }
 
+static bool is_dead(const struct death_peer *peer)
+{
+    return !may_be_gone(peer) &&
+           death_start_ticks(peer->pid) != peer->start_ticks &&
+           !may_be_gone(peer);
+}
+
 int death_look(void)
 {
+    char text[RUNTIME_POISON_BYTES - 32];
+    size_t length = 0;
+    int dead = 0;
+
+    /* All of them: those that died of the first one's death come later. */
     for (int i = 0; i < peers_count; i++) {
         const struct death_peer *peer = &peers[i];
-        if (may_be_gone(peer) ||
-            death_start_ticks(peer->pid) == peer->start_ticks ||
-            may_be_gone(peer))
+        if (!is_dead(peer))
             continue;
-        runtime_poison("rank %d (%s, process %d) died", peer->rank, peer->host,
-                       (int)peer->pid);
-        return DRASYNC_EPEER;
+        dead++;
+        if (length + 128 < sizeof(text))
+            length += (size_t)snprintf(
+                text + length, sizeof(text) - length,
+                "%srank %d (%s, process %d)", dead > 1 ? ", " : "", peer->rank,
+                peer->host, (int)peer->pid);
     }
-    return 0;
+    if (dead)
+        runtime_poison("%s died", text);
+    return dead ? DRASYNC_EPEER : 0;
 }
 
 /* Waiting for a rank that has left would be for ever. */

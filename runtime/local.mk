@@ -51,3 +51,18 @@ tests_programs_runtime_probe_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_runtime_probe_LDADD = libdrasync_runtime.la \
 	libdrasync_protocol.la libdrasync_memory.la libdrasync_transport.la \
 	$(MPI_LIBS)
+
+# The same program, with and without a reference to the library.
+check_PROGRAMS += tests/programs/mpi_start tests/programs/mpi_start_user
+tests_programs_mpi_start_SOURCES = tests/programs/mpi_start.c
+tests_programs_mpi_start_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_mpi_start_LDADD = $(MPI_LIBS)
+tests_programs_mpi_start_user_SOURCES = tests/programs/mpi_start.c
+tests_programs_mpi_start_user_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS) \
+	-DUSES_REGIONS
+tests_programs_mpi_start_user_LDADD = libdrasync.la $(MPI_LIBS)
+tests_programs_mpi_start_user_LDFLAGS = $(AM_LDFLAGS) -no-install
+
+TESTS += tests/bats/preload.bats tests/bats/runtime.bats
+EXTRA_DIST += tests/bats/preload.bats tests/bats/runtime.bats
+EXTRA_DIST += tests/programs/mpi_f08.f90 tests/programs/mpi_tool.c

@@ -30,6 +30,7 @@
 #define PROGRESS_ABANDON_US 1000000
 
 static struct transport *transport;
+static uint64_t poison_told_us; /* 0: the other nodes do not know */
 static pthread_t thread;
 static bool running;
 static _Atomic bool abandoned;
@@ -87,21 +88,19 @@ static void publish_counters(void)
  * also ends ranks that wait inside MPI for the one that died. */
 static void poisoned(uint64_t now)
 {
-    static uint64_t told_us;
-
     if (atomic_load(&runtime.shared->poison_state) == 1)
         return;
-    if (!told_us) {
+    if (!poison_told_us) {
         const char *text = runtime_poison_text();
         struct transport_message message = {.kind = RUNTIME_KIND_POISON,
                                             .header = text,
                                             .header_bytes = strlen(text)};
-        told_us = now;
+        poison_told_us = now;
         for (int i = 0; i < runtime.nodes; i++) {
             if (i != runtime.node)
                 transport_send(transport, i, &message);
         }
-    } else if (now - told_us > PROGRESS_POISONED_US) {
+    } else if (now - poison_told_us > PROGRESS_POISONED_US) {
         runtime_die("the job does not end by itself after: %s",
                     runtime_poison_text());
     }
@@ -124,7 +123,8 @@ static bool may_end(uint64_t now, uint64_t *abandoned_us)
 {
     if (shutdown_over() && outbox_empty() && transport_idle(transport))
         return true;
-    if (!atomic_load(&abandoned))
+    if (!atomic_load(&abandoned) ||
+        (atomic_load(runtime_poisoned) && !poison_told_us))
         return false;
     if (!*abandoned_us)
         *abandoned_us = now;

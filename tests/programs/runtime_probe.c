@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "memory/control.h"
@@ -19,7 +20,7 @@
 #define BULK_BYTES ((size_t)5 << 20)
 
 static _Atomic int bulk_arrived, bulk_sent;
-static char *bulk_in;
+static char *bulk_in[64]; /* by node */
 
 static void fail(const char *what, int err)
 {
@@ -65,8 +66,8 @@ static int bulk_place(int from, const void *header, size_t header_bytes,
     *context_out = (uint64_t)from;
     if (bulk_bytes != BULK_BYTES)
         return DRASYNC_EINVAL;
-    bulk_in = malloc(BULK_BYTES);
-    return transport_sink_add(sink, bulk_in, BULK_BYTES);
+    bulk_in[from] = malloc(BULK_BYTES);
+    return transport_sink_add(sink, bulk_in[from], BULK_BYTES);
 }
 
 static void bulk_here(int from, const void *header, size_t header_bytes,
@@ -75,10 +76,10 @@ static void bulk_here(int from, const void *header, size_t header_bytes,
     (void)header;
     (void)header_bytes;
     for (size_t i = 0; i < BULK_BYTES; i++) {
-        if (bulk_in[i] != (char)(i * 31 + (size_t)from))
+        if (bulk_in[from][i] != (char)(i * 31 + (size_t)from))
             fail("bulk data is wrong", DRASYNC_EINTERNAL);
     }
-    free(bulk_in);
+    free(bulk_in[from]);
     if (context != (uint64_t)from)
         fail("bulk context is wrong", DRASYNC_EINTERNAL);
     atomic_fetch_add(&bulk_arrived, 1);
@@ -154,12 +155,33 @@ static void send_bulk(void)
     }
 }
 
+/* Take @count of the addresses that the runtime would try. */
+static void occupy(int count)
+{
+    uintptr_t addresses[SPACE_CANDIDATES_MAX];
+    struct space_layout layout;
+
+    space_layout_parse(getenv("DRASYNC_SPACE"), &layout);
+    int candidates = space_candidates(&layout, addresses);
+    for (int i = 0; i < candidates && i < count; i++)
+        mmap((void *)addresses[i], 4096, PROT_NONE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "start";
-    int err, level;
+    int err, level, rank;
 
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    MPI_Init_thread(&argc, &argv,
+                    strcmp(what, "single") ? MPI_THREAD_MULTIPLE
+                                           : MPI_THREAD_SINGLE,
+                    &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (!strcmp(what, "occupied") && rank == 1)
+        occupy(2);
+    if (!strcmp(what, "full") && rank == 1)
+        occupy(SPACE_CANDIDATES_MAX);
     runtime_serve(KIND_ECHO, echo);
     runtime_handle(KIND_BULK, &bulk_handler);
     err = runtime_start();

@@ -1,0 +1,93 @@
+#!/usr/bin/env bats
+#
+# The runtime below the public calls: start, messages between nodes, end, and
+# what goes wrong.
+
+load common
+
+setup_file() {
+  export probe=$abs_top_builddir/tests/programs/runtime_probe
+}
+
+no_files_left() {
+  run -0 ls -A /dev/shm
+  refute_output --partial drasync
+}
+
+@test "the ranks of one node wake each other" {
+  run -0 mpi 4 "$probe"
+  assert_line "rank 3 of 4 is 3 of 4 on node 0 of 1"
+  assert_line "probe: done"
+}
+
+@test "with DRASYNC_NODE=rank every rank is a node, and nodes call each other" {
+  DRASYNC_NODE=rank run -0 mpi 3 "$probe" nodes
+  assert_line "rank 2 of 3 is 0 of 1 on node 2 of 3"
+  assert_line "probe: done"
+}
+
+@test "DRASYNC_PROGRESS=spin" {
+  DRASYNC_NODE=rank DRASYNC_PROGRESS=spin run -0 mpi 2 "$probe" nodes
+  assert_line "probe: done"
+}
+
+@test "memory files reach the ranks over a socket where /proc is closed" {
+  DRASYNC_TEST_SOCKET=1 run -0 mpi 3 "$probe"
+  assert_line "probe: done"
+}
+
+@test "a variable with a bad value is named, with what it may be" {
+  DRASYNC_NODE=socket run -2 mpi 2 "$probe"
+  assert_output --partial \
+    "DRASYNC_NODE=socket is not valid: it may be rank or shared"
+  DRASYNC_SPACE=1X run -2 mpi 1 "$probe"
+  assert_output --partial "DRASYNC_SPACE=1X is not valid"
+  DRASYNC_SPACE=100M run -2 mpi 1 "$probe"
+  assert_output --partial "DRASYNC_SPACE must be a power of two from 64M to 16T"
+}
+
+@test "an address range that is taken on one rank is avoided by all" {
+  DRASYNC_SPACE=64M run -0 mpi 3 "$probe" occupied
+  assert_line "probe: done"
+}
+
+@test "no address is free: the line of /proc/self/maps that is in the way" {
+  DRASYNC_SPACE=64M run -2 mpi 3 "$probe" full
+  assert_output --partial "no range of"
+  assert_output --regexp "in the way: [0-9a-f]+-[0-9a-f]+ "
+  assert_output --partial "DRASYNC_EADDRESS"
+}
+
+@test "several nodes need MPI_THREAD_MULTIPLE" {
+  DRASYNC_NODE=rank run -2 mpi 2 "$probe" single
+  assert_output --partial "MPI gives no MPI_THREAD_MULTIPLE"
+  run -0 mpi 2 "$probe" single
+  assert_line "probe: done"
+}
+
+# The launcher kills the others, unless the dead rank is not its own child.
+@test "a rank killed with -9 ends the job, and nothing is left" {
+  for node in shared rank; do
+    DRASYNC_NODE=$node DRASYNC_TEST_SECONDS=10 run mpi 3 "$probe" killed
+    refute [ "$status" -eq 0 ]
+    refute [ "$status" -eq 124 ]
+    assert_output --regexp "Killed|SIGNAL: 9"
+    no_files_left
+  done
+}
+
+@test "where the launcher does nothing, the others say which rank died" {
+  for node in shared rank; do
+    # The launcher's own children stay until all ranks are gone.
+    over=$BATS_TEST_TMPDIR/$node
+    mkdir "$over"
+    DRASYNC_NODE=$node DRASYNC_TEST_SECONDS=20 run -0 mpi 3 sh -c "
+      '$probe' killed
+      : >'$over'/\$PMI_RANK
+      while [ \$(ls '$over' | wc -l) -lt 3 ]; do sleep 0.1; done"
+    assert_output --regexp "drasync: rank [01] \(.*\): rank 2 \(.*\) died"
+    assert_line "rank 0: DRASYNC_EPEER"
+    assert_line "rank 1: DRASYNC_EPEER"
+    no_files_left
+  done
+}
