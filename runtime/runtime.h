@@ -209,6 +209,9 @@ const char *runtime_poison_text(void);
 void runtime_die(const char *format, ...)
     __attribute__((format(printf, 1, 2), noreturn));
 
+/* The same without a line: it has been said. */
+void runtime_end_job(void) __attribute__((noreturn));
+
 /* One line "drasync: rank R (HOST): ..." on stderr. */
 void runtime_say(const char *format, ...)
     __attribute__((format(printf, 1, 2)));

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "memory/control.h"
@@ -12,7 +14,8 @@
 #include "runtime/shared.h"
 #include "transport/boot.h"
 
-#define SAY_BYTES 512
+#define SAY_BYTES   512
+#define SAY_READ_MS 1000
 
 /* One write, so that lines of several ranks do not mix. */
 static void say(const char *format, va_list args)
@@ -48,6 +51,28 @@ void runtime_die(const char *format, ...)
     va_start(args, format);
     say(format, args);
     va_end(args);
+    runtime_end_job();
+}
+
+/*
+ * MPI_Abort makes the launcher drop what it has not yet read of our output: let
+ * it read.  FIONREAD tells what is left in a pipe, from its writing end too.
+ */
+static void wait_until_read(void)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    int left = 0;
+
+    for (int i = 0; i < SAY_READ_MS; i++) {
+        if (ioctl(STDERR_FILENO, FIONREAD, &left) || left == 0)
+            return;
+        nanosleep(&pause, NULL);
+    }
+}
+
+void runtime_end_job(void)
+{
+    wait_until_read();
     boot_abort(1);
 }
 

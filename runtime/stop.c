@@ -95,7 +95,7 @@ void stop_at_finalize(void)
         return;
     /* MPI_Finalize would wait for the dead. */
     if (runtime_stop() == DRASYNC_EPEER)
-        boot_abort(1);
+        runtime_end_job();
 }
 
 void stop_alone(void)
