@@ -18,13 +18,8 @@ int bl_copies_open(struct bl_copies *copies, uint32_t pages)
     madvise(table, bytes, MADV_DONTDUMP);
     copies->table = table;
     copies->pages = pages;
+    copies->last = NULL;
     return 0;
-}
-
-void bl_copies_close(struct bl_copies *copies)
-{
-    munmap(copies->table, (size_t)copies->pages * sizeof *copies->table);
-    memset(copies, 0, sizeof *copies);
 }
 
 struct bl_copy *bl_copies_find(const struct bl_copies *copies, uint64_t page)
@@ -47,9 +42,23 @@ struct bl_copy *bl_copies_find(const struct bl_copies *copies, uint64_t page)
 static void forget(struct bl_copies *copies, struct bl_copy *copy)
 {
     copies->table[copy->slab.page] = NULL;
+    if (copy->later)
+        copy->later->earlier = copy->earlier;
+    else
+        copies->last = copy->earlier;
+    if (copy->earlier)
+        copy->earlier->later = copy->later;
     free(copy->map);
     free(copy->incs);
     free(copy);
+}
+
+void bl_copies_close(struct bl_copies *copies)
+{
+    while (copies->last)
+        forget(copies, copies->last);
+    munmap(copies->table, (size_t)copies->pages * sizeof *copies->table);
+    memset(copies, 0, sizeof *copies);
 }
 
 struct bl_copy *bl_copies_adopt(struct bl_copies *copies,
@@ -83,6 +92,11 @@ struct bl_copy *bl_copies_adopt(struct bl_copies *copies,
     copy->map = bl_malloc(bl_map_words(slab->slots) * 8);
     memset(copy->map, 0, bl_map_words(slab->slots) * 8);
     copy->incs = NULL;
+    copy->later = NULL;
+    copy->earlier = copies->last;
+    if (copies->last)
+        copies->last->later = copy;
+    copies->last = copy;
     copies->table[slab->page] = copy;
     return copy;
 }

@@ -14,6 +14,7 @@
 #include "wire.h"
 
 struct bl_copy {
+    struct bl_copy *later, *earlier; /* of all */
     struct bl_slab_name slab;
     uint64_t *map;  /* a bit for each slot this worker has */
     uint32_t *incs; /* of the slots it has; NULL: all 0 */
@@ -21,6 +22,7 @@ struct bl_copy {
 
 struct bl_copies {
     struct bl_copy **table; /* by a slab's first page */
+    struct bl_copy *last;   /* made */
     uint32_t pages;
 };
 

@@ -57,6 +57,7 @@ static unsigned class_of(uint64_t size, uint64_t *slot_bytes)
 int bl_heap_open(struct bl_heap *heap, uint32_t first, uint32_t count)
 {
     heap->serial = 0;
+    heap->regions = NULL;
     return bl_pages_open(&heap->pages, first, count);
 }
 
@@ -69,6 +70,10 @@ static struct bl_region *region_at(struct bl_heap *heap, uint32_t page,
     region->name.region = page + 1;
     region->name.serial = ++heap->serial;
     region->parent = parent;
+    region->next = heap->regions;
+    if (region->next)
+        region->next->prev = region;
+    heap->regions = region;
     bl_pages_entry(&heap->pages, page)->region = region;
     return region;
 }
@@ -377,6 +382,12 @@ void bl_heap_delete(struct bl_heap *heap, struct bl_region *region)
     bl_pages_entry(&heap->pages, page)->region = NULL;
     if (page != 0)
         bl_pages_give(&heap->pages, page, 0);
+    if (region->next)
+        region->next->prev = region->prev;
+    if (region->prev)
+        region->prev->next = region->next;
+    else
+        heap->regions = region->next;
     free(region->children);
     free(region);
 }
@@ -407,18 +418,7 @@ void bl_region_describe(const struct bl_region *region, struct bl_buffer *out,
 
 void bl_heap_close(struct bl_heap *heap)
 {
-    uint32_t page;
-
-    /* Regions are found through their pages; untouched ones read as zero, so
-     * only what was handed out is walked, from the low end. */
-    for (page = heap->pages.first; page - heap->pages.first < heap->pages.count;
-         page++) {
-        struct bl_page *entry = bl_pages_entry(&heap->pages, page);
-
-        if (entry->region)
-            bl_heap_delete(heap, entry->region);
-        else if (entry->free_order)
-            page += ((uint32_t)1 << (entry->free_order - 1)) - 1;
-    }
+    while (heap->regions)
+        bl_heap_delete(heap, heap->regions);
     bl_pages_close(&heap->pages);
 }

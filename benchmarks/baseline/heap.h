@@ -34,6 +34,7 @@ struct bl_slab {
 };
 
 struct bl_region {
+    struct bl_region *next, *prev; /* of all */
     struct bl_name name;
     struct bl_name parent;
     struct bl_name *children;
@@ -47,6 +48,7 @@ struct bl_region {
 
 struct bl_heap {
     struct bl_pages pages;
+    struct bl_region *regions;
     uint64_t serial;
 };
 

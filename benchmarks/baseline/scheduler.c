@@ -397,4 +397,5 @@ void bl_scheduler_serve(void)
                                        sizeof(struct bl_request)));
     }
     free(message.bytes);
+    bl_heap_close(&self.heap);
 }

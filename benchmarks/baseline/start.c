@@ -260,6 +260,7 @@ static void end_worker(void)
         bl_pause(&wait);
     }
     phase = ENDED;
+    bl_copies_close(&bl.copies);
     MPI_Comm_free(&bl.workers_comm);
     MPI_Comm_free(&bl.comm);
 }
