@@ -18,7 +18,7 @@ AC_ARG_ENABLE(san,
         [build everything with ]m4_case(san, [asan], [AddressSanitizer],
             [ubsan], [UndefinedBehaviorSanitizer], [ThreadSanitizer]))])
 AS_IF([test "x$enable_]san[" = xyes],
-      [drasync_sanitizers="$drasync_sanitizers]m4_case(san,
+      [drasync_sanitizers="${drasync_sanitizers}]m4_case(san,
            [asan], [address], [ubsan], [undefined], [thread])[ "])
 ])
 AS_CASE([$drasync_sanitizers],

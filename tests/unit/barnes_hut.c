@@ -21,14 +21,22 @@ static void ok(int condition, const char *what)
         failures++;
 }
 
-/* Nodes one by one, with holes between, in one order or the other. */
+/* Nodes with holes between, in one order or the other; good until the arena is
+ * used again from its start. */
+static struct {
+    struct node node;
+    char hole[40];
+} arena[COUNT * 8];
+static size_t arena_used;
+
 static void get_nodes(void *context, size_t count, struct node **nodes)
 {
     int backwards = *(int *)context;
     size_t i;
 
     for (i = 0; i < count; i++)
-        nodes[backwards ? count - 1 - i : i] = malloc(sizeof **nodes + 40);
+        nodes[backwards ? count - 1 - i : i] = &arena[arena_used + i].node;
+    arena_used += count;
 }
 
 static struct node *make_tree(const struct body *bodies, size_t count,
@@ -52,6 +60,7 @@ static double force_error(struct body *bodies, size_t count, double theta,
     size_t all_count;
     int t;
 
+    arena_used = 0;
     for (t = 0; t < parts; t++) {
         size_t from = count * (size_t)t / (size_t)parts;
         size_t to = count * (size_t)(t + 1) / (size_t)parts;
