@@ -7,6 +7,8 @@
 
 #include "drasync.h"
 
+#define OPTIONS_NODE_RANKS_MAX 1000000
+
 int options_parse_bytes(const char *text, uint64_t *bytes_out)
 {
     static const char units[] = "KMGT";
@@ -64,6 +66,30 @@ static int read_word(const char *name, const char *const *words,
     return 0;
 }
 
+/* What makes a node: a word, or how many ranks of one host at most. */
+static int read_node(uint32_t *ranks, char *why, size_t why_bytes)
+{
+    const char *text = getenv("DRASYNC_NODE");
+    uint64_t number = 0;
+
+    if (!text || !*text || !strcmp(text, "shared"))
+        return 0;
+    if (!strcmp(text, "rank")) {
+        *ranks = 1;
+        return 0;
+    }
+    if (options_parse_bytes(text, &number) || number == 0 ||
+        number > OPTIONS_NODE_RANKS_MAX) {
+        snprintf(why, why_bytes,
+                 "DRASYNC_NODE=%s is not valid: it may be rank, a number of "
+                 "ranks, or shared (default)",
+                 text);
+        return DRASYNC_EINVAL;
+    }
+    *ranks = (uint32_t)number;
+    return 0;
+}
+
 static int read_bytes(const char *name, uint64_t *value, char *why,
                       size_t why_bytes)
 {
@@ -82,7 +108,6 @@ static int read_bytes(const char *name, uint64_t *value, char *why,
 
 int options_read(struct runtime_options *options, char *why, size_t why_bytes)
 {
-    static const char *const node_words[] = {"shared", "rank", NULL};
     static const char *const progress_words[] = {"adaptive", "spin", NULL};
     static const char *const myrmics_words[] = {"copy", "move", NULL};
     static const char *const switch_words[] = {"0", "1", NULL};
@@ -95,8 +120,7 @@ int options_read(struct runtime_options *options, char *why, size_t why_bytes)
     err = read_bytes("DRASYNC_MEMORY", &options->memory_bytes, why, why_bytes);
     if (err)
         return err;
-    err = read_word("DRASYNC_NODE", node_words, "rank or shared (default)",
-                    &options->node_is_rank, why, why_bytes);
+    err = read_node(&options->node_ranks, why, why_bytes);
     if (err)
         return err;
     err = read_word("DRASYNC_PROGRESS", progress_words,

@@ -25,7 +25,8 @@ enum runtime_myrmics {
 struct runtime_options {
     uint64_t space_bytes;  /* DRASYNC_SPACE; 0: not given */
     uint64_t memory_bytes; /* DRASYNC_MEMORY; 0: not given */
-    uint32_t node_is_rank; /* DRASYNC_NODE=rank */
+    uint32_t node_ranks;   /* DRASYNC_NODE=shared|rank|N: ranks of a node at
+                              most; 0: all that share memory, rank: 1 */
     uint32_t progress;     /* DRASYNC_PROGRESS=adaptive|spin */
     uint32_t myrmics;      /* DRASYNC_MYRMICS=copy|move */
     uint32_t check;        /* DRASYNC_CHECK=0|1 */

@@ -71,19 +71,15 @@ int boot_ranks(const struct boot *boot)
 }
 
 /*
- * Split what MPI calls a node once more by @host_key: containers that share a
- * host name may not see each other's processes.
+ * Split what MPI calls a node by @host_key, since containers that share a host
+ * name may not see each other's processes; and in groups of @node_ranks.
  */
-static int split_node(struct boot *boot, bool rank_is_node, uint64_t host_key)
+static int split_node(struct boot *boot, int node_ranks, uint64_t host_key)
 {
-    MPI_Comm shared;
+    MPI_Comm shared, host;
     uint64_t *keys;
-    int ranks, color = 0;
+    int ranks, color = 0, local = 0;
 
-    if (rank_is_node)
-        return mpi.Comm_split(boot->all, boot->rank, 0, &boot->node)
-                   ? DRASYNC_EPEER
-                   : 0;
     if (mpi.Comm_split_type(boot->all, MPI_COMM_TYPE_SHARED, boot->rank,
                             MPI_INFO_NULL, &shared))
         return DRASYNC_EPEER;
@@ -94,19 +90,26 @@ static int split_node(struct boot *boot, bool rank_is_node, uint64_t host_key)
                                      shared);
     for (int i = 0; !err && keys[i] != host_key; i++)
         color = i + 1;
-    if (!err)
-        err = mpi.Comm_split(shared, color, boot->rank, &boot->node);
     free(keys);
+    if (!err)
+        err = mpi.Comm_split(shared, color, boot->rank, &host);
     mpi.Comm_free(&shared);
+    if (err)
+        return DRASYNC_EPEER;
+    mpi.Comm_set_errhandler(host, MPI_ERRORS_RETURN);
+    mpi.Comm_rank(host, &local);
+    err = mpi.Comm_split(host, node_ranks ? local / node_ranks : 0, boot->rank,
+                         &boot->node);
+    mpi.Comm_free(&host);
     return err ? DRASYNC_EPEER : 0;
 }
 
-int boot_split(struct boot *boot, bool rank_is_node, uint64_t host_key,
+int boot_split(struct boot *boot, int node_ranks, uint64_t host_key,
                int *node_of, int *local_of, int *nodes_out)
 {
     int leader = boot->rank, local = 0, nodes = 0;
     int mine[2], *all;
-    int err = split_node(boot, rank_is_node, host_key);
+    int err = split_node(boot, node_ranks, host_key);
 
     if (err)
         return err;

@@ -70,11 +70,11 @@ int boot_rank(const struct boot *boot);
 int boot_ranks(const struct boot *boot);
 
 /*
- * Find the nodes: ranks that share memory and have the same @host_key; with
- * @rank_is_node every rank is one.  Nodes are numbered by their lowest rank.
+ * Find the nodes: ranks that share memory and have the same @host_key, in
+ * groups of at most @node_ranks (0: no limit).  Nodes are numbered by their lowest rank.
  * Collective over all.  @node_of, @local_of: [ranks], filled in.
  */
-int boot_split(struct boot *boot, bool rank_is_node, uint64_t host_key,
+int boot_split(struct boot *boot, int node_ranks, uint64_t host_key,
                int *node_of, int *local_of, int *nodes_out);
 
 /* Collectives over a scope.  0 or DRASYNC_EPEER. */

@@ -26,6 +26,13 @@ no_files_left() {
   assert_line "probe: done"
 }
 
+@test "nodes of several ranks, the last one smaller" {
+  DRASYNC_NODE=2 run -0 mpi 5 "$probe" nodes
+  assert_line "rank 3 of 5 is 1 of 2 on node 1 of 3"
+  assert_line "rank 4 of 5 is 0 of 1 on node 2 of 3"
+  assert_line "probe: done"
+}
+
 @test "DRASYNC_PROGRESS=spin" {
   DRASYNC_NODE=rank DRASYNC_PROGRESS=spin run -0 mpi 2 "$probe" nodes
   assert_line "probe: done"
@@ -39,7 +46,7 @@ no_files_left() {
 @test "a variable with a bad value is named, with what it may be" {
   DRASYNC_NODE=socket run -2 mpi 2 "$probe"
   assert_output --partial \
-    "DRASYNC_NODE=socket is not valid: it may be rank or shared"
+    "DRASYNC_NODE=socket is not valid: it may be rank, a number of ranks, or"
   DRASYNC_SPACE=1X run -2 mpi 1 "$probe"
   assert_output --partial "DRASYNC_SPACE=1X is not valid"
   DRASYNC_SPACE=100M run -2 mpi 1 "$probe"
