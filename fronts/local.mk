@@ -1,1 +1,1 @@
-# Nothing here yet.
+# The fronts are built where they are linked: shim/myrmics.mk and others.

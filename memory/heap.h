@@ -155,6 +155,13 @@ int heap_high_water(const struct heap_context *context, const struct heap *heap,
                     uint64_t first_page, uint64_t *bytes_out);
 
 /*
+ * How many bytes from its start the objects of an extent begin, behind the
+ * metadata.  DRASYNC_ENOOBJECT: not the context's.
+ */
+int heap_data_begin(const struct heap_context *context, uint64_t first_page,
+                    uint64_t *bytes_out);
+
+/*
  * Walk the heap's extents: start with *extent all 0.  Returns 1 with the next
  * one, 0 at the end, or DRASYNC_EINTERNAL.
  */

@@ -337,3 +337,15 @@ int heap_extent_next(const struct heap_context *context,
     extent->index++;
     return 1;
 }
+
+int heap_data_begin(const struct heap_context *context, uint64_t first_page,
+                    uint64_t *bytes_out)
+{
+    struct place place;
+    void *address = space_address(context->space, first_page);
+    int err = locate(context, (uint64_t)(uintptr_t)address, &place);
+
+    if (!err)
+        *bytes_out = place.data;
+    return err;
+}

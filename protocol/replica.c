@@ -55,7 +55,7 @@ void replica_dir_init(struct replica_dir *dir, uint32_t node,
                       const struct replica_env *env, struct replica_entry *root)
 {
     memset(dir, 0, sizeof(*dir));
-    dir->env = *env;
+    dir->env = env;
     dir->node = node;
     dir->root = root;
     memset(root, 0, sizeof(*root));
@@ -83,18 +83,18 @@ static void send_to(struct replica_dir *dir, uint32_t node, uint32_t type,
         .incarnation = entry->incarnation,
     };
 
-    dir->env.send(dir->env.ctx, node, &m);
+    dir->env->send(dir->env->ctx, node, &m);
 }
 
 int replica_attach(struct replica_dir *dir, uint64_t address,
                    uint64_t incarnation)
 {
-    uint32_t home = dir->env.home_of(dir->env.ctx, address);
+    uint32_t home = dir->env->home_of(dir->env->ctx, address);
     struct replica_entry *entry;
 
-    if (home == dir->node || home >= dir->env.nodes)
+    if (home == dir->node || home >= dir->env->nodes)
         return DRASYNC_ENOREGION;
-    entry = dir->env.make(dir->env.ctx, address);
+    entry = dir->env->make(dir->env->ctx, address);
     if (!entry)
         return DRASYNC_ENOMEM;
     entry->incarnation = incarnation;
@@ -142,11 +142,11 @@ static struct replica_entry *finish(struct replica_dir *dir,
 
         entry->nodes = link->next;
         send_to(dir, link->node, REPLICA_MSG_RECYCLE, entry);
-        dir->env.link_free(dir->env.ctx, link);
+        dir->env->link_free(dir->env->ctx, link);
     }
     unlink_child(entry);
     if (entry->has_waiter && entry->waiter_node == dir->node) {
-        dir->env.freed(dir->env.ctx, entry->waiter, DRASYNC_OK);
+        dir->env->freed(dir->env->ctx, entry->waiter, DRASYNC_OK);
     } else if (entry->has_waiter) {
         struct replica_message m = {
             .type = REPLICA_MSG_FREED,
@@ -155,9 +155,9 @@ static struct replica_entry *finish(struct replica_dir *dir,
             .token = entry->waiter,
         };
 
-        dir->env.send(dir->env.ctx, entry->waiter_node, &m);
+        dir->env->send(dir->env->ctx, entry->waiter_node, &m);
     }
-    dir->env.recycle(dir->env.ctx, entry);
+    dir->env->recycle(dir->env->ctx, entry);
     if (parent)
         parent->children_left--;
     return parent;
@@ -183,7 +183,7 @@ static void drop_all(struct replica_dir *dir, struct replica_entry *entry)
 
         entry = dir->work;
         dir->work = entry->work;
-        dir->env.drop(dir->env.ctx, entry);
+        dir->env->drop(dir->env->ctx, entry);
         /* A home keeps it linked, so that freeing the parent waits for it. */
         if (entry->home != dir->node)
             unlink_child(entry);
@@ -221,17 +221,16 @@ void replica_free(struct replica_dir *dir, struct replica_entry *entry,
     if (entry->home == dir->node)
         start_free(dir, entry, dir->node, token);
     else
-        dir->env.send(dir->env.ctx, entry->home, &m);
+        dir->env->send(dir->env->ctx, entry->home, &m);
 }
 
-/* --- Messages --------------------------------------------------------------
- */
+/* --- Messages --- */
 
 /* The entry that @m is about, if it is the same life of that address. */
 static struct replica_entry *find(struct replica_dir *dir,
                                   const struct replica_message *m)
 {
-    struct replica_entry *entry = dir->env.find(dir->env.ctx, m->address);
+    struct replica_entry *entry = dir->env->find(dir->env->ctx, m->address);
 
     if (entry && m->incarnation && entry->incarnation != m->incarnation)
         return NULL;
@@ -244,12 +243,12 @@ static int forward(struct replica_dir *dir, uint32_t from,
                    const struct replica_message *m)
 {
     uint32_t home =
-        entry ? entry->home : dir->env.home_of(dir->env.ctx, m->address);
+        entry ? entry->home : dir->env->home_of(dir->env->ctx, m->address);
 
-    if (home >= dir->env.nodes || home == dir->node || home == from ||
+    if (home >= dir->env->nodes || home == dir->node || home == from ||
         home == m->origin)
         return 0;
-    dir->env.send(dir->env.ctx, home, m);
+    dir->env->send(dir->env->ctx, home, m);
     return 1;
 }
 
@@ -268,7 +267,7 @@ static int on_attach(struct replica_dir *dir, uint32_t from,
         for (link = entry->nodes; link && link->node != m->origin;)
             link = link->next;
         if (!link) {
-            link = dir->env.link_new(dir->env.ctx);
+            link = dir->env->link_new(dir->env->ctx);
             if (!link)
                 return DRASYNC_ENOMEM;
             link->node = m->origin;
@@ -282,7 +281,7 @@ static int on_attach(struct replica_dir *dir, uint32_t from,
     } else if (forward(dir, from, entry, m)) {
         return 0;
     }
-    dir->env.send(dir->env.ctx, m->origin, &reply);
+    dir->env->send(dir->env->ctx, m->origin, &reply);
     return 0;
 }
 
@@ -295,7 +294,7 @@ static void settle(struct replica_dir *dir, struct replica_entry *top)
         struct replica_entry *child;
 
         entry->state = REPLICA_LIVE;
-        dir->env.known(dir->env.ctx, entry, 1);
+        dir->env->known(dir->env->ctx, entry, 1);
         for (child = entry->first_child; child; child = child->next)
             if (child->state == REPLICA_HALF) {
                 child->work = dir->work;
@@ -321,10 +320,10 @@ static void doom(struct replica_dir *dir, struct replica_entry *top)
             child->work = dir->work;
             dir->work = child;
         }
-        dir->env.known(dir->env.ctx, entry, 0);
+        dir->env->known(dir->env->ctx, entry, 0);
         if (entry == top) {
             unlink_child(entry);
-            dir->env.recycle(dir->env.ctx, entry);
+            dir->env->recycle(dir->env->ctx, entry);
         }
         entry = dir->work;
         if (entry)
@@ -335,7 +334,7 @@ static void doom(struct replica_dir *dir, struct replica_entry *top)
 static int on_attached(struct replica_dir *dir, uint32_t from,
                        const struct replica_message *m)
 {
-    struct replica_entry *entry = dir->env.find(dir->env.ctx, m->address);
+    struct replica_entry *entry = dir->env->find(dir->env->ctx, m->address);
     struct replica_entry *parent;
     int err;
 
@@ -344,18 +343,18 @@ static int on_attached(struct replica_dir *dir, uint32_t from,
     entry->home = from;
     entry->incarnation = m->incarnation;
     entry->state = REPLICA_HALF;
-    parent = m->parent ? dir->env.find(dir->env.ctx, m->parent) : dir->root;
+    parent = m->parent ? dir->env->find(dir->env->ctx, m->parent) : dir->root;
     if (!parent) {
         err = replica_attach(dir, m->parent, m->parent_incarnation);
         if (err == DRASYNC_ENOMEM)
             return err;
-        parent = dir->env.find(dir->env.ctx, m->parent);
+        parent = dir->env->find(dir->env->ctx, m->parent);
     }
     if (!parent || parent->state > REPLICA_LIVE ||
         (parent->incarnation && m->parent_incarnation &&
          parent->incarnation != m->parent_incarnation)) {
         entry->state = REPLICA_DOOMED;
-        dir->env.known(dir->env.ctx, entry, 0);
+        dir->env->known(dir->env->ctx, entry, 0);
         return 0;
     }
     link_child(parent, entry);
@@ -366,7 +365,7 @@ static int on_attached(struct replica_dir *dir, uint32_t from,
 
 static int on_unknown(struct replica_dir *dir, const struct replica_message *m)
 {
-    struct replica_entry *entry = dir->env.find(dir->env.ctx, m->address);
+    struct replica_entry *entry = dir->env->find(dir->env->ctx, m->address);
 
     if (!entry || entry->state != REPLICA_ASKING)
         return DRASYNC_EINTERNAL;
@@ -392,7 +391,7 @@ static int on_free(struct replica_dir *dir, uint32_t from,
     }
     if (forward(dir, from, entry, m))
         return 0;
-    dir->env.send(dir->env.ctx, m->origin, &reply);
+    dir->env->send(dir->env->ctx, m->origin, &reply);
     return 0;
 }
 
@@ -410,7 +409,7 @@ static int on_drop(struct replica_dir *dir, uint32_t from,
     if (entry->home != from || entry->state > REPLICA_DOOMED)
         return DRASYNC_EINTERNAL;
     if (entry->state == REPLICA_HALF)
-        dir->env.known(dir->env.ctx, entry, 0);
+        dir->env->known(dir->env->ctx, entry, 0);
     entry->state = REPLICA_DROPPED;
     drop_all(dir, entry);
     return 0;
@@ -435,14 +434,14 @@ static int on_recycle(struct replica_dir *dir, const struct replica_message *m)
         return 0;
     if (entry->state != REPLICA_DROPPED || entry->children_left)
         return DRASYNC_EINTERNAL;
-    dir->env.recycle(dir->env.ctx, entry);
+    dir->env->recycle(dir->env->ctx, entry);
     return 0;
 }
 
 int replica_receive(struct replica_dir *dir, uint32_t from,
                     const struct replica_message *m)
 {
-    if (from >= dir->env.nodes || m->origin >= dir->env.nodes || !m->address)
+    if (from >= dir->env->nodes || m->origin >= dir->env->nodes || !m->address)
         return DRASYNC_EINTERNAL;
     switch (m->type) {
     case REPLICA_MSG_ATTACH:
@@ -454,7 +453,7 @@ int replica_receive(struct replica_dir *dir, uint32_t from,
     case REPLICA_MSG_FREE:
         return on_free(dir, from, m);
     case REPLICA_MSG_FREED:
-        dir->env.freed(dir->env.ctx, m->token, (int)m->result);
+        dir->env->freed(dir->env->ctx, m->token, (int)m->result);
         return 0;
     case REPLICA_MSG_DROP:
         return on_drop(dir, from, m);

@@ -108,14 +108,17 @@ struct replica_env {
 };
 
 struct replica_dir {
-    struct replica_env env;
+    /* The caller may change it between calls: processes that share a directory
+     * have their functions at different places. */
+    const struct replica_env *env;
     struct replica_entry *root;
     struct replica_entry *work; /* to be dropped */
     uint64_t incarnation;       /* of the newest region made here */
     uint32_t node;
 };
 
-/* @root becomes the root region's entry: always LIVE, never freed. */
+/* @env stays the caller's.  @root becomes the root region's entry: always LIVE,
+ * never freed. */
 void replica_dir_init(struct replica_dir *dir, uint32_t node,
                       const struct replica_env *env,
                       struct replica_entry *root);

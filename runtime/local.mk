@@ -66,3 +66,4 @@ tests_programs_mpi_start_user_LDFLAGS = $(AM_LDFLAGS) -no-install
 TESTS += tests/bats/preload.bats tests/bats/runtime.bats
 EXTRA_DIST += tests/bats/preload.bats tests/bats/runtime.bats
 EXTRA_DIST += tests/programs/mpi_f08.f90 tests/programs/mpi_tool.c
+include runtime/replica.mk

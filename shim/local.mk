@@ -7,3 +7,4 @@ libdrasync_shim_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 libdrasync_shim_la_LDFLAGS = $(AM_LDFLAGS) -avoid-version -Wl,-z,nodelete \
 	-export-symbols-regex '^(_?sys_.*|pr_get_.*|ar_.*|P?MPI_(Init|Init_thread|Finalize|Query_thread))$$'
 libdrasync_shim_la_LIBADD = libdrasync.la
+include shim/myrmics.mk

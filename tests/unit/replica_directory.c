@@ -31,6 +31,7 @@ struct queue {
 
 struct node {
     struct replica_dir dir;
+    struct replica_env env;
     struct replica_entry root;
     struct replica_entry *entries[NODES * SLOTS + 1];
     uint8_t asked[NODES * SLOTS + 1];
@@ -292,8 +293,10 @@ static void run(unsigned steps)
     memset(made_parent, 0, sizeof(made_parent));
     frees = freed_count = links = 0;
     for (int i = 0; i < NODES; i++) {
-        env.ctx = &nodes[i];
-        replica_dir_init(&nodes[i].dir, (uint32_t)i, &env, &nodes[i].root);
+        nodes[i].env = env;
+        nodes[i].env.ctx = &nodes[i];
+        replica_dir_init(&nodes[i].dir, (uint32_t)i, &nodes[i].env,
+                         &nodes[i].root);
     }
     for (unsigned i = 0; i < steps; i++) {
         if (pick(3) == 0)

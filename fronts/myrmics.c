@@ -1,0 +1,332 @@
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "drasync.h"
+#include "fronts/myrmics.h"
+#include "include/myrmics.h"
+
+/* --- Statistics --- */
+
+/*
+ * Time in allocation is taken of one call in so many and multiplied: looking at
+ * the clock takes as long as allocating.
+ */
+#define SAMPLE 16
+
+static struct {
+    _Atomic uint64_t sched_ns, worker_ns, barrier_ns;
+    _Atomic uint64_t sched_calls;
+    _Atomic uint64_t sent_bytes, received_bytes;
+} stats;
+
+static void add(_Atomic uint64_t *counter, uint64_t by)
+{
+    atomic_fetch_add_explicit(counter, by, memory_order_relaxed);
+}
+
+static void add_since(_Atomic uint64_t *counter, uint64_t since_ns)
+{
+    add(counter, myrmics_now_ns() - since_ns);
+}
+
+/* When a call to the allocator begins; 0: it is not timed. */
+static uint64_t sched_begin(void)
+{
+    uint64_t calls =
+        atomic_fetch_add_explicit(&stats.sched_calls, 1, memory_order_relaxed);
+
+    return calls % SAMPLE ? 0 : myrmics_now_ns();
+}
+
+static void sched_end(uint64_t since_ns)
+{
+    if (since_ns)
+        add(&stats.sched_ns, (myrmics_now_ns() - since_ns) * SAMPLE);
+}
+
+/* --- Errors --- */
+
+/* At the head of every call; starts the library if nobody has. */
+static const struct replica_job *enter(const char *file, int line)
+{
+    const struct replica_job *job;
+    int err = replica_enter(&job);
+
+    if (err == DRASYNC_EPEER)
+        myrmics_fail(file, line, "The job is ending: %s", replica_trouble());
+    if (err)
+        myrmics_fail(file, line, "%s", drasync_strerror(err));
+    return job;
+}
+
+static const struct myrmics_ops *ops_of(const struct replica_job *job)
+{
+    (void)job;
+    return &myrmics_copy;
+}
+
+/* What went wrong with @region, or with the object at @ptr. */
+static void check(const char *file, int line, int err, rid_t region,
+                  const void *ptr, size_t size)
+{
+    if (__builtin_expect(!err, 1))
+        return;
+    switch (err) {
+    case DRASYNC_ENOREGION:
+    case DRASYNC_EDELETED:
+        myrmics_fail(file, line, "Invalid region ID %u", region);
+    case DRASYNC_ENOMEM:
+    case DRASYNC_ENOSPACE:
+        myrmics_fail(file, line, "Out of memory: %zu bytes in region ID %u",
+                     size, region);
+    case DRASYNC_ENOOBJECT:
+        myrmics_fail(file, line, "Pointer %p is out of range", ptr);
+    case DRASYNC_EALIGN:
+        myrmics_fail(file, line, "Pointer %p is misaligned", ptr);
+    case DRASYNC_EFREED:
+        myrmics_fail(file, line, "Pointer %p is not allocated", ptr);
+    case DRASYNC_EPEER:
+        myrmics_fail(file, line, "The job is ending: %s", replica_trouble());
+    case DRASYNC_EMODE:
+        myrmics_fail(file, line, "%s", myrmics_refusal());
+    default:
+        myrmics_fail(file, line, "%s", drasync_strerror(err));
+    }
+}
+
+static void check_region(const char *file, int line,
+                         const struct replica_job *job, rid_t region)
+{
+    if (region == 1 || region > job->pages)
+        myrmics_fail(file, line, "Invalid region ID %u", region);
+}
+
+static void check_worker(const char *file, int line,
+                         const struct replica_job *job, int worker)
+{
+    if (worker < 0 || worker >= job->ranks)
+        myrmics_fail(file, line, "Invalid worker ID %d: there are %d workers",
+                     worker, job->ranks);
+}
+
+/* --- Regions and objects --- */
+
+rid_t _sys_ralloc(char *file, int line, rid_t parent, int level_hint)
+{
+    const struct replica_job *job;
+    uint64_t since;
+    uint32_t region = 0;
+
+    (void)level_hint;
+    job = enter(file, line);
+    since = sched_begin();
+    check_region(file, line, job, parent);
+    check(file, line, ops_of(job)->region_new(parent, &region), parent, NULL,
+          (size_t)4096);
+    sched_end(since);
+    return region;
+}
+
+void _sys_rfree(char *file, int line, rid_t region)
+{
+    const struct replica_job *job;
+    uint64_t since;
+
+    job = enter(file, line);
+    since = sched_begin();
+    if (region == 0)
+        myrmics_fail(file, line, "Invalid region ID 0: the root region stays");
+    check_region(file, line, job, region);
+    check(file, line, ops_of(job)->region_free(region), region, NULL, 0);
+    sched_end(since);
+}
+
+void *_sys_alloc(char *file, int line, size_t size, rid_t region)
+{
+    const struct replica_job *job;
+    void *object = NULL;
+    uint64_t since;
+    int err;
+
+    job = enter(file, line);
+    since = sched_begin();
+    check_region(file, line, job, region);
+    if (size)
+        err = ops_of(job)->alloc(region, size, &object);
+    else
+        err = ops_of(job)->region_check(region);
+    check(file, line, err, region, NULL, size);
+    sched_end(since);
+    return object;
+}
+
+void _sys_balloc(char *file, int line, size_t size, rid_t region,
+                 int num_objects, void **objects)
+{
+    const struct replica_job *job;
+    uint64_t since;
+
+    job = enter(file, line);
+    since = sched_begin();
+    if (size == 0)
+        myrmics_fail(file, line, "sys_balloc: the size must not be 0");
+    if (num_objects <= 1)
+        myrmics_fail(file, line,
+                     "sys_balloc: %d objects, and at least 2 are needed",
+                     num_objects);
+    if (!objects)
+        myrmics_fail(file, line, "sys_balloc: the array of objects is NULL");
+    check_region(file, line, job, region);
+    check(file, line,
+          ops_of(job)->alloc_many(region, size, (size_t)num_objects, objects),
+          region, NULL, size);
+    sched_end(since);
+}
+
+static void free_object(const char *file, int line,
+                        const struct replica_job *job, void *ptr)
+{
+    struct replica_place place = {file, line};
+
+    check(file, line, ops_of(job)->free(ptr, &place), 0, ptr, 0);
+}
+
+void _sys_free(char *file, int line, void *ptr)
+{
+    const struct replica_job *job;
+    uint64_t since;
+
+    job = enter(file, line);
+    since = sched_begin();
+    free_object(file, line, job, ptr);
+    sched_end(since);
+}
+
+void *_sys_realloc(char *file, int line, void *old_ptr, size_t new_size,
+                   rid_t new_region)
+{
+    const struct replica_job *job;
+    struct replica_place place = {file, line};
+    void *object = NULL;
+    uint64_t since;
+
+    job = enter(file, line);
+    since = sched_begin();
+    check_region(file, line, job, new_region);
+    if (!old_ptr && new_size)
+        check(file, line, ops_of(job)->alloc(new_region, new_size, &object),
+              new_region, NULL, new_size);
+    else if (old_ptr && !new_size)
+        free_object(file, line, job, old_ptr);
+    else if (old_ptr)
+        check(file, line,
+              ops_of(job)->realloc(old_ptr, new_size, new_region, &place,
+                                   &object),
+              new_region, old_ptr, new_size);
+    sched_end(since);
+    return object;
+}
+
+/* --- Data --- */
+
+void _sys_send(char *file, int line, rid_t region, int worker)
+{
+    const struct replica_job *job;
+    struct replica_place place = {file, line};
+    uint64_t bytes = 0, since;
+
+    job = enter(file, line);
+    since = myrmics_now_ns();
+    check_region(file, line, job, region);
+    check_worker(file, line, job, worker);
+    check(file, line, ops_of(job)->send(region, worker, &place, &bytes), region,
+          NULL, (size_t)bytes);
+    add(&stats.sent_bytes, bytes);
+    add_since(&stats.worker_ns, since);
+}
+
+rid_t _sys_recv(char *file, int line, rid_t region, int worker)
+{
+    const struct replica_job *job;
+    uint64_t bytes = 0, since;
+    uint32_t got = 0;
+    int err;
+
+    job = enter(file, line);
+    since = myrmics_now_ns();
+    check_region(file, line, job, region);
+    check_worker(file, line, job, worker);
+    err = ops_of(job)->recv(region, worker, &got, &bytes);
+    if (err == DRASYNC_EAGAIN)
+        myrmics_fail(file, line, "Worker %d sent region ID %u, not %u", worker,
+                     got, region);
+    check(file, line, err, got, NULL, (size_t)bytes);
+    add(&stats.received_bytes, bytes);
+    add_since(&stats.worker_ns, since);
+    return got;
+}
+
+void _sys_barrier(char *file, int line)
+{
+    uint64_t since;
+
+    enter(file, line);
+    since = myrmics_now_ns();
+    check(file, line, replica_barrier(), 0, NULL, 0);
+    add_since(&stats.barrier_ns, since);
+}
+
+/* --- Statistics, and who is who --- */
+
+void _sys_zerostats(char *file, int line)
+{
+    enter(file, line);
+    atomic_store(&stats.sched_ns, 0);
+    atomic_store(&stats.sched_calls, 0);
+    atomic_store(&stats.worker_ns, 0);
+    atomic_store(&stats.barrier_ns, 0);
+    atomic_store(&stats.sent_bytes, 0);
+    atomic_store(&stats.received_bytes, 0);
+}
+
+static void split(uint64_t ns, unsigned int *sec, unsigned int *usec)
+{
+    if (sec)
+        *sec = (unsigned int)(ns / 1000000000u);
+    if (usec)
+        *usec = (unsigned int)(ns / 1000u % 1000000u);
+}
+
+void _sys_getstats(char *file, int line, unsigned int *sched_sec,
+                   unsigned int *sched_usec, unsigned int *sched_calls,
+                   unsigned int *worker_sec, unsigned int *worker_usec,
+                   unsigned long *worker_sent, unsigned long *worker_recv,
+                   unsigned int *barrier_sec, unsigned int *barrier_usec)
+{
+    enter(file, line);
+    split(atomic_load(&stats.sched_ns), sched_sec, sched_usec);
+    split(atomic_load(&stats.worker_ns), worker_sec, worker_usec);
+    split(atomic_load(&stats.barrier_ns), barrier_sec, barrier_usec);
+    if (sched_calls)
+        *sched_calls = (unsigned int)atomic_load(&stats.sched_calls);
+    if (worker_sent)
+        *worker_sent = atomic_load(&stats.sent_bytes);
+    if (worker_recv)
+        *worker_recv = atomic_load(&stats.received_bytes);
+}
+
+int pr_get_worker_id(void)
+{
+    return enter("pr_get_worker_id", 0)->rank;
+}
+
+int pr_get_num_workers(void)
+{
+    return enter("pr_get_num_workers", 0)->ranks;
+}
+
+int pr_get_num_schedulers(void)
+{
+    enter("pr_get_num_schedulers", 0);
+    return 0;
+}

@@ -1,0 +1,12 @@
+# Replicated regions: what the Myrmics calls are made of.
+libdrasync_runtime_la_SOURCES += \
+	runtime/replica.c \
+	runtime/replica.h \
+	runtime/replica_copy.c \
+	runtime/replica_dir.c \
+	runtime/replica_heap.c \
+	runtime/replica_recv.c \
+	runtime/replica_region.c \
+	runtime/replica_send.c \
+	runtime/replica_state.h \
+	runtime/replica_wire.c

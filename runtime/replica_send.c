@@ -1,0 +1,215 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/replica_state.h"
+
+/* What a worker has of a subtree: lists that grow. */
+struct gathering {
+    struct replica_part *parts;
+    struct replica_piece *pieces;
+    size_t parts_count, parts_room;
+    size_t pieces_count, pieces_room;
+    uint64_t bytes;
+};
+
+static int add_part(struct gathering *g, const struct replica_entry *entry)
+{
+    if (g->parts_count == g->parts_room) {
+        size_t room = g->parts_room ? g->parts_room * 2 : 16;
+        void *more = realloc(g->parts, room * sizeof(g->parts[0]));
+
+        if (!more || room > UINT32_MAX)
+            return DRASYNC_ENOMEM;
+        g->parts = more;
+        g->parts_room = room;
+    }
+    g->parts[g->parts_count].address = entry->address;
+    g->parts[g->parts_count].incarnation = entry->incarnation;
+    g->parts_count++;
+    return 0;
+}
+
+static int add_piece(struct gathering *g, const struct replica_piece *piece)
+{
+    if (piece->end_bytes <= piece->begin_bytes)
+        return 0;
+    if (g->pieces_count == g->pieces_room) {
+        size_t room = g->pieces_room ? g->pieces_room * 2 : 16;
+        void *more = realloc(g->pieces, room * sizeof(g->pieces[0]));
+
+        if (!more)
+            return DRASYNC_ENOMEM;
+        g->pieces = more;
+        g->pieces_room = room;
+    }
+    g->pieces[g->pieces_count++] = *piece;
+    g->bytes += piece->end_bytes - piece->begin_bytes;
+    return 0;
+}
+
+/*
+ * This worker's own extents of a region.  What is in use now is not handed out
+ * again while the region lives, for a copy of it may come back.
+ */
+static int add_own(struct gathering *g, struct replica_heap *heap)
+{
+    struct heap_context context = replica_heap_context(heap);
+    struct extent *extent;
+    int err;
+
+    err = lock_take(&heap->lock);
+    if (err)
+        return err;
+    err = heap_seal(&context, &heap->heap);
+    for (extent = heap->extents; extent && !err; extent = extent->next) {
+        struct replica_piece piece = {
+            .first_page = extent->first_page,
+            .pages = extent->pages,
+            .part = (uint32_t)(g->parts_count - 1),
+            .worker = heap->worker,
+        };
+
+        err = heap_data_begin(&context, piece.first_page, &piece.begin_bytes);
+        if (!err)
+            err = heap_high_water(&context, &heap->heap, piece.first_page,
+                                  &piece.end_bytes);
+        if (err)
+            break;
+        piece.offset =
+            space_page_offset(piece.first_page + replica_piece_skip(&piece));
+        err = add_piece(g, &piece);
+    }
+    lock_give(&heap->lock);
+    return err;
+}
+
+static int add_copies(struct gathering *g, const struct replica_copy *copy)
+{
+    int err = 0;
+
+    for (; copy && !err; copy = copy->next) {
+        struct replica_heap *owner = copy->extent->owner;
+        struct replica_piece piece = {
+            .first_page = copy->extent->first_page,
+            .pages = copy->extent->pages,
+            .begin_bytes = copy->begin_bytes,
+            .end_bytes = copy->end_bytes,
+            .offset = copy->offset,
+            .part = (uint32_t)(g->parts_count - 1),
+            .worker = owner->worker,
+        };
+
+        err = add_piece(g, &piece);
+    }
+    return err;
+}
+
+/* The directory is locked. */
+static int gather(struct gathering *g, struct replica_region *top)
+{
+    struct replica_entry *entry;
+    int err = 0;
+
+    for (entry = &top->entry; entry && !err;
+         entry = replica_next(&top->entry, entry)) {
+        struct replica_region *region = replica_region_of(entry);
+        struct replica_heap *heap = region->local[runtime.local].heap;
+
+        if (entry->state != REPLICA_LIVE)
+            continue;
+        err = add_part(g, entry);
+        if (!err && heap)
+            err = add_own(g, heap);
+        if (!err)
+            err = add_copies(g, region->local[runtime.local].copies);
+    }
+    return err;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct replica_piece *left = a, *right = b;
+
+    return left->first_page < right->first_page   ? -1
+           : left->first_page > right->first_page ? 1
+                                                  : 0;
+}
+
+/* Copy the data of all pieces into frames of the version's own. */
+static int freeze(struct gathering *g, int worker,
+                  struct replica_version **version_out)
+{
+    struct replica_version *version;
+    struct replica_piece *pieces;
+    void *ptr;
+    int err;
+
+    err =
+        control_alloc(&runtime.space,
+                      sizeof(*version) + g->parts_count * sizeof(g->parts[0]) +
+                          g->pieces_count * sizeof(g->pieces[0]),
+                      &ptr);
+    if (err)
+        return err;
+    version = ptr;
+    memset(version, 0, sizeof(*version));
+    version->from = runtime.rank;
+    version->to = worker;
+    version->parts = g->parts_count;
+    version->pieces = g->pieces_count;
+    version->bytes = g->bytes;
+    atomic_store(&version->ready, 1);
+    memcpy(replica_version_parts(version), g->parts,
+           g->parts_count * sizeof(g->parts[0]));
+    pieces = replica_version_pieces(version);
+    if (g->pieces_count) {
+        qsort(g->pieces, g->pieces_count, sizeof(g->pieces[0]), by_address);
+        memcpy(pieces, g->pieces, g->pieces_count * sizeof(g->pieces[0]));
+    }
+    err = replica_version_frames(version);
+    for (size_t i = 0; i < g->pieces_count && !err; i++) {
+        uint64_t in_page = pieces[i].begin_bytes & (PAGE_BYTES - 1);
+
+        err = frames_copy(&runtime.space, pieces[i].offset + in_page,
+                          g->pieces[i].offset + in_page,
+                          pieces[i].end_bytes - pieces[i].begin_bytes);
+    }
+    if (err) {
+        replica_version_free(version);
+        return err;
+    }
+    *version_out = version;
+    return 0;
+}
+
+int replica_send(uint32_t rid, int worker, uint64_t *bytes_out)
+{
+    struct gathering g = {0};
+    struct replica_version *version = NULL;
+    struct replica_region *top;
+    int err;
+
+    if (worker < 0 || worker >= runtime.ranks)
+        return DRASYNC_EINVAL;
+    err = replica_flush_frees();
+    if (!err)
+        err = replica_open(rid, &top);
+    if (err)
+        return err;
+    err = gather(&g, top);
+    replica_unlock();
+    if (!err)
+        err = freeze(&g, worker, &version);
+    free(g.parts);
+    free(g.pieces);
+    if (err)
+        return err;
+    *bytes_out = version->bytes;
+    if (runtime.node_of[worker] != runtime.node)
+        err = replica_wire_version(version);
+    else
+        err = replica_version_post(version);
+    if (err)
+        replica_version_free(version);
+    return err;
+}

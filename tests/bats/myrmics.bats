@@ -1,0 +1,96 @@
+#!/usr/bin/env bats
+# Unchanged Myrmics programs under the preload library.
+
+load common
+
+semantics=$abs_top_builddir/myrmics_semantics
+
+# What the scenarios are, but for those that end in an error.
+good=(root shared subregion_by_other freed_by_other region_freed both_write
+  cross many_sends relay realloc_moves zero large many_regions balloc info)
+
+all_good() {
+  local scenario
+  for scenario in "${good[@]}"; do
+    assert_line "ok $scenario"
+  done
+}
+
+# fails SCENARIO WORDS: the job ends, and says where and what.
+fails() {
+  run mpi_preloaded 2 "$semantics" "$1"
+  assert_failure
+  refute_output --partial "ok $1"
+  assert_output --regexp \
+    "Core 1: Error: .*$2.* \[.*myrmics_errors\.c:[0-9]+\]"
+}
+
+@test "regions behave as Myrmics programs expect, for 1 to 8 workers" {
+  local workers
+  for workers in 1 2 3 4 8; do
+    run -0 mpi_preloaded $workers "$semantics" all
+    all_good
+  done
+}
+
+@test "the same with every rank a node of its own" {
+  local workers
+  export DRASYNC_NODE=rank
+  for workers in 1 2 3 4; do
+    run -0 mpi_preloaded $workers "$semantics" all
+    all_good
+  done
+}
+
+@test "freeing what is out of range, misaligned, not allocated" {
+  fails free_out_of_range "out of range"
+  fails free_misaligned "misaligned"
+  fails free_not_allocated "not allocated"
+  fails free_twice "not allocated"
+}
+
+@test "region numbers that do not exist" {
+  fails alloc_bad_region "Invalid region ID 123456"
+  fails ralloc_bad_parent "Invalid region ID"
+  fails region_one "Invalid region ID 1"
+  fails rfree_twice "Invalid region ID"
+  fails rfree_root "Invalid region ID 0"
+  fails subregion_gone "Invalid region ID"
+  fails send_freed "Invalid region ID"
+  fails realloc_bad_region "Invalid region ID"
+}
+
+@test "region numbers that do not exist, when they are another node's" {
+  export DRASYNC_NODE=rank
+  fails alloc_bad_region "Invalid region ID 123456"
+  fails rfree_twice "Invalid region ID"
+  fails subregion_gone "Invalid region ID"
+}
+
+@test "sends and receives that cannot be" {
+  fails send_bad_worker "worker"
+  fails recv_bad_worker "worker"
+  fails recv_other_region "sent region"
+}
+
+@test "wrong arguments of sys_balloc and sys_realloc" {
+  fails balloc_no_size "size"
+  fails balloc_one "objects"
+  fails balloc_no_array "array"
+  fails realloc_not_allocated "not allocated"
+}
+
+@test "running out of memory is an error at the call" {
+  fails out_of_memory "Out of memory"
+  export DRASYNC_MEMORY=32M
+  run mpi_preloaded 1 "$semantics" balloc large
+  assert_failure
+  assert_line "ok balloc"
+  assert_output --regexp "Core 0: Error: Out of memory"
+}
+
+@test "the program's own errors end the job" {
+  fails user_error "the program says 42"
+  fails user_assert "me < 0"
+  fails user_abort ""
+}
