@@ -34,7 +34,8 @@ libdrasync_memory_la_SOURCES = \
 memory_tests = \
 	tests/unit/memory_frames.t \
 	tests/unit/memory_heap.t \
-	tests/unit/memory_pages.t
+	tests/unit/memory_pages.t \
+	tests/unit/memory_space.t
 
 check_PROGRAMS += $(memory_tests)
 TESTS += $(memory_tests)
@@ -48,3 +49,6 @@ tests_unit_memory_heap_t_LDADD = libdrasync_memory.la
 tests_unit_memory_pages_t_SOURCES = tests/unit/memory_pages.c \
 	tests/unit/memory_common.h
 tests_unit_memory_pages_t_LDADD = libdrasync_memory.la
+tests_unit_memory_space_t_SOURCES = tests/unit/memory_space.c \
+	tests/unit/memory_common.h
+tests_unit_memory_space_t_LDADD = libdrasync_memory.la
