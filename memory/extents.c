@@ -12,7 +12,7 @@ typedef _Atomic(struct extent *) map_entry;
 
 static uint64_t get(const _Atomic uint64_t *field)
 {
-    return atomic_load_explicit(field, memory_order_relaxed);
+    return atomic_load_explicit(field, memory_order_acquire);
 }
 
 /* Set the map entries of a run, or with @extent NULL clear them. */
@@ -45,13 +45,14 @@ static void fill(struct shared *shared, struct extent *extent, uint64_t first,
 {
     uint64_t stamp = atomic_fetch_add(&shared->extent_stamp, 1) + 1;
 
+    /* Release, so that who sees one of the new fields sees that the old stamp
+     * is gone. */
     atomic_store_explicit(&extent->stamp, 0, memory_order_relaxed);
-    atomic_thread_fence(memory_order_release);
-    atomic_store_explicit(&extent->owner, owner, memory_order_relaxed);
-    atomic_store_explicit(&extent->first_page, first, memory_order_relaxed);
-    atomic_store_explicit(&extent->pages, pages, memory_order_relaxed);
+    atomic_store_explicit(&extent->owner, owner, memory_order_release);
+    atomic_store_explicit(&extent->first_page, first, memory_order_release);
+    atomic_store_explicit(&extent->pages, pages, memory_order_release);
     atomic_store_explicit(&extent->incarnation, incarnation,
-                          memory_order_relaxed);
+                          memory_order_release);
     extent->next = NULL;
     extent->frames = 0;
     memset(extent->user, 0, sizeof(extent->user));
@@ -170,16 +171,14 @@ int extent_find(const struct space *space, const void *ptr,
      * still leads to it, what was read in between was one extent, entered.
      */
     while ((extent = extent_of(space, ptr))) {
-        uint64_t stamp =
-            atomic_load_explicit(&extent->stamp, memory_order_acquire);
+        uint64_t stamp = get(&extent->stamp);
 
         copy_out->extent = extent;
         copy_out->owner =
-            atomic_load_explicit(&extent->owner, memory_order_relaxed);
+            atomic_load_explicit(&extent->owner, memory_order_acquire);
         copy_out->first_page = get(&extent->first_page);
         copy_out->pages = get(&extent->pages);
         copy_out->incarnation = get(&extent->incarnation);
-        atomic_thread_fence(memory_order_acquire);
         if (stamp && stamp == get(&extent->stamp) &&
             extent == extent_of(space, ptr))
             return 0;

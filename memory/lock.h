@@ -17,10 +17,18 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#if defined(DRASYNC_DEBUG) || defined(__SANITIZE_ADDRESS__) || \
-    defined(__SANITIZE_THREAD__)
+/* Clang says it in its own way. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define LOCK_CHECKED 1
-#else
+#endif
+#endif
+#if !defined(LOCK_CHECKED) &&                                   \
+    (defined(DRASYNC_DEBUG) || defined(__SANITIZE_ADDRESS__) || \
+     defined(__SANITIZE_THREAD__))
+#define LOCK_CHECKED 1
+#endif
+#ifndef LOCK_CHECKED
 #define LOCK_CHECKED 0
 #endif
 

@@ -7,7 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_THREAD__)
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define THREAD_SANITIZER 1
+#endif
+#endif
+
+#if defined(__SANITIZE_THREAD__) || defined(THREAD_SANITIZER)
 #define SPACE_BYTES_DEFAULT ((uint64_t)64 << 30)
 #define LOW_ONLY            1
 #else

@@ -119,7 +119,7 @@ static void single(const struct space *space)
 static void sets(const struct space *space)
 {
     struct frameset_extent extents[EXTENTS];
-    struct frameset *primary, *copy, *third;
+    struct frameset *primary = NULL, *copy = NULL, *third = NULL;
     struct pages_stats stats;
     uint64_t bytes, before;
 

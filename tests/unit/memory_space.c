@@ -242,6 +242,7 @@ static void lock_order(void)
     REQUIRE(!lock_init(&locks[0], 5, NULL) && !lock_init(&locks[1], 6, NULL));
     tap_ok(!in_processes(&space, 1, wrong_order),
            "taking locks in the wrong order is noticed");
+    REQUIRE(!lock_init(&locks[0], 5, NULL) && !lock_init(&locks[1], 6, NULL));
     REQUIRE(!lock_take(&locks[0]) && !lock_take(&locks[1]));
     lock_give(&locks[0]);
     lock_give(&locks[1]);
