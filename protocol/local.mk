@@ -1,5 +1,38 @@
 noinst_LTLIBRARIES += libdrasync_protocol.la
-libdrasync_protocol_la_SOURCES = \
+protocol_sources = \
+	protocol/acquire.c \
+	protocol/arrival.c \
+	protocol/bounce.c \
+	protocol/bury.c \
+	protocol/chunk.c \
+	protocol/codec.c \
+	protocol/copy.c \
+	protocol/delete.c \
+	protocol/effects.c \
+	protocol/hold.c \
+	protocol/internal.h \
 	protocol/limits.h \
-	protocol/protocol.h
+	protocol/locate.c \
+	protocol/lookup.c \
+	protocol/message.c \
+	protocol/names.c \
+	protocol/op.c \
+	protocol/owner.c \
+	protocol/protocol.h \
+	protocol/publish.c \
+	protocol/recall.c \
+	protocol/refused.c \
+	protocol/region.c \
+	protocol/request.c \
+	protocol/settled.c \
+	protocol/shutdown.c \
+	protocol/transfer.c \
+	protocol/transfer_send.c \
+	protocol/withdraw.c
+libdrasync_protocol_la_SOURCES = $(protocol_sources)
 include protocol/replica.mk
+
+check_PROGRAMS += tests/unit/protocol_local
+tests_unit_protocol_local_SOURCES = tests/unit/protocol_local.c
+tests_unit_protocol_local_LDADD = libdrasync_protocol.la
+TESTS += tests/unit/protocol_local

@@ -71,7 +71,8 @@ struct proto_copy {
     uint64_t version;
     uint32_t pins;  /* by READ holds, and operations that will be one */
     uint32_t sends; /* by transfers that read it */
-    bool arriving;  /* the data is not here yet */
+    uint64_t arriving; /* ticket of the transfer that brings its data; 0: it is
+                          here */
     void *frames;   /* the caller's; NULL in a copy nobody has filled */
 };
 
@@ -81,6 +82,7 @@ struct proto_pin {
     struct proto_region *region;
     struct proto_copy *copy; /* NULL: a lock without data (transfers) */
     bool shared;             /* also keeps writers out of region */
+    uint64_t version;        /* of the copy, when it was pinned */
 };
 
 /* A READ hold of a rank. */
@@ -117,7 +119,7 @@ struct proto_region {
     int32_t write_rank;    /* -1: no WRITE hold */
     uint32_t write_count;
     struct proto_link holds;  /* READ holds of this region itself */
-    struct proto_link copies; /* newest first; the first is current if owned */
+    struct proto_link copies; /* by version, newest first; the first is current if owned */
     struct proto_link queue;  /* owner: requests in order of arrival */
     struct proto_link pending; /* not owner: requests that must wait here */
     struct proto_link presence; /* owner: nodes that may have copies or hints */
@@ -136,7 +138,13 @@ struct proto_region {
     uint32_t keeps;     /* operations that refer to this record */
     uint32_t sends;     /* transfers that are not settled */
     uint32_t sent;      /* own requests for it that are under way */
-    uint32_t mourners;  /* node + 1 that waits for BURIED; 0: none */
+    uint32_t asker;     /* node + 1 that waits for sends to be 0; 0: none */
+    uint8_t asked;      /* by RECALL or BURY */
+    bool gone;          /* deleted, as this node was told */
+    bool indexed;       /* env->find() knows it */
+    bool pin_counted;   /* counts in pinned */
+    bool forgot;        /* (root) copies were dropped here for want of memory */
+    struct proto_link parts; /* that name it, of operations */
 
     /* Root records only. */
     uint64_t clock;
@@ -244,7 +252,7 @@ enum proto_message_type {
 };
 
 enum proto_item_kind {
-    PROTO_ITEM_ANCESTOR = 1, /* address, incarnation; root first */
+    PROTO_ITEM_ANCESTOR = 1, /* (LOCATED) address, incarnation; root first */
     PROTO_ITEM_REGION, /* address, incarnation, parent, version, epoch; DATA */
     PROTO_ITEM_CHILD,  /* of the REGION before it: address, incarnation, node
                           (hint), epoch; in order of creation */
@@ -266,7 +274,8 @@ enum proto_flags {
     PROTO_DATA = 1 << 4,     /* (item) the region's data comes with this */
     PROTO_SHARED = 1 << 5,   /* READ: the sender keeps writers out till SETTLED */
     PROTO_BUSY = 1 << 6,     /* RECALLED: held there */
-    PROTO_AGAIN = 1 << 7,    /* RECALLED: ask again; STOP: count again */
+    PROTO_AGAIN = 1 << 7,    /* STOP: count again */
+    PROTO_CANCEL = 1 << 9,   /* WITHDRAW: a lookup by ticket */
     PROTO_HELD = 1 << 8,     /* RECALL: the second question, for holds */
 };
 

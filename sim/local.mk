@@ -1,1 +1,1 @@
-# Nothing here yet.
+EXTRA_DIST += sim/faults.h

@@ -1,0 +1,271 @@
+/* acquire.c - what ranks ask for: new regions, and holds. */
+#include "protocol/internal.h"
+
+static struct proto_region *create(struct step *s, int32_t rank,
+                                   uint64_t address, void *memory, void *frames,
+                                   struct proto_region *parent)
+{
+    struct proto_region *r =
+        region_new(s, address, s->env->stamp(s->env->ctx), parent);
+    if (!r)
+        return NULL;
+    r->memory = memory;
+    r->home = true;
+    r->epoch = 1;
+    r->version = ++r->root->clock;
+    r->arrived = r->version;
+    struct proto_copy *copy = copy_new(s, r, r->version, 0);
+    if (!copy) {
+        r->home = false;
+        r->gone = true;
+        r->memory = NULL;
+        mark_gc(s, r);
+        return NULL;
+    }
+    copy->frames = frames;
+    set_owned(r, true);
+    if (!parent)
+        grant_write(r, rank);
+    return r;
+}
+
+int proto_create_root(struct proto_node *node, int32_t rank, uint64_t address,
+                      void *memory, void *frames,
+                      struct proto_region **region_out,
+                      struct proto_effects *out)
+{
+    struct step s;
+    step_begin(&s, node, out);
+    *region_out = create(&s, rank, address, memory, frames, NULL);
+    step_end(&s);
+    return *region_out ? 0 : DRASYNC_ENOMEM;
+}
+
+int proto_create_subregion(struct proto_node *node, int32_t rank,
+                           struct proto_region *parent, uint64_t address,
+                           void *memory, void *frames,
+                           struct proto_region **region_out,
+                           struct proto_effects *out)
+{
+    enum drasync_mode mode;
+    int depth = 0;
+    if (parent->dead || parent->gone)
+        return DRASYNC_EDELETED;
+    if (!own_cover(parent, rank, &mode) || mode != DRASYNC_WRITE)
+        return DRASYNC_ENOTHELD;
+    for (struct proto_region *x = parent; x; x = x->parent)
+        if (++depth >= PROTO_DEPTH_MAX)
+            return DRASYNC_ELIMIT;
+    struct step s;
+    step_begin(&s, node, out);
+    *region_out = create(&s, rank, address, memory, frames, parent);
+    step_end(&s);
+    return *region_out ? 0 : DRASYNC_ENOMEM;
+}
+
+/* Does @rank hold something below @top, but not @top itself? */
+static bool holds_below(const struct proto_region *top, int32_t rank)
+{
+    if (!top->busy && !top->reads)
+        return false;
+    for (struct proto_region *r = proto_next(top, top); r;
+         r = proto_next(top, r))
+        if (r->write_rank == rank || hold_of(r, rank))
+            return true;
+    return false;
+}
+
+static struct proto_hold *hold_new(struct step *s, int32_t rank, bool covered)
+{
+    struct proto_hold *hold = take(s, PROTO_HOLD);
+    if (!hold)
+        return NULL;
+    memset(hold, 0, sizeof(*hold));
+    hold->rank = rank;
+    hold->covered = covered;
+    list_init(&hold->link);
+    list_init(&hold->pins);
+    return hold;
+}
+
+/* @rank has a hold of @have that covers @r. */
+static int acquire_nested(struct step *s, int32_t rank, struct proto_region *r,
+                          enum drasync_mode mode, enum drasync_mode have,
+                          struct proto_grant *grant)
+{
+    if (mode == DRASYNC_WRITE) {
+        if (have == DRASYNC_READ)
+            return DRASYNC_EUPGRADE;
+        grant_write(r, rank);
+        grant->split = r->pinned > 0;
+        return 0;
+    }
+    struct proto_hold *hold = hold_of(r, rank);
+    if (hold) {
+        hold->count++;
+    } else {
+        hold = hold_new(s, rank, true);
+        if (!hold)
+            return DRASYNC_ENOMEM;
+        hold_link(hold, r);
+    }
+    grant->hold = hold;
+    return 0;
+}
+
+/* Nothing stands in the way of a hold of @r's subtree, here and now. */
+static bool idle(const struct proto_region *r)
+{
+    if (!r->owned || r->away || r->busy || r->waiting || r->dead)
+        return false;
+    for (r = r->parent; r; r = r->parent)
+        if (r->write_rank >= 0)
+            return false;
+    return true;
+}
+
+static int acquire_idle(struct step *s, int32_t rank, struct proto_region *r,
+                        enum drasync_mode mode, struct proto_grant *grant)
+{
+    if (mode == DRASYNC_WRITE) {
+        grant_write(r, rank);
+        if (!FAULT(s, FAULT_SAME_VERSION))
+            r->written = ++r->root->clock;
+        grant->split = r->pinned > 0 && !FAULT(s, FAULT_NO_SPLIT);
+        return 0;
+    }
+    struct proto_hold *hold = hold_new(s, rank, false);
+    if (!hold)
+        return DRASYNC_ENOMEM;
+    if (!pin_subtree(s, &hold->pins, r)) {
+        give(s, PROTO_HOLD, hold);
+        return DRASYNC_ENOMEM;
+    }
+    hold_link(hold, r);
+    grant->hold = hold;
+    return 0;
+}
+
+static int acquire_slow(struct step *s, int32_t rank, struct proto_region *r,
+                        enum drasync_mode mode, bool nowait, void *waiter,
+                        struct proto_op **op_out)
+{
+    struct proto_op *op = op_new(s, OP_ACQUIRE, rank, r, mode, waiter);
+    if (!op)
+        return DRASYNC_ENOMEM;
+    if (nowait)
+        op->flags |= PROTO_NOWAIT;
+    if (!part_push(s, op, &op->parts, r)) {
+        op_free(s, op);
+        return DRASYNC_ENOMEM;
+    }
+    *op_out = op;
+    advance(s, op);
+    return PROTO_WAIT;
+}
+
+/* The record to begin with for an address that is not known here. */
+static int unknown(struct step *s, uint64_t address,
+                   struct proto_region **region_out)
+{
+    int64_t home = s->env->home(s->env->ctx, address);
+    if (home == -2 || home == (int64_t)self_of(s) || s->env->nodes == 1)
+        return DRASYNC_ENOREGION;
+    struct proto_region *r = region_new(s, address, 0, NULL);
+    if (!r)
+        return DRASYNC_ENOMEM;
+    r->locating = true;
+    struct proto_message *m =
+        send_message(s, home_of(s, address), PROTO_LOCATE);
+    m->root = m->region = address;
+    *region_out = r;
+    return 0;
+}
+
+static int acquire(struct step *s, int32_t rank, struct proto_region *r,
+                   uint64_t address, enum drasync_mode mode, bool nowait,
+                   void *waiter, struct proto_grant *grant,
+                   struct proto_op **op_out)
+{
+    enum drasync_mode have;
+    if (mode != DRASYNC_READ && mode != DRASYNC_WRITE)
+        return DRASYNC_EINVAL;
+    if (!r)
+        r = find(s, address);
+    if (!r) {
+        int err = unknown(s, address, &r);
+        if (err)
+            return err;
+    }
+    if (r->dead || r->gone)
+        return DRASYNC_EDELETED;
+    grant->region = r;
+    grant->hold = NULL;
+    grant->split = false;
+    if (own_cover(r, rank, &have))
+        return acquire_nested(s, rank, r, mode, have, grant);
+    if (holds_below(r, rank))
+        return DRASYNC_EORDER;
+    if (idle(r))
+        return acquire_idle(s, rank, r, mode, grant);
+    return acquire_slow(s, rank, r, mode, nowait, waiter, op_out);
+}
+
+int proto_acquire(struct proto_node *node, int32_t rank,
+                  struct proto_region *region, uint64_t address,
+                  enum drasync_mode mode, bool nowait, void *waiter,
+                  struct proto_grant *grant_out, struct proto_op **op_out,
+                  struct proto_effects *out)
+{
+    struct step s;
+    step_begin(&s, node, out);
+    *op_out = NULL;
+    int err = acquire(&s, rank, region, address, mode, nowait, waiter,
+                      grant_out, op_out);
+    step_end(&s);
+    return err;
+}
+
+/* The region a delete is about, or an error. */
+static int delete_target(struct step *s, int32_t rank, uint64_t address,
+                         struct proto_region **region)
+{
+    enum drasync_mode have;
+    struct proto_region *r = *region ? *region : find(s, address);
+    if (!r) {
+        int err = unknown(s, address, &r);
+        if (err)
+            return err;
+    }
+    *region = r;
+    if (r->dead || r->gone)
+        return DRASYNC_EDELETED;
+    if (own_cover(r, rank, &have) && have == DRASYNC_READ)
+        return DRASYNC_EUPGRADE;
+    return 0;
+}
+
+int proto_delete(struct proto_node *node, int32_t rank,
+                 struct proto_region *region, uint64_t address, void *waiter,
+                 struct proto_effects *out)
+{
+    struct step s;
+    struct proto_op *op = NULL;
+    step_begin(&s, node, out);
+    int err = delete_target(&s, rank, address, &region);
+    if (!err) {
+        op = op_new(&s, OP_DELETE, rank, region, DRASYNC_WRITE, waiter);
+        if (op && !part_push(&s, op, &op->parts, region)) {
+            op_free(&s, op);
+            op = NULL;
+        }
+        if (!op)
+            err = DRASYNC_ENOMEM;
+    }
+    if (op) {
+        op->flags |= PROTO_NOWAIT | PROTO_DELETION;
+        advance(&s, op);
+    }
+    step_end(&s);
+    return err ? err : PROTO_WAIT;
+}

@@ -1,0 +1,96 @@
+/* arrival.c - the data of a TRANSFER is in place, or cannot be. */
+#include "protocol/internal.h"
+
+/* The sender may forget this transfer. */
+void arrival_end(struct step *s, struct proto_arrival *a, int error)
+{
+    send_about(s, a->node, PROTO_SETTLED, a->region, a->ticket);
+    s->out->effect[s->out->count - 1].message.error = (int16_t)error;
+    list_remove(&a->by_op);
+    list_remove(&a->link);
+    a->region->keeps--;
+    mark_gc(s, a->region);
+    give(s, PROTO_ARRIVAL, a);
+}
+
+static struct proto_copy *copy_of(struct proto_region *r, uint64_t ticket)
+{
+    for (struct proto_link *l = r->copies.next; l != &r->copies; l = l->next) {
+        struct proto_copy *copy = CONTAINER(l, struct proto_copy, link);
+        if (copy->arriving == ticket)
+            return copy;
+    }
+    return NULL;
+}
+
+static void data_here(struct step *s, struct proto_arrival *a)
+{
+    struct proto_region *top = a->region;
+    for (struct proto_region *r = top; r; r = proto_next(top, r)) {
+        struct proto_copy *copy = copy_of(r, a->ticket);
+        if (!copy)
+            continue;
+        copy->arriving = 0;
+        copies_check(s, r);
+    }
+}
+
+/* No memory for the data: tokens go back to where it still is. */
+static void data_failed(struct step *s, struct proto_arrival *a)
+{
+    struct proto_region *top = a->region;
+    bool token = a->op->mode == DRASYNC_WRITE;
+    size_t send = s->out->count;
+    top->root->forgot = true;
+    if (token) {
+        send_about(s, a->node, PROTO_BOUNCE, top, a->ticket);
+        s->out->effect[send].message.mode = DRASYNC_WRITE;
+    }
+    for (struct proto_region *r = top; r; r = proto_next(top, r)) {
+        struct proto_copy *copy = copy_of(r, a->ticket);
+        if (!copy || !token)
+            continue; /* a reader's copy goes with its pin */
+        token_items(s, send, r, a->node);
+        token_leave(s, r, a->node);
+        r->lock = NULL;
+        count(r, COUNT_BUSY, -1);
+        copy_drop(s, r, copy);
+    }
+    for (struct proto_region *r = top; token && r; r = proto_next(top, r))
+        pump(s, r);
+}
+
+void proto_arrived(struct proto_node *node, struct proto_region *root,
+                   uint32_t from, uint64_t ticket, int error,
+                   struct proto_effects *out)
+{
+    struct step s;
+    struct proto_arrival *a = NULL;
+    struct proto_link *head = &root->root->arrivals;
+    for (struct proto_link *l = head->next; l != head; l = l->next) {
+        a = CONTAINER(l, struct proto_arrival, link);
+        if (a->node == from && a->ticket == ticket && !a->here)
+            break;
+        a = NULL;
+    }
+    if (!a)
+        return;
+    step_begin(&s, node, out);
+    struct proto_op *op = a->op;
+    a->here = true;
+    a->error = error;
+    op->awaiting--;
+    if (error) {
+        data_failed(&s, a);
+        if (!op->error)
+            op->error = error;
+        failed(&s, op, error);
+    } else {
+        data_here(&s, a);
+    }
+    if (!a->shared || op->mode == DRASYNC_WRITE)
+        arrival_end(&s, a, error);
+    if (op->where == AT_NOTHING)
+        advance(&s, op);
+    step_end(&s);
+}

@@ -1,0 +1,31 @@
+/* bounce.c - BOUNCE: a TRANSFER that finds no memory sends its tokens back. */
+#include "protocol/internal.h"
+
+/* Nothing of @m can be kept: its tokens go back to @from, who has the data. */
+void bounce(struct step *s, struct proto_region *r, uint32_t from,
+            const struct proto_message *m)
+{
+    if (m->mode == DRASYNC_WRITE) {
+        size_t send = s->out->count;
+        *send_message(s, from, PROTO_BOUNCE) = *m;
+        struct proto_message *back = &s->out->effect[send].message;
+        back->type = PROTO_BOUNCE;
+        back->items_count = 0;
+        back->via = self_of(s);
+        for (uint32_t i = 0; i < m->items_count; i++) {
+            if (m->items[i].kind == PROTO_ITEM_TODO)
+                continue;
+            struct proto_item *item = add_item(s, send, m->items[i].kind);
+            *item = m->items[i];
+            if (item->kind != PROTO_ITEM_REGION)
+                continue;
+            item->flags = 0;
+            item->epoch++;
+            struct proto_region *x = find(s, item->address);
+            if (x && x->incarnation == item->incarnation)
+                learn_hint(s, x, from, item->epoch);
+        }
+    }
+    send_about(s, from, PROTO_SETTLED, r, m->ticket);
+    s->out->effect[s->out->count - 1].message.error = DRASYNC_ENOMEM;
+}

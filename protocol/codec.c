@@ -1,0 +1,259 @@
+/*
+ * codec.c - messages to bytes and back.  Little-endian, fixed widths: a header,
+ * the name if the type has one, the items.  Decoding trusts nothing.
+ */
+#include "protocol/internal.h"
+
+enum {
+    HEADER_BYTES = 104,
+    ITEM_BYTES = 48,
+    NAME_BYTES = DRASYNC_NAME_MAX + 1,
+    MAGIC = 0xD5,
+};
+
+static bool has_name(uint8_t type)
+{
+    return type == PROTO_PUBLISH || type == PROTO_LOOKUP ||
+           type == PROTO_POISON;
+}
+
+static uint8_t *put(uint8_t *at, uint64_t value, int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        *at++ = (uint8_t)(value >> (8 * i));
+    return at;
+}
+
+static uint64_t get(const uint8_t **at, int bytes)
+{
+    uint64_t value = 0;
+    for (int i = 0; i < bytes; i++)
+        value |= (uint64_t) * (*at)++ << (8 * i);
+    return value;
+}
+
+size_t proto_encoded_size(const struct proto_message *m)
+{
+    size_t size_bytes = HEADER_BYTES;
+    if (has_name(m->type))
+        size_bytes += NAME_BYTES;
+    return size_bytes + (size_t)m->items_count * ITEM_BYTES;
+}
+
+void proto_encode(const struct proto_message *m, void *bytes)
+{
+    uint8_t *at = bytes;
+    at = put(at, MAGIC, 1);
+    at = put(at, m->type, 1);
+    at = put(at, m->mode, 1);
+    at = put(at, 0, 1);
+    at = put(at, m->flags, 2);
+    at = put(at, m->hops, 2);
+    at = put(at, (uint16_t)m->error, 2);
+    at = put(at, 0, 2);
+    at = put(at, m->node, 4);
+    at = put(at, m->via, 4);
+    at = put(at, m->items_count, 4);
+    const uint64_t wide[] = {m->ticket,  m->root,  m->region, m->incarnation,
+                             m->version, m->epoch, m->sent,   m->received};
+    for (int i = 0; i < 8; i++)
+        at = put(at, wide[i], 8);
+    at = put(at, 0, 8);
+    at = put(at, 0, 8);
+    if (has_name(m->type)) {
+        memcpy(at, m->name, NAME_BYTES);
+        at += NAME_BYTES;
+    }
+    for (uint32_t i = 0; i < m->items_count; i++) {
+        const struct proto_item *item = &m->items[i];
+        at = put(at, item->kind, 1);
+        at = put(at, item->mode, 1);
+        at = put(at, item->flags, 2);
+        at = put(at, item->node, 4);
+        at = put(at, item->address, 8);
+        at = put(at, item->incarnation, 8);
+        at = put(at, item->parent, 8);
+        at = put(at, item->version, 8);
+        at = put(at, item->epoch, 8);
+    }
+}
+
+static void get_header(const uint8_t *at, struct proto_message *m)
+{
+    memset(m, 0, sizeof(*m));
+    at++;
+    m->type = (uint8_t)get(&at, 1);
+    m->mode = (uint8_t)get(&at, 1);
+    at++;
+    m->flags = (uint16_t)get(&at, 2);
+    m->hops = (uint16_t)get(&at, 2);
+    m->error = (int16_t)get(&at, 2);
+    at += 2;
+    m->node = (uint32_t)get(&at, 4);
+    m->via = (uint32_t)get(&at, 4);
+    m->items_count = (uint32_t)get(&at, 4);
+    uint64_t *wide[] = {&m->ticket,  &m->root,  &m->region, &m->incarnation,
+                        &m->version, &m->epoch, &m->sent,   &m->received};
+    for (int i = 0; i < 8; i++)
+        *wide[i] = get(&at, 8);
+}
+
+static void get_item(const uint8_t *at, struct proto_item *item)
+{
+    item->kind = (uint8_t)get(&at, 1);
+    item->mode = (uint8_t)get(&at, 1);
+    item->flags = (uint16_t)get(&at, 2);
+    item->node = (uint32_t)get(&at, 4);
+    item->address = get(&at, 8);
+    item->incarnation = get(&at, 8);
+    item->parent = get(&at, 8);
+    item->version = get(&at, 8);
+    item->epoch = get(&at, 8);
+}
+
+/* The length and the counts agree. */
+static bool shaped(const uint8_t *bytes, size_t size_bytes,
+                   struct proto_message *m)
+{
+    if (size_bytes < HEADER_BYTES || bytes[0] != MAGIC)
+        return false;
+    get_header(bytes, m);
+    return m->type > PROTO_NO_MESSAGE && m->type < PROTO_MESSAGE_TYPES &&
+           m->items_count <= PROTO_ITEMS_MAX &&
+           proto_encoded_size(m) == size_bytes;
+}
+
+uint32_t proto_encoded_items(const void *bytes, size_t size_bytes)
+{
+    struct proto_message m;
+    return shaped(bytes, size_bytes, &m) ? m.items_count : 0;
+}
+
+/* Which kinds of items a type may carry, as bits. */
+static unsigned items_of(uint8_t type)
+{
+    switch (type) {
+    case PROTO_TRANSFER:
+        return 1u << PROTO_ITEM_REGION | 1u << PROTO_ITEM_CHILD |
+               1u << PROTO_ITEM_WAITER | 1u << PROTO_ITEM_PRESENCE |
+               1u << PROTO_ITEM_TODO;
+    case PROTO_BOUNCE:
+        return 1u << PROTO_ITEM_REGION | 1u << PROTO_ITEM_CHILD |
+               1u << PROTO_ITEM_WAITER | 1u << PROTO_ITEM_PRESENCE;
+    case PROTO_LOCATED:
+        return 1u << PROTO_ITEM_ANCESTOR;
+    case PROTO_OWNER:
+        return 1u << PROTO_ITEM_OWNED;
+    case PROTO_FREED:
+        return 1u << PROTO_ITEM_EXTENT;
+    default:
+        return 0;
+    }
+}
+
+static bool inside(const struct proto_env *env, uint64_t address)
+{
+    return env->home(env->ctx, address) != -2;
+}
+
+static bool mode_valid(uint8_t mode)
+{
+    return mode == DRASYNC_READ || mode == DRASYNC_WRITE;
+}
+
+static const char *check_item(const struct proto_env *env,
+                              const struct proto_message *m,
+                              const struct proto_item *item, uint32_t i)
+{
+    if (!item->kind || item->kind >= PROTO_ITEM_KINDS ||
+        !(items_of(m->type) & 1u << item->kind))
+        return "an item that this message does not carry";
+    if (item->node >= env->nodes)
+        return "an item with a node that does not exist";
+    bool about_region = item->kind == PROTO_ITEM_CHILD ||
+                        item->kind == PROTO_ITEM_WAITER ||
+                        item->kind == PROTO_ITEM_PRESENCE;
+    bool transfer = m->type == PROTO_TRANSFER || m->type == PROTO_BOUNCE;
+    if (transfer && i == 0 && (item->kind != PROTO_ITEM_REGION ||
+                               item->address != m->region))
+        return "a transfer that does not begin with its region";
+    if (about_region && m->mode != DRASYNC_WRITE)
+        return "a token's items without a token";
+    if (item->kind == PROTO_ITEM_WAITER)
+        return mode_valid(item->mode) ? NULL : "a waiter without a mode";
+    if (item->kind == PROTO_ITEM_PRESENCE)
+        return NULL;
+    if (!inside(env, item->address))
+        return "an item with an address outside of the space";
+    if (item->kind == PROTO_ITEM_EXTENT)
+        return item->version && item->version <= UINT64_C(1) << 40
+                   ? NULL
+                   : "an extent without pages";
+    if (!item->incarnation)
+        return "an item without an incarnation";
+    if (item->parent && !inside(env, item->parent))
+        return "an item with a parent outside of the space";
+    return NULL;
+}
+
+static const char *check_header(const struct proto_env *env,
+                                const struct proto_message *m)
+{
+    bool transfer = m->type == PROTO_TRANSFER || m->type == PROTO_BOUNCE;
+    bool named = m->type == PROTO_PUBLISH || m->type == PROTO_LOOKUP;
+    bool tree = proto_message_tree(m) != PROTO_TREE_ALL ||
+                m->type == PROTO_REQUEST || transfer;
+    if (m->node >= env->nodes || m->via >= env->nodes)
+        return "a node that does not exist";
+    if ((m->type == PROTO_REQUEST || transfer) && !mode_valid(m->mode))
+        return "a mode that does not exist";
+    if (tree && (!m->incarnation || !inside(env, m->root)))
+        return "no tree";
+    if ((tree || m->type == PROTO_LOCATE || m->type == PROTO_LOCATED ||
+         m->type == PROTO_PUBLISH) &&
+        !inside(env, m->region))
+        return "an address outside of the space";
+    if (m->type == PROTO_LOCATED && !m->error &&
+        (!m->incarnation || !m->epoch))
+        return "LOCATED without what was located";
+    if (transfer && m->items_count == 0)
+        return "an empty transfer";
+    if (has_name(m->type) && !memchr(m->name, 0, NAME_BYTES))
+        return "a name without an end";
+    if (named && !m->name[0])
+        return "an empty name";
+    if ((m->type == PROTO_REFUSED && m->error >= 0) || m->error > 0)
+        return "an error that is none";
+    if ((m->type == PROTO_LOOKUP || m->type == PROTO_WITHDRAW ||
+         m->type == PROTO_CHUNK_REQUEST) &&
+        env->self != 0)
+        return "a message for the manager";
+    return NULL;
+}
+
+int proto_decode(const struct proto_env *env, const void *bytes,
+                 size_t size_bytes, struct proto_item *items,
+                 struct proto_message *message, const char **why_out)
+{
+    const uint8_t *at = bytes;
+    *why_out = "not a message";
+    if (!shaped(bytes, size_bytes, message))
+        return DRASYNC_EINVAL;
+    at += HEADER_BYTES;
+    if (has_name(message->type)) {
+        memcpy(message->name, at, NAME_BYTES);
+        at += NAME_BYTES;
+    }
+    *why_out = check_header(env, message);
+    if (*why_out)
+        return DRASYNC_EINVAL;
+    for (uint32_t i = 0; i < message->items_count; i++) {
+        get_item(at, &items[i]);
+        at += ITEM_BYTES;
+        *why_out = check_item(env, message, &items[i], i);
+        if (*why_out)
+            return DRASYNC_EINVAL;
+    }
+    message->items = items;
+    return 0;
+}

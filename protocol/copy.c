@@ -1,0 +1,200 @@
+/* copy.c - versions of regions on this node, and who refers to them. */
+#include "protocol/internal.h"
+
+uint64_t proto_version(const struct proto_region *region)
+{
+    uint64_t version = region->version;
+    for (const struct proto_region *r = region; r; r = r->parent)
+        if (r->written > region->arrived && r->written > version)
+            version = r->written;
+    return version;
+}
+
+struct proto_copy *proto_newest(const struct proto_region *r)
+{
+    if (list_empty(&r->copies))
+        return NULL;
+    return CONTAINER(r->copies.next, struct proto_copy, link);
+}
+
+void proto_layout_changed(struct proto_region *region)
+{
+    region->root->layout++;
+}
+
+void pinned_update(struct proto_region *r)
+{
+    const struct proto_copy *copy = proto_newest(r);
+    bool pinned = r->owned && copy && (copy->pins || copy->sends);
+    if (pinned == r->pin_counted)
+        return;
+    r->pin_counted = pinned;
+    count(r, COUNT_PINNED, pinned ? 1 : -1);
+}
+
+struct proto_copy *copy_new(struct step *s, struct proto_region *r,
+                            uint64_t version, uint64_t arriving)
+{
+    struct proto_copy *copy = take(s, PROTO_COPY);
+    if (!copy)
+        return NULL;
+    memset(copy, 0, sizeof(*copy));
+    copy->version = version;
+    copy->arriving = arriving;
+    struct proto_link *at = r->copies.next;
+    while (at != &r->copies &&
+           CONTAINER(at, struct proto_copy, link)->version > version)
+        at = at->next;
+    list_insert(at, &copy->link);
+    copies_check(s, r);
+    r->root->layout++;
+    pinned_update(r);
+    return copy;
+}
+
+struct proto_copy *copy_find(const struct proto_region *r, uint64_t version)
+{
+    for (struct proto_link *l = r->copies.next; l != &r->copies; l = l->next) {
+        struct proto_copy *copy = CONTAINER(l, struct proto_copy, link);
+        if (copy->version == version && !copy->arriving)
+            return copy;
+    }
+    return NULL;
+}
+
+/* Is it worth keeping though nothing refers to it? */
+static bool kept(const struct proto_region *r, const struct proto_copy *copy)
+{
+    if (r->gone)
+        return false;
+    if (r->owned && proto_newest(r) == copy)
+        return true;
+    if (copy->arriving)
+        return false;
+    for (struct proto_link *l = r->copies.next; l != &copy->link; l = l->next)
+        if (!CONTAINER(l, struct proto_copy, link)->arriving)
+            return false;
+    return true;
+}
+
+void copy_drop(struct step *s, struct proto_region *r, struct proto_copy *copy)
+{
+    list_remove(&copy->link);
+    struct proto_effect *e = effect(s, PROTO_COPY_RELEASED);
+    e->region = r;
+    e->frames = copy->frames;
+    e->address = r->address;
+    e->memory = r->memory;
+    give(s, PROTO_COPY, copy);
+    mark_gc(s, r);
+}
+
+void copy_check(struct step *s, struct proto_region *r, struct proto_copy *copy)
+{
+    if (!copy->pins && !copy->sends && !kept(r, copy))
+        copy_drop(s, r, copy);
+}
+
+void copies_check(struct step *s, struct proto_region *r)
+{
+    struct proto_link *next;
+    for (struct proto_link *l = r->copies.next; l != &r->copies; l = next) {
+        struct proto_copy *copy = CONTAINER(l, struct proto_copy, link);
+        next = l->next;
+        if (!copy->arriving)
+            copy_check(s, r, copy);
+    }
+}
+
+struct proto_copy *copy_current(struct proto_region *r)
+{
+    struct proto_copy *copy = proto_newest(r);
+    assert(copy && r->owned);
+    r->version = proto_version(r);
+    r->arrived = r->root->clock;
+    copy->version = r->version;
+    return copy;
+}
+
+struct proto_pin *pin_new(struct step *s, struct proto_link *list,
+                          struct proto_region *r, struct proto_copy *copy)
+{
+    struct proto_pin *pin = take(s, PROTO_PIN);
+    if (!pin)
+        return NULL;
+    pin->region = r;
+    pin->copy = copy;
+    pin->shared = false;
+    pin->version = copy ? copy->version : 0;
+    list_insert(list, &pin->link);
+    if (copy) {
+        copy->pins++;
+        pinned_update(r);
+    }
+    return pin;
+}
+
+void unshare(struct step *s, struct proto_pin *pin)
+{
+    if (!pin->shared)
+        return;
+    pin->shared = false;
+    assert(pin->region->shared > 0);
+    pin->region->shared--;
+    count(pin->region, COUNT_BUSY, -1);
+    mark_serve(s, pin->region);
+    mark_gc(s, pin->region);
+}
+
+void pin_end(struct step *s, struct proto_pin *pin)
+{
+    struct proto_region *r = pin->region;
+    unshare(s, pin);
+    if (pin->copy) {
+        assert(pin->copy->pins > 0);
+        pin->copy->pins--;
+        pinned_update(r);
+        copy_check(s, r, pin->copy);
+    }
+    list_remove(&pin->link);
+    give(s, PROTO_PIN, pin);
+}
+
+void pins_end(struct step *s, struct proto_link *list)
+{
+    while (!list_empty(list))
+        pin_end(s, CONTAINER(list->next, struct proto_pin, link));
+}
+
+int proto_split(struct proto_node *node, int32_t rank,
+                struct proto_region *region, void *frames,
+                struct proto_effects *out)
+{
+    enum drasync_mode mode;
+    if (!own_cover(region, rank, &mode) || mode != DRASYNC_WRITE)
+        return DRASYNC_ENOTHELD;
+    struct step s;
+    step_begin(&s, node, out);
+    struct proto_copy *copy = copy_new(&s, region, proto_version(region), 0);
+    if (copy)
+        copy->frames = frames;
+    step_end(&s);
+    return copy ? 0 : DRASYNC_ENOMEM;
+}
+
+void proto_drop_copies(struct proto_node *node, struct proto_region *root,
+                       struct proto_effects *out)
+{
+    if (!list_empty(&root->requests) || !list_empty(&root->arrivals))
+        return;
+    struct step s;
+    step_begin(&s, node, out);
+    for (struct proto_region *r = root; r; r = proto_next(root, r)) {
+        struct proto_copy *copy = proto_newest(r);
+        if (r->owned || !copy || copy->arriving || copy->pins || copy->sends)
+            continue;
+        root->forgot = true;
+        copy_drop(&s, r, copy);
+    }
+    step_end(&s);
+}

@@ -1,0 +1,122 @@
+/* effects.c - the list of what a step did. */
+#include "protocol/internal.h"
+
+void proto_effects_clear(struct proto_effects *effects)
+{
+    effects->count = 0;
+    effects->items_count = 0;
+}
+
+static bool grow(struct proto_effects *out, void **array, size_t *room,
+                 size_t wanted, size_t size)
+{
+    if (wanted <= *room)
+        return true;
+    size_t more = *room ? *room * 2 : 16;
+    void *now = out->grow(*array, more * size);
+    if (!now) {
+        out->failed = true;
+        return false;
+    }
+    *array = now;
+    *room = more;
+    return true;
+}
+
+struct proto_effect *effect(struct step *s, enum proto_effect_kind kind)
+{
+    static struct proto_effect lost;
+    struct proto_effects *out = s->out;
+    void *array = out->effect;
+    struct proto_effect *e = &lost;
+    if (grow(out, &array, &out->room, out->count + 1, sizeof(*e))) {
+        out->effect = array;
+        e = &out->effect[out->count++];
+    }
+    memset(e, 0, sizeof(*e));
+    e->kind = kind;
+    return e;
+}
+
+struct proto_message *send_message(struct step *s, uint32_t to,
+                                   enum proto_message_type type)
+{
+    struct proto_effect *e = effect(s, PROTO_SEND);
+    e->node = to;
+    e->first_item = s->out->items_count;
+    e->message.type = (uint8_t)type;
+    e->message.node = self_of(s);
+    return &e->message;
+}
+
+struct proto_item *add_item(struct step *s, size_t send_index,
+                            enum proto_item_kind kind)
+{
+    static struct proto_item lost;
+    struct proto_effects *out = s->out;
+    void *array = out->item;
+    struct proto_item *item = &lost;
+    if (grow(out, &array, &out->items_room, out->items_count + 1,
+             sizeof(*item))) {
+        out->item = array;
+        item = &out->item[out->items_count++];
+        if (send_index < out->count)
+            out->effect[send_index].message.items_count++;
+    }
+    memset(item, 0, sizeof(*item));
+    item->kind = (uint8_t)kind;
+    return item;
+}
+
+const struct proto_message *proto_effect_message(struct proto_effects *effects,
+                                                 size_t index)
+{
+    struct proto_effect *e = &effects->effect[index];
+    e->message.items =
+        effects->item ? effects->item + e->first_item : NULL;
+    return &e->message;
+}
+
+void send_about(struct step *s, uint32_t to, enum proto_message_type type,
+                const struct proto_region *r, uint64_t ticket)
+{
+    struct proto_message *m = send_message(s, to, type);
+    m->root = r->root->address;
+    m->region = r->address;
+    m->incarnation = r->incarnation;
+    m->ticket = ticket;
+}
+
+void poison(struct step *s, const char *why)
+{
+    effect(s, PROTO_POISONED)->why = why;
+    for (uint32_t node = 0; node < s->env->nodes; node++) {
+        if (node == self_of(s))
+            continue;
+        struct proto_message *m = send_message(s, node, PROTO_POISON);
+        strncpy(m->name, why, DRASYNC_NAME_MAX);
+    }
+}
+
+void granted(struct step *s, struct proto_op *op, struct proto_hold *hold,
+             bool split)
+{
+    if (op->detached)
+        return;
+    op->detached = true;
+    struct proto_effect *e = effect(s, PROTO_GRANTED);
+    e->waiter = op->waiter;
+    e->region = op->target;
+    e->hold = hold;
+    e->split = split;
+}
+
+void failed(struct step *s, struct proto_op *op, int error)
+{
+    if (op->detached)
+        return;
+    op->detached = true;
+    struct proto_effect *e = effect(s, PROTO_FAILED);
+    e->waiter = op->waiter;
+    e->error = error;
+}

@@ -1,0 +1,223 @@
+/* hold.c - holds of this node's ranks: nesting, release, questions. */
+#include "protocol/internal.h"
+
+struct proto_hold *hold_of(const struct proto_region *r, int32_t rank)
+{
+    for (struct proto_link *l = r->holds.next; l != &r->holds; l = l->next) {
+        struct proto_hold *hold = CONTAINER(l, struct proto_hold, link);
+        if (hold->rank == rank)
+            return hold;
+    }
+    return NULL;
+}
+
+/* Is @r part of what @hold pins? */
+static bool sees(const struct proto_hold *hold, const struct proto_region *r)
+{
+    if (hold->region == r)
+        return true;
+    for (struct proto_link *l = hold->pins.next; l != &hold->pins; l = l->next)
+        if (CONTAINER(l, struct proto_pin, link)->region == r)
+            return true;
+    return false;
+}
+
+/* The hold of @rank that covers @r, except @but: WRITE before READ. */
+static bool cover(const struct proto_region *r, int32_t rank,
+                  const struct proto_hold *but, struct proto_hold **hold_out,
+                  enum drasync_mode *mode_out)
+{
+    const struct proto_region *x;
+    *hold_out = NULL;
+    for (x = r; x; x = x->parent) {
+        if (x->write_rank == rank) {
+            *mode_out = DRASYNC_WRITE;
+            return true;
+        }
+    }
+    for (x = r; x; x = x->parent) {
+        if (list_empty(&x->holds))
+            continue;
+        struct proto_hold *hold = hold_of(x, rank);
+        if (!hold || hold == but || hold->covered || !sees(hold, r))
+            continue;
+        *mode_out = DRASYNC_READ;
+        *hold_out = hold;
+        return true;
+    }
+    return false;
+}
+
+bool own_cover(const struct proto_region *r, int32_t rank,
+               enum drasync_mode *mode_out)
+{
+    struct proto_hold *hold;
+    return cover(r, rank, NULL, &hold, mode_out);
+}
+
+int proto_held(const struct proto_region *region, int32_t rank)
+{
+    enum drasync_mode mode;
+    return own_cover(region, rank, &mode) ? (int)mode : 0;
+}
+
+void hold_link(struct proto_hold *hold, struct proto_region *r)
+{
+    hold->region = r;
+    hold->count = 1;
+    list_insert(&r->holds, &hold->link);
+    count(r, COUNT_READS, 1);
+}
+
+void hold_end(struct step *s, struct proto_hold *hold)
+{
+    struct proto_region *r = hold->region;
+    pins_end(s, &hold->pins);
+    list_remove(&hold->link);
+    count(r, COUNT_READS, -1);
+    mark_gc(s, r);
+    give(s, PROTO_HOLD, hold);
+}
+
+void grant_write(struct proto_region *r, int32_t rank)
+{
+    if (r->write_rank < 0) {
+        r->write_rank = rank;
+        r->write_count = 0;
+        count(r, COUNT_BUSY, 1);
+    }
+    r->write_count++;
+}
+
+bool pin_subtree(struct step *s, struct proto_link *list,
+                 struct proto_region *top)
+{
+    for (struct proto_region *r = top; r; r = proto_next(top, r)) {
+        if (r->dead || r->gone)
+            continue;
+        if (!pin_new(s, list, r, copy_current(r))) {
+            pins_end(s, list);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_below(const struct proto_region *r,
+                     const struct proto_region *top)
+{
+    for (; r; r = r->parent)
+        if (r == top)
+            return true;
+    return false;
+}
+
+/*
+ * @hold was covered by something that is released: @ended (READ), or a WRITE
+ * hold.  Give it pins of its own, unless something else of the rank covers it.
+ */
+static void uncover(struct step *s, struct proto_hold *hold,
+                    struct proto_hold *ended)
+{
+    struct proto_hold *other;
+    enum drasync_mode mode;
+    struct proto_region *top = hold->region;
+    if (cover(top, hold->rank, hold, &other, &mode))
+        return;
+    hold->covered = false;
+    if (!ended) {
+        if (pin_subtree(s, &hold->pins, top))
+            return;
+        /* No memory for pins: stay as strong as before until released. */
+        for (uint32_t i = 0; i < hold->count; i++)
+            grant_write(top, hold->rank);
+        hold_end(s, hold);
+        return;
+    }
+    struct proto_link *next;
+    for (struct proto_link *l = ended->pins.next; l != &ended->pins; l = next) {
+        next = l->next;
+        if (!is_below(CONTAINER(l, struct proto_pin, link)->region, top))
+            continue;
+        list_remove(l);
+        list_insert(&hold->pins, l);
+    }
+}
+
+/* The holds of @rank in @top's subtree that @ended (NULL: WRITE) covered. */
+static void uncover_below(struct step *s, struct proto_region *top,
+                          int32_t rank, struct proto_hold *ended)
+{
+    uint32_t own = ended ? 1 : 0;
+    if (top->reads <= own)
+        return;
+    for (struct proto_region *r = top; r; r = proto_next(top, r)) {
+        struct proto_hold *hold = hold_of(r, rank);
+        if (hold && hold != ended && hold->covered)
+            uncover(s, hold, ended);
+    }
+}
+
+void write_end(struct step *s, struct proto_region *r)
+{
+    int32_t rank = r->write_rank;
+    r->write_rank = -1;
+    r->write_count = 0;
+    count(r, COUNT_BUSY, -1);
+    uncover_below(s, r, rank, NULL);
+    mark_serve_below(s, r);
+}
+
+static void read_end(struct step *s, struct proto_hold *hold)
+{
+    if (!hold->covered) {
+        hold->covered = true; /* it covers no more */
+        uncover_below(s, hold->region, hold->rank, hold);
+    }
+    hold_end(s, hold);
+}
+
+int proto_release(struct proto_node *node, int32_t rank,
+                  struct proto_region *r, struct proto_effects *out)
+{
+    struct proto_hold *hold = NULL;
+    if (r->write_rank == rank) {
+        if (r->write_count > 1) {
+            r->write_count--;
+            return 0;
+        }
+    } else {
+        hold = hold_of(r, rank);
+        if (!hold)
+            return DRASYNC_ENOTHELD;
+        if (hold->count > 1) {
+            hold->count--;
+            return 0;
+        }
+    }
+    struct step s;
+    step_begin(&s, node, out);
+    if (hold)
+        read_end(&s, hold);
+    else
+        write_end(&s, r);
+    step_end(&s);
+    return 0;
+}
+
+void proto_end_rank(struct proto_node *node, int32_t rank,
+                    struct proto_region *root, struct proto_effects *out)
+{
+    struct step s;
+    step_begin(&s, node, out);
+    /* READ holds first, so that none is left for a WRITE hold to uncover. */
+    for (struct proto_region *r = root; r; r = proto_next(root, r)) {
+        struct proto_hold *hold;
+        while ((hold = hold_of(r, rank)) != NULL)
+            hold_end(&s, hold);
+    }
+    for (struct proto_region *r = root; r; r = proto_next(root, r))
+        if (r->write_rank == rank)
+            write_end(&s, r);
+    step_end(&s);
+}

@@ -1,0 +1,305 @@
+/*
+ * internal.h - what the files of protocol/ share: operations, the step that
+ * runs, and the moves on records from which the messages are made.
+ *
+ * Everything here runs inside one step (struct step) and leaves work that would
+ * disturb its callers' walks (serving queues, removing records) to step_end().
+ */
+#ifndef DRASYNC_PROTOCOL_INTERNAL_H
+#define DRASYNC_PROTOCOL_INTERNAL_H
+
+#include <assert.h>
+#include <string.h>
+
+#include "protocol/protocol.h"
+
+#ifdef PROTO_FAULTS
+#include "sim/faults.h"
+#define FAULT(s, which) (((s)->node->faults & (uint32_t)(which)) != 0)
+#else
+#define FAULT(s, which) ((void)(s), 0)
+#endif
+
+#define CONTAINER(link, type, member)                                         \
+    ((type *)(void *)((char *)(link) - offsetof(type, member)))
+
+/* --- Lists ---------------------------------------------------------------- */
+
+static inline void list_init(struct proto_link *head)
+{
+    head->next = head->prev = head;
+}
+
+static inline bool list_empty(const struct proto_link *head)
+{
+    return head->next == head;
+}
+
+/* Put @link before @at: at the end if that is the head. */
+static inline void list_insert(struct proto_link *at, struct proto_link *link)
+{
+    link->prev = at->prev;
+    link->next = at;
+    at->prev->next = link;
+    at->prev = link;
+}
+
+static inline void list_remove(struct proto_link *link)
+{
+    link->prev->next = link->next;
+    link->next->prev = link->prev;
+    link->next = link->prev = link;
+}
+
+/* Append all of @from to @to. */
+static inline void list_move_all(struct proto_link *to, struct proto_link *from)
+{
+    while (!list_empty(from)) {
+        struct proto_link *link = from->next;
+        list_remove(link);
+        list_insert(to, link);
+    }
+}
+
+/* --- Objects -------------------------------------------------------------- */
+
+/* A region that an operation has yet to lock. */
+struct proto_part {
+    struct proto_link link;      /* in op->parts, in lock order */
+    struct proto_link by_region; /* in region->parts */
+    struct proto_region *region; /* NULL: it was deleted */
+};
+
+enum op_kind { OP_ACQUIRE, OP_DELETE, OP_FOREIGN, OP_PUBLISH, OP_LOOKUP,
+               OP_CHUNK };
+enum op_where { AT_NOTHING, AT_QUEUE, AT_PENDING, AT_OWNER, AT_LEADER };
+enum delete_stage { DELETE_GATHER, DELETE_SENDS, DELETE_HOLDS, DELETE_BURY };
+
+struct proto_op {
+    struct proto_link link; /* where: queue, pending, requests, followers */
+    uint8_t kind, where, mode, stage;
+    uint16_t flags, hops;
+    bool detached;  /* nobody waits any more */
+    bool busy;      /* a delete was told so */
+    bool restart;   /* a copy it was told it has is not here: begin again */
+    uint32_t node;
+    int32_t rank;
+    int error;      /* it failed, and waits for its data to arrive */
+    uint64_t ticket, sent_epoch;
+    struct proto_region *target, *at;
+    struct proto_link parts, pins, followers;
+    struct proto_link arrivals; /* by_op */
+    uint32_t awaiting;          /* data, or answers to a delete */
+    struct proto_hold *hold;
+    void *waiter;
+    char name[DRASYNC_NAME_MAX + 1];
+};
+
+/* A TRANSFER that was sent: until the receiver says SETTLED and the caller
+ * proto_sent(). */
+struct proto_sending {
+    struct proto_link link; /* in root->sendings */
+    struct proto_link pins;
+    uint32_t node;
+    uint64_t ticket;
+    bool settled, sent;
+};
+
+/* A TRANSFER that came: until its data is here; if the sender keeps writers
+ * out for it, until the operation ends. */
+struct proto_arrival {
+    struct proto_link link, by_op;
+    struct proto_op *op;
+    struct proto_region *region;
+    uint32_t node;
+    uint64_t ticket;
+    bool here, shared;
+    int error;
+};
+
+struct proto_presence {
+    struct proto_link link;
+    uint32_t node;
+    uint64_t version; /* of the newest copy that node has */
+};
+
+struct proto_name {
+    struct proto_link link;
+    bool waits; /* a lookup */
+    uint32_t node;
+    uint64_t ticket, region, incarnation;
+    char name[DRASYNC_NAME_MAX + 1];
+};
+
+/* --- The step ------------------------------------------------------------- */
+
+struct step {
+    struct proto_node *node;
+    const struct proto_env *env;
+    struct proto_effects *out;
+    struct proto_link serve, gc;
+};
+
+void step_begin(struct step *s, struct proto_node *node,
+                struct proto_effects *out);
+/* Serve the queues and remove the records that the step marked. */
+void step_end(struct step *s);
+
+static inline void *take(struct step *s, enum proto_type type)
+{
+    return s->env->take(s->env->ctx, type);
+}
+
+static inline void give(struct step *s, enum proto_type type, void *object)
+{
+    s->env->give(s->env->ctx, type, object);
+}
+
+static inline struct proto_region *find(struct step *s, uint64_t address)
+{
+    return s->env->find(s->env->ctx, address);
+}
+
+static inline uint32_t self_of(const struct step *s)
+{
+    return s->env->self;
+}
+
+/* effects.c */
+struct proto_effect *effect(struct step *s, enum proto_effect_kind kind);
+/* Begin a message; its items are those added until the next begins. */
+struct proto_message *send_message(struct step *s, uint32_t to,
+                                   enum proto_message_type type);
+struct proto_item *add_item(struct step *s, size_t send_index,
+                            enum proto_item_kind kind);
+void send_about(struct step *s, uint32_t to, enum proto_message_type type,
+                const struct proto_region *r, uint64_t ticket);
+void poison(struct step *s, const char *why);
+void granted(struct step *s, struct proto_op *op, struct proto_hold *hold,
+             bool split);
+void failed(struct step *s, struct proto_op *op, int error);
+
+/* region.c */
+struct proto_region *region_new(struct step *s, uint64_t address,
+                                uint64_t incarnation,
+                                struct proto_region *parent);
+/* The record of a region that a message names: found, adopted or made (the
+ * caller has reserved); what else had the address is forgotten. */
+struct proto_region *region_learn(struct step *s, uint64_t address,
+                                  uint64_t incarnation,
+                                  struct proto_region *parent);
+void region_link(struct proto_region *r, struct proto_region *parent);
+void region_unindex(struct step *s, struct proto_region *r);
+void mark_gc(struct step *s, struct proto_region *r);
+void mark_serve(struct step *s, struct proto_region *r);
+void mark_serve_below(struct step *s, struct proto_region *top);
+void collect(struct step *s);
+void set_owned(struct proto_region *r, bool owned);
+void learn_hint(struct step *s, struct proto_region *r, uint32_t node,
+                uint64_t epoch);
+uint32_t home_of(struct step *s, uint64_t address);
+/* It is known to be deleted: end what waits for it here, and the record. */
+void region_dead(struct step *s, struct proto_region *r);
+void region_end_waiting(struct step *s, struct proto_region *r);
+
+enum counter { COUNT_AWAY, COUNT_BUSY, COUNT_WAITING, COUNT_READS,
+               COUNT_PINNED };
+void count(struct proto_region *r, enum counter which, int delta);
+
+/* copy.c */
+struct proto_copy *copy_new(struct step *s, struct proto_region *r,
+                            uint64_t version, uint64_t arriving);
+/* The copy of @version whose data is here, or NULL. */
+struct proto_copy *copy_find(const struct proto_region *r, uint64_t version);
+void copy_drop(struct step *s, struct proto_region *r, struct proto_copy *copy);
+/* Drop a copy, or all, if nothing refers to it and it is not the newest. */
+void copy_check(struct step *s, struct proto_region *r,
+                struct proto_copy *copy);
+void copies_check(struct step *s, struct proto_region *r);
+void pinned_update(struct proto_region *r);
+/* The current copy, with its version brought up to date. */
+struct proto_copy *copy_current(struct proto_region *r);
+struct proto_pin *pin_new(struct step *s, struct proto_link *list,
+                          struct proto_region *r, struct proto_copy *copy);
+void pin_end(struct step *s, struct proto_pin *pin);
+void pins_end(struct step *s, struct proto_link *list);
+void unshare(struct step *s, struct proto_pin *pin);
+
+/* hold.c */
+bool own_cover(const struct proto_region *r, int32_t rank,
+               enum drasync_mode *mode_out);
+struct proto_hold *hold_of(const struct proto_region *r, int32_t rank);
+void hold_link(struct proto_hold *hold, struct proto_region *r);
+void hold_end(struct step *s, struct proto_hold *hold);
+void write_end(struct step *s, struct proto_region *r);
+bool pin_subtree(struct step *s, struct proto_link *list,
+                 struct proto_region *top);
+void grant_write(struct proto_region *r, int32_t rank);
+
+/* op.c */
+struct proto_op *op_new(struct step *s, enum op_kind kind, int32_t rank,
+                        struct proto_region *target, enum drasync_mode mode,
+                        void *waiter);
+void op_free(struct step *s, struct proto_op *op);
+bool part_push(struct step *s, struct proto_op *op, struct proto_link *before,
+               struct proto_region *r);
+void part_end(struct step *s, struct proto_part *part);
+bool grantable(struct step *s, const struct proto_region *r,
+               const struct proto_op *op);
+void advance(struct step *s, struct proto_op *op);
+void op_fail(struct step *s, struct proto_op *op, int error);
+void op_unlist(struct proto_op *op);
+void enqueue(struct step *s, struct proto_op *op, struct proto_region *r);
+void op_settle(struct step *s, struct proto_op *op);
+void op_unlock(struct step *s, struct proto_op *op);
+void serve(struct step *s, struct proto_region *r);
+
+/* request.c */
+void pump(struct step *s, struct proto_region *r);
+void request(struct step *s, struct proto_op *op, struct proto_region *r);
+void make_pending(struct proto_op *op, struct proto_region *r);
+struct proto_op *request_by_ticket(struct proto_region *r, uint64_t ticket);
+void refuse(struct step *s, struct proto_region *r, struct proto_op *op,
+            int error);
+/* The answer to @op's request says that the part is deleted, or why not. */
+void request_refused(struct step *s, struct proto_op *op, int error);
+
+/* transfer_send.c, transfer.c */
+void grant_foreign(struct step *s, struct proto_region *r,
+                   struct proto_op *op);
+void sending_settled(struct step *s, struct proto_region *root, uint32_t node,
+                     uint64_t ticket, bool settled, bool sent, bool placed);
+/* Add @r with its token, for @to, to the message at @send; then, when the
+ * message is complete, let it go. */
+struct proto_item *token_items(struct step *s, size_t send,
+                               struct proto_region *r, uint32_t to);
+void token_leave(struct step *s, struct proto_region *r, uint32_t to);
+struct proto_presence *presence_of(struct proto_region *r, uint32_t node);
+void bounce(struct step *s, struct proto_region *r, uint32_t from,
+            const struct proto_message *m);
+void tell_home(struct step *s, const struct proto_message *m);
+void arrival_end(struct step *s, struct proto_arrival *a, int error);
+void answer_asker(struct step *s, struct proto_region *r);
+
+/* names.c, shutdown.c */
+void lookup_answer(struct step *s, const struct proto_name *lookup,
+                   const struct proto_name *found, int error);
+struct proto_link *name_slot(struct proto_node *node, const char *name);
+struct proto_op *ask_by_ticket(struct step *s, uint64_t ticket);
+void shutdown_step(struct step *s);
+void ask_detach(struct step *s, struct proto_op *op);
+
+/* delete.c, recall.c, bury.c */
+void delete_locked(struct step *s, struct proto_op *op);
+void delete_next(struct step *s, struct proto_op *op);
+void bury_start(struct step *s, struct proto_op *op);
+void bury_end(struct step *s, struct proto_op *op);
+
+/* The handlers of messages, one file each. */
+typedef void handler(struct step *s, uint32_t from,
+                     const struct proto_message *m);
+#define PROTO_HANDLER(name) handler on_##name;
+PROTO_MESSAGES(PROTO_HANDLER)
+#undef PROTO_HANDLER
+
+#endif

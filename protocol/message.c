@@ -1,0 +1,75 @@
+/* message.c - a message comes in: which trees it needs, and its handler. */
+#include "protocol/internal.h"
+
+static handler *const handlers[PROTO_MESSAGE_TYPES] = {
+#define PROTO_HANDLER_ENTRY(name) [PROTO_##name] = on_##name,
+    PROTO_MESSAGES(PROTO_HANDLER_ENTRY)
+#undef PROTO_HANDLER_ENTRY
+};
+
+static const char *const names[PROTO_MESSAGE_TYPES] = {
+    [PROTO_NO_MESSAGE] = "NONE",
+#define PROTO_NAME_ENTRY(name) [PROTO_##name] = #name,
+    PROTO_MESSAGES(PROTO_NAME_ENTRY)
+#undef PROTO_NAME_ENTRY
+};
+
+const char *proto_message_name(unsigned type)
+{
+    return type < PROTO_MESSAGE_TYPES ? names[type] : "UNKNOWN";
+}
+
+uint64_t proto_message_tree(const struct proto_message *m)
+{
+    switch (m->type) {
+    case PROTO_REQUEST:
+    case PROTO_REFUSED:
+    case PROTO_SETTLED:
+    case PROTO_RECALL:
+    case PROTO_RECALLED:
+    case PROTO_BURY:
+    case PROTO_BURIED:
+        return m->root;
+    default:
+        return PROTO_TREE_ALL;
+    }
+}
+
+void proto_node_open(struct proto_node *node, const struct proto_env *env)
+{
+    memset(node, 0, sizeof(*node));
+    node->env = *env;
+    for (int i = 0; i < PROTO_NAME_SLOTS; i++)
+        list_init(&node->names[i]);
+    list_init(&node->lookups);
+    list_init(&node->asks);
+    node->wave = 1;
+    node->counting = true;
+}
+
+void proto_message(struct proto_node *node, uint32_t from,
+                   const struct proto_message *message,
+                   struct proto_effects *out)
+{
+    struct step s;
+    step_begin(&s, node, out);
+    handlers[message->type](&s, from, message);
+    step_end(&s);
+}
+
+void on_POISON(struct step *s, uint32_t from, const struct proto_message *m)
+{
+    struct proto_effect *e = effect(s, PROTO_POISONED);
+    e->node = from;
+    e->why = "another node ended the job";
+    e->message = *m;
+}
+
+void proto_poison(struct proto_node *node, const char *why,
+                  struct proto_effects *out)
+{
+    struct step s;
+    step_begin(&s, node, out);
+    poison(&s, why);
+    step_end(&s);
+}

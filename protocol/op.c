@@ -1,0 +1,411 @@
+/*
+ * op.c - operations: an acquire (or the WRITE of a delete) locks the regions of
+ * its subtree one after the other, parents before children, children in order
+ * of creation, each where its token is, and is granted when it has them all.
+ */
+#include "protocol/internal.h"
+
+struct proto_op *op_new(struct step *s, enum op_kind kind, int32_t rank,
+                        struct proto_region *target, enum drasync_mode mode,
+                        void *waiter)
+{
+    struct proto_op *op = take(s, PROTO_OP);
+    if (!op)
+        return NULL;
+    memset(op, 0, sizeof(*op));
+    op->kind = (uint8_t)kind;
+    op->mode = (uint8_t)mode;
+    op->rank = rank;
+    op->node = self_of(s);
+    op->waiter = waiter;
+    list_init(&op->link);
+    list_init(&op->parts);
+    list_init(&op->pins);
+    list_init(&op->followers);
+    list_init(&op->arrivals);
+    if (kind == OP_ACQUIRE && mode == DRASYNC_READ) {
+        op->hold = take(s, PROTO_HOLD);
+        if (!op->hold) {
+            give(s, PROTO_OP, op);
+            return NULL;
+        }
+        memset(op->hold, 0, sizeof(*op->hold));
+        op->hold->rank = rank;
+        list_init(&op->hold->link);
+        list_init(&op->hold->pins);
+    }
+    op->target = target;
+    if (target)
+        target->keeps++;
+    return op;
+}
+
+void op_free(struct step *s, struct proto_op *op)
+{
+    if (op->target) {
+        op->target->keeps--;
+        mark_gc(s, op->target);
+    }
+    if (op->hold)
+        give(s, PROTO_HOLD, op->hold);
+    give(s, PROTO_OP, op);
+}
+
+bool part_push(struct step *s, struct proto_op *op, struct proto_link *before,
+               struct proto_region *r)
+{
+    struct proto_part *part = take(s, PROTO_PART);
+    (void)op;
+    if (!part)
+        return false;
+    part->region = r;
+    list_insert(before, &part->link);
+    list_insert(&r->parts, &part->by_region);
+    return true;
+}
+
+void part_end(struct step *s, struct proto_part *part)
+{
+    if (part->region) {
+        list_remove(&part->by_region);
+        mark_gc(s, part->region);
+    }
+    list_remove(&part->link);
+    give(s, PROTO_PART, part);
+}
+
+void op_unlist(struct proto_op *op)
+{
+    list_remove(&op->link);
+    switch (op->where) {
+    case AT_QUEUE:
+    case AT_PENDING:
+        count(op->at, COUNT_WAITING, -1);
+        break;
+    case AT_OWNER:
+        op->at->sent--;
+        break;
+    default:
+        break;
+    }
+    op->where = AT_NOTHING;
+}
+
+void enqueue(struct step *s, struct proto_op *op, struct proto_region *r)
+{
+    op->at = r;
+    op->where = AT_QUEUE;
+    list_insert(&r->queue, &op->link);
+    count(r, COUNT_WAITING, 1);
+    mark_serve(s, r);
+}
+
+bool grantable(struct step *s, const struct proto_region *r,
+               const struct proto_op *op)
+{
+    if (FAULT(s, FAULT_IGNORE_HOLDS))
+        return !r->lock;
+    if (r->lock && r->lock != op)
+        return false;
+    for (const struct proto_region *x = r; x; x = x->parent)
+        if (x->write_rank >= 0 &&
+            (op->kind == OP_FOREIGN || x->write_rank != op->rank))
+            return false;
+    return op->mode == DRASYNC_READ || r->shared == 0;
+}
+
+static bool own_write(const struct proto_region *r, int32_t rank)
+{
+    for (; r; r = r->parent)
+        if (r->write_rank == rank)
+            return true;
+    return false;
+}
+
+/* Lock @r for @op, and note its children; false: no memory. */
+static bool lock_part(struct step *s, struct proto_op *op,
+                      struct proto_region *r)
+{
+    struct proto_link *before = op->parts.next;
+    for (struct proto_link *l = r->children.next; l != &r->children;
+         l = l->next) {
+        struct proto_region *child =
+            CONTAINER(l, struct proto_region, sibling);
+        if (!child->dead && !child->gone && !part_push(s, op, before, child))
+            return false;
+    }
+    if (op->mode == DRASYNC_WRITE) {
+        r->lock = op;
+        count(r, COUNT_BUSY, 1);
+        return true;
+    }
+    struct proto_pin *pin = pin_new(s, &op->pins, r, copy_current(r));
+    if (!pin)
+        return false;
+    if (!FAULT(s, FAULT_NO_SHARED)) {
+        pin->shared = true;
+        r->shared++;
+        count(r, COUNT_BUSY, 1);
+    }
+    return true;
+}
+
+/* Take back what @op has locked. */
+void op_unlock(struct step *s, struct proto_op *op)
+{
+    if (op->mode == DRASYNC_READ) {
+        pins_end(s, &op->pins);
+        return;
+    }
+    for (struct proto_region *r = op->target; r; r = proto_next(op->target, r)) {
+        if (r->lock != op)
+            continue;
+        r->lock = NULL;
+        count(r, COUNT_BUSY, -1);
+        mark_gc(s, r);
+    }
+    mark_serve_below(s, op->target);
+}
+
+/* Tell the senders that keep writers out for @op that they need not. */
+void op_settle(struct step *s, struct proto_op *op)
+{
+    while (!list_empty(&op->arrivals)) {
+        struct proto_arrival *a =
+            CONTAINER(op->arrivals.next, struct proto_arrival, by_op);
+        assert(a->here);
+        arrival_end(s, a, a->error);
+    }
+}
+
+static void end_parts(struct step *s, struct proto_op *op)
+{
+    while (!list_empty(&op->parts))
+        part_end(s, CONTAINER(op->parts.next, struct proto_part, link));
+}
+
+/* @op is over, with @error: tell, now; give back, when nothing comes any more. */
+void op_fail(struct step *s, struct proto_op *op, int error)
+{
+    assert(op->where == AT_NOTHING);
+    if (!op->error)
+        op->error = error;
+    if (op->kind == OP_DELETE && error == DRASYNC_EAGAIN)
+        error = DRASYNC_EBUSY;
+    failed(s, op, error);
+    while (!list_empty(&op->followers)) {
+        struct proto_op *follower =
+            CONTAINER(op->followers.next, struct proto_op, link);
+        op_unlist(follower);
+        op_fail(s, follower, error);
+    }
+    end_parts(s, op);
+    if (op->awaiting)
+        return;
+    op_unlock(s, op);
+    op_settle(s, op);
+    op_free(s, op);
+}
+
+/* Copy @from's pins for @op; false: no memory. */
+static bool clone_pins(struct step *s, struct proto_link *from,
+                       struct proto_link *to)
+{
+    for (struct proto_link *l = from->next; l != from; l = l->next) {
+        struct proto_pin *pin = CONTAINER(l, struct proto_pin, link);
+        if (!pin_new(s, to, pin->region, pin->copy)) {
+            pins_end(s, to);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Make @op's pins a hold of its rank. */
+static void become_hold(struct step *s, struct proto_op *op)
+{
+    enum drasync_mode mode;
+    struct proto_region *r = op->target;
+    struct proto_hold *hold = hold_of(r, op->rank);
+    if (hold || own_cover(r, op->rank, &mode))
+        pins_end(s, &op->pins);
+    if (hold) {
+        hold->count++;
+        granted(s, op, hold, false);
+        return;
+    }
+    hold = op->hold;
+    op->hold = NULL;
+    hold->covered = own_cover(r, op->rank, &mode);
+    list_move_all(&hold->pins, &op->pins);
+    hold_link(hold, r);
+    granted(s, op, hold, false);
+}
+
+static void complete_read(struct step *s, struct proto_op *op)
+{
+    struct proto_link *l;
+    for (l = op->pins.next; l != &op->pins; l = l->next)
+        unshare(s, CONTAINER(l, struct proto_pin, link));
+    op_settle(s, op);
+    while (!list_empty(&op->followers)) {
+        struct proto_op *follower =
+            CONTAINER(op->followers.next, struct proto_op, link);
+        op_unlist(follower);
+        if (follower->detached || !clone_pins(s, &op->pins, &follower->pins)) {
+            op_fail(s, follower, DRASYNC_ENOMEM);
+            continue;
+        }
+        become_hold(s, follower);
+        op_free(s, follower);
+    }
+    if (op->detached)
+        pins_end(s, &op->pins);
+    else
+        become_hold(s, op);
+    op_free(s, op);
+}
+
+static void complete(struct step *s, struct proto_op *op)
+{
+    struct proto_region *r = op->target;
+    if (op->kind == OP_DELETE) {
+        delete_locked(s, op);
+        return;
+    }
+    if (op->mode == DRASYNC_READ) {
+        complete_read(s, op);
+        return;
+    }
+    op_settle(s, op);
+    if (!op->detached) {
+        grant_write(r, op->rank);
+        if (!FAULT(s, FAULT_SAME_VERSION))
+            r->written = ++r->root->clock;
+    }
+    op_unlock(s, op);
+    granted(s, op, NULL, r->pinned > 0 && !FAULT(s, FAULT_NO_SPLIT));
+    op_free(s, op);
+}
+
+/* READ: let everything go and begin again. */
+static void restart(struct step *s, struct proto_op *op)
+{
+    op->restart = false;
+    op->flags |= PROTO_FRESH;
+    pins_end(s, &op->pins);
+    op_settle(s, op);
+    end_parts(s, op);
+    if (part_push(s, op, &op->parts, op->target))
+        advance(s, op);
+    else
+        op_fail(s, op, DRASYNC_ENOMEM);
+}
+
+void advance(struct step *s, struct proto_op *op)
+{
+    while (!op->error && !op->restart && !list_empty(&op->parts)) {
+        struct proto_part *part =
+            CONTAINER(op->parts.next, struct proto_part, link);
+        struct proto_region *r = part->region;
+        if (op->detached && list_empty(&op->followers)) {
+            op_fail(s, op, DRASYNC_EAGAIN);
+            return;
+        }
+        part_end(s, part);
+        if (!r || r->dead || r->gone) {
+            if (r != op->target)
+                continue;
+            op_fail(s, op, DRASYNC_EDELETED);
+            return;
+        }
+        if (!r->owned) {
+            request(s, op, r);
+            return;
+        }
+        if (!grantable(s, r, op) ||
+            (!list_empty(&r->queue) && !own_write(r, op->rank))) {
+            if (op->flags & PROTO_NOWAIT)
+                op_fail(s, op, DRASYNC_EAGAIN);
+            else
+                enqueue(s, op, r);
+            return;
+        }
+        if (!lock_part(s, op, r)) {
+            op_fail(s, op, DRASYNC_ENOMEM);
+            return;
+        }
+    }
+    if (op->awaiting)
+        return;
+    if (op->error)
+        op_fail(s, op, op->error);
+    else if (op->restart)
+        restart(s, op);
+    else
+        complete(s, op);
+}
+
+void serve(struct step *s, struct proto_region *r)
+{
+    while (r->owned && !list_empty(&r->queue)) {
+        struct proto_op *op =
+            CONTAINER(r->queue.next, struct proto_op, link);
+        if (!grantable(s, r, op))
+            return;
+        op_unlist(op);
+        if (op->kind == OP_FOREIGN) {
+            grant_foreign(s, r, op);
+            continue;
+        }
+        if (lock_part(s, op, r))
+            advance(s, op);
+        else
+            op_fail(s, op, DRASYNC_ENOMEM);
+    }
+}
+
+void proto_detach(struct proto_node *node, struct proto_op *op,
+                  struct proto_effects *out)
+{
+    struct step s;
+    step_begin(&s, node, out);
+    op->detached = true;
+    if (op->kind == OP_LOOKUP || op->kind == OP_PUBLISH ||
+        op->kind == OP_CHUNK)
+        ask_detach(&s, op);
+    else if (op->where == AT_LEADER ||
+             (op->where != AT_OWNER && op->where != AT_NOTHING &&
+              list_empty(&op->followers))) {
+        struct proto_region *r = op->at;
+        bool queued = op->where == AT_QUEUE;
+        op_unlist(op);
+        op_fail(&s, op, DRASYNC_EAGAIN);
+        if (queued)
+            mark_serve(&s, r);
+    }
+    step_end(&s);
+}
+
+void step_begin(struct step *s, struct proto_node *node,
+                struct proto_effects *out)
+{
+    s->node = node;
+    s->env = &node->env;
+    s->out = out;
+    list_init(&s->serve);
+    list_init(&s->gc);
+}
+
+void step_end(struct step *s)
+{
+    while (!list_empty(&s->serve)) {
+        struct proto_region *r =
+            CONTAINER(s->serve.next, struct proto_region, serve);
+        list_remove(&r->serve);
+        if (!list_empty(&r->pending))
+            pump(s, r);
+        serve(s, r);
+    }
+    collect(s);
+}

@@ -1,0 +1,34 @@
+/* refused.c - REFUSED: the token's node cannot give what was asked for. */
+#include "protocol/internal.h"
+
+void request_refused(struct step *s, struct proto_op *op, int error)
+{
+    struct proto_region *r = op->at;
+    if (error == DRASYNC_EDELETED && op->target != r) {
+        /* A part is gone: the rest is the subtree. */
+        r->gone = true;
+        mark_gc(s, r);
+        advance(s, op);
+        return;
+    }
+    if (error == DRASYNC_EDELETED) {
+        r->gone = true;
+        mark_gc(s, r);
+    }
+    op_fail(s, op, error);
+}
+
+void on_REFUSED(struct step *s, uint32_t from, const struct proto_message *m)
+{
+    (void)from;
+    struct proto_region *r = find(s, m->region);
+    if (!r || r->incarnation != m->incarnation)
+        return;
+    struct proto_op *op = request_by_ticket(r, m->ticket);
+    if (!op)
+        return;
+    op_unlist(op);
+    learn_hint(s, r, m->via, m->epoch);
+    request_refused(s, op, m->error);
+    pump(s, r);
+}

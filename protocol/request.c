@@ -1,0 +1,289 @@
+/*
+ * request.c - REQUEST: how it is sent, follows the token, waits for it where it
+ * will come, and joins its queue.
+ *
+ * A hint says where the token went at a numbered move, so a request that goes
+ * on only to a later move never runs in a circle, and a node that waits for the
+ * token itself may keep requests that know less than its own did.
+ */
+#include "protocol/internal.h"
+
+struct proto_op *request_by_ticket(struct proto_region *r, uint64_t ticket)
+{
+    struct proto_link *head = &r->root->requests;
+    for (struct proto_link *l = head->next; l != head; l = l->next) {
+        struct proto_op *op = CONTAINER(l, struct proto_op, link);
+        if (op->ticket == ticket && op->at == r)
+            return op;
+    }
+    return NULL;
+}
+
+static bool is_local(const struct proto_op *op)
+{
+    return op->kind != OP_FOREIGN;
+}
+
+static void follow(struct proto_op *leader, struct proto_region *r)
+{
+    struct proto_link *next;
+    if (leader->mode != DRASYNC_READ || leader->target != r ||
+        !list_empty(&leader->pins))
+        return;
+    for (struct proto_link *l = r->pending.next; l != &r->pending; l = next) {
+        struct proto_op *op = CONTAINER(l, struct proto_op, link);
+        next = l->next;
+        if (!is_local(op) || op->mode != DRASYNC_READ || op->target != r ||
+            op->flags != leader->flags || !list_empty(&op->pins) ||
+            !list_empty(&op->followers))
+            return;
+        op_unlist(op);
+        op->where = AT_LEADER;
+        list_insert(&leader->followers, &op->link);
+    }
+}
+
+static void send_request(struct step *s, struct proto_op *op,
+                         struct proto_region *r)
+{
+    uint32_t to = r->epoch ? r->hint : home_of(s, r->address);
+    if (to == self_of(s)) {
+        op->at = r;
+        request_refused(s, op, DRASYNC_EDELETED);
+        return;
+    }
+    op->at = r;
+    op->where = AT_OWNER;
+    op->ticket = s->env->ticket(s->env->ctx);
+    op->sent_epoch = r->epoch;
+    r->sent++;
+    list_insert(&r->root->requests, &op->link);
+    follow(op, r);
+    send_about(s, to, PROTO_REQUEST, r, op->ticket);
+    struct proto_message *m = &s->out->effect[s->out->count - 1].message;
+    m->mode = op->mode;
+    m->flags = op->flags;
+    if (r->root->forgot)
+        m->flags |= PROTO_FRESH;
+    m->via = to;
+    m->epoch = r->epoch;
+}
+
+void make_pending(struct proto_op *op, struct proto_region *r)
+{
+    op->at = r;
+    op->where = AT_PENDING;
+    list_insert(&r->pending, &op->link);
+    count(r, COUNT_WAITING, 1);
+}
+
+void request(struct step *s, struct proto_op *op, struct proto_region *r)
+{
+    if (!r->locating && ((op->flags & PROTO_NOWAIT) || r->sent == 0)) {
+        send_request(s, op, r);
+        return;
+    }
+    make_pending(op, r);
+}
+
+/* Does an own request make this the place where the token will come, later
+ * than move @epoch? */
+static bool owner_to_be(const struct proto_region *r, uint64_t epoch)
+{
+    if (!r->sent)
+        return false;
+    struct proto_link *head = &r->root->requests;
+    for (struct proto_link *l = head->next; l != head; l = l->next) {
+        struct proto_op *op = CONTAINER(l, struct proto_op, link);
+        if (op->at == r && op->mode == DRASYNC_WRITE &&
+            !(op->flags & PROTO_NOWAIT) && op->sent_epoch > epoch)
+            return true;
+    }
+    return false;
+}
+
+static void forward(struct step *s, struct proto_region *r,
+                    const struct proto_message *request_message)
+{
+    struct proto_message m = *request_message;
+    uint32_t to, home = home_of(s, m.region);
+    if (r->epoch > m.epoch) {
+        m.epoch = r->epoch;
+        m.via = r->hint;
+    }
+    to = m.epoch ? m.via : home;
+    m.hops++;
+    if (m.hops >= PROTO_HOPS_DETOUR && !(m.flags & PROTO_DETOUR) &&
+        home != self_of(s) && home != to) {
+        m.flags |= PROTO_DETOUR;
+        to = home;
+    }
+    if (m.hops >= PROTO_HOPS_MAX) {
+        poison(s, "a request does not find its region");
+        return;
+    }
+    if (to == self_of(s)) {
+        struct proto_op op = {.node = m.node, .ticket = m.ticket};
+        refuse(s, r, &op, DRASYNC_EDELETED);
+        return;
+    }
+    m.items_count = 0;
+    m.items = NULL;
+    *send_message(s, to, PROTO_REQUEST) = m;
+}
+
+/* The message that @op, a foreign one that waited here, was. */
+static struct proto_message message_of(const struct proto_op *op,
+                                       const struct proto_region *r)
+{
+    return (struct proto_message){
+        .type = PROTO_REQUEST,
+        .mode = op->mode,
+        .flags = op->flags,
+        .hops = op->hops,
+        .node = op->node,
+        .via = op->sent_epoch ? r->hint : 0,
+        .ticket = op->ticket,
+        .root = r->root->address,
+        .region = r->address,
+        .incarnation = r->incarnation,
+        .epoch = 0,
+    };
+}
+
+void pump(struct step *s, struct proto_region *r)
+{
+    if (r->owned) {
+        while (!list_empty(&r->pending)) {
+            struct proto_op *op =
+                CONTAINER(r->pending.next, struct proto_op, link);
+            op_unlist(op);
+            enqueue(s, op, r);
+        }
+        mark_serve(s, r);
+        return;
+    }
+    if (r->locating)
+        return;
+    struct proto_link *next;
+    for (struct proto_link *l = r->pending.next; l != &r->pending; l = next) {
+        struct proto_op *op = CONTAINER(l, struct proto_op, link);
+        next = l->next;
+        if (is_local(op) || owner_to_be(r, op->sent_epoch))
+            continue;
+        op_unlist(op);
+        struct proto_message m = message_of(op, r);
+        forward(s, r, &m);
+        op_free(s, op);
+    }
+    while (r->sent == 0 && !list_empty(&r->pending)) {
+        struct proto_op *op =
+            CONTAINER(r->pending.next, struct proto_op, link);
+        op_unlist(op);
+        send_request(s, op, r);
+    }
+}
+
+void refuse(struct step *s, struct proto_region *r, struct proto_op *op,
+            int error)
+{
+    send_about(s, op->node, PROTO_REFUSED, r, op->ticket);
+    struct proto_message *m = &s->out->effect[s->out->count - 1].message;
+    m->error = (int16_t)error;
+    m->via = self_of(s);
+    m->epoch = r->owned ? r->epoch : 0;
+    if (op->kind == OP_FOREIGN)
+        op_free(s, op);
+}
+
+static void refuse_unknown(struct step *s, const struct proto_message *m)
+{
+    struct proto_message *answer = send_message(s, m->node, PROTO_REFUSED);
+    answer->root = m->root;
+    answer->region = m->region;
+    answer->incarnation = m->incarnation;
+    answer->ticket = m->ticket;
+    answer->via = self_of(s);
+    answer->error = DRASYNC_EDELETED;
+}
+
+/* A foreign operation from its message; NULL: no memory. */
+static struct proto_op *foreign(struct step *s, const struct proto_message *m)
+{
+    struct proto_op *op =
+        op_new(s, OP_FOREIGN, -1, NULL, (enum drasync_mode)m->mode, NULL);
+    if (!op)
+        return NULL;
+    op->node = m->node;
+    op->ticket = m->ticket;
+    op->flags = m->flags;
+    op->hops = m->hops;
+    op->sent_epoch = m->epoch;
+    return op;
+}
+
+static void request_owned(struct step *s, struct proto_region *r,
+                          const struct proto_message *m)
+{
+    if (m->node == self_of(s)) {
+        /* The token came here while the request was on its way to it. */
+        struct proto_op *op = request_by_ticket(r, m->ticket);
+        if (!op)
+            return;
+        op_unlist(op);
+        if ((op->flags & PROTO_NOWAIT) &&
+            (!list_empty(&r->queue) || !grantable(s, r, op)))
+            op_fail(s, op, DRASYNC_EAGAIN);
+        else
+            enqueue(s, op, r);
+        return;
+    }
+    struct proto_op *op = foreign(s, m);
+    if (!op) {
+        struct proto_op asker = {.node = m->node, .ticket = m->ticket};
+        refuse(s, r, &asker, DRASYNC_ENOMEM);
+        return;
+    }
+    if ((op->flags & PROTO_NOWAIT) &&
+        (!list_empty(&r->queue) || !grantable(s, r, op)))
+        refuse(s, r, op, DRASYNC_EAGAIN);
+    else
+        enqueue(s, op, r);
+}
+
+void on_REQUEST(struct step *s, uint32_t from, const struct proto_message *m)
+{
+    (void)from;
+    struct proto_region *r = find(s, m->region);
+    if (!r || r->locating || r->incarnation != m->incarnation) {
+        uint32_t home = home_of(s, m->region);
+        if (self_of(s) == 0 && home != 0 &&
+            (m->epoch == 0 || (m->flags & PROTO_DETOUR))) {
+            *send_message(s, home, PROTO_REQUEST) = *m;
+            return;
+        }
+        /* A node that had it forgets it only when it is deleted. */
+        if (m->node != self_of(s))
+            refuse_unknown(s, m);
+        return;
+    }
+    if (r->dead) {
+        struct proto_op asker = {.node = m->node, .ticket = m->ticket};
+        if (m->node != self_of(s))
+            refuse(s, r, &asker, DRASYNC_EDELETED);
+        return;
+    }
+    if (r->owned) {
+        request_owned(s, r, m);
+        return;
+    }
+    if (m->node != self_of(s) && !(m->flags & PROTO_NOWAIT) &&
+        owner_to_be(r, m->epoch)) {
+        struct proto_op *op = foreign(s, m);
+        if (op) {
+            make_pending(op, r);
+            return;
+        }
+    }
+    forward(s, r, m);
+}

@@ -1,0 +1,96 @@
+/* settled.c - SETTLED: what a TRANSFER brought is in place, or given up. */
+#include "protocol/internal.h"
+
+/* The last transfer of @r's data from here is over: RECALL or BURY waited. */
+void answer_asker(struct step *s, struct proto_region *r)
+{
+    if (r->sends)
+        return;
+    if (r->asker) {
+        uint32_t asker = r->asker - 1;
+        bool bury = r->asked == PROTO_BURY;
+        r->asker = 0;
+        send_about(s, asker, bury ? PROTO_BURIED : PROTO_RECALLED, r, 0);
+        if (bury)
+            region_dead(s, r);
+    }
+    if (r->lock && r->lock->kind == OP_DELETE)
+        delete_next(s, r->lock);
+}
+
+static void end_sending(struct step *s, struct proto_sending *sending)
+{
+    while (!list_empty(&sending->pins)) {
+        struct proto_pin *pin =
+            CONTAINER(sending->pins.next, struct proto_pin, link);
+        struct proto_region *r = pin->region;
+        struct proto_copy *copy = pin->copy;
+        pin->copy = NULL;
+        pin_end(s, pin);
+        if (copy) {
+            copy->sends--;
+            pinned_update(r);
+            copy_check(s, r, copy);
+        }
+        r->sends--;
+        mark_gc(s, r);
+        answer_asker(s, r);
+    }
+    list_remove(&sending->link);
+    give(s, PROTO_SENDING, sending);
+}
+
+/* What was sent is known to be there: it need not be sent again. */
+static void note_presence(struct proto_sending *sending)
+{
+    struct proto_link *head = &sending->pins;
+    for (struct proto_link *l = head->next; l != head; l = l->next) {
+        struct proto_pin *pin = CONTAINER(l, struct proto_pin, link);
+        struct proto_presence *p =
+            pin->region->owned ? presence_of(pin->region, sending->node) : NULL;
+        if (p && p->version < pin->version)
+            p->version = pin->version;
+    }
+}
+
+void sending_settled(struct step *s, struct proto_region *root, uint32_t node,
+                     uint64_t ticket, bool settled, bool sent, bool placed)
+{
+    struct proto_link *head = &root->sendings;
+    for (struct proto_link *l = head->next; l != head; l = l->next) {
+        struct proto_sending *sending =
+            CONTAINER(l, struct proto_sending, link);
+        if (sending->node != node || sending->ticket != ticket)
+            continue;
+        if (settled && placed)
+            note_presence(sending);
+        sending->settled |= settled;
+        sending->sent |= sent;
+        mark_gc(s, root);
+        if (sending->settled && sending->sent) {
+            end_sending(s, sending);
+        } else if (settled) {
+            for (l = sending->pins.next; l != &sending->pins; l = l->next)
+                unshare(s, CONTAINER(l, struct proto_pin, link));
+        }
+        return;
+    }
+}
+
+void proto_sent(struct proto_node *node, struct proto_region *root,
+                uint32_t to, uint64_t ticket, struct proto_effects *out)
+{
+    struct step s;
+    step_begin(&s, node, out);
+    sending_settled(&s, root->root, to, ticket, false, true, false);
+    step_end(&s);
+}
+
+void on_SETTLED(struct step *s, uint32_t from, const struct proto_message *m)
+{
+    struct proto_region *r = find(s, m->region);
+    /* The record is there as long as the sending is. */
+    if (r && r->incarnation == m->incarnation)
+        sending_settled(s, r->root, from, m->ticket, true, false,
+                        m->error == 0);
+}

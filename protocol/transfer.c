@@ -1,0 +1,307 @@
+/*
+ * transfer.c - TRANSFER, the receiving side: tokens or copies of part of the
+ * subtree that an operation here is locking.
+ */
+#include "protocol/internal.h"
+
+struct receipt {
+    const struct proto_message *m;
+    uint32_t from;
+    struct proto_op *op; /* NULL: tokens that bounced */
+    struct proto_link *before;   /* where TODO parts go */
+    struct proto_region *region; /* of the last REGION item */
+    bool token, data;
+};
+
+/* What the handler may take, at most; 0 or DRASYNC_ENOMEM. */
+static int reserve(struct step *s, const struct proto_message *m)
+{
+    uint32_t counts[PROTO_TYPES] = {0};
+    counts[PROTO_ARRIVAL] = 1;
+    for (uint32_t i = 0; i < m->items_count; i++) {
+        switch (m->items[i].kind) {
+        case PROTO_ITEM_REGION:
+            counts[PROTO_REGION]++;
+            counts[PROTO_COPY]++;
+            counts[PROTO_PIN]++;
+            break;
+        case PROTO_ITEM_CHILD:
+            counts[PROTO_REGION]++;
+            break;
+        case PROTO_ITEM_WAITER:
+            counts[PROTO_OP]++;
+            break;
+        case PROTO_ITEM_PRESENCE:
+            counts[PROTO_PRESENCE]++;
+            break;
+        case PROTO_ITEM_TODO:
+            counts[PROTO_REGION]++;
+            counts[PROTO_PART]++;
+            break;
+        default:
+            break;
+        }
+    }
+    return s->env->reserve(s->env->ctx, counts);
+}
+
+static struct proto_copy *take_copy(struct step *s, struct receipt *x,
+                                    struct proto_region *r,
+                                    const struct proto_item *item)
+{
+    if (item->flags & PROTO_DATA) {
+        x->data = true;
+        return copy_new(s, r, item->version, x->m->ticket);
+    }
+    struct proto_copy *copy = copy_find(r, item->version);
+    if (copy && x->token) {
+        /* Current means first. */
+        list_remove(&copy->link);
+        list_insert(r->copies.next, &copy->link);
+        r->root->layout++;
+    } else if (!copy && !x->token) {
+        /* A newer one has come, from elsewhere. */
+        x->op->restart = true;
+    } else if (!copy) {
+        poison(s, "a copy that another node counts on is not here");
+    }
+    return copy;
+}
+
+static void take_token(struct receipt *x,
+                       struct proto_region *r, const struct proto_item *item)
+{
+    set_owned(r, true);
+    r->epoch = item->epoch;
+    r->version = item->version;
+    if (r->root->clock < item->version)
+        r->root->clock = item->version;
+    r->arrived = r->root->clock;
+    if (!x->op)
+        return;
+    r->lock = x->op;
+    count(r, COUNT_BUSY, 1);
+}
+
+static void on_region(struct step *s, struct receipt *x, uint32_t i)
+{
+    const struct proto_item *item = &x->m->items[i];
+    struct proto_region *parent = NULL;
+    if (item->parent) {
+        parent = find(s, item->parent);
+        if (!parent) {
+            poison(s, "TRANSFER of a region with an unknown parent");
+            return;
+        }
+    }
+    struct proto_region *r =
+        region_learn(s, item->address, item->incarnation, parent);
+    x->region = r;
+    if (!r || r->owned) {
+        poison(s, "TRANSFER of a region whose token is here");
+        x->region = NULL;
+        return;
+    }
+    struct proto_copy *copy = take_copy(s, x, r, item);
+    if (!copy) {
+        mark_gc(s, r);
+        return;
+    }
+    if (x->token) {
+        take_token(x, r, item);
+        pinned_update(r);
+    } else {
+        learn_hint(s, r, x->from, item->epoch);
+        pin_new(s, &x->op->pins, r, copy);
+    }
+    struct proto_effect *e = effect(s, PROTO_ARRIVING);
+    e->region = r;
+    e->copy = copy;
+    e->item = i;
+    e->node = x->from;
+    e->ticket = x->m->ticket;
+    e->data = (item->flags & PROTO_DATA) != 0;
+}
+
+static void on_child(struct step *s, struct receipt *x,
+                     const struct proto_item *item)
+{
+    struct proto_region *parent = x->region;
+    struct proto_region *r =
+        region_learn(s, item->address, item->incarnation, parent);
+    if (!r || r->parent != parent)
+        return;
+    learn_hint(s, r, item->node, item->epoch);
+    /* The order of creation is that of the items. */
+    list_remove(&r->sibling);
+    list_insert(&parent->children, &r->sibling);
+}
+
+static void on_waiter(struct step *s, struct receipt *x,
+                      const struct proto_item *item)
+{
+    struct proto_region *r = x->region;
+    struct proto_op *op;
+    if (item->node == self_of(s)) {
+        op = request_by_ticket(r, item->version);
+        if (!op)
+            return;
+        op_unlist(op);
+        enqueue(s, op, r);
+        return;
+    }
+    op = op_new(s, OP_FOREIGN, -1, NULL, (enum drasync_mode)item->mode, NULL);
+    if (!op)
+        return;
+    op->node = item->node;
+    op->ticket = item->version;
+    op->flags = item->flags;
+    enqueue(s, op, r);
+}
+
+static void on_presence(struct step *s, struct receipt *x,
+                        const struct proto_item *item)
+{
+    struct proto_presence *p;
+    if (item->node == self_of(s))
+        return;
+    p = take(s, PROTO_PRESENCE);
+    if (!p)
+        return;
+    p->node = item->node;
+    p->version = item->version;
+    list_insert(&x->region->presence, &p->link);
+}
+
+static void on_todo(struct step *s, struct receipt *x,
+                    const struct proto_item *item)
+{
+    struct proto_region *parent = find(s, item->parent);
+    struct proto_region *r = NULL;
+    if (parent)
+        r = region_learn(s, item->address, item->incarnation, parent);
+    if (!r) {
+        poison(s, "TRANSFER names a part with an unknown parent");
+        return;
+    }
+    learn_hint(s, r, item->node, item->epoch);
+    part_push(s, x->op, x->before, r);
+}
+
+/* Children that the token's list does not name are deleted. */
+static void drop_unlisted(struct step *s, struct proto_region *r,
+                          uint32_t listed)
+{
+    uint32_t extra = 0;
+    struct proto_link *l;
+    for (l = r->children.next; l != &r->children; l = l->next)
+        extra++;
+    for (l = r->children.next; extra > listed; extra--) {
+        struct proto_region *child =
+            CONTAINER(l, struct proto_region, sibling);
+        l = l->next;
+        region_dead(s, child);
+    }
+}
+
+static void take_items(struct step *s, struct receipt *x)
+{
+    const struct proto_message *m = x->m;
+    uint32_t listed = 0;
+    for (uint32_t i = 0; i < m->items_count; i++) {
+        const struct proto_item *item = &m->items[i];
+        if (item->kind == PROTO_ITEM_REGION) {
+            if (x->region && x->token)
+                drop_unlisted(s, x->region, listed);
+            listed = 0;
+            on_region(s, x, i);
+        } else if (item->kind == PROTO_ITEM_TODO && x->op) {
+            on_todo(s, x, item);
+        } else if (x->region && item->kind == PROTO_ITEM_CHILD) {
+            listed++;
+            on_child(s, x, item);
+        } else if (x->region && item->kind == PROTO_ITEM_WAITER) {
+            on_waiter(s, x, item);
+        } else if (x->region && item->kind == PROTO_ITEM_PRESENCE) {
+            on_presence(s, x, item);
+        }
+    }
+    if (x->region && x->token)
+        drop_unlisted(s, x->region, listed);
+    for (uint32_t i = 0; i < m->items_count; i++) {
+        if (m->items[i].kind != PROTO_ITEM_REGION)
+            continue;
+        struct proto_region *r = find(s, m->items[i].address);
+        if (r && r->incarnation == m->items[i].incarnation)
+            pump(s, r);
+    }
+}
+
+static struct proto_arrival *arrival_new(struct step *s, struct receipt *x,
+                                         struct proto_region *r)
+{
+    struct proto_arrival *a = take(s, PROTO_ARRIVAL);
+    if (!a)
+        return NULL;
+    a->op = x->op;
+    a->region = r;
+    a->node = x->from;
+    a->ticket = x->m->ticket;
+    a->here = !x->data;
+    a->error = 0;
+    a->shared = (x->m->flags & PROTO_SHARED) != 0;
+    list_insert(&r->root->arrivals, &a->link);
+    list_insert(&x->op->arrivals, &a->by_op);
+    r->keeps++;
+    if (!x->data)
+        return a;
+    x->op->awaiting++;
+    struct proto_effect *e = effect(s, PROTO_EXPECT);
+    e->region = r;
+    e->node = x->from;
+    e->ticket = x->m->ticket;
+    return a;
+}
+
+void on_TRANSFER(struct step *s, uint32_t from, const struct proto_message *m)
+{
+    struct proto_region *r = find(s, m->region);
+    if (!r || r->incarnation != m->incarnation) {
+        poison(s, "TRANSFER of a region that was not asked for");
+        return;
+    }
+    struct receipt x = {.m = m, .from = from};
+    x.op = request_by_ticket(r, m->ticket);
+    x.token = m->mode == DRASYNC_WRITE;
+    if (!x.op || x.op->mode != m->mode) {
+        poison(s, "TRANSFER that was not asked for");
+        return;
+    }
+    op_unlist(x.op);
+    if (reserve(s, m)) {
+        bounce(s, r, from, m);
+        op_fail(s, x.op, DRASYNC_ENOMEM);
+        pump(s, r);
+        return;
+    }
+    x.before = x.op->parts.next;
+    take_items(s, &x);
+    struct proto_arrival *a = arrival_new(s, &x, r);
+    if (x.token && m->hops >= PROTO_HOPS_LONG)
+        tell_home(s, m);
+    if (a && a->here && !a->shared)
+        arrival_end(s, a, 0);
+    pump(s, r);
+    advance(s, x.op);
+}
+
+/* Tokens that left here come back: the receiver had no memory for them. */
+void on_BOUNCE(struct step *s, uint32_t from, const struct proto_message *m)
+{
+    struct receipt x = {.m = m, .from = from, .token = true};
+    if (reserve(s, m)) {
+        poison(s, "out of control memory for tokens that come back");
+        return;
+    }
+    take_items(s, &x);
+}

@@ -1,0 +1,276 @@
+/*
+ * transfer_send.c - TRANSFER, the sending side: a request from another node is
+ * granted with as much of the subtree, in lock order, as is here and free; what
+ * remains goes along as TODO items, for the requester to ask for.
+ */
+#include "protocol/internal.h"
+
+struct answer {
+    struct proto_region *top;
+    struct proto_op *op;
+    struct proto_sending *sending;
+    size_t send; /* index of the effect */
+    bool stopped;
+    bool data;
+};
+
+struct proto_presence *presence_of(struct proto_region *r, uint32_t node)
+{
+    for (struct proto_link *l = r->presence.next; l != &r->presence;
+         l = l->next) {
+        struct proto_presence *p = CONTAINER(l, struct proto_presence, link);
+        if (p->node == node)
+            return p;
+    }
+    return NULL;
+}
+
+static struct proto_presence *presence_add(struct step *s,
+                                           struct proto_region *r,
+                                           uint32_t node)
+{
+    struct proto_presence *p = take(s, PROTO_PRESENCE);
+    if (!p)
+        return NULL;
+    p->node = node;
+    p->version = 0;
+    list_insert(&r->presence, &p->link);
+    return p;
+}
+
+static void add_queue(struct step *s, size_t send, struct proto_region *r)
+{
+    while (!list_empty(&r->queue)) {
+        struct proto_op *op = CONTAINER(r->queue.next, struct proto_op, link);
+        op_unlist(op);
+        struct proto_item *item = NULL;
+        if (!FAULT(s, FAULT_LOSE_WAITERS))
+            item = add_item(s, send, PROTO_ITEM_WAITER);
+        if (op->kind != OP_FOREIGN) {
+            op->where = AT_OWNER;
+            op->ticket = s->env->ticket(s->env->ctx);
+            op->sent_epoch = r->epoch + 1;
+            r->sent++;
+            list_insert(&r->root->requests, &op->link);
+        }
+        if (item) {
+            item->node = op->node;
+            item->version = op->ticket;
+            item->mode = op->mode;
+            item->flags = op->flags;
+        }
+        if (op->kind == OP_FOREIGN)
+            op_free(s, op);
+    }
+}
+
+struct proto_item *token_items(struct step *s, size_t send,
+                               struct proto_region *r, uint32_t to)
+{
+    struct proto_link *l;
+    struct proto_item *item = add_item(s, send, PROTO_ITEM_REGION);
+    size_t first = s->out->items_count - 1;
+    item->address = r->address;
+    item->incarnation = r->incarnation;
+    item->parent = r->parent ? r->parent->address : 0;
+    item->version = r->version;
+    item->epoch = r->epoch + 1;
+    for (l = r->children.next; l != &r->children; l = l->next) {
+        struct proto_region *child =
+            CONTAINER(l, struct proto_region, sibling);
+        if (child->dead || child->gone)
+            continue;
+        item = add_item(s, send, PROTO_ITEM_CHILD);
+        item->address = child->address;
+        item->incarnation = child->incarnation;
+        item->node = child->owned ? self_of(s) : child->hint;
+        item->epoch = child->epoch;
+    }
+    add_queue(s, send, r);
+    for (l = r->presence.next; l != &r->presence; l = l->next) {
+        struct proto_presence *p = CONTAINER(l, struct proto_presence, link);
+        if (p->node == to || p->node == self_of(s))
+            continue;
+        item = add_item(s, send, PROTO_ITEM_PRESENCE);
+        item->node = p->node;
+        item->version = p->version;
+    }
+    item = add_item(s, send, PROTO_ITEM_PRESENCE);
+    item->node = self_of(s);
+    item->version = r->version;
+    return s->out->failed ? item : &s->out->item[first];
+}
+
+/* Put @r into the answer; false: it cannot be given now. */
+static bool add_region(struct step *s, struct answer *a, struct proto_region *r)
+{
+    bool write = a->op->mode == DRASYNC_WRITE;
+    if (!r->owned || !grantable(s, r, a->op) ||
+        (r != a->top && !list_empty(&r->queue)))
+        return false;
+    struct proto_presence *p = presence_of(r, a->op->node);
+    uint64_t version = proto_version(r);
+    bool data = !p || p->version != version || (a->op->flags & PROTO_FRESH);
+    if (!p && !write) {
+        p = presence_add(s, r, a->op->node);
+        if (!p)
+            return false;
+    }
+    struct proto_pin *pin = pin_new(s, &a->sending->pins, r, NULL);
+    if (!pin)
+        return false;
+    struct proto_copy *copy = copy_current(r);
+    pin->version = version;
+    if (data) {
+        a->data = true;
+        pin->copy = copy;
+        copy->sends++;
+        pinned_update(r);
+    }
+    r->sends++;
+    struct proto_item *item;
+    if (write) {
+        item = token_items(s, a->send, r, a->op->node);
+    } else {
+        item = add_item(s, a->send, PROTO_ITEM_REGION);
+        item->address = r->address;
+        item->incarnation = r->incarnation;
+        item->parent = r->parent ? r->parent->address : 0;
+        item->version = version;
+        item->epoch = r->epoch;
+    }
+    item->flags = data ? PROTO_DATA : 0;
+    return true;
+}
+
+static void add_todo(struct step *s, struct answer *a,
+                     const struct proto_region *r)
+{
+    struct proto_item *item = add_item(s, a->send, PROTO_ITEM_TODO);
+    item->address = r->address;
+    item->incarnation = r->incarnation;
+    item->parent = r->parent->address;
+    item->node = r->owned ? self_of(s) : r->hint;
+    item->epoch = r->epoch;
+}
+
+/* The next record in lock order that is not below @r. */
+static struct proto_region *skip(const struct proto_region *top,
+                                 struct proto_region *r)
+{
+    while (r != top) {
+        if (r->sibling.next != &r->parent->children)
+            return CONTAINER(r->sibling.next, struct proto_region, sibling);
+        r = r->parent;
+    }
+    return NULL;
+}
+
+/* Ship the data, after the message is complete. */
+static void ship(struct step *s, struct answer *a)
+{
+    size_t first = s->out->effect[a->send].first_item;
+    uint32_t items = s->out->effect[a->send].message.items_count;
+    struct proto_link *l = a->sending->pins.next;
+    for (uint32_t i = 0; i < items && !s->out->failed; i++) {
+        if (s->out->item[first + i].kind != PROTO_ITEM_REGION)
+            continue;
+        struct proto_pin *pin = CONTAINER(l, struct proto_pin, link);
+        l = l->next;
+        if (!pin->copy)
+            continue;
+        struct proto_effect *e = effect(s, PROTO_SHIP);
+        e->node = a->op->node;
+        e->item = i;
+        e->region = pin->region;
+        e->copy = pin->copy;
+        e->frames = pin->copy->frames;
+        e->ticket = a->op->ticket;
+    }
+}
+
+void token_leave(struct step *s, struct proto_region *r, uint32_t to)
+{
+    r->present = true;
+    if (!FAULT(s, FAULT_KEEP_TOKEN))
+        set_owned(r, false);
+    r->hint = to;
+    r->epoch++;
+    while (!list_empty(&r->presence)) {
+        struct proto_presence *p =
+            CONTAINER(r->presence.next, struct proto_presence, link);
+        list_remove(&p->link);
+        give(s, PROTO_PRESENCE, p);
+    }
+    for (struct proto_link *l = r->children.next; l != &r->children;
+         l = l->next)
+        mark_gc(s, CONTAINER(l, struct proto_region, sibling));
+}
+
+/* The state of the regions after the answer is made. */
+static void leave(struct step *s, struct answer *a)
+{
+    struct proto_link *l, *pins = &a->sending->pins;
+    for (l = pins->next; l != pins; l = l->next) {
+        struct proto_pin *pin = CONTAINER(l, struct proto_pin, link);
+        struct proto_region *r = pin->region;
+        if (a->op->mode == DRASYNC_WRITE) {
+            token_leave(s, r, a->op->node);
+        } else if (a->stopped && !FAULT(s, FAULT_NO_SHARED)) {
+            pin->shared = true;
+            r->shared++;
+            count(r, COUNT_BUSY, 1);
+        }
+    }
+}
+
+void grant_foreign(struct step *s, struct proto_region *top,
+                   struct proto_op *op)
+{
+    struct answer a = {.top = top, .op = op};
+    a.sending = take(s, PROTO_SENDING);
+    if (!a.sending) {
+        refuse(s, top, op, DRASYNC_ENOMEM);
+        return;
+    }
+    memset(a.sending, 0, sizeof(*a.sending));
+    list_init(&a.sending->pins);
+    a.sending->node = op->node;
+    a.sending->ticket = op->ticket;
+    a.send = s->out->count;
+    send_about(s, op->node, PROTO_TRANSFER, top, op->ticket);
+    struct proto_region *r = top;
+    while (r) {
+        bool in = !r->dead && !r->gone;
+        if (in && !a.stopped && add_region(s, &a, r)) {
+            r = proto_next(top, r);
+            continue;
+        }
+        if (in && r == top) {
+            /* No memory for the top itself: take the message back. */
+            s->out->count = a.send;
+            give(s, PROTO_SENDING, a.sending);
+            refuse(s, top, op, DRASYNC_ENOMEM);
+            return;
+        }
+        if (in) {
+            a.stopped = true;
+            add_todo(s, &a, r);
+        }
+        r = skip(top, r);
+    }
+    struct proto_message *m = &s->out->effect[a.send].message;
+    m->mode = op->mode;
+    m->hops = op->hops;
+    m->via = self_of(s);
+    m->epoch = top->epoch;
+    if (a.stopped && op->mode == DRASYNC_READ)
+        m->flags |= PROTO_SHARED;
+    a.sending->sent = !a.data;
+    list_insert(&top->root->sendings, &a.sending->link);
+    ship(s, &a);
+    leave(s, &a);
+    op_free(s, op);
+    if (!top->owned)
+        pump(s, top);
+}

@@ -1,0 +1,16 @@
+/* faults.h - rules that the simulator breaks on purpose, to see them caught. */
+#ifndef DRASYNC_SIM_FAULTS_H
+#define DRASYNC_SIM_FAULTS_H
+
+enum sim_fault {
+    FAULT_IGNORE_HOLDS = 1 << 0, /* grant though others hold it */
+    FAULT_SAME_VERSION = 1 << 1, /* a WRITE hold makes no new version */
+    FAULT_NO_SPLIT = 1 << 2,     /* write where readers look */
+    FAULT_NO_SHARED = 1 << 3,    /* let writers between the parts of a READ */
+    FAULT_KEEP_TOKEN = 1 << 4,   /* stay the owner after giving the token away */
+    FAULT_LOSE_EXTENTS = 1 << 5, /* do not give extents back */
+    FAULT_LOSE_WAITERS = 1 << 6, /* do not send the queue along */
+    FAULT_EARLY_STOP = 1 << 7,   /* stop at the first count */
+};
+
+#endif

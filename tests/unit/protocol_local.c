@@ -1,0 +1,251 @@
+/* protocol_local.c - holds, nesting, pins and deletion on one node. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "protocol/protocol.h"
+
+#define CHECK(x)                                                              \
+    do {                                                                      \
+        if (!(x)) {                                                           \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #x);           \
+            exit(1);                                                          \
+        }                                                                     \
+    } while (0)
+
+static struct proto_region *table[64];
+static long objects;
+static int fail_takes; /* 1: takes fail */
+static uint64_t counter;
+static struct proto_node node;
+static struct proto_effects out = {.grow = realloc};
+static struct proto_grant grant;
+static struct proto_op *op;
+
+static void *take(void *ctx, enum proto_type type)
+{
+    (void)ctx;
+    if (fail_takes)
+        return NULL;
+    objects++;
+    return malloc(proto_object_size(type));
+}
+
+static void give(void *ctx, enum proto_type type, void *object)
+{
+    (void)ctx;
+    (void)type;
+    objects--;
+    free(object);
+}
+
+static int reserve(void *ctx, const uint32_t counts[PROTO_TYPES])
+{
+    (void)ctx;
+    (void)counts;
+    return 0;
+}
+
+static struct proto_region *find(void *ctx, uint64_t address)
+{
+    (void)ctx;
+    return address < 64 ? table[address] : NULL;
+}
+
+static int insert(void *ctx, struct proto_region *r)
+{
+    (void)ctx;
+    table[r->address] = r;
+    return 0;
+}
+
+static void forget(void *ctx, struct proto_region *r)
+{
+    (void)ctx;
+    table[r->address] = NULL;
+}
+
+static uint64_t stamp(void *ctx)
+{
+    (void)ctx;
+    return ++counter;
+}
+
+static int64_t home(void *ctx, uint64_t address)
+{
+    (void)ctx;
+    return address < 64 ? 0 : -2;
+}
+
+static bool extent(void *ctx, const struct proto_region *r, uint32_t i,
+                   uint64_t *address, uint64_t *pages)
+{
+    (void)ctx;
+    *address = r->address;
+    *pages = 1;
+    return i == 0;
+}
+
+static struct proto_region *root_of(int rank, uint64_t address)
+{
+    struct proto_region *r;
+    proto_effects_clear(&out);
+    CHECK(!proto_create_root(&node, rank, address, NULL, NULL, &r, &out));
+    return r;
+}
+
+static struct proto_region *child_of(int rank, struct proto_region *parent,
+                                     uint64_t address)
+{
+    struct proto_region *r;
+    proto_effects_clear(&out);
+    CHECK(!proto_create_subregion(&node, rank, parent, address, NULL, NULL, &r,
+                                  &out));
+    return r;
+}
+
+static int acquire(int rank, struct proto_region *r, int mode)
+{
+    proto_effects_clear(&out);
+    return proto_acquire(&node, rank, r, 0, (enum drasync_mode)mode, false, &op,
+                         &grant, &op, &out);
+}
+
+static int release(int rank, struct proto_region *r)
+{
+    proto_effects_clear(&out);
+    return proto_release(&node, rank, r, &out);
+}
+
+/* The error of the only end among the effects; 0: granted; 1: none. */
+static int result(void)
+{
+    int found = 1;
+    for (size_t i = 0; i < out.count; i++) {
+        if (out.effect[i].kind == PROTO_GRANTED)
+            found = 0;
+        if (out.effect[i].kind == PROTO_FAILED)
+            found = out.effect[i].error;
+    }
+    return found;
+}
+
+static int delete (int rank, struct proto_region *r)
+{
+    proto_effects_clear(&out);
+    int err = proto_delete(&node, rank, r, 0, &op, &out);
+    return err == PROTO_WAIT ? result() : err;
+}
+
+static void test_nesting(void)
+{
+    struct proto_region *a = root_of(0, 1), *b = child_of(0, a, 2),
+                        *c = child_of(0, b, 3);
+    CHECK(proto_held(c, 0) == DRASYNC_WRITE);
+    CHECK(proto_held(c, 1) == 0);
+    CHECK(acquire(0, c, DRASYNC_WRITE) == 0);
+    CHECK(acquire(0, b, DRASYNC_READ) == 0);
+    CHECK(acquire(0, a, 7) == DRASYNC_EINVAL);
+    CHECK(acquire(1, b, DRASYNC_WRITE) == PROTO_WAIT && result() == 1);
+    /* c stays held, b becomes a pinned READ, so rank 1 waits for c alone. */
+    CHECK(release(0, a) == 0 && result() == 1);
+    CHECK(proto_held(b, 0) == DRASYNC_READ);
+    CHECK(proto_held(c, 0) == DRASYNC_WRITE);
+    CHECK(acquire(0, b, DRASYNC_WRITE) == DRASYNC_EUPGRADE);
+    CHECK(acquire(0, a, DRASYNC_READ) == DRASYNC_EORDER);
+    CHECK(release(0, c) == 0 && result() == 0);
+    CHECK(proto_held(c, 1) == DRASYNC_WRITE);
+    CHECK(release(0, c) == DRASYNC_ENOTHELD);
+    CHECK(release(0, b) == 0 && release(1, b) == 0);
+    CHECK(a->busy == 0 && a->reads == 0 && a->pinned == 0 && a->waiting == 0);
+    CHECK(delete (0, a) == 0);
+    CHECK(objects == 0 && !table[1] && !table[2] && !table[3]);
+}
+
+static void test_pins(void)
+{
+    struct proto_region *a = root_of(0, 1), *b = child_of(0, a, 2);
+    CHECK(release(0, a) == 0);
+    CHECK(acquire(1, a, DRASYNC_READ) == 0 && grant.hold);
+    struct proto_hold *hold = grant.hold;
+    struct proto_copy *old = proto_newest(b);
+    CHECK(acquire(0, b, DRASYNC_WRITE) == 0 && grant.split);
+    proto_effects_clear(&out);
+    CHECK(proto_split(&node, 0, b, &counter, &out) == 0);
+    CHECK(proto_newest(b) != old && proto_newest(b)->frames == &counter);
+    CHECK(proto_version(b) > old->version);
+    CHECK(acquire(2, a, DRASYNC_READ) == PROTO_WAIT && result() == 1);
+    CHECK(release(0, b) == 0 && result() == 0);
+    CHECK(acquire(1, b, DRASYNC_READ) == 0);
+    CHECK(release(1, a) == 0);
+    /* The nested hold took over the old copy's pin. */
+    CHECK(grant.hold != hold && !grant.hold->covered);
+    CHECK(old->pins == 1);
+    CHECK(delete (0, b) == DRASYNC_EBUSY);
+    CHECK(release(1, b) == 0);
+    CHECK(delete (2, b) == DRASYNC_EUPGRADE);
+    CHECK(release(2, a) == 0);
+    CHECK(delete (2, b) == 0);
+    CHECK(delete (2, a) == 0);
+    CHECK(objects == 0);
+}
+
+static void test_waiting(void)
+{
+    struct proto_region *a = root_of(0, 1);
+    struct proto_op *first;
+    CHECK(acquire(1, a, DRASYNC_WRITE) == PROTO_WAIT && result() == 1);
+    first = op;
+    CHECK(acquire(2, a, DRASYNC_READ) == PROTO_WAIT && result() == 1);
+    proto_effects_clear(&out);
+    CHECK(proto_acquire(&node, 3, a, 0, DRASYNC_READ, true, &op, &grant, &op,
+                        &out) == PROTO_WAIT);
+    CHECK(result() == DRASYNC_EAGAIN);
+    proto_effects_clear(&out);
+    proto_detach(&node, first, &out);
+    CHECK(result() == 1);
+    CHECK(release(0, a) == 0 && result() == 0 && proto_held(a, 2));
+    CHECK(acquire(0, a, DRASYNC_WRITE) == 0);
+    CHECK(release(2, a) == 0);
+    CHECK(acquire(1, a, DRASYNC_WRITE) == PROTO_WAIT && result() == 1);
+    proto_effects_clear(&out);
+    CHECK(proto_delete(&node, 0, a, 0, &out, &out) == PROTO_WAIT);
+    CHECK(result() == 0 || result() == DRASYNC_EDELETED);
+    CHECK(out.count >= 2 && objects == 0);
+}
+
+static void test_no_memory(void)
+{
+    struct proto_region *a = root_of(0, 1), *b;
+    fail_takes = 1;
+    CHECK(proto_create_subregion(&node, 0, a, 2, NULL, NULL, &b, &out) ==
+          DRASYNC_ENOMEM);
+    CHECK(acquire(0, a, DRASYNC_READ) == DRASYNC_ENOMEM);
+    CHECK(acquire(1, a, DRASYNC_WRITE) == DRASYNC_ENOMEM);
+    CHECK(acquire(0, a, DRASYNC_WRITE) == 0);
+    CHECK(release(0, a) == 0 && release(0, a) == 0);
+    CHECK(acquire(1, a, DRASYNC_READ) == DRASYNC_ENOMEM);
+    CHECK(delete (1, a) == DRASYNC_ENOMEM);
+    fail_takes = 0;
+    CHECK(delete (1, a) == 0 && objects == 0);
+}
+
+int main(void)
+{
+    struct proto_env env = {.nodes = 1,
+                            .take = take,
+                            .give = give,
+                            .reserve = reserve,
+                            .find = find,
+                            .insert = insert,
+                            .remove = forget,
+                            .stamp = stamp,
+                            .ticket = stamp,
+                            .home = home,
+                            .extent = extent};
+    proto_node_open(&node, &env);
+    test_nesting();
+    test_pins();
+    test_waiting();
+    test_no_memory();
+    return 0;
+}
