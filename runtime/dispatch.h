@@ -37,6 +37,6 @@ void shutdown_stop_arrived(int from, const void *header, size_t header_bytes);
 bool shutdown_over(void);
 
 /* Take the next step if there is one; how many messages it sent. */
-int shutdown_step(struct transport *transport);
+int shutdown_advance(struct transport *transport);
 
 #endif /* DRASYNC_RUNTIME_DISPATCH_H */

@@ -111,7 +111,7 @@ static int turn(void)
 {
     int queued = outbox_drain(transport);
     int moved = queued < 0 ? queued : transport_poll(transport);
-    int steps = moved < 0 ? moved : shutdown_step(transport);
+    int steps = moved < 0 ? moved : shutdown_advance(transport);
 
     if (steps < 0 && !atomic_load(runtime_poisoned))
         runtime_poison("the network between nodes failed: %s",

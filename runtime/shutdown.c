@@ -134,7 +134,7 @@ static bool node_quiet(const struct transport *transport)
     return true;
 }
 
-int shutdown_step(struct transport *transport)
+int shutdown_advance(struct transport *transport)
 {
     if (state.over)
         return 0;
