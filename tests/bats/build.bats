@@ -97,8 +97,8 @@ END
 }
 
 @test "without bats, make check fails and says why" {
-  run -1 "$abs_top_srcdir/build-aux/no-bats"
-  assert_output --regexp "^Bail out! bats is not installed .*apt-get install"
+  run -1 "$abs_top_srcdir/build-aux/run-bats" ./no-bats --tap some.bats
+  assert_output --regexp "^Bail out! ./no-bats is not installed .*apt-get"
 }
 
 @test "without mpirun, tests fail and say why" {
