@@ -91,6 +91,18 @@ END
   assert_output --partial "mpicc not found: DRASync needs MPICH"
 }
 
+@test "sanitizers reach the compiler's flags" {
+  run configure --enable-asan --enable-ubsan --disable-shared
+  assert_output --partial "whether the sanitizers link... yes"
+  run -0 grep "^CFLAGS=" config.log
+  assert_output --partial "-fsanitize=address -fsanitize=undefined"
+}
+
+@test "sanitizers that exclude each other are refused" {
+  run -1 configure --enable-asan --enable-tsan
+  assert_output --partial "exclude each other"
+}
+
 @test "static libraries alone are refused: there must be one to preload" {
   run -1 configure --disable-shared
   assert_output --partial "it needs --enable-shared"
