@@ -67,3 +67,8 @@ TESTS += tests/bats/preload.bats tests/bats/runtime.bats
 EXTRA_DIST += tests/bats/preload.bats tests/bats/runtime.bats
 EXTRA_DIST += tests/programs/mpi_f08.f90 tests/programs/mpi_tool.c
 include runtime/replica.mk
+
+check_PROGRAMS += tests/unit/runtime_options.t
+TESTS += tests/unit/runtime_options.t
+tests_unit_runtime_options_t_SOURCES = tests/unit/runtime_options.c
+tests_unit_runtime_options_t_LDADD = libdrasync_runtime.la

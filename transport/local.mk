@@ -14,3 +14,8 @@ libdrasync_transport_la_SOURCES = \
 	transport/transport.h \
 	transport/wire.h
 libdrasync_transport_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+
+check_PROGRAMS += tests/unit/transport_loop.t
+TESTS += tests/unit/transport_loop.t
+tests_unit_transport_loop_t_SOURCES = tests/unit/transport_loop.c
+tests_unit_transport_loop_t_LDADD = libdrasync_transport.la

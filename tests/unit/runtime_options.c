@@ -1,0 +1,89 @@
+/* The environment variables, good and bad. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "drasync.h"
+#include "runtime/options.h"
+
+static int tests, failures;
+
+static void ok(int good, const char *what)
+{
+    tests++;
+    failures += !good;
+    printf("%sok %d - %s\n", good ? "" : "not ", tests, what);
+}
+
+static uint64_t bytes_of(const char *text)
+{
+    uint64_t bytes = 0;
+
+    return options_parse_bytes(text, &bytes) ? UINT64_MAX : bytes;
+}
+
+static void clear(void)
+{
+    static const char *const names[] = {
+        "DRASYNC_SPACE",   "DRASYNC_MEMORY", "DRASYNC_NODE", "DRASYNC_PROGRESS",
+        "DRASYNC_MYRMICS", "DRASYNC_CHECK",  "DRASYNC_STATS"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        unsetenv(names[i]);
+}
+
+/* Is @value of @name refused with a line that names both? */
+static int refused(const char *name, const char *value)
+{
+    struct runtime_options options;
+    char why[256] = "";
+
+    clear();
+    setenv(name, value, 1);
+    int err = options_read(&options, why, sizeof(why));
+    clear();
+    return err == DRASYNC_EINVAL && strstr(why, name) && strstr(why, value);
+}
+
+int main(void)
+{
+    struct runtime_options options;
+    char why[256];
+
+    ok(bytes_of("0") == 0 && bytes_of("4096") == 4096 &&
+           bytes_of("64k") == 64 << 10 && bytes_of("64M") == 64 << 20 &&
+           bytes_of("3GiB") == UINT64_C(3) << 30 &&
+           bytes_of("16TB") == UINT64_C(16) << 40,
+       "sizes with and without units");
+    ok(bytes_of("") == UINT64_MAX && bytes_of("-1") == UINT64_MAX &&
+           bytes_of("1X") == UINT64_MAX && bytes_of("1Kx") == UINT64_MAX &&
+           bytes_of("M") == UINT64_MAX && bytes_of("1 M") == UINT64_MAX &&
+           bytes_of("99999999999999999999") == UINT64_MAX &&
+           bytes_of("99999999999T") == UINT64_MAX,
+       "what is no size, or too large");
+    clear();
+    ok(!options_read(&options, why, sizeof(why)) && !options.node_ranks &&
+           !options.space_bytes && !options.memory_bytes &&
+           options.progress == RUNTIME_PROGRESS_ADAPTIVE &&
+           options.myrmics == RUNTIME_MYRMICS_COPY,
+       "nothing set: the defaults");
+    setenv("DRASYNC_NODE", "rank", 1);
+    setenv("DRASYNC_MYRMICS", "move", 1);
+    setenv("DRASYNC_PROGRESS", "spin", 1);
+    setenv("DRASYNC_SPACE", "1G", 1);
+    setenv("DRASYNC_MEMORY", "", 1);
+    ok(!options_read(&options, why, sizeof(why)) && options.node_ranks == 1 &&
+           options.space_bytes == UINT64_C(1) << 30 &&
+           !options.memory_bytes &&
+           options.progress == RUNTIME_PROGRESS_SPIN &&
+           options.myrmics == RUNTIME_MYRMICS_MOVE,
+       "all set; an empty one counts as not set");
+    ok(refused("DRASYNC_NODE", "ranks") && refused("DRASYNC_NODE", "0") &&
+           refused("DRASYNC_PROGRESS", "fast") &&
+           refused("DRASYNC_MYRMICS", "Move") &&
+           refused("DRASYNC_SPACE", "0") && refused("DRASYNC_MEMORY", "lots") &&
+           refused("DRASYNC_CHECK", "2") && refused("DRASYNC_STATS", "yes"),
+       "bad values are named");
+    printf("1..%d\n", tests);
+    return failures != 0;
+}

@@ -1,0 +1,341 @@
+/*
+ * The transport over the in-process wire: order, long headers, data that is cut
+ * differently on both sides, refusals, more messages than slots; from one
+ * thread, and with a thread for each node.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "drasync.h"
+#include "transport/transport.h"
+
+#define NODES        3
+#define KIND_PLAIN   1
+#define KIND_REFUSED 2
+#define MESSAGES     150
+#define PIECES_MAX   64
+
+static int tests, failures;
+
+static void ok(int good, const char *what)
+{
+    tests++;
+    failures += !good;
+    printf("%sok %d - %s\n", good ? "" : "not ", tests, what);
+}
+
+/* Begins every header; the bytes that follow it are `number`. */
+struct head {
+    uint32_t number; /* of this pair of nodes, in order */
+    uint32_t seed;   /* of the data */
+    uint64_t bulk_bytes;
+};
+
+/* A message under way, on either side. */
+struct parcel {
+    struct head head;
+    char *memory;
+    struct transport_piece pieces[PIECES_MAX];
+    size_t count;
+};
+
+struct node {
+    struct transport *transport;
+    uint32_t sent_to[NODES], placed_from[NODES];
+    int arrived, sent, refused, told, bad;
+    uint64_t random;
+};
+
+static _Atomic int nodes_done;
+
+static uint32_t draw(uint64_t *state, uint32_t limit)
+{
+    *state = *state * UINT64_C(6364136223846793005) +
+             UINT64_C(1442695040888963407);
+    return (uint32_t)(*state >> 33) % limit;
+}
+
+static char byte_at(uint32_t seed, uint64_t at)
+{
+    return (char)(seed + at * 7 + (at >> 12));
+}
+
+/* Memory for @bytes in pieces of uneven lengths, with holes between them. */
+static void cut(struct parcel *parcel, uint64_t *random, uint64_t bytes)
+{
+    uint64_t at = 0;
+
+    parcel->memory = malloc(bytes + PIECES_MAX);
+    parcel->count = 0;
+    while (bytes > 0) {
+        uint64_t piece = 1 + draw(random, draw(random, 2) ? 2000000 : 5000);
+        if (piece > bytes || parcel->count == PIECES_MAX - 1)
+            piece = bytes;
+        parcel->pieces[parcel->count].ptr = parcel->memory + at;
+        parcel->pieces[parcel->count].bytes = piece;
+        parcel->count++;
+        at += piece + draw(random, 2);
+        bytes -= piece;
+    }
+}
+
+/* Write the data, or count what differs. */
+static int pass_over(struct parcel *parcel, int write)
+{
+    uint64_t at = 0;
+    int bad = 0;
+
+    for (size_t i = 0; i < parcel->count; i++) {
+        char *bytes = parcel->pieces[i].ptr;
+        for (size_t k = 0; k < parcel->pieces[i].bytes; k++, at++) {
+            if (write)
+                bytes[k] = byte_at(parcel->head.seed, at);
+            else
+                bad += bytes[k] != byte_at(parcel->head.seed, at);
+        }
+    }
+    return bad + (at != parcel->head.bulk_bytes);
+}
+
+static int on_place(void *user, int from, uint32_t kind, const void *header,
+                    size_t header_bytes, uint64_t bulk_bytes,
+                    struct transport_sink *sink, uint64_t *context_out)
+{
+    struct node *node = user;
+    struct parcel *parcel = calloc(1, sizeof(*parcel));
+
+    memcpy(&parcel->head, header, sizeof(parcel->head));
+    node->bad += parcel->head.number != node->placed_from[from]++;
+    node->bad += parcel->head.bulk_bytes != bulk_bytes;
+    for (size_t i = sizeof(struct head); i < header_bytes; i++)
+        node->bad += ((const char *)header)[i] != (char)parcel->head.number;
+    if (kind == KIND_REFUSED) {
+        free(parcel);
+        node->refused++;
+        return DRASYNC_ENOMEM;
+    }
+    cut(parcel, &node->random, bulk_bytes);
+    for (size_t i = 0; i < parcel->count; i++)
+        node->bad += transport_sink_add(sink, parcel->pieces[i].ptr,
+                                        parcel->pieces[i].bytes) != 0;
+    *context_out = (uint64_t)(uintptr_t)parcel;
+    return 0;
+}
+
+static void on_arrived(void *user, int from, uint32_t kind, const void *header,
+                       size_t header_bytes, uint64_t context)
+{
+    struct node *node = user;
+    struct parcel *parcel = (struct parcel *)(uintptr_t)context;
+
+    (void)from;
+    node->bad += kind != KIND_PLAIN || header_bytes < sizeof(struct head) ||
+                 memcmp(header, &parcel->head, sizeof(struct head)) != 0;
+    node->bad += pass_over(parcel, 0);
+    free(parcel->memory);
+    free(parcel);
+    node->arrived++;
+}
+
+static void on_sent(void *user, int to, uint32_t kind, uint64_t context,
+                    int result)
+{
+    struct node *node = user;
+    struct parcel *parcel = (struct parcel *)(uintptr_t)context;
+
+    (void)to;
+    if (kind == KIND_PLAIN)
+        node->bad += result != 0;
+    else
+        node->told += result == DRASYNC_ENOMEM;
+    /* The pieces are ours again: nobody reads what is written now. */
+    memset(parcel->memory, 0, parcel->head.bulk_bytes);
+    free(parcel->memory);
+    free(parcel);
+    node->sent++;
+}
+
+static const struct transport_events events = {on_place, on_arrived, on_sent};
+
+static uint64_t draw_bytes(uint64_t *random)
+{
+    switch (draw(random, 6)) {
+    case 0:
+        return 0;
+    case 1:
+        return 1 + draw(random, 100);
+    case 2:
+        return 16200 + draw(random, 300); /* about the edge of a packet */
+    case 3:
+        return (1u << 20) - 2 + draw(random, 4); /* of a segment */
+    default:
+        return draw(random, 3000000);
+    }
+}
+
+static void send_one(struct node *node, int to)
+{
+    struct parcel *parcel = calloc(1, sizeof(*parcel));
+    size_t header_bytes = sizeof(struct head);
+    char *header;
+
+    parcel->head.number = node->sent_to[to]++;
+    parcel->head.seed = draw(&node->random, 1000);
+    parcel->head.bulk_bytes = draw_bytes(&node->random);
+    cut(parcel, &node->random, parcel->head.bulk_bytes);
+    pass_over(parcel, 1);
+    if (draw(&node->random, 10) == 0)
+        header_bytes += draw(&node->random, 100000);
+    header = malloc(header_bytes);
+    memset(header, (int)parcel->head.number, header_bytes);
+    memcpy(header, &parcel->head, sizeof(parcel->head));
+    struct transport_message message = {
+        .kind = draw(&node->random, 10) ? KIND_PLAIN : KIND_REFUSED,
+        .header = header,
+        .header_bytes = header_bytes,
+        .pieces = parcel->pieces,
+        .pieces_count = parcel->count,
+        .context = (uint64_t)(uintptr_t)parcel,
+    };
+    node->bad += transport_send(node->transport, to, &message) != 0;
+    free(header);
+    if (parcel->head.bulk_bytes == 0) { /* `sent` does not come */
+        free(parcel->memory);
+        free(parcel);
+    }
+}
+
+static void open_all(struct node *nodes, uint64_t seed)
+{
+    struct transport *transports[NODES];
+    void *users[NODES];
+
+    memset(nodes, 0, NODES * sizeof(*nodes));
+    for (int i = 0; i < NODES; i++)
+        users[i] = &nodes[i];
+    if (transport_loop_open(NODES, &events, users, transports))
+        abort();
+    for (int i = 0; i < NODES; i++) {
+        nodes[i].transport = transports[i];
+        nodes[i].random = seed * NODES + (uint64_t)i;
+    }
+}
+
+static int close_all(struct node *nodes)
+{
+    int bad = 0, seen = 0;
+
+    for (int i = 0; i < NODES; i++) {
+        bad += nodes[i].bad;
+        seen += nodes[i].arrived + nodes[i].refused;
+        for (int k = 0; k < NODES; k++)
+            bad += nodes[i].placed_from[k] != nodes[k].sent_to[i];
+    }
+    for (int i = 0; i < NODES; i++)
+        transport_close(nodes[i].transport);
+    return bad + (seen != NODES * MESSAGES);
+}
+
+static void one_thread(void)
+{
+    struct node nodes[NODES];
+    int moved;
+
+    open_all(nodes, 1);
+    for (int m = 0; m < MESSAGES; m++) {
+        for (int i = 0; i < NODES; i++)
+            send_one(&nodes[i], (int)draw(&nodes[i].random, NODES));
+    }
+    do {
+        moved = 0;
+        for (int i = 0; i < NODES; i++)
+            moved += transport_poll(nodes[i].transport);
+    } while (moved > 0);
+    int idle = 1, told = 0;
+    for (int i = 0; i < NODES; i++) {
+        idle &= transport_idle(nodes[i].transport);
+        told += nodes[i].told;
+    }
+    ok(idle, "all messages sent at once, to oneself too, arrive");
+    ok(told > 0, "a sender hears that its data was refused");
+    ok(close_all(nodes) == 0, "in order, with the right data");
+}
+
+static void *node_main(void *argument)
+{
+    struct node *node = argument;
+    int said = 0;
+
+    for (int m = 0; m < MESSAGES;) {
+        send_one(node, (int)draw(&node->random, NODES));
+        m++;
+        node->bad += transport_poll(node->transport) < 0;
+    }
+    /* Serve until nobody has anything under way. */
+    while (nodes_done < NODES) {
+        int moved = transport_poll(node->transport);
+        node->bad += moved < 0;
+        if (!said && transport_idle(node->transport)) {
+            said = 1;
+            nodes_done++;
+        }
+        if (!moved)
+            sched_yield();
+    }
+    while (transport_poll(node->transport) > 0)
+        ;
+    return NULL;
+}
+
+static void thread_each(void)
+{
+    struct node nodes[NODES];
+    pthread_t threads[NODES];
+    int moved;
+
+    open_all(nodes, 2);
+    for (int i = 0; i < NODES; i++)
+        pthread_create(&threads[i], NULL, node_main, &nodes[i]);
+    for (int i = 0; i < NODES; i++)
+        pthread_join(threads[i], NULL);
+    do {
+        moved = 0;
+        for (int i = 0; i < NODES; i++)
+            moved += transport_poll(nodes[i].transport);
+    } while (moved > 0);
+    ok(close_all(nodes) == 0, "the same with a thread for each node");
+}
+
+static void limits(void)
+{
+    struct node nodes[NODES];
+    char byte = 0;
+    struct transport_message message = {.header = &byte, .header_bytes = 1};
+
+    open_all(nodes, 3);
+    struct transport *t = nodes[0].transport;
+    ok(transport_send(t, NODES, &message) == DRASYNC_EINVAL &&
+           transport_send(t, -1, &message) == DRASYNC_EINVAL,
+       "a node that does not exist");
+    message.header_bytes = TRANSPORT_HEADER_BYTES_MAX + 1;
+    ok(transport_send(t, 1, &message) == DRASYNC_EINVAL, "a header too long");
+    struct transport_piece huge[] = {{&byte, SIZE_MAX}, {&byte, SIZE_MAX}};
+    message.header_bytes = 1;
+    message.pieces = huge;
+    message.pieces_count = 2;
+    ok(transport_send(t, 1, &message) == DRASYNC_EINVAL, "too much data");
+    for (int i = 0; i < NODES; i++)
+        transport_close(nodes[i].transport);
+}
+
+int main(void)
+{
+    one_thread();
+    thread_each();
+    limits();
+    printf("1..%d\n", tests);
+    return failures != 0;
+}
