@@ -25,6 +25,7 @@
 
 struct bl_parcel {
     unsigned char *bytes;
+    uint64_t size;
     unsigned pieces;
 };
 
@@ -37,6 +38,8 @@ struct bl_sending {
 struct bl_outbox {
     struct bl_sending *sendings;
     size_t count, room, next;
+    unsigned char *spare; /* a large buffer, for the next large message */
+    uint64_t spare_bytes;
 };
 
 struct bl_stats {
@@ -101,9 +104,15 @@ int bl_core(void);
 /* --- Messages --------------------------------------------------------------
  */
 
-/* Send @bytes, which are malloc()ed and belong to the outbox from now on. */
+/* A buffer for a message. */
+unsigned char *bl_outbox_buffer(struct bl_outbox *outbox, uint64_t size);
+
+/*
+ * Send such a buffer, which belongs to the outbox from now on.  The first
+ * @first bytes go as one message, the rest in pieces.
+ */
 void bl_outbox_send(struct bl_outbox *outbox, unsigned char *bytes,
-                    uint64_t size, int rank, enum bl_tag tag);
+                    uint64_t first, uint64_t size, int rank, enum bl_tag tag);
 
 /* Look after at most @count of the messages under way. */
 void bl_outbox_reap(struct bl_outbox *outbox, size_t count);

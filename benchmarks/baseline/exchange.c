@@ -10,6 +10,9 @@
  * receiver puts the bytes at the same addresses.
  */
 
+/* Blocks of this size on average are received straight into their place. */
+#define IN_PLACE_BYTES 16384
+
 /* A walk over slabs as they stand in messages. */
 struct slab_view {
     struct bl_slab_name name;
@@ -112,7 +115,7 @@ static unsigned char *pack(const struct outgoing *out, struct bl_data *header)
     uint32_t i, slot, first, count;
     struct slab_view view;
 
-    message = bl_malloc(header->total_bytes);
+    message = bl_outbox_buffer(&bl.outbox, header->total_bytes);
     memcpy(message, header, sizeof *header);
     slab = message + sizeof *header;
     if (out->slabs.used)
@@ -138,6 +141,7 @@ void bl_exchange_send(const char *file, int line, uint32_t region, int worker)
     struct outgoing out = {0};
     struct bl_data header = {0};
     const struct bl_answer *answer;
+    uint64_t first;
 
     request.region.region = region;
     answer = bl_ask(bl_owner_of_page(region - 1), &request);
@@ -156,8 +160,11 @@ void bl_exchange_send(const char *file, int line, uint32_t region, int worker)
     header.slabs = out.count;
     header.slabs_bytes = out.slabs.used;
     header.total_bytes = sizeof header + out.slabs.used + out.data_bytes;
-    bl_outbox_send(&bl.outbox, pack(&out, &header), header.total_bytes, worker,
-                   BL_TAG_DATA);
+    first = header.total_bytes;
+    if (out.data_bytes > BL_TOGETHER_BYTES)
+        first -= out.data_bytes;
+    bl_outbox_send(&bl.outbox, pack(&out, &header), first, header.total_bytes,
+                   worker, BL_TAG_DATA);
     bl.stats.bytes_sent += out.data_bytes;
     free(out.slabs.bytes);
     free(out.remote.bytes);
@@ -218,46 +225,146 @@ static void unpack(unsigned char *message, const struct bl_data *header)
     }
 }
 
-/* The rest of a message whose first piece was matched as @handle. */
-static unsigned char *receive(MPI_Message *handle, MPI_Status *status,
-                              struct bl_data *header_out)
+/* The first message of a sys_send(), matched as @handle. */
+static unsigned char *receive_first(MPI_Message *handle, MPI_Status *status,
+                                    struct bl_data *header_out,
+                                    uint64_t *got_out)
 {
-    struct bl_data header;
-    unsigned char *message, *more;
-    uint64_t got, piece;
+    unsigned char *message;
     int bytes;
 
     MPI_Get_count(status, MPI_BYTE, &bytes);
     message = bl_malloc((size_t)bytes);
     MPI_Mrecv(message, bytes, MPI_BYTE, handle, MPI_STATUS_IGNORE);
-    memcpy(&header, message, sizeof header);
-    got = (uint64_t)bytes;
-    if (got < header.total_bytes) {
-        more = realloc(message, header.total_bytes);
+    memcpy(header_out, message, sizeof *header_out);
+    *got_out = (uint64_t)bytes;
+    return message;
+}
+
+/* The rest, behind it. */
+static unsigned char *receive_rest(unsigned char *message, uint64_t got,
+                                   uint64_t total, int source)
+{
+    uint64_t piece;
+
+    if (got < total) {
+        unsigned char *more = realloc(message, total);
+
         if (!more)
-            bl_fail("exchange", 0, "Out of memory");
+            bl_fail("sys_recv", 0, "Out of memory");
         message = more;
     }
-    while (got < header.total_bytes) {
-        piece = header.total_bytes - got;
+    for (; got < total; got += piece) {
+        piece = total - got;
         if (piece > BL_PIECE_BYTES)
             piece = BL_PIECE_BYTES;
-        MPI_Recv(message + got, (int)piece, MPI_BYTE, status->MPI_SOURCE,
-                 BL_TAG_DATA, bl.comm, MPI_STATUS_IGNORE);
-        got += piece;
+        MPI_Recv(message + got, (int)piece, MPI_BYTE, source, BL_TAG_DATA,
+                 bl.comm, MPI_STATUS_IGNORE);
     }
-    *header_out = header;
     return message;
+}
+
+/* Where data goes to: blocks of memory, each up to a piece. */
+struct blocks {
+    MPI_Aint *at;
+    int *bytes;
+    size_t count, room;
+    uint64_t filled; /* of the last piece */
+};
+
+static void add_block(struct blocks *blocks, unsigned char *at, uint64_t bytes)
+{
+    while (bytes > 0) {
+        uint64_t part = BL_PIECE_BYTES - blocks->filled % BL_PIECE_BYTES;
+
+        if (part > bytes)
+            part = bytes;
+        if (blocks->count == blocks->room) {
+            blocks->room = blocks->room * 2 + 64;
+            blocks->at = realloc(blocks->at, blocks->room * sizeof(MPI_Aint));
+            blocks->bytes = realloc(blocks->bytes, blocks->room * sizeof(int));
+            if (!blocks->at || !blocks->bytes)
+                bl_fail("sys_recv", 0, "Out of memory");
+        }
+        blocks->at[blocks->count] = (MPI_Aint)at;
+        blocks->bytes[blocks->count++] = (int)part;
+        blocks->filled += part;
+        at += part;
+        bytes -= part;
+    }
+}
+
+/*
+ * Where the data may go straight to its place: all slabs are as new as any
+ * here, no slot was ever used twice, and the blocks are large.  0 if not.
+ */
+static int find_blocks(unsigned char *message, const struct bl_data *header,
+                       struct blocks *blocks)
+{
+    unsigned char *bytes = message + sizeof *header;
+    struct slab_view view;
+    uint32_t i, slot, first, count;
+
+    for (i = 0; i < header->slabs; i++) {
+        struct bl_copy *copy;
+
+        bytes = view_slab(bytes, &view);
+        copy = bl_copies_adopt(&bl.copies, &view.name);
+        if (!copy || copy->incs || view.incs)
+            return 0;
+        for (slot = 0;
+             next_run(view.map, view.name.slots, slot, &first, &count);
+             slot = first + count)
+            add_block(blocks, slot_address(&view.name, first),
+                      count * view.name.slot_bytes);
+    }
+    return blocks->count > 0 &&
+           blocks->filled / blocks->count >= IN_PLACE_BYTES;
+}
+
+static void receive_in_place(unsigned char *message,
+                             const struct bl_data *header,
+                             const struct blocks *blocks, int source)
+{
+    unsigned char *bytes = message + sizeof *header;
+    struct slab_view view;
+    size_t from, to;
+    uint64_t i;
+
+    for (from = 0; from < blocks->count; from = to) {
+        uint64_t piece = 0;
+        MPI_Datatype type;
+
+        for (to = from; to < blocks->count && piece < BL_PIECE_BYTES; to++)
+            piece += (uint64_t)blocks->bytes[to];
+        MPI_Type_create_hindexed((int)(to - from), blocks->bytes + from,
+                                 blocks->at + from, MPI_BYTE, &type);
+        MPI_Type_commit(&type);
+        MPI_Recv(MPI_BOTTOM, 1, type, source, BL_TAG_DATA, bl.comm,
+                 MPI_STATUS_IGNORE);
+        MPI_Type_free(&type);
+    }
+    for (i = 0; i < header->slabs; i++) {
+        struct bl_copy *copy;
+        uint64_t word;
+
+        bytes = view_slab(bytes, &view);
+        copy = bl_copies_adopt(&bl.copies, &view.name);
+        for (word = 0; word < bl_map_words(view.name.slots); word++)
+            copy->map[word] |= view.map[word];
+    }
 }
 
 uint32_t bl_exchange_recv(const char *file, int line, uint32_t region,
                           int worker)
 {
     struct bl_wait wait = {0};
+    struct blocks blocks = {0};
     struct bl_data header;
     unsigned char *message;
     MPI_Message handle;
     MPI_Status status;
+    uint64_t got;
     int there;
 
     for (;;) {
@@ -267,12 +374,19 @@ uint32_t bl_exchange_recv(const char *file, int line, uint32_t region,
         bl_outbox_reap(&bl.outbox, 1);
         bl_pause_unlocked(&wait);
     }
-    message = receive(&handle, &status, &header);
+    message = receive_first(&handle, &status, &header, &got);
     if (region && header.region != region)
         bl_fail(file, line, "Worker %d sent region ID %u, not %u", worker,
                 header.region == BL_ROOT ? 0 : header.region,
                 region == BL_ROOT ? 0 : region);
-    unpack(message, &header);
+    if (got < header.total_bytes && find_blocks(message, &header, &blocks)) {
+        receive_in_place(message, &header, &blocks, worker);
+    } else {
+        message = receive_rest(message, got, header.total_bytes, worker);
+        unpack(message, &header);
+    }
+    free(blocks.at);
+    free(blocks.bytes);
     bl.stats.bytes_received +=
         header.total_bytes - header.slabs_bytes - sizeof header;
     free(message);
@@ -282,12 +396,16 @@ uint32_t bl_exchange_recv(const char *file, int line, uint32_t region,
 int bl_exchange_discard(void)
 {
     struct bl_data header;
+    unsigned char *message;
     MPI_Message handle;
     MPI_Status status;
+    uint64_t got;
     int there;
 
     MPI_Improbe(MPI_ANY_SOURCE, BL_TAG_DATA, bl.comm, &there, &handle, &status);
-    if (there)
-        free(receive(&handle, &status, &header));
-    return there;
+    if (!there)
+        return 0;
+    message = receive_first(&handle, &status, &header, &got);
+    free(receive_rest(message, got, header.total_bytes, status.MPI_SOURCE));
+    return 1;
 }

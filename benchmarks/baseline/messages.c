@@ -9,7 +9,11 @@
 #define SPIN_POLLS          2000
 #define YIELD_POLLS_CROWDED 200
 #define YIELD_POLLS         100000
-#define SLEEP_NS            20000L
+/* Which buffers of messages are kept for the next. */
+#define SPARE_BYTES_MIN ((uint64_t)1 << 17)
+#define SPARE_BYTES_MAX ((uint64_t)1 << 29)
+
+#define SLEEP_NS 20000L
 
 void bl_pause(struct bl_wait *wait)
 {
@@ -32,34 +36,65 @@ double bl_now_seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+unsigned char *bl_outbox_buffer(struct bl_outbox *outbox, uint64_t size)
+{
+    unsigned char *bytes = outbox->spare;
+
+    if (!bytes || outbox->spare_bytes < size)
+        return bl_malloc(size);
+    outbox->spare = NULL;
+    return bytes;
+}
+
+/* New memory for a large message costs as much as to copy it. */
+static void buffer_back(struct bl_outbox *outbox,
+                        const struct bl_parcel *parcel)
+{
+    if (parcel->size < SPARE_BYTES_MIN || parcel->size > SPARE_BYTES_MAX ||
+        (outbox->spare && outbox->spare_bytes >= parcel->size)) {
+        free(parcel->bytes);
+        return;
+    }
+    free(outbox->spare);
+    outbox->spare = parcel->bytes;
+    outbox->spare_bytes = parcel->size;
+}
+
+static void send_piece(struct bl_outbox *outbox, struct bl_parcel *parcel,
+                       uint64_t from, uint64_t bytes, int rank, enum bl_tag tag)
+{
+    if (outbox->count == outbox->room) {
+        size_t room = outbox->room * 2 + 64;
+        struct bl_sending *more = bl_malloc(room * sizeof *more);
+
+        if (outbox->count)
+            memcpy(more, outbox->sendings, outbox->count * sizeof *more);
+        free(outbox->sendings);
+        outbox->sendings = more;
+        outbox->room = room;
+    }
+    outbox->sendings[outbox->count].parcel = parcel;
+    MPI_Isend(parcel->bytes + from, (int)bytes, MPI_BYTE, rank, (int)tag,
+              bl.comm, &outbox->sendings[outbox->count].request);
+    outbox->count++;
+    parcel->pieces++;
+}
+
 void bl_outbox_send(struct bl_outbox *outbox, unsigned char *bytes,
-                    uint64_t size, int rank, enum bl_tag tag)
+                    uint64_t first, uint64_t size, int rank, enum bl_tag tag)
 {
     struct bl_parcel *parcel = bl_malloc(sizeof *parcel);
-    uint64_t sent = 0, piece;
+    uint64_t sent = 0, piece = first;
 
     parcel->bytes = bytes;
+    parcel->size = size;
     parcel->pieces = 0;
     do {
-        piece = size - sent;
         if (piece > BL_PIECE_BYTES)
             piece = BL_PIECE_BYTES;
-        if (outbox->count == outbox->room) {
-            size_t room = outbox->room * 2 + 64;
-            struct bl_sending *more = bl_malloc(room * sizeof *more);
-
-            if (outbox->count)
-                memcpy(more, outbox->sendings, outbox->count * sizeof *more);
-            free(outbox->sendings);
-            outbox->sendings = more;
-            outbox->room = room;
-        }
-        outbox->sendings[outbox->count].parcel = parcel;
-        MPI_Isend(bytes + sent, (int)piece, MPI_BYTE, rank, (int)tag, bl.comm,
-                  &outbox->sendings[outbox->count].request);
-        outbox->count++;
-        parcel->pieces++;
+        send_piece(outbox, parcel, sent, piece, rank, tag);
         sent += piece;
+        piece = size - sent;
     } while (sent < size);
     bl_outbox_reap(outbox, 4);
 }
@@ -81,7 +116,7 @@ void bl_outbox_reap(struct bl_outbox *outbox, size_t count)
             continue;
         }
         if (--sending->parcel->pieces == 0) {
-            free(sending->parcel->bytes);
+            buffer_back(outbox, sending->parcel);
             free(sending->parcel);
         }
         *sending = outbox->sendings[--outbox->count];

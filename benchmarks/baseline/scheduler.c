@@ -83,13 +83,13 @@ static void forward(int index, const struct bl_request *request,
                     const struct bl_name *names)
 {
     size_t list = names ? request->count * sizeof *names : 0;
-    unsigned char *bytes = bl_malloc(sizeof *request + list);
+    unsigned char *bytes = bl_outbox_buffer(&bl.outbox, sizeof *request + list);
 
     memcpy(bytes, request, sizeof *request);
     if (list)
         memcpy(bytes + sizeof *request, names, list);
     bl_outbox_send(&bl.outbox, bytes, sizeof *request + list,
-                   bl.workers + index, BL_TAG_REQUEST);
+                   sizeof *request + list, bl.workers + index, BL_TAG_REQUEST);
 }
 
 static void serve_alloc(struct scheduler *self,

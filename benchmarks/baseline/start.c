@@ -261,6 +261,7 @@ static void end_worker(void)
     }
     phase = ENDED;
     bl_copies_close(&bl.copies);
+    free(bl.outbox.spare);
     MPI_Comm_free(&bl.workers_comm);
     MPI_Comm_free(&bl.comm);
 }

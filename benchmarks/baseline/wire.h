@@ -24,6 +24,9 @@
 /* An MPI count is an int: longer messages go in pieces of this size. */
 #define BL_PIECE_BYTES ((uint64_t)1 << 30)
 
+/* Data up to this size comes with its description, in one message. */
+#define BL_TOGETHER_BYTES ((uint64_t)1 << 17)
+
 enum bl_tag {
     BL_TAG_REQUEST = 1, /* to a scheduler, from workers and schedulers */
     BL_TAG_REPLY,       /* to a worker: struct bl_reply */
@@ -116,7 +119,8 @@ struct bl_run {
  * other schedulers own.
  *
  * A message of BL_TAG_DATA: struct bl_data, then slabs in the same form, whose
- * maps say which slots come; then the slots' bytes.
+ * maps say which slots come; then the slots' bytes, in messages of their own if
+ * there are many.
  */
 struct bl_data {
     uint64_t total_bytes; /* of the whole message */
