@@ -46,7 +46,7 @@ enum lock_rank {
 };
 
 /* How many locks one thread may hold at a time (checked builds only). */
-#define LOCK_HELD_MAX 32
+#define LOCK_HELD_MAX 96
 
 struct lock {
     pthread_mutex_t mutex;

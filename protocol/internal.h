@@ -286,7 +286,7 @@ void lookup_answer(struct step *s, const struct proto_name *lookup,
                    const struct proto_name *found, int error);
 struct proto_link *name_slot(struct proto_node *node, const char *name);
 struct proto_op *ask_by_ticket(struct step *s, uint64_t ticket);
-void shutdown_step(struct step *s);
+void proto_shutdown_step(struct step *s);
 void ask_detach(struct step *s, struct proto_op *op);
 
 /* delete.c, recall.c, bury.c */

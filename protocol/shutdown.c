@@ -51,7 +51,7 @@ static void manager_decides(struct step *s)
 }
 
 /* This node's part of the wave goes up when its ranks and children are done. */
-void shutdown_step(struct step *s)
+void proto_shutdown_step(struct step *s)
 {
     struct proto_node *node = s->node;
     uint64_t sent, received;
@@ -99,7 +99,7 @@ void proto_finish(struct proto_node *node, struct proto_effects *out)
     struct step s;
     step_begin(&s, node, out);
     node->finished = true;
-    shutdown_step(&s);
+    proto_shutdown_step(&s);
     step_end(&s);
 }
 
@@ -107,6 +107,6 @@ void proto_poll(struct proto_node *node, struct proto_effects *out)
 {
     struct step s;
     step_begin(&s, node, out);
-    shutdown_step(&s);
+    proto_shutdown_step(&s);
     step_end(&s);
 }

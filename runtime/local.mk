@@ -72,3 +72,4 @@ check_PROGRAMS += tests/unit/runtime_options.t
 TESTS += tests/unit/runtime_options.t
 tests_unit_runtime_options_t_SOURCES = tests/unit/runtime_options.c
 tests_unit_runtime_options_t_LDADD = libdrasync_runtime.la
+include runtime/native.mk

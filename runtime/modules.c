@@ -1,8 +1,14 @@
 #include "runtime/modules.h"
 
+#include "runtime/chunks.h"
+#include "runtime/names.h"
+#include "runtime/native.h"
 #include "runtime/replica.h"
 
 const struct runtime_module *const runtime_modules[] = {
+    &chunks_module,
+    &names_module,
+    &native_module,
     &replica_module,
     NULL,
 };

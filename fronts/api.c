@@ -1,0 +1,145 @@
+/*
+ * The prefixed calls of drasync.h on regions and holds: arguments are checked
+ * here, the work is runtime/native*'s.
+ */
+#include "drasync.h"
+
+#include "runtime/native.h"
+#include "runtime/runtime.h"
+
+int drasync_init(void)
+{
+    return runtime_enter();
+}
+
+int drasync_finalize(void)
+{
+    return runtime_stop();
+}
+
+int drasync_running(void)
+{
+    return runtime_running();
+}
+
+int drasync_new_region(drasync_region_t *region_out)
+{
+    int err = runtime_enter();
+
+    if (err)
+        return err;
+    if (!region_out)
+        return DRASYNC_EINVAL;
+    return native_new_region(region_out);
+}
+
+int drasync_new_subregion(drasync_region_t parent,
+                          drasync_region_t *region_out)
+{
+    int err = runtime_enter();
+
+    if (err)
+        return err;
+    if (!region_out)
+        return DRASYNC_EINVAL;
+    return native_new_subregion(parent, region_out);
+}
+
+int drasync_delete(drasync_region_t region)
+{
+    int err = runtime_enter();
+
+    return err ? err : native_delete(region);
+}
+
+static int mode_valid(enum drasync_mode mode)
+{
+    return mode == DRASYNC_READ || mode == DRASYNC_WRITE;
+}
+
+int drasync_acquire(drasync_region_t region, enum drasync_mode mode)
+{
+    return drasync_acquire_timed(region, mode, DRASYNC_FOREVER);
+}
+
+int drasync_acquire_timed(drasync_region_t region, enum drasync_mode mode,
+                          uint64_t timeout_us)
+{
+    int err = runtime_enter();
+
+    if (err)
+        return err;
+    if (!mode_valid(mode))
+        return DRASYNC_EINVAL;
+    return native_acquire(region, mode, timeout_us);
+}
+
+int drasync_try_acquire(drasync_region_t region, enum drasync_mode mode)
+{
+    return drasync_acquire_timed(region, mode, 0);
+}
+
+int drasync_iacquire(drasync_region_t region, enum drasync_mode mode,
+                     drasync_request_t *request_out)
+{
+    int err = runtime_enter();
+
+    if (err)
+        return err;
+    if (!mode_valid(mode) || !request_out)
+        return DRASYNC_EINVAL;
+    return native_iacquire(region, mode, request_out);
+}
+
+int drasync_test(drasync_request_t *request, int *done_out)
+{
+    int err = runtime_enter();
+
+    if (err)
+        return err;
+    if (!request || !*request || !done_out)
+        return DRASYNC_EINVAL;
+    err = native_test(*request, done_out);
+    if (*done_out) {
+        native_request_free(*request);
+        *request = NULL;
+    }
+    return err;
+}
+
+int drasync_wait(drasync_request_t *request, uint64_t timeout_us)
+{
+    int err = runtime_enter();
+
+    if (err)
+        return err;
+    if (!request || !*request)
+        return DRASYNC_EINVAL;
+    err = native_wait(*request, timeout_us);
+    if (err != DRASYNC_EAGAIN) {
+        native_request_free(*request);
+        *request = NULL;
+    }
+    return err;
+}
+
+int drasync_cancel(drasync_request_t *request)
+{
+    int err = runtime_enter();
+
+    if (err)
+        return err;
+    if (!request || !*request)
+        return DRASYNC_EINVAL;
+    err = native_cancel(*request);
+    native_request_free(*request);
+    *request = NULL;
+    return err;
+}
+
+int drasync_release(drasync_region_t region)
+{
+    int err = runtime_enter();
+
+    return err ? err : native_release(region);
+}

@@ -1,0 +1,124 @@
+/*
+ * The prefixed calls of drasync.h on objects, questions and names: arguments
+ * are checked here, the work is runtime/native*'s.
+ */
+#include <string.h>
+
+#include "drasync.h"
+
+#include "runtime/native.h"
+#include "runtime/runtime.h"
+
+int drasync_alloc(drasync_region_t region, size_t size_bytes, void **ptr_out)
+{
+    int err = runtime_enter();
+
+    if (err)
+        return err;
+    if (!ptr_out)
+        return DRASYNC_EINVAL;
+    return native_alloc(region, size_bytes, ptr_out);
+}
+
+int drasync_free(void *ptr)
+{
+    int err = runtime_enter();
+
+    if (err || !ptr)
+        return err;
+    return native_free(ptr);
+}
+
+int drasync_realloc(void *ptr, size_t size_bytes, drasync_region_t region,
+                    void **ptr_out)
+{
+    int err = runtime_enter();
+
+    if (err)
+        return err;
+    if (!ptr_out)
+        return DRASYNC_EINVAL;
+    if (!ptr)
+        return native_alloc(region, size_bytes, ptr_out);
+    return native_realloc(ptr, size_bytes, region, ptr_out);
+}
+
+int drasync_set_root(drasync_region_t region, void *ptr)
+{
+    int err = runtime_enter();
+
+    return err ? err : native_set_root(region, ptr);
+}
+
+int drasync_get_root(drasync_region_t region, void **ptr_out)
+{
+    int err = runtime_enter();
+
+    if (err)
+        return err;
+    if (!ptr_out)
+        return DRASYNC_EINVAL;
+    return native_get_root(region, ptr_out);
+}
+
+int drasync_region_of(const void *ptr, drasync_region_t *region_out)
+{
+    int err = runtime_enter();
+
+    if (err)
+        return err;
+    if (!region_out)
+        return DRASYNC_EINVAL;
+    return native_region_of(ptr, region_out);
+}
+
+int drasync_get_info(drasync_region_t region, struct drasync_info *info_out)
+{
+    int err = runtime_enter();
+
+    if (err)
+        return err;
+    if (!info_out)
+        return DRASYNC_EINVAL;
+    return native_get_info(region, info_out);
+}
+
+int drasync_get_stats(struct drasync_stats *stats_out)
+{
+    int err = runtime_enter();
+
+    if (err)
+        return err;
+    if (!stats_out)
+        return DRASYNC_EINVAL;
+    return native_get_stats(stats_out);
+}
+
+static int name_valid(const char *name)
+{
+    return name && name[0] && strnlen(name, DRASYNC_NAME_MAX + 1) <=
+                                  DRASYNC_NAME_MAX;
+}
+
+int drasync_publish(const char *name, drasync_region_t region)
+{
+    int err = runtime_enter();
+
+    if (err)
+        return err;
+    if (!name_valid(name))
+        return DRASYNC_EINVAL;
+    return native_publish(name, region);
+}
+
+int drasync_lookup(const char *name, uint64_t timeout_us,
+                   drasync_region_t *region_out)
+{
+    int err = runtime_enter();
+
+    if (err)
+        return err;
+    if (!name_valid(name) || !region_out)
+        return DRASYNC_EINVAL;
+    return native_lookup(name, timeout_us, region_out);
+}

@@ -1,0 +1,54 @@
+/*
+ * The calls of the paper's Fig. 1, as printed there.  They return no errors:
+ * one line says what was wrong, and the job ends.
+ */
+#include "drasync.h"
+
+#include "runtime/runtime.h"
+
+/* End the job if @err is one. */
+static void check(int err, const char *call, const void *argument)
+{
+    if (err)
+        runtime_die("%s(%p): %s (%s)", call, argument, drasync_strerror(err),
+                    drasync_errname(err));
+}
+
+region new_region(void)
+{
+    region made = NULL;
+
+    check(drasync_new_region(&made), "new_region", NULL);
+    return made;
+}
+
+region new_subregion(region r)
+{
+    region made = NULL;
+
+    check(drasync_new_subregion(r, &made), "new_subregion", r);
+    return made;
+}
+
+void delete_region(region r)
+{
+    check(drasync_delete(r), "delete_region", r);
+}
+
+void *ralloc(region r, size_t s)
+{
+    void *object = NULL;
+
+    check(drasync_alloc(r, s, &object), "ralloc", r);
+    return object;
+}
+
+void acquire_region(region r, int choice)
+{
+    check(drasync_acquire(r, (enum drasync_mode)choice), "acquire_region", r);
+}
+
+void release_region(region r)
+{
+    check(drasync_release(r), "release_region", r);
+}

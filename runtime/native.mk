@@ -1,0 +1,34 @@
+# Native regions, names, chunks.
+libdrasync_runtime_la_SOURCES += runtime/chunks.c runtime/chunks.h \
+	runtime/names.c runtime/names.h runtime/names_table.c \
+	runtime/names_table.h runtime/native.c runtime/native.h \
+	runtime/native_arrive.c runtime/native_ask.c runtime/native_data.c \
+	runtime/native_frames.c runtime/native_hold.c runtime/native_map.c \
+	runtime/native_pool.c runtime/native_region.c runtime/native_split.c \
+	runtime/native_state.h runtime/native_step.c runtime/native_wire.c runtime/native_wire.h
+
+# Test programs of the API; tests/bats/native.bats runs them.
+check_PROGRAMS += tests/programs/native_contract
+tests_programs_native_contract_SOURCES = tests/programs/native_contract.c \
+	tests/programs/native_check.h
+tests_programs_native_contract_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_contract_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_contract_LDADD = libdrasync.la $(MPI_LIBS)
+
+check_PROGRAMS += tests/programs/native_stories
+tests_programs_native_stories_SOURCES = tests/programs/native_stories.c \
+	tests/programs/native_check.h
+tests_programs_native_stories_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_stories_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_stories_LDADD = libdrasync.la $(MPI_LIBS)
+
+check_PROGRAMS += tests/programs/native_random
+tests_programs_native_random_SOURCES = tests/programs/native_random.c \
+	tests/programs/native_oracle.c tests/programs/native_random.h \
+	tests/programs/native_check.h
+tests_programs_native_random_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_random_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_random_LDADD = libdrasync.la $(MPI_LIBS)
+
+TESTS += tests/bats/native.bats
+EXTRA_DIST += tests/bats/native.bats

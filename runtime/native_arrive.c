@@ -1,0 +1,323 @@
+/*
+ * Messages of the protocol arrive: decoded, handled, and room made for the data
+ * that comes with them.  All on the leader's progress thread.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory/limit.h"
+#include "runtime/native_state.h"
+#include "runtime/native_wire.h"
+
+/* A copy that waits for its data. */
+struct placed {
+    struct proto_copy *copy;
+    struct native_frames *frames;
+};
+
+struct native_arrival {
+    int from;
+    const char *at, *end; /* what comes after the encoded message */
+    struct transport_sink *sink;
+    struct placed *placed;
+    size_t placed_count, placed_room;
+    int err;
+    bool expected;
+    uint64_t root, ticket;
+};
+
+static void *take_bytes(struct native_arrival *a, size_t bytes)
+{
+    const char *at = a->at;
+
+    if ((size_t)(a->end - at) < bytes)
+        return NULL;
+    a->at = at + bytes;
+    return (void *)(uintptr_t)at;
+}
+
+static void broken(struct native_arrival *a, const char *what)
+{
+    a->err = DRASYNC_EINVAL;
+    runtime_poison("node %d sent a broken message: %s", a->from, what);
+}
+
+/* The extent of @memory that @w describes: there, or new. */
+static struct extent *place_extent(struct native_arrival *a,
+                                   struct native_memory *memory,
+                                   struct extent *last,
+                                   const struct wire_extent *w)
+{
+    struct extent *e = last ? last->next : memory->first;
+
+    if (w->pages > EXTENT_PAGES_MAX ||
+        w->used_bytes > w->pages << PAGE_SHIFT) {
+        broken(a, "an extent that cannot be");
+        return NULL;
+    }
+    if (e) {
+        if (atomic_load(&e->first_page) == w->first_page &&
+            atomic_load(&e->pages) == w->pages)
+            return e;
+        broken(a, "an extent that does not fit what is known");
+        return NULL;
+    }
+    a->err = extent_adopt(&runtime.space, w->first_page, w->pages, memory,
+                          memory->incarnation, &e);
+    if (a->err == DRASYNC_EINVAL || a->err == DRASYNC_EEXIST)
+        broken(a, "an extent that is another region's");
+    if (a->err)
+        return NULL;
+    native_memory_append(memory, e);
+    return e;
+}
+
+/* All extents of one region; 0, or a->err. */
+static int place_extents(struct native_arrival *a,
+                         struct native_memory *memory,
+                         const struct wire_extent *list, uint64_t count)
+{
+    struct extent *e = NULL;
+
+    for (uint64_t i = 0; i < count && !a->err; i++) {
+        e = place_extent(a, memory, e, &list[i]);
+        if (e && e->user[EXTENT_USED_BYTES] < list[i].used_bytes)
+            e->user[EXTENT_USED_BYTES] = list[i].used_bytes;
+    }
+    if (!a->err && memory->extents != count)
+        broken(a, "fewer extents than are known");
+    return a->err;
+}
+
+static int note_placed(struct native_arrival *a, struct proto_copy *copy,
+                       struct native_frames *frames)
+{
+    struct placed *grown;
+
+    if (a->placed_count == a->placed_room) {
+        a->placed_room = a->placed_room ? a->placed_room * 2 : 8;
+        grown = realloc(a->placed, a->placed_room * sizeof(*grown));
+        if (!grown)
+            return DRASYNC_ENOMEM;
+        a->placed = grown;
+    }
+    a->placed[a->placed_count++] = (struct placed){ copy, frames };
+    copy->frames = frames;
+    return 0;
+}
+
+static int place_data(struct native_arrival *a, struct proto_copy *copy,
+                      struct native_memory *memory,
+                      const struct wire_extent *list)
+{
+    struct native_frames *frames;
+    const struct frameset *set;
+    int err = native_frames_new(memory, &frames);
+
+    if (err)
+        return err;
+    err = note_placed(a, copy, frames);
+    if (err) {
+        native_frames_free(frames);
+        return err;
+    }
+    set = frames->set;
+    for (uint64_t i = 0; i < set->runs && !err; i++)
+        if (list[i].used_bytes)
+            err = transport_sink_add(
+                a->sink,
+                space_window(&runtime.space, set->run[i].offset,
+                             list[i].used_bytes),
+                list[i].used_bytes);
+    return err;
+}
+
+void native_wire_arriving(struct native_arrival *a,
+                          const struct proto_effect *effect)
+{
+    struct proto_region *region = effect->region;
+    const struct wire_region *w;
+    const struct wire_extent *list;
+    struct native_memory *memory;
+
+    if (!a || a->err || !effect->data)
+        return;
+    w = take_bytes(a, sizeof(*w));
+    if (!w || w->item != effect->item ||
+        w->extents > (size_t)(a->end - a->at) / sizeof(*list)) {
+        broken(a, "data without its extents");
+        return;
+    }
+    list = take_bytes(a, w->extents * sizeof(*list));
+    if (!region->memory) {
+        a->err = native_memory_new(region->address, region->incarnation,
+                                   &memory);
+        if (a->err)
+            return;
+        region->memory = memory;
+    }
+    memory = region->memory;
+    if (!place_extents(a, memory, list, w->extents))
+        a->err = place_data(a, effect->copy, memory, list);
+}
+
+void native_wire_expect(struct native_arrival *a,
+                        const struct proto_effect *effect)
+{
+    a->expected = true;
+    a->root = effect->region->root->address;
+    a->ticket = effect->ticket;
+}
+
+static void unplace(struct native_arrival *a)
+{
+    for (size_t i = 0; i < a->placed_count; i++) {
+        a->placed[i].copy->frames = NULL;
+        native_frames_free(a->placed[i].frames);
+    }
+    a->placed_count = 0;
+}
+
+/* The data is in place, or there is no room for it. */
+static void data_done(struct native_arrival *a, int err)
+{
+    struct proto_effects *effects;
+    struct proto_region *root;
+    struct native_tree tree;
+
+    if (native_lock_all(&tree))
+        return;
+    if (err)
+        unplace(a);
+    root = native_find(a->root);
+    if (root) {
+        effects = native_effects();
+        proto_arrived(&native.node, root->root, (uint32_t)a->from, a->ticket,
+                      err, effects);
+        native_do(effects, NULL);
+    }
+    native_unlock(&tree);
+}
+
+static void handle(struct native_arrival *a,
+                   const struct proto_message *message)
+{
+    uint64_t address = proto_message_tree(message);
+    struct proto_effects *effects;
+    struct native_tree tree;
+    int err = address == PROTO_TREE_ALL ? native_lock_all(&tree)
+                                        : native_lock(address, &tree);
+
+    if (err)
+        return;
+    effects = native_effects();
+    proto_message(&native.node, (uint32_t)a->from, message, effects);
+    native_do(effects, a);
+    native_unlock(&tree);
+}
+
+static int decode_and_handle(struct native_arrival *a, const char *header,
+                             size_t bytes)
+{
+    struct proto_message message;
+    struct proto_item *items;
+    const char *why = "it is cut short";
+    uint64_t size;
+    int err = DRASYNC_EINVAL;
+
+    a->at = header;
+    a->end = header + bytes;
+    if (bytes < sizeof(struct wire_head))
+        goto refuse;
+    memcpy(&size, header, sizeof(size));
+    a->at += sizeof(struct wire_head);
+    if (size > bytes - sizeof(struct wire_head))
+        goto refuse;
+    header = a->at;
+    items = calloc((size_t)proto_encoded_items(header, size) + 1,
+                   sizeof(*items));
+    if (!items) {
+        runtime_poison("no memory to read a message");
+        return DRASYNC_ENOMEM;
+    }
+    err = proto_decode(&native.node.env, header, size, items, &message, &why);
+    size = (size + 7) & ~UINT64_C(7);
+    a->at = header + (size > (size_t)(a->end - header)
+                          ? (size_t)(a->end - header)
+                          : (size_t)size);
+    if (!err)
+        handle(a, &message);
+    free(items);
+    if (!err)
+        return 0;
+refuse:
+    runtime_poison("node %d sent a broken message: %s", a->from, why);
+    return err;
+}
+
+static void arrival_free(struct native_arrival *a)
+{
+    free(a->placed);
+    free(a);
+}
+
+static int place(int from, const void *header, size_t header_bytes,
+                 uint64_t bulk_bytes, struct transport_sink *sink,
+                 uint64_t *context_out)
+{
+    struct native_arrival *a = calloc(1, sizeof(*a));
+    int err;
+
+    *context_out = 0;
+    if (!a) {
+        runtime_poison("no memory to take a message");
+        return DRASYNC_ENOMEM;
+    }
+    a->from = from;
+    a->sink = sink;
+    if (bulk_bytes && limit_used_bytes(&runtime.space) + bulk_bytes >
+                          limit_bytes(&runtime.space))
+        native_evict();
+    err = decode_and_handle(a, header, header_bytes);
+    if (!err)
+        err = a->err;
+    if (!err && a->expected) {
+        *context_out = (uint64_t)(uintptr_t)a;
+        return 0;
+    }
+    if (a->expected)
+        data_done(a, DRASYNC_ENOMEM);
+    arrival_free(a);
+    /* Data that nobody waits for is refused. */
+    return err ? err : bulk_bytes ? DRASYNC_EINVAL : 0;
+}
+
+static void arrived(int from, const void *header, size_t header_bytes,
+                    uint64_t context)
+{
+    struct native_arrival *a = (struct native_arrival *)(uintptr_t)context;
+
+    (void)from;
+    (void)header;
+    (void)header_bytes;
+    if (!a)
+        return;
+    data_done(a, 0);
+    arrival_free(a);
+}
+
+void native_wire_start(void)
+{
+    static const struct runtime_handler handler = {
+        .place = place,
+        .arrived = arrived,
+        .sent = native_wire_sent,
+    };
+
+    for (uint32_t type = 1; type < PROTO_MESSAGE_TYPES; type++)
+        runtime_handle(RUNTIME_KIND_NATIVE + type, &handler);
+}
+
+_Static_assert(RUNTIME_KIND_NATIVE + PROTO_MESSAGE_TYPES <=
+                   RUNTIME_KIND_REPLICA,
+               "the kinds of the protocol fit");

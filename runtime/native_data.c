@@ -1,0 +1,329 @@
+/*
+ * Objects in regions.
+ *
+ * A region's heap lies in its first page and travels with its data; the extents
+ * it grows by are cut without a lock, because that may take a message or a
+ * system call, and handed to the heap when it is asked again.
+ */
+#include <string.h>
+
+#include "runtime/native_state.h"
+
+/* A call on a region's heap, and what it was short of. */
+struct heap_call {
+    struct heap_context context;
+    struct native_memory *memory;
+    struct native_frames *frames;
+    struct extent *ready; /* cut for this heap; NULL: none */
+    uint64_t want_min, want;
+};
+
+static struct native_header *header_of(uint64_t address)
+{
+    return (struct native_header *)(uintptr_t)(address + HEAP_HEADER_OFFSET);
+}
+
+static uint64_t first_of(const struct extent *e)
+{
+    return atomic_load_explicit(&e->first_page, memory_order_relaxed);
+}
+
+static uint64_t pages_of(const struct extent *e)
+{
+    return atomic_load_explicit(&e->pages, memory_order_relaxed);
+}
+
+/* heap.h's `more`: the extent that is ready, or remember what is wanted. */
+static int more(void *arg, uint64_t pages_min, uint64_t pages_wanted,
+                struct heap_extent *extent_out)
+{
+    struct heap_call *call = arg;
+    struct extent *e = call->ready;
+    int err;
+
+    if (!e || pages_of(e) < pages_min) {
+        call->want_min = pages_min;
+        call->want = pages_wanted;
+        return DRASYNC_EAGAIN;
+    }
+    err = native_frames_grow(call->frames, e);
+    if (err)
+        return err;
+    native_memory_append(call->memory, e);
+    call->ready = NULL;
+    extent_out->first_page = first_of(e);
+    extent_out->pages = pages_of(e);
+    return 0;
+}
+
+int native_header_make(struct native_memory *memory)
+{
+    struct extent *e = memory->first;
+    const struct heap_context context = { .space = &runtime.space,
+                                          .owner = memory };
+    const struct heap_extent first = { .first_page = first_of(e),
+                                       .pages = pages_of(e) };
+    struct native_header *header =
+        header_of((uint64_t)(uintptr_t)space_address(&runtime.space,
+                                                     first.first_page));
+    uint64_t used = 0;
+    int err = heap_init(&context, &header->heap, 16, &first,
+                        sizeof(struct native_header));
+
+    if (!err)
+        err = heap_high_water(&context, &header->heap, first.first_page,
+                              &used);
+    if (err)
+        return err;
+    header->root = NULL;
+    e->user[EXTENT_USED_BYTES] = used;
+    return 0;
+}
+
+/* Under the tree's lock: may this rank change @region's data?  Fills @call. */
+static int call_begin(struct heap_call *call, struct proto_region *region)
+{
+    struct proto_copy *copy;
+
+    if (!region)
+        return DRASYNC_ENOREGION;
+    if (proto_held(region, native.rank) != DRASYNC_WRITE)
+        return DRASYNC_ENOTHELD;
+    copy = proto_newest(region);
+    if (!copy || !copy->frames || !region->memory)
+        return DRASYNC_EINTERNAL;
+    if (call->memory && call->memory != region->memory)
+        return DRASYNC_ENOREGION;
+    call->memory = region->memory;
+    call->frames = copy->frames;
+    call->context = (struct heap_context){ .space = &runtime.space,
+                                           .owner = call->memory,
+                                           .more = more,
+                                           .arg = call };
+    return 0;
+}
+
+/* @bytes at @ptr matter from now on. */
+static void used(const void *ptr, size_t bytes)
+{
+    struct extent *e = extent_of(&runtime.space, ptr);
+    uint64_t start, end;
+
+    if (!e)
+        return;
+    start = (uint64_t)(uintptr_t)space_address(&runtime.space, first_of(e));
+    end = (uint64_t)(uintptr_t)ptr - start + (bytes < 16 ? 16 : bytes);
+    if (end > e->user[EXTENT_USED_BYTES])
+        e->user[EXTENT_USED_BYTES] = end;
+}
+
+static int heap_step(struct heap_call *call, uint64_t address,
+                     size_t size_bytes, void **ptr_out)
+{
+    struct native_tree tree;
+    uint64_t extents;
+    int err = native_lock(address, &tree);
+
+    if (err)
+        return err;
+    err = call_begin(call, tree.region);
+    if (!err) {
+        extents = call->memory->extents;
+        err = heap_alloc(&call->context, &header_of(address)->heap,
+                         size_bytes, ptr_out);
+        if (!err)
+            used(*ptr_out, size_bytes);
+        if (call->memory->extents != extents)
+            proto_layout_changed(tree.region);
+    }
+    native_unlock(&tree);
+    return err;
+}
+
+/* Cut what the heap was short of; no lock held. */
+static int heap_more(struct heap_call *call)
+{
+    int err;
+
+    if (call->ready) {
+        extent_delete(&runtime.space, call->ready);
+        call->ready = NULL;
+    }
+    err = native_extent_new(call->memory, call->want_min, call->want,
+                            &call->ready);
+    if (!err)
+        err = native_show_primary(first_of(call->ready),
+                                  pages_of(call->ready));
+    return err;
+}
+
+int native_alloc(drasync_region_t region, size_t size_bytes, void **ptr_out)
+{
+    struct heap_call call = { 0 };
+    void *ptr = NULL;
+    int err;
+
+    if (!native_address_valid(region))
+        return DRASYNC_ENOREGION;
+    for (;;) {
+        call.want = 0;
+        err = heap_step(&call, (uint64_t)(uintptr_t)region, size_bytes, &ptr);
+        if (err != DRASYNC_EAGAIN || call.want == 0)
+            break;
+        err = heap_more(&call);
+        if (err)
+            break;
+    }
+    if (call.ready)
+        extent_delete(&runtime.space, call.ready);
+    if (err)
+        return err;
+    runtime_count(native.self, RUNTIME_COUNT_ALLOCATIONS, 1);
+    *ptr_out = ptr;
+    return 0;
+}
+
+/* The address of the region whose page @ptr is in, as this node knows; 0. */
+static uint64_t address_of(const void *ptr)
+{
+    struct native_memory *memory;
+    struct proto_region *region;
+    struct extent_copy copy;
+    uint64_t address;
+
+    if (extent_find(&runtime.space, ptr, &copy) ||
+        copy.owner == (void *)native.shared)
+        return 0;
+    /* Others than us have extents too; ours are told by their records. */
+    memory = copy.owner;
+    address = atomic_load(&memory->address);
+    region = address ? native_find(address) : NULL;
+    return region && region->memory == memory ? address : 0;
+}
+
+int native_region_of(const void *ptr, drasync_region_t *region_out)
+{
+    uint64_t address = address_of(ptr);
+
+    if (!address)
+        return DRASYNC_ENOREGION;
+    *region_out = (drasync_region_t)(uintptr_t)address;
+    return 0;
+}
+
+/* Lock the tree of @ptr's region for a change. */
+static int object_lock(struct heap_call *call, const void *ptr,
+                       uint64_t *address_out, struct native_tree *tree)
+{
+    uint64_t address = address_of(ptr);
+    int err;
+
+    if (!address)
+        return DRASYNC_ENOOBJECT;
+    err = native_lock(address, tree);
+    if (err)
+        return err;
+    err = call_begin(call, tree->region);
+    if (!err && address_of(ptr) != address)
+        err = DRASYNC_ENOOBJECT;
+    if (err) {
+        native_unlock(tree);
+        return err == DRASYNC_ENOREGION ? DRASYNC_ENOOBJECT : err;
+    }
+    *address_out = address;
+    return 0;
+}
+
+int native_free(void *ptr)
+{
+    struct heap_call call = { 0 };
+    struct native_tree tree;
+    uint64_t address;
+    int err = object_lock(&call, ptr, &address, &tree);
+
+    if (err)
+        return err;
+    err = heap_free(&call.context, &header_of(address)->heap, ptr);
+    native_unlock(&tree);
+    if (!err)
+        runtime_count(native.self, RUNTIME_COUNT_FREES, 1);
+    return err;
+}
+
+int native_realloc(void *ptr, size_t size_bytes, drasync_region_t region,
+                   void **ptr_out)
+{
+    struct heap_call call = { 0 };
+    struct native_tree tree;
+    uint64_t address;
+    size_t old_bytes;
+    void *moved;
+    int err = object_lock(&call, ptr, &address, &tree);
+
+    if (err)
+        return err;
+    err = heap_usable(&call.context, &header_of(address)->heap, ptr,
+                      &old_bytes);
+    if (!err && (!region || (uint64_t)(uintptr_t)region == address)) {
+        region = (drasync_region_t)(uintptr_t)address;
+        err = heap_resize(&call.context, &header_of(address)->heap, ptr,
+                          size_bytes);
+        if (!err) {
+            used(ptr, size_bytes);
+            *ptr_out = ptr;
+        }
+        if (err != DRASYNC_EAGAIN) {
+            native_unlock(&tree);
+            return err;
+        }
+        err = 0;
+    }
+    native_unlock(&tree);
+    if (!err)
+        err = native_alloc(region, size_bytes, &moved);
+    if (err)
+        return err;
+    memcpy(moved, ptr, old_bytes < size_bytes ? old_bytes : size_bytes);
+    *ptr_out = moved;
+    return native_free(ptr);
+}
+
+int native_set_root(drasync_region_t region, void *ptr)
+{
+    uint64_t address = (uint64_t)(uintptr_t)region;
+    struct heap_call call = { 0 };
+    struct native_tree tree;
+    int err;
+
+    if (!native_address_valid(region))
+        return DRASYNC_ENOREGION;
+    err = native_lock(address, &tree);
+    if (err)
+        return err;
+    err = call_begin(&call, tree.region);
+    if (!err)
+        header_of(address)->root = ptr;
+    native_unlock(&tree);
+    return err;
+}
+
+int native_get_root(drasync_region_t region, void **ptr_out)
+{
+    uint64_t address = (uint64_t)(uintptr_t)region;
+    struct native_tree tree;
+    int err;
+
+    if (!native_address_valid(region))
+        return DRASYNC_ENOREGION;
+    err = native_lock(address, &tree);
+    if (err)
+        return err;
+    if (!tree.region)
+        err = DRASYNC_ENOREGION;
+    else if (!proto_held(tree.region, native.rank))
+        err = DRASYNC_ENOTHELD;
+    else
+        *ptr_out = header_of(address)->root;
+    native_unlock(&tree);
+    return err;
+}

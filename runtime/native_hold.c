@@ -1,0 +1,326 @@
+/*
+ * Holds: acquire in all its forms, and release.
+ *
+ * A grant is finished by whoever asked: what the grant says must be split is
+ * copied, and what this process does not show yet is mapped, both without the
+ * lock of the tree, which the hold makes safe.
+ */
+#include <stdlib.h>
+
+#include "runtime/native_state.h"
+
+bool native_address_valid(drasync_region_t region)
+{
+    uint64_t page = space_page(&runtime.space, region);
+
+    return page != SPACE_NO_PAGE && page != 0 &&
+           (uintptr_t)region % PAGE_BYTES == 0;
+}
+
+static uint64_t address_of(drasync_region_t region)
+{
+    return (uint64_t)(uintptr_t)region;
+}
+
+/* --- Showing ------------------------------------------------------------------- */
+
+static void view_newest(struct native_view *view, struct proto_region *top)
+{
+    struct proto_region *r = NULL;
+
+    while ((r = proto_next(top, r))) {
+        struct proto_copy *copy = proto_newest(r);
+
+        if (copy && copy->frames)
+            native_view_add(view, r->address, copy->frames);
+    }
+}
+
+/* What a READ hold pins; covered ones are shown already. */
+static void view_pins(struct native_view *view, const struct proto_hold *hold)
+{
+    const struct proto_link *link;
+
+    for (link = hold->pins.next; link && link != &hold->pins;
+         link = link->next) {
+        const struct proto_pin *pin = (const struct proto_pin *)(const void *)
+            link; /* the link is its first member */
+
+        if (!pin->copy || !pin->copy->frames)
+            continue;
+        native_view_add(view, pin->region->address, pin->copy->frames);
+        if (pin->copy != proto_newest(pin->region))
+            native_view_disturbed();
+    }
+}
+
+_Static_assert(offsetof(struct proto_pin, link) == 0, "see view_pins()");
+
+static int release_quietly(uint64_t address)
+{
+    struct proto_effects *effects;
+    struct native_tree tree;
+    int err = native_lock(address, &tree);
+
+    if (err)
+        return err;
+    effects = native_effects();
+    if (tree.region) {
+        proto_release(&native.node, native.rank, tree.region, effects);
+        native_do(effects, NULL);
+    }
+    native_unlock(&tree);
+    return 0;
+}
+
+/*
+ * The hold that this rank has now becomes usable.  Under the lock of @tree if
+ * @locked, which is given back.
+ */
+static int finish(uint64_t address, struct native_tree *tree, bool locked,
+                  struct proto_hold *hold, bool must_split)
+{
+    struct native_view view = { 0 };
+    int err = 0;
+
+    if (must_split) {
+        if (locked)
+            native_unlock(tree);
+        locked = false;
+        err = native_split(address);
+    } else if (locked && native_view_current(tree->region)) {
+        native_unlock(tree);
+        return 0;
+    }
+    if (!err && !locked)
+        err = native_lock(address, tree);
+    if (err)
+        goto undo;
+    if (!tree->region) {
+        native_unlock(tree);
+        return DRASYNC_EDELETED; /* by another thread of this rank */
+    }
+    if (hold)
+        view_pins(&view, hold);
+    else
+        view_newest(&view, tree->region);
+    /* A covered hold may show older copies: those of the hold that covers it. */
+    if (view.count == 0 && !view.failed && locked && !(hold && hold->covered))
+        native_view_remember(tree->region);
+    native_unlock(tree);
+    if (view.count == 0 && !view.failed)
+        return 0;
+    err = native_view_show(&view);
+    if (!err)
+        return 0;
+undo:
+    release_quietly(address);
+    return err;
+}
+
+/* --- Acquire ----------------------------------------------------------------------- */
+
+struct drasync_request {
+    uint64_t address;
+    struct native_wait *wait; /* NULL: done, with `result` */
+    struct proto_op *op;
+    int result;
+};
+
+/* 0 with the hold, PROTO_WAIT, or an error. */
+static int start(struct drasync_request *q, enum drasync_mode mode,
+                 bool nowait)
+{
+    struct proto_effects *effects;
+    struct proto_grant grant;
+    struct native_tree tree;
+    int err = native_lock(q->address, &tree);
+
+    if (err)
+        return err;
+    if (!tree.region && runtime.nodes == 1) {
+        native_unlock(&tree);
+        return DRASYNC_ENOREGION;
+    }
+    q->wait = native_wait_take();
+    if (!q->wait) {
+        native_unlock(&tree);
+        return DRASYNC_ENOMEM;
+    }
+    effects = native_effects();
+    err = proto_acquire(&native.node, native.rank, tree.region, q->address,
+                        mode, nowait, q->wait, &grant, &q->op, effects);
+    native_do(effects, NULL);
+    if (err == PROTO_WAIT) {
+        runtime_count(native.self, RUNTIME_COUNT_ACQUIRES_WAITED, 1);
+        native_unlock(&tree);
+        return err;
+    }
+    native_wait_give(q->wait);
+    q->wait = NULL;
+    if (err) {
+        native_unlock(&tree);
+        return err;
+    }
+    runtime_count(native.self, RUNTIME_COUNT_ACQUIRES, 1);
+    tree.region = grant.region;
+    return finish(q->address, &tree, true, grant.hold, grant.split);
+}
+
+/* The wait has ended with @result. */
+static int granted(struct drasync_request *q, int result)
+{
+    struct native_wait *wait = q->wait;
+    struct native_tree tree;
+    struct proto_hold *hold = wait->hold;
+    bool must_split = wait->split;
+
+    native_wait_give(wait);
+    q->wait = NULL;
+    if (result)
+        return result;
+    runtime_count(native.self, RUNTIME_COUNT_ACQUIRES, 1);
+    return finish(q->address, &tree, false, hold, must_split);
+}
+
+/* Give the operation up, unless it ended meanwhile: true then. */
+static bool ended_after_all(struct drasync_request *q)
+{
+    struct proto_effects *effects;
+    struct native_tree tree;
+    bool ended;
+
+    if (native_lock(q->address, &tree))
+        return false;
+    ended = waiter_done(&q->wait->waiter);
+    if (!ended) {
+        effects = native_effects();
+        proto_detach(&native.node, q->op, effects);
+        native_do(effects, NULL);
+        native_wait_give(q->wait);
+        q->wait = NULL;
+    }
+    native_unlock(&tree);
+    return ended;
+}
+
+static int wait_until(struct native_wait *wait, uint64_t deadline,
+                      int *result_out)
+{
+    int err;
+
+    if (runtime.nodes > 1)
+        runtime_remote_wait(1);
+    err = waiter_wait(&wait->waiter, deadline, result_out);
+    if (runtime.nodes > 1)
+        runtime_remote_wait(-1);
+    return err;
+}
+
+int native_acquire(drasync_region_t region, enum drasync_mode mode,
+                   uint64_t timeout_us)
+{
+    struct drasync_request q = { .address = address_of(region) };
+    int err, result;
+
+    if (!native_address_valid(region))
+        return DRASYNC_ENOREGION;
+    err = start(&q, mode, timeout_us == 0);
+    if (err != PROTO_WAIT)
+        return err;
+    /* "Do not wait" is the owner's matter; his answer is waited for. */
+    err = wait_until(q.wait,
+                     timeout_us ? wait_deadline_us(timeout_us) : WAIT_FOREVER,
+                     &result);
+    if (!err)
+        return granted(&q, result);
+    if (err == DRASYNC_EAGAIN && ended_after_all(&q))
+        return granted(&q, q.wait->waiter.result);
+    return err;
+}
+
+int native_iacquire(drasync_region_t region, enum drasync_mode mode,
+                    drasync_request_t *request_out)
+{
+    struct drasync_request *q;
+    int err;
+
+    if (!native_address_valid(region))
+        return DRASYNC_ENOREGION;
+    q = calloc(1, sizeof(*q));
+    if (!q)
+        return DRASYNC_ENOMEM;
+    q->address = address_of(region);
+    err = start(q, mode, false);
+    if (err == PROTO_WAIT || !err) {
+        *request_out = q;
+        return 0;
+    }
+    free(q);
+    return err;
+}
+
+int native_test(drasync_request_t request, int *done_out)
+{
+    *done_out = 1;
+    if (!request->wait)
+        return request->result;
+    if (waiter_done(&request->wait->waiter))
+        return granted(request, request->wait->waiter.result);
+    *done_out = 0;
+    return 0;
+}
+
+int native_wait(drasync_request_t request, uint64_t timeout_us)
+{
+    int err, result;
+
+    if (!request->wait)
+        return request->result;
+    err = wait_until(request->wait, wait_deadline_us(timeout_us), &result);
+    return err ? err : granted(request, result);
+}
+
+int native_cancel(drasync_request_t request)
+{
+    int err = 0;
+
+    if (request->wait) {
+        if (!ended_after_all(request))
+            return 0;
+        err = granted(request, request->wait->waiter.result);
+        request->result = err;
+    }
+    if (!request->result)
+        err = native_release((drasync_region_t)(uintptr_t)request->address);
+    /* A request that failed by itself is given up all the same. */
+    return request->result ? 0 : err;
+}
+
+void native_request_free(drasync_request_t request)
+{
+    free(request);
+}
+
+int native_release(drasync_region_t region)
+{
+    struct proto_effects *effects;
+    struct native_tree tree;
+    int err;
+
+    if (!native_address_valid(region))
+        return DRASYNC_ENOREGION;
+    err = native_lock(address_of(region), &tree);
+    if (err)
+        return err;
+    err = DRASYNC_ENOREGION;
+    if (tree.region) {
+        effects = native_effects();
+        err = proto_release(&native.node, native.rank, tree.region, effects);
+        native_do(effects, NULL);
+    }
+    native_unlock(&tree);
+    if (!err)
+        runtime_count(native.self, RUNTIME_COUNT_RELEASES, 1);
+    return err;
+}

@@ -1,0 +1,294 @@
+/*
+ * What the protocol asks of its environment: objects, records by address,
+ * numbers, homes.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory/control.h"
+#include "memory/pages.h"
+#include "runtime/native_state.h"
+
+/* How long a reader without a lock follows a chain that changes under it. */
+#define CHAIN_MAX 1024
+
+/* The stripe whose lock this thread holds: its pools are this thread's. */
+static _Thread_local int held_stripe;
+
+void native_pool_use(int stripe)
+{
+    held_stripe = stripe < 0 ? 0 : stripe;
+}
+
+static void **pool_link(enum proto_type type, void *object)
+{
+    size_t bytes = (proto_object_size(type) + 7) & ~(size_t)7;
+
+    return (void **)(void *)((char *)object + bytes);
+}
+
+static void *pool_new(enum proto_type type)
+{
+    size_t bytes = ((proto_object_size(type) + 7) & ~(size_t)7) + 8;
+    void *object;
+
+    if (control_alloc_zero(&runtime.space, bytes, &object))
+        return NULL;
+    return object;
+}
+
+static void *pool_take(void *ctx, enum proto_type type)
+{
+    struct native_pool *pool = &native.shared->pools[held_stripe][type];
+    void *object = pool->free;
+
+    (void)ctx;
+    if (!object)
+        return pool_new(type);
+    pool->free = *pool_link(type, object);
+    pool->count--;
+    return object;
+}
+
+static void pool_give(void *ctx, enum proto_type type, void *object)
+{
+    struct native_pool *pool = &native.shared->pools[held_stripe][type];
+
+    (void)ctx;
+    *pool_link(type, object) = pool->free;
+    pool->free = object;
+    pool->count++;
+}
+
+static int pool_reserve(void *ctx, const uint32_t counts[PROTO_TYPES])
+{
+    for (int type = 0; type < PROTO_TYPES; type++) {
+        struct native_pool *pool = &native.shared->pools[held_stripe][type];
+
+        while (pool->count < counts[type]) {
+            void *object = pool_new((enum proto_type)type);
+
+            if (!object)
+                return DRASYNC_ENOMEM;
+            pool_give(ctx, (enum proto_type)type, object);
+        }
+    }
+    return 0;
+}
+
+static _Atomic(struct native_entry *) *bucket_of(uint64_t address)
+{
+    uint64_t hash = (address >> 12) * UINT64_C(0x9E3779B97F4A7C15);
+
+    return &native.shared->buckets[hash >> 48];
+}
+
+_Static_assert(NATIVE_BUCKETS == 1 << 16, "bucket_of() keeps 16 bits");
+
+static struct proto_region *find_in_chain(uint64_t address, int steps_max)
+{
+    struct native_entry *e = atomic_load_explicit(bucket_of(address),
+                                                  memory_order_acquire);
+
+    for (int i = 0; e && i < steps_max; i++) {
+        if (atomic_load_explicit(&e->address, memory_order_relaxed) == address)
+            return atomic_load_explicit(&e->region, memory_order_acquire);
+        e = atomic_load_explicit(&e->next, memory_order_acquire);
+    }
+    return NULL;
+}
+
+/* Found without a lock is only a hint: the caller locks and looks again, when
+ * nobody removes the record.  Not found is certain. */
+struct proto_region *native_find(uint64_t address)
+{
+    struct proto_region *region = find_in_chain(address, CHAIN_MAX);
+
+    if (region || lock_take(&native.shared->table_lock))
+        return region;
+    region = find_in_chain(address, INT32_MAX);
+    lock_give(&native.shared->table_lock);
+    return region;
+}
+
+static struct proto_region *env_find(void *ctx, uint64_t address)
+{
+    (void)ctx;
+    return native_find(address);
+}
+
+static int env_insert(void *ctx, struct proto_region *region)
+{
+    _Atomic(struct native_entry *) *bucket = bucket_of(region->address);
+    struct native_shared *s = native.shared;
+    struct native_entry *e;
+    void *v;
+
+    (void)ctx;
+    if (lock_take(&s->table_lock))
+        return DRASYNC_ENOMEM;
+    e = s->entries_free;
+    if (e) {
+        s->entries_free = e->free_next;
+    } else {
+        if (control_alloc_zero(&runtime.space, sizeof(*e), &v)) {
+            lock_give(&s->table_lock);
+            return DRASYNC_ENOMEM;
+        }
+        e = v;
+    }
+    atomic_store(&e->region, region);
+    atomic_store(&e->address, region->address);
+    atomic_store(&e->next, atomic_load(bucket));
+    atomic_store_explicit(bucket, e, memory_order_release);
+    lock_give(&s->table_lock);
+    atomic_fetch_add_explicit(&s->regions, 1, memory_order_relaxed);
+    return 0;
+}
+
+static void env_remove(void *ctx, struct proto_region *region)
+{
+    _Atomic(struct native_entry *) *p = bucket_of(region->address);
+    struct native_shared *s = native.shared;
+    struct native_entry *e;
+
+    (void)ctx;
+    if (lock_take(&s->table_lock))
+        return;
+    while ((e = atomic_load(p)) && atomic_load(&e->region) != region)
+        p = &e->next;
+    if (e) {
+        atomic_store(p, atomic_load(&e->next));
+        atomic_store(&e->address, 0);
+        e->free_next = s->entries_free;
+        s->entries_free = e;
+        atomic_fetch_sub_explicit(&s->regions, 1, memory_order_relaxed);
+    }
+    lock_give(&s->table_lock);
+}
+
+void native_each(void (*visit)(uint64_t address, void *arg), void *arg)
+{
+    for (int b = 0; b < NATIVE_BUCKETS; b++) {
+        uint64_t *found = NULL;
+        size_t count = 0, i = 0;
+        struct native_entry *e;
+
+        if (!atomic_load(&native.shared->buckets[b]) ||
+            lock_take(&native.shared->table_lock))
+            continue;
+        for (e = atomic_load(&native.shared->buckets[b]); e;
+             e = atomic_load(&e->next))
+            count++;
+        found = malloc((count + 1) * sizeof(*found));
+        for (e = atomic_load(&native.shared->buckets[b]); e && found;
+             e = atomic_load(&e->next))
+            found[i++] = atomic_load(&e->address);
+        lock_give(&native.shared->table_lock);
+        for (size_t n = 0; n < i; n++)
+            visit(found[n], arg);
+        free(found);
+    }
+}
+
+static uint64_t env_stamp(void *ctx)
+{
+    (void)ctx;
+    return atomic_fetch_add(&native.shared->stamp, 1) + 1;
+}
+
+static uint64_t env_ticket(void *ctx)
+{
+    (void)ctx;
+    return atomic_fetch_add(&native.shared->ticket, 1) + 1;
+}
+
+static int64_t env_home(void *ctx, uint64_t address)
+{
+    uint64_t offset = address - (uint64_t)(uintptr_t)runtime.space.base;
+    uint64_t page = offset >> PAGE_SHIFT;
+    int64_t home;
+
+    (void)ctx;
+    if (offset >= runtime.space.layout.data_bytes || page == 0)
+        return -2;
+    home = page_home(&runtime.space, page);
+    if (home >= 0 || runtime.node != 0)
+        return home;
+    home = chunks_home(&runtime.space, page);
+    return home >= 0 ? home : -2;
+}
+
+static bool env_extent(void *ctx, const struct proto_region *region, uint32_t i,
+                       uint64_t *address, uint64_t *pages)
+{
+    const struct native_memory *memory = region->memory;
+    struct extent *e = memory ? memory->first : NULL;
+
+    (void)ctx;
+    while (e && i-- > 0)
+        e = e->next;
+    if (!e)
+        return false;
+    *address = (uint64_t)(uintptr_t)space_address(
+        &runtime.space, atomic_load_explicit(&e->first_page,
+                                             memory_order_relaxed));
+    *pages = atomic_load_explicit(&e->pages, memory_order_relaxed);
+    return true;
+}
+
+/* Names, chunks and the end of the job are the runtime's own; see names.c,
+ * chunks.c and shutdown.c. */
+static void env_chunk_cut(void *ctx, uint32_t node, uint64_t pages,
+                          uint64_t *address_out, uint64_t *pages_out)
+{
+    (void)ctx;
+    (void)node;
+    (void)pages;
+    *address_out = 0;
+    *pages_out = 0;
+}
+
+static void env_traffic(void *ctx, uint64_t *sent_out, uint64_t *received_out)
+{
+    (void)ctx;
+    *sent_out = 0;
+    *received_out = 0;
+}
+
+void native_env_fill(struct proto_env *env)
+{
+    *env = (struct proto_env){
+        .self = (uint32_t)runtime.node,
+        .nodes = (uint32_t)runtime.nodes,
+        .take = pool_take,
+        .give = pool_give,
+        .reserve = pool_reserve,
+        .find = env_find,
+        .insert = env_insert,
+        .remove = env_remove,
+        .stamp = env_stamp,
+        .ticket = env_ticket,
+        .home = env_home,
+        .extent = env_extent,
+        .chunk_cut = env_chunk_cut,
+        .traffic = env_traffic,
+    };
+}
+
+int native_shared_new(struct native_shared **shared_out)
+{
+    struct native_shared *s;
+    void *v;
+    int err = control_alloc_zero(&runtime.space, sizeof(*s), &v);
+
+    if (err)
+        return err;
+    s = v;
+    err = lock_init(&s->table_lock, LOCK_RANK_NATIVE_TABLE,
+                    control_poison_flag(&runtime.space));
+    if (!err)
+        *shared_out = s;
+    return err;
+}

@@ -1,0 +1,211 @@
+/*
+ * Steps of the protocol: lock the trees, let the step run, do what it says,
+ * unlock.
+ */
+#include <stdlib.h>
+
+#include "runtime/names.h"
+#include "runtime/native_state.h"
+
+static _Thread_local struct proto_effects thread_effects;
+
+static int stripe_of(uint64_t tree)
+{
+    uint64_t hash = (tree >> 12) * UINT64_C(0x9E3779B97F4A7C15);
+
+    return (int)(hash >> 58);
+}
+
+_Static_assert(NATIVE_STRIPES == 1 << 6, "stripe_of() keeps 6 bits");
+_Static_assert(NATIVE_STRIPES <= RUNTIME_TREE_LOCKS, "as many locks");
+
+/* Read without a lock: may be anything that was true at some time. */
+__attribute__((no_sanitize("thread"))) static uint64_t
+tree_guess(const struct proto_region *region, uint64_t address)
+{
+    const struct proto_region *root;
+
+    if (!region)
+        return address;
+    root = *(struct proto_region *const volatile *)&region->root;
+    return root ? *(const volatile uint64_t *)&root->address : address;
+}
+
+int native_lock(uint64_t address, struct native_tree *tree)
+{
+    for (;;) {
+        struct proto_region *region = native_find(address);
+        uint64_t guess = tree_guess(region, address);
+        int stripe = stripe_of(guess);
+        int err = lock_take(&runtime.shared->trees[stripe]);
+
+        if (err)
+            return err;
+        tree->region = native_find(address);
+        if (tree->region == region &&
+            (!region || proto_tree(region, address) == guess)) {
+            tree->stripe = stripe;
+            native_pool_use(stripe);
+            return 0;
+        }
+        lock_give(&runtime.shared->trees[stripe]);
+    }
+}
+
+int native_lock_all(struct native_tree *tree)
+{
+    tree->region = NULL;
+    tree->stripe = -1;
+    for (int i = 0; i < NATIVE_STRIPES; i++) {
+        int err = lock_take(&runtime.shared->trees[i]);
+
+        if (!err)
+            continue;
+        while (i-- > 0)
+            lock_give(&runtime.shared->trees[i]);
+        return err;
+    }
+    native_pool_use(-1);
+    return 0;
+}
+
+void native_unlock(const struct native_tree *tree)
+{
+    if (tree->stripe >= 0) {
+        lock_give(&runtime.shared->trees[tree->stripe]);
+        return;
+    }
+    for (int i = NATIVE_STRIPES; i-- > 0;)
+        lock_give(&runtime.shared->trees[i]);
+}
+
+struct proto_effects *native_effects(void)
+{
+    thread_effects.grow = realloc;
+    proto_effects_clear(&thread_effects);
+    return &thread_effects;
+}
+
+void native_effects_free(void)
+{
+    free(thread_effects.effect);
+    free(thread_effects.item);
+    thread_effects = (struct proto_effects){ 0 };
+}
+
+static void wake(const struct proto_effect *e)
+{
+    struct native_wait *wait = e->waiter;
+
+    wait->hold = e->hold;
+    wait->region = e->region;
+    wait->split = e->split;
+    waiter_wake(&wait->waiter, e->kind == PROTO_FAILED ? e->error : 0);
+}
+
+static void gone(const struct proto_effect *e)
+{
+    const struct native_memory *memory = e->memory;
+    struct names_region name;
+
+    if (!memory)
+        return;
+    /* One node tells the manager: the home. */
+    if (e->dead && native_memory_home(memory)) {
+        name.address = e->address;
+        name.incarnation = memory->incarnation;
+        names_withdraw(&name);
+    }
+    native_memory_free(e->memory, e->dead);
+}
+
+static void do_one(struct proto_effects *effects, size_t i,
+                   struct native_arrival *arrival)
+{
+    struct proto_effect *e = &effects->effect[i];
+
+    switch (e->kind) {
+    case PROTO_SEND:
+        /* Marked for native_do(): a TRANSFER whose data moves. */
+        e->data = native_wire_send(effects, i);
+        break;
+    case PROTO_GRANTED:
+    case PROTO_FAILED:
+        wake(e);
+        break;
+    case PROTO_ARRIVING:
+        native_wire_arriving(arrival, e);
+        break;
+    case PROTO_EXPECT:
+        native_wire_expect(arrival, e);
+        break;
+    case PROTO_GONE:
+        gone(e);
+        break;
+    case PROTO_EXTENT:
+        native_extent_back(e->address, e->pages);
+        break;
+    case PROTO_POISONED:
+        runtime_poison("%s", e->why ? e->why : "the protocol gave up");
+        break;
+    case PROTO_SHIP:          /* goes with its SEND */
+    case PROTO_COPY_RELEASED: /* done before the others */
+    case PROTO_STOPPED:
+        break;
+    }
+}
+
+static bool transfer_without_data(const struct proto_effect *e)
+{
+    return e->kind == PROTO_SEND && e->message.type == PROTO_TRANSFER &&
+           !e->data;
+}
+
+/* TRANSFERs without data have left at once: each is a step of its own, which
+ * takes the effects over. */
+static void transfers_left(struct proto_effects *effects)
+{
+    struct left {
+        uint64_t root, ticket;
+        uint32_t node;
+    } few[8], *left = few;
+    size_t count = 0, n = 0;
+
+    for (size_t i = 0; i < effects->count; i++)
+        count += transfer_without_data(&effects->effect[i]);
+    if (!count)
+        return;
+    if (count > 8)
+        left = malloc(count * sizeof(*left));
+    if (!left) {
+        runtime_poison("no memory in a step of the protocol");
+        return;
+    }
+    for (size_t i = 0; i < effects->count; i++) {
+        const struct proto_effect *e = &effects->effect[i];
+
+        if (transfer_without_data(e))
+            left[n++] = (struct left){ e->message.root, e->message.ticket,
+                                       e->node };
+    }
+    for (size_t i = 0; i < n; i++)
+        native_wire_left(left[i].root, left[i].node, left[i].ticket);
+    if (left != few)
+        free(left);
+}
+
+void native_do(struct proto_effects *effects, struct native_arrival *arrival)
+{
+    if (effects->failed) {
+        runtime_poison("out of memory in a step of the protocol");
+        return;
+    }
+    /* First, so that what arrives finds these frames free. */
+    for (size_t i = 0; i < effects->count; i++)
+        if (effects->effect[i].kind == PROTO_COPY_RELEASED &&
+            effects->effect[i].frames)
+            native_frames_free(effects->effect[i].frames);
+    for (size_t i = 0; i < effects->count; i++)
+        do_one(effects, i, arrival);
+    transfers_left(effects);
+}

@@ -1,0 +1,184 @@
+/*
+ * Messages of the protocol leave: the encoded message, the extents of what goes
+ * with it, and the data straight from its frames.
+ */
+#include "runtime/native_wire.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory/control.h"
+#include "runtime/native_state.h"
+
+/* A TRANSFER whose data is being read; in control memory. */
+struct shipment {
+    uint64_t reserved[2];
+    uint64_t root, ticket;
+};
+
+/* A message that is being put together. */
+struct parcel {
+    char *header;
+    size_t bytes, room;
+    struct transport_piece *pieces;
+    size_t pieces_count, pieces_room;
+    int err;
+};
+
+static void *parcel_add(struct parcel *p, size_t bytes)
+{
+    size_t room = p->room ? p->room : 256;
+    char *grown;
+
+    while (room < p->bytes + bytes)
+        room *= 2;
+    if (room != p->room) {
+        grown = realloc(p->header, room);
+        if (!grown) {
+            p->err = DRASYNC_ENOMEM;
+            return NULL;
+        }
+        p->header = grown;
+        p->room = room;
+    }
+    memset(p->header + p->bytes, 0, bytes);
+    p->bytes += bytes;
+    return p->header + p->bytes - bytes;
+}
+
+static void parcel_piece(struct parcel *p, uint64_t offset, uint64_t bytes)
+{
+    struct transport_piece *grown;
+
+    if (p->pieces_count == p->pieces_room) {
+        p->pieces_room = p->pieces_room ? p->pieces_room * 2 : 16;
+        grown = realloc(p->pieces, p->pieces_room * sizeof(*grown));
+        if (!grown) {
+            p->err = DRASYNC_ENOMEM;
+            return;
+        }
+        p->pieces = grown;
+    }
+    p->pieces[p->pieces_count++] = (struct transport_piece){
+        .ptr = space_window(&runtime.space, offset, bytes),
+        .bytes = bytes,
+    };
+}
+
+static void parcel_region(struct parcel *p, const struct proto_effect *ship)
+{
+    const struct native_frames *frames = ship->copy->frames;
+    const struct frameset *set = frames->set;
+    struct wire_region *region = parcel_add(p, sizeof(*region));
+
+    if (!region)
+        return;
+    region->item = ship->item;
+    region->extents = set->runs;
+    for (uint64_t i = 0; i < set->runs && !p->err; i++) {
+        const struct frameset_run *run = &set->run[i];
+        struct extent *e = extent_of(
+            &runtime.space, space_address(&runtime.space, run->first_page));
+        struct wire_extent *w = parcel_add(p, sizeof(*w));
+
+        if (!w)
+            return;
+        w->first_page = run->first_page;
+        w->pages = run->pages;
+        w->used_bytes = e ? e->user[EXTENT_USED_BYTES] : 0;
+        if (w->used_bytes)
+            parcel_piece(p, run->offset, w->used_bytes);
+    }
+}
+
+static void parcel_message(struct parcel *p,
+                           const struct proto_message *message)
+{
+    size_t bytes = proto_encoded_size(message);
+    size_t padded = (bytes + 7) & ~(size_t)7;
+    struct wire_head *head = parcel_add(p, sizeof(*head));
+    void *encoded;
+
+    if (!head)
+        return;
+    head->message_bytes = bytes;
+    encoded = parcel_add(p, padded);
+    if (encoded)
+        proto_encode(message, encoded);
+}
+
+static int parcel_send(struct parcel *p, const struct proto_effect *send)
+{
+    struct runtime_message m = {
+        .node = (int)send->node,
+        .kind = RUNTIME_KIND_NATIVE + send->message.type,
+        .header = p->header,
+        .header_bytes = p->bytes,
+        .pieces = p->pieces,
+        .pieces_count = p->pieces_count,
+    };
+    struct shipment *shipment;
+    void *v;
+    int err;
+
+    if (p->pieces_count) {
+        err = control_alloc(&runtime.space, sizeof(*shipment), &v);
+        if (err)
+            return err;
+        shipment = v;
+        shipment->root = send->message.root;
+        shipment->ticket = send->message.ticket;
+        m.context = (uint64_t)(uintptr_t)shipment;
+    }
+    return runtime_send(&m);
+}
+
+bool native_wire_send(struct proto_effects *effects, size_t index)
+{
+    const struct proto_effect *send = &effects->effect[index];
+    struct parcel p = { 0 };
+    bool data;
+
+    parcel_message(&p, proto_effect_message(effects, index));
+    for (size_t i = index + 1; i < effects->count && !p.err &&
+                               effects->effect[i].kind == PROTO_SHIP;
+         i++)
+        parcel_region(&p, &effects->effect[i]);
+    if (!p.err)
+        p.err = parcel_send(&p, send);
+    /* The step is done and cannot be undone. */
+    if (p.err)
+        runtime_poison("cannot send %s to node %u: %s",
+                       proto_message_name(send->message.type), send->node,
+                       drasync_strerror(p.err));
+    data = p.pieces_count > 0;
+    free(p.header);
+    free(p.pieces);
+    return data;
+}
+
+void native_wire_left(uint64_t root, uint32_t node, uint64_t ticket)
+{
+    struct proto_effects *effects;
+    struct proto_region *r = native_find(root);
+
+    if (!r)
+        return;
+    effects = native_effects();
+    proto_sent(&native.node, r->root, node, ticket, effects);
+    native_do(effects, NULL);
+}
+
+/* The runtime's `sent`: refused or not, the frames are not read any more. */
+void native_wire_sent(int to, uint64_t context, int result)
+{
+    struct shipment *shipment = (struct shipment *)(uintptr_t)context;
+    struct native_tree tree;
+
+    (void)result;
+    if (!native_lock(shipment->root, &tree)) {
+        native_wire_left(shipment->root, (uint32_t)to, shipment->ticket);
+        native_unlock(&tree);
+    }
+    control_free(&runtime.space, shipment);
+}
