@@ -1,2 +1,2 @@
 EXTRA_DIST += scripts/setup.bash scripts/quickstart scripts/check \
-	scripts/check-sanitizers
+	scripts/check-sanitizers scripts/cluster

@@ -5,3 +5,6 @@ build_tests = tests/bats/build.bats tests/bats/build-scripts.bats \
 TESTS += $(build_tests)
 EXTRA_DIST += $(build_tests) tests/bats/build-examples.bats tests/bats/common.bash \
 	tests/sanitizers/lsan.supp tests/sanitizers/tsan.supp
+
+TESTS += tests/bats/cluster.bats
+EXTRA_DIST += tests/bats/cluster.bats
