@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#define RESERVE_PIECE_BYTES ((uint64_t)16 << 20)
+
 int frames_create(const struct space *space)
 {
     struct buddy *alternates = &shared_of(space)->alternates;
@@ -27,6 +29,28 @@ static int range_usable(const struct space *space, uint64_t offset,
            space_range_valid(space, offset, bytes);
 }
 
+/*
+ * Piece by piece: a signal makes the kernel begin a piece again, and a program
+ * with a timer would never get a large one.
+ */
+static int reserve_pieces(const struct space *space, uint64_t offset,
+                          uint64_t bytes)
+{
+    uint64_t done, piece;
+    int err = 0;
+
+    for (done = 0; done < bytes; done += piece) {
+        piece = bytes - done < RESERVE_PIECE_BYTES ? bytes - done
+                                                   : RESERVE_PIECE_BYTES;
+        err = os_file_reserve(space->data_fd, offset + done, piece);
+        if (err)
+            break;
+    }
+    if (err && done)
+        os_file_punch(space->data_fd, offset, done);
+    return err;
+}
+
 int frames_reserve(const struct space *space, uint64_t offset, uint64_t bytes)
 {
     int err;
@@ -36,7 +60,7 @@ int frames_reserve(const struct space *space, uint64_t offset, uint64_t bytes)
     err = limit_charge(space, bytes);
     if (err)
         return err;
-    err = os_file_reserve(space->data_fd, offset, bytes);
+    err = reserve_pieces(space, offset, bytes);
     if (err)
         limit_release(space, bytes);
     return err;

@@ -32,6 +32,7 @@ libdrasync_memory_la_SOURCES = \
 	memory/table.h
 
 memory_tests = \
+	tests/unit/memory_cgroups.t \
 	tests/unit/memory_frames.t \
 	tests/unit/memory_heap.t \
 	tests/unit/memory_pages.t \
@@ -52,3 +53,6 @@ tests_unit_memory_pages_t_LDADD = libdrasync_memory.la
 tests_unit_memory_space_t_SOURCES = tests/unit/memory_space.c \
 	tests/unit/memory_common.h
 tests_unit_memory_space_t_LDADD = libdrasync_memory.la
+tests_unit_memory_cgroups_t_SOURCES = tests/unit/memory_cgroups.c \
+	tests/unit/memory_common.h
+tests_unit_memory_cgroups_t_LDADD = libdrasync_memory.la

@@ -230,6 +230,29 @@ static void no_memory(void)
     node_close(&space);
 }
 
+static int too_many_mappings(const struct space *space, int index)
+{
+    uint64_t first, offset, i;
+    int err = 0;
+    int *at;
+
+    (void)index;
+    if (pages_take(space, 80000, PAGES_FRAMES, &first) ||
+        frames_take(space, 1, &offset))
+        return 1;
+    for (i = 0; i < 80000; i++)
+        *(uint64_t *)space_address(space, first + i) = i;
+    for (i = 1; i < 80000 && !err; i += 2)
+        err = frames_map(space, first + i, 1, offset);
+    if (!err)
+        return 77; /* this machine allows more */
+    /* A process that is full of mappings can still undo them. */
+    at = space_address(space, first + i - 2);
+    return err != DRASYNC_ELIMIT || *at != (int)(i - 2) ||
+           frames_map_primary(space, first, i - 2) ||
+           *(int *)space_address(space, first + 1) != 1;
+}
+
 static int churn(const struct space *space, int index)
 {
     uint64_t offset[8] = {0};
@@ -262,12 +285,14 @@ int main(void)
 {
     struct space space;
 
-    node_open(&space, 256 * MIB, 0, 1, 0);
+    node_open(&space, GIB, 0, 1, 0);
     single(&space);
     sets(&space);
     growing(&space);
     tap_ok(in_processes(&space, 4, churn),
            "four processes take and give frames at once");
+    tap_ok(in_processes(&space, 1, too_many_mappings),
+           "too many mappings are an error, and nothing is lost");
     node_close(&space);
     no_memory();
     return tap_end();
