@@ -112,9 +112,9 @@ void stop_alone(void)
 static void at_exit(int status, void *unused)
 {
     (void)unused;
-    if (!runtime_running() || getpid() != process)
+    if (getpid() != process || atomic_load(&runtime.state) == RUNTIME_CHILD)
         return;
-    if (!runtime_started_mpi())
+    if (!runtime_started_mpi() || boot_finalized())
         stop_alone();
     else if (status == 0)
         boot_end_mpi();

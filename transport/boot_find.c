@@ -39,9 +39,10 @@ static void *find_library(bool load)
         /* MPI linked statically into the executable. */
         return handle ? handle : dlopen(NULL, RTLD_NOW);
     }
-    if (!load)
-        return NULL;
-    void *handle = dlopen("libmpich.so.12", RTLD_NOW | RTLD_GLOBAL);
+    /* Perhaps one that a plug-in brought along for itself. */
+    void *handle = dlopen("libmpich.so.12", RTLD_NOW | RTLD_NOLOAD);
+    if (!handle && load)
+        handle = dlopen("libmpich.so.12", RTLD_NOW | RTLD_GLOBAL);
     if (handle)
         mpi_base = base_of(dlsym(handle, "PMPI_Comm_rank"));
     return handle;

@@ -73,6 +73,24 @@ no_files_left() {
 }
 
 # The launcher kills the others, unless the dead rank is not its own child.
+@test "where nobody has started MPI the runtime does, and ends it at exit" {
+  for node in shared rank; do
+    DRASYNC_NODE=$node run -0 mpi 2 "$probe" unstarted
+    assert_line "unstarted: 0 0"
+    assert_line "unstarted: 0 1"
+  done
+}
+
+@test "ranks that cannot see each other's processes are different nodes" {
+  unshare --pid --fork --mount-proc true 2>/dev/null ||
+    skip "no right to make a process namespace"
+  # MPI itself would take them for one host, and try shared memory.
+  UCX_TLS=tcp,self run -0 mpi 1 "$probe" nodes : -n 2 \
+    unshare --pid --fork --mount-proc "$probe" nodes
+  assert_line "rank 2 of 3 is 0 of 1 on node 2 of 3"
+  assert_line "probe: done"
+}
+
 @test "a rank killed with -9 ends the job, and nothing is left" {
   for node in shared rank; do
     DRASYNC_NODE=$node DRASYNC_TEST_SECONDS=10 run mpi 3 "$probe" killed

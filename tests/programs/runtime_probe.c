@@ -173,6 +173,12 @@ int main(int argc, char **argv)
     const char *what = argc > 1 ? argv[1] : "start";
     int err, level, rank;
 
+    if (!strcmp(what, "unstarted")) {
+        /* The runtime starts MPI, and ends it at exit. */
+        err = runtime_enter();
+        printf("unstarted: %d %d\n", err, runtime.rank);
+        return err;
+    }
     MPI_Init_thread(&argc, &argv,
                     strcmp(what, "single") ? MPI_THREAD_MULTIPLE
                                            : MPI_THREAD_SINGLE,
