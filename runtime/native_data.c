@@ -103,18 +103,23 @@ static int call_begin(struct heap_call *call, struct proto_region *region)
     return 0;
 }
 
-/* @bytes at @ptr matter from now on. */
-static void used(const void *ptr, size_t bytes)
+/* How much of @e matters, after a change of the heap. */
+static void used(const struct heap_call *call, uint64_t address,
+                 struct extent *e)
 {
-    struct extent *e = extent_of(&runtime.space, ptr);
-    uint64_t start, end;
+    uint64_t bytes = 0;
 
-    if (!e)
-        return;
-    start = (uint64_t)(uintptr_t)space_address(&runtime.space, first_of(e));
-    end = (uint64_t)(uintptr_t)ptr - start + (bytes < 16 ? 16 : bytes);
-    if (end > e->user[EXTENT_USED_BYTES])
-        e->user[EXTENT_USED_BYTES] = end;
+    if (e && !heap_high_water(&call->context, &header_of(address)->heap,
+                              first_of(e), &bytes) &&
+        bytes > e->user[EXTENT_USED_BYTES])
+        e->user[EXTENT_USED_BYTES] = bytes;
+}
+
+/* The same for all: a heap that grows cuts up what its extents had left. */
+static void used_all(const struct heap_call *call, uint64_t address)
+{
+    for (struct extent *e = call->memory->first; e; e = e->next)
+        used(call, address, e);
 }
 
 static int heap_step(struct heap_call *call, uint64_t address,
@@ -131,10 +136,12 @@ static int heap_step(struct heap_call *call, uint64_t address,
         extents = call->memory->extents;
         err = heap_alloc(&call->context, &header_of(address)->heap,
                          size_bytes, ptr_out);
-        if (!err)
-            used(*ptr_out, size_bytes);
-        if (call->memory->extents != extents)
+        if (call->memory->extents != extents) {
+            used_all(call, address);
             proto_layout_changed(tree.region);
+        } else if (!err) {
+            used(call, address, extent_of(&runtime.space, *ptr_out));
+        }
     }
     native_unlock(&tree);
     return err;
@@ -269,7 +276,7 @@ int native_realloc(void *ptr, size_t size_bytes, drasync_region_t region,
         err = heap_resize(&call.context, &header_of(address)->heap, ptr,
                           size_bytes);
         if (!err) {
-            used(ptr, size_bytes);
+            used(&call, address, extent_of(&runtime.space, ptr));
             *ptr_out = ptr;
         }
         if (err != DRASYNC_EAGAIN) {

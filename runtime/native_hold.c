@@ -36,10 +36,12 @@ static void view_newest(struct native_view *view, struct proto_region *top)
     }
 }
 
-/* What a READ hold pins; covered ones are shown already. */
-static void view_pins(struct native_view *view, const struct proto_hold *hold)
+/* What a READ hold pins; covered ones are shown already.  True if that is all
+ * the newest: a hold that is taken again may be an old one. */
+static bool view_pins(struct native_view *view, const struct proto_hold *hold)
 {
     const struct proto_link *link;
+    bool newest = !hold->covered;
 
     for (link = hold->pins.next; link && link != &hold->pins;
          link = link->next) {
@@ -49,9 +51,12 @@ static void view_pins(struct native_view *view, const struct proto_hold *hold)
         if (!pin->copy || !pin->copy->frames)
             continue;
         native_view_add(view, pin->region->address, pin->copy->frames);
-        if (pin->copy != proto_newest(pin->region))
+        if (pin->copy != proto_newest(pin->region)) {
             native_view_disturbed();
+            newest = false;
+        }
     }
+    return newest;
 }
 
 _Static_assert(offsetof(struct proto_pin, link) == 0, "see view_pins()");
@@ -81,6 +86,7 @@ static int finish(uint64_t address, struct native_tree *tree, bool locked,
                   struct proto_hold *hold, bool must_split)
 {
     struct native_view view = { 0 };
+    bool newest = true;
     int err = 0;
 
     if (must_split) {
@@ -101,11 +107,10 @@ static int finish(uint64_t address, struct native_tree *tree, bool locked,
         return DRASYNC_EDELETED; /* by another thread of this rank */
     }
     if (hold)
-        view_pins(&view, hold);
+        newest = view_pins(&view, hold);
     else
         view_newest(&view, tree->region);
-    /* A covered hold may show older copies: those of the hold that covers it. */
-    if (view.count == 0 && !view.failed && locked && !(hold && hold->covered))
+    if (view.count == 0 && !view.failed && locked && newest)
         native_view_remember(tree->region);
     native_unlock(tree);
     if (view.count == 0 && !view.failed)

@@ -74,7 +74,7 @@ static int split_copy(struct split *s)
     uint64_t bytes = 0;
     int err;
 
-    used_from_extents(s->to->set);
+    used_from_extents(s->from->set);
     err = frameset_copy(&runtime.space, s->to->set, s->from->set, &bytes);
     runtime_count(native.self, RUNTIME_COUNT_BYTES_COPIED, bytes);
     return err;
