@@ -2,3 +2,4 @@
 bin_SCRIPTS += mpicc-drasync mpicxx-drasync
 
 EXTRA_DIST += tests/bats/wrappers.bats tests/bats/wrappers-installed.bats
+TESTS += tests/bats/wrappers.bats tests/bats/wrappers-installed.bats

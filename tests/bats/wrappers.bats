@@ -83,7 +83,8 @@ needed() {
   "$wrap" list.c -o list
   run -0 mpi 2 ./list
   assert_output "worker 1 of 2: sum 4950"
-  run -0 env LD_DEBUG=bindings LD_BIND_NOW=1 ./list --version
+  # Alone there is no worker 1 to send to; what counts is how names resolve.
+  run env LD_DEBUG=bindings LD_BIND_NOW=1 ./list
   assert_output --regexp \
     "/list .* to .*/libdrasync_shim.so .* symbol .*_sys_ralloc"
   assert_output --regexp "/list .* to .*/libdrasync.so.* symbol .*MPI_Init'"
