@@ -29,6 +29,18 @@ void replica_end_job(void)
     boot_abort(1);
 }
 
+int replica_wait(struct doorbell *doorbell, uint32_t seen, int remote)
+{
+    int err;
+
+    if (remote)
+        runtime_remote_wait(1);
+    err = doorbell_wait(doorbell, seen, WAIT_FOREVER);
+    if (remote)
+        runtime_remote_wait(-1);
+    return err;
+}
+
 int replica_barrier(void)
 {
     struct replica_barrier *barrier = &replica_shared()->barrier;
@@ -50,7 +62,7 @@ int replica_barrier(void)
 
         if (atomic_load(&barrier->generation) != generation)
             return 0;
-        err = doorbell_wait(&barrier->doorbell, seen, WAIT_FOREVER);
+        err = replica_wait(&barrier->doorbell, seen, runtime.nodes > 1);
         if (err)
             return err;
     }
@@ -104,6 +116,7 @@ static int start(void)
     job.move = runtime.options.myrmics == RUNTIME_MYRMICS_MOVE;
     job.check = runtime.options.check != 0;
     job.pages = runtime.space.pages;
+    job.base = runtime.space.base;
     replica_dir_attach();
     if (runtime.nodes > 1)
         replica_wire_open();

@@ -35,6 +35,8 @@
 #define replica_send         drasync_replica_send
 #define replica_recv         drasync_replica_recv
 #define replica_barrier      drasync_replica_barrier
+#define replica_notify       drasync_replica_notify
+#define replica_notified     drasync_replica_notified
 
 /* Objects are aligned to this. */
 #define REPLICA_ALIGN_BYTES 64
@@ -51,6 +53,7 @@ struct replica_job {
     int move;       /* DRASYNC_MYRMICS=move */
     int check;      /* DRASYNC_CHECK=1 */
     uint64_t pages; /* in the data part: the largest region number */
+    char *base;     /* of the data part */
 };
 
 extern const struct runtime_module replica_module;
@@ -110,6 +113,21 @@ int replica_send(uint32_t region, int worker, uint64_t *bytes_out);
  */
 int replica_recv(uint32_t region, int worker, uint32_t *region_out,
                  uint64_t *bytes_out);
+
+/*
+ * The same queues without data, for fronts that hand regions over otherwise.
+ * The words of a note, but for the first's address, mean what the caller likes.
+ */
+struct replica_part {
+    uint64_t address; /* of a region, from the base of the data part */
+    uint64_t incarnation;
+};
+
+int replica_notify(int worker, const struct replica_part *notes, size_t count);
+
+/* As replica_recv(); *notes_out is malloc()ed, and there is at least one. */
+int replica_notified(uint32_t region, int worker, uint32_t *region_out,
+                     struct replica_part **notes_out, size_t *count_out);
 
 /* All workers wait for each other. */
 int replica_barrier(void);

@@ -213,10 +213,11 @@ static int install(struct replica_version *version)
     return err;
 }
 
-/* The next version of @worker, left where it is. */
-static int wait_for(struct replica_inbox *inbox, int worker,
-                    struct replica_version **version_out)
+int replica_version_wait(int worker, struct replica_version **version_out)
 {
+    struct replica_inbox *inbox = replica_inbox();
+    int remote = runtime.node_of[worker] != runtime.node;
+
     for (;;) {
         uint32_t seen = doorbell_read(&inbox->doorbell);
         struct replica_version *version;
@@ -230,18 +231,32 @@ static int wait_for(struct replica_inbox *inbox, int worker,
             *version_out = version;
             return 0;
         }
-        err = doorbell_wait(&inbox->doorbell, seen, WAIT_FOREVER);
+        err = replica_wait(&inbox->doorbell, seen, remote);
         if (err)
             return err;
     }
 }
 
-int replica_recv(uint32_t rid, int worker, uint32_t *region_out,
-                 uint64_t *bytes_out)
+int replica_version_take(struct replica_version *version)
 {
     struct replica_inbox *inbox = replica_inbox();
-    struct replica_version *version;
-    struct replica_queue *queue;
+    struct replica_queue *queue = &inbox->queues[version->from];
+    int err = lock_take(&inbox->lock);
+
+    if (err)
+        return err;
+    queue->first = version->next;
+    if (!queue->first)
+        queue->last = NULL;
+    lock_give(&inbox->lock);
+    return 0;
+}
+
+/* Wait for the next version of @worker, and see whether it is what the caller
+ * wants; it stays where it is. */
+static int expect(uint32_t rid, int worker, uint32_t *region_out,
+                  struct replica_version **version_out)
+{
     uint64_t address;
     int err;
 
@@ -249,23 +264,52 @@ int replica_recv(uint32_t rid, int worker, uint32_t *region_out,
         return DRASYNC_EINVAL;
     err = replica_flush_frees();
     if (!err)
-        err = wait_for(inbox, worker, &version);
+        err = replica_version_wait(worker, version_out);
     if (err)
         return err;
-    address = replica_version_parts(version)->address;
+    address = replica_version_parts(*version_out)->address;
     *region_out = address ? (uint32_t)(address >> PAGE_SHIFT) + 1 : 0;
-    if (rid && rid != *region_out)
-        return DRASYNC_EAGAIN;
-    err = lock_take(&inbox->lock);
+    return rid && rid != *region_out ? DRASYNC_EAGAIN : 0;
+}
+
+int replica_recv(uint32_t rid, int worker, uint32_t *region_out,
+                 uint64_t *bytes_out)
+{
+    struct replica_version *version;
+    int err;
+
+    err = expect(rid, worker, region_out, &version);
+    if (!err)
+        err = replica_version_take(version);
     if (err)
         return err;
-    queue = &inbox->queues[worker];
-    queue->first = version->next;
-    if (!queue->first)
-        queue->last = NULL;
-    lock_give(&inbox->lock);
     *bytes_out = version->bytes;
     err = install(version);
     replica_version_free(version);
     return err;
+}
+
+int replica_notified(uint32_t rid, int worker, uint32_t *region_out,
+                     struct replica_part **notes_out, size_t *count_out)
+{
+    struct replica_version *version;
+    size_t bytes;
+    int err;
+
+    err = expect(rid, worker, region_out, &version);
+    if (err)
+        return err;
+    bytes = version->parts * sizeof(**notes_out);
+    *notes_out = malloc(bytes);
+    if (!*notes_out)
+        return DRASYNC_ENOMEM;
+    err = replica_version_take(version);
+    if (err) {
+        free(*notes_out);
+        return err;
+    }
+    memcpy(*notes_out, replica_version_parts(version), bytes);
+    *count_out = version->parts;
+    replica_version_free(version);
+    return 0;
 }

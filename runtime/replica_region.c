@@ -38,7 +38,7 @@ int replica_open(uint32_t rid, struct replica_region **region_out)
         /* One that goes away is waited for: another may come to life at its
          * address, and somebody may have told this worker so already. */
         if (!err)
-            err = doorbell_wait(&shared->known, seen, WAIT_FOREVER);
+            err = replica_wait(&shared->known, seen, 1);
         if (err)
             return err;
     }
@@ -125,7 +125,11 @@ static int region_free(uint32_t rid)
     atomic_store(&inbox->free_token, token);
     replica_free(&replica_shared()->dir, &region->entry, token);
     replica_unlock();
+    if (runtime.nodes > 1)
+        runtime_remote_wait(1);
     err = waiter_wait(&inbox->free_waiter, WAIT_FOREVER, &result);
+    if (runtime.nodes > 1)
+        runtime_remote_wait(-1);
     if (err)
         return err;
     err = replica_settle();
@@ -217,7 +221,7 @@ int replica_attach_parts(struct replica_version *version)
         }
         replica_unlock();
         if (missing && !err)
-            err = doorbell_wait(&shared->known, seen, WAIT_FOREVER);
+            err = replica_wait(&shared->known, seen, 1);
     } while (missing && !err);
     free(asked);
     return err;

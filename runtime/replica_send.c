@@ -182,6 +182,20 @@ static int freeze(struct gathering *g, int worker,
     return 0;
 }
 
+/* To the receiver's queue, here or on another node. */
+static int dispatch(struct replica_version *version)
+{
+    int err;
+
+    if (runtime.node_of[version->to] != runtime.node)
+        err = replica_wire_version(version);
+    else
+        err = replica_version_post(version);
+    if (err)
+        replica_version_free(version);
+    return err;
+}
+
 int replica_send(uint32_t rid, int worker, uint64_t *bytes_out)
 {
     struct gathering g = {0};
@@ -198,18 +212,33 @@ int replica_send(uint32_t rid, int worker, uint64_t *bytes_out)
         return err;
     err = gather(&g, top);
     replica_unlock();
+    *bytes_out = g.bytes;
     if (!err)
         err = freeze(&g, worker, &version);
     free(g.parts);
     free(g.pieces);
+    return err ? err : dispatch(version);
+}
+
+int replica_notify(int worker, const struct replica_part *notes, size_t count)
+{
+    struct replica_version *version;
+    void *ptr;
+    int err;
+
+    if (worker < 0 || worker >= runtime.ranks || !count)
+        return DRASYNC_EINVAL;
+    err = control_alloc(&runtime.space,
+                        sizeof(*version) + count * sizeof(notes[0]), &ptr);
     if (err)
         return err;
-    *bytes_out = version->bytes;
-    if (runtime.node_of[worker] != runtime.node)
-        err = replica_wire_version(version);
-    else
-        err = replica_version_post(version);
-    if (err)
-        replica_version_free(version);
-    return err;
+    version = ptr;
+    memset(version, 0, sizeof(*version));
+    version->from = runtime.rank;
+    version->to = worker;
+    version->notice = 1;
+    version->parts = count;
+    atomic_store(&version->ready, 1);
+    memcpy(replica_version_parts(version), notes, count * sizeof(notes[0]));
+    return dispatch(version);
 }

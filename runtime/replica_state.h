@@ -107,11 +107,6 @@ struct replica_region {
     } local[]; /* for each rank of this node */
 };
 
-struct replica_part {
-    uint64_t address;
-    uint64_t incarnation;
-};
-
 /* A piece of a version: part of an extent. */
 struct replica_piece {
     uint64_t first_page; /* of the extent */
@@ -129,6 +124,7 @@ struct replica_version {
     uint64_t reserved_by_control[2];
     struct replica_version *next;
     _Atomic uint32_t ready; /* the data is there */
+    uint32_t notice;        /* 1: parts only, whose meaning is the sender's */
     int32_t from, to;       /* workers */
     uint64_t parts;
     uint64_t pieces;
@@ -209,6 +205,11 @@ static inline uint64_t replica_piece_pages(const struct replica_piece *p)
     return space_pages_for(p->end_bytes) - replica_piece_skip(p);
 }
 
+/* --- replica.c: waiting --- */
+
+/* Wait for @doorbell; @remote: another node may be what rings it. */
+int replica_wait(struct doorbell *doorbell, uint32_t seen, int remote);
+
 /* --- replica_dir.c: regions --- */
 
 /* Take the directory's lock; replica_unlock() gives it back. */
@@ -287,6 +288,14 @@ int replica_version_frames(struct replica_version *version);
 
 /* Append to the receiver's queue, and wake it. */
 int replica_version_post(struct replica_version *version);
+
+/* --- replica_recv.c: versions that came --- */
+
+/* The next version of @worker, left where it is. */
+int replica_version_wait(int worker, struct replica_version **version_out);
+
+/* Take it out of the queue. */
+int replica_version_take(struct replica_version *version);
 
 /* --- replica_wire.c: other nodes --- */
 

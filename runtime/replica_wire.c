@@ -89,6 +89,9 @@ int replica_wire_version(struct replica_version *version)
     message.pieces_count = version->pieces;
     err = runtime_send(&message);
     free(list);
+    /* Without data there is nothing to wait for. */
+    if (!err && !version->pieces)
+        replica_version_free(version);
     return err;
 }
 
@@ -143,8 +146,11 @@ static int version_place(int from, const void *header, size_t header_bytes,
     if (header_bytes < sizeof(*version))
         return DRASYNC_EINTERNAL;
     err = control_alloc(&runtime.space, header_bytes, &ptr);
-    if (err)
+    if (err) {
+        runtime_poison("node %d sent a version that cannot be kept: %s", from,
+                       drasync_strerror(err));
         return err;
+    }
     version = ptr;
     memcpy(version, header, header_bytes);
     version->next = NULL;
@@ -162,10 +168,14 @@ static int version_place(int from, const void *header, size_t header_bytes,
     if (!err)
         err = replica_version_post(version);
     if (err) {
+        if (!version->pieces)
+            runtime_poison("what worker %d sent cannot be kept: %s",
+                           version->from, drasync_strerror(err));
         replica_version_free(version);
         return err;
     }
-    replica_attach_early(version);
+    if (!version->notice)
+        replica_attach_early(version);
     *context_out = (uint64_t)(uintptr_t)version;
     return 0;
 }
