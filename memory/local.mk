@@ -36,7 +36,8 @@ memory_tests = \
 	tests/unit/memory_frames.t \
 	tests/unit/memory_heap.t \
 	tests/unit/memory_pages.t \
-	tests/unit/memory_space.t
+	tests/unit/memory_space.t \
+	tests/unit/memory_threads.t
 
 check_PROGRAMS += $(memory_tests)
 TESTS += $(memory_tests)
@@ -56,3 +57,6 @@ tests_unit_memory_space_t_LDADD = libdrasync_memory.la
 tests_unit_memory_cgroups_t_SOURCES = tests/unit/memory_cgroups.c \
 	tests/unit/memory_common.h
 tests_unit_memory_cgroups_t_LDADD = libdrasync_memory.la
+tests_unit_memory_threads_t_SOURCES = tests/unit/memory_threads.c \
+	tests/unit/memory_common.h
+tests_unit_memory_threads_t_LDADD = libdrasync_memory.la
