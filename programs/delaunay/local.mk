@@ -39,3 +39,9 @@ programs_delaunay_delaunay_myrmics_LDADD = \
 TESTS += tests/bats/delaunay.bats tests/bats/delaunay_drasync.bats
 EXTRA_DIST += tests/bats/delaunay.bats tests/bats/delaunay_drasync.bats
 EXTRA_DIST += docs/delaunay.md
+
+drasynclibexec_PROGRAMS += programs/delaunay/delaunay_native
+programs_delaunay_delaunay_native_SOURCES = programs/delaunay/main_native.c
+programs_delaunay_delaunay_native_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+programs_delaunay_delaunay_native_LDADD = \
+	programs/delaunay/libdelaunay.la libdrasync.la $(MPI_LIBS)

@@ -71,3 +71,24 @@ assert_cities() {
   run -0 mpi 4 "$BATS_TEST_TMPDIR/delaunay" "$data/cities.csv" --verify
   assert_cities 4
 }
+
+@test "acquiring and releasing, one rank gets the triangles of the baseline" {
+  run -0 mpi 1 "$programs/delaunay_native" "$data/cities.csv" --verify
+  assert_cities 1
+}
+
+@test "acquiring and releasing, four ranks do" {
+  run -0 mpi 4 "$programs/delaunay_native" "$data/cities.csv" --verify
+  assert_cities 4
+}
+
+@test "acquiring and releasing, sixteen ranks do" {
+  run -0 mpi 16 "$programs/delaunay_native" "$data/cities.csv" --verify
+  assert_cities 16
+}
+
+@test "acquiring and releasing, every rank a node of its own" {
+  DRASYNC_NODE=rank run -0 mpi 4 "$programs/delaunay_native" \
+    "$data/cities.csv" --verify
+  assert_cities 4
+}
