@@ -1,6 +1,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "runtime/chunks.h"
 #include "runtime/replica_state.h"
 
 /* --- Finding a heap fast --- */
@@ -57,6 +58,9 @@ static int take_heap(uint32_t rid, struct replica_heap **heap_out)
     return 0;
 }
 
+/* What the last call of this thread could not have. */
+static __thread uint64_t missing_pages;
+
 /* A heap needs an extent.  Its lock is held. */
 static int more(void *arg, uint64_t pages_min, uint64_t pages_wanted,
                 struct heap_extent *extent_out)
@@ -66,6 +70,7 @@ static int more(void *arg, uint64_t pages_min, uint64_t pages_wanted,
     int err;
 
     (void)pages_min;
+    missing_pages = pages_wanted;
     err = extent_new(&runtime.space, pages_wanted, heap, 0, &extent);
     if (err)
         return err;
@@ -97,8 +102,8 @@ struct heap_context replica_heap_context(struct replica_heap *heap)
 
 /* --- Allocating --- */
 
-int replica_alloc_many(uint32_t rid, size_t size_bytes, size_t count,
-                       void **ptrs_out)
+static int alloc_here(uint32_t rid, size_t size_bytes, size_t count,
+                      void **ptrs_out)
 {
     struct heap_context context;
     struct replica_heap *heap;
@@ -111,9 +116,21 @@ int replica_alloc_many(uint32_t rid, size_t size_bytes, size_t count,
     if (count == 1)
         err = heap_alloc(&context, &heap->heap, size_bytes, ptrs_out);
     else
-        err =
-            heap_alloc_many(&context, &heap->heap, size_bytes, count, ptrs_out);
+        err = heap_alloc_many(&context, &heap->heap, size_bytes, count,
+                              ptrs_out);
     lock_give(&heap->lock);
+    return err;
+}
+
+int replica_alloc_many(uint32_t rid, size_t size_bytes, size_t count,
+                       void **ptrs_out)
+{
+    int err = alloc_here(rid, size_bytes, count, ptrs_out);
+
+    /* Each time round there are more addresses, or none. */
+    while (err == DRASYNC_ENOSPACE && runtime.nodes > 1 &&
+           !chunks_ask(missing_pages))
+        err = alloc_here(rid, size_bytes, count, ptrs_out);
     return err;
 }
 

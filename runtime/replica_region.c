@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/chunks.h"
 #include "runtime/replica_state.h"
 
 static uint64_t address_of(uint32_t rid)
@@ -54,7 +55,7 @@ int replica_region_check(uint32_t rid)
     return err;
 }
 
-int replica_region_new(uint32_t parent, uint32_t *region_out)
+static int region_new(uint32_t parent, uint32_t *region_out)
 {
     struct replica_region *above, *region;
     struct heap_extent first;
@@ -103,6 +104,15 @@ pool:
     replica_heap_pool(heap);
 unlock:
     replica_unlock();
+    return err;
+}
+
+int replica_region_new(uint32_t parent, uint32_t *region_out)
+{
+    int err = region_new(parent, region_out);
+
+    while (err == DRASYNC_ENOSPACE && runtime.nodes > 1 && !chunks_ask(1))
+        err = region_new(parent, region_out);
     return err;
 }
 
