@@ -61,8 +61,7 @@ static const struct replica_job *enter(const char *file, int line)
 
 static const struct myrmics_ops *ops_of(const struct replica_job *job)
 {
-    (void)job;
-    return &myrmics_copy;
+    return job->move ? &myrmics_move : &myrmics_copy;
 }
 
 /* What went wrong with @region, or with the object at @ptr. */

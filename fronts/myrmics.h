@@ -33,6 +33,7 @@ struct myrmics_ops {
 };
 
 extern const struct myrmics_ops myrmics_copy;
+extern const struct myrmics_ops myrmics_move;
 
 /*
  * Print "Core N: Error: TEXT [FILE:LINE]" and end the job.

@@ -21,8 +21,3 @@ const struct myrmics_ops myrmics_copy = {
     .send = copy_send,
     .recv = replica_recv,
 };
-
-const char *myrmics_refusal(void)
-{
-    return "";
-}

@@ -67,7 +67,10 @@ int native_header_make(struct native_memory *memory)
         header_of((uint64_t)(uintptr_t)space_address(&runtime.space,
                                                      first.first_page));
     uint64_t used = 0;
-    int err = heap_init(&context, &header->heap, 16, &first,
+    /* Myrmics programs count on 64. */
+    unsigned align_bytes =
+        runtime.options.myrmics == RUNTIME_MYRMICS_MOVE ? 64 : 16;
+    int err = heap_init(&context, &header->heap, align_bytes, &first,
                         sizeof(struct native_header));
 
     if (!err)

@@ -19,7 +19,9 @@ int replica_rank(void)
 
 const char *replica_trouble(void)
 {
-    return runtime_poison_text();
+    const char *text = runtime_poison_text();
+
+    return text[0] ? text : drasync_strerror(DRASYNC_EPEER);
 }
 
 void replica_end_job(void)

@@ -20,6 +20,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "drasync.h"
+
 /* The front is in another library, and this one exports drasync_ only. */
 #define replica_enter        drasync_replica_enter
 #define replica_rank         drasync_replica_rank
@@ -37,6 +39,7 @@
 #define replica_barrier      drasync_replica_barrier
 #define replica_notify       drasync_replica_notify
 #define replica_notified     drasync_replica_notified
+#define replica_native_pages drasync_replica_native_pages
 
 /* Objects are aligned to this. */
 #define REPLICA_ALIGN_BYTES 64
@@ -64,7 +67,7 @@ int replica_enter(const struct replica_job **job_out);
 /* This rank, or -1 before the start. */
 int replica_rank(void);
 
-/* Why the job is ending, or "". */
+/* Why the job is ending. */
 const char *replica_trouble(void);
 
 /* End the job; in a child of fork, this process. */
@@ -128,6 +131,12 @@ int replica_notify(int worker, const struct replica_part *notes, size_t count);
 /* As replica_recv(); *notes_out is malloc()ed, and there is at least one. */
 int replica_notified(uint32_t region, int worker, uint32_t *region_out,
                      struct replica_part **notes_out, size_t *count_out);
+
+/* The pages of a native region that this rank holds for WRITE, run by run. */
+void replica_native_pages(drasync_region_t region,
+                          void (*each)(void *arg, uint64_t first,
+                                       uint64_t pages),
+                          void *arg);
 
 /* All workers wait for each other. */
 int replica_barrier(void);

@@ -116,8 +116,8 @@ static int alloc_here(uint32_t rid, size_t size_bytes, size_t count,
     if (count == 1)
         err = heap_alloc(&context, &heap->heap, size_bytes, ptrs_out);
     else
-        err = heap_alloc_many(&context, &heap->heap, size_bytes, count,
-                              ptrs_out);
+        err =
+            heap_alloc_many(&context, &heap->heap, size_bytes, count, ptrs_out);
     lock_give(&heap->lock);
     return err;
 }

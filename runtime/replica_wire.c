@@ -76,7 +76,7 @@ int replica_wire_version(struct replica_version *version)
         .header_bytes = version_bytes(version),
         .context = (uint64_t)(uintptr_t)version,
     };
-    int err;
+    int with_data, err;
 
     list = malloc((version->pieces + 1) * sizeof(*list));
     if (!list)
@@ -87,10 +87,12 @@ int replica_wire_version(struct replica_version *version)
     }
     message.pieces = list;
     message.pieces_count = version->pieces;
+    with_data = version->pieces > 0;
     err = runtime_send(&message);
     free(list);
-    /* Without data there is nothing to wait for. */
-    if (!err && !version->pieces)
+    /* With data it is gone when it has been sent, which may be by now; without,
+     * nobody tells us. */
+    if (!err && !with_data)
         replica_version_free(version);
     return err;
 }

@@ -2,15 +2,28 @@
 libdrasync_shim_la_SOURCES += \
 	fronts/myrmics.c \
 	fronts/myrmics.h \
+	fronts/myrmics_check.c \
 	fronts/myrmics_copy.c \
+	fronts/myrmics_move.c \
+	fronts/myrmics_move.h \
+	fronts/myrmics_move_table.c \
 	fronts/myrmics_plain.c \
 	fronts/myrmics_say.c
+libdrasync_shim_la_CPPFLAGS += $(LIBUNWIND_CFLAGS)
+libdrasync_shim_la_LIBADD += $(LIBUNWIND_LIBS)
 
-TESTS += tests/bats/myrmics.bats
-EXTRA_DIST += tests/bats/myrmics.bats
+TESTS += tests/bats/myrmics.bats tests/bats/myrmics_move.bats
+EXTRA_DIST += tests/bats/myrmics.bats tests/bats/myrmics_move.bats
 
 check_PROGRAMS += myrmics_random
 myrmics_random_SOURCES = tests/programs/myrmics_random.c
 myrmics_random_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 myrmics_random_LDFLAGS = $(AM_LDFLAGS) -no-install
 myrmics_random_LDADD = libmyrmics.la $(MPI_LIBS)
+
+# It refers to calls that the baseline does not have.
+check_PROGRAMS += myrmics_move
+myrmics_move_SOURCES = tests/programs/myrmics_move.c
+myrmics_move_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+myrmics_move_LDFLAGS = $(AM_LDFLAGS) -no-install
+myrmics_move_LDADD = libdrasync_shim.la $(MPI_LIBS)

@@ -94,3 +94,44 @@ fails() {
   fails user_assert "me < 0"
   fails user_abort ""
 }
+
+# random WORKERS SEED ROUNDS: the same hash on the baseline, on one node, with
+# every rank a node, and with two ranks to a node.
+random() {
+  local expected
+  run -0 mpi $(($1 + 1)) "$abs_top_builddir/myrmics_random" "$2" "$3"
+  expected=${lines[-1]}
+  [[ $expected == *ok ]]
+  run -0 mpi_preloaded "$1" "$abs_top_builddir/myrmics_random" "$2" "$3"
+  assert_line --index -1 "$expected"
+  DRASYNC_NODE=rank run -0 mpi_preloaded "$1" \
+    "$abs_top_builddir/myrmics_random" "$2" "$3"
+  assert_line --index -1 "$expected"
+  DRASYNC_NODE=2 run -0 mpi_preloaded "$1" \
+    "$abs_top_builddir/myrmics_random" "$2" "$3"
+  assert_line --index -1 "$expected"
+}
+
+@test "random programs behave as on the baseline, 4 workers" {
+  random 4 11 24
+  random 4 12 16
+}
+
+@test "random programs behave as on the baseline, 8 workers" {
+  random 8 13 12
+}
+
+@test "random programs in a small address space ask for more addresses" {
+  export DRASYNC_SPACE=64M
+  random 4 5 12
+}
+
+@test "task calls are refused" {
+  run mpi_preloaded 2 "$abs_top_builddir/myrmics_move" spawn
+  assert_failure
+  assert_output --partial "Core 1: Error: sys_spawn is not supported"
+  run mpi_preloaded 2 "$abs_top_builddir/myrmics_move" wait_on
+  assert_failure
+  assert_output --partial "sys_wait_on is not supported"
+  assert_output --partial "[task.c:7]"
+}

@@ -3,10 +3,10 @@
  * random script, does what the script says that it does, and keeps a model of
  * what every worker has.  Usage: myrmics_random SEED ROUNDS
  *
- * A round: regions and objects are made, resized and freed by everybody at once;
- * then perhaps a region is freed; then data is written, sent and received in
- * some order, with sends that are received rounds later, or when their region is
- * gone; then everything that is there is compared with the model.
+ * A round: regions and objects are made, resized and freed by everybody at
+ * once; then perhaps a region is freed; then data is written, sent and received
+ * in some order, with sends that are received rounds later, or when their
+ * region is gone; then everything that is there is compared with the model.
  */
 #include <mpi.h>
 #include <stdint.h>
@@ -72,8 +72,8 @@ static unsigned long operations, checked;
 
 static void fail(const char *what, int object)
 {
-    fprintf(stderr, "worker %d seed %u round %u: %s, %d\n", me, seed,
-            round_now, what, object);
+    fprintf(stderr, "worker %d seed %u round %u: %s, %d\n", me, seed, round_now,
+            what, object);
     MPI_Abort(MPI_COMM_WORLD, 3);
     abort();
 }
@@ -279,8 +279,7 @@ static void resize_object(int actor, int change)
     objects[n].ptr = (unsigned char *)1;
     if (actor == me) {
         check(o);
-        objects[n].ptr =
-            sys_realloc(objects[o].ptr, size, regions[region].rid);
+        objects[n].ptr = sys_realloc(objects[o].ptr, size, regions[region].rid);
         for (size_t i = 0; i < kept; i += step_for(objects[o].size))
             if (objects[n].ptr[i] != byte_at(stamp, i))
                 fail("lost by sys_realloc", o);
@@ -312,8 +311,7 @@ static void change_things(void)
             resize_object(actor, c);
         made[c] = serials != before ? (int)serials : 0;
     }
-    MPI_Allreduce(MPI_IN_PLACE, news, CHANGES, MPI_UINT64_T, MPI_BOR,
-                  comm);
+    MPI_Allreduce(MPI_IN_PLACE, news, CHANGES, MPI_UINT64_T, MPI_BOR, comm);
     for (int c = 0; c < CHANGES; c++) {
         for (int r = 0; made[c] && r < REGIONS_MAX; r++)
             if (regions[r].serial == (unsigned)made[c])
@@ -344,8 +342,7 @@ static void free_region(void)
     for (int r = 1; r < REGIONS_MAX; r++)
         below[r] = regions[r].live && is_below(r, top);
     for (int o = 0; o < OBJECTS_MAX; o++)
-        if (objects[o].live && objects[o].region &&
-            below[objects[o].region]) {
+        if (objects[o].live && objects[o].region && below[objects[o].region]) {
             forget(o);
             objects[o].ptr = NULL;
         }
@@ -396,8 +393,8 @@ static void send_region(void)
             objects[o].sent = 1;
         }
     version->count = count;
-    version->items = realloc(version->items,
-                             (size_t)(count + 1) * sizeof(struct item));
+    version->items =
+        realloc(version->items, (size_t)(count + 1) * sizeof(struct item));
     if (from == me)
         sys_send(version->rid, to);
 }
@@ -484,8 +481,7 @@ int main(int argc, char **argv)
     make_comm();
     for (int i = 0; i < workers; i++)
         for (int j = 0; j < workers; j++)
-            queues[i][j].versions =
-                malloc(QUEUE_MAX * sizeof(struct version));
+            queues[i][j].versions = malloc(QUEUE_MAX * sizeof(struct version));
     regions[0].live = 1;
     regions[0].maker = -1;
     for (round_now = 1; round_now <= rounds; round_now++) {

@@ -1,0 +1,376 @@
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "fronts/myrmics_move.h"
+
+/*
+ * The Myrmics calls with ownership that moves (DRASYNC_MYRMICS=move): who makes
+ * a region holds it for WRITE; sys_send() releases it and its subregions, and
+ * sys_recv() acquires them.  Nothing is copied on a node.
+ */
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static __thread char refusal[200];
+
+/* Region 0: each worker's own. */
+static struct move_region *private_region;
+
+static const struct replica_job *job(void)
+{
+    const struct replica_job *job;
+
+    replica_enter(&job);
+    return job;
+}
+
+const char *myrmics_refusal(void)
+{
+    return refusal;
+}
+
+static int refuse(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
+static int refuse(const char *format, ...)
+{
+    va_list args;
+    int head = snprintf(refusal, sizeof(refusal), "DRASYNC_MYRMICS=move: ");
+
+    va_start(args, format);
+    vsnprintf(refusal + head, sizeof(refusal) - (size_t)head, format, args);
+    va_end(args);
+    return DRASYNC_EMODE;
+}
+
+static drasync_region_t handle_of(uint32_t rid)
+{
+    return (drasync_region_t)(void *)(job()->base +
+                                      ((uint64_t)(rid - 1) << 12));
+}
+
+static uint32_t rid_of(drasync_region_t handle)
+{
+    return (uint32_t)(((uint64_t)((char *)handle - job()->base) >> 12) + 1);
+}
+
+/* Somebody else's region, or none at all. */
+static int not_here(uint32_t rid)
+{
+    struct drasync_info info;
+    struct move_region *region = move_find(rid);
+    int err = drasync_get_info(handle_of(rid), &info);
+
+    if (err)
+        return err;
+    if (region && region->sent_file)
+        return refuse("region ID %u belongs to worker %d, to which it was sent "
+                      "at %s:%d",
+                      rid, region->sent_to, region->sent_file,
+                      region->sent_line);
+    return refuse("region ID %u belongs to another worker", rid);
+}
+
+/* A region that this worker owns; 0 is the private one, made at need. */
+static int find_owned(uint32_t rid, struct move_region **region_out)
+{
+    struct move_region *region = rid ? move_find(rid) : private_region;
+    drasync_region_t handle;
+    int err;
+
+    if (rid && (!region || !region->here))
+        return not_here(rid);
+    if (!region) {
+        err = drasync_new_region(&handle);
+        if (err)
+            return err;
+        region = move_enter(rid_of(handle), NULL, handle);
+        if (!region)
+            return DRASYNC_ENOMEM;
+        region->here = 1;
+        private_region = region;
+    }
+    *region_out = region;
+    return 0;
+}
+
+int move_region_of(const void *ptr, struct move_region **region_out)
+{
+    drasync_region_t handle;
+    struct move_region *region;
+    uint64_t at = (uint64_t)((const char *)ptr - job()->base);
+
+    if (at >> 12 >= job()->pages)
+        return DRASYNC_ENOOBJECT;
+    if ((uintptr_t)ptr % REPLICA_ALIGN_BYTES)
+        return DRASYNC_EALIGN;
+    if (drasync_region_of(ptr, &handle))
+        return DRASYNC_EFREED;
+    region = move_find(rid_of(handle));
+    if (!region || !region->here) {
+        int err = not_here(rid_of(handle));
+
+        return err == DRASYNC_EMODE ? err : DRASYNC_EFREED;
+    }
+    *region_out = region;
+    return 0;
+}
+
+/* --- Regions and objects --- */
+
+static int move_new(uint32_t parent, uint32_t *region_out)
+{
+    struct move_region *above = NULL, *region;
+    drasync_region_t handle;
+    int err = parent ? find_owned(parent, &above) : 0;
+
+    if (!err)
+        err = drasync_new_region(&handle);
+    if (err)
+        return err;
+    region = move_find(rid_of(handle));
+    if (region)
+        move_forget(region); /* of an earlier life of this address */
+    region = move_enter(rid_of(handle), above, handle);
+    if (!region) {
+        drasync_delete(handle);
+        return DRASYNC_ENOMEM;
+    }
+    region->here = 1;
+    *region_out = region->rid;
+    return 0;
+}
+
+static int move_free_region(uint32_t rid)
+{
+    struct move_region *top, *at, *last;
+    int err = find_owned(rid, &top);
+
+    for (at = top; !err && at; at = move_next(top, at))
+        if (!at->here)
+            return refuse("region ID %u, below region ID %u, belongs to "
+                          "another worker",
+                          at->rid, rid);
+    /* Children before parents. */
+    while (!err) {
+        for (last = top; last->first_child;)
+            last = last->first_child;
+        err = drasync_delete(last->handle);
+        if (err)
+            break;
+        at = last;
+        move_forget(at);
+        if (last == top)
+            break;
+    }
+    return err;
+}
+
+static int move_check(uint32_t rid)
+{
+    struct move_region *region;
+
+    return find_owned(rid, &region);
+}
+
+static int move_alloc_many(uint32_t rid, size_t size_bytes, size_t count,
+                           void **ptrs_out)
+{
+    struct move_region *region;
+    size_t done = 0;
+    int err = find_owned(rid, &region);
+
+    while (!err && done < count) {
+        err = drasync_alloc(region->handle, size_bytes, &ptrs_out[done]);
+        if (!err)
+            done++;
+    }
+    while (err && done > 0)
+        drasync_free(ptrs_out[--done]);
+    return err;
+}
+
+static int move_alloc(uint32_t rid, size_t size_bytes, void **ptr_out)
+{
+    return move_alloc_many(rid, size_bytes, 1, ptr_out);
+}
+
+static int move_free(void *ptr, const struct replica_place *place)
+{
+    struct move_region *region;
+    int err = move_region_of(ptr, &region);
+
+    (void)place;
+    return err ? err : drasync_free(ptr);
+}
+
+static int move_realloc(void *ptr, size_t size_bytes, uint32_t rid,
+                        const struct replica_place *place, void **ptr_out)
+{
+    struct move_region *old, *region;
+    int err = find_owned(rid, &region);
+
+    (void)place;
+    if (!err)
+        err = move_region_of(ptr, &old);
+    return err ? err
+               : drasync_realloc(ptr, size_bytes, region->handle, ptr_out);
+}
+
+/* --- Handing over --- */
+
+/* A note: the region, its parent's number, and whether it comes along. */
+#define NOTE_COMES ((uint64_t)1 << 32)
+
+static int list_notes(struct move_region *top, struct replica_part **notes_out,
+                      size_t *count_out, uint64_t *bytes_out)
+{
+    struct replica_part *notes;
+    struct move_region *at;
+    size_t count = 0;
+
+    for (at = top; at; at = move_next(top, at))
+        count++;
+    notes = malloc(count * sizeof(*notes));
+    if (!notes)
+        return DRASYNC_ENOMEM;
+    count = 0;
+    for (at = top; at; at = move_next(top, at)) {
+        struct drasync_info info;
+
+        notes[count].address = (uint64_t)(at->rid - 1) << 12;
+        notes[count].incarnation = at->parent ? at->parent->rid : 0;
+        if (at->here)
+            notes[count].incarnation |= NOTE_COMES;
+        if (at->here && !drasync_get_info(at->handle, &info))
+            *bytes_out += info.used_bytes;
+        count++;
+    }
+    *notes_out = notes;
+    *count_out = count;
+    return 0;
+}
+
+static int move_send(uint32_t rid, int worker,
+                     const struct replica_place *place, uint64_t *bytes_out)
+{
+    struct replica_part *notes;
+    struct move_region *top, *at;
+    size_t count;
+    int err;
+
+    if (rid == 0)
+        return refuse("region ID 0 is each worker's own and cannot be sent");
+    err = find_owned(rid, &top);
+    if (!err)
+        err = list_notes(top, &notes, &count, bytes_out);
+    if (err)
+        return err;
+    for (at = top; at && !err; at = move_next(top, at)) {
+        if (!at->here)
+            continue;
+        at->here = 0;
+        at->sent_file = place->file;
+        at->sent_line = place->line;
+        at->sent_to = worker;
+        if (job()->check)
+            check_sent(at);
+        err = drasync_release(at->handle);
+    }
+    if (!err)
+        err = replica_notify(worker, notes, count);
+    free(notes);
+    return err;
+}
+
+static int take(const struct replica_part *note)
+{
+    uint32_t rid = (uint32_t)(note->address >> 12) + 1;
+    struct move_region *parent = move_find((uint32_t)note->incarnation);
+    struct move_region *region = move_enter(
+        rid, (uint32_t)note->incarnation ? parent : NULL, handle_of(rid));
+    int err;
+
+    if (!region)
+        return DRASYNC_ENOMEM;
+    if (!(note->incarnation & NOTE_COMES))
+        return 0;
+    if (job()->check)
+        check_back(region);
+    err = drasync_acquire(region->handle, DRASYNC_WRITE);
+    if (err)
+        return err;
+    region->here = 1;
+    return 0;
+}
+
+static int move_recv(uint32_t rid, int worker, uint32_t *region_out,
+                     uint64_t *bytes_out)
+{
+    struct replica_part *notes;
+    size_t count;
+    int err = replica_notified(rid, worker, region_out, &notes, &count);
+
+    if (err)
+        return err;
+    pthread_mutex_lock(&mutex);
+    for (size_t i = 0; i < count && !err; i++) {
+        struct drasync_info info;
+        struct move_region *region;
+
+        err = take(&notes[i]);
+        region = move_find((uint32_t)(notes[i].address >> 12) + 1);
+        if (!err && region->here && !drasync_get_info(region->handle, &info))
+            *bytes_out += info.used_bytes;
+    }
+    pthread_mutex_unlock(&mutex);
+    free(notes);
+    return err;
+}
+
+/* --- One thread at a time --- */
+
+#define LOCKED(name, params, call)    \
+    static int locked_##name params   \
+    {                                 \
+        int err;                      \
+                                      \
+        pthread_mutex_lock(&mutex);   \
+        err = call;                   \
+        pthread_mutex_unlock(&mutex); \
+        return err;                   \
+    }
+
+LOCKED(new, (uint32_t parent, uint32_t *region_out),
+       move_new(parent, region_out))
+LOCKED(free_region, (uint32_t rid), move_free_region(rid))
+LOCKED(check, (uint32_t rid), move_check(rid))
+LOCKED(alloc, (uint32_t rid, size_t size_bytes, void **ptr_out),
+       move_alloc(rid, size_bytes, ptr_out))
+LOCKED(alloc_many,
+       (uint32_t rid, size_t size_bytes, size_t count, void **ptrs_out),
+       move_alloc_many(rid, size_bytes, count, ptrs_out))
+LOCKED(free, (void *ptr, const struct replica_place *place),
+       move_free(ptr, place))
+LOCKED(realloc,
+       (void *ptr, size_t size_bytes, uint32_t rid,
+        const struct replica_place *place, void **ptr_out),
+       move_realloc(ptr, size_bytes, rid, place, ptr_out))
+LOCKED(send,
+       (uint32_t rid, int worker, const struct replica_place *place,
+        uint64_t *bytes_out),
+       move_send(rid, worker, place, bytes_out))
+
+const struct myrmics_ops myrmics_move = {
+    .mode = "move",
+    .region_new = locked_new,
+    .region_free = locked_free_region,
+    .region_check = locked_check,
+    .alloc = locked_alloc,
+    .alloc_many = locked_alloc_many,
+    .free = locked_free,
+    .realloc = locked_realloc,
+    .send = locked_send,
+    .recv = move_recv,
+};

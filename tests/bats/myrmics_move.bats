@@ -1,0 +1,53 @@
+#!/usr/bin/env bats
+# DRASYNC_MYRMICS=move: sends hand regions over instead of copying them.
+
+load common
+
+setup() {
+  export DRASYNC_MYRMICS=move
+}
+
+# refused SCENARIO TEXT: the job ends with a line that names the mode.
+refused() {
+  run mpi_preloaded 3 "$abs_top_builddir/myrmics_move" "$1"
+  assert_failure
+  assert_output --regexp \
+    "Core 2: Error: DRASYNC_MYRMICS=move: .*$2.* \[.*myrmics_move\.c:[0-9]+\]"
+}
+
+@test "a region and its subregion go round all workers" {
+  for workers in 1 2 4; do
+    run -0 mpi_preloaded $workers "$abs_top_builddir/myrmics_move" round_trip
+    assert_output "ok round_trip"
+  done
+  DRASYNC_NODE=rank run -0 mpi_preloaded 3 \
+    "$abs_top_builddir/myrmics_move" round_trip
+  assert_output "ok round_trip"
+}
+
+@test "subregions are lent out one by one" {
+  run -0 mpi_preloaded 4 "$abs_top_builddir/myrmics_move" part_away
+  assert_output "ok part_away"
+  DRASYNC_NODE=rank run -0 mpi_preloaded 3 \
+    "$abs_top_builddir/myrmics_move" part_away
+  assert_output "ok part_away"
+}
+
+@test "what the mode cannot carry is refused, and the line names the mode" {
+  refused alloc_elsewhere "belongs to worker 0, to which it was sent at"
+  refused send_twice "belongs to worker 0"
+  refused free_elsewhere "belongs to worker 0"
+  refused send_root "region ID 0"
+  refused child_away "belongs to another worker"
+}
+
+@test "with checking on, touching what was sent names both places" {
+  export DRASYNC_CHECK=1
+  run mpi_preloaded 3 "$abs_top_builddir/myrmics_move" touch
+  assert_failure
+  assert_output --regexp "touched in touch_it"
+  assert_output --regexp "Core 2: Error: 0x[0-9a-f]+ in region ID [0-9]+ was\
+ touched after the region was sent to worker 0 \[.*myrmics_move\.c:[0-9]+\]"
+  run -0 mpi_preloaded 3 "$abs_top_builddir/myrmics_move" round_trip
+  run -0 mpi_preloaded 4 "$abs_top_builddir/myrmics_move" part_away
+}
