@@ -78,6 +78,11 @@ static void check(const char *file, int line, int err, rid_t region,
     case DRASYNC_ENOSPACE:
         myrmics_fail(file, line, "Out of memory: %zu bytes in region ID %u",
                      size, region);
+    case DRASYNC_ELIMIT:
+        myrmics_fail(file, line,
+                     "Out of memory: region ID %u has too many parts, or this "
+                     "process too many mappings (vm.max_map_count)",
+                     region);
     case DRASYNC_ENOOBJECT:
         myrmics_fail(file, line, "Pointer %p is out of range", ptr);
     case DRASYNC_EALIGN:
@@ -233,13 +238,14 @@ void _sys_send(char *file, int line, rid_t region, int worker)
     const struct replica_job *job;
     struct replica_place place = {file, line};
     uint64_t bytes = 0, since;
+    int err;
 
     job = enter(file, line);
     since = myrmics_now_ns();
     check_region(file, line, job, region);
     check_worker(file, line, job, worker);
-    check(file, line, ops_of(job)->send(region, worker, &place, &bytes), region,
-          NULL, (size_t)bytes);
+    err = ops_of(job)->send(region, worker, &place, &bytes);
+    check(file, line, err, region, NULL, (size_t)bytes);
     add(&stats.sent_bytes, bytes);
     add_since(&stats.worker_ns, since);
 }

@@ -27,3 +27,9 @@ myrmics_move_SOURCES = tests/programs/myrmics_move.c
 myrmics_move_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 myrmics_move_LDFLAGS = $(AM_LDFLAGS) -no-install
 myrmics_move_LDADD = libdrasync_shim.la $(MPI_LIBS)
+
+check_PROGRAMS += myrmics_large
+myrmics_large_SOURCES = tests/programs/myrmics_large.c
+myrmics_large_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+myrmics_large_LDFLAGS = $(AM_LDFLAGS) -no-install
+myrmics_large_LDADD = libmyrmics.la $(MPI_LIBS)

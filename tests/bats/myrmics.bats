@@ -135,3 +135,33 @@ random() {
   assert_output --partial "sys_wait_on is not supported"
   assert_output --partial "[task.c:7]"
 }
+
+@test "ten thousand regions sent in one go" {
+  run -0 mpi_preloaded 2 "$abs_top_builddir/myrmics_large" regions 10000
+  assert_output "ok regions"
+  DRASYNC_NODE=rank run -0 mpi_preloaded 2 \
+    "$abs_top_builddir/myrmics_large" regions 10000
+  assert_output "ok regions"
+}
+
+@test "sends that nobody receives end in an error when memory is used up" {
+  export DRASYNC_MEMORY=64M
+  run mpi_preloaded 2 "$abs_top_builddir/myrmics_large" flood 4
+  assert_failure
+  assert_output --regexp "Core 0: Error: Out of memory: 4194304 bytes in region"
+  DRASYNC_NODE=rank run mpi_preloaded 2 \
+    "$abs_top_builddir/myrmics_large" flood 4
+  assert_failure
+  assert_output --regexp "out of memory|Out of memory"
+}
+
+@test "a worker that is killed does not leave the others waiting" {
+  export DRASYNC_TEST_SECONDS=30
+  local how
+  for how in 0 1; do
+    run mpi_preloaded 3 "$abs_top_builddir/myrmics_large" killed $how
+    assert_failure
+    [ "$status" -ne 124 ]
+    refute_output --partial "ok killed"
+  done
+}
