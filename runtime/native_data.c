@@ -84,12 +84,13 @@ int native_header_make(struct native_memory *memory)
 }
 
 /* Under the tree's lock: may this rank change @region's data?  Fills @call. */
-static int call_begin(struct heap_call *call, struct proto_region *region)
+static int call_begin(struct heap_call *call, uint64_t address,
+                      struct proto_region *region)
 {
     struct proto_copy *copy;
 
     if (!region)
-        return DRASYNC_ENOREGION;
+        return native_unknown(address);
     if (proto_held(region, native.rank) != DRASYNC_WRITE)
         return DRASYNC_ENOTHELD;
     copy = proto_newest(region);
@@ -134,7 +135,7 @@ static int heap_step(struct heap_call *call, uint64_t address,
 
     if (err)
         return err;
-    err = call_begin(call, tree.region);
+    err = call_begin(call, address, tree.region);
     if (!err) {
         extents = call->memory->extents;
         err = heap_alloc(&call->context, &header_of(address)->heap,
@@ -233,7 +234,7 @@ static int object_lock(struct heap_call *call, const void *ptr,
     err = native_lock(address, tree);
     if (err)
         return err;
-    err = call_begin(call, tree->region);
+    err = call_begin(call, address, tree->region);
     if (!err && address_of(ptr) != address)
         err = DRASYNC_ENOOBJECT;
     if (err) {
@@ -310,7 +311,7 @@ int native_set_root(drasync_region_t region, void *ptr)
     err = native_lock(address, &tree);
     if (err)
         return err;
-    err = call_begin(&call, tree.region);
+    err = call_begin(&call, address, tree.region);
     if (!err)
         header_of(address)->root = ptr;
     native_unlock(&tree);
@@ -329,7 +330,7 @@ int native_get_root(drasync_region_t region, void **ptr_out)
     if (err)
         return err;
     if (!tree.region)
-        err = DRASYNC_ENOREGION;
+        err = native_unknown(address);
     else if (!proto_held(tree.region, native.rank))
         err = DRASYNC_ENOTHELD;
     else

@@ -149,11 +149,6 @@ static int cut_here(const struct extent *e)
            env->home(env->ctx, (uint64_t)(uintptr_t)address) == runtime.node;
 }
 
-bool native_memory_home(const struct native_memory *memory)
-{
-    return memory->first && cut_here(memory->first);
-}
-
 void native_memory_free(struct native_memory *memory, bool dead)
 {
     struct extent *e, *next;
@@ -177,6 +172,24 @@ void native_memory_free(struct native_memory *memory, bool dead)
     control_free(&runtime.space, memory);
 }
 
+/* The record is not gone yet, but @e goes. */
+static void memory_unlink(struct native_memory *memory, struct extent *e)
+{
+    struct extent **p = &memory->first, *before = NULL;
+
+    while (*p && *p != e) {
+        before = *p;
+        p = &before->next;
+    }
+    if (!*p)
+        return;
+    *p = e->next;
+    if (memory->last == e)
+        memory->last = before;
+    memory->extents--;
+    memory->pages -= extent_pages(e);
+}
+
 void native_extent_back(uint64_t address, uint64_t pages)
 {
     uint64_t first = space_page(&runtime.space, (void *)(uintptr_t)address);
@@ -186,10 +199,15 @@ void native_extent_back(uint64_t address, uint64_t pages)
     if (first == SPACE_NO_PAGE)
         return;
     e = extent_at(first);
-    if (e && extent_first(e) == first && extent_pages(e) == pages)
+    if (e && extent_first(e) == first && extent_pages(e) == pages) {
+        void *owner = atomic_load(&e->owner);
+
+        if (owner != (void *)orphan())
+            memory_unlink(owner, e);
         err = extent_delete(&runtime.space, e);
-    else
+    } else {
         err = pages_give(&runtime.space, first, pages, PAGES_ADDRESSES);
+    }
     if (err)
         runtime_poison("pages %llu+%llu came back that were not given out",
                        (unsigned long long)first, (unsigned long long)pages);

@@ -318,7 +318,7 @@ int native_release(drasync_region_t region)
     err = native_lock(address_of(region), &tree);
     if (err)
         return err;
-    err = DRASYNC_ENOREGION;
+    err = native_unknown(address_of(region));
     if (tree.region) {
         effects = native_effects();
         err = proto_release(&native.node, native.rank, tree.region, effects);

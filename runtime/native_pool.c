@@ -220,6 +220,14 @@ static int64_t env_home(void *ctx, uint64_t address)
     return home >= 0 ? home : -2;
 }
 
+int native_unknown(uint64_t address)
+{
+    int64_t home = env_home(NULL, address);
+
+    return home == -2 || home == runtime.node ? DRASYNC_ENOREGION
+                                              : DRASYNC_ENOTHELD;
+}
+
 static bool env_extent(void *ctx, const struct proto_region *region, uint32_t i,
                        uint64_t *address, uint64_t *pages)
 {

@@ -54,6 +54,7 @@ static void fresh_enter(struct fresh *fresh, struct proto_region *region,
                         drasync_region_t *region_out)
 {
     fresh->memory->incarnation = region->incarnation;
+    fresh->memory->home = true;
     *region_out = (drasync_region_t)(uintptr_t)fresh->address;
 }
 
@@ -102,7 +103,7 @@ int native_new_subregion(drasync_region_t parent,
     err = native_lock(above, &tree);
     if (err)
         goto undo;
-    err = DRASYNC_ENOREGION;
+    err = native_unknown(above);
     if (tree.region) {
         effects = native_effects();
         err = proto_create_subregion(&native.node, native.rank, tree.region,

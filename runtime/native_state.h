@@ -57,6 +57,7 @@ struct native_memory {
     _Atomic uint64_t address;
     uint64_t incarnation;
     uint64_t extents, pages;
+    bool home; /* the region was made on this node */
     struct extent *first, *last; /* in the order in which the region got them */
 };
 
@@ -108,6 +109,9 @@ extern struct native native;
 int native_shared_new(struct native_shared **shared_out);
 void native_env_fill(struct proto_env *env);
 struct proto_region *native_find(uint64_t address);
+/* What is wrong with an address without a record: DRASYNC_ENOREGION; or if only
+ * its home could say that, DRASYNC_ENOTHELD, which is true in any case. */
+int native_unknown(uint64_t address);
 /* This thread has locked @stripe (-1: all) and may use its pools. */
 void native_pool_use(int stripe);
 /* Call @visit for all records; without locks, so what it gets may be gone. */
@@ -157,8 +161,6 @@ int native_memory_new(uint64_t address, uint64_t incarnation,
                       struct native_memory **memory_out);
 void native_memory_append(struct native_memory *memory,
                           struct extent *extent);
-/* Was the region's address cut here? */
-bool native_memory_home(const struct native_memory *memory);
 /* The record goes; @dead: the region was deleted. */
 void native_memory_free(struct native_memory *memory, bool dead);
 

@@ -111,7 +111,7 @@ static void gone(const struct proto_effect *e)
     if (!memory)
         return;
     /* One node tells the manager: the home. */
-    if (e->dead && native_memory_home(memory)) {
+    if (e->dead && memory->home) {
         name.address = e->address;
         name.incarnation = memory->incarnation;
         names_withdraw(&name);
@@ -139,9 +139,6 @@ static void do_one(struct proto_effects *effects, size_t i,
     case PROTO_EXPECT:
         native_wire_expect(arrival, e);
         break;
-    case PROTO_GONE:
-        gone(e);
-        break;
     case PROTO_EXTENT:
         native_extent_back(e->address, e->pages);
         break;
@@ -150,6 +147,7 @@ static void do_one(struct proto_effects *effects, size_t i,
         break;
     case PROTO_SHIP:          /* goes with its SEND */
     case PROTO_COPY_RELEASED: /* done before the others */
+    case PROTO_GONE:
     case PROTO_STOPPED:
         break;
     }
@@ -200,11 +198,15 @@ void native_do(struct proto_effects *effects, struct native_arrival *arrival)
         runtime_poison("out of memory in a step of the protocol");
         return;
     }
-    /* First, so that what arrives finds these frames free. */
+    /* First, so that what arrives finds these frames free; and records go
+     * before their extents come back. */
     for (size_t i = 0; i < effects->count; i++)
         if (effects->effect[i].kind == PROTO_COPY_RELEASED &&
             effects->effect[i].frames)
             native_frames_free(effects->effect[i].frames);
+    for (size_t i = 0; i < effects->count; i++)
+        if (effects->effect[i].kind == PROTO_GONE)
+            gone(&effects->effect[i]);
     for (size_t i = 0; i < effects->count; i++)
         do_one(effects, i, arrival);
     transfers_left(effects);

@@ -17,9 +17,37 @@ programs=$abs_top_builddir/tests/programs
   assert_line "contract ok ranks=4"
 }
 
+@test "every misuse gives its error, on 2 and 4 nodes" {
+  export DRASYNC_NODE=rank
+  run -0 mpi 2 "$programs/native_contract"
+  assert_line "contract ok ranks=2"
+  run -0 mpi 4 "$programs/native_contract"
+  assert_line "contract ok ranks=4"
+}
+
 @test "lists, subtrees, pinned readers, deletion, reuse and threads on one node" {
   run -0 mpi 1 "$programs/native_stories"
   assert_line "stories ok ranks=1"
   run -0 mpi 4 "$programs/native_stories"
   assert_line "stories ok ranks=4"
+}
+
+@test "lists, subtrees, pinned readers, deletion, reuse and threads on four nodes" {
+  DRASYNC_NODE=rank run -0 mpi 4 "$programs/native_stories"
+  assert_line "stories ok ranks=4"
+}
+
+@test "a random program sees what its oracle allows, 4 and 8 ranks of a node" {
+  run -0 mpi 4 "$programs/native_random" 500 1
+  assert_line "random ok ranks=4"
+  run -0 mpi 8 "$programs/native_random" 250 2
+  assert_line "random ok ranks=8"
+}
+
+@test "a random program sees what its oracle allows, on 4 and 8 nodes" {
+  export DRASYNC_NODE=rank
+  run -0 mpi 4 "$programs/native_random" 200 3
+  assert_line "random ok ranks=4"
+  run -0 mpi 8 "$programs/native_random" 100 4
+  assert_line "random ok ranks=8"
 }

@@ -186,10 +186,11 @@ static void delete_race(void)
 /* An address that is used again never shows what was there before. */
 static void address_reuse(void)
 {
-    drasync_region_t last = NULL;
+    enum { ROUNDS = 20 };
+    drasync_region_t before[ROUNDS + 1] = { NULL };
     int reused = 0;
 
-    for (int round = 1; round <= 20; round++) {
+    for (int round = 1; round <= ROUNDS; round++) {
         drasync_region_t r = NULL;
         void *v;
 
@@ -201,8 +202,9 @@ static void address_reuse(void)
             OK(drasync_release(r));
         }
         check_share(&r, 0);
-        reused += r == last;
-        last = r;
+        for (int i = 1; i < round; i++)
+            reused += r == before[i];
+        before[round] = r;
         OK(drasync_acquire(r, DRASYNC_READ));
         OK(drasync_get_root(r, &v));
         CHECK(((char *)v)[0] == round && ((char *)v)[8999] == round);
