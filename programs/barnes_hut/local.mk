@@ -24,3 +24,10 @@ tests_unit_barnes_hut_t_LDADD = programs/barnes_hut/libbarnes_hut.la
 
 TESTS += tests/bats/barnes_hut.bats tests/bats/barnes_hut_forms.bats
 EXTRA_DIST += tests/bats/barnes_hut.bats tests/bats/barnes_hut_forms.bats
+
+drasynclibexec_PROGRAMS += programs/barnes_hut/barnes_hut_native
+programs_barnes_hut_barnes_hut_native_SOURCES = \
+	programs/barnes_hut/barnes_hut_native.c
+programs_barnes_hut_barnes_hut_native_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+programs_barnes_hut_barnes_hut_native_LDADD = \
+	programs/barnes_hut/libbarnes_hut.la libdrasync.la $(MPI_LIBS)
