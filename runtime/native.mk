@@ -30,5 +30,17 @@ tests_programs_native_random_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_native_random_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_native_random_LDADD = libdrasync.la $(MPI_LIBS)
 
+check_PROGRAMS += tests/programs/native_exhaust
+tests_programs_native_exhaust_SOURCES = tests/programs/native_exhaust.c \
+	tests/programs/native_check.h
+tests_programs_native_exhaust_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_exhaust_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_exhaust_LDADD = libdrasync.la $(MPI_LIBS)
+
+check_PROGRAMS += tests/programs/native_fig1
+tests_programs_native_fig1_SOURCES = tests/programs/native_fig1.c
+tests_programs_native_fig1_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_fig1_LDADD = libdrasync.la
+
 TESTS += tests/bats/native.bats
 EXTRA_DIST += tests/bats/native.bats

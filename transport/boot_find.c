@@ -3,6 +3,7 @@
 #include "transport/mpi_table.h"
 
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -179,7 +180,10 @@ void boot_end_mpi(void)
 
 void boot_abort(int code)
 {
-    if (mpi_usable && boot_initialized() && !boot_finalized())
+    /* MPI_Abort exits, and an exit handler may come here again. */
+    static atomic_flag aborting = ATOMIC_FLAG_INIT;
+
+    if (!atomic_flag_test_and_set(&aborting) && mpi_usable && boot_initialized() && !boot_finalized())
         mpi.Abort(MPI_COMM_WORLD, code);
     _exit(code);
 }

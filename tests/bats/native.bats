@@ -51,3 +51,28 @@ programs=$abs_top_builddir/tests/programs
   run -0 mpi 8 "$programs/native_random" 100 4
   assert_line "random ok ranks=8"
 }
+
+@test "memory runs out: an error at the call, and all goes on" {
+  export DRASYNC_MEMORY=64M
+  run -0 mpi 2 "$programs/native_exhaust" memory
+  assert_line "exhaust ok ranks=2"
+  DRASYNC_NODE=rank run -0 mpi 2 "$programs/native_exhaust" memory
+  assert_line "exhaust ok ranks=2"
+}
+
+@test "addresses run out: an error at the call, and all goes on" {
+  export DRASYNC_SPACE=64M
+  run -0 mpi 2 "$programs/native_exhaust" space
+  assert_line "exhaust ok ranks=2"
+  DRASYNC_NODE=rank run -0 mpi 2 "$programs/native_exhaust" space
+  assert_line "exhaust ok ranks=2"
+}
+
+@test "the calls of Fig. 1 do what they do, and end the job on a mistake" {
+  run -0 mpi 2 "$programs/native_fig1"
+  assert_line "fig1 ok"
+  run mpi 1 "$programs/native_fig1" bad
+  assert_failure
+  assert_output --partial "release_region("
+  assert_output --partial "DRASYNC_ENOTHELD"
+}
