@@ -63,8 +63,16 @@ tests_programs_mpi_start_user_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS) \
 tests_programs_mpi_start_user_LDADD = libdrasync.la $(MPI_LIBS)
 tests_programs_mpi_start_user_LDFLAGS = $(AM_LDFLAGS) -no-install
 
+# Not linked to MPI.
+check_PROGRAMS += tests/programs/first_use
+tests_programs_first_use_SOURCES = tests/programs/first_use.c
+tests_programs_first_use_LDADD = libdrasync.la
+tests_programs_first_use_LDFLAGS = $(AM_LDFLAGS) -no-install
+
 TESTS += tests/bats/preload.bats tests/bats/runtime.bats
 EXTRA_DIST += tests/bats/preload.bats tests/bats/runtime.bats
+TESTS += tests/bats/first_use.bats
+EXTRA_DIST += tests/bats/first_use.bats
 EXTRA_DIST += tests/programs/mpi_f08.f90 tests/programs/mpi_tool.c
 include runtime/replica.mk
 
