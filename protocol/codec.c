@@ -201,8 +201,10 @@ static const char *check_header(const struct proto_env *env,
 {
     bool transfer = m->type == PROTO_TRANSFER || m->type == PROTO_BOUNCE;
     bool named = m->type == PROTO_PUBLISH || m->type == PROTO_LOOKUP;
-    bool tree = proto_message_tree(m) != PROTO_TREE_ALL ||
-                m->type == PROTO_REQUEST || transfer;
+    bool tree = m->type == PROTO_REQUEST || m->type == PROTO_REFUSED ||
+                m->type == PROTO_SETTLED || m->type == PROTO_RECALL ||
+                m->type == PROTO_RECALLED || m->type == PROTO_BURY ||
+                m->type == PROTO_BURIED || transfer;
     if (m->node >= env->nodes || m->via >= env->nodes)
         return "a node that does not exist";
     if ((m->type == PROTO_REQUEST || transfer) && !mode_valid(m->mode))

@@ -257,6 +257,8 @@ void serve(struct step *s, struct proto_region *r);
 /* request.c */
 void pump(struct step *s, struct proto_region *r);
 void request(struct step *s, struct proto_op *op, struct proto_region *r);
+/* The flags with which a local operation asks for @r. */
+uint16_t request_flags(const struct proto_op *op, const struct proto_region *r);
 void make_pending(struct proto_op *op, struct proto_region *r);
 struct proto_op *request_by_ticket(struct proto_region *r, uint64_t ticket);
 void refuse(struct step *s, struct proto_region *r, struct proto_op *op,

@@ -24,11 +24,7 @@ uint64_t proto_message_tree(const struct proto_message *m)
     switch (m->type) {
     case PROTO_REQUEST:
     case PROTO_REFUSED:
-    case PROTO_SETTLED:
     case PROTO_RECALL:
-    case PROTO_RECALLED:
-    case PROTO_BURY:
-    case PROTO_BURIED:
         return m->root;
     default:
         return PROTO_TREE_ALL;

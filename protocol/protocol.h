@@ -276,6 +276,7 @@ enum proto_flags {
     PROTO_BUSY = 1 << 6,     /* RECALLED: held there */
     PROTO_AGAIN = 1 << 7,    /* STOP: count again */
     PROTO_CANCEL = 1 << 9,   /* WITHDRAW: a lookup by ticket */
+    PROTO_MORE = 1 << 10,    /* REQUEST, waiter: parts of the subtree follow */
     PROTO_HELD = 1 << 8,     /* RECALL: the second question, for holds */
 };
 
@@ -486,8 +487,8 @@ int proto_split(struct proto_node *node, int32_t rank,
                 struct proto_effects *out);
 
 /*
- * Delete @region, known or not, with all below it.  PROTO_WAIT: GRANTED or
- * FAILED follows.  It cannot be detached (it never waits for another rank).
+ * Delete @region, known or not, with all below it.  PROTO_TREE_ALL.
+ * PROTO_WAIT: GRANTED or FAILED follows.  It cannot be detached (it never waits for another rank).
  *   DRASYNC_ENOREGION, DRASYNC_EDELETED, DRASYNC_EBUSY, DRASYNC_EUPGRADE,
  *   DRASYNC_ENOMEM
  */
@@ -558,7 +559,7 @@ void proto_arrived(struct proto_node *node, struct proto_region *root,
                    struct proto_effects *out);
 
 /* The TRANSFER (or BOUNCE) to @to with @ticket and its data has left: the
- * frames are not read any more.  Tree: that of @root. */
+ * frames are not read any more.  PROTO_TREE_ALL. */
 void proto_sent(struct proto_node *node, struct proto_region *root,
                 uint32_t to, uint64_t ticket, struct proto_effects *out);
 

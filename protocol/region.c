@@ -255,9 +255,14 @@ static void region_dead_one(struct step *s, struct proto_region *r)
     r->gone = r->dead = true;
     r->present = false;
     if (r->home && r->named) {
-        struct proto_message *m = send_message(s, 0, PROTO_WITHDRAW);
-        m->region = r->address;
-        m->incarnation = r->incarnation;
+        struct proto_message m = {.type = PROTO_WITHDRAW,
+                                  .node = self_of(s),
+                                  .region = r->address,
+                                  .incarnation = r->incarnation};
+        if (self_of(s) == 0)
+            on_WITHDRAW(s, 0, &m);
+        else
+            *send_message(s, 0, PROTO_WITHDRAW) = m;
     }
     r->home = r->named = false;
     region_end_waiting(s, r);

@@ -43,6 +43,16 @@ static void follow(struct proto_op *leader, struct proto_region *r)
     }
 }
 
+uint16_t request_flags(const struct proto_op *op, const struct proto_region *r)
+{
+    uint16_t flags = op->flags;
+    if (r->root->forgot)
+        flags |= PROTO_FRESH;
+    if (!list_empty(&op->parts))
+        flags |= PROTO_MORE;
+    return flags;
+}
+
 static void send_request(struct step *s, struct proto_op *op,
                          struct proto_region *r)
 {
@@ -62,9 +72,7 @@ static void send_request(struct step *s, struct proto_op *op,
     send_about(s, to, PROTO_REQUEST, r, op->ticket);
     struct proto_message *m = &s->out->effect[s->out->count - 1].message;
     m->mode = op->mode;
-    m->flags = op->flags;
-    if (r->root->forgot)
-        m->flags |= PROTO_FRESH;
+    m->flags = request_flags(op, r);
     m->via = to;
     m->epoch = r->epoch;
 }

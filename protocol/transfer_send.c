@@ -10,7 +10,8 @@ struct answer {
     struct proto_op *op;
     struct proto_sending *sending;
     size_t send; /* index of the effect */
-    bool stopped;
+    bool stopped; /* the rest is TODO */
+    bool shared;  /* READ: keep writers out until it is settled */
     bool data;
 };
 
@@ -57,7 +58,8 @@ static void add_queue(struct step *s, size_t send, struct proto_region *r)
             item->node = op->node;
             item->version = op->ticket;
             item->mode = op->mode;
-            item->flags = op->flags;
+            item->flags = op->kind == OP_FOREIGN ? op->flags
+                                                 : request_flags(op, r);
         }
         if (op->kind == OP_FOREIGN)
             op_free(s, op);
@@ -216,7 +218,7 @@ static void leave(struct step *s, struct answer *a)
         struct proto_region *r = pin->region;
         if (a->op->mode == DRASYNC_WRITE) {
             token_leave(s, r, a->op->node);
-        } else if (a->stopped && !FAULT(s, FAULT_NO_SHARED)) {
+        } else if (a->shared && !FAULT(s, FAULT_NO_SHARED)) {
             pin->shared = true;
             r->shared++;
             count(r, COUNT_BUSY, 1);
@@ -264,7 +266,9 @@ void grant_foreign(struct step *s, struct proto_region *top,
     m->hops = op->hops;
     m->via = self_of(s);
     m->epoch = top->epoch;
-    if (a.stopped && op->mode == DRASYNC_READ)
+    a.shared = op->mode == DRASYNC_READ &&
+               (a.stopped || (op->flags & PROTO_MORE));
+    if (a.shared)
         m->flags |= PROTO_SHARED;
     a.sending->sent = !a.data;
     list_insert(&top->root->sendings, &a.sending->link);

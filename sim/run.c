@@ -1,0 +1,165 @@
+/* run.c - a script is run: as ranks that go their own ways, or, as a scenario,
+ * one command after the other. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/sim.h"
+
+static void give_out(struct sim *sim)
+{
+    struct sim_script *script = sim->script;
+    for (uint32_t i = 0; i < sim->ranks_count; i++) {
+        struct sim_rank *rank = &sim->rank[i];
+        rank->id = i;
+        rank->node = i / script->ranks_per_node;
+        rank->local = (int32_t)(i % script->ranks_per_node);
+    }
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < script->count; i++) {
+            struct sim_rank *rank = &sim->rank[script->command[i].rank];
+            if (pass)
+                rank->todo[rank->todo_count] = i;
+            rank->todo_count++;
+        }
+        for (uint32_t i = 0; i < sim->ranks_count && !pass; i++) {
+            struct sim_rank *rank = &sim->rank[i];
+            rank->todo = calloc(rank->todo_count + 1, sizeof(*rank->todo));
+            rank->todo_count = 0;
+        }
+    }
+}
+
+/* Scenarios show the slot rather than the address of a region. */
+static void show_region(struct sim *sim, uint64_t address)
+{
+    for (struct oracle *o = sim->regions; o; o = o->next) {
+        if (o->address != address)
+            continue;
+        fprintf(sim->show, " %u", o->slot);
+        return;
+    }
+    fprintf(sim->show, " ?");
+}
+
+static const char *mode_name(uint8_t mode)
+{
+    return mode == DRASYNC_READ ? "read" : "write";
+}
+
+static void show_item(struct sim *sim, const struct proto_message *m,
+                      const struct proto_item *item)
+{
+    static const char *const kinds[PROTO_ITEM_KINDS] = {
+        "?",        "ancestor", "region", "child", "waiter",
+        "presence", "todo",     "extent", "owned",
+    };
+    fprintf(sim->show, ">     %s", kinds[item->kind]);
+    if (item->kind == PROTO_ITEM_WAITER) {
+        fprintf(sim->show, " node %u %s\n", item->node, mode_name(item->mode));
+        return;
+    }
+    if (item->kind == PROTO_ITEM_PRESENCE) {
+        fprintf(sim->show, " node %u version %llu\n", item->node,
+                (unsigned long long)item->version);
+        return;
+    }
+    show_region(sim, item->address);
+    if (item->kind == PROTO_ITEM_REGION)
+        fprintf(sim->show, " %s version %llu %s",
+                m->mode == DRASYNC_WRITE ? "token" : "copy",
+                (unsigned long long)item->version,
+                item->flags & PROTO_DATA ? "data" : "same");
+    if (item->kind == PROTO_ITEM_CHILD || item->kind == PROTO_ITEM_TODO)
+        fprintf(sim->show, " at node %u", item->node);
+    fprintf(sim->show, "\n");
+}
+
+void show_message(struct sim *sim, uint32_t from, uint32_t to,
+                  const struct proto_message *m)
+{
+    static const struct {
+        uint16_t flag;
+        const char *name;
+    } flags[] = {{PROTO_NOWAIT, "nowait"},     {PROTO_DELETION, "deletion"},
+                 {PROTO_DETOUR, "detour"},     {PROTO_FRESH, "fresh"},
+                 {PROTO_SHARED, "shared"},     {PROTO_BUSY, "busy"},
+                 {PROTO_HELD, "held?"},        {PROTO_CANCEL, "cancel"}};
+    fprintf(sim->show, "> %u -> %u %s", from, to, proto_message_name(m->type));
+    if (m->region)
+        show_region(sim, m->region);
+    if (m->mode)
+        fprintf(sim->show, " %s", mode_name(m->mode));
+    if (m->name[0])
+        fprintf(sim->show, " \"%s\"", m->name);
+    if (m->type == PROTO_REQUEST && m->hops)
+        fprintf(sim->show, " of node %u, hop %u", m->node, m->hops);
+    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+        if (m->flags & flags[i].flag)
+            fprintf(sim->show, " %s", flags[i].name);
+    if (m->error)
+        fprintf(sim->show, " %s", sim_errname(m->error));
+    fprintf(sim->show, "\n");
+    for (uint32_t i = 0; i < m->items_count; i++)
+        show_item(sim, m, &m->items[i]);
+}
+
+static void settle(struct sim *sim)
+{
+    while (event_run(sim))
+        ;
+}
+
+/* Scenario: each command is echoed, then what it causes. */
+static void run_scenario(struct sim *sim)
+{
+    struct sim_script *script = sim->script;
+    for (uint32_t i = 0; i < script->count && !sim->finding[0]; i++) {
+        struct sim_command *c = &script->command[i];
+        struct sim_rank *rank = &sim->rank[c->rank];
+        fprintf(sim->show, "%s%u.%u ", c->together ? "+ " : "",
+                c->rank / script->ranks_per_node,
+                c->rank % script->ranks_per_node);
+        sim_print_command(script, c, sim->show);
+        fprintf(sim->show, "\n");
+        if (rank->blocked) {
+            sim_found(sim, "command %u is for a rank that waits", i + 1);
+            break;
+        }
+        rank->at = i;
+        rank->todo[0] = i;
+        rank->at = 0;
+        rank->todo_count = 1;
+        rank_next(sim, rank);
+        if (!c->together)
+            settle(sim);
+    }
+    settle(sim);
+    for (uint32_t i = 0; i < sim->ranks_count; i++) {
+        sim->rank[i].at = sim->rank[i].todo_count = 0;
+        rank_next(sim, &sim->rank[i]);
+    }
+}
+
+bool sim_run(struct sim_script *script, FILE *show, char *finding_out,
+             uint64_t *packets_out)
+{
+    struct sim sim;
+    world_open(&sim, script);
+    sim.show = show;
+    give_out(&sim);
+    if (script->scenario) {
+        run_scenario(&sim);
+        sim.show = NULL;
+    } else {
+        for (uint32_t i = 0; i < sim.ranks_count; i++)
+            event_rank(&sim, &sim.rank[i]);
+    }
+    settle(&sim);
+    if (!sim.finding[0])
+        check_end(&sim);
+    memcpy(finding_out, sim.finding, sizeof(sim.finding));
+    if (packets_out)
+        *packets_out = sim.packets;
+    world_close(&sim);
+    return !finding_out[0];
+}

@@ -1,0 +1,274 @@
+/*
+ * sim.h - many simulated nodes and ranks in one thread: a script of what ranks
+ * do, a seed for when things happen, and checkers that know what must hold.
+ *
+ * Time is virtual.  Everything random comes from the seed, so that a run can be
+ * repeated; nothing depends on addresses of objects or on the machine.
+ */
+#ifndef DRASYNC_SIM_SIM_H
+#define DRASYNC_SIM_SIM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "protocol/protocol.h"
+#include "sim/faults.h"
+
+enum {
+    SIM_NODES_MAX = 4096,
+    SIM_RANKS_MAX = 16384,
+    SIM_SLOTS_MAX = 4096,
+    SIM_EVENTS_MAX = 20000000, /* a run that makes more is going in circles */
+    SIM_LANE_PAGES = 1 << 16,
+    SIM_CHUNK_PAGES = 8,
+};
+
+/* --- Scripts -------------------------------------------------------------- */
+
+enum sim_verb {
+    SIM_CREATE,
+    SIM_SUB,
+    SIM_ACQUIRE,
+    SIM_TRY,
+    SIM_TIMED,
+    SIM_RELEASE,
+    SIM_DELETE,
+    SIM_WRITE,
+    SIM_READ,
+    SIM_ALLOC,
+    SIM_PUBLISH,
+    SIM_LOOKUP,
+    SIM_DROP,
+    SIM_END,
+    SIM_VERBS,
+};
+
+/* One thing a rank does.  Slots are handles that all ranks know. */
+struct sim_command {
+    uint32_t rank;
+    uint8_t verb, mode;
+    bool together; /* scenarios: do not wait for the messages to settle */
+    uint32_t slot, other; /* other: parent, name, or timeout */
+};
+
+struct sim_script {
+    uint64_t seed;
+    uint32_t nodes, ranks_per_node;
+    uint32_t delay_max;    /* of a message */
+    uint32_t think_max;    /* between two commands of a rank */
+    uint32_t slow_node;    /* its messages take 20 times as long; 0: none */
+    uint32_t lane_pages;   /* then chunks */
+    uint32_t memory_fault; /* one take in so many fails; 0: none */
+    uint32_t data_fault;   /* one transfer's data in so many has no memory */
+    uint32_t faults;       /* enum sim_fault */
+    bool scenario;         /* commands run one after the other, and are shown */
+    uint32_t count, room;
+    struct sim_command *command;
+};
+
+void sim_generate(struct sim_script *script, uint64_t seed);
+const char *sim_errname(int error);
+void sim_generate_wide(struct sim_script *script, uint64_t seed,
+                       uint32_t nodes);
+void sim_script_free(struct sim_script *script);
+void sim_add(struct sim_script *script, struct sim_command command);
+void sim_print(const struct sim_script *script, FILE *to);
+void sim_print_command(const struct sim_script *script,
+                       const struct sim_command *command, FILE *to);
+/* 0, or the number of the line that is wrong. */
+int sim_parse(struct sim_script *script, FILE *from);
+
+/* --- The world ------------------------------------------------------------ */
+
+/* What stands for a copy's frames: the tag of the last write. */
+struct sim_frames {
+    uint64_t tag;
+    bool freed;
+};
+
+/* What is true of a region. */
+struct oracle {
+    uint64_t address, incarnation, number;
+    struct oracle *parent, *next;
+    uint64_t birth, death; /* in steps */
+    uint64_t *tags;        /* all tags it had: each the step of its write */
+    uint32_t tags_count, tags_room;
+    uint64_t extents[16]; /* addresses of single pages */
+    uint32_t extents_count;
+    uint32_t slot;
+    bool deleting;
+};
+
+struct sim_seen {
+    struct oracle *region;
+    uint64_t tag;
+};
+
+struct sim_held {
+    struct oracle *region;
+    uint32_t writes, reads;
+    struct proto_hold *hold;
+    struct sim_seen *seen;
+    uint32_t seen_count, seen_room;
+};
+
+struct sim_rank {
+    uint32_t id, node;
+    int32_t local;
+    uint32_t *todo; /* indices of commands */
+    uint32_t todo_count, at;
+    bool blocked, done;
+    uint32_t serial; /* of the operation it waits for */
+    struct proto_op *op;
+    struct sim_command doing;
+    struct oracle *target;
+    uint64_t started;
+    struct sim_held *held;
+    uint32_t held_count, held_room;
+};
+
+struct sim_node {
+    struct proto_node proto;
+    uint32_t id, ranks_left;
+    uint64_t tickets;
+    uint64_t sent, received;
+    uint32_t lane_used;
+    uint64_t *free_pages;
+    uint32_t free_count, free_room;
+    long objects[PROTO_TYPES];
+    bool stopped;
+};
+
+/* A TRANSFER's data on its way. */
+struct sim_data {
+    uint32_t from, to, count;
+    uint64_t ticket, root;
+    bool captured, expected;
+    struct {
+        uint32_t item;
+        struct proto_copy *source;
+        struct proto_region *region;
+        uint64_t tag;
+        struct sim_frames *target;
+    } part[];
+};
+
+struct sim_packet {
+    uint32_t from, to;
+    struct sim_data *data;
+    size_t size_bytes;
+    uint8_t bytes[];
+};
+
+struct sim_event {
+    uint64_t time, order;
+    uint8_t kind;
+    uint32_t who, serial;
+    void *what;
+};
+
+enum { EVENT_RANK, EVENT_PACKET, EVENT_SENT, EVENT_ARRIVED, EVENT_TIMEOUT };
+
+struct sim_channel {
+    uint64_t key, last;
+};
+
+struct sim {
+    struct sim_script *script;
+    struct sim_node *node;
+    struct sim_rank *rank;
+    uint32_t ranks_count;
+    uint64_t now, step, order, tag_step, random, counter;
+    struct sim_event *heap;
+    uint32_t heap_count, heap_room;
+    struct oracle *regions; /* all, newest first */
+    struct oracle *slot[SIM_SLOTS_MAX];
+    uint64_t numbers;
+    uint32_t *chunk_owner;
+    uint32_t chunks_count, chunks_room;
+    uint64_t in_flight; /* packets, without DONE and STOP */
+    uint64_t packets, grants, events;
+    bool reserved;    /* this step's takes succeed */
+    uint8_t handling; /* type of the message that is being handled */
+    struct sim_channel *channels;
+    uint32_t channels_count, channels_room;
+    void *table, *arena, *objects;
+    struct proto_effects *spare[64];
+    uint32_t spare_count;
+    char finding[256]; /* what is wrong; "" if nothing is */
+    FILE *show;        /* scenarios: where to tell */
+};
+
+/* world.c */
+void *sim_alloc(struct sim *sim, size_t size_bytes);
+void world_open(struct sim *sim, struct sim_script *script);
+void world_close(struct sim *sim);
+uint64_t sim_random(struct sim *sim, uint64_t below);
+void sim_found(struct sim *sim, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+struct proto_region *world_find(struct sim *sim, uint32_t node,
+                                uint64_t address);
+struct proto_region *world_next_root(struct sim *sim, uint32_t node,
+                                     uint64_t *cursor);
+/* A page cut on @node; 0: needs a chunk. */
+uint64_t page_cut(struct sim *sim, uint32_t node);
+void page_free(struct sim_node *node, uint64_t address);
+void page_back(struct sim *sim, uint32_t node, uint64_t address,
+               uint64_t pages);
+bool page_used(struct sim *sim, uint64_t address);
+void page_end_check(struct sim *sim);
+struct sim_frames *frames_new(struct sim *sim, uint64_t tag);
+
+/* net.c */
+void event_add(struct sim *sim, uint64_t time, uint8_t kind, uint32_t who,
+               uint32_t serial, void *what);
+bool event_run(struct sim *sim);
+void effects_run(struct sim *sim, uint32_t node, struct proto_effects *out,
+                 struct sim_packet *packet);
+struct proto_effects *effects_take(struct sim *sim);
+void effects_give(struct sim *sim, struct proto_effects *out);
+void net_close(struct sim *sim);
+void event_rank(struct sim *sim, struct sim_rank *rank);
+/* What the script's reader wants to see of a message. */
+void show_message(struct sim *sim, uint32_t from, uint32_t to,
+                  const struct proto_message *m);
+
+/* ranks.c */
+void rank_next(struct sim *sim, struct sim_rank *rank);
+void rank_ended(struct sim *sim, struct sim_rank *rank,
+                const struct proto_effect *effect);
+void rank_timeout(struct sim *sim, struct sim_rank *rank, uint32_t serial);
+bool rank_do(struct sim *sim, struct sim_rank *rank,
+             const struct sim_command *command);
+struct sim_held *held_of(struct sim_rank *rank, const struct oracle *region);
+bool held_write(struct sim_rank *rank, const struct oracle *region);
+
+/* oracle.c */
+struct oracle *oracle_new(struct sim *sim, uint64_t address, uint64_t tag,
+                          uint64_t incarnation, struct oracle *parent);
+struct oracle *oracle_of(struct sim *sim, const struct proto_region *region);
+bool oracle_below(const struct oracle *region, const struct oracle *top);
+bool oracle_before(const struct oracle *a, const struct oracle *b);
+uint64_t oracle_last(const struct oracle *region);
+void oracle_tag(struct sim *sim, struct oracle *region, uint64_t tag);
+void check_write_grant(struct sim *sim, struct sim_rank *rank,
+                       struct oracle *region);
+void check_read_grant(struct sim *sim, struct sim_rank *rank,
+                      struct oracle *region, struct sim_held *held);
+void check_pins(struct sim *sim, struct sim_rank *rank, struct sim_held *held);
+void check_delete(struct sim *sim, struct sim_rank *rank,
+                  struct oracle *region);
+void check_stopped(struct sim *sim, struct sim_node *node);
+void check_end(struct sim *sim);
+
+/* run.c */
+/* Run @script; true if nothing was found.  @finding_out has 256 bytes. */
+bool sim_run(struct sim_script *script, FILE *show, char *finding_out,
+             uint64_t *packets_out);
+
+/* shrink.c */
+/* Make a script that fails as short as can be. */
+void sim_shrink(struct sim_script *script, char *finding);
+
+#endif
