@@ -41,7 +41,6 @@ static void data_failed(struct step *s, struct proto_arrival *a)
     struct proto_region *top = a->region;
     bool token = a->op->mode == DRASYNC_WRITE;
     size_t send = s->out->count;
-    top->root->forgot = true;
     if (token) {
         send_about(s, a->node, PROTO_BOUNCE, top, a->ticket);
         s->out->effect[send].message.mode = DRASYNC_WRITE;

@@ -20,10 +20,14 @@ void bounce(struct step *s, struct proto_region *r, uint32_t from,
             if (item->kind != PROTO_ITEM_REGION)
                 continue;
             item->flags = 0;
-            item->epoch++;
-            struct proto_region *x = find(s, item->address);
-            if (x && x->incarnation == item->incarnation)
-                learn_hint(s, x, from, item->epoch);
+            uint64_t address = item->address, epoch = ++item->epoch;
+            uint64_t incarnation = item->incarnation;
+            /* Older copies may be here, and read. */
+            struct proto_item *own = add_item(s, send, PROTO_ITEM_PRESENCE);
+            own->node = self_of(s);
+            struct proto_region *x = find(s, address);
+            if (x && x->incarnation == incarnation)
+                learn_hint(s, x, from, epoch);
         }
     }
     send_about(s, from, PROTO_SETTLED, r, m->ticket);

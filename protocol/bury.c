@@ -86,46 +86,60 @@ static void free_extents(struct step *s, const struct proto_region *r)
 void bury_end(struct step *s, struct proto_op *op)
 {
     struct proto_region *top = op->target, *r;
-    for (r = top; r; r = proto_next(top, r)) {
+    for (r = top; r; r = next_locked(op, r)) {
         if (r->sends)
             return;
     }
-    for (r = top; r; r = proto_next(top, r)) {
-        r->lock = NULL;
-        count(r, COUNT_BUSY, -1);
+    for (r = top; r; r = next_locked(op, r)) {
         while (!list_empty(&r->presence)) {
             struct proto_presence *p =
                 CONTAINER(r->presence.next, struct proto_presence, link);
             list_remove(&p->link);
             give(s, PROTO_PRESENCE, p);
         }
-    }
-    region_dead(s, top);
-    for (r = top; r; r = proto_next(top, r)) {
         free_extents(s, r);
         set_owned(r, false);
         copies_check(s, r);
     }
+    op->stage = DELETE_GATHER;
+    for (r = top; r; r = next_locked(op, r))
+        count(r, COUNT_BUSY, -1);
+    region_dead(s, top);
+    for (r = top; r; r = proto_next(top, r))
+        if (r->lock == op)
+            r->lock = NULL;
     op_free(s, op);
+}
+
+/* The manager passes on what a sender could not tell the home of. */
+static void pass_on(struct step *s, const struct proto_message *m,
+                    const struct proto_item *item, uint32_t home)
+{
+    size_t send = s->out->count;
+    struct proto_message *on = send_message(s, home, PROTO_FREED);
+    on->root = m->root;
+    on->region = m->region;
+    on->incarnation = m->incarnation;
+    if (item)
+        *add_item(s, send, PROTO_ITEM_EXTENT) = *item;
 }
 
 void on_FREED(struct step *s, uint32_t from, const struct proto_message *m)
 {
     (void)from;
-    uint32_t home = home_of(s, m->items_count ? m->items[0].address
-                                              : m->region);
-    if (home != self_of(s)) {
-        size_t send = s->out->count;
-        *send_message(s, home, PROTO_FREED) = *m;
-        s->out->effect[send].message.items_count = 0;
-        for (uint32_t i = 0; i < m->items_count; i++)
-            *add_item(s, send, PROTO_ITEM_EXTENT) = m->items[i];
-        return;
-    }
     struct proto_region *r = find(s, m->region);
+    uint32_t own = home_of(s, m->region);
     if (r && r->incarnation == m->incarnation)
         region_dead(s, r);
+    else if (self_of(s) == 0 && own != 0)
+        pass_on(s, m, NULL, own);
     for (uint32_t i = 0; i < m->items_count; i++) {
+        uint32_t home = home_of(s, m->items[i].address);
+        if (home != self_of(s)) {
+            if (self_of(s) == 0)
+                pass_on(s, m, &m->items[i], home);
+            continue;
+        }
         struct proto_effect *e = effect(s, PROTO_EXTENT);
         e->address = m->items[i].address;
         e->pages = m->items[i].version;

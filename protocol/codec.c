@@ -174,8 +174,10 @@ static const char *check_item(const struct proto_env *env,
                         item->kind == PROTO_ITEM_WAITER ||
                         item->kind == PROTO_ITEM_PRESENCE;
     bool transfer = m->type == PROTO_TRANSFER || m->type == PROTO_BOUNCE;
-    if (transfer && i == 0 && (item->kind != PROTO_ITEM_REGION ||
-                               item->address != m->region))
+    /* What bounces may be only what lies below. */
+    if (transfer && i == 0 &&
+        (item->kind != PROTO_ITEM_REGION ||
+         (m->type == PROTO_TRANSFER && item->address != m->region)))
         return "a transfer that does not begin with its region";
     if (about_region && m->mode != DRASYNC_WRITE)
         return "a token's items without a token";

@@ -42,6 +42,8 @@ struct proto_copy *copy_new(struct step *s, struct proto_region *r,
     copy->version = version;
     copy->arriving = arriving;
     struct proto_link *at = r->copies.next;
+    if (arriving && r->owned)
+        at = at->next; /* the first is the current one */
     while (at != &r->copies &&
            CONTAINER(at, struct proto_copy, link)->version > version)
         at = at->next;
@@ -194,6 +196,7 @@ void proto_drop_copies(struct proto_node *node, struct proto_region *root,
         if (r->owned || !copy || copy->arriving || copy->pins || copy->sends)
             continue;
         root->forgot = true;
+        r->present = true; /* others believe that the copy is here */
         copy_drop(&s, r, copy);
     }
     step_end(&s);

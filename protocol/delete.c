@@ -5,12 +5,23 @@
  */
 #include "protocol/internal.h"
 
+/* The next region of @op's subtree after @r that it has locked itself: others
+ * below may be dead already, and on their way out. */
+struct proto_region *next_locked(const struct proto_op *op,
+                                 const struct proto_region *r)
+{
+    struct proto_region *next = proto_next(op->target, r);
+    while (next && next->lock != op)
+        next = proto_next(op->target, next);
+    return next;
+}
+
 /* READ pins in @op's subtree that are not its own rank's. */
 static bool read_by_others(struct proto_op *op)
 {
     uint32_t pins = 0, own = 0;
     struct proto_region *top = op->target;
-    for (struct proto_region *r = top; r; r = proto_next(top, r)) {
+    for (struct proto_region *r = top; r; r = next_locked(op, r)) {
         struct proto_link *l;
         for (l = r->copies.next; l != &r->copies; l = l->next)
             pins += CONTAINER(l, struct proto_copy, link)->pins;
@@ -26,7 +37,7 @@ static bool read_by_others(struct proto_op *op)
 static bool sends_left(struct proto_op *op)
 {
     struct proto_region *top = op->target;
-    for (struct proto_region *r = top; r; r = proto_next(top, r))
+    for (struct proto_region *r = top; r; r = next_locked(op, r))
         if (r->sends)
             return true;
     return false;
@@ -37,7 +48,7 @@ static void tell_presence(struct step *s, struct proto_op *op,
                           enum proto_message_type type, uint16_t flags)
 {
     struct proto_region *top = op->target;
-    for (struct proto_region *r = top; r; r = proto_next(top, r)) {
+    for (struct proto_region *r = top; r; r = next_locked(op, r)) {
         struct proto_link *l;
         for (l = r->presence.next; l != &r->presence; l = l->next) {
             struct proto_presence *p =
@@ -55,7 +66,7 @@ static void tell_presence(struct step *s, struct proto_op *op,
 static void kill_subtree(struct step *s, struct proto_op *op)
 {
     struct proto_region *top = op->target;
-    for (struct proto_region *r = top; r; r = proto_next(top, r)) {
+    for (struct proto_region *r = top; r; r = next_locked(op, r)) {
         struct proto_hold *hold;
         while ((hold = hold_of(r, op->rank)) != NULL)
             hold_end(s, hold);
@@ -66,7 +77,7 @@ static void kill_subtree(struct step *s, struct proto_op *op)
         }
         r->dead = true;
     }
-    for (struct proto_region *r = top; r; r = proto_next(top, r))
+    for (struct proto_region *r = top; r; r = next_locked(op, r))
         region_end_waiting(s, r);
 }
 

@@ -106,7 +106,8 @@ void granted(struct step *s, struct proto_op *op, struct proto_hold *hold,
     op->detached = true;
     struct proto_effect *e = effect(s, PROTO_GRANTED);
     e->waiter = op->waiter;
-    e->region = op->target;
+    e->region = op->kind == OP_DELETE ? NULL : op->target;
+    e->address = op->target ? op->target->address : 0;
     e->hold = hold;
     e->split = split;
 }

@@ -11,6 +11,12 @@ struct proto_hold *hold_of(const struct proto_region *r, int32_t rank)
     return NULL;
 }
 
+struct proto_hold *proto_read_hold(const struct proto_region *region,
+                                   int32_t rank)
+{
+    return hold_of(region, rank);
+}
+
 /* Is @r part of what @hold pins? */
 static bool sees(const struct proto_hold *hold, const struct proto_region *r)
 {
@@ -126,9 +132,10 @@ static void uncover(struct step *s, struct proto_hold *hold,
         return;
     hold->covered = false;
     if (!ended) {
-        if (pin_subtree(s, &hold->pins, top))
+        if (top->busy == 0 && pin_subtree(s, &hold->pins, top))
             return;
-        /* No memory for pins: stay as strong as before until released. */
+        /* The rank writes below, or there is no memory for pins: the hold
+         * stays as strong as before until it is released. */
         for (uint32_t i = 0; i < hold->count; i++)
             grant_write(top, hold->rank);
         hold_end(s, hold);

@@ -293,6 +293,8 @@ void ask_detach(struct step *s, struct proto_op *op);
 
 /* delete.c, recall.c, bury.c */
 void delete_locked(struct step *s, struct proto_op *op);
+struct proto_region *next_locked(const struct proto_op *op,
+                                 const struct proto_region *r);
 void delete_next(struct step *s, struct proto_op *op);
 void bury_start(struct step *s, struct proto_op *op);
 void bury_end(struct step *s, struct proto_op *op);

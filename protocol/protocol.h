@@ -191,7 +191,10 @@ struct proto_env {
      * is 0 when none is left. */
     void (*chunk_cut)(void *ctx, uint32_t node, uint64_t pages,
                       uint64_t *address_out, uint64_t *pages_out);
-    /* Messages of this node so far, without DONE and STOP: for shutdown. */
+    /* Messages of this node so far, without DONE and STOP: for shutdown.  The
+     * data of a TRANSFER (its SHIPs together) counts as one more: sent with
+     * the message, received after proto_arrived(), or when it is thrown away
+     * because no EXPECT was given. */
     void (*traffic)(void *ctx, uint64_t *sent_out, uint64_t *received_out);
 };
 
@@ -276,6 +279,7 @@ enum proto_flags {
     PROTO_BUSY = 1 << 6,     /* RECALLED: held there */
     PROTO_AGAIN = 1 << 7,    /* STOP: count again */
     PROTO_CANCEL = 1 << 9,   /* WITHDRAW: a lookup by ticket */
+    PROTO_LOST = 1 << 11,    /* REQUEST: from the home along all hints */
     PROTO_MORE = 1 << 10,    /* REQUEST, waiter: parts of the subtree follow */
     PROTO_HELD = 1 << 8,     /* RECALL: the second question, for holds */
 };
@@ -338,7 +342,8 @@ enum proto_effect_kind {
     /* The data of copy goes with the TRANSFER before, as item `item`. */
     PROTO_SHIP,
     /* waiter has what it asked for: see the fields for what.  An acquire: hold
-     * (READ: pins to map) or, for WRITE, NULL; region; split. */
+     * (READ: pins to map) or, for WRITE, NULL; region; split.  A delete:
+     * address, for the record may be gone. */
     PROTO_GRANTED,
     /* waiter's operation ended with error. */
     PROTO_FAILED,
@@ -514,6 +519,12 @@ void proto_drop_copies(struct proto_node *node, struct proto_region *root,
 /* DRASYNC_WRITE, DRASYNC_READ or 0: does @rank hold @region, by itself or
  * through an ancestor?  O(depth) for WRITE. */
 int proto_held(const struct proto_region *region, int32_t rank);
+
+/* The READ hold of @rank on @region itself, or NULL.  A hold that a WRITE hold
+ * covered may be gone when that is released, if there was no memory for pins:
+ * then the rank has WRITE of the region in its place; look again, here. */
+struct proto_hold *proto_read_hold(const struct proto_region *region,
+                                   int32_t rank);
 
 /* The version of the data of an owned region now. */
 uint64_t proto_version(const struct proto_region *region);

@@ -280,8 +280,8 @@ static void region_dead_one(struct step *s, struct proto_region *r)
 void region_dead(struct step *s, struct proto_region *top)
 {
     for (struct proto_region *r = top; r; r = proto_next(top, r))
-        if (r->indexed)
-            region_dead_one(s, r);
+        if (r->indexed && !(r->lock && r->lock->stage == DELETE_BURY))
+            region_dead_one(s, r); /* not what this node is burying itself */
 }
 
 struct proto_region *proto_next(const struct proto_region *top,

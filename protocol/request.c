@@ -110,29 +110,76 @@ static bool owner_to_be(const struct proto_region *r, uint64_t epoch)
     return false;
 }
 
+/* An own request found no region, on a way that led back here. */
+static void own_refused(struct step *s, const struct proto_message *m)
+{
+    struct proto_region *r = find(s, m->region);
+    struct proto_op *op = r ? request_by_ticket(r, m->ticket) : NULL;
+    if (!op)
+        return;
+    op_unlist(op);
+    request_refused(s, op, DRASYNC_EDELETED);
+    pump(s, r);
+}
+
+static void refuse_unknown(struct step *s, const struct proto_message *m)
+{
+    if (m->node == self_of(s)) {
+        own_refused(s, m);
+        return;
+    }
+    struct proto_message *answer = send_message(s, m->node, PROTO_REFUSED);
+    answer->root = m->root;
+    answer->region = m->region;
+    answer->incarnation = m->incarnation;
+    answer->ticket = m->ticket;
+    answer->via = self_of(s);
+    answer->error = DRASYNC_EDELETED;
+}
+
+/*
+ * Where a request goes from here; this node if nowhere.  A hint that another
+ * node passed on may be ahead of the token itself; whom it led here in vain
+ * goes home, and from there along the way that the token took.
+ */
+static uint32_t next_hop(struct step *s, struct proto_region *r,
+                         struct proto_message *m)
+{
+    uint32_t home = home_of(s, m->region), to;
+    if (r && r->epoch > m->epoch) {
+        m->epoch = r->epoch;
+        m->via = r->hint;
+        m->flags &= (uint16_t)~PROTO_LOST;
+        to = r->hint;
+    } else if (r && r->epoch && (r->home || (m->flags & PROTO_LOST))) {
+        to = r->hint;
+        if (m->via != self_of(s) && !(m->flags & PROTO_LOST) && m->epoch)
+            to = m->via;
+    } else if (r && m->epoch && m->via != self_of(s)) {
+        to = m->via;
+    } else {
+        m->flags |= PROTO_LOST;
+        return home;
+    }
+    if (m->hops < PROTO_HOPS_DETOUR || (m->flags & PROTO_DETOUR) ||
+        home == self_of(s) || home == to)
+        return to;
+    m->flags |= PROTO_DETOUR;
+    return home;
+}
+
 static void forward(struct step *s, struct proto_region *r,
                     const struct proto_message *request_message)
 {
     struct proto_message m = *request_message;
-    uint32_t to, home = home_of(s, m.region);
-    if (r->epoch > m.epoch) {
-        m.epoch = r->epoch;
-        m.via = r->hint;
-    }
-    to = m.epoch ? m.via : home;
     m.hops++;
-    if (m.hops >= PROTO_HOPS_DETOUR && !(m.flags & PROTO_DETOUR) &&
-        home != self_of(s) && home != to) {
-        m.flags |= PROTO_DETOUR;
-        to = home;
-    }
+    uint32_t to = next_hop(s, r, &m);
     if (m.hops >= PROTO_HOPS_MAX) {
         poison(s, "a request does not find its region");
         return;
     }
     if (to == self_of(s)) {
-        struct proto_op op = {.node = m.node, .ticket = m.ticket};
-        refuse(s, r, &op, DRASYNC_EDELETED);
+        refuse_unknown(s, &m);
         return;
     }
     m.items_count = 0;
@@ -159,6 +206,17 @@ static struct proto_message message_of(const struct proto_op *op,
     };
 }
 
+/* The token is here, for an operation that waited for it elsewhere. */
+static void join_queue(struct step *s, struct proto_op *op,
+                       struct proto_region *r)
+{
+    if (is_local(op) && (op->flags & PROTO_NOWAIT) &&
+        (!list_empty(&r->queue) || !grantable(s, r, op)))
+        op_fail(s, op, DRASYNC_EAGAIN);
+    else
+        enqueue(s, op, r);
+}
+
 void pump(struct step *s, struct proto_region *r)
 {
     if (r->owned) {
@@ -166,7 +224,7 @@ void pump(struct step *s, struct proto_region *r)
             struct proto_op *op =
                 CONTAINER(r->pending.next, struct proto_op, link);
             op_unlist(op);
-            enqueue(s, op, r);
+            join_queue(s, op, r);
         }
         mark_serve(s, r);
         return;
@@ -177,9 +235,15 @@ void pump(struct step *s, struct proto_region *r)
     for (struct proto_link *l = r->pending.next; l != &r->pending; l = next) {
         struct proto_op *op = CONTAINER(l, struct proto_op, link);
         next = l->next;
-        if (is_local(op) || owner_to_be(r, op->sent_epoch))
+        if (is_local(op) ? !(op->flags & PROTO_NOWAIT)
+                         : owner_to_be(r, op->sent_epoch))
             continue;
         op_unlist(op);
+        if (is_local(op)) {
+            send_request(s, op, r);
+            next = r->pending.next; /* it may have taken followers along */
+            continue;
+        }
         struct proto_message m = message_of(op, r);
         forward(s, r, &m);
         op_free(s, op);
@@ -202,17 +266,6 @@ void refuse(struct step *s, struct proto_region *r, struct proto_op *op,
     m->epoch = r->owned ? r->epoch : 0;
     if (op->kind == OP_FOREIGN)
         op_free(s, op);
-}
-
-static void refuse_unknown(struct step *s, const struct proto_message *m)
-{
-    struct proto_message *answer = send_message(s, m->node, PROTO_REFUSED);
-    answer->root = m->root;
-    answer->region = m->region;
-    answer->incarnation = m->incarnation;
-    answer->ticket = m->ticket;
-    answer->via = self_of(s);
-    answer->error = DRASYNC_EDELETED;
 }
 
 /* A foreign operation from its message; NULL: no memory. */
@@ -239,11 +292,7 @@ static void request_owned(struct step *s, struct proto_region *r,
         if (!op)
             return;
         op_unlist(op);
-        if ((op->flags & PROTO_NOWAIT) &&
-            (!list_empty(&r->queue) || !grantable(s, r, op)))
-            op_fail(s, op, DRASYNC_EAGAIN);
-        else
-            enqueue(s, op, r);
+        join_queue(s, op, r);
         return;
     }
     struct proto_op *op = foreign(s, m);
@@ -264,20 +313,14 @@ void on_REQUEST(struct step *s, uint32_t from, const struct proto_message *m)
     (void)from;
     struct proto_region *r = find(s, m->region);
     if (!r || r->locating || r->incarnation != m->incarnation) {
-        uint32_t home = home_of(s, m->region);
-        if (self_of(s) == 0 && home != 0 &&
-            (m->epoch == 0 || (m->flags & PROTO_DETOUR))) {
-            *send_message(s, home, PROTO_REQUEST) = *m;
-            return;
-        }
-        /* A node that had it forgets it only when it is deleted. */
-        if (m->node != self_of(s))
-            refuse_unknown(s, m);
+        forward(s, NULL, m);
         return;
     }
     if (r->dead) {
         struct proto_op asker = {.node = m->node, .ticket = m->ticket};
-        if (m->node != self_of(s))
+        if (m->node == self_of(s))
+            own_refused(s, m);
+        else
             refuse(s, r, &asker, DRASYNC_EDELETED);
         return;
     }

@@ -97,7 +97,8 @@ static void on_region(struct step *s, struct receipt *x, uint32_t i)
     struct proto_region *r =
         region_learn(s, item->address, item->incarnation, parent);
     x->region = r;
-    if (!r || r->owned) {
+    /* A copy may come after the token: what was current when it was given. */
+    if (!r || (r->owned && x->token)) {
         poison(s, "TRANSFER of a region whose token is here");
         x->region = NULL;
         return;

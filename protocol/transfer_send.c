@@ -99,7 +99,7 @@ struct proto_item *token_items(struct step *s, size_t send,
     }
     item = add_item(s, send, PROTO_ITEM_PRESENCE);
     item->node = self_of(s);
-    item->version = r->version;
+    item->version = copy_find(r, r->version) ? r->version : 0;
     return s->out->failed ? item : &s->out->item[first];
 }
 

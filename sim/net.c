@@ -136,6 +136,8 @@ static struct sim_data *data_of(struct sim *sim, uint32_t node,
         data->part[j].source = out->effect[i + 1 + j].copy;
         data->part[j].region = out->effect[i + 1 + j].region;
     }
+    sim->node[node].sent++;
+    sim->in_flight++;
     event_add(sim, sim->now + delay(sim, node), EVENT_SENT, node, 0, data);
     return data;
 }
@@ -259,6 +261,14 @@ void effects_run(struct sim *sim, uint32_t id, struct proto_effects *out,
     effects_give(sim, poll);
 }
 
+static bool expected(const struct proto_effects *out)
+{
+    for (size_t i = 0; i < out->count; i++)
+        if (out->effect[i].kind == PROTO_EXPECT)
+            return true;
+    return false;
+}
+
 static void packet_run(struct sim *sim, struct sim_packet *packet)
 {
     struct sim_node *node = &sim->node[packet->to];
@@ -281,6 +291,10 @@ static void packet_run(struct sim *sim, struct sim_packet *packet)
         struct proto_effects *out = effects_take(sim);
         sim->handling = m.type;
         proto_message(&node->proto, packet->from, &m, out);
+        if (packet->data && !expected(out)) {
+            node->received++;
+            sim->in_flight--;
+        }
         effects_run(sim, packet->to, out, packet);
         effects_give(sim, out);
     }
@@ -319,6 +333,8 @@ static void arrived_run(struct sim *sim, struct sim_data *data)
         return;
     }
     struct proto_effects *out = effects_take(sim);
+    sim->node[data->to].received++;
+    sim->in_flight--;
     proto_arrived(&sim->node[data->to].proto, root, data->from, data->ticket,
                   error, out);
     effects_run(sim, data->to, out, NULL);

@@ -237,7 +237,12 @@ void check_read_grant(struct sim *sim, struct sim_rank *rank,
 /* What a hold saw when it was granted, it sees still. */
 void check_pins(struct sim *sim, struct sim_rank *rank, struct sim_held *held)
 {
-    if (!held->reads || !held->hold || held->hold->covered)
+    struct proto_region *r =
+        world_find(sim, rank->node, held->region->address);
+    if (!held->reads || !r)
+        return;
+    held->hold = proto_read_hold(r, rank->local);
+    if (!held->hold || held->hold->covered)
         return;
     for (struct proto_link *l = held->hold->pins.next;
          l != &held->hold->pins; l = l->next) {

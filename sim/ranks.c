@@ -120,7 +120,9 @@ static void acquired(struct sim *sim, struct sim_rank *rank,
                      struct proto_region *region, struct proto_hold *hold,
                      bool split_needed)
 {
-    struct oracle *o = rank->target;
+    /* An address that was used again names the new region. */
+    struct oracle *o = oracle_of(sim, region);
+    rank->target = o;
     sim->grants++;
     if (held_below(rank, o) && !held_above(rank, o))
         sim_found(sim, "rank %u acquired #%llu while holding a part of it",
@@ -144,6 +146,22 @@ static void acquired(struct sim *sim, struct sim_rank *rank,
     }
 }
 
+/* The region that has @address now; NULL if there is none. */
+static struct oracle *alive_at(struct sim *sim, uint64_t address)
+{
+    for (struct oracle *x = sim->regions; x; x = x->next)
+        if (x->address == address && x->death == UINT64_MAX)
+            return x;
+    return NULL;
+}
+
+/* The region that @o's handle means now: perhaps a new one. */
+static struct oracle *handle(struct sim *sim, struct oracle *o)
+{
+    struct oracle *now = o ? alive_at(sim, o->address) : NULL;
+    return now ? now : o;
+}
+
 static void deleted(struct sim *sim, struct sim_rank *rank, struct oracle *top)
 {
     check_delete(sim, rank, top);
@@ -157,6 +175,16 @@ static void deleted(struct sim *sim, struct sim_rank *rank, struct oracle *top)
     }
 }
 
+/* Had another region this address?  While a node still waits for an answer
+ * about that one, it may take the new one for it, and say EDELETED. */
+static bool used_before(struct sim *sim, const struct oracle *o)
+{
+    for (struct oracle *x = sim->regions; x; x = x->next)
+        if (x != o && x->address == o->address)
+            return true;
+    return false;
+}
+
 /* An acquire or delete of rank->target failed: was that right? */
 static void check_error(struct sim *sim, struct sim_rank *rank, int error)
 {
@@ -165,7 +193,7 @@ static void check_error(struct sim *sim, struct sim_rank *rank, int error)
         sim->script->memory_fault || sim->script->data_fault;
     bool wrong = false;
     if (error == DRASYNC_ENOREGION || error == DRASYNC_EDELETED)
-        wrong = o->death == UINT64_MAX && !o->deleting;
+        wrong = o->death == UINT64_MAX && !o->deleting && !used_before(sim, o);
     else if (error == DRASYNC_ENOMEM)
         wrong = !memory;
     else if (error == DRASYNC_EORDER)
@@ -213,8 +241,10 @@ void rank_ended(struct sim *sim, struct sim_rank *rank,
         if (error)
             check_error(sim, rank, error);
         else
-            deleted(sim, rank, rank->target);
-        rank->target->deleting = false;
+            deleted(sim, rank, alive_at(sim, e->address));
+        for (struct oracle *x = sim->regions; x; x = x->next)
+            if (oracle_below(x, rank->target))
+                x->deleting = false;
         break;
     case SIM_PUBLISH:
     case SIM_LOOKUP:
@@ -294,7 +324,8 @@ static bool do_create(struct sim *sim, struct sim_rank *rank,
         err = proto_create_root(&node->proto, rank->local, address, NULL,
                                 frames, &region, out);
     bool allowed = !parent || held_write(rank, parent);
-    if (!err && !allowed)
+    /* A READ hold may stay as strong as the WRITE hold that covered it. */
+    if (!err && !held_above(rank, parent) && parent)
         sim_found(sim, "rank %u made a subregion without a hold", rank->id);
     if (err == DRASYNC_ENOTHELD && allowed)
         sim_found(sim, "rank %u may not make a subregion", rank->id);
@@ -318,7 +349,7 @@ static bool do_create(struct sim *sim, struct sim_rank *rank,
 static bool do_acquire(struct sim *sim, struct sim_rank *rank,
                        const struct sim_command *c)
 {
-    struct oracle *o = sim->slot[c->slot];
+    struct oracle *o = handle(sim, sim->slot[c->slot]);
     if (!o)
         return true;
     rank->target = o;
@@ -384,6 +415,7 @@ static bool do_release(struct sim *sim, struct sim_rank *rank,
 
 static bool do_delete(struct sim *sim, struct sim_rank *rank, struct oracle *o)
 {
+    o = handle(sim, o);
     if (!o)
         return true;
     rank->target = o;
