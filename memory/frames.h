@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 /* Freed alternate frames kept for reuse, per node. */
-#define FRAMES_CACHED_BYTES_MAX ((uint64_t)64 << 20)
+#define FRAMES_CACHED_BYTES_MAX ((uint64_t)512 << 20)
 
 /*
  * Reserve [offset, offset + bytes) of the data file, none of which is reserved.
