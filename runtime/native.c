@@ -9,6 +9,7 @@ struct native native;
 
 /* What a thread keeps: one wait, and its effects' memory. */
 static _Thread_local struct native_wait *kept_wait;
+static _Thread_local bool watched; /* thread_ends() will be called */
 static pthread_key_t thread_key;
 static pthread_mutex_t waits_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct native_wait *waits_free;
@@ -21,9 +22,11 @@ static void waits_push(struct native_wait *wait)
     pthread_mutex_unlock(&waits_mutex);
 }
 
-static void thread_ends(void *wait)
+static void thread_ends(void *value)
 {
-    waits_push(wait);
+    (void)value;
+    if (kept_wait)
+        waits_push(kept_wait);
     kept_wait = NULL;
     native_effects_free();
 }
@@ -58,7 +61,10 @@ void native_wait_give(struct native_wait *wait)
         return;
     }
     kept_wait = wait;
-    pthread_setspecific(thread_key, wait);
+    if (!watched) {
+        watched = true;
+        pthread_setspecific(thread_key, &kept_wait);
+    }
 }
 
 static int native_start_leader(void)
