@@ -184,7 +184,8 @@ struct proto_region *region_new(struct step *s, uint64_t address,
                                 uint64_t incarnation,
                                 struct proto_region *parent);
 /* The record of a region that a message names: found, adopted or made (the
- * caller has reserved); what else had the address is forgotten. */
+ * caller has reserved); an older one that had the address is forgotten.  NULL
+ * if it is known to be deleted. */
 struct proto_region *region_learn(struct step *s, uint64_t address,
                                   uint64_t incarnation,
                                   struct proto_region *parent);

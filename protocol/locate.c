@@ -75,11 +75,15 @@ void on_LOCATED(struct step *s, uint32_t from, const struct proto_message *m)
     for (uint32_t i = 0; i < m->items_count && m->epoch; i++) {
         parent = region_learn(s, m->items[i].address,
                               m->items[i].incarnation, parent);
-        if (!parent)
+        if (!parent) {
+            located_none(s, r, DRASYNC_EDELETED);
             return;
+        }
         mark_gc(s, parent);
     }
     r = region_learn(s, m->region, m->incarnation, parent);
+    if (!r)
+        return;
     learn_hint(s, r, m->via, m->epoch);
     pump(s, r);
     mark_gc(s, r);

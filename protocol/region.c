@@ -136,6 +136,10 @@ struct proto_region *region_learn(struct step *s, uint64_t address,
     }
     if (r && r->incarnation == incarnation)
         return r;
+    if (r && r->incarnation > incarnation)
+        return NULL; /* that one is gone, its address was used again */
+    if (!r && home_of(s, address) == self_of(s))
+        return NULL; /* the home knows all that live */
     if (r)
         region_dead(s, r);
     return region_new(s, address, incarnation, parent);

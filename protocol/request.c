@@ -56,8 +56,9 @@ uint16_t request_flags(const struct proto_op *op, const struct proto_region *r)
 static void send_request(struct step *s, struct proto_op *op,
                          struct proto_region *r)
 {
-    uint32_t to = r->epoch ? r->hint : home_of(s, r->address);
-    if (to == self_of(s)) {
+    uint32_t home = home_of(s, r->address);
+    uint32_t to = r->epoch ? r->hint : home;
+    if (to == self_of(s) || (home == self_of(s) && !r->home)) {
         op->at = r;
         request_refused(s, op, DRASYNC_EDELETED);
         return;
@@ -314,6 +315,11 @@ void on_REQUEST(struct step *s, uint32_t from, const struct proto_message *m)
     struct proto_region *r = find(s, m->region);
     if (!r || r->locating || r->incarnation != m->incarnation) {
         forward(s, NULL, m);
+        return;
+    }
+    if (!r->home && home_of(s, m->region) == self_of(s)) {
+        /* What else this node heard of it is out of date. */
+        refuse_unknown(s, m);
         return;
     }
     if (r->dead) {

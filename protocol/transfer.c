@@ -124,18 +124,19 @@ static void on_region(struct step *s, struct receipt *x, uint32_t i)
     e->data = (item->flags & PROTO_DATA) != 0;
 }
 
-static void on_child(struct step *s, struct receipt *x,
+static bool on_child(struct step *s, struct receipt *x,
                      const struct proto_item *item)
 {
     struct proto_region *parent = x->region;
     struct proto_region *r =
         region_learn(s, item->address, item->incarnation, parent);
     if (!r || r->parent != parent)
-        return;
+        return false;
     learn_hint(s, r, item->node, item->epoch);
     /* The order of creation is that of the items. */
     list_remove(&r->sibling);
     list_insert(&parent->children, &r->sibling);
+    return true;
 }
 
 static void on_waiter(struct step *s, struct receipt *x,
@@ -178,13 +179,14 @@ static void on_todo(struct step *s, struct receipt *x,
                     const struct proto_item *item)
 {
     struct proto_region *parent = find(s, item->parent);
-    struct proto_region *r = NULL;
-    if (parent)
-        r = region_learn(s, item->address, item->incarnation, parent);
-    if (!r) {
+    if (!parent) {
         poison(s, "TRANSFER names a part with an unknown parent");
         return;
     }
+    struct proto_region *r =
+        region_learn(s, item->address, item->incarnation, parent);
+    if (!r)
+        return; /* it is deleted */
     learn_hint(s, r, item->node, item->epoch);
     part_push(s, x->op, x->before, r);
 }
@@ -219,8 +221,7 @@ static void take_items(struct step *s, struct receipt *x)
         } else if (item->kind == PROTO_ITEM_TODO && x->op) {
             on_todo(s, x, item);
         } else if (x->region && item->kind == PROTO_ITEM_CHILD) {
-            listed++;
-            on_child(s, x, item);
+            listed += on_child(s, x, item);
         } else if (x->region && item->kind == PROTO_ITEM_WAITER) {
             on_waiter(s, x, item);
         } else if (x->region && item->kind == PROTO_ITEM_PRESENCE) {

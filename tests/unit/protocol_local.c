@@ -139,14 +139,14 @@ static int delete (int rank, struct proto_region *r)
 static void test_nesting(void)
 {
     struct proto_region *a = root_of(0, 1), *b = child_of(0, a, 2),
-                        *c = child_of(0, b, 3);
+                        *c = child_of(0, a, 3);
     CHECK(proto_held(c, 0) == DRASYNC_WRITE);
     CHECK(proto_held(c, 1) == 0);
     CHECK(acquire(0, c, DRASYNC_WRITE) == 0);
     CHECK(acquire(0, b, DRASYNC_READ) == 0);
     CHECK(acquire(0, a, 7) == DRASYNC_EINVAL);
-    CHECK(acquire(1, b, DRASYNC_WRITE) == PROTO_WAIT && result() == 1);
-    /* c stays held, b becomes a pinned READ, so rank 1 waits for c alone. */
+    CHECK(acquire(1, c, DRASYNC_WRITE) == PROTO_WAIT && result() == 1);
+    /* c stays held, b becomes a pinned READ. */
     CHECK(release(0, a) == 0 && result() == 1);
     CHECK(proto_held(b, 0) == DRASYNC_READ);
     CHECK(proto_held(c, 0) == DRASYNC_WRITE);
@@ -155,7 +155,9 @@ static void test_nesting(void)
     CHECK(release(0, c) == 0 && result() == 0);
     CHECK(proto_held(c, 1) == DRASYNC_WRITE);
     CHECK(release(0, c) == DRASYNC_ENOTHELD);
-    CHECK(release(0, b) == 0 && release(1, b) == 0);
+    CHECK(acquire(1, b, DRASYNC_WRITE) == 0 && grant.split);
+    CHECK(release(1, b) == 0);
+    CHECK(release(0, b) == 0 && release(1, c) == 0);
     CHECK(a->busy == 0 && a->reads == 0 && a->pinned == 0 && a->waiting == 0);
     CHECK(delete (0, a) == 0);
     CHECK(objects == 0 && !table[1] && !table[2] && !table[3]);
