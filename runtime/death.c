@@ -93,8 +93,8 @@ static bool may_be_gone(const struct death_peer *peer)
 {
     if (runtime.node_of[peer->rank] != runtime.node)
         return atomic_load(&runtime.shared->stopped) != 0;
-    uint32_t state = atomic_load(
-        &runtime.shared->ranks[runtime.local_of[peer->rank]].state);
+    uint32_t state =
+        atomic_load(&runtime.shared->ranks[runtime.local_of[peer->rank]].state);
     return state == RUNTIME_RANK_STOPPED || state == RUNTIME_RANK_EXITED;
 }
 
@@ -118,10 +118,10 @@ int death_look(void)
             continue;
         dead++;
         if (length + 128 < sizeof(text))
-            length += (size_t)snprintf(
-                text + length, sizeof(text) - length,
-                "%srank %d (%s, process %d)", dead > 1 ? ", " : "", peer->rank,
-                peer->host, (int)peer->pid);
+            length += (size_t)snprintf(text + length, sizeof(text) - length,
+                                       "%srank %d (%s, process %d)",
+                                       dead > 1 ? ", " : "", peer->rank,
+                                       peer->host, (int)peer->pid);
     }
     if (dead)
         runtime_poison("%s died", text);

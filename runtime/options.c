@@ -58,8 +58,8 @@ static int read_word(const char *name, const char *const *words,
         return 0;
     int at = find_word(text, words);
     if (at < 0) {
-        snprintf(why, why_bytes, "%s=%s is not valid: it may be %s", name,
-                 text, allowed);
+        snprintf(why, why_bytes, "%s=%s is not valid: it may be %s", name, text,
+                 allowed);
         return DRASYNC_EINVAL;
     }
     *value = (uint32_t)at;

@@ -56,9 +56,8 @@ int runtime_send(const struct runtime_message *m)
 
     if (!message_valid(m))
         return DRASYNC_EINVAL;
-    int err = control_alloc(&runtime.space,
-                            sizeof(*out) + pieces_bytes + m->header_bytes,
-                            &slot);
+    int err = control_alloc(
+        &runtime.space, sizeof(*out) + pieces_bytes + m->header_bytes, &slot);
     if (err)
         return err;
     out = slot;

@@ -13,7 +13,8 @@
 #include "runtime/shared.h"
 
 /* After traffic the thread polls for this long, longer while somebody here
- * waits for another node; then it sleeps, from the shorter to the longer time. */
+ * waits for another node; then it sleeps, from the shorter to the longer time.
+ */
 #define PROGRESS_POLL_US        100
 #define PROGRESS_POLL_WAITED_US 2000
 #define PROGRESS_SLEEP_US_MIN   50
@@ -63,8 +64,8 @@ static void relax(uint64_t idle_us)
     } else if (waited || idle_us < PROGRESS_SLEEP_GROWS_US) {
         sleep_us(PROGRESS_SLEEP_US_MIN);
     } else {
-        uint64_t us = PROGRESS_SLEEP_US_MIN * (idle_us /
-                                               PROGRESS_SLEEP_GROWS_US);
+        uint64_t us =
+            PROGRESS_SLEEP_US_MIN * (idle_us / PROGRESS_SLEEP_GROWS_US);
         sleep_us(us < PROGRESS_SLEEP_US_MAX ? us : PROGRESS_SLEEP_US_MAX);
     }
 }

@@ -119,8 +119,9 @@ static int start_nodes(uint64_t host_key)
     runtime.leader_of = calloc(ranks, sizeof(int));
     if (!runtime.node_of || !runtime.local_of || !runtime.leader_of)
         return DRASYNC_ENOMEM;
-    int err = boot_split(runtime_boot, (int)runtime.options.node_ranks, host_key,
-                         runtime.node_of, runtime.local_of, &runtime.nodes);
+    int err =
+        boot_split(runtime_boot, (int)runtime.options.node_ranks, host_key,
+                   runtime.node_of, runtime.local_of, &runtime.nodes);
     if (err)
         return err;
     runtime.node = runtime.node_of[runtime.rank];

@@ -23,10 +23,10 @@ static void say(const char *format, va_list args)
     char line[SAY_BYTES];
     int head, text;
 
-    head = snprintf(line, sizeof(line), "drasync: rank %d (%s): ",
-                    runtime.rank, runtime.host[0] ? runtime.host : "?");
-    text = vsnprintf(line + head, sizeof(line) - (size_t)head - 1, format,
-                     args);
+    head = snprintf(line, sizeof(line), "drasync: rank %d (%s): ", runtime.rank,
+                    runtime.host[0] ? runtime.host : "?");
+    text =
+        vsnprintf(line + head, sizeof(line) - (size_t)head - 1, format, args);
     size_t length = (size_t)head + (size_t)(text < 0 ? 0 : text);
     if (length > sizeof(line) - 2)
         length = sizeof(line) - 2;

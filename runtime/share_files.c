@@ -81,8 +81,7 @@ static int send_files(int socket, const int *fds)
     c->cmsg_type = SCM_RIGHTS;
     c->cmsg_len = CMSG_LEN(FILES * sizeof(int));
     memcpy(CMSG_DATA(c), fds, FILES * sizeof(int));
-    return sendmsg(socket, &message, MSG_NOSIGNAL) == 1 ? 0
-                                                        : DRASYNC_EINTERNAL;
+    return sendmsg(socket, &message, MSG_NOSIGNAL) == 1 ? 0 : DRASYNC_EINTERNAL;
 }
 
 static int receive_files(int socket, int *fds)

@@ -1,9 +1,9 @@
 /*
  * The end of messages, after Mattern's four counters: when all ranks of a node
  * have quiesced and nothing of it is under way, it says DONE with what it has
- * sent and received, up a binary tree, with the sums of the nodes below it.  Node
- * 0 asks for another round until two in a row have the same sums, sent equal to
- * received; then STOP goes down the tree.
+ * sent and received, up a binary tree, with the sums of the nodes below it.
+ * Node 0 asks for another round until two in a row have the same sums, sent
+ * equal to received; then STOP goes down the tree.
  */
 #include "runtime/dispatch.h"
 
@@ -30,7 +30,7 @@ static struct {
     uint64_t previous[2]; /* node 0: of the round before */
     bool has_previous;
     int children_done;
-    bool said;            /* this node has said DONE in this round */
+    bool said; /* this node has said DONE in this round */
     bool over;
 } state;
 

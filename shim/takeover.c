@@ -3,8 +3,8 @@
  * libraries: a preloaded library's own dependencies come after libmpich in the
  * order of symbols, so libdrasync.so alone would not be asked.
  *
- * Each symbol finds the next one of its name, as seen from the library it stands
- * in, and leaves the rest to takeover_run.c, which exists once.
+ * Each symbol finds the next one of its name, as seen from the library it
+ * stands in, and leaves the rest to takeover_run.c, which exists once.
  */
 #include "shim/takeover.h"
 

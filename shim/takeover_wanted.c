@@ -45,8 +45,8 @@ static const char *const names[] = {
 struct object {
     const char *strings;
     size_t strings_bytes;
-    const ElfW(Sym) *symbols;
-    const ElfW(Rela) *relocations[2];
+    const ElfW(Sym) * symbols;
+    const ElfW(Rela) * relocations[2];
     size_t relocation_counts[2];
 };
 
@@ -57,7 +57,8 @@ static bool is_ours(const char *path)
     return !strncmp(name ? name + 1 : path, "libdrasync", 10);
 }
 
-/* What was found: names[i] is bit i, anything that begins with drasync_ this. */
+/* What was found: names[i] is bit i, anything that begins with drasync_ this.
+ */
 #define REFERS_BY_PREFIX (UINT64_C(1) << 63)
 
 static uint64_t bit_of(const char *name)
@@ -90,7 +91,7 @@ static const void *at(const struct dl_phdr_info *info, ElfW(Addr) address)
 }
 
 static void read_dynamic(const struct dl_phdr_info *info,
-                         const ElfW(Dyn) *dynamic, struct object *o)
+                         const ElfW(Dyn) * dynamic, struct object *o)
 {
     for (const ElfW(Dyn) *d = dynamic; d->d_tag != DT_NULL; d++) {
         switch (d->d_tag) {

@@ -86,8 +86,8 @@ static int split_node(struct boot *boot, int node_ranks, uint64_t host_key)
     mpi.Comm_set_errhandler(shared, MPI_ERRORS_RETURN);
     mpi.Comm_size(shared, &ranks);
     keys = malloc((size_t)ranks * sizeof(*keys));
-    int err = !keys || mpi.Allgather(&host_key, 8, MPI_BYTE, keys, 8, MPI_BYTE,
-                                     shared);
+    int err = !keys ||
+              mpi.Allgather(&host_key, 8, MPI_BYTE, keys, 8, MPI_BYTE, shared);
     for (int i = 0; !err && keys[i] != host_key; i++)
         color = i + 1;
     free(keys);

@@ -7,8 +7,8 @@
  * library is also loaded into processes that are no ranks.  Entry points are
  * PMPI_*, on private communicators, so tools do not see our traffic.
  *
- * Collectives are called by all ranks of the scope, by one thread at a time, and
- * not while another thread uses the same scope.
+ * Collectives are called by all ranks of the scope, by one thread at a time,
+ * and not while another thread uses the same scope.
  */
 #ifndef DRASYNC_TRANSPORT_BOOT_H
 #define DRASYNC_TRANSPORT_BOOT_H
@@ -71,8 +71,8 @@ int boot_ranks(const struct boot *boot);
 
 /*
  * Find the nodes: ranks that share memory and have the same @host_key, in
- * groups of at most @node_ranks (0: no limit).  Nodes are numbered by their lowest rank.
- * Collective over all.  @node_of, @local_of: [ranks], filled in.
+ * groups of at most @node_ranks (0: no limit).  Nodes are numbered by their
+ * lowest rank. Collective over all.  @node_of, @local_of: [ranks], filled in.
  */
 int boot_split(struct boot *boot, int node_ranks, uint64_t host_key,
                int *node_of, int *local_of, int *nodes_out);

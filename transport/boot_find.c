@@ -52,9 +52,10 @@ static void *find_library(bool load)
 /* The MPIs that share MPICH's ABI; each begins its version with its name. */
 static bool is_mpich(const char *version)
 {
-    static const char *const names[] = {"MPICH", "MVAPICH", "Intel(R) MPI",
-                                        "CRAY MPICH", "Cray MPICH",
-                                        "ParaStation MPI", NULL};
+    static const char *const names[] = {
+        "MPICH",      "MVAPICH",    "Intel(R) MPI",
+        "CRAY MPICH", "Cray MPICH", "ParaStation MPI",
+        NULL};
     for (int i = 0; names[i]; i++) {
         if (!strncmp(version, names[i], strlen(names[i])))
             return true;
@@ -68,9 +69,9 @@ static int fill_table(char *why, size_t why_bytes)
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;
 
-#define MPI_TABLE_FIND(name)                                                  \
-    mpi.name = (__typeof__(mpi.name))dlsym(mpi_handle, "PMPI_" #name);        \
-    if (!mpi.name)                                                            \
+#define MPI_TABLE_FIND(name)                                           \
+    mpi.name = (__typeof__(mpi.name))dlsym(mpi_handle, "PMPI_" #name); \
+    if (!mpi.name)                                                     \
         missing = "PMPI_" #name;
     MPI_TABLE(MPI_TABLE_FIND)
 #undef MPI_TABLE_FIND
@@ -183,7 +184,8 @@ void boot_abort(int code)
     /* MPI_Abort exits, and an exit handler may come here again. */
     static atomic_flag aborting = ATOMIC_FLAG_INIT;
 
-    if (!atomic_flag_test_and_set(&aborting) && mpi_usable && boot_initialized() && !boot_finalized())
+    if (!atomic_flag_test_and_set(&aborting) && mpi_usable &&
+        boot_initialized() && !boot_finalized())
         mpi.Abort(MPI_COMM_WORLD, code);
     _exit(code);
 }

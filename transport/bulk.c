@@ -6,7 +6,8 @@
 
 #include "drasync.h"
 
-/* --- Streams ------------------------------------------------------------------ */
+/* --- Streams
+ * ------------------------------------------------------------------ */
 
 /* Go on by @bytes, within the pieces. */
 static void advance(const struct stream *s, struct cursor *at, size_t bytes)
@@ -134,7 +135,8 @@ static int move_stream(struct engine *engine, struct stream *s, int peer,
     return moved;
 }
 
-/* --- Out ------------------------------------------------------------------------- */
+/* --- Out
+ * ------------------------------------------------------------------------- */
 
 static int out_slot(struct engine *engine, size_t *slot_out)
 {
@@ -163,7 +165,8 @@ int bulk_announce(struct engine *engine, int to,
                   const struct transport_message *message, uint64_t bulk_bytes,
                   uint64_t *id_out)
 {
-    size_t slot, pieces_bytes = message->pieces_count * sizeof(*message->pieces);
+    size_t slot,
+        pieces_bytes = message->pieces_count * sizeof(*message->pieces);
     struct outgoing *o = calloc(1, sizeof(*o) + pieces_bytes);
     int err = o ? out_slot(engine, &slot) : DRASYNC_ENOMEM;
 
@@ -251,7 +254,9 @@ static int poll_out(struct engine *engine)
     return moved;
 }
 
-/* --- In ---------------------------------------------------------------------------- */
+/* --- In
+ * ----------------------------------------------------------------------------
+ */
 
 void bulk_free_incoming(struct incoming *in)
 {

@@ -10,7 +10,8 @@ static struct engine *engine_of(struct transport *transport)
     return (struct engine *)transport;
 }
 
-/* --- Sending ---------------------------------------------------------------- */
+/* --- Sending ----------------------------------------------------------------
+ */
 
 static struct sending *new_packet(enum packet_type type, size_t bytes)
 {
@@ -197,7 +198,8 @@ static int poll_finished(struct engine *engine)
     return moved;
 }
 
-/* --- Receiving --------------------------------------------------------------- */
+/* --- Receiving ---------------------------------------------------------------
+ */
 
 static void scatter(const struct transport_sink *sink, const char *bytes)
 {
@@ -208,13 +210,12 @@ static void scatter(const struct transport_sink *sink, const char *bytes)
 }
 
 /* Ask where the data of @in goes.  0, or why it is refused. */
-static int place(struct engine *engine, struct incoming *in,
-                 const char *header)
+static int place(struct engine *engine, struct incoming *in, const char *header)
 {
     struct transport *t = &engine->transport;
-    int err = t->events.place(t->user, in->from, in->kind, header,
-                              in->header_bytes, in->bulk_bytes, &in->sink,
-                              &in->context);
+    int err =
+        t->events.place(t->user, in->from, in->kind, header, in->header_bytes,
+                        in->bulk_bytes, &in->sink, &in->context);
 
     if (!err && in->sink.bytes != in->bulk_bytes)
         err = DRASYNC_EINTERNAL;
@@ -293,8 +294,7 @@ static int message_begun(struct engine *engine, int from,
     return 0;
 }
 
-static int message_more(struct engine *engine, int from,
-                        const struct packet *p)
+static int message_more(struct engine *engine, int from, const struct packet *p)
 {
     struct incoming *in = engine->partial[from];
 
@@ -352,9 +352,9 @@ static int packet_arrived(struct engine *engine, int from,
 
 static int post(struct engine *engine, int at)
 {
-    return engine->wire->ops->receive(
-        engine->wire, WIRE_ANY, WIRE_CONTROL, 0, engine->posted[at],
-        PACKET_BYTES_MAX, &engine->posted_requests[at]);
+    return engine->wire->ops->receive(engine->wire, WIRE_ANY, WIRE_CONTROL, 0,
+                                      engine->posted[at], PACKET_BYTES_MAX,
+                                      &engine->posted_requests[at]);
 }
 
 /* The receives match packets in the order in which they were posted, so looking
@@ -368,9 +368,8 @@ static int poll_packets(struct engine *engine)
         size_t bytes;
         bool done;
 
-        err = engine->wire->ops->test(engine->wire,
-                                      &engine->posted_requests[at], &done,
-                                      &from, &bytes);
+        err = engine->wire->ops->test(
+            engine->wire, &engine->posted_requests[at], &done, &from, &bytes);
         if (err)
             return err;
         if (!done)
@@ -402,7 +401,8 @@ static int engine_poll(struct transport *transport)
     return moved;
 }
 
-/* --- Open, close ---------------------------------------------------------------- */
+/* --- Open, close
+ * ---------------------------------------------------------------- */
 
 static bool engine_idle(const struct transport *transport)
 {

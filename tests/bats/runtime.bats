@@ -93,7 +93,7 @@ no_files_left() {
 
 @test "a rank killed with -9 ends the job, and nothing is left" {
   for node in shared rank; do
-    DRASYNC_NODE=$node DRASYNC_TEST_SECONDS=10 run mpi 3 "$probe" killed
+    DRASYNC_NODE=$node DRASYNC_TEST_SECONDS=30 run mpi 3 "$probe" killed
     refute [ "$status" -eq 0 ]
     refute [ "$status" -eq 124 ]
     assert_output --regexp "Killed|SIGNAL: 9"
@@ -106,7 +106,7 @@ no_files_left() {
     # The launcher's own children stay until all ranks are gone.
     over=$BATS_TEST_TMPDIR/$node
     mkdir "$over"
-    DRASYNC_NODE=$node DRASYNC_TEST_SECONDS=20 run mpi 3 sh -c "
+    DRASYNC_NODE=$node DRASYNC_TEST_SECONDS=60 run mpi 3 sh -c "
       '$probe' killed
       : >'$over'/\$PMI_RANK
       while [ \$(ls '$over' | wc -l) -lt 3 ]; do sleep 0.1; done"

@@ -1,6 +1,6 @@
 /*
- * A program that never mentions MPI: the first call starts it.  It is not linked
- * to MPI either.
+ * A program that never mentions MPI: the first call starts it.  It is not
+ * linked to MPI either.
  *
  *   first_use [finalize|fork|fail]
  */

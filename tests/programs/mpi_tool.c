@@ -17,8 +17,7 @@ static void *below(const char *name)
 
 int MPI_Init(int *argc, char ***argv)
 {
-    int (*next)(int *, char ***) =
-        (int (*)(int *, char ***))below("PMPI_Init");
+    int (*next)(int *, char ***) = (int (*)(int *, char ***))below("PMPI_Init");
 
     entered++;
     return next(argc, argv);

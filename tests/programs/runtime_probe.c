@@ -1,7 +1,7 @@
 /*
  * Runs on the runtime itself, below the public API: starts it inside MPI, lets
- * the ranks of a node wake each other and the nodes send to each other, and says
- * what it saw.  Arguments choose what to do; see the Bats files.
+ * the ranks of a node wake each other and the nodes send to each other, and
+ * says what it saw.  Arguments choose what to do; see the Bats files.
  */
 #include <mpi.h>
 #include <signal.h>

@@ -73,8 +73,7 @@ int main(void)
     setenv("DRASYNC_SPACE", "1G", 1);
     setenv("DRASYNC_MEMORY", "", 1);
     ok(!options_read(&options, why, sizeof(why)) && options.node_ranks == 1 &&
-           options.space_bytes == UINT64_C(1) << 30 &&
-           !options.memory_bytes &&
+           options.space_bytes == UINT64_C(1) << 30 && !options.memory_bytes &&
            options.progress == RUNTIME_PROGRESS_SPIN &&
            options.myrmics == RUNTIME_MYRMICS_MOVE,
        "all set; an empty one counts as not set");

@@ -53,8 +53,8 @@ static _Atomic int nodes_done;
 
 static uint32_t draw(uint64_t *state, uint32_t limit)
 {
-    *state = *state * UINT64_C(6364136223846793005) +
-             UINT64_C(1442695040888963407);
+    *state =
+        *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (uint32_t)(*state >> 33) % limit;
 }
 
