@@ -38,6 +38,12 @@ myrmics_semantics_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 myrmics_semantics_LDFLAGS = $(AM_LDFLAGS) -no-install
 myrmics_semantics_LDADD = libmyrmics.la $(MPI_LIBS)
 
+check_PROGRAMS += myrmics_ends
+myrmics_ends_SOURCES = tests/programs/myrmics_ends.c
+myrmics_ends_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+myrmics_ends_LDFLAGS = $(AM_LDFLAGS) -no-install
+myrmics_ends_LDADD = libmyrmics.la $(MPI_LIBS)
+
 check_PROGRAMS += tests/unit/baseline_heap.t
 tests_unit_baseline_heap_t_SOURCES = tests/unit/baseline_heap.c
 tests_unit_baseline_heap_t_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)

@@ -87,3 +87,16 @@ fails() {
   assert_failure
   assert_output --partial "MYRMICS_SCHEDULERS must be a number"
 }
+
+@test "data that nobody receives does not keep a job from ending" {
+  run -0 mpi 4 "$abs_top_builddir/myrmics_ends" unreceived
+  assert_output "3 workers"
+}
+
+@test "a program that does not start MPI, and one that uses no regions" {
+  run -0 mpi 3 "$abs_top_builddir/myrmics_ends" uninitialised
+  assert_output "2 workers"
+  run -0 mpi 2 "$abs_top_builddir/myrmics_ends" unused
+  assert_line "rank 0"
+  assert_line "rank 1"
+}
