@@ -68,7 +68,7 @@ static struct object objects[OBJECTS_MAX];
 static unsigned view[WORKERS_MAX][OBJECTS_MAX]; /* stamp; 0: has it not */
 static struct queue queues[WORKERS_MAX][WORKERS_MAX];
 static uint64_t news[CHANGES], hash = 14695981039346656037u;
-static unsigned long operations, checked;
+static unsigned long operations;
 
 static void fail(const char *what, int object)
 {
@@ -83,11 +83,6 @@ static unsigned pick(unsigned below)
 {
     script = script * 6364136223846793005u + 1442695040888963407u;
     return (unsigned)((script >> 33) % below);
-}
-
-static void add_to_hash(uint64_t value)
-{
-    hash = (hash ^ value) * 1099511628211u;
 }
 
 /* --- What objects hold --- */
@@ -122,7 +117,6 @@ static void check(int o)
             fail("wrong data", o);
     if (objects[o].ptr[size - 1] != byte_at(stamp, size - 1))
         fail("wrong data at the end", o);
-    checked++;
 }
 
 /* --- Picking --- */
@@ -289,7 +283,6 @@ static void resize_object(int actor, int change)
     forget(o);
 }
 
-/* Which record a change made, found again in the order of changes. */
 static void change_things(void)
 {
     int made[CHANGES];
@@ -449,7 +442,7 @@ static void check_all(void)
         if (objects[o].live && view[me][o])
             check(o);
         for (int w = 0; w < workers; w++)
-            add_to_hash(view[w][o]);
+            hash = (hash ^ view[w][o]) * 1099511628211u;
     }
 }
 
