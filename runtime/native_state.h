@@ -21,8 +21,9 @@
 #include "runtime/shared.h"
 #include "runtime/wait.h"
 
-/* Locks of trees; a tree's is found by its root's address. */
-#define NATIVE_STRIPES 64
+/* Locks of trees; a tree's is found by its root's address.  Few enough that
+ * ThreadSanitizer can follow a thread that holds all. */
+#define NATIVE_STRIPES 32
 
 #define NATIVE_BUCKETS 65536
 

@@ -13,10 +13,10 @@ static int stripe_of(uint64_t tree)
 {
     uint64_t hash = (tree >> 12) * UINT64_C(0x9E3779B97F4A7C15);
 
-    return (int)(hash >> 58);
+    return (int)(hash >> 59);
 }
 
-_Static_assert(NATIVE_STRIPES == 1 << 6, "stripe_of() keeps 6 bits");
+_Static_assert(NATIVE_STRIPES == 1 << 5, "stripe_of() keeps 5 bits");
 _Static_assert(NATIVE_STRIPES <= RUNTIME_TREE_LOCKS, "as many locks");
 
 /* Read without a lock: may be anything that was true at some time. */
