@@ -18,6 +18,7 @@ export abs_top_srcdir abs_top_builddir MPICC MPICXX MPIFORT MPIRUN
 libs=$abs_top_builddir/.libs
 shim=$libs/libdrasync_shim.so
 data=$abs_top_srcdir/data
+export LD_LIBRARY_PATH=$libs
 
 # What LD_PRELOAD must name: in a sanitizer's build its runtime comes first, or
 # it refuses to start in programs that are not built with it.  Leaks of those,

@@ -4,7 +4,6 @@
 # one rank more than there are workers serves the allocations.
 
 load common
-export LD_LIBRARY_PATH=$libs
 
 program=$abs_top_builddir/programs/delaunay/.libs/delaunay_myrmics
 cities_hash=1e6bf6513a22c429

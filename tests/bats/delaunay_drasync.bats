@@ -5,7 +5,6 @@
 # acquires and releases.  All give the triangles that the baseline gives.
 
 load common
-export LD_LIBRARY_PATH=$libs
 
 programs=$abs_top_builddir/programs/delaunay/.libs
 cities_hash=1e6bf6513a22c429

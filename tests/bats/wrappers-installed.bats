@@ -68,3 +68,12 @@ END
   run -1 ./bin/mpicc-drasync hello.c
   assert_output --regexp "^mpicc-drasync: no drasync.h in .*/include$"
 }
+
+@test "the installed programs are real ones and find installed libraries" {
+  local program
+  for program in "$installed"/libexec/drasync/*; do
+    assert_equal "$(head -c 4 "$program")" $'\x7fELF'
+    LD_LIBRARY_PATH=$installed/lib run -0 "$program" --version
+    assert_output --regexp "^${program##*/} [0-9.]+\$"
+  done
+}
