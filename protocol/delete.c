@@ -97,7 +97,8 @@ void delete_next(struct step *s, struct proto_op *op)
             return;
     }
     if (op->stage == DELETE_HOLDS) {
-        if (op->busy || read_by_others(op)) {
+        if ((op->busy || read_by_others(op)) &&
+            !FAULT(s, FAULT_BLIND_DELETE)) {
             op->stage = DELETE_GATHER;
             op_fail(s, op, DRASYNC_EBUSY);
             return;

@@ -1,1 +1,43 @@
-EXTRA_DIST += sim/faults.h
+# The simulator: linked to a build of the protocol with fault switches, and into
+# nothing that is installed.
+check_PROGRAMS += sim/simulate
+sim_simulate_SOURCES = \
+	sim/faults.h \
+	sim/generate.c \
+	sim/main.c \
+	sim/net.c \
+	sim/oracle.c \
+	sim/ranks.c \
+	sim/run.c \
+	sim/script.c \
+	sim/shrink.c \
+	sim/sim.h \
+	sim/world.c \
+	$(protocol_sources)
+sim_simulate_CPPFLAGS = $(AM_CPPFLAGS) -DPROTO_FAULTS
+
+TESTS += tests/unit/sim_seeds.sh tests/unit/sim_faults.sh \
+	tests/unit/sim_scenarios.sh
+EXTRA_DIST += tests/unit/sim_seeds.sh tests/unit/sim_faults.sh \
+	tests/unit/sim_scenarios.sh scripts/sweep-seeds \
+	scripts/regenerate-scenarios $(scenarios)
+
+scenarios = \
+	tests/scenarios/address_reuse.txt \
+	tests/scenarios/bounce.txt \
+	tests/scenarios/chunks.txt \
+	tests/scenarios/delete_busy.txt \
+	tests/scenarios/delete_race.txt \
+	tests/scenarios/forwarding.txt \
+	tests/scenarios/freed.txt \
+	tests/scenarios/locate.txt \
+	tests/scenarios/names.txt \
+	tests/scenarios/overlapping.txt \
+	tests/scenarios/owner.txt \
+	tests/scenarios/pinned_other_node.txt \
+	tests/scenarios/pinned_same_node.txt \
+	tests/scenarios/read_parts.txt \
+	tests/scenarios/refused.txt \
+	tests/scenarios/shutdown.txt \
+	tests/scenarios/three_owners.txt \
+	tests/scenarios/timed.txt

@@ -104,9 +104,9 @@ static void send_packet(struct sim *sim, uint32_t from, uint32_t to,
         sim->node[from].sent++;
         sim->in_flight++;
         sim->packets++;
-        if (sim->show)
-            show_message(sim, from, to, m);
     }
+    if (sim->show)
+        show_message(sim, from, to, m);
     uint64_t *last = channel(sim, from, to), time = sim->now + delay(sim, from);
     if (time <= *last)
         time = *last + 1;

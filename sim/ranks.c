@@ -354,8 +354,9 @@ static bool do_acquire(struct sim *sim, struct sim_rank *rank,
         return true;
     rank->target = o;
     bool nowait = c->verb == SIM_TRY;
-    if (c->verb == SIM_ACQUIRE && !in_order(rank, o) &&
-        !held_below(rank, o)) {
+    /* A dead handle may come to mean a region that is not in order. */
+    if (c->verb == SIM_ACQUIRE && !held_below(rank, o) &&
+        (!in_order(rank, o) || o->death != UINT64_MAX)) {
         rank->doing.verb = SIM_TRY;
         nowait = true;
     }

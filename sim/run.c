@@ -109,6 +109,28 @@ static void settle(struct sim *sim)
         ;
 }
 
+/* Ranks end, as they come to; shown if the scenario is about that. */
+static void finish_scenario(struct sim *sim)
+{
+    bool some = true, end = false;
+    for (uint32_t i = 0; i < sim->script->count; i++)
+        end |= sim->script->command[i].verb == SIM_END;
+    if (!end)
+        sim->show = NULL;
+    while (some && !sim->finding[0]) {
+        some = false;
+        for (uint32_t i = 0; i < sim->ranks_count; i++) {
+            struct sim_rank *rank = &sim->rank[i];
+            if (rank->blocked || rank->done)
+                continue;
+            rank->at = rank->todo_count = 0;
+            rank_next(sim, rank);
+            settle(sim);
+            some = true;
+        }
+    }
+}
+
 /* Scenario: each command is echoed, then what it causes. */
 static void run_scenario(struct sim *sim)
 {
@@ -134,10 +156,7 @@ static void run_scenario(struct sim *sim)
             settle(sim);
     }
     settle(sim);
-    for (uint32_t i = 0; i < sim->ranks_count; i++) {
-        sim->rank[i].at = sim->rank[i].todo_count = 0;
-        rank_next(sim, &sim->rank[i]);
-    }
+    finish_scenario(sim);
 }
 
 bool sim_run(struct sim_script *script, FILE *show, char *finding_out,
@@ -149,7 +168,6 @@ bool sim_run(struct sim_script *script, FILE *show, char *finding_out,
     give_out(&sim);
     if (script->scenario) {
         run_scenario(&sim);
-        sim.show = NULL;
     } else {
         for (uint32_t i = 0; i < sim.ranks_count; i++)
             event_rank(&sim, &sim.rank[i]);

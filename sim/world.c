@@ -301,12 +301,12 @@ void page_back(struct sim *sim, uint32_t id, uint64_t address, uint64_t pages)
     struct sim_node *node = &sim->node[id];
     struct place place = {sim, id};
     if (pages != 1 || env_home(&place, address) != id)
-        sim_found(sim, "node %u got an extent back that it did not cut", id);
+        sim_found(sim, "pages: node %u got an extent back that it did not cut", id);
     for (uint32_t i = 0; i < node->free_count; i++)
         if (node->free_pages[i] == address)
-            sim_found(sim, "node %u got an extent back twice", id);
+            sim_found(sim, "pages: node %u got an extent back twice", id);
     if (page_used(sim, address))
-        sim_found(sim, "node %u got an extent of a living region", id);
+        sim_found(sim, "pages: node %u got an extent of a living region", id);
     page_free(node, address);
 }
 
@@ -323,7 +323,7 @@ void page_end_check(struct sim *sim)
         if (o->death == UINT64_MAX)
             used += o->extents_count;
     if (cut != free_pages + used)
-        sim_found(sim, "%llu pages cut, %llu free, %llu in use: some are lost",
+        sim_found(sim, "pages: %llu cut, %llu free, %llu in use: some are lost",
                   (unsigned long long)cut, (unsigned long long)free_pages,
                   (unsigned long long)used);
 }

@@ -1,0 +1,54 @@
+#!/bin/sh
+# Each rule of the protocol is broken on purpose, and the checker that watches
+# it must say so.
+set -eu
+simulate=$abs_top_builddir/sim/simulate
+failures=0
+
+# caught FAULT TEXT: some seed with this fault is found, for this reason
+caught() {
+    out=$("$simulate" seeds "${3:-1}" "${4:-3000}" "$1" || :)
+    case $out in
+    *"# shortest found: $2"*) echo "fault $1 is caught: $2" ;;
+    *)
+        echo "fault $1 is not caught by: $2"
+        echo "$out" | head -n 2
+        failures=$((failures + 1))
+        ;;
+    esac
+}
+
+# caught_script FAULT TEXT: standard input, a script, finds it
+caught_script() {
+    file=sim_faults.$$.txt
+    { cat; echo "faults $1"; } >"$file.0"
+    grep -v '^[0-9]' "$file.0" >"$file"
+    grep '^[0-9]' "$file.0" >>"$file"
+    out=$("$simulate" script "$file" || :)
+    rm -f "$file" "$file.0"
+    case $out in
+    *"$2"*) echo "fault $1 is caught: $2" ;;
+    *)
+        echo "fault $1 is not caught by: $2: $out"
+        failures=$((failures + 1))
+        ;;
+    esac
+}
+
+caught_script 1 "exclusion: " <<END
+ranks 2
+think 1
+0.0 create 1
+0.1 acquire 1 write
+0.1 acquire 1 write
+END
+caught 1 "completeness: "
+caught 2 "freshness: "
+caught 4 "pins: "
+caught 8 "consistency: "
+caught 16 "owner: "
+caught 32 "pages: "
+caught 64 "starvation: "
+caught 128 "shutdown: "
+caught 256 "delete: " 1 20000
+exit $((failures > 0))
