@@ -123,8 +123,9 @@ static bool add_region(struct step *s, struct answer *a, struct proto_region *r)
         return false;
     struct proto_copy *copy = copy_current(r);
     pin->version = version;
-    if (data) {
-        a->data = true;
+    a->data |= data;
+    if (data || write) {
+        /* A token may bounce: its data stays until it is settled. */
         pin->copy = copy;
         copy->sends++;
         pinned_update(r);
@@ -179,7 +180,7 @@ static void ship(struct step *s, struct answer *a)
             continue;
         struct proto_pin *pin = CONTAINER(l, struct proto_pin, link);
         l = l->next;
-        if (!pin->copy)
+        if (!(s->out->item[first + i].flags & PROTO_DATA))
             continue;
         struct proto_effect *e = effect(s, PROTO_SHIP);
         e->node = a->op->node;
