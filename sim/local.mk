@@ -2,6 +2,7 @@
 # nothing that is installed.
 check_PROGRAMS += sim/simulate
 sim_simulate_SOURCES = \
+	sim/commands.c \
 	sim/faults.h \
 	sim/generate.c \
 	sim/main.c \

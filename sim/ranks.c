@@ -15,7 +15,7 @@ struct sim_held *held_of(struct sim_rank *rank, const struct oracle *region)
     return NULL;
 }
 
-static struct sim_held *held_add(struct sim_rank *rank, struct oracle *region)
+struct sim_held *held_add(struct sim_rank *rank, struct oracle *region)
 {
     struct sim_held *held = held_of(rank, region);
     if (held)
@@ -37,7 +37,7 @@ static struct sim_held *held_add(struct sim_rank *rank, struct oracle *region)
     return held;
 }
 
-static void held_remove(struct sim_rank *rank, struct sim_held *held)
+void held_remove(struct sim_rank *rank, struct sim_held *held)
 {
     struct sim_held last = rank->held[--rank->held_count], gone = *held;
     *held = last;
@@ -54,7 +54,7 @@ bool held_write(struct sim_rank *rank, const struct oracle *region)
     return false;
 }
 
-static bool held_above(struct sim_rank *rank, const struct oracle *region)
+bool held_above(struct sim_rank *rank, const struct oracle *region)
 {
     for (; region; region = region->parent)
         if (held_of(rank, region))
@@ -62,7 +62,7 @@ static bool held_above(struct sim_rank *rank, const struct oracle *region)
     return false;
 }
 
-static bool held_below(struct sim_rank *rank, const struct oracle *region)
+bool held_below(struct sim_rank *rank, const struct oracle *region)
 {
     for (uint32_t i = 0; i < rank->held_count; i++)
         if (rank->held[i].region != region &&
@@ -73,7 +73,7 @@ static bool held_below(struct sim_rank *rank, const struct oracle *region)
 
 /* May the rank wait for @region without risking a deadlock with others that
  * keep to the order? */
-static bool in_order(struct sim_rank *rank, const struct oracle *region)
+bool in_order(struct sim_rank *rank, const struct oracle *region)
 {
     for (uint32_t i = 0; i < rank->held_count; i++)
         if (!oracle_below(region, rank->held[i].region) &&
@@ -84,7 +84,7 @@ static bool in_order(struct sim_rank *rank, const struct oracle *region)
 
 /* --- Results -------------------------------------------------------------- */
 
-static void tell(struct sim *sim, struct sim_rank *rank, int error)
+void rank_tell(struct sim *sim, struct sim_rank *rank, int error)
 {
     if (!sim->show)
         return;
@@ -116,7 +116,7 @@ static void split(struct sim *sim, struct sim_rank *rank,
     }
 }
 
-static void acquired(struct sim *sim, struct sim_rank *rank,
+void rank_acquired(struct sim *sim, struct sim_rank *rank,
                      struct proto_region *region, struct proto_hold *hold,
                      bool split_needed)
 {
@@ -156,7 +156,7 @@ static struct oracle *alive_at(struct sim *sim, uint64_t address)
 }
 
 /* The region that @o's handle means now: perhaps a new one. */
-static struct oracle *handle(struct sim *sim, struct oracle *o)
+struct oracle *oracle_handle(struct sim *sim, struct oracle *o)
 {
     struct oracle *now = o ? alive_at(sim, o->address) : NULL;
     return now ? now : o;
@@ -186,7 +186,7 @@ static bool used_before(struct sim *sim, const struct oracle *o)
 }
 
 /* An acquire or delete of rank->target failed: was that right? */
-static void check_error(struct sim *sim, struct sim_rank *rank, int error)
+void rank_check_error(struct sim *sim, struct sim_rank *rank, int error)
 {
     const struct oracle *o = rank->target;
     bool memory =
@@ -239,7 +239,7 @@ void rank_ended(struct sim *sim, struct sim_rank *rank,
         return;
     case SIM_DELETE:
         if (error)
-            check_error(sim, rank, error);
+            rank_check_error(sim, rank, error);
         else
             deleted(sim, rank, alive_at(sim, e->address));
         for (struct oracle *x = sim->regions; x; x = x->next)
@@ -251,12 +251,12 @@ void rank_ended(struct sim *sim, struct sim_rank *rank,
         break;
     default:
         if (error)
-            check_error(sim, rank, error);
+            rank_check_error(sim, rank, error);
         else
-            acquired(sim, rank, e->region, e->hold, e->split);
+            rank_acquired(sim, rank, e->region, e->hold, e->split);
         break;
     }
-    tell(sim, rank, error);
+    rank_tell(sim, rank, error);
     event_rank(sim, rank);
 }
 
@@ -272,286 +272,8 @@ void rank_timeout(struct sim *sim, struct sim_rank *rank, uint32_t serial)
     proto_detach(&sim->node[rank->node].proto, op, out);
     effects_run(sim, rank->node, out, NULL);
     effects_give(sim, out);
-    tell(sim, rank, DRASYNC_EAGAIN);
+    rank_tell(sim, rank, DRASYNC_EAGAIN);
     event_rank(sim, rank);
-}
-
-/* --- Commands ------------------------------------------------------------- */
-
-/* A chunk is needed first; the command is done again when it has come. */
-static bool need_chunk(struct sim *sim, struct sim_rank *rank)
-{
-    struct proto_effects *out = effects_take(sim);
-    rank->blocked = true;
-    rank->op = NULL;
-    struct proto_op *op;
-    int err = proto_chunk(&sim->node[rank->node].proto, SIM_CHUNK_PAGES, rank,
-                          &op, out);
-    if (err != PROTO_WAIT)
-        rank->blocked = false;
-    effects_run(sim, rank->node, out, NULL);
-    effects_give(sim, out);
-    return !rank->blocked;
-}
-
-static bool do_create(struct sim *sim, struct sim_rank *rank,
-                      const struct sim_command *c)
-{
-    struct sim_node *node = &sim->node[rank->node];
-    struct oracle *parent = NULL;
-    struct proto_region *above = NULL, *region = NULL;
-    if (sim->slot[c->slot] && sim->slot[c->slot]->death == UINT64_MAX)
-        return true;
-    if (c->verb == SIM_SUB) {
-        parent = sim->slot[c->other];
-        if (!parent || parent->death != UINT64_MAX)
-            return true;
-        above = world_find(sim, rank->node, parent->address);
-        if (!above || above->incarnation != parent->incarnation)
-            return true;
-    }
-    uint64_t address = page_cut(sim, rank->node);
-    if (!address)
-        return need_chunk(sim, rank);
-    struct proto_effects *out = effects_take(sim);
-    uint64_t tag = ++sim->step;
-    struct sim_frames *frames = frames_new(sim, tag);
-    int err;
-    if (parent)
-        err = proto_create_subregion(&node->proto, rank->local, above, address,
-                                     NULL, frames, &region, out);
-    else
-        err = proto_create_root(&node->proto, rank->local, address, NULL,
-                                frames, &region, out);
-    bool allowed = !parent || held_write(rank, parent);
-    /* A READ hold may stay as strong as the WRITE hold that covered it. */
-    if (!err && !held_above(rank, parent) && parent)
-        sim_found(sim, "rank %u made a subregion without a hold", rank->id);
-    if (err == DRASYNC_ENOTHELD && allowed)
-        sim_found(sim, "rank %u may not make a subregion", rank->id);
-    if (err) {
-        page_free(node, address);
-    } else {
-        struct oracle *o =
-            oracle_new(sim, address, tag, region->incarnation, parent);
-        o->slot = c->slot;
-        sim->slot[c->slot] = o;
-        region->memory = o;
-        if (!parent)
-            held_add(rank, o)->writes = 1;
-    }
-    effects_run(sim, rank->node, out, NULL);
-    effects_give(sim, out);
-    tell(sim, rank, err);
-    return true;
-}
-
-static bool do_acquire(struct sim *sim, struct sim_rank *rank,
-                       const struct sim_command *c)
-{
-    struct oracle *o = handle(sim, sim->slot[c->slot]);
-    if (!o)
-        return true;
-    rank->target = o;
-    bool nowait = c->verb == SIM_TRY;
-    /* A dead handle may come to mean a region that is not in order. */
-    if (c->verb == SIM_ACQUIRE && !held_below(rank, o) &&
-        (!in_order(rank, o) || o->death != UINT64_MAX)) {
-        rank->doing.verb = SIM_TRY;
-        nowait = true;
-    }
-    struct proto_grant grant;
-    struct proto_effects *out = effects_take(sim);
-    rank->started = sim->step;
-    rank->blocked = true;
-    int err = proto_acquire(&sim->node[rank->node].proto, rank->local,
-                            world_find(sim, rank->node, o->address),
-                            o->address, (enum drasync_mode)c->mode, nowait,
-                            rank, &grant, &rank->op, out);
-    if (err != PROTO_WAIT) {
-        rank->blocked = false;
-        rank->op = NULL;
-        if (!err)
-            acquired(sim, rank, grant.region, grant.hold, grant.split);
-        else
-            check_error(sim, rank, err);
-        tell(sim, rank, err);
-    } else if (c->verb == SIM_TIMED) {
-        event_add(sim, sim->now + 1 + c->other, EVENT_TIMEOUT, rank->id,
-                  rank->serial, NULL);
-    }
-    uint32_t serial = rank->serial;
-    effects_run(sim, rank->node, out, NULL);
-    effects_give(sim, out);
-    return err != PROTO_WAIT && rank->serial == serial;
-}
-
-static bool do_release(struct sim *sim, struct sim_rank *rank,
-                       struct oracle *o)
-{
-    struct proto_region *r =
-        o ? world_find(sim, rank->node, o->address) : NULL;
-    if (!r || r->incarnation != o->incarnation)
-        return true;
-    struct sim_held *held = held_of(rank, o);
-    if (held)
-        check_pins(sim, rank, held);
-    struct proto_effects *out = effects_take(sim);
-    sim->step++;
-    int err = proto_release(&sim->node[rank->node].proto, rank->local, r, out);
-    if ((err == 0) != (held != NULL))
-        sim_found(sim, "rank %u: release of #%llu gave %s", rank->id,
-                  (unsigned long long)o->number, sim_errname(err));
-    if (held && held->writes)
-        held->writes--;
-    else if (held)
-        held->reads--;
-    if (held && !held->writes && !held->reads)
-        held_remove(rank, held);
-    tell(sim, rank, err);
-    effects_run(sim, rank->node, out, NULL);
-    effects_give(sim, out);
-    return true;
-}
-
-static bool do_delete(struct sim *sim, struct sim_rank *rank, struct oracle *o)
-{
-    o = handle(sim, o);
-    if (!o)
-        return true;
-    rank->target = o;
-    rank->blocked = true;
-    rank->op = NULL;
-    rank->started = sim->step;
-    struct proto_effects *out = effects_take(sim);
-    int err = proto_delete(&sim->node[rank->node].proto, rank->local,
-                           world_find(sim, rank->node, o->address), o->address,
-                           rank, out);
-    if (err != PROTO_WAIT) {
-        rank->blocked = false;
-        check_error(sim, rank, err);
-        tell(sim, rank, err);
-    } else {
-        for (struct oracle *x = sim->regions; x; x = x->next)
-            if (oracle_below(x, o))
-                x->deleting = true;
-    }
-    effects_run(sim, rank->node, out, NULL);
-    effects_give(sim, out);
-    return err != PROTO_WAIT;
-}
-
-static bool do_write(struct sim *sim, struct sim_rank *rank, struct oracle *o)
-{
-    if (!o || o->death != UINT64_MAX || !held_write(rank, o))
-        return true;
-    struct proto_region *r = world_find(sim, rank->node, o->address);
-    struct proto_copy *copy = r ? proto_newest(r) : NULL;
-    if (!copy || !r->owned ||
-        proto_held(r, rank->local) != DRASYNC_WRITE) {
-        sim_found(sim, "rank %u lost #%llu while it held it", rank->id,
-                  (unsigned long long)o->number);
-        return true;
-    }
-    struct sim_frames *frames = copy->frames;
-    if (frames->tag != oracle_last(o))
-        sim_found(sim, "rank %u writes into an old copy of #%llu", rank->id,
-                  (unsigned long long)o->number);
-    frames->tag = ++sim->step;
-    oracle_tag(sim, o, frames->tag);
-    return true;
-}
-
-static bool do_alloc(struct sim *sim, struct sim_rank *rank, struct oracle *o)
-{
-    if (!o || o->death != UINT64_MAX || !held_write(rank, o) ||
-        o->extents_count == 16)
-        return true;
-    uint64_t address = page_cut(sim, rank->node);
-    if (!address)
-        return need_chunk(sim, rank);
-    o->extents[o->extents_count++] = address;
-    return true;
-}
-
-static bool do_name(struct sim *sim, struct sim_rank *rank,
-                    const struct sim_command *c)
-{
-    char name[32];
-    struct oracle *o = sim->slot[c->slot];
-    struct proto_node *node = &sim->node[rank->node].proto;
-    snprintf(name, sizeof(name), "name%u", c->other % 8);
-    if (c->verb == SIM_PUBLISH && !o)
-        return true;
-    rank->blocked = true;
-    struct proto_effects *out = effects_take(sim);
-    int err;
-    if (c->verb == SIM_PUBLISH)
-        err = proto_publish(node, name, o->address, rank, &rank->op, out);
-    else
-        err = proto_lookup(node, name, c->other % 2 == 0, rank, &rank->op, out);
-    if (err != PROTO_WAIT)
-        rank->blocked = false;
-    else if (c->verb == SIM_LOOKUP)
-        event_add(sim, sim->now + 50, EVENT_TIMEOUT, rank->id, rank->serial,
-                  NULL);
-    effects_run(sim, rank->node, out, NULL);
-    effects_give(sim, out);
-    return err != PROTO_WAIT;
-}
-
-static bool do_read(struct sim *sim, struct sim_rank *rank, struct oracle *o)
-{
-    struct sim_held *held = o ? held_of(rank, o) : NULL;
-    if (held)
-        check_pins(sim, rank, held);
-    return true;
-}
-
-static void do_drop(struct sim *sim, struct sim_rank *rank)
-{
-    uint64_t cursor = 0;
-    struct proto_region *root;
-    while ((root = world_next_root(sim, rank->node, &cursor)) != NULL) {
-        struct proto_effects *out = effects_take(sim);
-        proto_drop_copies(&sim->node[rank->node].proto, root, out);
-        effects_run(sim, rank->node, out, NULL);
-        effects_give(sim, out);
-    }
-}
-
-/* True if it is over; false if rank_ended() will be called. */
-bool rank_do(struct sim *sim, struct sim_rank *rank,
-             const struct sim_command *c)
-{
-    struct oracle *o = sim->slot[c->slot % SIM_SLOTS_MAX];
-    switch (c->verb) {
-    case SIM_CREATE:
-    case SIM_SUB:
-        return do_create(sim, rank, c);
-    case SIM_ACQUIRE:
-    case SIM_TRY:
-    case SIM_TIMED:
-        return do_acquire(sim, rank, c);
-    case SIM_RELEASE:
-        return do_release(sim, rank, o);
-    case SIM_DELETE:
-        return do_delete(sim, rank, o);
-    case SIM_WRITE:
-        return do_write(sim, rank, o);
-    case SIM_READ:
-        return do_read(sim, rank, o);
-    case SIM_ALLOC:
-        return do_alloc(sim, rank, o);
-    case SIM_PUBLISH:
-    case SIM_LOOKUP:
-        return do_name(sim, rank, c);
-    case SIM_DROP:
-        do_drop(sim, rank);
-        return true;
-    default:
-        return true;
-    }
 }
 
 /* The rank has nothing more to do: its holds end, and perhaps its node. */

@@ -242,6 +242,17 @@ void rank_timeout(struct sim *sim, struct sim_rank *rank, uint32_t serial);
 bool rank_do(struct sim *sim, struct sim_rank *rank,
              const struct sim_command *command);
 struct sim_held *held_of(struct sim_rank *rank, const struct oracle *region);
+struct sim_held *held_add(struct sim_rank *rank, struct oracle *region);
+void held_remove(struct sim_rank *rank, struct sim_held *held);
+bool held_above(struct sim_rank *rank, const struct oracle *region);
+bool held_below(struct sim_rank *rank, const struct oracle *region);
+bool in_order(struct sim_rank *rank, const struct oracle *region);
+void rank_tell(struct sim *sim, struct sim_rank *rank, int error);
+void rank_acquired(struct sim *sim, struct sim_rank *rank,
+                   struct proto_region *region, struct proto_hold *hold,
+                   bool split_needed);
+void rank_check_error(struct sim *sim, struct sim_rank *rank, int error);
+struct oracle *oracle_handle(struct sim *sim, struct oracle *o);
 bool held_write(struct sim_rank *rank, const struct oracle *region);
 
 /* oracle.c */
