@@ -35,7 +35,8 @@ static bool cover(const struct proto_region *r, int32_t rank,
 {
     const struct proto_region *x;
     *hold_out = NULL;
-    for (x = r; x; x = x->parent) {
+    /* A WRITE hold has all that lives: what is elsewhere is deleted. */
+    for (x = r->owned ? r : NULL; x; x = x->parent) {
         if (x->write_rank == rank) {
             *mode_out = DRASYNC_WRITE;
             return true;
