@@ -12,6 +12,7 @@ protocol_sources = \
 	protocol/hold.c \
 	protocol/internal.h \
 	protocol/limits.h \
+	protocol/message.h \
 	protocol/locate.c \
 	protocol/lookup.c \
 	protocol/message.c \

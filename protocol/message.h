@@ -1,0 +1,129 @@
+/*
+ * message.h - what nodes say to each other, and its form in bytes.
+ *
+ * docs/protocol.md says when each message is sent.  protocol.h, which includes
+ * this, has the steps that make and take them.
+ */
+#ifndef DRASYNC_PROTOCOL_MESSAGE_H
+#define DRASYNC_PROTOCOL_MESSAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "include/drasync.h"
+#include "protocol/limits.h"
+
+struct proto_env;
+
+#define PROTO_MESSAGES(X)                                                     \
+    X(CHUNK_REQUEST) /* version: pages wanted */                              \
+    X(CHUNK_GRANT)   /* region: address; version: pages, 0 if none is left */ \
+    X(LOCATE)        /* who has this address? */                              \
+    X(LOCATED)       /* ANCESTORs root first, hint; or an error */            \
+    X(REQUEST)       /* a hold of region, of part of a subtree, for ticket */ \
+    X(TRANSFER)      /* the answer */                                         \
+    X(BOUNCE)        /* a TRANSFER's tokens come back: no memory */           \
+    X(REFUSED)       /* the other answer */                                   \
+    X(SETTLED)       /* what came with ticket is in place or given up */      \
+    X(OWNER)         /* to the home: who has the token now */                 \
+    X(RECALL)        /* is it held there, or still being sent? */             \
+    X(RECALLED)                                                               \
+    X(BURY)          /* forget it: it is deleted */                           \
+    X(BURIED)                                                                 \
+    X(FREED)         /* to the home: it is gone; EXTENTs that come back */    \
+    X(PUBLISH)                                                                \
+    X(LOOKUP)                                                                 \
+    X(WITHDRAW)      /* a name with its region, or a lookup by ticket */      \
+    X(NAMED)         /* the answer to PUBLISH and LOOKUP */                   \
+    X(DONE)          /* shutdown: counts, up the tree */                      \
+    X(STOP)          /* down the tree: count again, or end */                 \
+    X(POISON)        /* why the job ends */
+
+enum proto_message_type {
+    PROTO_NO_MESSAGE,
+#define PROTO_MESSAGE_ENUM(name) PROTO_##name,
+    PROTO_MESSAGES(PROTO_MESSAGE_ENUM)
+#undef PROTO_MESSAGE_ENUM
+    PROTO_MESSAGE_TYPES,
+};
+
+enum proto_item_kind {
+    PROTO_ITEM_ANCESTOR = 1, /* (LOCATED) address, incarnation; root first */
+    PROTO_ITEM_REGION, /* address, incarnation, parent, version, epoch; DATA */
+    PROTO_ITEM_CHILD,  /* of the REGION before it: address, incarnation, node
+                          (hint), epoch; in order of creation */
+    PROTO_ITEM_WAITER, /* in the queue of the REGION: node, version: ticket,
+                          mode, flags */
+    PROTO_ITEM_PRESENCE, /* of the REGION: node, version it has */
+    PROTO_ITEM_TODO,     /* not sent, ask for it: address, incarnation, parent,
+                            node (hint), epoch */
+    PROTO_ITEM_EXTENT,   /* address, version: pages */
+    PROTO_ITEM_OWNED,    /* address, incarnation, epoch */
+    PROTO_ITEM_KINDS,
+};
+
+enum proto_flags {
+    PROTO_NOWAIT = 1 << 0,   /* refuse rather than queue */
+    PROTO_DELETION = 1 << 1, /* the WRITE of a delete */
+    PROTO_DETOUR = 1 << 2,   /* has been sent by way of the home */
+    PROTO_FRESH = 1 << 3,    /* the requester dropped copies: send all data */
+    PROTO_DATA = 1 << 4,     /* (item) the region's data comes with this */
+    PROTO_SHARED = 1 << 5,   /* READ: the sender keeps writers out till SETTLED */
+    PROTO_BUSY = 1 << 6,     /* RECALLED: held there */
+    PROTO_AGAIN = 1 << 7,    /* STOP: count again */
+    PROTO_CANCEL = 1 << 9,   /* WITHDRAW: a lookup by ticket */
+    PROTO_LOST = 1 << 11,    /* REQUEST: from the home along all hints */
+    PROTO_MORE = 1 << 10,    /* REQUEST, waiter: parts of the subtree follow */
+    PROTO_HELD = 1 << 8,     /* RECALL: the second question, for holds */
+};
+
+/* One flat struct for what all items and messages carry; unused fields are 0. */
+struct proto_item {
+    uint8_t kind, mode;
+    uint16_t flags;
+    uint32_t node;
+    uint64_t address, incarnation, parent, version, epoch;
+};
+
+struct proto_message {
+    uint8_t type, mode;
+    uint16_t flags, hops;
+    int16_t error;   /* REFUSED, LOCATED, NAMED: a drasync_error */
+    uint32_t node;   /* the node that asked in the first place */
+    uint32_t via;    /* had the token at move `epoch` */
+    uint32_t items_count;
+    uint64_t ticket; /* its request */
+    uint64_t root;   /* the tree */
+    uint64_t region, incarnation, version, epoch;
+    uint64_t sent, received; /* DONE */
+    char name[DRASYNC_NAME_MAX + 1]; /* names, POISON */
+    const struct proto_item *items;
+};
+
+/* The name of a message type, for example "TRANSFER"; never NULL. */
+const char *proto_message_name(unsigned type);
+
+/* The bytes that proto_encode() makes of @message. */
+size_t proto_encoded_size(const struct proto_message *message);
+
+/* Write @message into @bytes, which has room for proto_encoded_size(). */
+void proto_encode(const struct proto_message *message, void *bytes);
+
+/*
+ * The number of items in an encoded message, for the caller to have room; 0 if
+ * the bytes are no message.
+ */
+uint32_t proto_encoded_items(const void *bytes, size_t size_bytes);
+
+/*
+ * Read a message from another node, trusting nothing: types, counts, modes,
+ * flags, nodes, addresses (by env->home), order and nesting of items, text.
+ * @items has room for proto_encoded_items(), and outlives the message.
+ *
+ *   DRASYNC_EINVAL  with *why_out saying what is wrong; the job must end
+ */
+int proto_decode(const struct proto_env *env, const void *bytes,
+                 size_t size_bytes, struct proto_item *items,
+                 struct proto_message *message, const char **why_out);
+
+#endif
