@@ -9,7 +9,6 @@
 
 #include "../common/csv.h"
 #include "../common/report.h"
-#include "config.h"
 
 /* Gauss's constant squared: AU, days and solar masses. */
 #define GRAVITY_SOLAR (0.01720209895 * 0.01720209895)
@@ -68,25 +67,6 @@ static const char usage[] =
     "input is wrong.\n";
 
 /* --- Command line -------------------------------------------------------- */
-
-static int usage_error(const struct program *program, const char *what,
-                       const char *value)
-{
-    if (report_is_first_process())
-        fprintf(stderr, "%s: %s%s (see --help)\n", program->name, what, value);
-    return EXIT_INPUT;
-}
-
-static int show(const struct program *program, int option)
-{
-    if (!report_is_first_process())
-        return 0;
-    if (option == 'h')
-        printf(usage, program->name, program->name);
-    else
-        printf("%s %s\n", program->name, PACKAGE_VERSION);
-    return 0;
-}
 
 /* One option with a number; NULL, or what it should have been. */
 static const char *take_number(struct program *program, int option,
@@ -147,27 +127,27 @@ int program_options(struct program *program, const char *name, int argc,
     opterr = 0;
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
         if (option == '?')
-            return usage_error(program, "not an option, or without its value: ",
+            return report_usage_error(program->name, "not an option, or without its value: ",
                                argv[optind - 1]);
         if (option == 'h' || option == 'V')
-            return show(program, option);
+            return report_help(program->name, option == 'h' ? usage : NULL);
         if (option == 'c') {
             program->verify = 1;
             continue;
         }
         wrong = take_number(program, option, optarg);
         if (wrong)
-            return usage_error(program, wrong, optarg);
+            return report_usage_error(program->name, wrong, optarg);
     }
     if (optind < argc)
         program->path = argv[optind++];
     if (optind < argc)
-        return usage_error(program, "more than one file: ", argv[optind]);
+        return report_usage_error(program->name, "more than one file: ", argv[optind]);
     if (program->plummer && program->path)
-        return usage_error(program,
+        return report_usage_error(program->name,
                            "both --plummer and a file: ", program->path);
     if (!program->plummer && !program->path)
-        return usage_error(program, "no file and no --plummer", "");
+        return report_usage_error(program->name, "no file and no --plummer", "");
     if (isnan(program->dt))
         program->dt = program->plummer ? 0.01 : 1;
     if (isnan(program->gravity.softening))

@@ -1,3 +1,4 @@
+#include "config.h"
 #include "report.h"
 
 #include <errno.h>
@@ -48,6 +49,24 @@ int report_is_first_process(void)
     const char *rank = getenv("PMI_RANK");
 
     return !rank || strcmp(rank, "0") == 0;
+}
+
+int report_help(const char *name, const char *usage)
+{
+    if (!report_is_first_process())
+        return 0;
+    if (usage)
+        printf(usage, name, name);
+    else
+        printf("%s %s\n", name, PACKAGE_VERSION);
+    return 0;
+}
+
+int report_usage_error(const char *name, const char *what, const char *value)
+{
+    if (report_is_first_process())
+        fprintf(stderr, "%s: %s%s (see --help)\n", name, what, value);
+    return 2;
 }
 
 double report_now_seconds(void)

@@ -70,6 +70,16 @@ int report_parse_double(const char *text, double min, double max,
  */
 int report_is_first_process(void);
 
+/*
+ * Answer --help with @usage, a format for the program's name twice, or with
+ * NULL --version; in that process alone.  Returns the exit status, 0.
+ */
+int report_help(const char *name, const char *usage);
+
+/* Say on stderr, once a job, what is wrong on the command line.  Returns the
+ * exit status, 2. */
+int report_usage_error(const char *name, const char *what, const char *value);
+
 /* --- Time, memory and progress ------------------------------------------- */
 
 /* Seconds on a clock that only goes forward. */

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "../common/report.h"
-#include "config.h"
 
 /* Positions are multiples of 1/GRID of the input's unit. */
 #define GRID 100000.0
@@ -52,25 +51,6 @@ static const char usage[] =
 
 /* --- Command line -------------------------------------------------------- */
 
-static int usage_error(const struct program *program, const char *what,
-                       const char *value)
-{
-    if (report_is_first_process())
-        fprintf(stderr, "%s: %s%s (see --help)\n", program->name, what, value);
-    return EXIT_INPUT;
-}
-
-static int show(const struct program *program, int option)
-{
-    if (!report_is_first_process())
-        return 0;
-    if (option == 'h')
-        printf(usage, program->name, program->name);
-    else
-        printf("%s %s\n", program->name, PACKAGE_VERSION);
-    return 0;
-}
-
 int program_options(struct program *program, const char *name, int argc,
                     char **argv)
 {
@@ -95,11 +75,11 @@ int program_options(struct program *program, const char *name, int argc,
             random = 1;
             if (report_parse_u64(optarg, 0, RANDOM_POINTS_MAX,
                                  &program->random_points))
-                return usage_error(program, "not a number of points: ", optarg);
+                return report_usage_error(program->name, "not a number of points: ", optarg);
             break;
         case 's':
             if (report_parse_u64(optarg, 0, UINT64_MAX, &program->seed))
-                return usage_error(program, "not a seed: ", optarg);
+                return report_usage_error(program->name, "not a seed: ", optarg);
             break;
         case 'c':
             program->verify = 1;
@@ -109,21 +89,21 @@ int program_options(struct program *program, const char *name, int argc,
             break;
         case 'h':
         case 'V':
-            return show(program, option);
+            return report_help(program->name, option == 'h' ? usage : NULL);
         default:
-            return usage_error(program, "not an option, or without its value: ",
+            return report_usage_error(program->name, "not an option, or without its value: ",
                                argv[optind - 1]);
         }
     }
     if (optind < argc)
         program->path = argv[optind++];
     if (optind < argc)
-        return usage_error(program, "more than one file: ", argv[optind]);
+        return report_usage_error(program->name, "more than one file: ", argv[optind]);
     if (random && program->path)
-        return usage_error(program,
+        return report_usage_error(program->name,
                            "both --random and a file: ", program->path);
     if (!random && !program->path)
-        return usage_error(program, "no file and no --random", "");
+        return report_usage_error(program->name, "no file and no --random", "");
     return -1;
 }
 
