@@ -1,0 +1,125 @@
+/*
+ * common.h - what the benchmarks share: the command line, medians and spread,
+ * the line that is printed, ranks pinned to cores, waiting that does not spin.
+ *
+ * A benchmark is one row: two sides that do equal work, run in turns in one
+ * run of the program, after a warm-up of each.  It prints
+ *
+ *     NAME ratio=R ours=X theirs=Y unit=U runs=N ours_iqr=X theirs_iqr=Y ...
+ *
+ * where X and Y are medians, iqr is the distance of the quartiles, and ratio is
+ * theirs/ours for times and ours/theirs for rates: higher is better.
+ *
+ * Exit status: 0, 1 for a failure, 2 for a wrong command line, BENCH_SKIP with
+ * "NAME skipped: REASON" printed.
+ */
+#ifndef BENCHMARKS_COMMON_H
+#define BENCHMARKS_COMMON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "drasync.h"
+
+#define BENCH_SKIP 77
+
+/* Most runs of a side. */
+#define BENCH_RUNS_MAX 1000
+
+enum bench_kind { BENCH_TIME, BENCH_RATE };
+
+enum bench_side { BENCH_BOTH = -1, BENCH_OURS = 0, BENCH_THEIRS = 1 };
+
+struct bench {
+    /* Filled in by the program. */
+    const char *name, *unit, *what; /* what: for --help, whole lines */
+    enum bench_kind kind;
+    int runs;      /* of each side, unless --runs */
+    int runs_tiny; /* with --tiny; 0: 1 */
+
+    /* Filled in here. */
+    bool tiny;
+    enum bench_side side; /* --side: measure one, in this process */
+    const char *launch;   /* --launch: before the program's name, to start it */
+    int rank, ranks, cores;
+
+    double value[2][BENCH_RUNS_MAX];
+    int count[2];
+    char extra[256]; /* more fields for the line */
+};
+
+/*
+ * Read the command line; answers --help, --version and mistakes by ending the
+ * process.  MPI is not started.
+ */
+void bench_options(struct bench *b, int argc, char **argv);
+
+/* Start MPI and pin this rank to core number rank (modulo cores). */
+void bench_mpi_start(struct bench *b, int ranks_needed);
+
+/* bench_options(), then bench_mpi_start(). */
+void bench_start(struct bench *b, int argc, char **argv, int ranks_needed);
+
+/* Run the sides in turns, changing who begins; all ranks call it.  A side
+ * returns what it measured; rank 0's counts. */
+typedef double bench_fn(void *arg);
+void bench_compare(struct bench *b, bench_fn *ours, bench_fn *theirs,
+                   void *arg);
+
+/*
+ * The same with a new process or job for each measurement: the program is
+ * started as "LAUNCH PROGRAM --side ours", and prints a number with
+ * bench_print_side().  @theirs, if not NULL, is the program for the other side.
+ */
+void bench_drive(struct bench *b, const char *theirs);
+void bench_print_side(const struct bench *b, double value);
+
+/* Note a measurement; where the two functions above do not fit. */
+void bench_add(struct bench *b, enum bench_side side, double value);
+
+/* Add a field to the line, as "name=%.4g" of the median of @values. */
+void bench_extra(struct bench *b, const char *name, double value);
+double bench_median(double *values, int count);
+
+/* Print the line (rank 0), end MPI if it runs, and return the exit status. */
+int bench_finish(struct bench *b);
+
+/* Print why this row cannot be measured here, and end the process. */
+void bench_skip(const struct bench *b, const char *reason)
+    __attribute__((noreturn));
+
+/* End the job with a line unless @ok. */
+void bench_require(bool ok, const char *what);
+/* The same for what a drasync_ call returned.  (Here: a program that does not
+ * use it must not refer to the library.) */
+static inline void bench_check(int err, const char *what)
+{
+    if (err)
+        fprintf(stderr, "%s: %s\n", what, drasync_strerror(err));
+    bench_require(!err, what);
+}
+
+double bench_now_ns(void);
+
+/* Wait for all ranks without taking a core from those that still work. */
+void bench_barrier_asleep(void);
+
+/* A random number, the same sequence everywhere for the same *state. */
+static inline uint64_t bench_random(uint64_t *state)
+{
+    uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+/* Let the compiler believe that @ptr's memory is read. */
+static inline void bench_keep(const void *ptr)
+{
+    __asm__ volatile("" : : "r"(ptr) : "memory");
+}
+
+#endif

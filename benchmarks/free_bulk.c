@@ -1,0 +1,55 @@
+/*
+ * free_bulk - free 10 M objects of 48 bytes: a new process for each
+ * measurement, because what free() costs depends on what was freed before.
+ *
+ * ours    delete_region() of the region that has them
+ * theirs  free() of each, along the chain in which they are
+ *
+ * Timed: the frees alone.
+ */
+#include "benchmarks/common.h"
+#include "benchmarks/objects.h"
+
+static struct bench bench = {
+    .name = "free_bulk",
+    .unit = "us",
+    .what = "delete_region() of 10 M objects and free() of each.\n",
+    .runs = 7,
+};
+
+static double ours(size_t count)
+{
+    double begin;
+    region r;
+
+    bench_mpi_start(&bench, 1);
+    r = new_region();
+    bench_keep(objects_ralloc(r, count));
+    begin = bench_now_ns();
+    delete_region(r);
+    return (bench_now_ns() - begin) * 1e-3;
+}
+
+static double theirs(size_t count)
+{
+    struct object *last = objects_malloc(count);
+    double begin = bench_now_ns();
+
+    bench_require(last != NULL, "malloc");
+    objects_free(last);
+    return (bench_now_ns() - begin) * 1e-3;
+}
+
+int main(int argc, char **argv)
+{
+    size_t count;
+
+    bench_options(&bench, argc, argv);
+    count = bench.tiny ? OBJECTS_TINY : OBJECTS_MANY;
+    if (bench.side == BENCH_BOTH)
+        bench_drive(&bench, NULL);
+    else
+        bench_add(&bench, bench.side,
+                  bench.side == BENCH_OURS ? ours(count) : theirs(count));
+    return bench_finish(&bench);
+}

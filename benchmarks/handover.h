@@ -1,0 +1,84 @@
+/*
+ * handover.h - two ranks hand a region to each other for WRITE, in turns.
+ */
+#ifndef BENCHMARKS_HANDOVER_H
+#define BENCHMARKS_HANDOVER_H
+
+#include "benchmarks/common.h"
+
+#include <mpi.h>
+
+/* At the start of the region's object. */
+struct handed {
+    volatile uint64_t turn; /* how often it was handed over */
+};
+
+/*
+ * Make a region with one object of @bytes on rank 0 and tell the others; with
+ * root pointer set, nobody holds it.
+ */
+static inline struct handed *handover_region(int rank, size_t bytes,
+                                             drasync_region_t *region_out)
+{
+    struct {
+        drasync_region_t region;
+        void *object;
+    } made = { 0 };
+
+    if (rank == 0) {
+        bench_check(drasync_new_region(&made.region), "new_region");
+        bench_check(drasync_alloc(made.region, bytes, &made.object), "alloc");
+        ((struct handed *)made.object)->turn = 0;
+        bench_check(drasync_release(made.region), "release");
+    }
+    MPI_Bcast(&made, sizeof(made), MPI_BYTE, 0, MPI_COMM_WORLD);
+    *region_out = made.region;
+    return made.object;
+}
+
+/*
+ * Until it was handed over @count times more: acquire, and if it is this rank's
+ * turn write and pass the turn, release.  @words at @stride words from each
+ * other are read and written each time.  Requests queue in order of arrival, so
+ * a rank that asks again gets it after the other one.
+ */
+static inline void handover_ours(int rank, drasync_region_t region,
+                                 struct handed *handed, size_t words,
+                                 size_t stride, uint64_t count)
+{
+    volatile uint64_t *word = &handed->turn;
+
+    for (;;) {
+        uint64_t turn;
+
+        bench_check(drasync_acquire(region, DRASYNC_WRITE), "acquire");
+        turn = handed->turn;
+        if (turn < count && turn % 2 == (uint64_t)rank) {
+            for (size_t i = 1; i < words; i++)
+                word[i * stride]++;
+            handed->turn = ++turn;
+        }
+        bench_check(drasync_release(region), "release");
+        if (turn >= count)
+            return;
+    }
+}
+
+/* The same over MPI: rank 0 and 1 send @bytes to and fro, @count times in all. */
+static inline void handover_theirs(int rank, uint64_t *word, size_t bytes,
+                                   size_t words, size_t stride, uint64_t count)
+{
+    for (uint64_t turn = 0; turn < count; turn++) {
+        if (turn % 2 == (uint64_t)rank) {
+            for (size_t i = 0; i < words; i++)
+                word[i * stride]++;
+            MPI_Send(word, (int)bytes, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD);
+        } else {
+            MPI_Recv(word, (int)bytes, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+            bench_keep(word);
+        }
+    }
+}
+
+#endif

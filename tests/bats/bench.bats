@@ -1,0 +1,60 @@
+# The benchmarks' runner, with tiny sizes; nothing is asserted about times.
+
+setup() {
+  load common
+  bench=$abs_top_srcdir/scripts/bench
+  export DRASYNC_BUILD=$abs_top_builddir
+  number='[0-9.]+(e[-+][0-9]+)?'
+}
+
+bench() {
+  timeout -k 5 100 "$bench" "$@" </dev/null 3>&-
+}
+
+@test "a benchmark prints one line: ratio, both sides, unit and runs" {
+  run -0 bench --tiny hold_local
+  assert_equal "${#lines[@]}" 1
+  assert_line --regexp \
+    "^hold_local ratio=$number ours=$number theirs=$number unit=ns runs=1 "
+}
+
+@test "a benchmark whose measurements are processes of their own prints it too" {
+  run -0 bench --tiny --runs 3 alloc_fresh
+  assert_line --regexp "^alloc_fresh ratio=$number .* runs=3 "
+}
+
+@test "--json writes the results and the machine's facts" {
+  run -0 bench --tiny --json "$BATS_TEST_TMPDIR/out.json" hold_local alloc_small
+  run -0 perl -MJSON::PP -0777 -ne '
+    my $all = decode_json($_);
+    print "$_->{name} ", $_->{ratio} > 0 ? "ratio" : "none", "\n"
+      for @{$all->{results}};
+    print "fact $_\n" for grep { $all->{machine}{$_} } 
+      qw(cpu cores kernel mpi commit);' "$BATS_TEST_TMPDIR/out.json"
+  assert_line "hold_local ratio"
+  assert_line "alloc_small ratio"
+  for fact in cpu cores kernel mpi commit; do
+    assert_line "fact $fact"
+  done
+}
+
+@test "each benchmark on the list is a program with --help and --version" {
+  run -0 bench --list
+  for name in $(awk '{print $1}' <<<"$output"); do
+    run -0 "$abs_top_builddir/benchmarks/$name" --help
+    assert_line --partial "Usage: $name "
+    run -0 "$abs_top_builddir/benchmarks/$name" --version
+    assert_output --regexp "^$name [0-9]"
+  done
+}
+
+@test "an unknown benchmark or option is an error that says what to do" {
+  run -2 bench no_such_row
+  assert_output "bench: no benchmark no_such_row (see --list)"
+  run -2 bench --no-such-option
+  assert_output "bench: unknown option --no-such-option (see --help)"
+  run -2 bench --json
+  assert_output "bench: --json takes a file (see --help)"
+  run -2 "$abs_top_builddir/benchmarks/hold_local" --side both
+  assert_output "hold_local: --side takes ours or theirs (see --help)"
+}
