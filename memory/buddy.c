@@ -276,8 +276,9 @@ int buddy_take(const struct space *space, struct buddy *buddy, uint64_t pages,
     if (pages > buddy->pages || order_for(pages) >= BUDDY_ORDERS - 1)
         return DRASYNC_ENOSPACE;
     err = take_run(space, buddy, pages, with_frames, &at, &frames);
-    if (err == DRASYNC_ENOSPACE) {
-        /* Cached runs do not merge; without their frames they do. */
+    if (err == DRASYNC_ENOSPACE || err == DRASYNC_ENOMEM) {
+        /* Cached runs do not merge; without their frames they do.  And a record
+         * may lack the memory that they keep. */
         err = buddy_trim(space, buddy, 0);
         if (!err)
             err = take_run(space, buddy, pages, with_frames, &at, &frames);
@@ -310,25 +311,33 @@ int buddy_give(const struct space *space, struct buddy *buddy, uint64_t first,
     return buddy_trim(space, buddy, buddy->cached_pages_max);
 }
 
-/* Take the largest cached run away, if there are more than @keep_pages. */
+/* Take the largest cached run away, of which there is one, under the lock. */
+static uint64_t take_cached(const struct space *space, struct buddy *buddy,
+                            uint64_t *frames_out)
+{
+    unsigned order = BUDDY_ORDERS;
+    uint64_t at;
+
+    while (!buddy->cached[--order])
+        ;
+    at = buddy->cached[order];
+    *frames_out = record(space, buddy, at)->pages;
+    buddy->cached_pages -= *frames_out;
+    unlink_run(space, buddy, &buddy->cached[order], at);
+    return at;
+}
+
 static int pick_cached(const struct space *space, struct buddy *buddy,
                        uint64_t keep_pages, uint64_t *at_out,
                        uint64_t *frames_out)
 {
-    unsigned order = BUDDY_ORDERS;
     int err = lock_take(&buddy->lock);
 
     if (err)
         return err;
     *frames_out = 0;
-    if (buddy->cached_pages > keep_pages) {
-        while (!buddy->cached[--order])
-            ;
-        *at_out = buddy->cached[order];
-        *frames_out = record(space, buddy, *at_out)->pages;
-        buddy->cached_pages -= *frames_out;
-        unlink_run(space, buddy, &buddy->cached[order], *at_out);
-    }
+    if (buddy->cached_pages > keep_pages)
+        *at_out = take_cached(space, buddy, frames_out);
     lock_give(&buddy->lock);
     return 0;
 }
@@ -365,4 +374,26 @@ int buddy_trim(const struct space *space, struct buddy *buddy,
     } while (!err && frames);
     lock_give(&buddy->trim_lock);
     return err;
+}
+
+uint64_t buddy_trim_try(const struct space *space, struct buddy *buddy)
+{
+    uint64_t trimmed = 0, at, frames;
+
+    if (lock_try(&buddy->trim_lock))
+        return 0;
+    if (!lock_try(&buddy->lock)) {
+        while (buddy->cached_pages) {
+            at = take_cached(space, buddy, &frames);
+            if (fit_frames(space, buddy, at, frames, 0)) {
+                put_back(space, buddy, at, frames);
+                break;
+            }
+            put_back(space, buddy, at, 0);
+            trimmed += frames;
+        }
+        lock_give(&buddy->lock);
+    }
+    lock_give(&buddy->trim_lock);
+    return trimmed;
 }

@@ -73,4 +73,8 @@ int buddy_give(const struct space *space, struct buddy *buddy, uint64_t first,
 int buddy_trim(const struct space *space, struct buddy *buddy,
                uint64_t keep_pages);
 
+/* Let them all go, without waiting for a lock: for a caller who may hold the
+ * very one.  How many pages of frames went. */
+uint64_t buddy_trim_try(const struct space *space, struct buddy *buddy);
+
 #endif

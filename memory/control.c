@@ -3,6 +3,7 @@
 #include "drasync.h"
 #include "memory/limit.h"
 #include "memory/os.h"
+#include "memory/pages.h"
 #include "memory/shared.h"
 
 static uint64_t round_up(uint64_t bytes, uint64_t to)
@@ -60,8 +61,12 @@ struct shared_layout shared_layout_for(uint64_t data_bytes)
 
 int shared_reserve(const struct space *space, uint64_t offset, uint64_t bytes)
 {
-    int err = limit_charge(space, bytes);
+    int err;
 
+    /* What the page allocator keeps in store goes first. */
+    do
+        err = limit_charge(space, bytes, LIMIT_FOR_CONTROL);
+    while (err == DRASYNC_ENOMEM && pages_trim_try(space));
     if (err)
         return err;
     err = os_file_reserve(space->control_fd, offset, bytes);
@@ -104,7 +109,7 @@ int control_create(const struct space *space, int node, int nodes,
     atomic_init(&shared->limit.limit_bytes, memory_limit_bytes
                                                 ? memory_limit_bytes
                                                 : limit_default_bytes());
-    err = limit_charge(space, fixed_bytes);
+    err = limit_charge(space, fixed_bytes, LIMIT_FOR_CONTROL);
     if (err)
         return err;
     atomic_init(&shared->control_reserved_bytes, fixed_bytes);

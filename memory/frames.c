@@ -57,7 +57,7 @@ int frames_reserve(const struct space *space, uint64_t offset, uint64_t bytes)
 
     if (!range_usable(space, offset, bytes))
         return DRASYNC_EINVAL;
-    err = limit_charge(space, bytes);
+    err = limit_charge(space, bytes, LIMIT_FOR_DATA);
     if (err)
         return err;
     err = reserve_pieces(space, offset, bytes);

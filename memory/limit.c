@@ -5,6 +5,10 @@
 #include "memory/shared.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
+
+/* How many uses of the reserve this thread is within. */
+static _Thread_local int in_reserve;
 
 uint64_t limit_default_bytes(void)
 {
@@ -49,18 +53,46 @@ static int room_outside(struct limit *limit, uint64_t bytes, uint64_t max)
     return 1;
 }
 
-int limit_charge(const struct space *space, uint64_t bytes)
+static uint64_t reserve_bytes(uint64_t max)
+{
+    return max / 32 < LIMIT_RESERVE_BYTES_MAX ? max / 32
+                                              : LIMIT_RESERVE_BYTES_MAX;
+}
+
+uint64_t limit_room_bytes(const struct space *space)
+{
+    uint64_t max = limit_bytes(space), used = limit_used_bytes(space);
+
+    max -= reserve_bytes(max);
+    return used < max ? max - used : 0;
+}
+
+void limit_reserve_enter(void)
+{
+    in_reserve++;
+}
+
+void limit_reserve_leave(void)
+{
+    in_reserve--;
+}
+
+int limit_charge(const struct space *space, uint64_t bytes, enum limit_for what)
 {
     struct limit *limit = &shared_of(space)->limit;
     uint64_t max = atomic_load(&limit->limit_bytes);
     uint64_t used = atomic_load(&limit->used_bytes);
+    bool reserve = what == LIMIT_FOR_CONTROL && in_reserve > 0;
 
+    if (!reserve)
+        max -= reserve_bytes(max);
     do {
         if (used > max || bytes > max - used)
             return DRASYNC_ENOMEM;
     } while (
         !atomic_compare_exchange_weak(&limit->used_bytes, &used, used + bytes));
-    if (room_outside(limit, bytes, max))
+    /* The margin outside is kept for just this. */
+    if (reserve || room_outside(limit, bytes, max))
         return 0;
     limit_release(space, bytes);
     return DRASYNC_ENOMEM;

@@ -76,6 +76,12 @@ int pages_trim(const struct space *space)
     return err ? err : buddy_trim(space, &shared_of(space)->alternates, 0);
 }
 
+uint64_t pages_trim_try(const struct space *space)
+{
+    return buddy_trim_try(space, &shared_of(space)->runs) +
+           buddy_trim_try(space, &shared_of(space)->alternates);
+}
+
 static int overlaps(const struct chunk *chunk, uint64_t first, uint64_t pages)
 {
     return first < chunk->first_page + chunk->pages &&

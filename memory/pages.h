@@ -60,6 +60,10 @@ int pages_add_chunk(const struct space *space, uint64_t first, uint64_t pages);
 /* Give cached frames back to the system now.  0 or DRASYNC_EPEER. */
 int pages_trim(const struct space *space);
 
+/* The same without waiting for a lock, whatever the caller holds; for memory/.
+ * How many pages went. */
+uint64_t pages_trim_try(const struct space *space);
+
 /*
  * The node that hands @page out, by arithmetic alone: -1 if it is in the upper
  * half (and there are several nodes) or is nobody's.

@@ -50,8 +50,7 @@ static struct extent *place_extent(struct native_arrival *a,
 {
     struct extent *e = last ? last->next : memory->first;
 
-    if (w->pages > EXTENT_PAGES_MAX ||
-        w->used_bytes > w->pages << PAGE_SHIFT) {
+    if (w->pages > EXTENT_PAGES_MAX || w->used_bytes > w->pages << PAGE_SHIFT) {
         broken(a, "an extent that cannot be");
         return NULL;
     }
@@ -73,8 +72,7 @@ static struct extent *place_extent(struct native_arrival *a,
 }
 
 /* All extents of one region; 0, or a->err. */
-static int place_extents(struct native_arrival *a,
-                         struct native_memory *memory,
+static int place_extents(struct native_arrival *a, struct native_memory *memory,
                          const struct wire_extent *list, uint64_t count)
 {
     struct extent *e = NULL;
@@ -101,7 +99,7 @@ static int note_placed(struct native_arrival *a, struct proto_copy *copy,
             return DRASYNC_ENOMEM;
         a->placed = grown;
     }
-    a->placed[a->placed_count++] = (struct placed){ copy, frames };
+    a->placed[a->placed_count++] = (struct placed){copy, frames};
     copy->frames = frames;
     return 0;
 }
@@ -124,11 +122,11 @@ static int place_data(struct native_arrival *a, struct proto_copy *copy,
     set = frames->set;
     for (uint64_t i = 0; i < set->runs && !err; i++)
         if (list[i].used_bytes)
-            err = transport_sink_add(
-                a->sink,
-                space_window(&runtime.space, set->run[i].offset,
-                             list[i].used_bytes),
-                list[i].used_bytes);
+            err = transport_sink_add(a->sink,
+                                     space_window(&runtime.space,
+                                                  set->run[i].offset,
+                                                  list[i].used_bytes),
+                                     list[i].used_bytes);
     return err;
 }
 
@@ -150,8 +148,8 @@ void native_wire_arriving(struct native_arrival *a,
     }
     list = take_bytes(a, w->extents * sizeof(*list));
     if (!region->memory) {
-        a->err = native_memory_new(region->address, region->incarnation,
-                                   &memory);
+        a->err =
+            native_memory_new(region->address, region->incarnation, &memory);
         if (a->err)
             return;
         region->memory = memory;
@@ -234,17 +232,17 @@ static int decode_and_handle(struct native_arrival *a, const char *header,
     if (size > bytes - sizeof(struct wire_head))
         goto refuse;
     header = a->at;
-    items = calloc((size_t)proto_encoded_items(header, size) + 1,
-                   sizeof(*items));
+    items =
+        calloc((size_t)proto_encoded_items(header, size) + 1, sizeof(*items));
     if (!items) {
         runtime_poison("no memory to read a message");
         return DRASYNC_ENOMEM;
     }
     err = proto_decode(&native.node.env, header, size, items, &message, &why);
     size = (size + 7) & ~UINT64_C(7);
-    a->at = header + (size > (size_t)(a->end - header)
-                          ? (size_t)(a->end - header)
-                          : (size_t)size);
+    a->at =
+        header + (size > (size_t)(a->end - header) ? (size_t)(a->end - header)
+                                                   : (size_t)size);
     if (!err)
         handle(a, &message);
     free(items);
@@ -275,8 +273,7 @@ static int place(int from, const void *header, size_t header_bytes,
     }
     a->from = from;
     a->sink = sink;
-    if (bulk_bytes && limit_used_bytes(&runtime.space) + bulk_bytes >
-                          limit_bytes(&runtime.space))
+    if (bulk_bytes > limit_room_bytes(&runtime.space))
         native_evict();
     err = decode_and_handle(a, header, header_bytes);
     if (!err)

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "memory/limit.h"
 #include "runtime/native_state.h"
 
 /* A call on a region's heap, and what it was short of. */
@@ -59,13 +60,12 @@ static int more(void *arg, uint64_t pages_min, uint64_t pages_wanted,
 int native_header_make(struct native_memory *memory)
 {
     struct extent *e = memory->first;
-    const struct heap_context context = { .space = &runtime.space,
-                                          .owner = memory };
-    const struct heap_extent first = { .first_page = first_of(e),
-                                       .pages = pages_of(e) };
-    struct native_header *header =
-        header_of((uint64_t)(uintptr_t)space_address(&runtime.space,
-                                                     first.first_page));
+    const struct heap_context context = {.space = &runtime.space,
+                                         .owner = memory};
+    const struct heap_extent first = {.first_page = first_of(e),
+                                      .pages = pages_of(e)};
+    struct native_header *header = header_of(
+        (uint64_t)(uintptr_t)space_address(&runtime.space, first.first_page));
     uint64_t used = 0;
     /* Myrmics programs count on 64. */
     unsigned align_bytes =
@@ -74,8 +74,7 @@ int native_header_make(struct native_memory *memory)
                         sizeof(struct native_header));
 
     if (!err)
-        err = heap_high_water(&context, &header->heap, first.first_page,
-                              &used);
+        err = heap_high_water(&context, &header->heap, first.first_page, &used);
     if (err)
         return err;
     header->root = NULL;
@@ -100,10 +99,10 @@ static int call_begin(struct heap_call *call, uint64_t address,
         return DRASYNC_ENOREGION;
     call->memory = region->memory;
     call->frames = copy->frames;
-    call->context = (struct heap_context){ .space = &runtime.space,
-                                           .owner = call->memory,
-                                           .more = more,
-                                           .arg = call };
+    call->context = (struct heap_context){.space = &runtime.space,
+                                          .owner = call->memory,
+                                          .more = more,
+                                          .arg = call};
     return 0;
 }
 
@@ -113,8 +112,9 @@ static void used(const struct heap_call *call, uint64_t address,
 {
     uint64_t bytes = 0;
 
-    if (e && !heap_high_water(&call->context, &header_of(address)->heap,
-                              first_of(e), &bytes) &&
+    if (e &&
+        !heap_high_water(&call->context, &header_of(address)->heap, first_of(e),
+                         &bytes) &&
         bytes > e->user[EXTENT_USED_BYTES])
         e->user[EXTENT_USED_BYTES] = bytes;
 }
@@ -138,8 +138,8 @@ static int heap_step(struct heap_call *call, uint64_t address,
     err = call_begin(call, address, tree.region);
     if (!err) {
         extents = call->memory->extents;
-        err = heap_alloc(&call->context, &header_of(address)->heap,
-                         size_bytes, ptr_out);
+        err = heap_alloc(&call->context, &header_of(address)->heap, size_bytes,
+                         ptr_out);
         if (call->memory->extents != extents) {
             used_all(call, address);
             proto_layout_changed(tree.region);
@@ -163,14 +163,13 @@ static int heap_more(struct heap_call *call)
     err = native_extent_new(call->memory, call->want_min, call->want,
                             &call->ready);
     if (!err)
-        err = native_show_primary(first_of(call->ready),
-                                  pages_of(call->ready));
+        err = native_show_primary(first_of(call->ready), pages_of(call->ready));
     return err;
 }
 
 int native_alloc(drasync_region_t region, size_t size_bytes, void **ptr_out)
 {
-    struct heap_call call = { 0 };
+    struct heap_call call = {0};
     void *ptr = NULL;
     int err;
 
@@ -247,14 +246,16 @@ static int object_lock(struct heap_call *call, const void *ptr,
 
 int native_free(void *ptr)
 {
-    struct heap_call call = { 0 };
+    struct heap_call call = {0};
     struct native_tree tree;
     uint64_t address;
     int err = object_lock(&call, ptr, &address, &tree);
 
     if (err)
         return err;
+    limit_reserve_enter();
     err = heap_free(&call.context, &header_of(address)->heap, ptr);
+    limit_reserve_leave();
     native_unlock(&tree);
     if (!err)
         runtime_count(native.self, RUNTIME_COUNT_FREES, 1);
@@ -264,7 +265,7 @@ int native_free(void *ptr)
 int native_realloc(void *ptr, size_t size_bytes, drasync_region_t region,
                    void **ptr_out)
 {
-    struct heap_call call = { 0 };
+    struct heap_call call = {0};
     struct native_tree tree;
     uint64_t address;
     size_t old_bytes;
@@ -273,8 +274,8 @@ int native_realloc(void *ptr, size_t size_bytes, drasync_region_t region,
 
     if (err)
         return err;
-    err = heap_usable(&call.context, &header_of(address)->heap, ptr,
-                      &old_bytes);
+    err =
+        heap_usable(&call.context, &header_of(address)->heap, ptr, &old_bytes);
     if (!err && (!region || (uint64_t)(uintptr_t)region == address)) {
         region = (drasync_region_t)(uintptr_t)address;
         err = heap_resize(&call.context, &header_of(address)->heap, ptr,
@@ -302,7 +303,7 @@ int native_realloc(void *ptr, size_t size_bytes, drasync_region_t region,
 int native_set_root(drasync_region_t region, void *ptr)
 {
     uint64_t address = (uint64_t)(uintptr_t)region;
-    struct heap_call call = { 0 };
+    struct heap_call call = {0};
     struct native_tree tree;
     int err;
 

@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "memory/limit.h"
 #include "runtime/native_state.h"
 
 bool native_address_valid(drasync_region_t region)
@@ -22,7 +23,8 @@ static uint64_t address_of(drasync_region_t region)
     return (uint64_t)(uintptr_t)region;
 }
 
-/* --- Showing ------------------------------------------------------------------- */
+/* --- Showing
+ * ------------------------------------------------------------------- */
 
 static void view_newest(struct native_view *view, struct proto_region *top)
 {
@@ -85,7 +87,7 @@ static int release_quietly(uint64_t address)
 static int finish(uint64_t address, struct native_tree *tree, bool locked,
                   struct proto_hold *hold, bool must_split)
 {
-    struct native_view view = { 0 };
+    struct native_view view = {0};
     bool newest = true;
     int err = 0;
 
@@ -123,7 +125,8 @@ undo:
     return err;
 }
 
-/* --- Acquire ----------------------------------------------------------------------- */
+/* --- Acquire
+ * ----------------------------------------------------------------------- */
 
 struct drasync_request {
     uint64_t address;
@@ -133,8 +136,7 @@ struct drasync_request {
 };
 
 /* 0 with the hold, PROTO_WAIT, or an error. */
-static int start(struct drasync_request *q, enum drasync_mode mode,
-                 bool nowait)
+static int start(struct drasync_request *q, enum drasync_mode mode, bool nowait)
 {
     struct proto_effects *effects;
     struct proto_grant grant;
@@ -225,7 +227,7 @@ static int wait_until(struct native_wait *wait, uint64_t deadline,
 int native_acquire(drasync_region_t region, enum drasync_mode mode,
                    uint64_t timeout_us)
 {
-    struct drasync_request q = { .address = address_of(region) };
+    struct drasync_request q = {.address = address_of(region)};
     int err, result;
 
     if (!native_address_valid(region))
@@ -307,7 +309,7 @@ void native_request_free(drasync_request_t request)
     free(request);
 }
 
-int native_release(drasync_region_t region)
+static int give(drasync_region_t region)
 {
     struct proto_effects *effects;
     struct native_tree tree;
@@ -327,5 +329,13 @@ int native_release(drasync_region_t region)
     native_unlock(&tree);
     if (!err)
         runtime_count(native.self, RUNTIME_COUNT_RELEASES, 1);
+    return err;
+}
+
+int native_release(drasync_region_t region)
+{
+    limit_reserve_enter();
+    int err = give(region);
+    limit_reserve_leave();
     return err;
 }

@@ -13,8 +13,15 @@
 /* How long a reader without a lock follows a chain that changes under it. */
 #define CHAIN_MAX 1024
 
+/* A pool keeps up to so many unused objects, and takes so many at a time. */
+#define POOL_OBJECTS_MAX 128
+#define POOL_BATCH       32
+
 /* The stripe whose lock this thread holds: its pools are this thread's. */
 static _Thread_local int held_stripe;
+
+/* A pool of it holds more than it should keep from the others. */
+static _Thread_local bool must_shed;
 
 void native_pool_use(int stripe)
 {
@@ -26,6 +33,44 @@ static void **pool_link(enum proto_type type, void *object)
     size_t bytes = (proto_object_size(type) + 7) & ~(size_t)7;
 
     return (void **)(void *)((char *)object + bytes);
+}
+
+static void *pool_pop(struct native_pool *pool, enum proto_type type)
+{
+    void *object = atomic_load_explicit(&pool->free, memory_order_relaxed);
+
+    if (object) {
+        atomic_store_explicit(&pool->free, *pool_link(type, object),
+                              memory_order_relaxed);
+        pool->count--;
+    }
+    return object;
+}
+
+static void pool_push(struct native_pool *pool, enum proto_type type,
+                      void *object)
+{
+    *pool_link(type, object) =
+        atomic_load_explicit(&pool->free, memory_order_relaxed);
+    atomic_store_explicit(&pool->free, object, memory_order_relaxed);
+    pool->count++;
+}
+
+/*
+ * Up to @count objects from one pool to another.  Objects stay of their type
+ * for ever, because native_find() may follow a stale pointer: what one stripe
+ * has too much of goes to the others through the spare pool, not to the heap.
+ */
+static void pool_move(struct native_pool *to, struct native_pool *from,
+                      enum proto_type type, uint32_t count)
+{
+    void *object;
+
+    if (lock_take(&native.shared->table_lock))
+        return;
+    while (count-- > 0 && (object = pool_pop(from, type)))
+        pool_push(to, type, object);
+    lock_give(&native.shared->table_lock);
 }
 
 static void *pool_new(enum proto_type type)
@@ -41,14 +86,15 @@ static void *pool_new(enum proto_type type)
 static void *pool_take(void *ctx, enum proto_type type)
 {
     struct native_pool *pool = &native.shared->pools[held_stripe][type];
-    void *object = pool->free;
+    struct native_pool *spare = &native.shared->spare[type];
+    void *object = pool_pop(pool, type);
 
     (void)ctx;
-    if (!object)
-        return pool_new(type);
-    pool->free = *pool_link(type, object);
-    pool->count--;
-    return object;
+    if (!object && atomic_load_explicit(&spare->free, memory_order_relaxed)) {
+        pool_move(pool, spare, type, POOL_BATCH);
+        object = pool_pop(pool, type);
+    }
+    return object ? object : pool_new(type);
 }
 
 static void pool_give(void *ctx, enum proto_type type, void *object)
@@ -56,22 +102,43 @@ static void pool_give(void *ctx, enum proto_type type, void *object)
     struct native_pool *pool = &native.shared->pools[held_stripe][type];
 
     (void)ctx;
-    *pool_link(type, object) = pool->free;
-    pool->free = object;
-    pool->count++;
+    pool_push(pool, type, object);
+    if (pool->count > POOL_OBJECTS_MAX)
+        must_shed = true;
+}
+
+/* Not within a step: it counts on what it has reserved. */
+void native_pool_shed(void)
+{
+    if (!must_shed)
+        return;
+    must_shed = false;
+    for (int type = 0; type < PROTO_TYPES; type++) {
+        struct native_pool *pool = &native.shared->pools[held_stripe][type];
+
+        if (pool->count > POOL_OBJECTS_MAX)
+            pool_move(&native.shared->spare[type], pool, (enum proto_type)type,
+                      pool->count - POOL_OBJECTS_MAX / 2);
+    }
 }
 
 static int pool_reserve(void *ctx, const uint32_t counts[PROTO_TYPES])
 {
+    (void)ctx;
     for (int type = 0; type < PROTO_TYPES; type++) {
         struct native_pool *pool = &native.shared->pools[held_stripe][type];
 
+        if (pool->count < counts[type] &&
+            atomic_load_explicit(&native.shared->spare[type].free,
+                                 memory_order_relaxed))
+            pool_move(pool, &native.shared->spare[type], (enum proto_type)type,
+                      counts[type] - pool->count);
         while (pool->count < counts[type]) {
             void *object = pool_new((enum proto_type)type);
 
             if (!object)
                 return DRASYNC_ENOMEM;
-            pool_give(ctx, (enum proto_type)type, object);
+            pool_push(pool, (enum proto_type)type, object);
         }
     }
     return 0;
@@ -88,8 +155,8 @@ _Static_assert(NATIVE_BUCKETS == 1 << 16, "bucket_of() keeps 16 bits");
 
 static struct proto_region *find_in_chain(uint64_t address, int steps_max)
 {
-    struct native_entry *e = atomic_load_explicit(bucket_of(address),
-                                                  memory_order_acquire);
+    struct native_entry *e =
+        atomic_load_explicit(bucket_of(address), memory_order_acquire);
 
     for (int i = 0; e && i < steps_max; i++) {
         if (atomic_load_explicit(&e->address, memory_order_relaxed) == address)
@@ -240,8 +307,8 @@ static bool env_extent(void *ctx, const struct proto_region *region, uint32_t i,
     if (!e)
         return false;
     *address = (uint64_t)(uintptr_t)space_address(
-        &runtime.space, atomic_load_explicit(&e->first_page,
-                                             memory_order_relaxed));
+        &runtime.space,
+        atomic_load_explicit(&e->first_page, memory_order_relaxed));
     *pages = atomic_load_explicit(&e->pages, memory_order_relaxed);
     return true;
 }

@@ -1,5 +1,6 @@
 /* Making and deleting regions. */
 #include "memory/control.h"
+#include "memory/limit.h"
 #include "runtime/native_state.h"
 
 /* The first extent of a region that is being made, with what belongs to it. */
@@ -85,8 +86,7 @@ undo:
     return err;
 }
 
-int native_new_subregion(drasync_region_t parent,
-                         drasync_region_t *region_out)
+int native_new_subregion(drasync_region_t parent, drasync_region_t *region_out)
 {
     uint64_t above = (uint64_t)(uintptr_t)parent;
     struct proto_effects *effects;
@@ -121,7 +121,7 @@ undo:
     return err;
 }
 
-int native_delete(drasync_region_t region)
+static int delete_one(drasync_region_t region)
 {
     uint64_t address = (uint64_t)(uintptr_t)region;
     struct proto_effects *effects;
@@ -157,5 +157,13 @@ int native_delete(drasync_region_t region)
     }
 give_wait:
     native_wait_give(wait);
+    return err;
+}
+
+int native_delete(drasync_region_t region)
+{
+    limit_reserve_enter();
+    int err = delete_one(region);
+    limit_reserve_leave();
     return err;
 }

@@ -2,8 +2,8 @@
  * native_state.h - what runtime/native*.c share: the node's state of native
  * regions in control memory, this process's state, and the steps between.
  *
- * Order of locks: the lock of a tree (several only all together, in order), then
- * the process's map lock.  Names and memory/ may be called under both.
+ * Order of locks: the lock of a tree (several only all together, in order),
+ * then the process's map lock.  Names and memory/ may be called under both.
  */
 #ifndef DRASYNC_RUNTIME_NATIVE_STATE_H
 #define DRASYNC_RUNTIME_NATIVE_STATE_H
@@ -33,12 +33,13 @@
 /* A region's first extent. */
 #define NATIVE_FIRST_PAGES 1
 
-/* --- Shared by the node ----------------------------------------------------- */
+/* --- Shared by the node -----------------------------------------------------
+ */
 
 /* Objects of one type that are not in use.  Linked behind the object, so that
  * what is in it stays readable until it is taken again. */
 struct native_pool {
-    void *free;
+    _Atomic(void *) free; /* other stripes look whether there is a spare one */
     uint32_t count;
 };
 
@@ -58,7 +59,7 @@ struct native_memory {
     _Atomic uint64_t address;
     uint64_t incarnation;
     uint64_t extents, pages;
-    bool home; /* the region was made on this node */
+    bool home;                   /* the region was made on this node */
     struct extent *first, *last; /* in the order in which the region got them */
 };
 
@@ -79,13 +80,15 @@ struct native_frames {
 struct native_shared {
     _Atomic uint64_t stamp, ticket, frames_id;
     _Atomic uint64_t regions;
-    struct lock table_lock; /* changes of the table */
+    struct lock table_lock; /* changes of the table, and of spare[] */
     struct native_entry *entries_free;
     _Atomic(struct native_entry *) buckets[NATIVE_BUCKETS];
     struct native_pool pools[NATIVE_STRIPES][PROTO_TYPES];
+    struct native_pool spare[PROTO_TYPES]; /* under table_lock */
 };
 
-/* --- This process ------------------------------------------------------------- */
+/* --- This process
+ * ------------------------------------------------------------- */
 
 /* Whoever waits for an operation; in control memory. */
 struct native_wait {
@@ -115,6 +118,7 @@ struct proto_region *native_find(uint64_t address);
 int native_unknown(uint64_t address);
 /* This thread has locked @stripe (-1: all) and may use its pools. */
 void native_pool_use(int stripe);
+void native_pool_shed(void); /* before the locks are given back */
 /* Call @visit for all records; without locks, so what it gets may be gone. */
 void native_each(void (*visit)(uint64_t address, void *arg), void *arg);
 
@@ -122,7 +126,8 @@ void native_each(void (*visit)(uint64_t address, void *arg), void *arg);
 struct native_wait *native_wait_take(void); /* NULL: no memory */
 void native_wait_give(struct native_wait *wait);
 
-/* --- Steps (native_step.c) ------------------------------------------------------ */
+/* --- Steps (native_step.c)
+ * ------------------------------------------------------ */
 
 /* Whose lock is held. */
 struct native_tree {
@@ -147,10 +152,12 @@ void native_effects_free(void);
  * that the step handled, or NULL. */
 void native_do(struct proto_effects *effects, struct native_arrival *arrival);
 
-/* --- Frames and extents (native_frames.c); under the tree's lock ------------------ */
+/* --- Frames and extents (native_frames.c); under the tree's lock
+ * ------------------ */
 
 /* The frames of a copy with @memory's extents: primary ones if no other copy
- * uses any of them, else alternate ones. DRASYNC_ENOMEM, DRASYNC_ENOSPACE ... */
+ * uses any of them, else alternate ones. DRASYNC_ENOMEM, DRASYNC_ENOSPACE ...
+ */
 int native_frames_new(const struct native_memory *memory,
                       struct native_frames **frames_out);
 void native_frames_free(struct native_frames *frames);
@@ -160,23 +167,25 @@ int native_frames_grow(struct native_frames *frames, struct extent *extent);
 
 int native_memory_new(uint64_t address, uint64_t incarnation,
                       struct native_memory **memory_out);
-void native_memory_append(struct native_memory *memory,
-                          struct extent *extent);
+void native_memory_append(struct native_memory *memory, struct extent *extent);
 /* The record goes; @dead: the region was deleted. */
 void native_memory_free(struct native_memory *memory, bool dead);
 
 /* An address run that this node cut comes back. */
 void native_extent_back(uint64_t address, uint64_t pages);
 
-/* Any moment, no lock held: cut an extent of @pages, or fewer but @pages_min, for
- * @memory; asks the manager for addresses and drops cached copies if it must. */
+/* Any moment, no lock held: cut an extent of @pages, or fewer but @pages_min,
+ * for
+ * @memory; asks the manager for addresses and drops cached copies if it must.
+ */
 int native_extent_new(struct native_memory *memory, uint64_t pages_min,
                       uint64_t pages, struct extent **extent_out);
 
 /* Drop copies of all trees that nothing refers to; no lock held. */
 void native_evict(void);
 
-/* --- What this process sees (native_map.c) ------------------------------------------ */
+/* --- What this process sees (native_map.c)
+ * ------------------------------------------ */
 
 /* Frames that a hold shows; collected under the tree's lock. */
 struct native_view {
@@ -205,15 +214,18 @@ int native_show_primary(uint64_t first_page, uint64_t pages);
 void native_map_lock(void);
 void native_map_unlock(void);
 
-/* --- Holds (native_hold.c) ----------------------------------------------------------- */
+/* --- Holds (native_hold.c)
+ * ----------------------------------------------------------- */
 
 /* Is @region the address of a region at all? */
 bool native_address_valid(drasync_region_t region);
 
-/* After a grant with split, no lock held: see native_split.c. DRASYNC_ENOMEM. */
+/* After a grant with split, no lock held: see native_split.c. DRASYNC_ENOMEM.
+ */
 int native_split(uint64_t address);
 
-/* --- Data (native_data.c) -------------------------------------------------------------- */
+/* --- Data (native_data.c)
+ * -------------------------------------------------------------- */
 
 /* At HEAP_HEADER_OFFSET in a region's first page. */
 struct native_header {
@@ -224,7 +236,8 @@ struct native_header {
 /* Make @memory's first extent a region without objects. */
 int native_header_make(struct native_memory *memory);
 
-/* --- Wire (native_wire.c) --------------------------------------------------------------- */
+/* --- Wire (native_wire.c)
+ * --------------------------------------------------------------- */
 
 /* Ship the SEND effect @index with its SHIPs.  True if data goes along. */
 bool native_wire_send(struct proto_effects *effects, size_t index);

@@ -71,6 +71,7 @@ int native_lock_all(struct native_tree *tree)
 
 void native_unlock(const struct native_tree *tree)
 {
+    native_pool_shed();
     if (tree->stripe >= 0) {
         lock_give(&runtime.shared->trees[tree->stripe]);
         return;
@@ -90,7 +91,7 @@ void native_effects_free(void)
 {
     free(thread_effects.effect);
     free(thread_effects.item);
-    thread_effects = (struct proto_effects){ 0 };
+    thread_effects = (struct proto_effects){0};
 }
 
 static void wake(const struct proto_effect *e)
@@ -183,8 +184,8 @@ static void transfers_left(struct proto_effects *effects)
         const struct proto_effect *e = &effects->effect[i];
 
         if (transfer_without_data(e))
-            left[n++] = (struct left){ e->message.root, e->message.ticket,
-                                       e->node };
+            left[n++] =
+                (struct left){e->message.root, e->message.ticket, e->node};
     }
     for (size_t i = 0; i < n; i++)
         native_wire_left(left[i].root, left[i].node, left[i].ticket);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+#include "memory/limit.h"
 #include "runtime/death.h"
 #include "runtime/dispatch.h"
 #include "runtime/outbox.h"
@@ -139,6 +140,7 @@ static void *progress_main(void *unused)
 
     (void)unused;
     here = true;
+    limit_reserve_enter();
     prctl(PR_SET_NAME, "drasync");
     prctl(PR_SET_TIMERSLACK, 1000UL);
     while (!may_end(now, &left)) {

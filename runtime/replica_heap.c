@@ -1,6 +1,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "memory/limit.h"
 #include "runtime/chunks.h"
 #include "runtime/replica_state.h"
 
@@ -279,8 +280,11 @@ int replica_free_object(void *ptr, const struct replica_place *place)
     err = heap_with(ptr, &heap, &node);
     if (err)
         return err;
-    return node == runtime.node ? replica_heap_free(heap, ptr)
-                                : free_foreign(heap, node, ptr, place);
+    limit_reserve_enter();
+    err = node == runtime.node ? replica_heap_free(heap, ptr)
+                               : free_foreign(heap, node, ptr, place);
+    limit_reserve_leave();
+    return err;
 }
 
 /* --- Changing --- */

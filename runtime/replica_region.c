@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory/limit.h"
 #include "runtime/chunks.h"
 #include "runtime/replica_state.h"
 
@@ -152,12 +153,14 @@ int replica_region_free(uint32_t rid)
 
     if (!rid)
         return DRASYNC_EINVAL;
+    limit_reserve_enter();
     err = replica_flush_frees();
-    if (err)
-        return err;
-    pthread_mutex_lock(&free_mutex);
-    err = region_free(rid);
-    pthread_mutex_unlock(&free_mutex);
+    if (!err) {
+        pthread_mutex_lock(&free_mutex);
+        err = region_free(rid);
+        pthread_mutex_unlock(&free_mutex);
+    }
+    limit_reserve_leave();
     return err;
 }
 

@@ -68,7 +68,8 @@ static void runs(void)
 static void memory_runs_out(void)
 {
     struct space space;
-    uint64_t first, used, count = 0;
+    uint64_t first, used, count = 0, freed, runs[64];
+    void *object;
 
     node_open(&space, 64 * MIB, 0, 1, 16 * MIB);
     used = limit_used_bytes(&space);
@@ -78,12 +79,21 @@ static void memory_runs_out(void)
            "past the limit a run is refused, and nothing is charged");
     while (!pages_take(&space, 16, PAGES_FRAMES, &first)) {
         memset(space_address(&space, first), 1, 16 * PAGE_BYTES);
+        if (count < 64)
+            runs[count] = first;
         count++;
     }
     tap_ok(count > 100, "until then runs are given, and can be written");
     tap_ok(!pages_take(&space, 1000, PAGES_ADDRESSES, &first),
            "addresses without frames go on");
     tap_ok(limit_used_bytes(&space) <= 16 * MIB, "the limit holds");
+    for (freed = 0; freed < 64; freed++)
+        REQUIRE(!pages_give(&space, runs[freed], 16, PAGES_FRAMES));
+    used = limit_used_bytes(&space);
+    tap_ok(!control_alloc(&space, 3 * MIB, &object) &&
+               limit_used_bytes(&space) <= used,
+           "control memory takes what is kept in store");
+    control_free(&space, object);
     limit_set(&space, 32 * MIB);
     tap_ok(!pages_take(&space, 16, PAGES_FRAMES, &first),
            "with a higher limit it goes on");

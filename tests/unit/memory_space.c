@@ -382,16 +382,29 @@ static void limits(void)
            "the machine says how much memory there is");
     node_open(&space, 64 * MIB, 0, 1, 0);
     tap_ok(limit_bytes(&space) == limit, "which is the limit");
-    tap_ok(limit_charge(&space, UINT64_MAX) == DRASYNC_ENOMEM &&
-               limit_charge(&space, limit) == DRASYNC_ENOMEM,
+    tap_ok(limit_charge(&space, UINT64_MAX, LIMIT_FOR_DATA) == DRASYNC_ENOMEM &&
+               limit_charge(&space, limit, LIMIT_FOR_DATA) == DRASYNC_ENOMEM,
            "more is refused");
     limit_set(&space, UINT64_MAX / 2);
-    tap_ok(limit_charge(&space, (uint64_t)1 << 50) == DRASYNC_ENOMEM,
+    tap_ok(limit_charge(&space, (uint64_t)1 << 50, LIMIT_FOR_DATA) ==
+               DRASYNC_ENOMEM,
            "also if the user's limit is more than there is");
     limit_set(&space, 100 * MIB);
-    tap_ok(!limit_charge(&space, 90 * MIB) &&
-               limit_charge(&space, 20 * MIB) == DRASYNC_ENOMEM,
+    tap_ok(!limit_charge(&space, 90 * MIB, LIMIT_FOR_DATA) &&
+               limit_charge(&space, 20 * MIB, LIMIT_FOR_DATA) == DRASYNC_ENOMEM,
            "the user's own limit holds");
+    REQUIRE(!limit_charge(&space, limit_room_bytes(&space), LIMIT_FOR_DATA));
+    tap_ok(limit_room_bytes(&space) == 0 &&
+               limit_charge(&space, 1, LIMIT_FOR_CONTROL) == DRASYNC_ENOMEM,
+           "what is full is full for control memory too");
+    limit_reserve_enter();
+    tap_ok(limit_charge(&space, 1, LIMIT_FOR_DATA) == DRASYNC_ENOMEM &&
+               !limit_charge(&space, 3 * MIB, LIMIT_FOR_CONTROL),
+           "but for those who give back");
+    tap_ok(limit_charge(&space, MIB, LIMIT_FOR_CONTROL) == DRASYNC_ENOMEM &&
+               limit_used_bytes(&space) <= 100 * MIB,
+           "whose reserve ends at the limit");
+    limit_reserve_leave();
     node_close(&space);
     tap_ok(!space_layout_for(64 * MIB, &space.layout) &&
                os_range_taken((uintptr_t)&limit, (uintptr_t)&limit + 1, NULL,
