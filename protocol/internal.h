@@ -280,7 +280,10 @@ void token_leave(struct step *s, struct proto_region *r, uint32_t to);
 struct proto_presence *presence_of(struct proto_region *r, uint32_t node);
 void bounce(struct step *s, struct proto_region *r, uint32_t from,
             const struct proto_message *m);
+/* Tell the home of @m's region, or the homes of all its tokens, that they are
+ * here. */
 void tell_home(struct step *s, const struct proto_message *m);
+void tell_homes(struct step *s, const struct proto_message *m);
 void arrival_end(struct step *s, struct proto_arrival *a, int error);
 void answer_asker(struct step *s, struct proto_region *r);
 

@@ -100,6 +100,17 @@ void enqueue(struct step *s, struct proto_op *op, struct proto_region *r)
     mark_serve(s, r);
 }
 
+/*
+ * Is a WRITE hold of @rank no obstacle to @op?  It asks for that rank, and for
+ * nobody else: a rank that gave up may have taken the hold since, and what it
+ * writes its followers must not see.
+ */
+static bool own_hold(const struct proto_op *op, int32_t rank)
+{
+    return op->kind != OP_FOREIGN && op->rank == rank && !op->detached &&
+           list_empty(&op->followers);
+}
+
 bool grantable(struct step *s, const struct proto_region *r,
                const struct proto_op *op)
 {
@@ -108,16 +119,15 @@ bool grantable(struct step *s, const struct proto_region *r,
     if (r->lock && r->lock != op)
         return false;
     for (const struct proto_region *x = r; x; x = x->parent)
-        if (x->write_rank >= 0 &&
-            (op->kind == OP_FOREIGN || x->write_rank != op->rank))
+        if (x->write_rank >= 0 && !own_hold(op, x->write_rank))
             return false;
     return op->mode == DRASYNC_READ || r->shared == 0;
 }
 
-static bool own_write(const struct proto_region *r, int32_t rank)
+static bool own_write(const struct proto_region *r, const struct proto_op *op)
 {
     for (; r; r = r->parent)
-        if (r->write_rank == rank)
+        if (r->write_rank >= 0 && own_hold(op, r->write_rank))
             return true;
     return false;
 }
@@ -324,7 +334,7 @@ void advance(struct step *s, struct proto_op *op)
             return;
         }
         if (!grantable(s, r, op) ||
-            (!list_empty(&r->queue) && !own_write(r, op->rank))) {
+            (!list_empty(&r->queue) && !own_write(r, op))) {
             if (op->flags & PROTO_NOWAIT)
                 op_fail(s, op, DRASYNC_EAGAIN);
             else
@@ -346,13 +356,38 @@ void advance(struct step *s, struct proto_op *op)
         complete(s, op);
 }
 
+/*
+ * @op has to wait at its next part.  Its followers ask for themselves, for what
+ * it waits for may be one of theirs to let go; and if nobody waits for it any
+ * more, it is over.  True if something changed.
+ */
+static bool thin_out(struct step *s, struct proto_op *op)
+{
+    bool changed = !list_empty(&op->followers);
+    while (!list_empty(&op->followers)) {
+        struct proto_op *follower =
+            CONTAINER(op->followers.next, struct proto_op, link);
+        op_unlist(follower);
+        make_pending(follower, op->target);
+        mark_serve(s, op->target);
+    }
+    if (op->kind == OP_FOREIGN || !op->detached)
+        return changed;
+    op_unlist(op);
+    op_fail(s, op, DRASYNC_EAGAIN);
+    return true;
+}
+
 void serve(struct step *s, struct proto_region *r)
 {
     while (r->owned && !list_empty(&r->queue)) {
         struct proto_op *op =
             CONTAINER(r->queue.next, struct proto_op, link);
-        if (!grantable(s, r, op))
-            return;
+        if (!grantable(s, r, op)) {
+            if (!thin_out(s, op))
+                return;
+            continue;
+        }
         op_unlist(op);
         if (op->kind == OP_FOREIGN) {
             grant_foreign(s, r, op);

@@ -306,4 +306,7 @@ void on_BOUNCE(struct step *s, uint32_t from, const struct proto_message *m)
         return;
     }
     take_items(s, &x);
+    /* Who bounced it may know nothing of it: hints that lead there, and were
+     * passed on, end there.  The homes know better. */
+    tell_homes(s, m);
 }

@@ -26,9 +26,11 @@ EXTRA_DIST += tests/unit/sim_seeds.sh tests/unit/sim_faults.sh \
 scenarios = \
 	tests/scenarios/address_reuse.txt \
 	tests/scenarios/bounce.txt \
+	tests/scenarios/bounce_forgotten.txt \
 	tests/scenarios/chunks.txt \
 	tests/scenarios/delete_busy.txt \
 	tests/scenarios/delete_race.txt \
+	tests/scenarios/followers.txt \
 	tests/scenarios/forwarding.txt \
 	tests/scenarios/freed.txt \
 	tests/scenarios/locate.txt \

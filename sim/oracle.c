@@ -3,7 +3,8 @@
  * rank was given agrees.
  *
  * mutual exclusion   no two ranks hold overlapping subtrees when one of the
- *                    holds is WRITE and the other was granted later
+ *                    holds is WRITE and the other was granted later, and
+ *                    nobody is given a copy to read that another writes
  * freshness          WRITE sees the last tag; READ sees tags that were all
  *                    current at one moment between asking and being granted
  * pins               what a READ hold sees does not change
@@ -128,6 +129,18 @@ static void check_owner(struct sim *sim, const struct oracle *o)
         sim_found(sim, "owner: #%llu has %u owners", NUMBER(o), owners);
 }
 
+/* Does a rank of @node other than @rank hold @o for WRITE? */
+static bool written_by_others(struct sim *sim, const struct sim_rank *rank,
+                              const struct oracle *o)
+{
+    for (uint32_t i = 0; i < sim->ranks_count; i++) {
+        struct sim_rank *other = &sim->rank[i];
+        if (other != rank && other->node == rank->node && held_write(other, o))
+            return true;
+    }
+    return false;
+}
+
 static bool alive(const struct oracle *o)
 {
     return o->death == UINT64_MAX;
@@ -220,6 +233,13 @@ void check_read_grant(struct sim *sim, struct sim_rank *rank,
                       rank->id, NUMBER(o));
             return;
         }
+        if (PIN(l)->region->owned &&
+            PIN(l)->copy == proto_newest(PIN(l)->region) &&
+            written_by_others(sim, rank, o))
+            sim_found(sim,
+                      "exclusion: rank %u was granted READ of #%llu in the "
+                      "copy that another writes",
+                      rank->id, NUMBER(o));
         if (o->birth > from)
             from = o->birth;
         if (o->death < to)
