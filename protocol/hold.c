@@ -100,7 +100,8 @@ bool pin_subtree(struct step *s, struct proto_link *list,
                  struct proto_region *top)
 {
     for (struct proto_region *r = top; r; r = proto_next(top, r)) {
-        if (r->dead || r->gone)
+        /* What is elsewhere is deleted, and this node has yet to be told. */
+        if (r->dead || r->gone || !r->owned)
             continue;
         if (!pin_new(s, list, r, copy_current(r))) {
             pins_end(s, list);

@@ -30,6 +30,7 @@ scenarios = \
 	tests/scenarios/chunks.txt \
 	tests/scenarios/delete_busy.txt \
 	tests/scenarios/delete_race.txt \
+	tests/scenarios/deleted_below.script \
 	tests/scenarios/followers.txt \
 	tests/scenarios/forwarding.txt \
 	tests/scenarios/freed.txt \

@@ -1,9 +1,14 @@
 /* run.c - a script is run: as ranks that go their own ways, or, as a scenario,
  * one command after the other. */
+#include <setjmp.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/sim.h"
+
+/* Where a run goes on whose protocol failed an assertion. */
+static sigjmp_buf aborted;
 
 static void give_out(struct sim *sim)
 {
@@ -83,7 +88,7 @@ void show_message(struct sim *sim, uint32_t from, uint32_t to,
     } flags[] = {{PROTO_NOWAIT, "nowait"},     {PROTO_DELETION, "deletion"},
                  {PROTO_DETOUR, "detour"},     {PROTO_FRESH, "fresh"},
                  {PROTO_SHARED, "shared"},     {PROTO_BUSY, "busy"},
-                 {PROTO_HELD, "held?"},        {PROTO_CANCEL, "cancel"}};
+                 {PROTO_HELD, "held?"}};
     fprintf(sim->show, "> %u -> %u %s", from, to, proto_message_name(m->type));
     if (m->region)
         show_region(sim, m->region);
@@ -159,22 +164,38 @@ static void run_scenario(struct sim *sim)
     finish_scenario(sim);
 }
 
+static void on_abort(int number)
+{
+    (void)number;
+    siglongjmp(aborted, 1);
+}
+
+static void run(struct sim *sim)
+{
+    give_out(sim);
+    if (sim->script->scenario) {
+        run_scenario(sim);
+    } else {
+        for (uint32_t i = 0; i < sim->ranks_count; i++)
+            event_rank(sim, &sim->rank[i]);
+    }
+    settle(sim);
+    if (!sim->finding[0])
+        check_end(sim);
+}
+
 bool sim_run(struct sim_script *script, FILE *show, char *finding_out,
              uint64_t *packets_out)
 {
-    struct sim sim;
+    static struct sim sim;
     world_open(&sim, script);
     sim.show = show;
-    give_out(&sim);
-    if (script->scenario) {
-        run_scenario(&sim);
-    } else {
-        for (uint32_t i = 0; i < sim.ranks_count; i++)
-            event_rank(&sim, &sim.rank[i]);
-    }
-    settle(&sim);
-    if (!sim.finding[0])
-        check_end(&sim);
+    signal(SIGABRT, on_abort);
+    if (sigsetjmp(aborted, 1) == 0)
+        run(&sim);
+    else
+        sim_found(&sim, "assertion: the protocol failed one");
+    signal(SIGABRT, SIG_DFL);
     memcpy(finding_out, sim.finding, sizeof(sim.finding));
     if (packets_out)
         *packets_out = sim.packets;

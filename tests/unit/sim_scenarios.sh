@@ -1,5 +1,6 @@
 #!/bin/sh
-# The scenarios print what their files say.
+# The scenarios print what their files say, and nothing is found in the scripts,
+# in which something was found once.
 set -eu
 status=0
 count=0
@@ -17,7 +18,11 @@ for scenario in "$abs_top_srcdir"/tests/scenarios/*.txt; do
         status=1
     }
 done
+for script in "$abs_top_srcdir"/tests/scenarios/*.script; do
+    count=$((count + 1))
+    "$abs_top_builddir/sim/simulate" script "$script" || status=1
+done
 rm -f "scenario.$$.want" "scenario.$$.got"
 [ "$count" -gt 0 ] || status=1
-echo "$count scenarios"
+echo "$count scenarios and scripts"
 exit $status
