@@ -13,8 +13,7 @@ enum {
 
 static bool has_name(uint8_t type)
 {
-    return type == PROTO_PUBLISH || type == PROTO_LOOKUP ||
-           type == PROTO_POISON;
+    return type == PROTO_POISON;
 }
 
 static uint8_t *put(uint8_t *at, uint64_t value, int bytes)
@@ -202,7 +201,6 @@ static const char *check_header(const struct proto_env *env,
                                 const struct proto_message *m)
 {
     bool transfer = m->type == PROTO_TRANSFER || m->type == PROTO_BOUNCE;
-    bool named = m->type == PROTO_PUBLISH || m->type == PROTO_LOOKUP;
     bool tree = m->type == PROTO_REQUEST || m->type == PROTO_REFUSED ||
                 m->type == PROTO_SETTLED || m->type == PROTO_RECALL ||
                 m->type == PROTO_RECALLED || m->type == PROTO_BURY ||
@@ -213,8 +211,7 @@ static const char *check_header(const struct proto_env *env,
         return "a mode that does not exist";
     if (tree && (!m->incarnation || !inside(env, m->root)))
         return "no tree";
-    if ((tree || m->type == PROTO_LOCATE || m->type == PROTO_LOCATED ||
-         m->type == PROTO_PUBLISH) &&
+    if ((tree || m->type == PROTO_LOCATE || m->type == PROTO_LOCATED) &&
         !inside(env, m->region))
         return "an address outside of the space";
     if (m->type == PROTO_LOCATED && !m->error &&
@@ -224,14 +221,8 @@ static const char *check_header(const struct proto_env *env,
         return "an empty transfer";
     if (has_name(m->type) && !memchr(m->name, 0, NAME_BYTES))
         return "a name without an end";
-    if (named && !m->name[0])
-        return "an empty name";
     if ((m->type == PROTO_REFUSED && m->error >= 0) || m->error > 0)
         return "an error that is none";
-    if ((m->type == PROTO_LOOKUP || m->type == PROTO_WITHDRAW ||
-         m->type == PROTO_CHUNK_REQUEST) &&
-        env->self != 0)
-        return "a message for the manager";
     return NULL;
 }
 

@@ -70,8 +70,7 @@ struct proto_part {
     struct proto_region *region; /* NULL: it was deleted */
 };
 
-enum op_kind { OP_ACQUIRE, OP_DELETE, OP_FOREIGN, OP_PUBLISH, OP_LOOKUP,
-               OP_CHUNK };
+enum op_kind { OP_ACQUIRE, OP_DELETE, OP_FOREIGN };
 enum op_where { AT_NOTHING, AT_QUEUE, AT_PENDING, AT_OWNER, AT_LEADER };
 enum delete_stage { DELETE_GATHER, DELETE_SENDS, DELETE_HOLDS, DELETE_BURY };
 
@@ -92,7 +91,6 @@ struct proto_op {
     uint32_t awaiting;          /* data, or answers to a delete */
     struct proto_hold *hold;
     void *waiter;
-    char name[DRASYNC_NAME_MAX + 1];
 };
 
 /* A TRANSFER that was sent: until the receiver says SETTLED and the caller
@@ -121,14 +119,6 @@ struct proto_presence {
     struct proto_link link;
     uint32_t node;
     uint64_t version; /* of the newest copy that node has */
-};
-
-struct proto_name {
-    struct proto_link link;
-    bool waits; /* a lookup */
-    uint32_t node;
-    uint64_t ticket, region, incarnation;
-    char name[DRASYNC_NAME_MAX + 1];
 };
 
 /* --- The step ------------------------------------------------------------- */
@@ -287,13 +277,8 @@ void tell_homes(struct step *s, const struct proto_message *m);
 void arrival_end(struct step *s, struct proto_arrival *a, int error);
 void answer_asker(struct step *s, struct proto_region *r);
 
-/* names.c, shutdown.c */
-void lookup_answer(struct step *s, const struct proto_name *lookup,
-                   const struct proto_name *found, int error);
-struct proto_link *name_slot(struct proto_node *node, const char *name);
-struct proto_op *ask_by_ticket(struct step *s, uint64_t ticket);
+/* shutdown.c */
 void proto_shutdown_step(struct step *s);
-void ask_detach(struct step *s, struct proto_op *op);
 
 /* delete.c, recall.c, bury.c */
 void delete_locked(struct step *s, struct proto_op *op);

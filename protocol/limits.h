@@ -20,10 +20,6 @@ enum {
     PROTO_HOPS_LONG = 3,
     /* Forwards of one request; more means that the hints are broken. */
     PROTO_HOPS_MAX = 60000,
-    /* Published names, and lookups that wait, at the manager. */
-    PROTO_NAMES_MAX = 1 << 20,
-    /* Slots of the manager's table of names. */
-    PROTO_NAME_SLOTS = 256,
 };
 
 #endif

@@ -4,7 +4,6 @@ protocol_sources = \
 	protocol/arrival.c \
 	protocol/bounce.c \
 	protocol/bury.c \
-	protocol/chunk.c \
 	protocol/codec.c \
 	protocol/copy.c \
 	protocol/delete.c \
@@ -14,13 +13,10 @@ protocol_sources = \
 	protocol/limits.h \
 	protocol/message.h \
 	protocol/locate.c \
-	protocol/lookup.c \
 	protocol/message.c \
-	protocol/names.c \
 	protocol/op.c \
 	protocol/owner.c \
 	protocol/protocol.h \
-	protocol/publish.c \
 	protocol/recall.c \
 	protocol/refused.c \
 	protocol/region.c \
@@ -28,8 +24,7 @@ protocol_sources = \
 	protocol/settled.c \
 	protocol/shutdown.c \
 	protocol/transfer.c \
-	protocol/transfer_send.c \
-	protocol/withdraw.c
+	protocol/transfer_send.c
 libdrasync_protocol_la_SOURCES = $(protocol_sources)
 include protocol/replica.mk
 

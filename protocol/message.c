@@ -35,10 +35,6 @@ void proto_node_open(struct proto_node *node, const struct proto_env *env)
 {
     memset(node, 0, sizeof(*node));
     node->env = *env;
-    for (int i = 0; i < PROTO_NAME_SLOTS; i++)
-        list_init(&node->names[i]);
-    list_init(&node->lookups);
-    list_init(&node->asks);
     node->wave = 1;
     node->counting = true;
 }

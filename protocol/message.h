@@ -16,28 +16,22 @@
 struct proto_env;
 
 #define PROTO_MESSAGES(X)                                                     \
-    X(CHUNK_REQUEST) /* version: pages wanted */                              \
-    X(CHUNK_GRANT)   /* region: address; version: pages, 0 if none is left */ \
-    X(LOCATE)        /* who has this address? */                              \
-    X(LOCATED)       /* ANCESTORs root first, hint; or an error */            \
-    X(REQUEST)       /* a hold of region, of part of a subtree, for ticket */ \
-    X(TRANSFER)      /* the answer */                                         \
-    X(BOUNCE)        /* a TRANSFER's tokens come back: no memory */           \
-    X(REFUSED)       /* the other answer */                                   \
-    X(SETTLED)       /* what came with ticket is in place or given up */      \
-    X(OWNER)         /* to the home: who has the token now */                 \
-    X(RECALL)        /* is it held there, or still being sent? */             \
-    X(RECALLED)                                                               \
-    X(BURY)          /* forget it: it is deleted */                           \
-    X(BURIED)                                                                 \
-    X(FREED)         /* to the home: it is gone; EXTENTs that come back */    \
-    X(PUBLISH)                                                                \
-    X(LOOKUP)                                                                 \
-    X(WITHDRAW)      /* a name with its region, or a lookup by ticket */      \
-    X(NAMED)         /* the answer to PUBLISH and LOOKUP */                   \
-    X(DONE)          /* shutdown: counts, up the tree */                      \
-    X(STOP)          /* down the tree: count again, or end */                 \
-    X(POISON)        /* why the job ends */
+    X(LOCATE)   /* who has this address? */                              \
+    X(LOCATED)  /* ANCESTORs root first, hint; or an error */            \
+    X(REQUEST)  /* a hold of region, of part of a subtree, for ticket */ \
+    X(TRANSFER) /* the answer */                                         \
+    X(BOUNCE)   /* a TRANSFER's tokens come back: no memory */           \
+    X(REFUSED)  /* the other answer */                                   \
+    X(SETTLED)  /* what came with ticket is in place or given up */      \
+    X(OWNER)    /* to the home: who has the token now */                 \
+    X(RECALL)   /* is it held there, or still being sent? */             \
+    X(RECALLED)                                                          \
+    X(BURY)     /* forget it: it is deleted */                           \
+    X(BURIED)                                                            \
+    X(FREED)    /* to the home: it is gone; EXTENTs that come back */    \
+    X(DONE)     /* shutdown: counts, up the tree */                      \
+    X(STOP)     /* down the tree: count again, or end */                 \
+    X(POISON)   /* why the job ends */
 
 enum proto_message_type {
     PROTO_NO_MESSAGE,
@@ -71,7 +65,6 @@ enum proto_flags {
     PROTO_SHARED = 1 << 5,   /* READ: the sender keeps writers out till SETTLED */
     PROTO_BUSY = 1 << 6,     /* RECALLED: held there */
     PROTO_AGAIN = 1 << 7,    /* STOP: count again */
-    PROTO_CANCEL = 1 << 9,   /* WITHDRAW: a lookup by ticket */
     PROTO_LOST = 1 << 11,    /* REQUEST: from the home along all hints */
     PROTO_MORE = 1 << 10,    /* REQUEST, waiter: parts of the subtree follow */
     PROTO_HELD = 1 << 8,     /* RECALL: the second question, for holds */
@@ -88,7 +81,7 @@ struct proto_item {
 struct proto_message {
     uint8_t type, mode;
     uint16_t flags, hops;
-    int16_t error;   /* REFUSED, LOCATED, NAMED: a drasync_error */
+    int16_t error;   /* REFUSED, LOCATED: a drasync_error */
     uint32_t node;   /* the node that asked in the first place */
     uint32_t via;    /* had the token at move `epoch` */
     uint32_t items_count;
@@ -96,7 +89,7 @@ struct proto_message {
     uint64_t root;   /* the tree */
     uint64_t region, incarnation, version, epoch;
     uint64_t sent, received; /* DONE */
-    char name[DRASYNC_NAME_MAX + 1]; /* names, POISON */
+    char name[DRASYNC_NAME_MAX + 1]; /* POISON */
     const struct proto_item *items;
 };
 

@@ -406,12 +406,9 @@ void proto_detach(struct proto_node *node, struct proto_op *op,
     struct step s;
     step_begin(&s, node, out);
     op->detached = true;
-    if (op->kind == OP_LOOKUP || op->kind == OP_PUBLISH ||
-        op->kind == OP_CHUNK)
-        ask_detach(&s, op);
-    else if (op->where == AT_LEADER ||
-             (op->where != AT_OWNER && op->where != AT_NOTHING &&
-              list_empty(&op->followers))) {
+    if (op->where == AT_LEADER ||
+        (op->where != AT_OWNER && op->where != AT_NOTHING &&
+         list_empty(&op->followers))) {
         struct proto_region *r = op->at;
         bool queued = op->where == AT_QUEUE;
         op_unlist(op);

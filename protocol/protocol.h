@@ -62,7 +62,6 @@ enum proto_type {
     PROTO_SENDING,
     PROTO_ARRIVAL,
     PROTO_PRESENCE,
-    PROTO_NAME,
     PROTO_TYPES,
 };
 
@@ -110,7 +109,6 @@ struct proto_region {
     bool home;    /* its address was cut here */
     bool present; /* other nodes may count on this record */
     bool dead;    /* deleted; waits until all nodes have forgotten it */
-    bool named;   /* (home) it was published */
     bool locating;
     uint32_t hint;  /* where the token went, */
     uint64_t epoch; /* and its move that was: grows by one each */
@@ -188,10 +186,6 @@ struct proto_env {
      * that was deleted here. */
     bool (*extent)(void *ctx, const struct proto_region *region, uint32_t i,
                    uint64_t *address, uint64_t *pages);
-    /* (manager) Cut a chunk for @node: at least @pages if possible; *pages_out
-     * is 0 when none is left. */
-    void (*chunk_cut)(void *ctx, uint32_t node, uint64_t pages,
-                      uint64_t *address_out, uint64_t *pages_out);
     /* Messages of this node so far, without DONE and STOP: for shutdown.  The
      * data of a TRANSFER (its SHIPs together) counts as one more: sent with
      * the message, received after proto_arrived(), or when it is thrown away
@@ -202,13 +196,9 @@ struct proto_env {
 /* The size of an object of @type in bytes. */
 size_t proto_object_size(enum proto_type type);
 
-/* Shutdown, names and locates of a node; touched by PROTO_TREE_ALL steps. */
+/* The shutdown of a node; touched by PROTO_TREE_ALL steps. */
 struct proto_node {
     struct proto_env env;
-    struct proto_link names[PROTO_NAME_SLOTS]; /* manager */
-    struct proto_link lookups;                 /* manager: those that wait */
-    struct proto_link asks; /* own publish, lookup and chunk operations */
-    uint32_t names_count, lookups_count;
     bool finished;  /* all its ranks are done */
     bool stopped;   /* STOP came: the job is over */
     bool counting;  /* this node's part of the wave has not gone up */
@@ -358,7 +348,7 @@ int proto_acquire(struct proto_node *node, int32_t rank,
 /*
  * The waiter gives up: no effect will name it.  The operation may go on
  * without it; what it gets is released at once.  Tree: that of the region it
- * asked for (publish, lookup, chunk: PROTO_TREE_ALL).
+ * asked for.
  */
 void proto_detach(struct proto_node *node, struct proto_op *op,
                   struct proto_effects *out);
@@ -424,23 +414,6 @@ struct proto_copy *proto_newest(const struct proto_region *region);
  * first; NULL at the end. */
 struct proto_region *proto_next(const struct proto_region *top,
                                 const struct proto_region *at);
-
-/* --- Names, chunks (PROTO_TREE_ALL) --------------------------------------- */
-
-/*
- * The result is a GRANTED effect (publish: region NULL; lookup: address;
- * chunk: address and pages, 0 if none is left) or FAILED.
- *   DRASYNC_EINVAL (name), DRASYNC_EEXIST, DRASYNC_ENOREGION, DRASYNC_ENOMEM,
- *   DRASYNC_EAGAIN  a lookup with @nowait of a name that is not published
- */
-int proto_publish(struct proto_node *node, const char *name, uint64_t address,
-                  void *waiter, struct proto_op **op_out,
-                  struct proto_effects *out);
-int proto_lookup(struct proto_node *node, const char *name, bool nowait,
-                 void *waiter, struct proto_op **op_out,
-                 struct proto_effects *out);
-int proto_chunk(struct proto_node *node, uint64_t pages, void *waiter,
-                struct proto_op **op_out, struct proto_effects *out);
 
 /* --- Events from the wire ------------------------------------------------- */
 

@@ -22,8 +22,6 @@ size_t proto_object_size(enum proto_type type)
         return sizeof(struct proto_arrival);
     case PROTO_PRESENCE:
         return sizeof(struct proto_presence);
-    case PROTO_NAME:
-        return sizeof(struct proto_name);
     case PROTO_TYPES:
         break;
     }
@@ -258,17 +256,7 @@ static void region_dead_one(struct step *s, struct proto_region *r)
 {
     r->gone = r->dead = true;
     r->present = false;
-    if (r->home && r->named) {
-        struct proto_message m = {.type = PROTO_WITHDRAW,
-                                  .node = self_of(s),
-                                  .region = r->address,
-                                  .incarnation = r->incarnation};
-        if (self_of(s) == 0)
-            on_WITHDRAW(s, 0, &m);
-        else
-            *send_message(s, 0, PROTO_WITHDRAW) = m;
-    }
-    r->home = r->named = false;
+    r->home = false;
     region_end_waiting(s, r);
     while (!list_empty(&r->parts)) {
         struct proto_part *part =

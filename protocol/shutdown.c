@@ -56,7 +56,7 @@ void proto_shutdown_step(struct step *s)
     struct proto_node *node = s->node;
     uint64_t sent, received;
     if (!node->finished || node->stopped || !node->counting ||
-        node->children_done < children_of(s) || !list_empty(&node->asks))
+        node->children_done < children_of(s))
         return;
     s->env->traffic(s->env->ctx, &sent, &received);
     node->sent_sum += sent;

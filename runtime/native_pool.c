@@ -313,18 +313,7 @@ static bool env_extent(void *ctx, const struct proto_region *region, uint32_t i,
     return true;
 }
 
-/* Names, chunks and the end of the job are the runtime's own; see names.c,
- * chunks.c and shutdown.c. */
-static void env_chunk_cut(void *ctx, uint32_t node, uint64_t pages,
-                          uint64_t *address_out, uint64_t *pages_out)
-{
-    (void)ctx;
-    (void)node;
-    (void)pages;
-    *address_out = 0;
-    *pages_out = 0;
-}
-
+/* The end of the job is the runtime's own: see shutdown.c. */
 static void env_traffic(void *ctx, uint64_t *sent_out, uint64_t *received_out)
 {
     (void)ctx;
@@ -347,7 +336,6 @@ void native_env_fill(struct proto_env *env)
         .ticket = env_ticket,
         .home = env_home,
         .extent = env_extent,
-        .chunk_cut = env_chunk_cut,
         .traffic = env_traffic,
     };
 }

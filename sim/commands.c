@@ -4,22 +4,6 @@
 
 #include "sim/sim.h"
 
-/* A chunk is needed first; the command is done again when it has come. */
-static bool need_chunk(struct sim *sim, struct sim_rank *rank)
-{
-    struct proto_effects *out = effects_take(sim);
-    rank->blocked = true;
-    rank->op = NULL;
-    struct proto_op *op;
-    int err = proto_chunk(&sim->node[rank->node].proto, SIM_CHUNK_PAGES, rank,
-                          &op, out);
-    if (err != PROTO_WAIT)
-        rank->blocked = false;
-    effects_run(sim, rank->node, out, NULL);
-    effects_give(sim, out);
-    return !rank->blocked;
-}
-
 static bool do_create(struct sim *sim, struct sim_rank *rank,
                       const struct sim_command *c)
 {
@@ -37,8 +21,6 @@ static bool do_create(struct sim *sim, struct sim_rank *rank,
             return true;
     }
     uint64_t address = page_cut(sim, rank->node);
-    if (!address)
-        return need_chunk(sim, rank);
     struct proto_effects *out = effects_take(sim);
     uint64_t tag = ++sim->step;
     struct sim_frames *frames = frames_new(sim, tag);
@@ -194,36 +176,8 @@ static bool do_alloc(struct sim *sim, struct sim_rank *rank, struct oracle *o)
         o->extents_count == 16)
         return true;
     uint64_t address = page_cut(sim, rank->node);
-    if (!address)
-        return need_chunk(sim, rank);
     o->extents[o->extents_count++] = address;
     return true;
-}
-
-static bool do_name(struct sim *sim, struct sim_rank *rank,
-                    const struct sim_command *c)
-{
-    char name[32];
-    struct oracle *o = sim->slot[c->slot];
-    struct proto_node *node = &sim->node[rank->node].proto;
-    snprintf(name, sizeof(name), "name%u", c->other % 8);
-    if (c->verb == SIM_PUBLISH && !o)
-        return true;
-    rank->blocked = true;
-    struct proto_effects *out = effects_take(sim);
-    int err;
-    if (c->verb == SIM_PUBLISH)
-        err = proto_publish(node, name, o->address, rank, &rank->op, out);
-    else
-        err = proto_lookup(node, name, c->other % 2 == 0, rank, &rank->op, out);
-    if (err != PROTO_WAIT)
-        rank->blocked = false;
-    else if (c->verb == SIM_LOOKUP)
-        event_add(sim, sim->now + 50, EVENT_TIMEOUT, rank->id, rank->serial,
-                  NULL);
-    effects_run(sim, rank->node, out, NULL);
-    effects_give(sim, out);
-    return err != PROTO_WAIT;
 }
 
 static bool do_read(struct sim *sim, struct sim_rank *rank, struct oracle *o)
@@ -269,9 +223,6 @@ bool rank_do(struct sim *sim, struct sim_rank *rank,
         return do_read(sim, rank, o);
     case SIM_ALLOC:
         return do_alloc(sim, rank, o);
-    case SIM_PUBLISH:
-    case SIM_LOOKUP:
-        return do_name(sim, rank, c);
     case SIM_DROP:
         do_drop(sim, rank);
         return true;

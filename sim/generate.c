@@ -56,9 +56,7 @@ static uint8_t verb_of(uint64_t *state, uint32_t readers)
         return SIM_CREATE;
     if (at < 93)
         return SIM_ALLOC;
-    if (at < 96)
-        return SIM_DELETE;
-    return at < 98 ? SIM_PUBLISH : SIM_LOOKUP;
+    return at < 97 ? SIM_DELETE : SIM_RELEASE;
 }
 
 /* Ranks tend to release what they took: a few commands about one slot. */

@@ -27,7 +27,6 @@ scenarios = \
 	tests/scenarios/address_reuse.txt \
 	tests/scenarios/bounce.txt \
 	tests/scenarios/bounce_forgotten.txt \
-	tests/scenarios/chunks.txt \
 	tests/scenarios/delete_busy.txt \
 	tests/scenarios/delete_race.txt \
 	tests/scenarios/deleted_below.script \
@@ -35,7 +34,6 @@ scenarios = \
 	tests/scenarios/forwarding.txt \
 	tests/scenarios/freed.txt \
 	tests/scenarios/locate.txt \
-	tests/scenarios/names.txt \
 	tests/scenarios/overlapping.txt \
 	tests/scenarios/owner.txt \
 	tests/scenarios/pinned_other_node.txt \

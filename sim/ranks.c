@@ -223,20 +223,7 @@ void rank_ended(struct sim *sim, struct sim_rank *rank,
     rank->op = NULL;
     rank->serial++;
     int error = e->kind == PROTO_FAILED ? e->error : 0;
-    struct sim_node *node = &sim->node[rank->node];
     switch (rank->doing.verb) {
-    case SIM_CREATE:
-    case SIM_SUB:
-    case SIM_ALLOC:
-        if (!error && e->pages) {
-            for (uint64_t i = 0; i < e->pages; i++)
-                page_free(node, e->address + (i << 12));
-        }
-        if (!error && rank_do(sim, rank, &rank->doing))
-            break;
-        if (error)
-            break;
-        return;
     case SIM_DELETE:
         if (error)
             rank_check_error(sim, rank, error);
@@ -245,9 +232,6 @@ void rank_ended(struct sim *sim, struct sim_rank *rank,
         for (struct oracle *x = sim->regions; x; x = x->next)
             if (oracle_below(x, rank->target))
                 x->deleting = false;
-        break;
-    case SIM_PUBLISH:
-    case SIM_LOOKUP:
         break;
     default:
         if (error)

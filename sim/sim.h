@@ -37,8 +37,6 @@ enum sim_verb {
     SIM_WRITE,
     SIM_READ,
     SIM_ALLOC,
-    SIM_PUBLISH,
-    SIM_LOOKUP,
     SIM_DROP,
     SIM_END,
     SIM_VERBS,
@@ -49,7 +47,7 @@ struct sim_command {
     uint32_t rank;
     uint8_t verb, mode;
     bool together; /* scenarios: do not wait for the messages to settle */
-    uint32_t slot, other; /* other: parent, name, or timeout */
+    uint32_t slot, other; /* other: parent, or timeout */
 };
 
 struct sim_script {
@@ -211,7 +209,7 @@ struct proto_region *world_find(struct sim *sim, uint32_t node,
                                 uint64_t address);
 struct proto_region *world_next_root(struct sim *sim, uint32_t node,
                                      uint64_t *cursor);
-/* A page cut on @node; 0: needs a chunk. */
+/* A page cut on @node. */
 uint64_t page_cut(struct sim *sim, uint32_t node);
 void page_free(struct sim_node *node, uint64_t address);
 void page_back(struct sim *sim, uint32_t node, uint64_t address,

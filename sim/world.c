@@ -240,24 +240,6 @@ static bool env_extent(void *ctx, const struct proto_region *region, uint32_t i,
     return true;
 }
 
-static void env_chunk_cut(void *ctx, uint32_t node, uint64_t pages,
-                          uint64_t *address_out, uint64_t *pages_out)
-{
-    struct place *place = ctx;
-    struct sim *sim = place->sim;
-    (void)pages;
-    if (sim->chunks_count == sim->chunks_room) {
-        uint32_t room = sim->chunks_room ? sim->chunks_room * 2 : 64;
-        sim->chunk_owner =
-            realloc(sim->chunk_owner, room * sizeof(*sim->chunk_owner));
-        sim->chunks_room = room;
-    }
-    *address_out = CHUNK_BIT | (uint64_t)sim->chunks_count * SIM_CHUNK_PAGES
-                                   << 12;
-    *pages_out = SIM_CHUNK_PAGES;
-    sim->chunk_owner[sim->chunks_count++] = node;
-}
-
 static void env_traffic(void *ctx, uint64_t *sent_out, uint64_t *received_out)
 {
     struct place *place = ctx;
@@ -265,15 +247,31 @@ static void env_traffic(void *ctx, uint64_t *sent_out, uint64_t *received_out)
     *received_out = place->sim->node[place->node].received;
 }
 
+/* The node's lane is used up: the manager gives it more addresses. */
+static void chunk_cut(struct sim *sim, uint32_t id)
+{
+    uint32_t chunk = sim->chunks_count;
+    if (chunk == sim->chunks_room) {
+        uint32_t room = sim->chunks_room ? sim->chunks_room * 2 : 64;
+        sim->chunk_owner =
+            realloc(sim->chunk_owner, room * sizeof(*sim->chunk_owner));
+        sim->chunks_room = room;
+    }
+    sim->chunk_owner[sim->chunks_count++] = id;
+    for (uint64_t i = 0; i < SIM_CHUNK_PAGES; i++)
+        page_free(&sim->node[id],
+                  CHUNK_BIT | ((uint64_t)chunk * SIM_CHUNK_PAGES + i) << 12);
+}
+
 uint64_t page_cut(struct sim *sim, uint32_t id)
 {
     struct sim_node *node = &sim->node[id];
-    if (node->free_count)
-        return node->free_pages[--node->free_count];
-    if (node->lane_used < sim->script->lane_pages)
+    if (!node->free_count && node->lane_used < sim->script->lane_pages)
         return (uint64_t)(id + 1) << LANE_SHIFT |
                (uint64_t)(++node->lane_used) << 12;
-    return 0;
+    if (!node->free_count)
+        chunk_cut(sim, id);
+    return node->free_pages[--node->free_count];
 }
 
 bool page_used(struct sim *sim, uint64_t address)
@@ -358,7 +356,6 @@ void world_open(struct sim *sim, struct sim_script *script)
             .ticket = env_ticket,
             .home = env_home,
             .extent = env_extent,
-            .chunk_cut = env_chunk_cut,
             .traffic = env_traffic,
         };
         sim->node[i].id = i;

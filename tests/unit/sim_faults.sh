@@ -43,7 +43,7 @@ think 1
 0.1 acquire 1 write
 END
 caught 1 "completeness: "
-caught 2 "freshness: "
+caught 2 "freshness: " 4
 caught 4 "pins: "
 caught 8 "consistency: "
 caught 16 "owner: "
