@@ -40,13 +40,14 @@ libdrasync_la_SOURCES = shim/takeover.c shim/takeover.h shim/takeover_run.c \
 libdrasync_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 libdrasync_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 \
 	-Wl,-Bsymbolic-functions -Wl,-z,nodelete \
-	-export-symbols-regex '^(drasync_.*|P?MPI_(Init|Init_thread|Finalize|Query_thread)|(new|delete|acquire|release)_region|new_subregion|ralloc)$$'
+	-export-symbols-regex '^(drasync_.*|P?MPI_(Init|Init_thread|Finalize|Query_thread)|ucp_disconnect_nb|(new|delete|acquire|release)_region|new_subregion|ralloc)$$'
 libdrasync_la_LIBADD = libdrasync_runtime.la libdrasync_protocol.la \
 	libdrasync_memory.la libdrasync_transport.la $(LIBUNWIND_LIBS)
 
 # Tests.
 check_PROGRAMS += tests/programs/runtime_probe
-tests_programs_runtime_probe_SOURCES = tests/programs/runtime_probe.c
+tests_programs_runtime_probe_SOURCES = tests/programs/runtime_probe.c \
+	shim/takeover.c shim/takeover_run.c shim/takeover_wanted.c
 tests_programs_runtime_probe_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_runtime_probe_LDADD = libdrasync_runtime.la \
 	libdrasync_protocol.la libdrasync_memory.la libdrasync_transport.la \

@@ -1,5 +1,5 @@
 /*
- * The MPI calls that we take over, as symbols.  This file is compiled into both
+ * The MPI calls that we take over, and one of UCX, as symbols.  This file is compiled into both
  * libraries: a preloaded library's own dependencies come after libmpich in the
  * order of symbols, so libdrasync.so alone would not be asked.
  *
@@ -63,4 +63,9 @@ int MPI_Query_thread(int *provided)
 int PMPI_Query_thread(int *provided)
 {
     return drasync_takeover_query_thread(NEXT(PMPI_Query_thread), provided);
+}
+
+void *ucp_disconnect_nb(void *endpoint)
+{
+    return drasync_takeover_disconnect(NEXT(ucp_disconnect_nb), endpoint);
 }

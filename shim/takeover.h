@@ -21,6 +21,14 @@ int drasync_takeover_finalize(int (*next)(void));
 int drasync_takeover_query_thread(int (*next)(int *), int *provided);
 
 /*
+ * UCX's call to close a connection, which MPICH makes in MPI_Finalize and nowhere
+ * else.  Once all ranks have nothing more to say it is answered here: see
+ * transport/boot_leave.c.
+ */
+void *ucp_disconnect_nb(void *endpoint);
+void *drasync_takeover_disconnect(void *(*next)(void *), void *endpoint);
+
+/*
  * Does the executable or a library it loaded refer to a call of ours (and get it
  * from us)?  Libraries of ours do not count.
  */

@@ -1,5 +1,6 @@
 #include "shim/takeover.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <mpi.h>
 #include <stdbool.h>
@@ -145,6 +146,20 @@ int drasync_takeover_finalize(int (*next)(void))
     err = next();
     finalize_depth--;
     return err;
+}
+
+void *drasync_takeover_disconnect(void *(*next)(void *), void *endpoint)
+{
+    void *ucx;
+
+    if (boot_left())
+        return NULL; /* as from UCX: done, nothing to wait for */
+    if (!next) {
+        /* An MPI that a plug-in loaded for itself. */
+        ucx = dlopen("libucp.so.0", RTLD_NOW | RTLD_NOLOAD);
+        next = ucx ? (__typeof__(next))dlsym(ucx, "ucp_disconnect_nb") : NULL;
+    }
+    return next ? next(endpoint) : NULL;
 }
 
 int drasync_takeover_query_thread(int (*next)(int *), int *provided)

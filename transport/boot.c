@@ -9,9 +9,12 @@
 #include "drasync.h"
 
 static void (*finalize_hook)(void);
+static bool closed_in_order;
 
 /* An attribute of MPI_COMM_SELF is deleted by MPI_Finalize before anything
- * else; it reaches us where MPI_Finalize itself could not be taken over. */
+ * else; it reaches us where MPI_Finalize itself could not be taken over, and
+ * below all tools.  Attributes go in the reverse of the order they came in, so
+ * ours, which is early, sees what others do in theirs. */
 static int on_finalize(MPI_Comm comm, int keyval, void *value, void *extra)
 {
     (void)comm;
@@ -20,6 +23,8 @@ static int on_finalize(MPI_Comm comm, int keyval, void *value, void *extra)
     (void)extra;
     if (finalize_hook)
         finalize_hook();
+    if (closed_in_order)
+        boot_leave();
     return MPI_SUCCESS;
 }
 
@@ -194,6 +199,7 @@ void boot_close(struct boot *boot, bool alone)
         return;
     finalize_hook = NULL;
     if (!alone && !boot_finalized()) {
+        closed_in_order = true;
         if (boot->leaders != MPI_COMM_NULL)
             mpi.Comm_free(&boot->leaders);
         if (boot->node != MPI_COMM_NULL)

@@ -91,8 +91,12 @@ int boot_min(struct boot *boot, enum boot_scope scope, int64_t *value);
 int boot_transport(struct boot *boot, const struct transport_events *events,
                    void *user, struct transport **out);
 
-/* Free the communicators; collective over all, or not at all if @alone. */
+/* Free the communicators; collective over all, or not at all if @alone.  If not
+ * alone, MPI_Finalize must come next on all ranks; see boot_leave.c. */
 void boot_close(struct boot *boot, bool alone);
+
+/* May MPI leave its connections as they are?  See boot_leave.c. */
+bool boot_left(void);
 
 /* End the job now. */
 void boot_abort(int code) __attribute__((noreturn));

@@ -9,4 +9,7 @@ struct boot {
     int rank, ranks;
 };
 
+/* Inside of MPI_Finalize, at its beginning, on all ranks. */
+void boot_leave(void);
+
 #endif /* DRASYNC_TRANSPORT_BOOT_MPI_H */

@@ -3,6 +3,7 @@ libdrasync_transport_la_SOURCES = \
 	transport/boot.c \
 	transport/boot.h \
 	transport/boot_find.c \
+	transport/boot_leave.c \
 	transport/boot_mpi.h \
 	transport/bulk.c \
 	transport/engine.c \

@@ -51,6 +51,23 @@ static void ring_round(void)
     }
 }
 
+/* The program's own messages, between all ranks. */
+static void talk_in_pairs(void)
+{
+    enum { BYTES = 100000 };
+    char *out = calloc(1, BYTES), *in = calloc(1, BYTES);
+
+    for (int i = 0; i < 3 * runtime.ranks; i++) {
+        int to = (runtime.rank + i) % runtime.ranks;
+        int from = (runtime.rank + 3 * runtime.ranks - i) % runtime.ranks;
+
+        MPI_Sendrecv(out, BYTES, MPI_BYTE, to, 0, in, BYTES, MPI_BYTE, from, 0,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    free(out);
+    free(in);
+}
+
 static void echo(const struct runtime_caller *caller, const void *request,
                  size_t bytes)
 {
@@ -206,6 +223,8 @@ int main(int argc, char **argv)
         if (runtime.leader)
             send_bulk();
     }
+    if (!strcmp(what, "pairs"))
+        talk_in_pairs();
     if (!strcmp(what, "killed")) {
         /* The last rank dies; the others wait for it. */
         int result;

@@ -1,0 +1,87 @@
+/*
+ * Leaving MPI when it runs over TCP.
+ *
+ * MPICH 4.0 and 4.1 with UCX end so: each rank closes its connections, calls
+ * UCX's progress until all are closed, and waits in the launcher's barrier,
+ * without progress, for the others.  But to close a TCP connection on which
+ * anything was sent, UCX asks the peer, and the peer's UCX answers only while
+ * its rank makes progress.  A rank that comes a little later therefore asks one
+ * that sits in the barrier, and the job hangs.  (An answer counts as something
+ * sent: closing twice, or flushing before, does not help.)
+ *
+ * That closing has a use: what a rank has sent, but UCX still keeps, leaves
+ * before its progress ends.  So first see to it that nothing is kept.  Once all
+ * ranks are here every message of the program has been received, by the rules
+ * of MPI_Finalize; a barrier gets every pair of ranks connected that the second
+ * barrier uses; and that one's few bytes go straight into connections that have
+ * room.  After it MPI is told that its connections are closed.  It comes to the
+ * launcher's barrier at once, and behind that takes them down by force.
+ *
+ * With adapters that do the acknowledging themselves the wait ends, and the
+ * bytes of the last barrier could still be in work there; so this is for hosts
+ * whose UCX has only TCP between them.
+ */
+#include "transport/boot.h"
+#include "transport/boot_mpi.h"
+#include "transport/mpi_table.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool left;
+
+static bool has_rdma_devices(void)
+{
+    DIR *devices = opendir("/sys/class/infiniband");
+    const struct dirent *entry;
+    bool found = false;
+
+    if (!devices)
+        return false;
+    while (!found && (entry = readdir(devices)))
+        found = entry->d_name[0] != '.';
+    closedir(devices);
+    return found;
+}
+
+/* Does UCX_TLS allow TCP, and but for that what stays on a host? */
+static bool asked_for_tcp(void)
+{
+    static const char *const words[] = {
+        "tcp", "self", "sm", "shm", "mm", "posix", "sysv", "cma", "knem",
+        "xpmem", NULL };
+    const char *at = getenv("UCX_TLS");
+    bool tcp = false;
+
+    while (at && *at) {
+        size_t bytes = strcspn(at, ",");
+        int i = 0;
+
+        while (words[i] && (strlen(words[i]) != bytes ||
+                            strncmp(words[i], at, bytes) != 0))
+            i++;
+        if (!words[i])
+            return false;
+        tcp |= i == 0;
+        at += bytes + (at[bytes] == ',');
+    }
+    return tcp;
+}
+
+void boot_leave(void)
+{
+    int only_tcp = asked_for_tcp() || !has_rdma_devices();
+
+    if (left || mpi.Allreduce(MPI_IN_PLACE, &only_tcp, 1, MPI_INT, MPI_LAND,
+                              MPI_COMM_WORLD))
+        return;
+    if (only_tcp && !mpi.Barrier(MPI_COMM_WORLD) &&
+        !mpi.Barrier(MPI_COMM_WORLD))
+        left = true;
+}
+
+bool boot_left(void)
+{
+    return left;
+}
