@@ -20,6 +20,7 @@ libdrasync_memory_la_SOURCES = \
 	memory/limit.h \
 	memory/lock.c \
 	memory/lock.h \
+	memory/passed.h \
 	memory/os.c \
 	memory/os.h \
 	memory/os_memory.c \

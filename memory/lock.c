@@ -2,10 +2,29 @@
 
 #include "drasync.h"
 
+#include "memory/passed.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#ifdef PASSED_TRACKED
+
+_Bool passed_shared;
+
+void passed_set_shared(void)
+{
+    passed_shared = 1;
+}
+
+#else
+
+void passed_set_shared(void)
+{
+}
+
+#endif
 
 #if LOCK_CHECKED
 
@@ -105,6 +124,7 @@ static int taken(struct lock *lock, int result)
 {
     if (result == 0) {
         note_taken(lock);
+        passed_take();
         return 0;
     }
     if (result == EBUSY)
@@ -133,6 +153,7 @@ void lock_give(struct lock *lock)
 {
     int result;
 
+    passed_give();
     note_given(lock);
     result = pthread_mutex_unlock(&lock->mutex);
     assert(!result);

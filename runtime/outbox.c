@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "memory/control.h"
+#include "memory/passed.h"
 #include "runtime/dispatch.h"
 #include "runtime/runtime.h"
 #include "runtime/shared.h"
@@ -73,6 +74,7 @@ int runtime_send(const struct runtime_message *m)
 
     struct runtime_outbox *box = &runtime.shared->outbox;
     atomic_fetch_add(&box->pending, 1);
+    passed_give();
     head = atomic_load_explicit(&box->head, memory_order_relaxed);
     do
         out->next = head;
@@ -87,6 +89,7 @@ static struct runtime_outgoing *take_all(struct runtime_outbox *box)
     struct runtime_outgoing *stack = atomic_exchange(&box->head, NULL);
     struct runtime_outgoing *first = NULL;
 
+    passed_take();
     while (stack) {
         struct runtime_outgoing *next = stack->next;
         stack->next = first;

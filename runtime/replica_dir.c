@@ -175,11 +175,15 @@ static void heap_kill(struct replica_heap *heap)
 static void heap_recycle(struct replica_heap *heap)
 {
     int foreign = heap->node != runtime.node;
+    struct extent *extent, *next;
 
-    while (heap->extents) {
-        struct extent *extent = heap->extents;
-
-        heap->extents = extent->next;
+    if (lock_take(&heap->lock))
+        return;
+    next = heap->extents;
+    heap->extents = NULL;
+    lock_give(&heap->lock);
+    while ((extent = next)) {
+        next = extent->next;
         if (foreign)
             extent_remove(&runtime.space, extent);
         else

@@ -10,6 +10,7 @@
 
 #include "memory/control.h"
 #include "memory/limit.h"
+#include "memory/passed.h"
 #include "memory/space.h"
 
 #define LINE_BYTES 512
@@ -121,6 +122,8 @@ int start_memory(void)
     int data_fd = -1, control_fd = -1, candidate = 0;
     int err = space_layout_for(runtime.options.space_bytes, &layout);
 
+    if (runtime.locals > 1)
+        passed_set_shared();
     if (err && runtime.rank == 0)
         runtime_say("cannot start: DRASYNC_SPACE must be a power of two from "
                     "64M to 16T");

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "memory/passed.h"
 #include "runtime/death.h"
 #include "runtime/runtime.h"
 
@@ -89,6 +90,7 @@ static int sleep_and_check(_Atomic uint32_t *word, uint32_t value,
 void waiter_wake(struct waiter *w, int result)
 {
     w->result = result;
+    passed_give();
     if (atomic_exchange_explicit(&w->word, 2, memory_order_acq_rel) == 1)
         wait_futex_wake(&w->word, 1);
 }
@@ -121,12 +123,14 @@ int waiter_wait(struct waiter *w, uint64_t deadline_us, int *result_out)
             return err;
     }
 woken:
+    passed_take();
     *result_out = w->result;
     return 0;
 }
 
 void doorbell_ring(struct doorbell *d)
 {
+    passed_give();
     atomic_fetch_add_explicit(&d->rings, 1, memory_order_seq_cst);
     if (atomic_load_explicit(&d->sleepers, memory_order_seq_cst))
         wait_futex_wake(&d->rings, INT32_MAX);

@@ -1,0 +1,60 @@
+/*
+ * passed.h - for ThreadSanitizer: memory that came through another process.
+ *
+ * A process frees an object or hands it over; another takes it, fills it and
+ * hands it back, or frees it, and the first uses it again.  ThreadSanitizer
+ * sees only one process, and takes the two uses in it for a race, as what
+ * ordered them was done by the other.  So where several processes share a node,
+ * whoever takes a shared lock, or a list that another process filled, comes
+ * after all that this process did before it gave any of them.  With one process
+ * to a node, locks are told apart as usual.  Without ThreadSanitizer all this
+ * does nothing.
+ */
+#ifndef MEMORY_PASSED_H
+#define MEMORY_PASSED_H
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PASSED_TRACKED 1
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__)
+#define PASSED_TRACKED 1
+#endif
+
+/* Several processes use this node's memory. */
+void passed_set_shared(void);
+
+#ifdef PASSED_TRACKED
+
+#include <sanitizer/tsan_interface.h>
+
+extern _Bool passed_shared; /* set before threads are started */
+
+/* What this process did so far others may see. */
+static inline void passed_give(void)
+{
+    if (passed_shared)
+        __tsan_release(&passed_shared);
+}
+
+/* What is read from now on others may have made. */
+static inline void passed_take(void)
+{
+    if (passed_shared)
+        __tsan_acquire(&passed_shared);
+}
+
+#else
+
+static inline void passed_give(void)
+{
+}
+
+static inline void passed_take(void)
+{
+}
+
+#endif
+
+#endif
