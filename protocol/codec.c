@@ -150,6 +150,42 @@ static unsigned items_of(uint8_t type)
     }
 }
 
+enum {
+    REQUEST_FLAGS = PROTO_NOWAIT | PROTO_DELETION | PROTO_DETOUR | PROTO_FRESH |
+                    PROTO_LOST | PROTO_MORE,
+};
+
+/* The flags that a message of @type may have. */
+static unsigned flags_of(uint8_t type)
+{
+    switch (type) {
+    case PROTO_REQUEST:
+        return REQUEST_FLAGS;
+    case PROTO_TRANSFER:
+        return PROTO_SHARED;
+    case PROTO_RECALL:
+        return PROTO_HELD;
+    case PROTO_RECALLED:
+        return PROTO_BUSY;
+    case PROTO_STOP:
+        return PROTO_AGAIN;
+    default:
+        return 0;
+    }
+}
+
+static unsigned item_flags_of(uint8_t kind)
+{
+    switch (kind) {
+    case PROTO_ITEM_REGION:
+        return PROTO_DATA;
+    case PROTO_ITEM_WAITER:
+        return REQUEST_FLAGS;
+    default:
+        return 0;
+    }
+}
+
 static bool inside(const struct proto_env *env, uint64_t address)
 {
     return env->home(env->ctx, address) != -2;
@@ -158,6 +194,35 @@ static bool inside(const struct proto_env *env, uint64_t address)
 static bool mode_valid(uint8_t mode)
 {
     return mode == DRASYNC_READ || mode == DRASYNC_WRITE;
+}
+
+/* Where @item stands among the others, and what it belongs to. */
+static const char *check_place(const struct proto_message *m,
+                               const struct proto_item *item, uint32_t i)
+{
+    bool transfer = m->type == PROTO_TRANSFER || m->type == PROTO_BOUNCE;
+    bool tree = item->kind == PROTO_ITEM_REGION || item->kind == PROTO_ITEM_TODO;
+    bool about_region = item->kind == PROTO_ITEM_CHILD ||
+                        item->kind == PROTO_ITEM_WAITER ||
+                        item->kind == PROTO_ITEM_PRESENCE;
+    /* What bounces may be only what lies below. */
+    if (transfer && i == 0 &&
+        (item->kind != PROTO_ITEM_REGION ||
+         (m->type == PROTO_TRANSFER && item->address != m->region)))
+        return "a transfer that does not begin with its region";
+    if (transfer && i > 0 && item[-1].kind == PROTO_ITEM_TODO &&
+        item->kind != PROTO_ITEM_TODO)
+        return "an item after what is not sent";
+    if (about_region && m->mode != DRASYNC_WRITE)
+        return "a token's items without a token";
+    if (tree && item->parent == item->address)
+        return "a region that is its own parent";
+    if (tree && !item->parent &&
+        (item->kind == PROTO_ITEM_TODO || item->address != m->root))
+        return "an item without a parent";
+    if (m->type == PROTO_LOCATED && i == 0 && item->address != m->root)
+        return "LOCATED in another tree";
+    return NULL;
 }
 
 static const char *check_item(const struct proto_env *env,
@@ -169,17 +234,11 @@ static const char *check_item(const struct proto_env *env,
         return "an item that this message does not carry";
     if (item->node >= env->nodes)
         return "an item with a node that does not exist";
-    bool about_region = item->kind == PROTO_ITEM_CHILD ||
-                        item->kind == PROTO_ITEM_WAITER ||
-                        item->kind == PROTO_ITEM_PRESENCE;
-    bool transfer = m->type == PROTO_TRANSFER || m->type == PROTO_BOUNCE;
-    /* What bounces may be only what lies below. */
-    if (transfer && i == 0 &&
-        (item->kind != PROTO_ITEM_REGION ||
-         (m->type == PROTO_TRANSFER && item->address != m->region)))
-        return "a transfer that does not begin with its region";
-    if (about_region && m->mode != DRASYNC_WRITE)
-        return "a token's items without a token";
+    if (item->flags & ~item_flags_of(item->kind))
+        return "an item with a flag that it does not have";
+    const char *why = check_place(m, item, i);
+    if (why)
+        return why;
     if (item->kind == PROTO_ITEM_WAITER)
         return mode_valid(item->mode) ? NULL : "a waiter without a mode";
     if (item->kind == PROTO_ITEM_PRESENCE)
@@ -207,16 +266,27 @@ static const char *check_header(const struct proto_env *env,
                 m->type == PROTO_BURIED || transfer;
     if (m->node >= env->nodes || m->via >= env->nodes)
         return "a node that does not exist";
+    if (m->flags & ~flags_of(m->type))
+        return "a flag that this message does not have";
+    if (m->type == PROTO_LOCATE && m->node == env->self)
+        return "an own question that comes back";
+    if (m->type == PROTO_BOUNCE && m->mode != DRASYNC_WRITE)
+        return "copies that come back";
     if ((m->type == PROTO_REQUEST || transfer) && !mode_valid(m->mode))
         return "a mode that does not exist";
     if (tree && (!m->incarnation || !inside(env, m->root)))
         return "no tree";
-    if ((tree || m->type == PROTO_LOCATE || m->type == PROTO_LOCATED) &&
+    if ((tree || m->type == PROTO_LOCATE || m->type == PROTO_LOCATED ||
+         m->type == PROTO_OWNER || m->type == PROTO_FREED) &&
         !inside(env, m->region))
         return "an address outside of the space";
     if (m->type == PROTO_LOCATED && !m->error &&
         (!m->incarnation || !m->epoch))
         return "LOCATED without what was located";
+    if (m->type == PROTO_LOCATED && m->items_count >= PROTO_DEPTH_MAX)
+        return "LOCATED too deep";
+    if (m->type == PROTO_LOCATED && !m->items_count && m->root != m->region)
+        return "LOCATED in another tree";
     if (transfer && m->items_count == 0)
         return "an empty transfer";
     if (has_name(m->type) && !memchr(m->name, 0, NAME_BYTES))
@@ -232,6 +302,7 @@ int proto_decode(const struct proto_env *env, const void *bytes,
 {
     const uint8_t *at = bytes;
     *why_out = "not a message";
+    memset(message, 0, sizeof(*message));
     if (!shaped(bytes, size_bytes, message))
         return DRASYNC_EINVAL;
     at += HEADER_BYTES;

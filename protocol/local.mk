@@ -32,3 +32,8 @@ check_PROGRAMS += tests/unit/protocol_local
 tests_unit_protocol_local_SOURCES = tests/unit/protocol_local.c
 tests_unit_protocol_local_LDADD = libdrasync_protocol.la
 TESTS += tests/unit/protocol_local
+
+check_PROGRAMS += tests/unit/protocol_codec.t
+tests_unit_protocol_codec_t_SOURCES = tests/unit/protocol_codec.c
+tests_unit_protocol_codec_t_LDADD = libdrasync_protocol.la
+TESTS += tests/unit/protocol_codec.t
