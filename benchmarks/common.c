@@ -1,5 +1,6 @@
 #include "benchmarks/common.h"
 
+#include <dlfcn.h>
 #include <mpi.h>
 #include <sched.h>
 #include <stdio.h>
@@ -27,9 +28,9 @@ static void help(const struct bench *b)
            "%s\n"
            "  --tiny            small sizes and few runs: to see that it works\n"
            "  --runs N          measure each side so often (default %d)\n"
-           "  --launch COMMAND  what starts a job of this program, where each\n"
-           "                    measurement is a job of its own\n"
-           "  --side SIDE       measure ours or theirs once, print the number\n"
+           "  --launch COMMAND  what starts a job of this program, where the sides\n"
+           "                    are measured in jobs of their own\n"
+           "  --side SIDE       measure ours or theirs, print the numbers\n"
            "  --help, --version\n\n"
            "scripts/bench runs it as it is meant to be run.\n",
            b->name, b->what, b->runs);
@@ -47,7 +48,7 @@ static int option(struct bench *b, const char *name, const char *value)
     if (!strcmp(name, "--runs")) {
         if (!value || report_parse_u64(value, 1, BENCH_RUNS_MAX, &number))
             return usage(b, "--runs takes a number from 1 to 1000", "");
-        b->runs = b->runs_tiny = (int)number;
+        b->runs = (int)number;
     } else if (!strcmp(name, "--launch")) {
         if (!value)
             return usage(b, "--launch takes a command", "");
@@ -64,6 +65,8 @@ static int option(struct bench *b, const char *name, const char *value)
 
 void bench_options(struct bench *b, int argc, char **argv)
 {
+    int tiny_runs = 1;
+
     self = argv[0];
     b->side = BENCH_BOTH;
     b->launch = "";
@@ -87,10 +90,12 @@ void bench_options(struct bench *b, int argc, char **argv)
         status = option(b, argv[i], argv[i + 1]);
         if (status)
             exit(status);
+        if (!strcmp(argv[i], "--runs"))
+            tiny_runs = b->runs;
         i++;
     }
     if (b->tiny)
-        b->runs = b->runs_tiny ? b->runs_tiny : 1;
+        b->runs = tiny_runs;
 }
 
 /* --- Ranks ---------------------------------------------------------------------- */
@@ -114,11 +119,37 @@ static void pin(struct bench *b)
     sched_setaffinity(0, sizeof(one), &one);
 }
 
+/*
+ * MPI without DRASync, for their side: MPI's own function, which the library
+ * has taken over in this program.
+ */
+static void mpi_init_plain(void)
+{
+    int (*init)(int *, char ***) = NULL;
+    Dl_info info;
+    void *mpi;
+
+    /* A function that nobody takes over tells where MPI is. */
+    if (dladdr((void *)(uintptr_t)MPI_Iprobe, &info) &&
+        (mpi = dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD)))
+        *(void **)(void *)&init = dlsym(mpi, "MPI_Init");
+    bench_require(init && !init(NULL, NULL), "MPI_Init");
+}
+
 void bench_mpi_start(struct bench *b, int ranks_needed)
 {
-    int given;
+    if (b->side == BENCH_THEIRS)
+        mpi_init_plain();
+    bench_drasync_start(b, ranks_needed);
+}
 
-    MPI_Init_thread(NULL, NULL, MPI_THREAD_SINGLE, &given);
+void bench_drasync_start(struct bench *b, int ranks_needed)
+{
+    int started;
+
+    MPI_Initialized(&started);
+    if (!started)
+        MPI_Init(NULL, NULL);
     mpi_runs = true;
     MPI_Comm_rank(MPI_COMM_WORLD, &b->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &b->ranks);
@@ -137,6 +168,10 @@ void bench_mpi_start(struct bench *b, int ranks_needed)
 void bench_start(struct bench *b, int argc, char **argv, int ranks_needed)
 {
     bench_options(b, argc, argv);
+    if (b->side == BENCH_BOTH && b->jobs) {
+        bench_drive(b);
+        exit(bench_finish(b));
+    }
     bench_mpi_start(b, ranks_needed);
 }
 
@@ -153,6 +188,20 @@ void bench_barrier_asleep(void)
             return;
         nanosleep(&pause, NULL);
     }
+}
+
+void *bench_buffer(size_t bytes)
+{
+    void *buffer = malloc(bytes);
+
+    bench_require(buffer != NULL, "malloc");
+    return memset(buffer, 0, bytes);
+}
+
+double bench_told(double value, int from)
+{
+    MPI_Bcast(&value, 1, MPI_DOUBLE, from, MPI_COMM_WORLD);
+    return value;
 }
 
 double bench_now_ns(void)
@@ -176,67 +225,91 @@ void bench_compare(struct bench *b, bench_fn *ours, bench_fn *theirs,
 {
     bench_fn *const side[2] = { ours, theirs };
 
-    if (b->side != BENCH_BOTH) {
-        bench_add(b, b->side, side[b->side](arg));
-        return;
-    }
-    ours(arg);
-    theirs(arg);
+    for (int s = 0; s < 2; s++)
+        if (b->side == BENCH_BOTH || b->side == (enum bench_side)s)
+            side[s](arg);
     for (int i = 0; i < b->runs; i++)
         for (int turn = 0; turn < 2; turn++) {
             enum bench_side s = (enum bench_side)((i + turn) % 2);
 
-            bench_add(b, s, side[s](arg));
+            if (b->side == BENCH_BOTH || b->side == s)
+                bench_add(b, s, side[s](arg));
         }
 }
 
-void bench_print_side(const struct bench *b, double value)
+/* Read the numbers that a job prints; how many. */
+static int drive_read(struct bench *b, FILE *job, enum bench_side side,
+                      bool count)
 {
-    if (b->rank == 0) {
-        printf("side=%.17g\n", value);
-        fflush(stdout);
+    char line[256], *why;
+    int found = 0;
+    double value;
+
+    while (fgets(line, sizeof(line), job)) {
+        if (sscanf(line, "side=%lf", &value) == 1) {
+            if (count)
+                bench_add(b, side, value);
+            found++;
+        }
+        why = strstr(line, " skipped: ");
+        if (why) {
+            line[strcspn(line, "\n")] = 0;
+            bench_skip(b, why + strlen(" skipped: "));
+        }
     }
+    return found;
 }
 
-/* Start the program for one side, and read its number. */
-static double drive_one(const struct bench *b, const char *program,
-                        enum bench_side side)
+/* What a job said on stderr, if it gave no result.  Otherwise that is about how
+ * its ranks left. */
+static void drive_failed(const struct bench *b, const char *command,
+                         const char *errors)
 {
-    char command[4096], line[256];
-    double value = 0;
-    bool found = false;
-    FILE *job;
-    int n = snprintf(command, sizeof(command), "%s '%s' --side %s%s",
-                     b->launch, program, side == BENCH_OURS ? "ours" : "theirs",
-                     b->tiny ? " --tiny" : "");
+    char line[256];
+    FILE *f = fopen(errors, "r");
 
+    while (f && fgets(line, sizeof(line), f))
+        fputs(line, stderr);
+    unlink(errors);
+    fprintf(stderr, "%s: no result from: %s\n", b->name, command);
+    exit(1);
+}
+
+/* A job for one side, which measures @runs times; the numbers count if @count. */
+static void drive_one(struct bench *b, enum bench_side side, int runs,
+                      bool count)
+{
+    char command[4096], errors[] = "/tmp/drasync-bench-XXXXXX";
+    int n, file = mkstemp(errors);
+    FILE *job;
+
+    bench_require(file >= 0, "mkstemp");
+    close(file);
+    n = snprintf(command, sizeof(command),
+                 "%s '%s' --side %s --runs %d%s 2>%s", b->launch, self,
+                 side == BENCH_OURS ? "ours" : "theirs", runs,
+                 b->tiny ? " --tiny" : "", errors);
     bench_require(n > 0 && (size_t)n < sizeof(command), "command too long");
     job = popen(command, "r");
     bench_require(job != NULL, "popen");
-    while (fgets(line, sizeof(line), job))
-        if (sscanf(line, "side=%lf", &value) == 1)
-            found = true;
-    n = pclose(job);
-    if (!found || n) {
-        fprintf(stderr, "%s: no result from: %s\n", b->name, command);
-        exit(1);
-    }
-    return value;
+    n = drive_read(b, job, side, count);
+    pclose(job);
+    if (!n)
+        drive_failed(b, command, errors);
+    unlink(errors);
 }
 
-void bench_drive(struct bench *b, const char *theirs)
+void bench_drive(struct bench *b)
 {
-    const char *const program[2] = { self, theirs ? theirs : self };
+    int jobs = b->jobs < b->runs ? b->jobs : b->runs;
+    int runs = (b->runs + jobs - 1) / jobs;
 
     fflush(stdout);
-    drive_one(b, program[0], BENCH_OURS);
-    drive_one(b, program[1], BENCH_THEIRS);
-    for (int i = 0; i < b->runs; i++)
-        for (int turn = 0; turn < 2; turn++) {
-            enum bench_side s = (enum bench_side)((i + turn) % 2);
-
-            bench_add(b, s, drive_one(b, program[s], s));
-        }
+    drive_one(b, BENCH_OURS, 1, false);
+    drive_one(b, BENCH_THEIRS, 1, false);
+    for (int i = 0; i < jobs; i++)
+        for (int turn = 0; turn < 2; turn++)
+            drive_one(b, (enum bench_side)((i + turn) % 2), runs, true);
 }
 
 /* --- The result ------------------------------------------------------------------- */
@@ -294,8 +367,13 @@ static void print_line(struct bench *b)
     fflush(stdout);
 }
 
-/* Not there in a program that is not linked to it. */
-extern int drasync_finalize(void) __attribute__((weak));
+/* For bench_drive(). */
+static void print_side(const struct bench *b)
+{
+    for (int i = 0; i < b->count[b->side]; i++)
+        printf("side=%.17g\n", b->value[b->side][i]);
+    fflush(stdout);
+}
 
 static bool several_hosts(const struct bench *b)
 {
@@ -309,17 +387,15 @@ static bool several_hosts(const struct bench *b)
     return here < b->ranks;
 }
 
+/* Between hosts MPI_Finalize is left out: over TCP, MPICH 4.0.2 may stay in it
+ * for ever. */
 static void mpi_end(const struct bench *b)
 {
-    /* Over TCP MPICH 4.0.2 may stay in MPI_Finalize for ever. */
-    bool leave = several_hosts(b);
-
-    if (!leave) {
+    if (!several_hosts(b)) {
         MPI_Finalize();
         return;
     }
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (drasync_finalize)
+    if (drasync_running())
         drasync_finalize();
     MPI_Barrier(MPI_COMM_WORLD);
     _exit(0);
@@ -327,8 +403,8 @@ static void mpi_end(const struct bench *b)
 
 int bench_finish(struct bench *b)
 {
-    if (b->side != BENCH_BOTH)
-        bench_print_side(b, b->value[b->side][0]);
+    if (b->rank == 0 && b->side != BENCH_BOTH)
+        print_side(b);
     else if (b->rank == 0)
         print_line(b);
     if (mpi_runs)
@@ -342,7 +418,7 @@ void bench_skip(const struct bench *b, const char *reason)
         printf("%s skipped: %s\n", b->name, reason);
     fflush(stdout);
     if (mpi_runs)
-        MPI_Finalize();
+        mpi_end(b);
     exit(BENCH_SKIP);
 }
 

@@ -36,8 +36,8 @@ struct bench {
     /* Filled in by the program. */
     const char *name, *unit, *what; /* what: for --help, whole lines */
     enum bench_kind kind;
-    int runs;      /* of each side, unless --runs */
-    int runs_tiny; /* with --tiny; 0: 1 */
+    int runs; /* of each side, unless --runs */
+    int jobs; /* at most so many for each side; 0: all in one process */
 
     /* Filled in here. */
     bool tiny;
@@ -56,30 +56,36 @@ struct bench {
  */
 void bench_options(struct bench *b, int argc, char **argv);
 
-/* Start MPI and pin this rank to core number rank (modulo cores). */
+/* Start MPI, on their side without DRASync, and pin this rank to core number
+ * rank (modulo cores). */
 void bench_mpi_start(struct bench *b, int ranks_needed);
+/* The same with DRASync on both sides. */
+void bench_drasync_start(struct bench *b, int ranks_needed);
 
-/* bench_options(), then bench_mpi_start(). */
+/* bench_options(), then bench_mpi_start(); but for --side that is not given, if
+ * there are `jobs`: bench_drive() and the end of the process. */
 void bench_start(struct bench *b, int argc, char **argv, int ranks_needed);
 
-/* Run the sides in turns, changing who begins; all ranks call it.  A side
- * returns what it measured; rank 0's counts. */
+/*
+ * Run the sides in turns, changing who begins, after a warm-up of each; all
+ * ranks call it.  A side returns what it measured; rank 0's counts.  With --side
+ * it is that side alone.
+ */
 typedef double bench_fn(void *arg);
 void bench_compare(struct bench *b, bench_fn *ours, bench_fn *theirs,
                    void *arg);
 
 /*
- * The same with a new process or job for each measurement: the program is
- * started as "LAUNCH PROGRAM --side ours", and prints a number with
- * bench_print_side().  @theirs, if not NULL, is the program for the other side.
+ * Measure each side in jobs of its own, in turns: "LAUNCH PROGRAM --side ours".
+ * Where their side is MPI it runs without DRASync: a progress thread, or locks
+ * for MPI_THREAD_MULTIPLE, are not theirs to pay for, nor to profit from.
  */
-void bench_drive(struct bench *b, const char *theirs);
-void bench_print_side(const struct bench *b, double value);
+void bench_drive(struct bench *b);
 
 /* Note a measurement; where the two functions above do not fit. */
 void bench_add(struct bench *b, enum bench_side side, double value);
 
-/* Add a field to the line, as "name=%.4g" of the median of @values. */
+/* Add a field to the line, as "name=%.4g". */
 void bench_extra(struct bench *b, const char *name, double value);
 double bench_median(double *values, int count);
 
@@ -101,7 +107,13 @@ static inline void bench_check(int err, const char *what)
     bench_require(!err, what);
 }
 
+/* Memory that is there: written all over. */
+void *bench_buffer(size_t bytes);
+
 double bench_now_ns(void);
+
+/* What rank @from measured, on all ranks. */
+double bench_told(double value, int from);
 
 /* Wait for all ranks without taking a core from those that still work. */
 void bench_barrier_asleep(void);

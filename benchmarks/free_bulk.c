@@ -15,6 +15,7 @@ static struct bench bench = {
     .unit = "us",
     .what = "delete_region() of 10 M objects and free() of each.\n",
     .runs = 7,
+    .jobs = BENCH_RUNS_MAX,
 };
 
 static double ours(size_t count)
@@ -47,7 +48,7 @@ int main(int argc, char **argv)
     bench_options(&bench, argc, argv);
     count = bench.tiny ? OBJECTS_TINY : OBJECTS_MANY;
     if (bench.side == BENCH_BOTH)
-        bench_drive(&bench, NULL);
+        bench_drive(&bench);
     else
         bench_add(&bench, bench.side,
                   bench.side == BENCH_OURS ? ours(count) : theirs(count));

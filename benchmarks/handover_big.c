@@ -13,9 +13,6 @@
  */
 #include "benchmarks/handover.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define BYTES        ((size_t)256 << 20)
 #define BYTES_TINY   ((size_t)1 << 20)
 #define WORDS        16
@@ -67,7 +64,8 @@ int main(int argc, char **argv)
         .unit = "us",
         .what = "WRITE handover of a 256 MiB region, one way; MPI_Send and "
                 "MPI_Recv of as\nmuch.\n",
-        .runs = 7,
+        .runs = 9,
+        .jobs = 3,
     };
     struct both both = { 0 };
 
@@ -75,10 +73,10 @@ int main(int argc, char **argv)
     both.rank = bench.rank;
     both.bytes = bench.tiny ? BYTES_TINY : BYTES;
     both.stride = both.bytes / WORDS / sizeof(uint64_t);
-    both.handed = handover_region(bench.rank, both.bytes, &both.region);
-    both.word = malloc(both.bytes);
-    bench_require(both.word != NULL, "malloc");
-    memset(both.word, 0, both.bytes);
+    if (bench.side == BENCH_OURS)
+        both.handed = handover_region(bench.rank, both.bytes, &both.region);
+    else
+        both.word = bench_buffer(both.bytes);
     bench_compare(&bench, ours, theirs, &both);
     return bench_finish(&bench);
 }

@@ -167,7 +167,7 @@ static double theirs(void *arg)
     return (double)p.handovers / (end - begin) * 1e9;
 }
 
-static void prepare(struct both *b)
+static void region_make(struct both *b)
 {
     struct {
         drasync_region_t region;
@@ -183,6 +183,10 @@ static void prepare(struct both *b)
     MPI_Bcast(&made, sizeof(made), MPI_BYTE, 0, MPI_COMM_WORLD);
     b->region = made.region;
     b->prize = made.prize;
+}
+
+static void window_make(struct both *b)
+{
     MPI_Win_allocate(sizeof(*b->window), 1, MPI_INFO_NULL, MPI_COMM_WORLD,
                      (void *)&b->window, &b->win);
     *b->window = (struct window){ .next = -1, .tail = -1 };
@@ -203,14 +207,20 @@ int main(int argc, char **argv)
                 "MCS lock of\nMPI-3 one-sided operations with the data in a "
                 "window.\n",
         .runs = 9,
+        .jobs = 3,
     };
     struct both both = { .bench = &bench };
 
     bench_start(&bench, argc, argv, 2);
     both.seconds = bench.tiny ? SECONDS_TINY : SECONDS;
-    prepare(&both);
+    if (bench.side == BENCH_OURS)
+        region_make(&both);
+    else
+        window_make(&both);
     bench_compare(&bench, ours, theirs, &both);
-    MPI_Win_unlock_all(both.win);
-    MPI_Win_free(&both.win);
+    if (bench.side == BENCH_THEIRS) {
+        MPI_Win_unlock_all(both.win);
+        MPI_Win_free(&both.win);
+    }
     return bench_finish(&bench);
 }

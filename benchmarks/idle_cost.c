@@ -4,14 +4,12 @@
  *
  * ours    a job whose ranks have made, handed round and released a region, and
  *         then compute
- * theirs  the same job of the same source without DRASync (idle_plain)
+ * theirs  the same, in a job in which DRASync was not started
  *
  * A job of its own for each measurement.  Each rank computes in its cache; timed:
  * the slowest rank, from a barrier to its end.
  */
-#include "benchmarks/common.h"
-
-#include <mpi.h>
+#include "benchmarks/handover.h"
 
 #define STEPS      400000000
 #define STEPS_TINY 100000
@@ -43,10 +41,6 @@ static double measure(uint64_t steps)
     return slowest;
 }
 
-#ifndef IDLE_PLAIN
-
-#include "benchmarks/handover.h"
-
 /* So that whatever starts with the first use has started. */
 static void use_regions(int rank)
 {
@@ -58,10 +52,6 @@ static void use_regions(int rank)
     bench_check(drasync_release(region), "release");
 }
 
-#else
-#define use_regions(rank) ((void)0)
-#endif
-
 int main(int argc, char **argv)
 {
     static struct bench bench = {
@@ -70,15 +60,12 @@ int main(int argc, char **argv)
         .what = "Computation on all cores beside DRASync that is idle, and "
                 "without DRASync.\n",
         .runs = 7,
+        .jobs = BENCH_RUNS_MAX,
     };
 
-    bench_options(&bench, argc, argv);
-    if (bench.side == BENCH_BOTH) {
-        bench_drive(&bench, BENCH_IDLE_PLAIN);
-        return bench_finish(&bench);
-    }
-    bench_mpi_start(&bench, 1);
-    use_regions(bench.rank);
+    bench_start(&bench, argc, argv, 1);
+    if (bench.side == BENCH_OURS)
+        use_regions(bench.rank);
     bench_add(&bench, bench.side,
               measure(bench.tiny ? STEPS_TINY : STEPS));
     return bench_finish(&bench);

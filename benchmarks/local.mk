@@ -4,7 +4,8 @@
 noinst_LTLIBRARIES += benchmarks/libbench.la
 benchmarks_libbench_la_SOURCES = \
 	benchmarks/common.c benchmarks/common.h \
-	benchmarks/handover.h benchmarks/objects.h
+	benchmarks/handover.h benchmarks/objects.h \
+	benchmarks/pages.h benchmarks/reacquire.h
 benchmarks_libbench_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 benchmarks_libbench_la_LIBADD = programs/common/libcommon.la
 
@@ -79,17 +80,63 @@ benchmarks_tree_transfer_LDADD = $(bench_ldadd)
 
 bench_programs += benchmarks/idle_cost
 benchmarks_idle_cost_SOURCES = benchmarks/idle_cost.c
-benchmarks_idle_cost_CPPFLAGS = $(bench_cppflags) \
-	-DBENCH_IDLE_PLAIN='"$(abs_top_builddir)/benchmarks/idle_plain"'
+benchmarks_idle_cost_CPPFLAGS = $(bench_cppflags)
 benchmarks_idle_cost_LDFLAGS = $(bench_ldflags)
 benchmarks_idle_cost_LDADD = $(bench_ldadd)
 
-bench_programs += benchmarks/idle_plain
-benchmarks_idle_plain_SOURCES = benchmarks/idle_cost.c
-benchmarks_idle_plain_CPPFLAGS = $(bench_cppflags) -DIDLE_PLAIN \
-	-DBENCH_IDLE_PLAIN=NULL
-benchmarks_idle_plain_LDFLAGS = $(bench_ldflags)
-benchmarks_idle_plain_LDADD = benchmarks/libbench.la $(MPI_LIBS)
+bench_programs += benchmarks/read_shared
+benchmarks_read_shared_SOURCES = benchmarks/read_shared.c
+benchmarks_read_shared_CPPFLAGS = $(bench_cppflags)
+benchmarks_read_shared_LDFLAGS = $(bench_ldflags)
+benchmarks_read_shared_LDADD = $(bench_ldadd)
+
+bench_programs += benchmarks/wire_latency
+benchmarks_wire_latency_SOURCES = benchmarks/wire_latency.c
+benchmarks_wire_latency_CPPFLAGS = $(bench_cppflags)
+benchmarks_wire_latency_LDFLAGS = $(bench_ldflags)
+benchmarks_wire_latency_LDADD = $(bench_ldadd)
+
+bench_programs += benchmarks/wire_busy
+benchmarks_wire_busy_SOURCES = benchmarks/wire_busy.c
+benchmarks_wire_busy_CPPFLAGS = $(bench_cppflags)
+benchmarks_wire_busy_LDFLAGS = $(bench_ldflags)
+benchmarks_wire_busy_LDADD = $(bench_ldadd)
+
+bench_programs += benchmarks/wire_bandwidth
+benchmarks_wire_bandwidth_SOURCES = benchmarks/wire_bandwidth.c
+benchmarks_wire_bandwidth_CPPFLAGS = $(bench_cppflags)
+benchmarks_wire_bandwidth_LDFLAGS = $(bench_ldflags)
+benchmarks_wire_bandwidth_LDADD = $(bench_ldadd)
+
+bench_programs += benchmarks/wire_many
+benchmarks_wire_many_SOURCES = benchmarks/wire_many.c
+benchmarks_wire_many_CPPFLAGS = $(bench_cppflags)
+benchmarks_wire_many_LDFLAGS = $(bench_ldflags)
+benchmarks_wire_many_LDADD = $(bench_ldadd)
+
+bench_programs += benchmarks/reacquire_unchanged
+benchmarks_reacquire_unchanged_SOURCES = benchmarks/reacquire_unchanged.c
+benchmarks_reacquire_unchanged_CPPFLAGS = $(bench_cppflags)
+benchmarks_reacquire_unchanged_LDFLAGS = $(bench_ldflags)
+benchmarks_reacquire_unchanged_LDADD = $(bench_ldadd)
+
+bench_programs += benchmarks/reacquire_touched
+benchmarks_reacquire_touched_SOURCES = benchmarks/reacquire_touched.c
+benchmarks_reacquire_touched_CPPFLAGS = $(bench_cppflags)
+benchmarks_reacquire_touched_LDFLAGS = $(bench_ldflags)
+benchmarks_reacquire_touched_LDADD = $(bench_ldadd)
+
+bench_programs += benchmarks/manager_messages
+benchmarks_manager_messages_SOURCES = benchmarks/manager_messages.c
+benchmarks_manager_messages_CPPFLAGS = $(bench_cppflags)
+benchmarks_manager_messages_LDFLAGS = $(bench_ldflags)
+benchmarks_manager_messages_LDADD = $(bench_ldadd)
+
+bench_programs += benchmarks/paper_protocol
+benchmarks_paper_protocol_SOURCES = benchmarks/paper_protocol.c
+benchmarks_paper_protocol_CPPFLAGS = $(bench_cppflags)
+benchmarks_paper_protocol_LDFLAGS = $(bench_ldflags)
+benchmarks_paper_protocol_LDADD = $(bench_ldadd)
 
 bench-programs: $(bench_programs)
 bench: $(bench_programs)

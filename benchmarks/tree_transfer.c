@@ -66,13 +66,6 @@ static struct node *build(region r, unsigned depth, uint64_t *value)
     return n;
 }
 
-/* The time that rank 1 measured, for rank 0. */
-static double told(double ms)
-{
-    MPI_Bcast(&ms, 1, MPI_DOUBLE, 1, MPI_COMM_WORLD);
-    return ms;
-}
-
 static void check_sum(const struct both *b, uint64_t sum)
 {
     bench_require(sum == (uint64_t)b->nodes * (b->nodes - 1) / 2, "sum");
@@ -104,7 +97,7 @@ static double ours(void *arg)
         release_region(made.region);
         check_sum(b, value);
     }
-    ms = told(ms);
+    ms = bench_told(ms, 1);
     if (b->rank == 0)
         delete_region(made.region);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -155,7 +148,7 @@ static double theirs(void *arg)
         ms = (bench_now_ns() - begin) * 1e-6;
         check_sum(b, sum);
     }
-    return told(ms);
+    return bench_told(ms, 1);
 }
 
 int main(int argc, char **argv)
@@ -166,6 +159,7 @@ int main(int argc, char **argv)
         .what = "A binary tree of 1 M nodes: acquire and walk; pack, send, "
                 "receive, rebuild\nand walk.\n",
         .runs = 9,
+        .jobs = 3,
     };
     struct both both = { 0 };
     uint64_t value = 0;
@@ -174,11 +168,12 @@ int main(int argc, char **argv)
     both.rank = bench.rank;
     both.depth = bench.tiny ? DEPTH_TINY : DEPTH;
     both.nodes = ((size_t)1 << both.depth) - 1;
-    if (both.rank == 0)
-        both.tree = build(NULL, both.depth, &value);
-    both.packed = malloc(both.nodes * sizeof(*both.packed));
-    both.arrived = malloc(both.nodes * sizeof(*both.arrived));
-    bench_require(both.packed && both.arrived, "malloc");
+    if (bench.side == BENCH_THEIRS) {
+        if (both.rank == 0)
+            both.tree = build(NULL, both.depth, &value);
+        both.packed = bench_buffer(both.nodes * sizeof(*both.packed));
+        both.arrived = bench_buffer(both.nodes * sizeof(*both.arrived));
+    }
     bench_compare(&bench, ours, theirs, &both);
     return bench_finish(&bench);
 }

@@ -1,0 +1,115 @@
+/*
+ * paper_protocol - the right to write 16 MiB goes from rank to rank, every rank
+ * a node of its own on one host.
+ *
+ * ours    DRASYNC_NODE=rank: as data travels between nodes
+ * theirs  with DRASYNC_WIRE=paged too: the paper's two messages for each page of
+ *         4 KiB
+ *
+ * The mean of several handovers; every page is changed in between.  Timed at the
+ * receiver: drasync_acquire() for WRITE, and a look at every page.
+ */
+#include "benchmarks/handover.h"
+#include "benchmarks/pages.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#define BYTES      ((size_t)16 << 20)
+#define BYTES_TINY ((size_t)1 << 18)
+#define HANDOVERS  8
+
+/* How long to wait for the library to tell how many messages there were. */
+#define TELL_NS 3e9
+
+static double handover(int rank, int from, drasync_region_t region,
+                       uint64_t *object, size_t bytes)
+{
+    double begin, ms = 0;
+    uint64_t sum = 0;
+
+    if (rank == from) {
+        bench_check(drasync_acquire(region, DRASYNC_WRITE), "acquire");
+        pages_change(object, bytes, 1);
+        bench_check(drasync_release(region), "release");
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1 - from) {
+        begin = bench_now_ns();
+        bench_check(drasync_acquire(region, DRASYNC_WRITE), "acquire");
+        sum = pages_read(object, bytes);
+        ms = (bench_now_ns() - begin) * 1e-6;
+        bench_check(drasync_release(region), "release");
+    }
+    bench_keep(&sum);
+    bench_barrier_asleep();
+    return bench_told(ms, 1 - from);
+}
+
+/* Did this rank send as many messages as pages?  It is told now and then. */
+static int sent_pages(uint64_t pages)
+{
+    const struct timespec pause = { .tv_nsec = 20000000 };
+    double end = bench_now_ns() + TELL_NS;
+    struct drasync_stats stats;
+
+    do {
+        bench_check(drasync_get_stats(&stats), "get_stats");
+        if (stats.messages_sent >= pages)
+            return 1;
+        nanosleep(&pause, NULL);
+    } while (bench_now_ns() < end);
+    return 0;
+}
+
+struct both {
+    int rank;
+    size_t bytes;
+    drasync_region_t region;
+    uint64_t *object;
+};
+
+static double measure(void *arg)
+{
+    struct both *b = arg;
+    double ms = 0;
+
+    for (int i = 0; i < HANDOVERS; i++)
+        ms += handover(b->rank, i % 2, b->region, b->object, b->bytes);
+    return ms / HANDOVERS;
+}
+
+int main(int argc, char **argv)
+{
+    static struct bench bench = {
+        .name = "paper_protocol",
+        .unit = "ms",
+        .what = "WRITE of 16 MiB between nodes; the same with "
+                "DRASYNC_WIRE=paged.\n",
+        .runs = 6,
+        .jobs = 3,
+    };
+    struct both both;
+    int paged;
+
+    bench_options(&bench, argc, argv);
+    if (bench.side == BENCH_BOTH) {
+        bench_drive(&bench);
+        return bench_finish(&bench);
+    }
+    setenv("DRASYNC_NODE", "rank", 1);
+    if (bench.side == BENCH_THEIRS)
+        setenv("DRASYNC_WIRE", "paged", 1);
+    bench_drasync_start(&bench, 2);
+    both.rank = bench.rank;
+    both.bytes = bench.tiny ? BYTES_TINY : BYTES;
+    both.object =
+        (void *)handover_region(bench.rank, both.bytes, &both.region);
+    bench_compare(&bench, measure, measure, &both);
+    paged = bench.side == BENCH_OURS ||
+            sent_pages(both.bytes / 4096 * HANDOVERS / 2);
+    MPI_Bcast(&paged, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (!paged)
+        bench_skip(&bench, "DRASYNC_WIRE=paged is not in this build");
+    return bench_finish(&bench);
+}
