@@ -91,14 +91,13 @@ static void insert_free(const struct space *space, struct buddy *buddy,
 }
 
 int buddy_create(const struct space *space, struct buddy *buddy,
-                 uint64_t base_page, uint64_t pages, uint64_t cached_pages_max)
+                 uint64_t base_page, uint64_t pages)
 {
     int err;
 
     memset(buddy, 0, sizeof(*buddy));
     buddy->base_page = base_page;
     buddy->pages = pages;
-    buddy->cached_pages_max = cached_pages_max;
     err = lock_init(&buddy->trim_lock, LOCK_RANK_TRIM,
                     control_poison_flag(space));
     if (err)
@@ -244,9 +243,10 @@ static void put_back(const struct space *space, struct buddy *buddy,
     }
 }
 
-/* A run that is taken, with @pages, becomes free, with @frames. */
+/* A run that is taken, with @pages, becomes free, with @frames.  Says how many
+ * are cached now. */
 static int untake(const struct space *space, struct buddy *buddy, uint64_t at,
-                  uint64_t pages, uint64_t frames)
+                  uint64_t pages, uint64_t frames, uint64_t *cached_out)
 {
     struct buddy_record *r = record(space, buddy, at);
     int err = lock_take(&buddy->lock);
@@ -261,6 +261,7 @@ static int untake(const struct space *space, struct buddy *buddy, uint64_t at,
     buddy->taken_pages -= pages;
     buddy->taken_runs--;
     put_back(space, buddy, at, frames);
+    *cached_out = buddy->cached_pages;
     lock_give(&buddy->lock);
     return 0;
 }
@@ -290,7 +291,7 @@ int buddy_take(const struct space *space, struct buddy *buddy, uint64_t pages,
         if (err == DRASYNC_ENOMEM && !buddy_trim(space, buddy, 0))
             err = fit_frames(space, buddy, at, frames, pages);
         if (err) {
-            untake(space, buddy, at, pages, frames);
+            untake(space, buddy, at, pages, frames, &frames);
             return err;
         }
     }
@@ -299,16 +300,17 @@ int buddy_take(const struct space *space, struct buddy *buddy, uint64_t pages,
 }
 
 int buddy_give(const struct space *space, struct buddy *buddy, uint64_t first,
-               uint64_t pages, int with_frames)
+               uint64_t pages, int with_frames, uint64_t cached_pages_max)
 {
+    uint64_t cached;
     int err;
 
     if (!first || first >= buddy->pages)
         return DRASYNC_EINVAL;
-    err = untake(space, buddy, first, pages, with_frames ? pages : 0);
-    if (err || !with_frames)
+    err = untake(space, buddy, first, pages, with_frames ? pages : 0, &cached);
+    if (err || !with_frames || cached <= cached_pages_max)
         return err;
-    return buddy_trim(space, buddy, buddy->cached_pages_max);
+    return buddy_trim(space, buddy, cached_pages_max);
 }
 
 /* Take the largest cached run away, of which there is one, under the lock. */

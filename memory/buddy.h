@@ -5,7 +5,7 @@
  *
  * Free runs without frames merge with their neighbours.  Freed runs with frames
  * are cached as they are, for takers of the same order, until they make up more
- * than cached_pages_max; then the largest lose their frames first.
+ * than the user of the allocator says; then the largest lose their frames first.
  *
  * Numbers are relative to base_page, a page of the data file; number 0 is never
  * given out.  Thread-safe and process-safe; no system call under the lock but
@@ -44,7 +44,6 @@ struct buddy {
     struct lock lock;
     uint64_t base_page;
     uint64_t pages;
-    uint64_t cached_pages_max;
     uint64_t cached_pages;
     uint64_t taken_pages;
     uint64_t taken_runs;
@@ -54,7 +53,7 @@ struct buddy {
 
 /* 0 or DRASYNC_EINTERNAL. */
 int buddy_create(const struct space *space, struct buddy *buddy,
-                 uint64_t base_page, uint64_t pages, uint64_t cached_pages_max);
+                 uint64_t base_page, uint64_t pages);
 
 /* Make [first, first + pages) available.  DRASYNC_EINVAL (outside, or some of
  * it is known already), DRASYNC_ENOMEM, DRASYNC_EPEER. */
@@ -65,9 +64,10 @@ int buddy_add(const struct space *space, struct buddy *buddy, uint64_t first,
 int buddy_take(const struct space *space, struct buddy *buddy, uint64_t pages,
                int with_frames, uint64_t *first_out);
 
-/* DRASYNC_EINVAL (not such a run), DRASYNC_EPEER. */
+/* @cached_pages_max: how many pages of frames may be cached then.
+ * DRASYNC_EINVAL (not such a run), DRASYNC_EPEER. */
 int buddy_give(const struct space *space, struct buddy *buddy, uint64_t first,
-               uint64_t pages, int with_frames);
+               uint64_t pages, int with_frames, uint64_t cached_pages_max);
 
 /* Let cached frames go until at most @keep_pages are left. */
 int buddy_trim(const struct space *space, struct buddy *buddy,

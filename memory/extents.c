@@ -6,6 +6,7 @@
 #include "memory/shared.h"
 
 #include <assert.h>
+#include <stdbool.h>
 #include <string.h>
 
 typedef _Atomic(struct extent *) map_entry;
@@ -26,18 +27,53 @@ static void set_entries(const struct space *space, uint64_t first,
         atomic_store_explicit(&map[page], extent, memory_order_release);
 }
 
-/* Does another extent have a page of this run?  Called under the lock, with the
- * entries reserved. */
-static int run_entered(const struct space *space, uint64_t first,
-                       uint64_t pages)
+static void *owner_of(const struct extent *extent)
+{
+    return atomic_load_explicit(&extent->owner, memory_order_relaxed);
+}
+
+/* Take @extent out of the map, under the lock. */
+static void clear(const struct space *space, struct extent *extent)
+{
+    set_entries(space, get(&extent->first_page), get(&extent->pages), NULL);
+    control_free(space, extent);
+}
+
+/*
+ * Clear a run of deleted extents.  DRASYNC_EEXIST if another has a page of it.
+ * Called under the lock, with the entries reserved.
+ */
+static int make_room(const struct space *space, uint64_t first, uint64_t pages)
 {
     map_entry *map = space->page_map;
+    struct extent *extent;
     uint64_t page;
 
-    for (page = first; page < first + pages; page++)
-        if (atomic_load_explicit(&map[page], memory_order_relaxed))
-            return 1;
+    for (page = first; page < first + pages; page++) {
+        extent = atomic_load_explicit(&map[page], memory_order_relaxed);
+        if (extent && owner_of(extent))
+            return DRASYNC_EEXIST;
+    }
+    for (page = first; page < first + pages; page++) {
+        extent = atomic_load_explicit(&map[page], memory_order_relaxed);
+        if (extent)
+            clear(space, extent);
+    }
     return 0;
+}
+
+/* The deleted extent that is just this run, or NULL.  Under the lock. */
+static struct extent *spare(const struct space *space, uint64_t first,
+                            uint64_t pages)
+{
+    map_entry *map = space->page_map;
+    struct extent *extent =
+        atomic_load_explicit(&map[first], memory_order_relaxed);
+
+    return extent && !owner_of(extent) && get(&extent->first_page) == first &&
+                   get(&extent->pages) == pages
+               ? extent
+               : NULL;
 }
 
 static void fill(struct shared *shared, struct extent *extent, uint64_t first,
@@ -59,28 +95,22 @@ static void fill(struct shared *shared, struct extent *extent, uint64_t first,
     atomic_store_explicit(&extent->stamp, stamp, memory_order_release);
 }
 
-int extent_insert(const struct space *space, uint64_t first, uint64_t pages,
-                  void *owner, uint64_t incarnation, struct extent **extent_out)
+/* Enter a run, with the map's entries reserved. */
+static int enter(const struct space *space, uint64_t first, uint64_t pages,
+                 void *owner, uint64_t incarnation, struct extent **extent_out)
 {
     struct shared *shared = shared_of(space);
     void *memory;
-    int err;
+    int err = control_alloc(space, sizeof(struct extent), &memory);
 
-    if (!owner || pages > EXTENT_PAGES_MAX ||
-        !space_run_valid(space, first, pages))
-        return DRASYNC_EINVAL;
-    err = table_reserve(space, &shared->layout.page_map, first, pages);
-    if (err)
-        return err;
-    err = control_alloc(space, sizeof(struct extent), &memory);
     if (err)
         return err;
     err = lock_take(&shared->extents);
     if (err)
         goto free_extent;
-    if (run_entered(space, first, pages)) {
+    err = make_room(space, first, pages);
+    if (err) {
         lock_give(&shared->extents);
-        err = DRASYNC_EEXIST;
         goto free_extent;
     }
     fill(shared, memory, first, pages, owner, incarnation);
@@ -94,20 +124,58 @@ free_extent:
     return err;
 }
 
-int extent_remove(const struct space *space, struct extent *extent)
+int extent_insert(const struct space *space, uint64_t first, uint64_t pages,
+                  void *owner, uint64_t incarnation, struct extent **extent_out)
+{
+    struct shared *shared = shared_of(space);
+    struct extent *extent = NULL;
+    int err;
+
+    if (!owner || pages > EXTENT_PAGES_MAX ||
+        !space_run_valid(space, first, pages))
+        return DRASYNC_EINVAL;
+    err = table_reserve(space, &shared->layout.page_map, first, pages);
+    if (err)
+        return err;
+    if (pages >= EXTENT_SPARE_PAGES_MIN) {
+        err = lock_take(&shared->extents);
+        if (err)
+            return err;
+        extent = spare(space, first, pages);
+        if (extent)
+            fill(shared, extent, first, pages, owner, incarnation);
+        lock_give(&shared->extents);
+    }
+    if (!extent)
+        return enter(space, first, pages, owner, incarnation, extent_out);
+    *extent_out = extent;
+    return 0;
+}
+
+/* It is an extent no more; in the map it stays if @keep. */
+static int leave(const struct space *space, struct extent *extent, bool keep)
 {
     struct shared *shared = shared_of(space);
     uint64_t first = get(&extent->first_page);
-    int err;
+    int err = lock_take(&shared->extents);
 
-    err = lock_take(&shared->extents);
     if (err)
         return err;
     assert(extent_of(space, space_address(space, first)) == extent);
-    set_entries(space, first, get(&extent->pages), NULL);
+    (void)first;
+    if (keep) {
+        atomic_store_explicit(&extent->stamp, 0, memory_order_relaxed);
+        atomic_store_explicit(&extent->owner, NULL, memory_order_release);
+    } else {
+        clear(space, extent);
+    }
     lock_give(&shared->extents);
-    control_free(space, extent);
     return 0;
+}
+
+int extent_remove(const struct space *space, struct extent *extent)
+{
+    return leave(space, extent, false);
 }
 
 int extent_new(const struct space *space, uint64_t pages, void *owner,
@@ -130,7 +198,7 @@ int extent_new(const struct space *space, uint64_t pages, void *owner,
 int extent_delete(const struct space *space, struct extent *extent)
 {
     uint64_t first = get(&extent->first_page), pages = get(&extent->pages);
-    int err = extent_remove(space, extent);
+    int err = leave(space, extent, pages >= EXTENT_SPARE_PAGES_MIN);
 
     return err ? err : pages_give(space, first, pages, PAGES_FRAMES);
 }

@@ -5,6 +5,11 @@
  * extent` in control memory; the page map leads from every page of it there.
  * extent_of() finds it in two loads, without a lock, for any pointer value.
  *
+ * A long extent that is deleted stays in the page map, with owner NULL, because
+ * entering and removing it costs a store for each page: who takes the very same
+ * run again finds it entered, and other extents remove what is in their way.
+ * extent_of() and extent_find() do not see it.
+ *
  * What extent_of() returns may be removed at any moment unless the caller holds
  * whatever keeps the region's extents in place.  A caller without that copies
  * what it needs with extent_find().
@@ -23,10 +28,13 @@
 /* The longest extent, in pages (8 TiB). */
 #define EXTENT_PAGES_MAX ((uint64_t)1 << 31)
 
+/* From this many pages on, a deleted extent stays entered. */
+#define EXTENT_SPARE_PAGES_MIN 32
+
 struct extent {
     /* The allocator's free list writes here; nothing may live in it. */
     uint64_t reserved_by_control[2];
-    _Atomic(void *) owner; /* the region; opaque here */
+    _Atomic(void *) owner; /* the region; opaque here; NULL: deleted */
     _Atomic uint64_t first_page;
     _Atomic uint64_t pages;
     _Atomic uint64_t incarnation; /* of the region */
@@ -78,10 +86,14 @@ static inline struct extent *extent_of(const struct space *space,
 {
     uint64_t page = space_page(space, ptr);
     _Atomic(struct extent *) *map = space->page_map;
+    struct extent *extent;
 
     if (page == SPACE_NO_PAGE)
         return NULL;
-    return atomic_load_explicit(&map[page], memory_order_acquire);
+    extent = atomic_load_explicit(&map[page], memory_order_acquire);
+    return extent && atomic_load_explicit(&extent->owner, memory_order_relaxed)
+               ? extent
+               : NULL;
 }
 
 struct extent_copy {

@@ -3,11 +3,15 @@
 #include "drasync.h"
 #include "memory/limit.h"
 #include "memory/os.h"
+#include "memory/pages.h"
 #include "memory/shared.h"
 
 #include <string.h>
 
 #define RESERVE_PIECE_BYTES ((uint64_t)16 << 20)
+
+/* Fewer pages than these are not entered at once. */
+#define ENTERED_PAGES_MIN 8
 
 int frames_create(const struct space *space)
 {
@@ -15,8 +19,7 @@ int frames_create(const struct space *space)
     uint64_t pages = space->layout.alternate_bytes >> PAGE_SHIFT;
     int err;
 
-    err = buddy_create(space, alternates, space->pages, pages,
-                       FRAMES_CACHED_BYTES_MAX >> PAGE_SHIFT);
+    err = buddy_create(space, alternates, space->pages, pages);
     if (err)
         return err;
     return buddy_add(space, alternates, 1, pages - 1);
@@ -57,7 +60,10 @@ int frames_reserve(const struct space *space, uint64_t offset, uint64_t bytes)
 
     if (!range_usable(space, offset, bytes))
         return DRASYNC_EINVAL;
-    err = limit_charge(space, bytes, LIMIT_FOR_DATA);
+    /* What the page allocator keeps in store goes first. */
+    do
+        err = limit_charge(space, bytes, LIMIT_FOR_DATA);
+    while (err == DRASYNC_ENOMEM && pages_trim_try(space));
     if (err)
         return err;
     err = reserve_pieces(space, offset, bytes);
@@ -96,7 +102,8 @@ int frames_give(const struct space *space, uint64_t offset, uint64_t pages)
     if (offset % PAGE_BYTES || !frames_alternate(space, offset))
         return DRASYNC_EINVAL;
     return buddy_give(space, alternates,
-                      (offset >> PAGE_SHIFT) - alternates->base_page, pages, 1);
+                      (offset >> PAGE_SHIFT) - alternates->base_page, pages, 1,
+                      FRAMES_CACHED_BYTES_MAX >> PAGE_SHIFT);
 }
 
 int frames_copy(const struct space *space, uint64_t to_offset,
@@ -119,4 +126,11 @@ int frames_map(const struct space *space, uint64_t first, uint64_t pages,
         return DRASYNC_EINVAL;
     return os_map_over(space_address(space, first), space_page_offset(pages),
                        space->data_fd, offset);
+}
+
+void frames_enter(const struct space *space, uint64_t first, uint64_t pages)
+{
+    if (pages >= ENTERED_PAGES_MIN && first < space->pages &&
+        pages <= space->pages - first)
+        os_enter(space_address(space, first), space_page_offset(pages));
 }

@@ -70,6 +70,13 @@ int frames_copy(const struct space *space, uint64_t to_offset,
 int frames_map(const struct space *space, uint64_t first, uint64_t pages,
                uint64_t offset);
 
+/*
+ * This process will use all of these pages, which are mapped, and whose frames
+ * are reserved: one call enters them, instead of a page fault for each.  Short
+ * runs are left to the faults.  It need not succeed.
+ */
+void frames_enter(const struct space *space, uint64_t first, uint64_t pages);
+
 /* Show the primary frames again. */
 static inline int frames_map_primary(const struct space *space, uint64_t first,
                                      uint64_t pages)

@@ -59,6 +59,13 @@ static uint64_t reserve_bytes(uint64_t max)
                                               : LIMIT_RESERVE_BYTES_MAX;
 }
 
+uint64_t limit_kept_bytes(const struct space *space)
+{
+    uint64_t bytes = limit_bytes(space) / 8;
+
+    return bytes < LIMIT_KEPT_BYTES_MIN ? LIMIT_KEPT_BYTES_MIN : bytes;
+}
+
 uint64_t limit_room_bytes(const struct space *space)
 {
     uint64_t max = limit_bytes(space), used = limit_used_bytes(space);

@@ -90,6 +90,19 @@ int os_map_over(void *address, uint64_t bytes, int fd, uint64_t offset)
     return err ? DRASYNC_ELIMIT : 0;
 }
 
+void os_enter(void *address, uint64_t bytes)
+{
+#ifdef MADV_POPULATE_WRITE
+    int saved = errno;
+
+    madvise(address, bytes, MADV_POPULATE_WRITE);
+    errno = saved;
+#else
+    (void)address;
+    (void)bytes;
+#endif
+}
+
 void os_unmap(void *address, uint64_t bytes)
 {
     int saved = errno;

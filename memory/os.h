@@ -52,6 +52,9 @@ int os_map_new(void *address, uint64_t bytes, int fd, uint64_t offset);
  */
 int os_map_over(void *address, uint64_t bytes, int fd, uint64_t offset);
 
+/* Enter a mapped range in the page tables, for writing, if the kernel can. */
+void os_enter(void *address, uint64_t bytes);
+
 void os_unmap(void *address, uint64_t bytes);
 
 /*

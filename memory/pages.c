@@ -1,6 +1,7 @@
 #include "memory/pages.h"
 
 #include "drasync.h"
+#include "memory/limit.h"
 #include "memory/shared.h"
 
 #include <string.h>
@@ -34,8 +35,7 @@ int pages_create(const struct space *space)
                     control_poison_flag(space));
     if (err)
         return err;
-    err = buddy_create(space, &shared->runs, 0, space->pages,
-                       PAGES_CACHED_BYTES_MAX >> PAGE_SHIFT);
+    err = buddy_create(space, &shared->runs, 0, space->pages);
     if (err)
         return err;
     if (!first) { /* page 0 is never given to anybody */
@@ -66,7 +66,8 @@ int pages_give(const struct space *space, uint64_t first, uint64_t pages,
                unsigned flags)
 {
     return buddy_give(space, &shared_of(space)->runs, first, pages,
-                      flags != PAGES_ADDRESSES);
+                      flags != PAGES_ADDRESSES,
+                      limit_kept_bytes(space) >> PAGE_SHIFT);
 }
 
 int pages_trim(const struct space *space)

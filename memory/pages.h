@@ -6,7 +6,7 @@
  * everything.  When the lane is used up, node 0 (the manager) grants chunks of
  * the upper half.  Runs come from a buddy allocator: a run of n pages lies at a
  * multiple of the next power of two, and only the n pages get frames.  Freed
- * runs keep their frames, up to PAGES_CACHED_BYTES_MAX, for the next taker.
+ * runs keep their frames, up to limit_kept_bytes(), for the next taker.
  *
  * State is in control memory; the caller has mapped the space and the leader
  * has called control_create().  Thread-safe and process-safe.  On error nothing
@@ -18,8 +18,6 @@
 #include "memory/space.h"
 
 #include <stdint.h>
-
-#define PAGES_CACHED_BYTES_MAX ((uint64_t)64 << 20)
 
 /* Chunks that the manager can grant in one job. */
 #define CHUNKS_MAX 8192

@@ -71,6 +71,10 @@ static void free_extents(struct step *s, const struct proto_region *r)
     bool told = false;
     if (FAULT(s, FAULT_LOSE_EXTENTS))
         return;
+    if (s->env->nodes == 1) {
+        free_at(s, r, own);
+        return;
+    }
     for (uint32_t i = 0; s->env->extent(s->env->ctx, r, i, &address, &pages);
          i++) {
         if (!first_of_home(s, r, i, &home))

@@ -154,17 +154,12 @@ static int heap_step(struct heap_call *call, uint64_t address,
 /* Cut what the heap was short of; no lock held. */
 static int heap_more(struct heap_call *call)
 {
-    int err;
-
     if (call->ready) {
         extent_delete(&runtime.space, call->ready);
         call->ready = NULL;
     }
-    err = native_extent_new(call->memory, call->want_min, call->want,
-                            &call->ready);
-    if (!err)
-        err = native_show_primary(first_of(call->ready), pages_of(call->ready));
-    return err;
+    return native_extent_new(call->memory, call->want_min, call->want,
+                             &call->ready);
 }
 
 int native_alloc(drasync_region_t region, size_t size_bytes, void **ptr_out)

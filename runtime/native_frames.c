@@ -183,6 +183,7 @@ static void memory_unlink(struct native_memory *memory, struct extent *e)
     }
     if (!*p)
         return;
+    memory->walk = NULL;
     *p = e->next;
     if (memory->last == e)
         memory->last = before;
@@ -240,9 +241,18 @@ int native_extent_new(struct native_memory *memory, uint64_t pages_min,
     if ((err == DRASYNC_ENOMEM || err == DRASYNC_ENOSPACE) &&
         pages_min < pages)
         err = extent_try(memory, pages_min, extent_out);
-    if (!err)
-        (*extent_out)->user[EXTENT_CUT_HERE] = 1;
-    return err;
+    if (err)
+        return err;
+    (*extent_out)->user[EXTENT_CUT_HERE] = 1;
+    err = native_show_primary(extent_first(*extent_out),
+                              extent_pages(*extent_out));
+    if (err) {
+        extent_delete(&runtime.space, *extent_out);
+        return err;
+    }
+    frames_enter(&runtime.space, extent_first(*extent_out),
+                 extent_pages(*extent_out));
+    return 0;
 }
 
 /* --- When memory runs short -------------------------------------------------------- */

@@ -298,14 +298,24 @@ int native_unknown(uint64_t address)
 static bool env_extent(void *ctx, const struct proto_region *region, uint32_t i,
                        uint64_t *address, uint64_t *pages)
 {
-    const struct native_memory *memory = region->memory;
+    struct native_memory *memory = region->memory;
     struct extent *e = memory ? memory->first : NULL;
+    uint32_t at = 0;
 
     (void)ctx;
-    while (e && i-- > 0)
+    /* They are asked for one after another. */
+    if (memory && memory->walk && memory->walk_index <= i) {
+        e = memory->walk;
+        at = memory->walk_index;
+    }
+    while (e && at < i) {
         e = e->next;
+        at++;
+    }
     if (!e)
         return false;
+    memory->walk = e;
+    memory->walk_index = i;
     *address = (uint64_t)(uintptr_t)space_address(
         &runtime.space,
         atomic_load_explicit(&e->first_page, memory_order_relaxed));

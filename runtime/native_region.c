@@ -26,10 +26,7 @@ static int fresh_make(struct fresh *fresh)
         &runtime.space, atomic_load(&extent->first_page));
     atomic_store(&fresh->memory->address, fresh->address);
     native_memory_append(fresh->memory, extent);
-    err = native_show_primary(atomic_load(&extent->first_page),
-                              NATIVE_FIRST_PAGES);
-    if (!err)
-        err = native_header_make(fresh->memory);
+    err = native_header_make(fresh->memory);
     if (!err)
         err = native_frames_new(fresh->memory, &fresh->frames);
     if (!err)

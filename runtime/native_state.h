@@ -61,6 +61,8 @@ struct native_memory {
     uint64_t extents, pages;
     bool home;                   /* the region was made on this node */
     struct extent *first, *last; /* in the order in which the region got them */
+    struct extent *walk;         /* env_extent() gave it last; or NULL */
+    uint32_t walk_index;
 };
 
 /* What extent.user[] means here. */
@@ -175,8 +177,8 @@ void native_memory_free(struct native_memory *memory, bool dead);
 void native_extent_back(uint64_t address, uint64_t pages);
 
 /* Any moment, no lock held: cut an extent of @pages, or fewer but @pages_min,
- * for
- * @memory; asks the manager for addresses and drops cached copies if it must.
+ * for @memory; asks the manager for addresses and drops cached copies if it
+ * must.  This process sees its primary frames.
  */
 int native_extent_new(struct native_memory *memory, uint64_t pages_min,
                       uint64_t pages, struct extent **extent_out);

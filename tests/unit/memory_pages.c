@@ -215,7 +215,48 @@ static void extents(void)
     node_close(&space);
 }
 
-static int churn(const struct space *space, int index)
+static void long_extents(void)
+{
+    struct space space;
+    struct extent *a, *b, *c;
+    struct extent_copy copy;
+    int owner, other;
+    char *address;
+    uint64_t first;
+
+    node_open(&space, 64 * MIB, 0, 1, 0);
+    REQUIRE(!extent_new(&space, 100, &owner, 1, &a));
+    first = a->first_page;
+    address = space_address(&space, first);
+    REQUIRE(!extent_delete(&space, a));
+    tap_ok(!extent_of(&space, address) &&
+               extent_find(&space, address, &copy) == DRASYNC_ENOREGION,
+           "a long extent that was deleted is not seen");
+    tap_ok(!extent_new(&space, 100, &other, 2, &b) && b->first_page == first &&
+               extent_of(&space, address + 99 * PAGE_BYTES) == b &&
+               !extent_find(&space, address, &copy) && copy.owner == &other &&
+               copy.incarnation == 2,
+           "who takes the same run finds it entered");
+    REQUIRE(!extent_delete(&space, b));
+    tap_ok(!extent_new(&space, 90, &owner, 3, &a) && a->first_page == first &&
+               extent_of(&space, address + 89 * PAGE_BYTES) == a &&
+               !extent_of(&space, address + 90 * PAGE_BYTES),
+           "another extent takes its place");
+    REQUIRE(!extent_delete(&space, a) && !pages_trim(&space));
+    tap_ok(!extent_insert(&space, first + 80, 20, &owner, 4, &b) &&
+               extent_of(&space, address + 80 * PAGE_BYTES) == b &&
+               !extent_of(&space, address + 79 * PAGE_BYTES),
+           "even where the two overlap");
+    tap_ok(extent_insert(&space, first + 40, 50, &owner, 5, &c) ==
+                   DRASYNC_EEXIST &&
+               extent_of(&space, address + 80 * PAGE_BYTES) == b,
+           "what lives is not in its way");
+    REQUIRE(!extent_remove(&space, b));
+    node_close(&space);
+}
+
+/* Extents of up to @pages_max pages, a power of two. */
+static int churn_pages(const struct space *space, int index, uint32_t pages_max)
 {
     struct extent *extent[16] = {0};
     uint32_t random = (uint32_t)index + 1;
@@ -233,8 +274,8 @@ static int churn(const struct space *space, int index)
                 return 1;
             extent[at] = NULL;
         } else {
-            if (extent_new(space, random >> 20 & 31 ? random >> 20 & 31 : 1,
-                           &owner, 1, &extent[at]))
+            if (extent_new(space, (random >> 16 & (pages_max - 1)) + 1, &owner,
+                           1, &extent[at]))
                 return 1;
             *(uint32_t *)space_address(space, extent[at]->first_page) =
                 (uint32_t)index * 16 + (uint32_t)at;
@@ -244,6 +285,16 @@ static int churn(const struct space *space, int index)
         if (extent[i] && extent_delete(space, extent[i]))
             return 1;
     return 0;
+}
+
+static int churn(const struct space *space, int index)
+{
+    return churn_pages(space, index, 16);
+}
+
+static int churn_long(const struct space *space, int index)
+{
+    return churn_pages(space, index, 128);
 }
 
 static void processes(void)
@@ -259,6 +310,10 @@ static void processes(void)
     control_get_stats(&space, &control);
     tap_ok(!stats.taken_pages && !stats.taken_runs && !control.objects,
            "and nothing is lost");
+    tap_ok(in_processes(&space, 4, churn_long),
+           "and long ones, which stay entered");
+    pages_get_stats(&space, &stats);
+    tap_ok(!stats.taken_pages && !stats.taken_runs, "are not lost either");
     node_close(&space);
 }
 
@@ -268,6 +323,7 @@ int main(void)
     memory_runs_out();
     lanes_and_chunks();
     extents();
+    long_extents();
     processes();
     return tap_end();
 }
