@@ -122,6 +122,20 @@ unlock:
     return err;
 }
 
+/* Is @page of a chunk that this node has? */
+static int in_own_chunk(const struct space *space, uint64_t page)
+{
+    struct chunks *chunks = &shared_of(space)->chunks;
+    int found = 0;
+
+    if (lock_take(&chunks->lock))
+        return 0;
+    for (uint64_t i = 0; i < chunks->added_count && !found; i++)
+        found = overlaps(&chunks->added[i], page, 1);
+    lock_give(&chunks->lock);
+    return found;
+}
+
 int page_home(const struct space *space, uint64_t page)
 {
     const struct shared *shared = shared_of(space);
@@ -132,8 +146,9 @@ int page_home(const struct space *space, uint64_t page)
     if (shared->nodes == 1)
         return 0;
     node = page / lane_pages(space);
-    return page < space->pages / 2 && node < (uint64_t)shared->nodes ? (int)node
-                                                                     : -1;
+    if (page < space->pages / 2)
+        return node < (uint64_t)shared->nodes ? (int)node : -1;
+    return in_own_chunk(space, page) ? shared->node : -1;
 }
 
 void pages_get_stats(const struct space *space, struct pages_stats *stats_out)

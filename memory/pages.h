@@ -63,8 +63,9 @@ int pages_trim(const struct space *space);
 uint64_t pages_trim_try(const struct space *space);
 
 /*
- * The node that hands @page out, by arithmetic alone: -1 if it is in the upper
- * half (and there are several nodes) or is nobody's.
+ * The node that hands @page out, as far as this node knows by itself: -1 if it
+ * is in the upper half and in no chunk of this node (and there are several
+ * nodes), or is nobody's.
  */
 int page_home(const struct space *space, uint64_t page);
 

@@ -44,3 +44,10 @@ tests_programs_native_fig1_LDADD = libdrasync.la
 
 TESTS += tests/bats/native.bats
 EXTRA_DIST += tests/bats/native.bats
+
+check_PROGRAMS += tests/programs/native_chunks
+tests_programs_native_chunks_SOURCES = tests/programs/native_chunks.c \
+	tests/programs/native_check.h
+tests_programs_native_chunks_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_chunks_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_chunks_LDADD = libdrasync.la $(MPI_LIBS)

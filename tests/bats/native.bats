@@ -52,6 +52,12 @@ programs=$abs_top_builddir/tests/programs
   assert_line "random ok ranks=8"
 }
 
+@test "a region on addresses from the manager is found by every node" {
+  export DRASYNC_SPACE=64M DRASYNC_NODE=rank
+  run -0 mpi 3 "$programs/native_chunks"
+  assert_line "chunks ok ranks=3"
+}
+
 @test "memory runs out: an error at the call, and all goes on" {
   # What is short differs: data, records of control memory, or both.
   for DRASYNC_MEMORY in 48M 64M 100M; do
