@@ -3,9 +3,14 @@
 check_PROGRAMS += sim/simulate
 sim_simulate_SOURCES = \
 	sim/commands.c \
+	sim/cost.c \
 	sim/faults.h \
 	sim/generate.c \
 	sim/main.c \
+	sim/model.c \
+	sim/model.h \
+	sim/model_net.c \
+	sim/model_rank.c \
 	sim/net.c \
 	sim/oracle.c \
 	sim/ranks.c \
@@ -13,14 +18,18 @@ sim_simulate_SOURCES = \
 	sim/script.c \
 	sim/shrink.c \
 	sim/sim.h \
+	sim/workloads.c \
+	sim/workloads.h \
 	sim/world.c \
 	$(protocol_sources)
 sim_simulate_CPPFLAGS = $(AM_CPPFLAGS) -DPROTO_FAULTS
+sim_simulate_LDADD = libdrasync_memory.la
 
 TESTS += tests/unit/sim_seeds.sh tests/unit/sim_faults.sh \
-	tests/unit/sim_scenarios.sh
+	tests/unit/sim_scenarios.sh tests/unit/sim_workloads.sh
 EXTRA_DIST += tests/unit/sim_seeds.sh tests/unit/sim_faults.sh \
-	tests/unit/sim_scenarios.sh scripts/sweep-seeds \
+	tests/unit/sim_scenarios.sh tests/unit/sim_workloads.sh \
+	scripts/sweep-seeds \
 	scripts/regenerate-scenarios $(scenarios)
 
 scenarios = \

@@ -7,11 +7,13 @@
  *   simulate trace FILE              the same, and show messages
  *   simulate scenario FILE           run it command by command, show messages
  *   simulate nodes N SEED            one run with many nodes
+ *   simulate workload NAME RANKS ... what a workload costs (workloads.h)
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/sim.h"
+#include "sim/workloads.h"
 
 static int report(struct sim_script *script, char *finding, bool shrink)
 {
@@ -104,7 +106,10 @@ int main(int argc, char **argv)
     if (argc == 4 && !strcmp(argv[1], "nodes"))
         return run_nodes((uint32_t)strtoul(argv[2], NULL, 10),
                          strtoull(argv[3], NULL, 10));
+    if (argc >= 2 && !strcmp(argv[1], "workload"))
+        return workload_main(argc - 2, argv + 2);
     fprintf(stderr, "usage: simulate seeds FROM TO [FAULTS] | script FILE | "
-                    "trace FILE | scenario FILE | nodes N SEED\n");
+                    "trace FILE | scenario FILE | nodes N SEED | "
+                    "workload NAME RANKS\n");
     return 2;
 }

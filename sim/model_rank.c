@@ -1,0 +1,479 @@
+/* model_rank.c - what ranks do, one operation after the other, and the cores
+ * they do it on. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/model.h"
+
+/* --- Cores ------------------------------------------------------------------ */
+
+static void enqueue(struct model *model, struct model_rank *rank, bool front)
+{
+    uint32_t room = model->ranks + 1, at;
+
+    if (front) {
+        model->queue_first = (model->queue_first + room - 1) % room;
+        at = model->queue_first;
+    } else {
+        at = (model->queue_first + model->queue_count) % room;
+    }
+    model->queue[at] = rank;
+    model->queue_count++;
+}
+
+static void slice(struct model *model, struct model_rank *rank)
+{
+    rank->slice_ns = rank->left_ns < rank->quantum_ns ? rank->left_ns
+                                                      : rank->quantum_ns;
+    model_event(model, model->now + rank->slice_ns, MODEL_EVENT_CORE, rank->id,
+                NULL);
+}
+
+static void take_core(struct model *model, struct model_rank *rank)
+{
+    rank->running = true;
+    rank->quantum_ns = model->cost.quantum_ns;
+    model->cores_busy++;
+    slice(model, rank);
+}
+
+static void give_core(struct model *model, struct model_rank *rank)
+{
+    if (!rank->running)
+        return;
+    rank->running = false;
+    model->cores_busy--;
+    while (model->queue_count && model->cores_busy < model->cost.cores) {
+        struct model_rank *next = model->queue[model->queue_first];
+
+        model->queue_first = (model->queue_first + 1) % (model->ranks + 1);
+        model->queue_count--;
+        take_core(model, next);
+    }
+}
+
+/* The rank works for left_ns, when it has a core; then it goes on. */
+static void work(struct model *model, struct model_rank *rank, uint64_t ns)
+{
+    rank->left_ns = ns;
+    if (!model->cost.cores)
+        model_event(model, model->now + ns, MODEL_EVENT_RANK, rank->id, NULL);
+    else if (rank->running)
+        slice(model, rank);
+    else if (model->cores_busy < model->cost.cores)
+        take_core(model, rank);
+    else
+        enqueue(model, rank, rank->blocked);
+    rank->blocked = false;
+}
+
+static void block(struct model *model, struct model_rank *rank)
+{
+    rank->blocked = true;
+    rank->since = model->now;
+    give_core(model, rank);
+}
+
+/* What it waited for is there; it has @ns to do about it. */
+static void wake(struct model *model, struct model_rank *rank, uint64_t ns)
+{
+    rank->wait_ns += model->now - rank->since;
+    rank->call_ns += ns;
+    work(model, rank, ns);
+}
+
+/* An operation is over but for @ns of work. */
+static void finished(struct model *model, struct model_rank *rank, uint64_t ns)
+{
+    uint64_t latency = model->now + ns - rank->issued;
+
+    if (rank->doing.counted && rank->doing.verb != MODEL_BARRIER) {
+        model->total.operations++;
+        model->total.latency_ns += latency;
+        if (latency > model->total.latency_max_ns)
+            model->total.latency_max_ns = latency;
+    }
+    if (rank->blocked) {
+        wake(model, rank, ns);
+    } else {
+        rank->call_ns += ns;
+        work(model, rank, ns);
+    }
+}
+
+/* --- Regions ---------------------------------------------------------------- */
+
+static void wait_chunk(struct model *model, struct model_rank *rank,
+                       uint64_t pages)
+{
+    struct model_node *node = &model->node[rank->node];
+
+    rank->next_wait = node->wants;
+    node->wants = rank;
+    block(model, rank);
+    if (node->asking)
+        return;
+    node->asking = true;
+    model_chunk_ask(model, rank->node, pages);
+}
+
+static void do_create(struct model *model, struct model_rank *rank)
+{
+    const struct model_op *op = &rank->doing;
+    struct model_region *r = &model->region[op->slot];
+    struct proto_node *node = &model->node[rank->node].proto;
+    struct proto_region *made, *above;
+    struct proto_effects *out;
+    int err;
+
+    memset(r, 0, sizeof(*r));
+    if (!model_pages(model, rank->node, r, 1)) {
+        wait_chunk(model, rank, 1);
+        return;
+    }
+    out = model_effects(model);
+    if (op->other == MODEL_NO_SLOT) {
+        err = proto_create_root(node, (int32_t)rank->id, r->address, r, r,
+                                &made, out);
+    } else {
+        above = model_find(model, rank->node,
+                           model->region[op->other].address);
+        err = !above ? DRASYNC_ENOREGION
+                     : proto_create_subregion(node, (int32_t)rank->id, above,
+                                              r->address, r, r, &made, out);
+    }
+    if (err)
+        model_fail(model, "rank %u cannot create region %u: error %d",
+                   rank->id, op->slot, err);
+    else
+        r->incarnation = made->incarnation;
+    model_effects_run(model, rank->node, out, NULL);
+    model_effects_give(model, out);
+    finished(model, rank, model->cost.step_ns);
+}
+
+static void do_grow(struct model *model, struct model_rank *rank)
+{
+    const struct model_op *op = &rank->doing;
+    struct model_region *r = &model->region[op->slot];
+    uint64_t pages = (r->bytes + op->bytes + PAGE_BYTES - 1) >> PAGE_SHIFT;
+
+    if (pages > r->pages &&
+        !model_pages(model, rank->node, r, pages - r->pages)) {
+        wait_chunk(model, rank, pages - r->pages);
+        return;
+    }
+    r->bytes += op->bytes;
+    finished(model, rank, model->cost.step_ns);
+}
+
+/* Before a WRITE hold is used: readers keep the frames they have. */
+static uint64_t split(struct model *model, struct model_rank *rank,
+                      struct proto_region *top)
+{
+    uint64_t bytes = 0;
+
+    for (struct proto_region *r = top; r; r = proto_next(top, r)) {
+        struct proto_copy *copy = proto_newest(r);
+        struct model_region *region = r->memory;
+        struct proto_effects *out;
+
+        if (!r->owned || r->dead || !copy || (!copy->pins && !copy->sends))
+            continue;
+        out = model_effects(model);
+        if (proto_split(&model->node[rank->node].proto, (int32_t)rank->id, r,
+                        region, out))
+            model_fail(model, "rank %u may not split what it holds", rank->id);
+        model_effects_run(model, rank->node, out, NULL);
+        model_effects_give(model, out);
+        bytes += region ? region->bytes : 0;
+    }
+    return (uint64_t)((double)bytes * 1e3 / model->cost.copy_mb_s);
+}
+
+static void do_acquire(struct model *model, struct model_rank *rank)
+{
+    const struct model_op *op = &rank->doing;
+    uint64_t address = model->region[op->slot].address, ns;
+    struct proto_effects *out = model_effects(model);
+    struct proto_grant grant = {0};
+    int err;
+
+    err = proto_acquire(&model->node[rank->node].proto, (int32_t)rank->id,
+                        model_find(model, rank->node, address), address,
+                        (enum drasync_mode)op->mode, false, rank, &grant,
+                        &rank->op, out);
+    if (err == PROTO_WAIT) {
+        block(model, rank);
+    } else if (err) {
+        model_fail(model, "rank %u cannot acquire region %u: error %d",
+                   rank->id, op->slot, err);
+    } else {
+        ns = model->cost.step_ns;
+        if (grant.split && op->mode == DRASYNC_WRITE)
+            ns += split(model, rank, grant.region);
+        finished(model, rank, ns);
+    }
+    model_effects_run(model, rank->node, out, NULL);
+    model_effects_give(model, out);
+}
+
+static void do_release(struct model *model, struct model_rank *rank)
+{
+    struct model_region *r = &model->region[rank->doing.slot];
+    struct proto_region *record = model_find(model, rank->node, r->address);
+    struct proto_effects *out = model_effects(model);
+
+    if (!record || proto_release(&model->node[rank->node].proto,
+                                 (int32_t)rank->id, record, out))
+        model_fail(model, "rank %u cannot release region %u", rank->id,
+                   rank->doing.slot);
+    model_effects_run(model, rank->node, out, NULL);
+    model_effects_give(model, out);
+    finished(model, rank, model->cost.step_ns);
+}
+
+static void do_delete(struct model *model, struct model_rank *rank)
+{
+    uint64_t address = model->region[rank->doing.slot].address;
+    struct proto_effects *out = model_effects(model);
+    int err;
+
+    err = proto_delete(&model->node[rank->node].proto, (int32_t)rank->id,
+                       model_find(model, rank->node, address), address, rank,
+                       out);
+    if (err == PROTO_WAIT)
+        block(model, rank);
+    else
+        model_fail(model, "rank %u cannot delete region %u: error %d",
+                   rank->id, rank->doing.slot, err);
+    model_effects_run(model, rank->node, out, NULL);
+    model_effects_give(model, out);
+}
+
+void model_rank_done(struct model *model, struct model_rank *rank,
+                     const struct proto_effect *effect)
+{
+    uint64_t ns = model->cost.step_ns;
+
+    rank->op = NULL;
+    if (effect->kind == PROTO_FAILED) {
+        model_fail(model, "rank %u: region %u: error %d", rank->id,
+                   rank->doing.slot, effect->error);
+        return;
+    }
+    if (rank->doing.verb == MODEL_ACQUIRE && effect->split &&
+        rank->doing.mode == DRASYNC_WRITE)
+        ns += split(model, rank, effect->region);
+    finished(model, rank, ns);
+}
+
+void model_rank_chunk(struct model *model, uint32_t id, int error)
+{
+    struct model_node *node = &model->node[id];
+    struct model_rank *rank = node->wants;
+
+    node->wants = NULL;
+    node->asking = false;
+    if (error)
+        model_fail(model,
+                   "the manager has no chunk for node %u: error %d after %llu "
+                   "chunks",
+                   id, error, (unsigned long long)model->total.chunks - 1);
+    while (rank) {
+        struct model_rank *next = rank->next_wait;
+
+        rank->next_wait = NULL;
+        if (rank->doing.verb == MODEL_CREATE)
+            do_create(model, rank);
+        else
+            do_grow(model, rank);
+        rank = next;
+    }
+}
+
+/* --- Messages --------------------------------------------------------------- */
+
+static bool take_mail(struct model_rank *rank)
+{
+    for (uint32_t i = 0; i < rank->mail_count; i++) {
+        if (rank->mail[i].from != rank->doing.peer ||
+            rank->mail[i].tag != rank->doing.tag)
+            continue;
+        memmove(&rank->mail[i], &rank->mail[i + 1],
+                (rank->mail_count - i - 1) * sizeof(rank->mail[0]));
+        rank->mail_count--;
+        return true;
+    }
+    return false;
+}
+
+static void do_receive(struct model *model, struct model_rank *rank)
+{
+    if (take_mail(rank))
+        finished(model, rank, rank->doing.ns);
+    else
+        block(model, rank);
+}
+
+void model_rank_mail(struct model *model, struct model_rank *rank,
+                     uint32_t from, uint32_t tag, uint64_t bytes)
+{
+    if (rank->mail_count == rank->mail_room) {
+        rank->mail_room = rank->mail_room ? rank->mail_room * 2 : 8;
+        rank->mail =
+            realloc(rank->mail, rank->mail_room * sizeof(*rank->mail));
+        if (!rank->mail)
+            abort();
+    }
+    rank->mail[rank->mail_count++] =
+        (struct model_mail){.from = from, .tag = tag, .bytes = bytes};
+    if (rank->blocked && rank->doing.verb == MODEL_RECEIVE && take_mail(rank))
+        finished(model, rank, rank->doing.ns);
+}
+
+static void do_ask(struct model *model, struct model_rank *rank)
+{
+    const struct model_op *op = &rank->doing;
+    struct model_server *server = &model->server[op->peer];
+    uint64_t way = op->other ? model->cost.latency_ns + model->cost.overhead_ns
+                             : model->cost.local_ns;
+    uint64_t at = model->now + way;
+
+    if (at < server->free_ns)
+        at = server->free_ns;
+    server->free_ns = at + op->ns;
+    server->busy_ns += op->ns;
+    server->requests++;
+    model->total.messages += 2;
+    block(model, rank);
+    model_event(model, server->free_ns + way, MODEL_EVENT_ANSWER, rank->id,
+                NULL);
+}
+
+/* What was before a barrier that is `counted`, and over in @ns, does not count.
+ */
+static void begin_counting(struct model *model, uint64_t ns)
+{
+    for (uint32_t i = 0; i < model->ranks; i++)
+        if (model->rank[i].blocked && !model->rank[i].doing.counted)
+            return;
+    memset(&model->total, 0, sizeof(model->total));
+    model->total.begin_ns = model->now + ns;
+    for (uint32_t i = 0; i < model->nodes; i++)
+        model->node[i].messages = model->node[i].busy_ns = 0;
+}
+
+static void barrier_look(struct model *model)
+{
+    uint64_t ns = 0;
+
+    if (!model->at_barrier || model->at_barrier + model->ended < model->ranks)
+        return;
+    for (uint32_t n = 1; n < model->per_node; n *= 2)
+        ns += model->cost.local_ns;
+    for (uint32_t n = 1; n < model->nodes; n *= 2)
+        ns += model->cost.latency_ns + 2 * model->cost.overhead_ns;
+    model->at_barrier = 0;
+    begin_counting(model, ns);
+    for (uint32_t i = 0; i < model->ranks; i++) {
+        struct model_rank *rank = &model->rank[i];
+
+        if (rank->blocked && rank->doing.verb == MODEL_BARRIER)
+            model_event(model, model->now + ns, MODEL_EVENT_ANSWER, i, NULL);
+    }
+}
+
+/* --- One operation after the other ------------------------------------------ */
+
+static void rank_end(struct model *model, struct model_rank *rank)
+{
+    rank->ended = true;
+    rank->end_ns = model->now;
+    if (model->now > model->total.end_ns)
+        model->total.end_ns = model->now;
+    model->ended++;
+    give_core(model, rank);
+    barrier_look(model);
+}
+
+static void next(struct model *model, struct model_rank *rank)
+{
+    struct model_op *op = &rank->doing;
+
+    memset(op, 0, sizeof(*op));
+    model->next(model->ctx, rank->id, op);
+    rank->issued = model->now;
+    switch ((enum model_verb)op->verb) {
+    case MODEL_COMPUTE:
+        rank->compute_ns += op->ns;
+        work(model, rank, op->ns);
+        break;
+    case MODEL_CALL:
+        finished(model, rank, op->ns);
+        break;
+    case MODEL_CREATE:
+        do_create(model, rank);
+        break;
+    case MODEL_GROW:
+        do_grow(model, rank);
+        break;
+    case MODEL_ACQUIRE:
+        do_acquire(model, rank);
+        break;
+    case MODEL_RELEASE:
+        do_release(model, rank);
+        break;
+    case MODEL_DELETE:
+        do_delete(model, rank);
+        break;
+    case MODEL_SEND:
+        model_send(model, rank);
+        finished(model, rank, op->ns);
+        break;
+    case MODEL_RECEIVE:
+        do_receive(model, rank);
+        break;
+    case MODEL_ASK:
+        do_ask(model, rank);
+        break;
+    case MODEL_BARRIER:
+        block(model, rank);
+        model->at_barrier++;
+        barrier_look(model);
+        break;
+    default:
+        rank_end(model, rank);
+        break;
+    }
+}
+
+void model_rank_event(struct model *model, const struct model_event *event)
+{
+    struct model_rank *rank = &model->rank[event->who];
+
+    if (event->kind == MODEL_EVENT_ANSWER) {
+        finished(model, rank, model->cost.step_ns);
+        return;
+    }
+    if (event->kind == MODEL_EVENT_CORE) {
+        rank->left_ns -= rank->slice_ns;
+        rank->quantum_ns -= rank->slice_ns;
+    } else {
+        rank->left_ns = 0;
+    }
+    rank->left_ns += rank->stolen_ns;
+    rank->stolen_ns = 0;
+    if (!rank->left_ns) {
+        next(model, rank);
+    } else if (!model->cost.cores) {
+        work(model, rank, rank->left_ns);
+    } else if (rank->quantum_ns || !model->queue_count) {
+        if (!rank->quantum_ns)
+            rank->quantum_ns = model->cost.quantum_ns;
+        slice(model, rank);
+    } else {
+        give_core(model, rank);
+        enqueue(model, rank, false);
+    }
+}

@@ -1,0 +1,39 @@
+#!/bin/sh
+# What operations cost must not grow with the ranks where it need not: messages
+# for each, and those that the manager sees.
+set -eu
+simulate=${abs_top_builddir:-.}/sim/simulate
+
+# field NUMBER NAME RANKS: of the workload's line
+field() {
+  "$simulate" workload "$2" "$3" --per-node 4 | cut -d, -f"$1"
+}
+
+# no_more WHAT NUMBER NAME: that field is at most a tenth more at 1,024 ranks
+# than at 64.
+no_more() {
+  few=$(field "$2" "$3" 64)
+  many=$(field "$2" "$3" 1024)
+  echo "$3: $1: $few with 64 ranks, $many with 1024"
+  awk -v a="$few" -v b="$many" 'BEGIN { exit !(b <= a * 1.1 + 0.001) }'
+}
+
+for name in storm storm-chunks ring hot-read gather; do
+  no_more "messages" 5 "$name"
+  no_more "at the manager" 10 "$name"
+done
+no_more "time" 7 storm
+no_more "time" 7 ring
+
+# A tree: what grows is its depth (the first levels are on one node).
+few=$(field 9 gather 64)
+many=$(field 9 gather 1024)
+echo "gather: $few us with 64 ranks, $many with 1024"
+awk -v a="$few" -v b="$many" 'BEGIN { exit !(b <= a * 2.5) }'
+
+# The same twice.
+[ "$("$simulate" workload hot 256)" = "$("$simulate" workload hot 256)" ]
+
+# What is wrong is said.
+if "$simulate" workload nonsense 16 2>/dev/null; then exit 1; fi
+if "$simulate" workload ring 17 2>/dev/null; then exit 1; fi
