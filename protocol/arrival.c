@@ -87,6 +87,7 @@ void proto_arrived(struct proto_node *node, struct proto_region *root,
     } else {
         data_here(&s, a);
     }
+    base_end(&s, op, a->region);
     if (!a->shared || op->mode == DRASYNC_WRITE)
         arrival_end(&s, a, error);
     if (op->where == AT_NOTHING)

@@ -58,16 +58,34 @@ struct proto_copy *copy_find(const struct proto_region *r, uint64_t version)
 {
     for (struct proto_link *l = r->copies.next; l != &r->copies; l = l->next) {
         struct proto_copy *copy = CONTAINER(l, struct proto_copy, link);
-        if (copy->version == version && !copy->arriving)
+        if (copy->version == version && !copy->arriving && !copy->taken)
             return copy;
     }
     return NULL;
 }
 
+/* The newest whose data is here, or NULL. */
+static struct proto_copy *copy_here(const struct proto_region *r)
+{
+    for (struct proto_link *l = r->copies.next; l != &r->copies; l = l->next) {
+        struct proto_copy *copy = CONTAINER(l, struct proto_copy, link);
+        if (!copy->arriving && !copy->taken)
+            return copy;
+    }
+    return NULL;
+}
+
+/* Others believe that a copy is here, and it is not. */
+static void forget(struct proto_region *r)
+{
+    r->root->forgot = true;
+    r->present = true;
+}
+
 /* Is it worth keeping though nothing refers to it? */
 static bool kept(const struct proto_region *r, const struct proto_copy *copy)
 {
-    if (r->gone)
+    if (r->gone || copy->taken)
         return false;
     if (r->owned && proto_newest(r) == copy)
         return true;
@@ -93,8 +111,66 @@ void copy_drop(struct step *s, struct proto_region *r, struct proto_copy *copy)
 
 void copy_check(struct step *s, struct proto_region *r, struct proto_copy *copy)
 {
-    if (!copy->pins && !copy->sends && !kept(r, copy))
+    if (!copy->pins && !copy->sends && !copy->bases && !kept(r, copy))
         copy_drop(s, r, copy);
+}
+
+void base_begin(struct proto_op *op, struct proto_region *r)
+{
+    struct proto_copy *copy = copy_here(r);
+    if (op->base || !copy)
+        return;
+    op->base = copy;
+    op->base_of = r;
+    copy->bases++;
+}
+
+void base_end(struct step *s, struct proto_op *op,
+              const struct proto_region *of)
+{
+    struct proto_copy *copy = op->base;
+    struct proto_region *r = op->base_of;
+    if (!copy || r != of)
+        return;
+    op->base = NULL;
+    copy->bases--;
+    /* It was to become a version that did not come. */
+    if (copy->taken && !r->gone && !copy_here(r))
+        forget(r);
+    copy_check(s, r, copy);
+}
+
+void bases_end(struct step *s, struct proto_region *r, struct proto_copy *copy)
+{
+    struct proto_link *head = &r->root->requests;
+    for (struct proto_link *l = head->next; copy->bases && l != head;
+         l = l->next) {
+        struct proto_op *op = CONTAINER(l, struct proto_op, link);
+        if (op->base == copy)
+            base_end(s, op, r);
+    }
+}
+
+void proto_base_lost(struct proto_region *region, struct proto_copy *copy)
+{
+    struct proto_link *head = &region->root->arrivals;
+    copy->taken = true;
+    forget(region);
+    for (struct proto_link *l = head->next; l != head; l = l->next) {
+        struct proto_arrival *a = CONTAINER(l, struct proto_arrival, link);
+        if (a->region == region && a->ticket == copy->arriving)
+            a->op->restart = true;
+    }
+}
+
+void *proto_take_base(struct proto_copy *base)
+{
+    void *frames = base->frames;
+    if (base->pins || base->sends || base->bases != 1 || base->taken)
+        return NULL;
+    base->taken = true;
+    base->frames = NULL;
+    return frames;
 }
 
 void copies_check(struct step *s, struct proto_region *r)
@@ -193,10 +269,10 @@ void proto_drop_copies(struct proto_node *node, struct proto_region *root,
     step_begin(&s, node, out);
     for (struct proto_region *r = root; r; r = proto_next(root, r)) {
         struct proto_copy *copy = proto_newest(r);
-        if (r->owned || !copy || copy->arriving || copy->pins || copy->sends)
+        if (r->owned || !copy || copy->arriving || copy->pins ||
+            copy->sends || copy->bases)
             continue;
-        root->forgot = true;
-        r->present = true; /* others believe that the copy is here */
+        forget(r);
         copy_drop(&s, r, copy);
     }
     step_end(&s);

@@ -91,6 +91,11 @@ struct proto_op {
     uint32_t awaiting;          /* data, or answers to a delete */
     struct proto_hold *hold;
     void *waiter;
+    /* While a request for base_of, or its data, is under way: the copy that is
+     * kept for the answer to build on.  Of a foreign operation: its version. */
+    struct proto_copy *base;
+    struct proto_region *base_of;
+    uint64_t base_version;
 };
 
 /* A TRANSFER that was sent: until the receiver says SETTLED and the caller
@@ -210,6 +215,13 @@ void copies_check(struct step *s, struct proto_region *r);
 void pinned_update(struct proto_region *r);
 /* The current copy, with its version brought up to date. */
 struct proto_copy *copy_current(struct proto_region *r);
+/* Keep what is here of @r for the answer to @op's request; and no longer, if it
+ * is that region's. */
+void base_begin(struct proto_op *op, struct proto_region *r);
+void base_end(struct step *s, struct proto_op *op,
+              const struct proto_region *r);
+/* @copy is no base any more, of any request under way. */
+void bases_end(struct step *s, struct proto_region *r, struct proto_copy *copy);
 struct proto_pin *pin_new(struct step *s, struct proto_link *list,
                           struct proto_region *r, struct proto_copy *copy);
 void pin_end(struct step *s, struct proto_pin *pin);

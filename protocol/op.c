@@ -48,6 +48,7 @@ void op_free(struct step *s, struct proto_op *op)
     }
     if (op->hold)
         give(s, PROTO_HOLD, op->hold);
+    base_end(s, op, op->base_of);
     give(s, PROTO_OP, op);
 }
 
@@ -93,6 +94,7 @@ void op_unlist(struct proto_op *op)
 
 void enqueue(struct step *s, struct proto_op *op, struct proto_region *r)
 {
+    base_end(s, op, r);
     op->at = r;
     op->where = AT_QUEUE;
     list_insert(&r->queue, &op->link);
@@ -279,6 +281,7 @@ static void complete_read(struct step *s, struct proto_op *op)
 static void complete(struct step *s, struct proto_op *op)
 {
     struct proto_region *r = op->target;
+    base_end(s, op, op->base_of);
     if (op->kind == OP_DELETE) {
         delete_locked(s, op);
         return;
@@ -303,6 +306,7 @@ static void restart(struct step *s, struct proto_op *op)
 {
     op->restart = false;
     op->flags |= PROTO_FRESH;
+    base_end(s, op, op->base_of);
     pins_end(s, &op->pins);
     op_settle(s, op);
     end_parts(s, op);

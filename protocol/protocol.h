@@ -71,6 +71,8 @@ struct proto_copy {
     uint64_t version;
     uint32_t pins;  /* by READ holds, and operations that will be one */
     uint32_t sends; /* by transfers that read it */
+    uint32_t bases; /* by requests whose answer may be what changed since */
+    bool taken;     /* its frames are being made the next version's */
     uint64_t arriving; /* ticket of the transfer that brings its data; 0: it is
                           here */
     void *frames;   /* the caller's; NULL in a copy nobody has filled */
@@ -217,7 +219,8 @@ enum proto_effect_kind {
     /* Ship message to node; the SHIP effects of a TRANSFER follow it, and then
      * proto_sent(message.ticket) is due once. */
     PROTO_SEND,
-    /* The data of copy goes with the TRANSFER before, as item `item`. */
+    /* The data of copy goes with the TRANSFER before, as item `item`; or what
+     * changed since base_version, if the caller knows that. */
     PROTO_SHIP,
     /* waiter has what it asked for: see the fields for what.  An acquire: hold
      * (READ: pins to map) or, for WRITE, NULL; region; split.  A delete:
@@ -227,7 +230,8 @@ enum proto_effect_kind {
     PROTO_FAILED,
     /* A region of the TRANSFER that is being handled, with its item: the place
      * to look at what the runtime attached about it (extents); copy is where
-     * its data goes if data is set. */
+     * its data goes if data is set, all of it or, with base, maybe only what
+     * changed since base->version: see proto_take_base(). */
     PROTO_ARRIVING,
     /* After the ARRIVINGs of one TRANSFER: data will come; proto_arrived() is
      * due once, with region, ticket and node. */
@@ -252,6 +256,8 @@ struct proto_effect {
     bool split; /* GRANTED: some current copies are pinned: proto_split() them
                    before anybody writes */
     bool data, dead;
+    uint64_t base_version;   /* SHIP: the receiver keeps it; 0: none */
+    struct proto_copy *base; /* ARRIVING: what it kept, if the sender knows */
     uint32_t node, item;
     void *waiter, *memory, *frames;
     struct proto_region *region;
@@ -406,6 +412,20 @@ struct proto_hold *proto_read_hold(const struct proto_region *region,
 
 /* The version of the data of an owned region now. */
 uint64_t proto_version(const struct proto_region *region);
+
+/*
+ * In ARRIVING: the frames of @base, if nobody else refers to it, for the arriving
+ * copy to become its next version in place; NULL: @base stays, and what did not
+ * change must be copied from it.
+ */
+void *proto_take_base(struct proto_copy *base);
+
+/*
+ * In ARRIVING: only what changed comes for @copy of @region, but there is no
+ * base, or not that version.  The data goes nowhere; the READ begins again, and
+ * asks for all.
+ */
+void proto_base_lost(struct proto_region *region, struct proto_copy *copy);
 
 /* The newest copy; the current one if region->owned. */
 struct proto_copy *proto_newest(const struct proto_region *region);

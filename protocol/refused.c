@@ -4,6 +4,7 @@
 void request_refused(struct step *s, struct proto_op *op, int error)
 {
     struct proto_region *r = op->at;
+    base_end(s, op, r);
     if (error == DRASYNC_EDELETED && op->target != r) {
         /* A part is gone: the rest is the subtree. */
         r->gone = true;

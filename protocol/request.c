@@ -70,12 +70,15 @@ static void send_request(struct step *s, struct proto_op *op,
     r->sent++;
     list_insert(&r->root->requests, &op->link);
     follow(op, r);
+    if (op->mode == DRASYNC_READ && !(request_flags(op, r) & PROTO_FRESH))
+        base_begin(op, r);
     send_about(s, to, PROTO_REQUEST, r, op->ticket);
     struct proto_message *m = &s->out->effect[s->out->count - 1].message;
     m->mode = op->mode;
     m->flags = request_flags(op, r);
     m->via = to;
     m->epoch = r->epoch;
+    m->version = op->base && op->base_of == r ? op->base->version : 0;
 }
 
 void make_pending(struct proto_op *op, struct proto_region *r)
@@ -203,6 +206,7 @@ static struct proto_message message_of(const struct proto_op *op,
         .root = r->root->address,
         .region = r->address,
         .incarnation = r->incarnation,
+        .version = op->base_version,
         .epoch = 0,
     };
 }
@@ -281,6 +285,7 @@ static struct proto_op *foreign(struct step *s, const struct proto_message *m)
     op->flags = m->flags;
     op->hops = m->hops;
     op->sent_epoch = m->epoch;
+    op->base_version = m->version;
     return op;
 }
 

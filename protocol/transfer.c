@@ -55,6 +55,8 @@ static struct proto_copy *take_copy(struct step *s, struct receipt *x,
     }
     struct proto_copy *copy = copy_find(r, item->version);
     if (copy && x->token) {
+        /* It will be written. */
+        bases_end(s, r, copy);
         /* Current means first. */
         list_remove(&copy->link);
         list_insert(r->copies.next, &copy->link);
@@ -122,6 +124,8 @@ static void on_region(struct step *s, struct receipt *x, uint32_t i)
     e->node = x->from;
     e->ticket = x->m->ticket;
     e->data = (item->flags & PROTO_DATA) != 0;
+    if (e->data && x->op && x->op->base_of == r)
+        e->base = x->op->base;
 }
 
 static bool on_child(struct step *s, struct receipt *x,
@@ -281,6 +285,7 @@ void on_TRANSFER(struct step *s, uint32_t from, const struct proto_message *m)
     }
     op_unlist(x.op);
     if (reserve(s, m)) {
+        base_end(s, x.op, r);
         bounce(s, r, from, m);
         op_fail(s, x.op, DRASYNC_ENOMEM);
         pump(s, r);
@@ -288,6 +293,8 @@ void on_TRANSFER(struct step *s, uint32_t from, const struct proto_message *m)
     }
     x.before = x.op->parts.next;
     take_items(s, &x);
+    if (!x.data)
+        base_end(s, x.op, r);
     struct proto_arrival *a = arrival_new(s, &x, r);
     if (x.token && m->hops >= PROTO_HOPS_LONG)
         tell_home(s, m);

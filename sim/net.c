@@ -135,11 +135,35 @@ static struct sim_data *data_of(struct sim *sim, uint32_t node,
         data->part[j].item = out->effect[i + 1 + j].item;
         data->part[j].source = out->effect[i + 1 + j].copy;
         data->part[j].region = out->effect[i + 1 + j].region;
+        /* Scenarios show the plain way. */
+        if (!sim->script->scenario && sim_random(sim, 2))
+            data->part[j].base = out->effect[i + 1 + j].base_version;
     }
     sim->node[node].sent++;
     sim->in_flight++;
     event_add(sim, sim->now + delay(sim, node), EVENT_SENT, node, 0, data);
     return data;
+}
+
+/* Frames for what arrives: new ones, or those of the copy it builds on. */
+static struct sim_frames *frames_for(struct sim *sim,
+                                     const struct proto_effect *e,
+                                     uint64_t base)
+{
+    struct sim_frames *frames = NULL;
+    if (base) {
+        if (!e->base)
+            proto_base_lost(e->region, e->copy);
+        else if (e->base->version != base || !e->base->frames)
+            sim_found(sim, "data builds on what node %u did not keep",
+                      e->node);
+        else
+            frames = proto_take_base(e->base);
+    }
+    if (!frames)
+        return frames_new(sim, 0);
+    frames->tag = 0; /* neither the old version nor the new one */
+    return frames;
 }
 
 static void arriving(struct sim *sim, const struct proto_effect *e,
@@ -148,11 +172,13 @@ static void arriving(struct sim *sim, const struct proto_effect *e,
     e->region->memory = oracle_of(sim, e->region);
     if (!e->data)
         return;
-    struct sim_frames *frames = frames_new(sim, 0);
-    e->copy->frames = frames;
     for (uint32_t i = 0; packet && packet->data && i < packet->data->count; i++)
-        if (packet->data->part[i].item == e->item)
-            packet->data->part[i].target = frames;
+        if (packet->data->part[i].item == e->item) {
+            e->copy->frames = frames_for(sim, e, packet->data->part[i].base);
+            packet->data->part[i].target = e->copy->frames;
+            return;
+        }
+    e->copy->frames = frames_new(sim, 0);
 }
 
 static void data_maybe_here(struct sim *sim, struct sim_data *data)

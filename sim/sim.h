@@ -149,6 +149,7 @@ struct sim_data {
         struct proto_region *region;
         uint64_t tag;
         struct sim_frames *target;
+        uint64_t base; /* only what changed since comes; 0: all */
     } part[];
 };
 

@@ -5,17 +5,25 @@ set -eu
 simulate=$abs_top_builddir/sim/simulate
 failures=0
 
-# caught FAULT TEXT: some seed with this fault is found, for this reason
+# caught FAULT TEXT [FROM [TO]]: some seed with this fault is found, for this
+# reason; others may be found for another first
 caught() {
-    out=$("$simulate" seeds "${3:-1}" "${4:-3000}" "$1" || :)
-    case $out in
-    *"# shortest found: $2"*) echo "fault $1 is caught: $2" ;;
-    *)
-        echo "fault $1 is not caught by: $2"
-        echo "$out" | head -n 2
-        failures=$((failures + 1))
-        ;;
-    esac
+    from=${3:-1}
+    while out=$("$simulate" seeds "$from" "${4:-3000}" "$1" || :); do
+        case $out in
+        *"# shortest found: $2"*)
+            echo "fault $1 is caught: $2"
+            return
+            ;;
+        "seed "*)
+            from=${out%%:*}
+            from=$((${from#seed } + 1))
+            ;;
+        *) break ;;
+        esac
+    done
+    echo "fault $1 is not caught by: $2"
+    failures=$((failures + 1))
 }
 
 # caught_script FAULT TEXT: standard input, a script, finds it
