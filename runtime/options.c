@@ -109,6 +109,7 @@ static int read_bytes(const char *name, uint64_t *value, char *why,
 int options_read(struct runtime_options *options, char *why, size_t why_bytes)
 {
     static const char *const progress_words[] = {"adaptive", "spin", NULL};
+    static const char *const wire_words[] = {"bulk", "paged", NULL};
     static const char *const myrmics_words[] = {"copy", "move", NULL};
     static const char *const switch_words[] = {"0", "1", NULL};
     int err;
@@ -130,6 +131,10 @@ int options_read(struct runtime_options *options, char *why, size_t why_bytes)
         return err;
     err = read_word("DRASYNC_MYRMICS", myrmics_words, "move or copy (default)",
                     &options->myrmics, why, why_bytes);
+    if (err)
+        return err;
+    err = read_word("DRASYNC_WIRE", wire_words, "paged or bulk (default)",
+                    &options->wire, why, why_bytes);
     if (err)
         return err;
     err = read_word("DRASYNC_CHECK", switch_words, "1 or 0 (default)",

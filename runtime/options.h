@@ -21,6 +21,11 @@ enum runtime_myrmics {
     RUNTIME_MYRMICS_MOVE,
 };
 
+enum runtime_wire {
+    RUNTIME_WIRE_BULK,
+    RUNTIME_WIRE_PAGED,
+};
+
 /* No pointers in it: it is sent from rank 0 to the others as it is. */
 struct runtime_options {
     uint64_t space_bytes;  /* DRASYNC_SPACE; 0: not given */
@@ -31,7 +36,7 @@ struct runtime_options {
     uint32_t myrmics;      /* DRASYNC_MYRMICS=copy|move */
     uint32_t check;        /* DRASYNC_CHECK=0|1 */
     uint32_t stats;        /* DRASYNC_STATS=0|1: print counters at the end */
-    uint32_t unused;
+    uint32_t wire;         /* DRASYNC_WIRE=bulk|paged: to compare with */
 };
 
 /*

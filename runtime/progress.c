@@ -172,7 +172,11 @@ int progress_start(struct boot *boot)
 
     if (runtime.nodes == 1 || !runtime.leader)
         return 0;
-    int err = boot_transport(boot, &dispatch_events, NULL, &transport);
+    int err = boot_transport(boot,
+                             runtime.options.wire == RUNTIME_WIRE_PAGED
+                                 ? TRANSPORT_PAGED
+                                 : TRANSPORT_BULK,
+                             &dispatch_events, NULL, &transport);
     if (err)
         return err;
     /* The program's signals are for the program's threads. */

@@ -87,9 +87,11 @@ int boot_and(struct boot *boot, enum boot_scope scope, uint64_t *words,
              int count);
 int boot_min(struct boot *boot, enum boot_scope scope, int64_t *value);
 
-/* A transport between the leaders; only they call, all of them. */
-int boot_transport(struct boot *boot, const struct transport_events *events,
-                   void *user, struct transport **out);
+/* A transport between the leaders; only they call, all of them, with the same
+ * @data. */
+int boot_transport(struct boot *boot, enum transport_data data,
+                   const struct transport_events *events, void *user,
+                   struct transport **out);
 
 /* Free the communicators; collective over all, or not at all if @alone.  If not
  * alone, MPI_Finalize must come next on all ranks; see boot_leave.c. */

@@ -54,17 +54,38 @@ static void copy(const struct stream *s, struct cursor at, char *buffer,
     }
 }
 
-/* Start the next segment: @peer, @tag; out or in. */
-static int start_segment(struct engine *engine, struct stream *s, int peer,
-                         int tag, bool out)
+/* Of the next segment; 0: wait. */
+static size_t next_bytes(const struct engine *engine, const struct stream *s,
+                         bool out)
+{
+    size_t most = engine->paged ? SEGMENT_PAGED_BYTES : SEGMENT_BYTES;
+    uint64_t left = s->bytes_total - s->bytes_started;
+
+    if (engine->paged && !out)
+        left = s->bytes_told - s->bytes_started;
+    return left < most ? (size_t)left : most;
+}
+
+/* The first of the paper's two messages. */
+static int tell_page(struct engine *engine, const struct stream *s,
+                     size_t bytes)
+{
+    engine->transport.counters.messages_sent += 2;
+    return engine_answer(engine, s->peer, PACKET_PAGE, s->id, s->tag, bytes);
+}
+
+/* Start the next segment, out or in. */
+static int start_segment(struct engine *engine, struct stream *s, bool out)
 {
     struct wire *wire = engine->wire;
     struct segment *g = &s->segments[(s->first + s->count) % SEGMENTS_MAX];
-    uint64_t left = s->bytes_total - s->bytes_started;
-    int err;
+    size_t bytes = next_bytes(engine, s, out);
+    int err = 0;
 
+    if (!bytes)
+        return 0;
     memset(g, 0, sizeof(*g));
-    g->bytes = left < SEGMENT_BYTES ? (size_t)left : SEGMENT_BYTES;
+    g->bytes = bytes;
     char *data = straight(s, &s->at, g->bytes);
     g->at = s->at;
     if (!data) {
@@ -74,11 +95,13 @@ static int start_segment(struct engine *engine, struct stream *s, int peer,
         if (out)
             copy(s, g->at, data, g->bytes, true);
     }
-    if (out)
-        err = wire->ops->send(wire, peer, WIRE_BULK, tag, data, g->bytes,
+    if (out && engine->paged)
+        err = tell_page(engine, s, bytes);
+    if (out && !err)
+        err = wire->ops->send(wire, s->peer, WIRE_BULK, s->tag, data, bytes,
                               &g->request);
-    else
-        err = wire->ops->receive(wire, peer, WIRE_BULK, tag, data, g->bytes,
+    else if (!err)
+        err = wire->ops->receive(wire, s->peer, WIRE_BULK, s->tag, data, bytes,
                                  &g->request);
     if (err) {
         free(g->buffer);
@@ -114,8 +137,7 @@ static int finish_segment(struct engine *engine, struct stream *s, bool out)
 }
 
 /* Move what can be moved; how many segments began or ended. */
-static int move_stream(struct engine *engine, struct stream *s, int peer,
-                       int tag, bool out)
+static int move_stream(struct engine *engine, struct stream *s, bool out)
 {
     int moved = 0, now = 1;
 
@@ -128,7 +150,7 @@ static int move_stream(struct engine *engine, struct stream *s, int peer,
     for (now = 1; now > 0 && s->count < SEGMENTS_MAX &&
                   s->bytes_started < s->bytes_total;
          moved += now) {
-        now = start_segment(engine, s, peer, tag, out);
+        now = start_segment(engine, s, out);
         if (now < 0)
             return now;
     }
@@ -184,6 +206,8 @@ int bulk_announce(struct engine *engine, int to,
     o->id = (uint64_t)++engine->out_serial << 32 | slot;
     engine->out[slot] = o;
     engine->out_count++;
+    o->stream.peer = to;
+    o->stream.id = o->id;
     *id_out = o->id;
     return 0;
 }
@@ -221,7 +245,7 @@ int bulk_answered(struct engine *engine, int from, const struct packet *packet)
     if (packet->value < 0 || packet->value >= SLOTS_MAX)
         return DRASYNC_EINTERNAL;
     o->going = true;
-    o->tag = packet->value;
+    o->stream.tag = packet->value;
     o->next = engine->moving;
     engine->moving = o;
     return 0;
@@ -234,7 +258,7 @@ static int poll_out(struct engine *engine)
 
     while (*link) {
         struct outgoing *o = *link;
-        int now = move_stream(engine, &o->stream, o->to, o->tag, true);
+        int now = move_stream(engine, &o->stream, true);
         if (now < 0)
             return now;
         moved += now;
@@ -269,9 +293,26 @@ void bulk_expect(struct engine *engine, struct incoming *in)
 {
     in->stream.pieces = in->sink.pieces;
     in->stream.bytes_total = in->bulk_bytes;
+    in->stream.peer = in->from;
+    in->stream.id = in->id;
     in->next = NULL;
     *engine->waiting_last = in;
     engine->waiting_last = &in->next;
+}
+
+int bulk_page(struct engine *engine, int from, const struct packet *packet)
+{
+    int slot = packet->value;
+    struct incoming *in =
+        slot >= 0 && slot < SLOTS_MAX ? engine->slots[slot] : NULL;
+
+    if (!engine->paged || !in || in->from != from || in->id != packet->id ||
+        packet->bulk_bytes == 0 || packet->bulk_bytes > SEGMENT_PAGED_BYTES ||
+        packet->bulk_bytes > in->bulk_bytes - in->stream.bytes_told)
+        return DRASYNC_EINTERNAL;
+    in->stream.bytes_told += packet->bulk_bytes;
+    engine->transport.counters.messages_received += 2;
+    return 0;
 }
 
 /* Give slots to those that wait, in order. */
@@ -286,10 +327,10 @@ static int begin_waiting(struct engine *engine)
         engine->waiting_first = in->next;
         if (!in->next)
             engine->waiting_last = &engine->waiting_first;
-        in->slot = i;
+        in->stream.tag = i;
         engine->slots[i] = in;
         engine->slots_used++;
-        int err = engine_answer(engine, in->from, PACKET_GO, in->id, i);
+        int err = engine_answer(engine, in->from, PACKET_GO, in->id, i, 0);
         if (err)
             return err;
         moved++;
@@ -307,7 +348,7 @@ static int poll_in(struct engine *engine)
         if (!in)
             continue;
         left--;
-        int now = move_stream(engine, &in->stream, in->from, in->slot, false);
+        int now = move_stream(engine, &in->stream, false);
         if (now < 0)
             return now;
         moved += now;

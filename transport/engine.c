@@ -44,7 +44,7 @@ static int send_packet(struct engine *engine, int to, struct sending *s,
 }
 
 int engine_answer(struct engine *engine, int to, enum packet_type type,
-                  uint64_t id, int32_t value)
+                  uint64_t id, int32_t value, uint64_t bulk_bytes)
 {
     struct sending *s = new_packet(type, 0);
 
@@ -52,6 +52,7 @@ int engine_answer(struct engine *engine, int to, enum packet_type type,
         return DRASYNC_ENOMEM;
     s->packet.id = id;
     s->packet.value = value;
+    s->packet.bulk_bytes = bulk_bytes;
     return send_packet(engine, to, s, 0);
 }
 
@@ -117,7 +118,7 @@ static int engine_send(struct transport *transport, int to,
         header_bytes > TRANSPORT_HEADER_BYTES_MAX)
         return DRASYNC_EINVAL;
     here = header_bytes < PACKET_ROOM ? header_bytes : PACKET_ROOM;
-    if (header_bytes + bulk_bytes <= PACKET_ROOM)
+    if (header_bytes + bulk_bytes <= PACKET_ROOM && !engine->paged)
         inline_bytes = (size_t)bulk_bytes;
     struct sending *s = new_packet(PACKET_MESSAGE, here + inline_bytes);
     if (!s)
@@ -245,7 +246,7 @@ static int header_whole(struct engine *engine, struct incoming *in)
     if (!err)
         arrived(engine, in, in->header);
     else if (in->bulk_bytes)
-        err = engine_answer(engine, in->from, PACKET_REFUSE, in->id, err);
+        err = engine_answer(engine, in->from, PACKET_REFUSE, in->id, err, 0);
     else
         err = 0;
     bulk_free_incoming(in);
@@ -345,6 +346,8 @@ static int packet_arrived(struct engine *engine, int from,
     case PACKET_GO:
     case PACKET_REFUSE:
         return bulk_answered(engine, from, p);
+    case PACKET_PAGE:
+        return bulk_page(engine, from, p);
     default:
         return DRASYNC_EINTERNAL;
     }
@@ -459,8 +462,9 @@ static const struct transport_ops engine_ops = {
     .close = engine_close,
 };
 
-int engine_open(struct wire *wire, const struct transport_events *events,
-                void *user, struct transport **out)
+int engine_open(struct wire *wire, enum transport_data data,
+                const struct transport_events *events, void *user,
+                struct transport **out)
 {
     struct engine *engine = calloc(1, sizeof(*engine));
     int err = 0;
@@ -470,6 +474,7 @@ int engine_open(struct wire *wire, const struct transport_events *events,
         return DRASYNC_ENOMEM;
     }
     engine->wire = wire;
+    engine->paged = data == TRANSPORT_PAGED;
     engine->transport.ops = &engine_ops;
     engine->transport.events = *events;
     engine->transport.user = user;

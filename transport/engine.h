@@ -9,24 +9,30 @@
  * and the data follows as segments of equal length, whatever the pieces are on
  * both sides: a segment inside one piece moves straight, another through a
  * buffer.
+ *
+ * With TRANSPORT_PAGED a segment is a page, data never travels in the packet,
+ * and before each page comes a packet PAGE with its size; the receiver takes
+ * the page once that is there.
  */
 #ifndef DRASYNC_TRANSPORT_ENGINE_H
 #define DRASYNC_TRANSPORT_ENGINE_H
 
 #include "transport/wire.h"
 
-#define PACKET_BYTES_MAX   16384 /* with its head */
-#define PACKETS_POSTED     32    /* receives that wait for packets */
-#define PACKETS_A_POLL_MAX 64
-#define SEGMENT_BYTES      ((size_t)1 << 20)
-#define SEGMENTS_MAX       8  /* in flight, of one message */
-#define SLOTS_MAX          64 /* messages whose data is coming in */
+#define PACKET_BYTES_MAX    16384 /* with its head */
+#define PACKETS_POSTED      32    /* receives that wait for packets */
+#define PACKETS_A_POLL_MAX  64
+#define SEGMENT_BYTES       ((size_t)1 << 20)
+#define SEGMENT_PAGED_BYTES ((size_t)4096)
+#define SEGMENTS_MAX        8  /* in flight, of one message */
+#define SLOTS_MAX           64 /* messages whose data is coming in */
 
 enum packet_type {
     PACKET_MESSAGE = 1, /* a message, or its beginning */
     PACKET_MORE,        /* more of the header of the last one */
     PACKET_GO,          /* send the data of message `id` to tag `value` */
     PACKET_REFUSE,      /* drop it; `value` is why */
+    PACKET_PAGE,        /* `bulk_bytes` more of `id` come to tag `value` */
 };
 
 struct packet {
@@ -67,10 +73,13 @@ struct segment {
 
 /* Data that moves, in or out: a ring of segments. */
 struct stream {
+    int peer, tag;
+    uint64_t id; /* of the message, the sender's */
     const struct transport_piece *pieces;
     uint64_t bytes_total;
     uint64_t bytes_started, bytes_done;
-    struct cursor at; /* of the next segment */
+    uint64_t bytes_told; /* in, paged: by PAGE */
+    struct cursor at;    /* of the next segment */
     struct segment segments[SEGMENTS_MAX];
     int first, count; /* of those in flight */
 };
@@ -79,7 +88,7 @@ struct stream {
 struct outgoing {
     struct outgoing *next; /* of those that move */
     uint64_t id;
-    int to, tag;
+    int to;
     uint32_t kind;
     uint64_t context;
     size_t pieces_count;
@@ -91,7 +100,7 @@ struct outgoing {
 /* A message that is coming in. */
 struct incoming {
     struct incoming *next; /* of those that wait for a slot */
-    int from, slot;
+    int from;
     uint32_t kind;
     uint64_t id, context;
     size_t header_bytes, header_got;
@@ -112,6 +121,7 @@ struct finished {
 struct engine {
     struct transport transport;
     struct wire *wire;
+    bool paged;
 
     struct packet *posted[PACKETS_POSTED];
     struct wire_request posted_requests[PACKETS_POSTED];
@@ -131,9 +141,9 @@ struct engine {
     int slots_used;
 };
 
-/* engine.c: send a packet without a header: GO or REFUSE. */
+/* engine.c: send a packet without a header: GO, REFUSE or PAGE. */
 int engine_answer(struct engine *engine, int to, enum packet_type type,
-                  uint64_t id, int32_t value);
+                  uint64_t id, int32_t value, uint64_t bulk_bytes);
 
 /* bulk.c */
 int bulk_announce(struct engine *engine, int to,
@@ -141,6 +151,7 @@ int bulk_announce(struct engine *engine, int to,
                   uint64_t *id_out);
 void bulk_forget(struct engine *engine, uint64_t id);
 int bulk_answered(struct engine *engine, int from, const struct packet *packet);
+int bulk_page(struct engine *engine, int from, const struct packet *packet);
 void bulk_expect(struct engine *engine, struct incoming *in);
 int bulk_poll(struct engine *engine);
 void bulk_close(struct engine *engine);

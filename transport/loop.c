@@ -226,7 +226,8 @@ static const struct wire_ops loop_ops = {
     .close = loop_close,
 };
 
-int transport_loop_open(int nodes, const struct transport_events *events,
+int transport_loop_open(int nodes, enum transport_data data,
+                        const struct transport_events *events,
                         void *const *users, struct transport **transports_out)
 {
     struct loop *loop =
@@ -252,7 +253,7 @@ int transport_loop_open(int nodes, const struct transport_events *events,
         w->wire.node = opened;
         w->wire.nodes = nodes;
         w->loop = loop;
-        err = engine_open(&w->wire, events, users ? users[opened] : NULL,
+        err = engine_open(&w->wire, data, events, users ? users[opened] : NULL,
                           &transports_out[opened]);
         if (err) {
             opened++; /* engine_open() has closed it */

@@ -115,8 +115,9 @@ static const struct wire_ops mpi_wire_ops = {
     .close = mpi_wire_close,
 };
 
-int boot_transport(struct boot *boot, const struct transport_events *events,
-                   void *user, struct transport **out)
+int boot_transport(struct boot *boot, enum transport_data data,
+                   const struct transport_events *events, void *user,
+                   struct transport **out)
 {
     struct mpi_wire *w = calloc(1, sizeof(*w));
 
@@ -134,5 +135,5 @@ int boot_transport(struct boot *boot, const struct transport_events *events,
     }
     mpi.Comm_rank(boot->leaders, &w->wire.node);
     mpi.Comm_size(boot->leaders, &w->wire.nodes);
-    return engine_open(&w->wire, events, user, out);
+    return engine_open(&w->wire, data, events, user, out);
 }

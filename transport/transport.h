@@ -141,11 +141,20 @@ static inline void transport_close(struct transport *transport)
         transport->ops->close(transport);
 }
 
+/* How data moves that does not fit in a packet. */
+enum transport_data {
+    TRANSPORT_BULK, /* long segments, many under way */
+    /* As in the DRASync paper, to compare with: a page of 4 KiB at a time, each
+     * as two messages, its size and its contents. */
+    TRANSPORT_PAGED,
+};
+
 /*
  * In one process: @nodes transports that reach each other, for tests.  Data of
  * more than a few kilobytes moves only when the receiver polls again.
  */
-int transport_loop_open(int nodes, const struct transport_events *events,
+int transport_loop_open(int nodes, enum transport_data data,
+                        const struct transport_events *events,
                         void *const *users, struct transport **transports_out);
 
 #endif /* DRASYNC_TRANSPORT_TRANSPORT_H */

@@ -53,7 +53,8 @@ struct wire {
 };
 
 /* A transport over @wire, which it owns from then on. */
-int engine_open(struct wire *wire, const struct transport_events *events,
-                void *user, struct transport **out);
+int engine_open(struct wire *wire, enum transport_data data,
+                const struct transport_events *events, void *user,
+                struct transport **out);
 
 #endif /* DRASYNC_TRANSPORT_WIRE_H */

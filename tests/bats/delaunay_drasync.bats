@@ -39,6 +39,12 @@ assert_cities() {
   assert_cities 4
 }
 
+@test "preloaded, every rank a node, data in pages as the paper sends them" {
+  DRASYNC_NODE=rank DRASYNC_WIRE=paged run -0 mpi_preloaded 4 \
+    "$programs/delaunay_myrmics" "$data/cities.csv" --verify
+  assert_cities 4
+}
+
 @test "preloaded, sends hand regions over instead of copying" {
   DRASYNC_MYRMICS=move run -0 mpi_preloaded 4 "$programs/delaunay_myrmics" \
     "$data/cities.csv" --verify

@@ -58,6 +58,16 @@ programs=$abs_top_builddir/tests/programs
   assert_line "chunks ok ranks=3"
 }
 
+@test "DRASYNC_WIRE=paged: the same results on 2 and 4 nodes, a page at a time" {
+  export DRASYNC_NODE=rank DRASYNC_WIRE=paged
+  run -0 mpi 4 "$programs/native_stories"
+  assert_line "stories ok ranks=4"
+  run -0 mpi 4 "$programs/native_random" 200 3
+  assert_line "random ok ranks=4"
+  run -0 mpi 2 "$programs/native_contract"
+  assert_line "contract ok ranks=2"
+}
+
 @test "memory runs out: an error at the call, and all goes on" {
   # What is short differs: data, records of control memory, or both.
   for DRASYNC_MEMORY in 48M 64M 100M; do

@@ -58,6 +58,9 @@ no_files_left() {
   DRASYNC_NODE=socket run -2 mpi 2 "$probe"
   assert_output --partial \
     "DRASYNC_NODE=socket is not valid: it may be rank, a number of ranks, or"
+  DRASYNC_WIRE=page run -2 mpi 2 "$probe"
+  assert_output --partial \
+    "DRASYNC_WIRE=page is not valid: it may be paged or bulk (default)"
   DRASYNC_SPACE=1X run -2 mpi 1 "$probe"
   assert_output --partial "DRASYNC_SPACE=1X is not valid"
   DRASYNC_SPACE=100M run -2 mpi 1 "$probe"

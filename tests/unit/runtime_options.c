@@ -24,9 +24,10 @@ static uint64_t bytes_of(const char *text)
 
 static void clear(void)
 {
-    static const char *const names[] = {
-        "DRASYNC_SPACE",   "DRASYNC_MEMORY", "DRASYNC_NODE", "DRASYNC_PROGRESS",
-        "DRASYNC_MYRMICS", "DRASYNC_CHECK",  "DRASYNC_STATS"};
+    static const char *const names[] = {"DRASYNC_SPACE",   "DRASYNC_MEMORY",
+                                        "DRASYNC_NODE",    "DRASYNC_PROGRESS",
+                                        "DRASYNC_MYRMICS", "DRASYNC_CHECK",
+                                        "DRASYNC_STATS",   "DRASYNC_WIRE"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         unsetenv(names[i]);
@@ -65,23 +66,27 @@ int main(void)
     ok(!options_read(&options, why, sizeof(why)) && !options.node_ranks &&
            !options.space_bytes && !options.memory_bytes &&
            options.progress == RUNTIME_PROGRESS_ADAPTIVE &&
+           options.wire == RUNTIME_WIRE_BULK &&
            options.myrmics == RUNTIME_MYRMICS_COPY,
        "nothing set: the defaults");
     setenv("DRASYNC_NODE", "rank", 1);
     setenv("DRASYNC_MYRMICS", "move", 1);
     setenv("DRASYNC_PROGRESS", "spin", 1);
+    setenv("DRASYNC_WIRE", "paged", 1);
     setenv("DRASYNC_SPACE", "1G", 1);
     setenv("DRASYNC_MEMORY", "", 1);
     ok(!options_read(&options, why, sizeof(why)) && options.node_ranks == 1 &&
            options.space_bytes == UINT64_C(1) << 30 && !options.memory_bytes &&
            options.progress == RUNTIME_PROGRESS_SPIN &&
+           options.wire == RUNTIME_WIRE_PAGED &&
            options.myrmics == RUNTIME_MYRMICS_MOVE,
        "all set; an empty one counts as not set");
     ok(refused("DRASYNC_NODE", "ranks") && refused("DRASYNC_NODE", "0") &&
            refused("DRASYNC_PROGRESS", "fast") &&
            refused("DRASYNC_MYRMICS", "Move") &&
-           refused("DRASYNC_SPACE", "0") && refused("DRASYNC_MEMORY", "lots") &&
-           refused("DRASYNC_CHECK", "2") && refused("DRASYNC_STATS", "yes"),
+           refused("DRASYNC_WIRE", "pages") && refused("DRASYNC_SPACE", "0") &&
+           refused("DRASYNC_MEMORY", "lots") && refused("DRASYNC_CHECK", "2") &&
+           refused("DRASYNC_STATS", "yes"),
        "bad values are named");
     printf("1..%d\n", tests);
     return failures != 0;

@@ -176,24 +176,22 @@ static uint64_t draw_bytes(uint64_t *random)
     }
 }
 
-static void send_one(struct node *node, int to)
+static void send_bytes(struct node *node, int to, uint64_t bulk_bytes,
+                       size_t header_bytes, uint32_t kind)
 {
     struct parcel *parcel = calloc(1, sizeof(*parcel));
-    size_t header_bytes = sizeof(struct head);
     char *header;
 
     parcel->head.number = node->sent_to[to]++;
     parcel->head.seed = draw(&node->random, 1000);
-    parcel->head.bulk_bytes = draw_bytes(&node->random);
-    cut(parcel, &node->random, parcel->head.bulk_bytes);
+    parcel->head.bulk_bytes = bulk_bytes;
+    cut(parcel, &node->random, bulk_bytes);
     pass_over(parcel, 1);
-    if (draw(&node->random, 10) == 0)
-        header_bytes += draw(&node->random, 100000);
     header = malloc(header_bytes);
     memset(header, (int)parcel->head.number, header_bytes);
     memcpy(header, &parcel->head, sizeof(parcel->head));
     struct transport_message message = {
-        .kind = draw(&node->random, 10) ? KIND_PLAIN : KIND_REFUSED,
+        .kind = kind,
         .header = header,
         .header_bytes = header_bytes,
         .pieces = parcel->pieces,
@@ -202,13 +200,25 @@ static void send_one(struct node *node, int to)
     };
     node->bad += transport_send(node->transport, to, &message) != 0;
     free(header);
-    if (parcel->head.bulk_bytes == 0) { /* `sent` does not come */
+    if (bulk_bytes == 0) { /* `sent` does not come */
         free(parcel->memory);
         free(parcel);
     }
 }
 
-static void open_all(struct node *nodes, uint64_t seed)
+static void send_one(struct node *node, int to)
+{
+    uint64_t bulk_bytes = draw_bytes(&node->random);
+    size_t header_bytes = sizeof(struct head);
+
+    if (draw(&node->random, 10) == 0)
+        header_bytes += draw(&node->random, 100000);
+    send_bytes(node, to, bulk_bytes, header_bytes,
+               draw(&node->random, 10) ? KIND_PLAIN : KIND_REFUSED);
+}
+
+static void open_all(struct node *nodes, enum transport_data data,
+                     uint64_t seed)
 {
     struct transport *transports[NODES];
     void *users[NODES];
@@ -216,7 +226,7 @@ static void open_all(struct node *nodes, uint64_t seed)
     memset(nodes, 0, NODES * sizeof(*nodes));
     for (int i = 0; i < NODES; i++)
         users[i] = &nodes[i];
-    if (transport_loop_open(NODES, &events, users, transports))
+    if (transport_loop_open(NODES, data, &events, users, transports))
         abort();
     for (int i = 0; i < NODES; i++) {
         nodes[i].transport = transports[i];
@@ -239,12 +249,12 @@ static int close_all(struct node *nodes)
     return bad + (seen != NODES * MESSAGES);
 }
 
-static void one_thread(void)
+static void one_thread(enum transport_data data)
 {
     struct node nodes[NODES];
     int moved;
 
-    open_all(nodes, 1);
+    open_all(nodes, data, 1);
     for (int m = 0; m < MESSAGES; m++) {
         for (int i = 0; i < NODES; i++)
             send_one(&nodes[i], (int)draw(&nodes[i].random, NODES));
@@ -290,13 +300,13 @@ static void *node_main(void *argument)
     return NULL;
 }
 
-static void thread_each(void)
+static void thread_each(enum transport_data data)
 {
     struct node nodes[NODES];
     pthread_t threads[NODES];
     int moved;
 
-    open_all(nodes, 2);
+    open_all(nodes, data, 2);
     for (int i = 0; i < NODES; i++)
         pthread_create(&threads[i], NULL, node_main, &nodes[i]);
     for (int i = 0; i < NODES; i++)
@@ -315,7 +325,7 @@ static void limits(void)
     char byte = 0;
     struct transport_message message = {.header = &byte, .header_bytes = 1};
 
-    open_all(nodes, 3);
+    open_all(nodes, TRANSPORT_BULK, 3);
     struct transport *t = nodes[0].transport;
     ok(transport_send(t, NODES, &message) == DRASYNC_EINVAL &&
            transport_send(t, -1, &message) == DRASYNC_EINVAL,
@@ -331,10 +341,41 @@ static void limits(void)
         transport_close(nodes[i].transport);
 }
 
+/* Data of the few bytes that would fit in a packet too is sent in pages. */
+static void pages_count(void)
+{
+    static const uint64_t bytes[] = {1, 4096, 4097, 100000};
+    struct node nodes[NODES];
+    uint64_t pages = 0, received = 0;
+    int moved, arrived;
+
+    open_all(nodes, TRANSPORT_PAGED, 4);
+    for (size_t i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++) {
+        send_bytes(&nodes[0], 1, bytes[i], sizeof(struct head), KIND_PLAIN);
+        pages += (bytes[i] + 4095) / 4096;
+    }
+    do {
+        moved = 0;
+        for (int i = 0; i < NODES; i++)
+            moved += transport_poll(nodes[i].transport);
+    } while (moved > 0);
+    arrived = nodes[1].arrived;
+    received = nodes[1].transport->counters.messages_received;
+    ok(arrived == 4 && received == 4 + 2 * pages &&
+           nodes[0].transport->counters.messages_sent == received,
+       "two messages a page, and the one they belong to");
+    for (int i = 0; i < NODES; i++)
+        transport_close(nodes[i].transport);
+}
+
 int main(void)
 {
-    one_thread();
-    thread_each();
+    one_thread(TRANSPORT_BULK);
+    thread_each(TRANSPORT_BULK);
+    printf("# in pages, each announced\n");
+    one_thread(TRANSPORT_PAGED);
+    thread_each(TRANSPORT_PAGED);
+    pages_count();
     limits();
     printf("1..%d\n", tests);
     return failures != 0;
