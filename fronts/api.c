@@ -5,6 +5,7 @@
 #include "drasync.h"
 
 #include "runtime/native.h"
+#include "runtime/record.h"
 #include "runtime/runtime.h"
 
 int drasync_init(void)
@@ -30,7 +31,10 @@ int drasync_new_region(drasync_region_t *region_out)
         return err;
     if (!region_out)
         return DRASYNC_EINVAL;
-    return native_new_region(region_out);
+    RECORD_BEGIN();
+    err = native_new_region(region_out);
+    RECORD_DONE(err, RECORD_NEW, (uintptr_t)*region_out, 0, 0);
+    return err;
 }
 
 int drasync_new_subregion(drasync_region_t parent,
@@ -42,14 +46,22 @@ int drasync_new_subregion(drasync_region_t parent,
         return err;
     if (!region_out)
         return DRASYNC_EINVAL;
-    return native_new_subregion(parent, region_out);
+    RECORD_BEGIN();
+    err = native_new_subregion(parent, region_out);
+    RECORD_DONE(err, RECORD_NEW, (uintptr_t)*region_out, (uintptr_t)parent, 0);
+    return err;
 }
 
 int drasync_delete(drasync_region_t region)
 {
     int err = runtime_enter();
 
-    return err ? err : native_delete(region);
+    if (err)
+        return err;
+    RECORD_BEGIN();
+    err = native_delete(region);
+    RECORD_DONE(err, RECORD_DELETE, (uintptr_t)region, 0, 0);
+    return err;
 }
 
 static int mode_valid(enum drasync_mode mode)
@@ -71,7 +83,10 @@ int drasync_acquire_timed(drasync_region_t region, enum drasync_mode mode,
         return err;
     if (!mode_valid(mode))
         return DRASYNC_EINVAL;
-    return native_acquire(region, mode, timeout_us);
+    RECORD_BEGIN();
+    err = native_acquire(region, mode, timeout_us);
+    RECORD_DONE(err, RECORD_ACQUIRE, (uintptr_t)region, mode, 0);
+    return err;
 }
 
 int drasync_try_acquire(drasync_region_t region, enum drasync_mode mode)
@@ -88,7 +103,10 @@ int drasync_iacquire(drasync_region_t region, enum drasync_mode mode,
         return err;
     if (!mode_valid(mode) || !request_out)
         return DRASYNC_EINVAL;
-    return native_iacquire(region, mode, request_out);
+    RECORD_BEGIN();
+    err = native_iacquire(region, mode, request_out);
+    RECORD_DONE(err, RECORD_ACQUIRE, (uintptr_t)region, mode, 0);
+    return err;
 }
 
 int drasync_test(drasync_request_t *request, int *done_out)
@@ -141,5 +159,10 @@ int drasync_release(drasync_region_t region)
 {
     int err = runtime_enter();
 
-    return err ? err : native_release(region);
+    if (err)
+        return err;
+    RECORD_BEGIN();
+    err = native_release(region);
+    RECORD_DONE(err, RECORD_RELEASE, (uintptr_t)region, 0, 0);
+    return err;
 }

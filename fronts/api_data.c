@@ -7,7 +7,16 @@
 #include "drasync.h"
 
 #include "runtime/native.h"
+#include "runtime/record.h"
 #include "runtime/runtime.h"
+
+/* DRASYNC_RECORD: an object of @size_bytes, if there was no error. */
+static inline int recorded(int err, drasync_region_t region, size_t size_bytes)
+{
+    if (record_wanted() && !err)
+        drasync_record_alloc((uintptr_t)region, 1, size_bytes, 0);
+    return err;
+}
 
 int drasync_alloc(drasync_region_t region, size_t size_bytes, void **ptr_out)
 {
@@ -17,7 +26,8 @@ int drasync_alloc(drasync_region_t region, size_t size_bytes, void **ptr_out)
         return err;
     if (!ptr_out)
         return DRASYNC_EINVAL;
-    return native_alloc(region, size_bytes, ptr_out);
+    return recorded(native_alloc(region, size_bytes, ptr_out), region,
+                    size_bytes);
 }
 
 int drasync_free(void *ptr)
@@ -26,6 +36,8 @@ int drasync_free(void *ptr)
 
     if (err || !ptr)
         return err;
+    if (record_wanted())
+        drasync_record_alloc(0, 0, 0, 1);
     return native_free(ptr);
 }
 
@@ -39,8 +51,10 @@ int drasync_realloc(void *ptr, size_t size_bytes, drasync_region_t region,
     if (!ptr_out)
         return DRASYNC_EINVAL;
     if (!ptr)
-        return native_alloc(region, size_bytes, ptr_out);
-    return native_realloc(ptr, size_bytes, region, ptr_out);
+        return recorded(native_alloc(region, size_bytes, ptr_out), region,
+                        size_bytes);
+    return recorded(native_realloc(ptr, size_bytes, region, ptr_out), region,
+                    size_bytes);
 }
 
 int drasync_set_root(drasync_region_t region, void *ptr)
@@ -108,7 +122,10 @@ int drasync_publish(const char *name, drasync_region_t region)
         return err;
     if (!name_valid(name))
         return DRASYNC_EINVAL;
-    return native_publish(name, region);
+    RECORD_BEGIN();
+    err = native_publish(name, region);
+    RECORD_DONE(err, RECORD_PUBLISH, drasync_record_name(name), 0, 0);
+    return err;
 }
 
 int drasync_lookup(const char *name, uint64_t timeout_us,
@@ -120,5 +137,8 @@ int drasync_lookup(const char *name, uint64_t timeout_us,
         return err;
     if (!name_valid(name) || !region_out)
         return DRASYNC_EINVAL;
-    return native_lookup(name, timeout_us, region_out);
+    RECORD_BEGIN();
+    err = native_lookup(name, timeout_us, region_out);
+    RECORD_DONE(err, RECORD_LOOKUP, drasync_record_name(name), 0, 0);
+    return err;
 }

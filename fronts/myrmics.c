@@ -4,6 +4,7 @@
 #include "drasync.h"
 #include "fronts/myrmics.h"
 #include "include/myrmics.h"
+#include "runtime/record.h"
 
 /* --- Statistics --- */
 
@@ -113,6 +114,14 @@ static void check_worker(const char *file, int line,
                      worker, job->ranks);
 }
 
+/* DRASYNC_RECORD: what an allocation call did. */
+static inline void recorded(rid_t region, uint64_t count, uint64_t bytes,
+                            uint64_t frees)
+{
+    if (record_wanted())
+        drasync_record_alloc(region, count, bytes, frees);
+}
+
 /* --- Regions and objects --- */
 
 rid_t _sys_ralloc(char *file, int line, rid_t parent, int level_hint)
@@ -125,8 +134,10 @@ rid_t _sys_ralloc(char *file, int line, rid_t parent, int level_hint)
     job = enter(file, line);
     since = sched_begin();
     check_region(file, line, job, parent);
+    RECORD_BEGIN();
     check(file, line, ops_of(job)->region_new(parent, &region), parent, NULL,
           (size_t)4096);
+    RECORD_DONE(0, RECORD_NEW, region, parent, 0);
     sched_end(since);
     return region;
 }
@@ -141,7 +152,9 @@ void _sys_rfree(char *file, int line, rid_t region)
     if (region == 0)
         myrmics_fail(file, line, "Invalid region ID 0: the root region stays");
     check_region(file, line, job, region);
+    RECORD_BEGIN();
     check(file, line, ops_of(job)->region_free(region), region, NULL, 0);
+    RECORD_DONE(0, RECORD_DELETE, region, 0, 0);
     sched_end(since);
 }
 
@@ -160,6 +173,7 @@ void *_sys_alloc(char *file, int line, size_t size, rid_t region)
     else
         err = ops_of(job)->region_check(region);
     check(file, line, err, region, NULL, size);
+    recorded(region, 1, size, 0);
     sched_end(since);
     return object;
 }
@@ -184,6 +198,8 @@ void _sys_balloc(char *file, int line, size_t size, rid_t region,
     check(file, line,
           ops_of(job)->alloc_many(region, size, (size_t)num_objects, objects),
           region, NULL, size);
+    /* One request, however many objects. */
+    recorded(region, 1, size * (size_t)num_objects, 0);
     sched_end(since);
 }
 
@@ -203,6 +219,7 @@ void _sys_free(char *file, int line, void *ptr)
     job = enter(file, line);
     since = sched_begin();
     free_object(file, line, job, ptr);
+    recorded(0, 0, 0, 1);
     sched_end(since);
 }
 
@@ -227,6 +244,7 @@ void *_sys_realloc(char *file, int line, void *old_ptr, size_t new_size,
               ops_of(job)->realloc(old_ptr, new_size, new_region, &place,
                                    &object),
               new_region, old_ptr, new_size);
+    recorded(new_region, 1, new_size, 0);
     sched_end(since);
     return object;
 }
@@ -244,8 +262,10 @@ void _sys_send(char *file, int line, rid_t region, int worker)
     since = myrmics_now_ns();
     check_region(file, line, job, region);
     check_worker(file, line, job, worker);
+    RECORD_BEGIN();
     err = ops_of(job)->send(region, worker, &place, &bytes);
     check(file, line, err, region, NULL, (size_t)bytes);
+    RECORD_DONE(0, RECORD_SEND, region, worker, bytes);
     add(&stats.sent_bytes, bytes);
     add_since(&stats.worker_ns, since);
 }
@@ -261,11 +281,13 @@ rid_t _sys_recv(char *file, int line, rid_t region, int worker)
     since = myrmics_now_ns();
     check_region(file, line, job, region);
     check_worker(file, line, job, worker);
+    RECORD_BEGIN();
     err = ops_of(job)->recv(region, worker, &got, &bytes);
     if (err == DRASYNC_EAGAIN)
         myrmics_fail(file, line, "Worker %d sent region ID %u, not %u", worker,
                      got, region);
     check(file, line, err, got, NULL, (size_t)bytes);
+    RECORD_DONE(0, RECORD_RECV, got, worker, bytes);
     add(&stats.received_bytes, bytes);
     add_since(&stats.worker_ns, since);
     return got;
@@ -277,7 +299,9 @@ void _sys_barrier(char *file, int line)
 
     enter(file, line);
     since = myrmics_now_ns();
+    RECORD_BEGIN();
     check(file, line, replica_barrier(), 0, NULL, 0);
+    RECORD_DONE(0, RECORD_BARRIER, 0, 0, 0);
     add_since(&stats.barrier_ns, since);
 }
 

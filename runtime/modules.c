@@ -3,6 +3,7 @@
 #include "runtime/chunks.h"
 #include "runtime/names.h"
 #include "runtime/native.h"
+#include "runtime/record.h"
 #include "runtime/replica.h"
 
 const struct runtime_module *const runtime_modules[] = {
@@ -10,5 +11,6 @@ const struct runtime_module *const runtime_modules[] = {
     &names_module,
     &native_module,
     &replica_module,
+    &record_module,
     NULL,
 };

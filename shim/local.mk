@@ -8,3 +8,12 @@ libdrasync_shim_la_LDFLAGS = $(AM_LDFLAGS) -avoid-version -Wl,-z,nodelete \
 	-export-symbols-regex '^(_?sys_.*|pr_get_.*|ar_.*|P?MPI_(Init|Init_thread|Finalize|Query_thread)|ucp_disconnect_nb)$$'
 libdrasync_shim_la_LIBADD = libdrasync.la
 include shim/myrmics.mk
+
+# Preloaded beside it when a run is recorded.
+lib_LTLIBRARIES += libdrasync_record.la
+libdrasync_record_la_SOURCES = shim/record_mpi.c
+libdrasync_record_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+libdrasync_record_la_LDFLAGS = $(AM_LDFLAGS) -avoid-version \
+	-export-symbols-regex '^MPI_'
+TESTS += tests/bats/record.bats
+EXTRA_DIST += tests/bats/record.bats

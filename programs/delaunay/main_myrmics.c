@@ -141,6 +141,7 @@ static int run(struct program *program)
     }
     node = make_node(0, level);
     work_on(program, &node, level);
+    MPI_Pcontrol(0);
     status = program_result(program, node.cell);
     sys_rfree(node.region);
     return status;
@@ -157,6 +158,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     status =
         program_input(&program, sys_get_worker_id(), sys_get_num_workers());
+    MPI_Pcontrol(1); /* for profilers: what is timed begins */
     if (status == 0)
         status = run(&program);
     program_free(&program);

@@ -152,6 +152,7 @@ static int run(struct program *program)
         return program_status(program);
     node = lookup("done", program->levels, 0);
     acquire_region(node, WRITE);
+    MPI_Pcontrol(0);
     status = program_result(program, cell_of(node));
     delete_region(node);
     return status;
@@ -169,6 +170,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &worker);
     MPI_Comm_size(MPI_COMM_WORLD, &workers);
     status = program_input(&program, worker, workers);
+    MPI_Pcontrol(1); /* for profilers: what is timed begins */
     if (status == 0)
         status = run(&program);
     program_free(&program);

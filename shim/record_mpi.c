@@ -1,0 +1,156 @@
+/*
+ * libdrasync_record.so: the MPI calls that a recorded program makes itself.
+ *
+ * Preloaded before all others when DRASYNC_RECORD is used.  It is a library of
+ * its own so that nobody else's MPI calls come by here.  What libdrasync.so
+ * does with MPI goes through PMPI and is not seen.  Ranks are taken as those of
+ * MPI_COMM_WORLD.  Not linked to MPI, and to libdrasync.so only weakly: it is
+ * loaded into mpirun and every shell too.
+ */
+#include <dlfcn.h>
+#include <mpi.h>
+
+#include "runtime/record.h"
+
+#pragma weak drasync_record_on
+#pragma weak drasync_record_begin
+#pragma weak drasync_record_end
+#pragma weak drasync_record_poll
+#pragma weak drasync_record_clock
+
+#define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+/* The real call, looked up once. */
+#define REAL(name)                             \
+    static __typeof__(&name) real;             \
+    if (!real)                                 \
+        real = NEXT(name)
+
+static bool recording(void)
+{
+    return &drasync_record_on && drasync_record_on;
+}
+
+static uint64_t bytes_of(int count, MPI_Datatype type)
+{
+    static __typeof__(&PMPI_Type_size) size_of;
+    int bytes = 0;
+
+    if (!size_of)
+        size_of = NEXT(PMPI_Type_size);
+    if (size_of)
+        size_of(type, &bytes);
+    return (uint64_t)count * (uint64_t)bytes;
+}
+
+static void end(int kind, uint64_t rank, uint64_t tag, uint64_t bytes)
+{
+    if (recording())
+        drasync_record_end(kind, rank, tag, bytes);
+}
+
+int MPI_Send(const void *buf, int count, MPI_Datatype type, int dest, int tag,
+             MPI_Comm comm)
+{
+    int err;
+
+    REAL(MPI_Send);
+    if (!recording())
+        return real(buf, count, type, dest, tag, comm);
+    drasync_record_begin();
+    err = real(buf, count, type, dest, tag, comm);
+    end(RECORD_MPI_SEND, (uint64_t)dest, (uint64_t)tag, bytes_of(count, type));
+    return err;
+}
+
+int MPI_Recv(void *buf, int count, MPI_Datatype type, int source, int tag,
+             MPI_Comm comm, MPI_Status *status)
+{
+    MPI_Status own;
+    int err;
+
+    REAL(MPI_Recv);
+    if (!recording())
+        return real(buf, count, type, source, tag, comm, status);
+    drasync_record_begin();
+    err = real(buf, count, type, source, tag, comm, &own);
+    if (status != MPI_STATUS_IGNORE)
+        *status = own;
+    end(RECORD_MPI_RECV, (uint64_t)own.MPI_SOURCE, (uint64_t)own.MPI_TAG,
+        bytes_of(count, type));
+    return err;
+}
+
+int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag,
+               MPI_Status *status)
+{
+    int err;
+
+    REAL(MPI_Iprobe);
+    err = real(source, tag, comm, flag, status);
+    if (recording())
+        drasync_record_poll(*flag);
+    return err;
+}
+
+int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
+{
+    int err;
+
+    REAL(MPI_Test);
+    err = real(request, flag, status);
+    if (recording())
+        drasync_record_poll(*flag);
+    return err;
+}
+
+int MPI_Barrier(MPI_Comm comm)
+{
+    int err;
+
+    REAL(MPI_Barrier);
+    if (!recording())
+        return real(comm);
+    drasync_record_begin();
+    err = real(comm);
+    end(RECORD_MPI_BARRIER, 0, 0, 0);
+    return err;
+}
+
+/* Where the barrier begins is where it stands in the record. */
+int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
+{
+    int err;
+
+    REAL(MPI_Ibarrier);
+    if (!recording())
+        return real(comm, request);
+    drasync_record_begin();
+    err = real(comm, request);
+    end(RECORD_MPI_BARRIER, 0, 0, 0);
+    return err;
+}
+
+int MPI_Bcast(void *buf, int count, MPI_Datatype type, int root, MPI_Comm comm)
+{
+    int err;
+
+    REAL(MPI_Bcast);
+    if (!recording())
+        return real(buf, count, type, root, comm);
+    drasync_record_begin();
+    err = real(buf, count, type, root, comm);
+    end(RECORD_MPI_BARRIER, 0, 0, 0);
+    return err;
+}
+
+/* A program marks with it what it measures: 1 begins, 0 ends. */
+int MPI_Pcontrol(const int level, ...)
+{
+    REAL(MPI_Pcontrol);
+    if (recording()) {
+        drasync_record_begin();
+        end(RECORD_MARK, (uint64_t)level, drasync_record_clock(), 0);
+    }
+    return real(level);
+}

@@ -1,0 +1,70 @@
+# DRASYNC_RECORD: what is written down of a run.
+
+setup() {
+  load common
+  record=$libs/libdrasync_record.so
+  delaunay=$abs_top_builddir/programs/delaunay/.libs/delaunay
+  barnes_hut=$abs_top_builddir/programs/barnes_hut/.libs/barnes_hut
+  cd "$BATS_TEST_TMPDIR"
+}
+
+# The MPI calls come by a library before ours; a sanitizer's stays the first.
+recorded() {
+  preload="${preload/$shim/$record $shim}" DRASYNC_RECORD=run \
+    mpi_preloaded "$@"
+}
+
+# lines LETTER FILE: how many
+lines_of() {
+  grep -c "^$1 " "$2" || true
+}
+
+@test "a Myrmics program's sends, receives and MPI messages are recorded" {
+  run -0 recorded 4 "${delaunay}_myrmics" --random 5000
+  for rank in 0 1 2 3; do
+    run -0 head -n 1 "run.$rank"
+    assert_output "drasync-record 1 rank $rank of 4 node 0"
+    assert_equal "$(lines_of E "run.$rank")" 1
+  done
+  assert_equal "$(lines_of S run.0)" 3
+  assert_equal "$(lines_of R run.0)" 3
+  assert_equal "$(lines_of s run.0)" 3
+  assert_equal "$(lines_of r run.3)" 1
+  # What 3 sent is what 0 got from 3.
+  sent=$(awk '$1 == "S" { print $4, $6 }' run.3)
+  got=$(awk '$1 == "R" && $5 == 3 { print $4, $6 }' run.0)
+  assert_equal "$sent" "$got"
+}
+
+@test "a native program's regions and holds are recorded" {
+  preload=$record DRASYNC_RECORD=run run -0 mpi_preloaded 2 \
+    "${barnes_hut}_native" --plummer 500 --steps 2
+  for rank in 0 1; do
+    # All that is acquired or made is released; it ends with what is left.
+    assert [ "$(lines_of A "run.$rank")" -gt 10 ]
+    assert [ "$(lines_of N "run.$rank")" -ge 4 ]
+    assert [ "$(lines_of b "run.$rank")" -gt 4 ]
+    assert_equal "$(lines_of M "run.$rank")" 4
+  done
+}
+
+@test "lines have their numbers, and allocations are counted" {
+  run -0 recorded 1 "${delaunay}_myrmics" --random 5000
+  run grep -vE '^(a( [0-9]+){4}|[NAM]( [0-9]+){4}|[SRsr]( [0-9]+){5}|[DLPUE]( [0-9]+){3}|[Bb]( [0-9]+){2})$' run.0
+  assert_output "drasync-record 1 rank 0 of 1 node 0"
+  run -0 awk '$1 == "a" { n += $4 } END { print (n > 100000) }' run.0
+  assert_output 1
+}
+
+@test "without DRASYNC_RECORD nothing is written" {
+  preload="$record:$shim" run -0 mpi_preloaded 2 "${barnes_hut}_myrmics" \
+    --plummer 100 --steps 1
+  run -0 ls
+  assert_output ""
+}
+
+@test "a file that cannot be written is an error that names it" {
+  DRASYNC_RECORD=/nowhere/run run ! mpi_preloaded 1 "${delaunay}_myrmics" \
+    --random 100
+  assert_output --partial "DRASYNC_RECORD: cannot write /nowhere/run.0"
+}
