@@ -376,8 +376,9 @@ int proto_split(struct proto_node *node, int32_t rank,
                 struct proto_effects *out);
 
 /*
- * Delete @region, known or not, with all below it.  PROTO_TREE_ALL.
- * PROTO_WAIT: GRANTED or FAILED follows.  It cannot be detached (it never waits for another rank).
+ * Delete @region, known or not, with all below it.  Tree: that of @region, or
+ * @address.  PROTO_WAIT: GRANTED or FAILED follows.  It cannot be detached (it
+ * never waits for another rank).
  *   DRASYNC_ENOREGION, DRASYNC_EDELETED, DRASYNC_EBUSY, DRASYNC_EUPGRADE,
  *   DRASYNC_ENOMEM
  */
@@ -451,7 +452,7 @@ void proto_arrived(struct proto_node *node, struct proto_region *root,
                    struct proto_effects *out);
 
 /* The TRANSFER (or BOUNCE) to @to with @ticket and its data has left: the
- * frames are not read any more.  PROTO_TREE_ALL. */
+ * frames are not read any more.  Tree: @root's. */
 void proto_sent(struct proto_node *node, struct proto_region *root,
                 uint32_t to, uint64_t ticket, struct proto_effects *out);
 

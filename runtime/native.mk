@@ -30,6 +30,13 @@ tests_programs_native_random_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_native_random_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_native_random_LDADD = libdrasync.la $(MPI_LIBS)
 
+check_PROGRAMS += tests/programs/native_churn
+tests_programs_native_churn_SOURCES = tests/programs/native_churn.c \
+	tests/programs/native_check.h
+tests_programs_native_churn_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_churn_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_churn_LDADD = libdrasync.la $(MPI_LIBS)
+
 check_PROGRAMS += tests/programs/native_exhaust
 tests_programs_native_exhaust_SOURCES = tests/programs/native_exhaust.c \
 	tests/programs/native_check.h

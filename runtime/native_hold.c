@@ -23,8 +23,7 @@ static uint64_t address_of(drasync_region_t region)
     return (uint64_t)(uintptr_t)region;
 }
 
-/* --- Showing
- * ------------------------------------------------------------------- */
+/* --- Showing -------------------------------------------------------------- */
 
 static void view_newest(struct native_view *view, struct proto_region *top)
 {
@@ -85,9 +84,10 @@ static int release_quietly(uint64_t address)
  * @locked, which is given back.
  */
 static int finish(uint64_t address, struct native_tree *tree, bool locked,
-                  struct proto_hold *hold, bool must_split)
+                  enum drasync_mode mode, bool must_split)
 {
     struct native_view view = {0};
+    struct proto_hold *hold = NULL;
     bool newest = true;
     int err = 0;
 
@@ -108,7 +108,11 @@ static int finish(uint64_t address, struct native_tree *tree, bool locked,
         native_unlock(tree);
         return DRASYNC_EDELETED; /* by another thread of this rank */
     }
-    if (hold)
+    /* What was granted a while ago may be WRITE now: see proto_read_hold(). */
+    if (mode == DRASYNC_READ)
+        hold = proto_read_hold(tree->region, native.rank);
+    if (hold && (hold->covered || proto_held(tree->region, native.rank) !=
+                                      DRASYNC_WRITE))
         newest = view_pins(&view, hold);
     else
         view_newest(&view, tree->region);
@@ -125,8 +129,7 @@ undo:
     return err;
 }
 
-/* --- Acquire
- * ----------------------------------------------------------------------- */
+/* --- Acquire -------------------------------------------------------------- */
 
 struct drasync_request {
     uint64_t address;
@@ -171,7 +174,7 @@ static int start(struct drasync_request *q, enum drasync_mode mode, bool nowait)
     }
     runtime_count(native.self, RUNTIME_COUNT_ACQUIRES, 1);
     tree.region = grant.region;
-    return finish(q->address, &tree, true, grant.hold, grant.split);
+    return finish(q->address, &tree, true, mode, grant.split);
 }
 
 /* The wait has ended with @result. */
@@ -179,7 +182,7 @@ static int granted(struct drasync_request *q, int result)
 {
     struct native_wait *wait = q->wait;
     struct native_tree tree;
-    struct proto_hold *hold = wait->hold;
+    enum drasync_mode mode = wait->read ? DRASYNC_READ : DRASYNC_WRITE;
     bool must_split = wait->split;
 
     native_wait_give(wait);
@@ -187,7 +190,7 @@ static int granted(struct drasync_request *q, int result)
     if (result)
         return result;
     runtime_count(native.self, RUNTIME_COUNT_ACQUIRES, 1);
-    return finish(q->address, &tree, false, hold, must_split);
+    return finish(q->address, &tree, false, mode, must_split);
 }
 
 /* Give the operation up, unless it ended meanwhile: true then. */

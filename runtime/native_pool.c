@@ -205,6 +205,9 @@ static int env_insert(void *ctx, struct proto_region *region)
         }
         e = v;
     }
+    /* A record that comes again begins with a layout of its own, or a process
+     * would take what it showed before for the newest: native_view_current(). */
+    region->layout = (atomic_fetch_add(&s->stamp, 1) + 1) << 32;
     atomic_store(&e->region, region);
     atomic_store(&e->address, region->address);
     atomic_store(&e->next, atomic_load(bucket));

@@ -33,8 +33,7 @@
 /* A region's first extent. */
 #define NATIVE_FIRST_PAGES 1
 
-/* --- Shared by the node -----------------------------------------------------
- */
+/* --- Shared by the node --------------------------------------------------- */
 
 /* Objects of one type that are not in use.  Linked behind the object, so that
  * what is in it stays readable until it is taken again. */
@@ -89,16 +88,13 @@ struct native_shared {
     struct native_pool spare[PROTO_TYPES]; /* under table_lock */
 };
 
-/* --- This process
- * ------------------------------------------------------------- */
+/* --- This process --------------------------------------------------------- */
 
 /* Whoever waits for an operation; in control memory. */
 struct native_wait {
     uint64_t reserved[2];
     struct waiter waiter;
-    struct proto_hold *hold;
-    struct proto_region *region;
-    bool split;
+    bool read, split; /* of the hold that was granted */
     struct native_wait *next; /* while unused */
 };
 
@@ -128,8 +124,7 @@ void native_each(void (*visit)(uint64_t address, void *arg), void *arg);
 struct native_wait *native_wait_take(void); /* NULL: no memory */
 void native_wait_give(struct native_wait *wait);
 
-/* --- Steps (native_step.c)
- * ------------------------------------------------------ */
+/* --- Steps (native_step.c) ------------------------------------------------ */
 
 /* Whose lock is held. */
 struct native_tree {
@@ -154,8 +149,7 @@ void native_effects_free(void);
  * that the step handled, or NULL. */
 void native_do(struct proto_effects *effects, struct native_arrival *arrival);
 
-/* --- Frames and extents (native_frames.c); under the tree's lock
- * ------------------ */
+/* --- Frames and extents (native_frames.c); under the tree's lock ---------- */
 
 /* The frames of a copy with @memory's extents: primary ones if no other copy
  * uses any of them, else alternate ones. DRASYNC_ENOMEM, DRASYNC_ENOSPACE ...
@@ -186,8 +180,7 @@ int native_extent_new(struct native_memory *memory, uint64_t pages_min,
 /* Drop copies of all trees that nothing refers to; no lock held. */
 void native_evict(void);
 
-/* --- What this process sees (native_map.c)
- * ------------------------------------------ */
+/* --- What this process sees (native_map.c) -------------------------------- */
 
 /* Frames that a hold shows; collected under the tree's lock. */
 struct native_view {
@@ -216,8 +209,7 @@ int native_show_primary(uint64_t first_page, uint64_t pages);
 void native_map_lock(void);
 void native_map_unlock(void);
 
-/* --- Holds (native_hold.c)
- * ----------------------------------------------------------- */
+/* --- Holds (native_hold.c) ------------------------------------------------ */
 
 /* Is @region the address of a region at all? */
 bool native_address_valid(drasync_region_t region);
@@ -226,8 +218,7 @@ bool native_address_valid(drasync_region_t region);
  */
 int native_split(uint64_t address);
 
-/* --- Data (native_data.c)
- * -------------------------------------------------------------- */
+/* --- Data (native_data.c) ------------------------------------------------- */
 
 /* At HEAP_HEADER_OFFSET in a region's first page. */
 struct native_header {
@@ -238,8 +229,7 @@ struct native_header {
 /* Make @memory's first extent a region without objects. */
 int native_header_make(struct native_memory *memory);
 
-/* --- Wire (native_wire.c)
- * --------------------------------------------------------------- */
+/* --- Wire (native_wire.c) ------------------------------------------------- */
 
 /* Ship the SEND effect @index with its SHIPs.  True if data goes along. */
 bool native_wire_send(struct proto_effects *effects, size_t index);

@@ -98,8 +98,7 @@ static void wake(const struct proto_effect *e)
 {
     struct native_wait *wait = e->waiter;
 
-    wait->hold = e->hold;
-    wait->region = e->region;
+    wait->read = e->hold != NULL;
     wait->split = e->split;
     waiter_wake(&wait->waiter, e->kind == PROTO_FAILED ? e->error : 0);
 }

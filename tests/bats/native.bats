@@ -68,6 +68,15 @@ programs=$abs_top_builddir/tests/programs
   assert_line "contract ok ranks=2"
 }
 
+@test "subregions come and go below roots that others read, one node and several" {
+  run -0 mpi 4 "$programs/native_churn" 100 1
+  assert_line "churn ok ranks=4"
+  DRASYNC_NODE=2 run -0 mpi 4 "$programs/native_churn" 40 2
+  assert_line "churn ok ranks=4"
+  DRASYNC_NODE=rank run -0 mpi 4 "$programs/native_churn" 40 3
+  assert_line "churn ok ranks=4"
+}
+
 @test "memory runs out: an error at the call, and all goes on" {
   # What is short differs: data, records of control memory, or both.
   for DRASYNC_MEMORY in 48M 64M 100M; do
