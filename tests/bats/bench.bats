@@ -23,13 +23,20 @@ bench() {
   assert_line --regexp "^alloc_fresh ratio=$number .* runs=3 "
 }
 
+@test "a benchmark of several ways prints the worst, with the ratio of each" {
+  run -0 bench --tiny handover_contended
+  assert_equal "${#lines[@]}" 1
+  assert_line --regexp "^handover_contended ratio=$number .*unit=1/s runs=1 "
+  assert_line --regexp "ratio_2x1=$number ratio_4x1=$number target=3$"
+}
+
 @test "--json writes the results and the machine's facts" {
   run -0 bench --tiny --json "$BATS_TEST_TMPDIR/out.json" hold_local alloc_small
   run -0 perl -MJSON::PP -0777 -ne '
     my $all = decode_json($_);
     print "$_->{name} ", $_->{ratio} > 0 ? "ratio" : "none", "\n"
       for @{$all->{results}};
-    print "fact $_\n" for grep { $all->{machine}{$_} } 
+    print "fact $_\n" for grep { $all->{machine}{$_} }
       qw(cpu cores kernel mpi commit);' "$BATS_TEST_TMPDIR/out.json"
   assert_line "hold_local ratio"
   assert_line "alloc_small ratio"
