@@ -35,7 +35,8 @@ no_files_left() {
 
 # Plain MPI programs do not, nine times out of ten: transport/boot_leave.c.
 @test "jobs over TCP come out of MPI_Finalize" {
-  export UCX_TLS=tcp,self DRASYNC_TEST_SECONDS=20
+  # Bridges of clusters come and go, and UCX would take them too.
+  export UCX_TLS=tcp,self UCX_NET_DEVICES=lo DRASYNC_TEST_SECONDS=20
   for node in shared rank; do
     for _ in 1 2 3; do
       DRASYNC_NODE=$node run -0 mpi 3 "$probe" pairs
@@ -99,7 +100,7 @@ no_files_left() {
   unshare --pid --fork --mount-proc true 2>/dev/null ||
     skip "no right to make a process namespace"
   # MPI itself would take them for one host, and try shared memory.
-  UCX_TLS=tcp,self run -0 mpi 1 "$probe" nodes : -n 2 \
+  UCX_TLS=tcp,self UCX_NET_DEVICES=lo run -0 mpi 1 "$probe" nodes : -n 2 \
     unshare --pid --fork --mount-proc "$probe" nodes
   assert_line "rank 2 of 3 is 0 of 1 on node 2 of 3"
 }
@@ -111,6 +112,25 @@ no_files_left() {
     refute [ "$status" -eq 124 ]
     assert_output --regexp "Killed|SIGNAL: 9"
     no_files_left
+  done
+}
+
+# -disable-auto-cleanup or not: the launcher's proxy loses a rank that has not
+# finalized, and ends the others.
+@test "ranks that wait inside MPI for one that was killed end too" {
+  for node in shared 2 rank; do
+    for how in -enable-auto-cleanup -disable-auto-cleanup; do
+      DRASYNC_NODE=$node DRASYNC_TEST_SECONDS=30 run mpi 4 "$how" \
+        "$probe" receive "$BATS_TEST_TMPDIR"
+      refute [ "$status" -eq 0 ]
+      refute [ "$status" -eq 124 ]
+      for _ in $(seq 100); do
+        pgrep -f "receive $BATS_TEST_TMPDIR" >/dev/null || break
+        sleep 0.1
+      done
+      run -1 pgrep -f "receive $BATS_TEST_TMPDIR"
+      no_files_left
+    done
   done
 }
 

@@ -236,6 +236,15 @@ int main(int argc, char **argv)
         printf("rank %d: %s\n", runtime.rank, drasync_errname(err));
         return 1;
     }
+    if (!strcmp(what, "receive")) {
+        /* The last rank dies; the others wait for it inside MPI. */
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (runtime.rank == runtime.ranks - 1)
+            raise(SIGKILL);
+        MPI_Recv(&err, 1, MPI_INT, runtime.ranks - 1, 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+        return 1;
+    }
     if (!strcmp(what, "exits"))
         return 0;
     err = runtime_stop();
