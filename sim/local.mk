@@ -11,9 +11,14 @@ sim_simulate_SOURCES = \
 	sim/model.h \
 	sim/model_net.c \
 	sim/model_rank.c \
+	sim/model_talk.c \
 	sim/net.c \
 	sim/oracle.c \
 	sim/ranks.c \
+	sim/replay.c \
+	sim/replay.h \
+	sim/replay_main.c \
+	sim/replay_read.c \
 	sim/run.c \
 	sim/script.c \
 	sim/shrink.c \
@@ -26,10 +31,11 @@ sim_simulate_CPPFLAGS = $(AM_CPPFLAGS) -DPROTO_FAULTS
 sim_simulate_LDADD = libdrasync_memory.la
 
 TESTS += tests/unit/sim_seeds.sh tests/unit/sim_faults.sh \
-	tests/unit/sim_scenarios.sh tests/unit/sim_workloads.sh
+	tests/unit/sim_scenarios.sh tests/unit/sim_workloads.sh \
+	tests/unit/sim_replay.sh
 EXTRA_DIST += tests/unit/sim_seeds.sh tests/unit/sim_faults.sh \
 	tests/unit/sim_scenarios.sh tests/unit/sim_workloads.sh \
-	scripts/sweep-seeds \
+	tests/unit/sim_replay.sh scripts/sweep-seeds \
 	scripts/regenerate-scenarios $(scenarios)
 
 scenarios = \

@@ -8,6 +8,7 @@
  *   simulate scenario FILE           run it command by command, show messages
  *   simulate nodes N SEED            one run with many nodes
  *   simulate workload NAME RANKS ... what a workload costs (workloads.h)
+ *   simulate replay FILE ...         what a recorded run takes elsewhere
  */
 #include <stdlib.h>
 #include <string.h>
@@ -108,8 +109,10 @@ int main(int argc, char **argv)
                          strtoull(argv[3], NULL, 10));
     if (argc >= 2 && !strcmp(argv[1], "workload"))
         return workload_main(argc - 2, argv + 2);
+    if (argc >= 2 && !strcmp(argv[1], "replay"))
+        return replay_main(argc - 2, argv + 2);
     fprintf(stderr, "usage: simulate seeds FROM TO [FAULTS] | script FILE | "
                     "trace FILE | scenario FILE | nodes N SEED | "
-                    "workload NAME RANKS\n");
+                    "workload NAME RANKS | replay FILE\n");
     return 2;
 }

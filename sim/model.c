@@ -351,10 +351,11 @@ int model_open(struct model *model)
     model->rank = calloc(model->ranks, sizeof(*model->rank));
     model->region = calloc(model->regions + 1, sizeof(*model->region));
     model->server = calloc(model->servers + 1, sizeof(*model->server));
+    model->flag = calloc(model->flags + 1, sizeof(*model->flag));
     model->queue = calloc(model->ranks + 1, sizeof(struct model_rank *));
     model->spare = calloc(1, sizeof(*model->spare));
     if (!model->node || !model->rank || !model->region || !model->server ||
-        !model->queue || !model->spare) {
+        !model->flag || !model->queue || !model->spare) {
         model_fail(model, "no memory for %u nodes", model->nodes);
         return -1;
     }
@@ -394,6 +395,7 @@ void model_close(struct model *model)
     free(model->rank);
     free(model->region);
     free(model->server);
+    free(model->flag);
     free(model->queue);
     free(model->heap);
 }

@@ -59,6 +59,8 @@ enum model_verb {
     MODEL_RECEIVE,  /* the next from peer with that tag */
     MODEL_ASK,      /* server number peer, which works ns for the answer */
     MODEL_BARRIER,  /* of all ranks that have not ended */
+    MODEL_POST,     /* flag number slot is up */
+    MODEL_AWAIT,    /* until it is */
     MODEL_VERBS,
 };
 
@@ -88,7 +90,7 @@ struct model_region {
 
 struct model_mail {
     uint32_t from, tag;
-    uint64_t bytes;
+    uint64_t sent_ns;
 };
 
 struct model_rank {
@@ -103,6 +105,8 @@ struct model_rank {
     struct model_rank *next_wait; /* for the same chunk */
     struct model_mail *mail;
     uint32_t mail_count, mail_room;
+    /* Spent so far: on its own work, in calls and on what comes over the
+     * network, and waiting for other ranks. */
     uint64_t compute_ns, call_ns, wait_ns, end_ns;
 };
 
@@ -147,6 +151,8 @@ struct model {
     uint32_t regions;
     struct model_server *server;
     uint32_t servers;
+    bool *flag;
+    uint32_t flags;
     struct space space; /* the manager's: its lanes and its book of chunks */
     uint64_t lane_pages; /* 0: as the product has it */
 
@@ -166,8 +172,8 @@ struct model {
 /* model.c */
 
 /*
- * Make ready: set cost, nodes, per_node, regions (slots), servers, lane_pages,
- * next and ctx first, and zero the rest.  0, or -1 with `error`.
+ * Make ready: set cost, nodes, per_node, regions (slots), servers, flags,
+ * lane_pages, next and ctx first, and zero the rest.  0, or -1 with `error`.
  */
 int model_open(struct model *model);
 void model_close(struct model *model);
@@ -213,8 +219,23 @@ void model_rank_event(struct model *model, const struct model_event *event);
 void model_rank_done(struct model *model, struct model_rank *rank,
                      const struct proto_effect *effect);
 void model_rank_mail(struct model *model, struct model_rank *rank,
-                     uint32_t from, uint32_t tag, uint64_t bytes);
+                     uint32_t from, uint32_t tag, uint64_t sent_ns);
+/* The rank waits from now on. */
+void model_rank_block(struct model *model, struct model_rank *rank);
+/* Its operation is over but for @ns of work. */
+void model_rank_finished(struct model *model, struct model_rank *rank,
+                         uint64_t ns);
+/* So much of the wait that ends now is not another rank's. */
+void model_rank_overhead(struct model_rank *rank, uint64_t ns);
 /* The node has a chunk, or (error) there is none. */
 void model_rank_chunk(struct model *model, uint32_t node, int error);
+
+/* model_talk.c: what the rank is doing */
+void model_rank_receive(struct model *model, struct model_rank *rank);
+void model_rank_ask(struct model *model, struct model_rank *rank);
+void model_rank_post(struct model *model, struct model_rank *rank);
+void model_rank_await(struct model *model, struct model_rank *rank);
+/* Go on behind the barrier, if all are there. */
+void model_rank_barrier_look(struct model *model);
 
 #endif

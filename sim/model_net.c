@@ -25,6 +25,7 @@ struct model_packet {
     struct model_data *data;
     uint64_t bytes, pages; /* CALL: pages wanted, REPLY: the chunk */
     uint64_t first;
+    uint64_t sent_ns;
     uint32_t rank, from_rank, tag; /* USER */
     bool direct;                   /* USER: no progress thread is needed */
     int error;
@@ -142,13 +143,13 @@ static struct model_packet *packet_new(struct model *model, uint32_t from,
     struct model_packet *packet =
         calloc(1, sizeof(*packet) + items * sizeof(packet->items[0]));
 
-    (void)model;
     if (!packet)
         abort();
     packet->from = from;
     packet->to = to;
     packet->kind = kind;
     packet->bytes = CALL_BYTES;
+    packet->sent_ns = model->now;
     return packet;
 }
 
@@ -364,7 +365,7 @@ static void handle(struct model *model, struct model_packet *packet)
         handle_reply(model, packet);
     else
         model_rank_mail(model, &model->rank[packet->rank], packet->from_rank,
-                        packet->tag, packet->bytes);
+                        packet->tag, packet->sent_ns);
     if (packet->data && !packet->data->expected)
         packet->data->there_ns = 0; /* nobody wants it */
     free(packet);

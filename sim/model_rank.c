@@ -67,7 +67,7 @@ static void work(struct model *model, struct model_rank *rank, uint64_t ns)
     rank->blocked = false;
 }
 
-static void block(struct model *model, struct model_rank *rank)
+void model_rank_block(struct model *model, struct model_rank *rank)
 {
     rank->blocked = true;
     rank->since = model->now;
@@ -82,8 +82,15 @@ static void wake(struct model *model, struct model_rank *rank, uint64_t ns)
     work(model, rank, ns);
 }
 
+/* So much of the wait that ends now is not another rank's. */
+void model_rank_overhead(struct model_rank *rank, uint64_t ns)
+{
+    rank->wait_ns -= ns;
+    rank->call_ns += ns;
+}
+
 /* An operation is over but for @ns of work. */
-static void finished(struct model *model, struct model_rank *rank, uint64_t ns)
+void model_rank_finished(struct model *model, struct model_rank *rank, uint64_t ns)
 {
     uint64_t latency = model->now + ns - rank->issued;
 
@@ -110,7 +117,7 @@ static void wait_chunk(struct model *model, struct model_rank *rank,
 
     rank->next_wait = node->wants;
     node->wants = rank;
-    block(model, rank);
+    model_rank_block(model, rank);
     if (node->asking)
         return;
     node->asking = true;
@@ -149,7 +156,7 @@ static void do_create(struct model *model, struct model_rank *rank)
         r->incarnation = made->incarnation;
     model_effects_run(model, rank->node, out, NULL);
     model_effects_give(model, out);
-    finished(model, rank, model->cost.step_ns);
+    model_rank_finished(model, rank, model->cost.step_ns);
 }
 
 static void do_grow(struct model *model, struct model_rank *rank)
@@ -164,7 +171,7 @@ static void do_grow(struct model *model, struct model_rank *rank)
         return;
     }
     r->bytes += op->bytes;
-    finished(model, rank, model->cost.step_ns);
+    model_rank_finished(model, rank, model->cost.step_ns);
 }
 
 /* Before a WRITE hold is used: readers keep the frames they have. */
@@ -204,7 +211,7 @@ static void do_acquire(struct model *model, struct model_rank *rank)
                         (enum drasync_mode)op->mode, false, rank, &grant,
                         &rank->op, out);
     if (err == PROTO_WAIT) {
-        block(model, rank);
+        model_rank_block(model, rank);
     } else if (err) {
         model_fail(model, "rank %u cannot acquire region %u: error %d",
                    rank->id, op->slot, err);
@@ -212,7 +219,7 @@ static void do_acquire(struct model *model, struct model_rank *rank)
         ns = model->cost.step_ns;
         if (grant.split && op->mode == DRASYNC_WRITE)
             ns += split(model, rank, grant.region);
-        finished(model, rank, ns);
+        model_rank_finished(model, rank, ns);
     }
     model_effects_run(model, rank->node, out, NULL);
     model_effects_give(model, out);
@@ -230,7 +237,7 @@ static void do_release(struct model *model, struct model_rank *rank)
                    rank->doing.slot);
     model_effects_run(model, rank->node, out, NULL);
     model_effects_give(model, out);
-    finished(model, rank, model->cost.step_ns);
+    model_rank_finished(model, rank, model->cost.step_ns);
 }
 
 static void do_delete(struct model *model, struct model_rank *rank)
@@ -243,7 +250,7 @@ static void do_delete(struct model *model, struct model_rank *rank)
                        model_find(model, rank->node, address), address, rank,
                        out);
     if (err == PROTO_WAIT)
-        block(model, rank);
+        model_rank_block(model, rank);
     else
         model_fail(model, "rank %u cannot delete region %u: error %d",
                    rank->id, rank->doing.slot, err);
@@ -265,7 +272,7 @@ void model_rank_done(struct model *model, struct model_rank *rank,
     if (rank->doing.verb == MODEL_ACQUIRE && effect->split &&
         rank->doing.mode == DRASYNC_WRITE)
         ns += split(model, rank, effect->region);
-    finished(model, rank, ns);
+    model_rank_finished(model, rank, ns);
 }
 
 void model_rank_chunk(struct model *model, uint32_t id, int error)
@@ -292,98 +299,6 @@ void model_rank_chunk(struct model *model, uint32_t id, int error)
     }
 }
 
-/* --- Messages --------------------------------------------------------------- */
-
-static bool take_mail(struct model_rank *rank)
-{
-    for (uint32_t i = 0; i < rank->mail_count; i++) {
-        if (rank->mail[i].from != rank->doing.peer ||
-            rank->mail[i].tag != rank->doing.tag)
-            continue;
-        memmove(&rank->mail[i], &rank->mail[i + 1],
-                (rank->mail_count - i - 1) * sizeof(rank->mail[0]));
-        rank->mail_count--;
-        return true;
-    }
-    return false;
-}
-
-static void do_receive(struct model *model, struct model_rank *rank)
-{
-    if (take_mail(rank))
-        finished(model, rank, rank->doing.ns);
-    else
-        block(model, rank);
-}
-
-void model_rank_mail(struct model *model, struct model_rank *rank,
-                     uint32_t from, uint32_t tag, uint64_t bytes)
-{
-    if (rank->mail_count == rank->mail_room) {
-        rank->mail_room = rank->mail_room ? rank->mail_room * 2 : 8;
-        rank->mail =
-            realloc(rank->mail, rank->mail_room * sizeof(*rank->mail));
-        if (!rank->mail)
-            abort();
-    }
-    rank->mail[rank->mail_count++] =
-        (struct model_mail){.from = from, .tag = tag, .bytes = bytes};
-    if (rank->blocked && rank->doing.verb == MODEL_RECEIVE && take_mail(rank))
-        finished(model, rank, rank->doing.ns);
-}
-
-static void do_ask(struct model *model, struct model_rank *rank)
-{
-    const struct model_op *op = &rank->doing;
-    struct model_server *server = &model->server[op->peer];
-    uint64_t way = op->other ? model->cost.latency_ns + model->cost.overhead_ns
-                             : model->cost.local_ns;
-    uint64_t at = model->now + way;
-
-    if (at < server->free_ns)
-        at = server->free_ns;
-    server->free_ns = at + op->ns;
-    server->busy_ns += op->ns;
-    server->requests++;
-    model->total.messages += 2;
-    block(model, rank);
-    model_event(model, server->free_ns + way, MODEL_EVENT_ANSWER, rank->id,
-                NULL);
-}
-
-/* What was before a barrier that is `counted`, and over in @ns, does not count.
- */
-static void begin_counting(struct model *model, uint64_t ns)
-{
-    for (uint32_t i = 0; i < model->ranks; i++)
-        if (model->rank[i].blocked && !model->rank[i].doing.counted)
-            return;
-    memset(&model->total, 0, sizeof(model->total));
-    model->total.begin_ns = model->now + ns;
-    for (uint32_t i = 0; i < model->nodes; i++)
-        model->node[i].messages = model->node[i].busy_ns = 0;
-}
-
-static void barrier_look(struct model *model)
-{
-    uint64_t ns = 0;
-
-    if (!model->at_barrier || model->at_barrier + model->ended < model->ranks)
-        return;
-    for (uint32_t n = 1; n < model->per_node; n *= 2)
-        ns += model->cost.local_ns;
-    for (uint32_t n = 1; n < model->nodes; n *= 2)
-        ns += model->cost.latency_ns + 2 * model->cost.overhead_ns;
-    model->at_barrier = 0;
-    begin_counting(model, ns);
-    for (uint32_t i = 0; i < model->ranks; i++) {
-        struct model_rank *rank = &model->rank[i];
-
-        if (rank->blocked && rank->doing.verb == MODEL_BARRIER)
-            model_event(model, model->now + ns, MODEL_EVENT_ANSWER, i, NULL);
-    }
-}
-
 /* --- One operation after the other ------------------------------------------ */
 
 static void rank_end(struct model *model, struct model_rank *rank)
@@ -394,7 +309,7 @@ static void rank_end(struct model *model, struct model_rank *rank)
         model->total.end_ns = model->now;
     model->ended++;
     give_core(model, rank);
-    barrier_look(model);
+    model_rank_barrier_look(model);
 }
 
 static void next(struct model *model, struct model_rank *rank)
@@ -410,7 +325,7 @@ static void next(struct model *model, struct model_rank *rank)
         work(model, rank, op->ns);
         break;
     case MODEL_CALL:
-        finished(model, rank, op->ns);
+        model_rank_finished(model, rank, op->ns);
         break;
     case MODEL_CREATE:
         do_create(model, rank);
@@ -429,18 +344,24 @@ static void next(struct model *model, struct model_rank *rank)
         break;
     case MODEL_SEND:
         model_send(model, rank);
-        finished(model, rank, op->ns);
+        model_rank_finished(model, rank, op->ns);
         break;
     case MODEL_RECEIVE:
-        do_receive(model, rank);
+        model_rank_receive(model, rank);
         break;
     case MODEL_ASK:
-        do_ask(model, rank);
+        model_rank_ask(model, rank);
+        break;
+    case MODEL_POST:
+        model_rank_post(model, rank);
+        break;
+    case MODEL_AWAIT:
+        model_rank_await(model, rank);
         break;
     case MODEL_BARRIER:
-        block(model, rank);
+        model_rank_block(model, rank);
         model->at_barrier++;
-        barrier_look(model);
+        model_rank_barrier_look(model);
         break;
     default:
         rank_end(model, rank);
@@ -453,7 +374,9 @@ void model_rank_event(struct model *model, const struct model_event *event)
     struct model_rank *rank = &model->rank[event->who];
 
     if (event->kind == MODEL_EVENT_ANSWER) {
-        finished(model, rank, model->cost.step_ns);
+        if (rank->doing.verb == MODEL_ASK)
+            model_rank_overhead(rank, model->now - rank->since);
+        model_rank_finished(model, rank, model->cost.step_ns);
         return;
     }
     if (event->kind == MODEL_EVENT_CORE) {

@@ -1,0 +1,75 @@
+/*
+ * replay.h - records of a run (docs/records.md), read into memory and run
+ * again.
+ *
+ * Callers give the name that DRASYNC_RECORD had.  Nothing in a file is
+ * believed: what is no record, or refers to ranks that there are not, is an
+ * error that names the line.
+ */
+#ifndef DRASYNC_SIM_REPLAY_H
+#define DRASYNC_SIM_REPLAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/model.h"
+
+enum { RECORD_RANKS_MAX = 4096, RECORD_LINES_MAX = 1 << 26 };
+
+/* A line, or (kind 'a') what was allocated before it. */
+struct record_line {
+    char kind;
+    uint64_t program_ns, call_ns; /* 'a': region, calls */
+    uint64_t argument[3];         /* 'a': bytes, frees */
+};
+
+struct record_rank {
+    struct record_line *line;
+    size_t count, room;
+    size_t at; /* the next, for the replay */
+};
+
+struct records {
+    struct record_rank *rank;
+    uint32_t ranks;
+    size_t creations; /* lines 'N' of all */
+    bool native;      /* holds, rather than sends */
+    /* Between the program's marks on rank 0, by the clock; 0: no marks. */
+    uint64_t measured_ns;
+};
+
+/* 0, or -1 with @error. */
+int records_read(const char *name, struct records *records, char *error,
+                 size_t error_bytes);
+void records_free(struct records *records);
+
+/* What the baseline's calls cost; see docs/performance-figures.md. */
+struct baseline_cost {
+    uint64_t serve_ns;       /* a scheduler, for a request */
+    double serve_mb_s;       /* and for what it hands out */
+    uint64_t call_ns;        /* a worker, for a send or receive */
+    double pack_mb_s;        /* either of them */
+    double compute;          /* what a program computes, against the recorded */
+};
+
+struct replay {
+    struct model model;
+    struct records records;
+    struct replayed *rank;
+    struct address *table; /* which region an address means now */
+    size_t table_slots;
+    uint32_t slots;
+    uint8_t *known; /* Myrmics: node has met the region */
+    bool baseline;
+    struct baseline_cost cost;
+    uint32_t schedulers;
+};
+
+/*
+ * Run the records, set in @replay with the costs, nodes and schedulers, and
+ * print a line.  0, or 1 with a line on stderr.
+ */
+int replay_run(struct replay *replay, const char *name);
+
+#endif

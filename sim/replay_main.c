@@ -1,0 +1,105 @@
+/* replay_main.c - `simulate replay`: its options. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/replay.h"
+#include "sim/workloads.h"
+
+static int usage(FILE *to)
+{
+    fprintf(to,
+            "Usage: simulate replay FILE [OPTION]...\n\n"
+            "A run that was recorded with DRASYNC_RECORD=FILE, again.  One "
+            "line of CSV: what the\nprogram marks as timed, or all, in seconds; "
+            "its parts are means over the ranks.\n\n"
+            "  --head            a line with the columns' names first\n"
+            "  --per-node N      ranks of a node (default: all)\n"
+            "  --baseline N      Myrmics programs: by message passing, with N "
+            "schedulers\n"
+            "  --serve US, --serve-bandwidth MB/S, --call US, --pack MB/S\n"
+            "                    what a request costs a scheduler, a send or "
+            "receive a\n"
+            "                    worker, of the baseline\n"
+            "  --compute FACTOR  what programs compute takes so much of what "
+            "was recorded\n"
+            "%s",
+            cost_usage);
+    return to == stdout ? 0 : 2;
+}
+
+/* A number of the baseline's; 1, 0 or -1 as cost_option(). */
+static int baseline_option(struct replay *replay, int argc, char **argv,
+                           int *at)
+{
+    const char *name = argv[*at];
+    double value;
+    char *end;
+
+    if (strcmp(name, "--baseline") && strcmp(name, "--serve") &&
+        strcmp(name, "--serve-bandwidth") && strcmp(name, "--call") &&
+        strcmp(name, "--pack") && strcmp(name, "--compute") && strcmp(name, "--per-node"))
+        return 0;
+    if (++*at == argc)
+        return -1;
+    value = strtod(argv[*at], &end);
+    if (*end || end == argv[*at] || !(value > 0 && value < 1e9))
+        return -1;
+    if (!strcmp(name, "--baseline"))
+        replay->schedulers = (uint32_t)value;
+    else if (!strcmp(name, "--serve"))
+        replay->cost.serve_ns = (uint64_t)(value * 1000);
+    else if (!strcmp(name, "--serve-bandwidth"))
+        replay->cost.serve_mb_s = value;
+    else if (!strcmp(name, "--call"))
+        replay->cost.call_ns = (uint64_t)(value * 1000);
+    else if (!strcmp(name, "--compute"))
+        replay->cost.compute = value;
+    else if (!strcmp(name, "--pack"))
+        replay->cost.pack_mb_s = value;
+    else
+        replay->model.per_node = (uint32_t)value;
+    return 1;
+}
+
+int replay_main(int argc, char **argv)
+{
+    struct replay replay = {
+        .cost = {2000, 100000, 2000, 5000, 1},
+        .model = {.cost = model_cost_default},
+    };
+    char error[256];
+    bool head = false;
+    int failed;
+
+    if (argc < 1 || !strcmp(argv[0], "--help"))
+        return usage(argc < 1 ? stderr : stdout);
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--head")) {
+            head = true;
+        } else if (baseline_option(&replay, argc, argv, &i) != 1 &&
+                   (i >= argc ||
+                    cost_option(&replay.model.cost, argc, argv, &i) != 1)) {
+            fprintf(stderr, "simulate: no such option, or not its value: %s "
+                            "(see simulate replay --help)\n",
+                    argv[i < argc ? i : argc - 1]);
+            return 2;
+        }
+    }
+    if (records_read(argv[0], &replay.records, error, sizeof(error))) {
+        fprintf(stderr, "simulate: %s\n", error);
+        return 2;
+    }
+    replay.baseline = replay.schedulers > 0 && !replay.records.native;
+    if (replay.model.per_node &&
+        replay.records.ranks % replay.model.per_node) {
+        fprintf(stderr, "simulate: %u ranks do not fill nodes of %u\n",
+                replay.records.ranks, replay.model.per_node);
+        return 2;
+    }
+    if (head)
+        printf("record,system,workers,nodes,schedulers,seconds,computation,"
+               "communication,idle,messages,bytes,recorded_seconds\n");
+    failed = replay_run(&replay, argv[0]);
+    records_free(&replay.records);
+    return failed;
+}
