@@ -7,6 +7,7 @@
 #include "drasync.h"
 
 #include "runtime/native.h"
+#include "runtime/native_window.h"
 #include "runtime/record.h"
 #include "runtime/runtime.h"
 
@@ -20,8 +21,14 @@ static inline int recorded(int err, drasync_region_t region, size_t size_bytes)
 
 int drasync_alloc(drasync_region_t region, size_t size_bytes, void **ptr_out)
 {
-    int err = runtime_enter();
+    void *ptr = ptr_out ? native_window_alloc(region, size_bytes) : NULL;
+    int err;
 
+    if (ptr) {
+        *ptr_out = ptr;
+        return 0;
+    }
+    err = runtime_enter();
     if (err)
         return err;
     if (!ptr_out)

@@ -4,6 +4,7 @@
  */
 #include "drasync.h"
 
+#include "runtime/native_window.h"
 #include "runtime/runtime.h"
 
 /* End the job if @err is one. */
@@ -35,12 +36,20 @@ void delete_region(region r)
     check(drasync_delete(r), "delete_region", r);
 }
 
-void *ralloc(region r, size_t s)
+/* Apart, so that ralloc() itself needs no stack. */
+__attribute__((noinline)) static void *ralloc_slow(region r, size_t s)
 {
     void *object = NULL;
 
     check(drasync_alloc(r, s, &object), "ralloc", r);
     return object;
+}
+
+void *ralloc(region r, size_t s)
+{
+    void *object = native_window_alloc(r, s);
+
+    return object ? object : ralloc_slow(r, s);
 }
 
 void acquire_region(region r, int choice)

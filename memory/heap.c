@@ -17,13 +17,8 @@ void slot_push(const struct heap_context *context, struct heap *heap,
     heap->bins[bin] = place->start + offset;
 }
 
-/*
- * Find the free slot that a list leads to.  The list is in memory that users
- * write: everything is checked against the extent and its map.
- */
-static int free_slot(const struct heap_context *context,
-                     const struct heap *heap, uint64_t address,
-                     struct place *place, unsigned *class_out)
+int free_slot(const struct heap_context *context, const struct heap *heap,
+              uint64_t address, struct place *place, unsigned *class_out)
 {
     uint64_t offset;
     unsigned code;
@@ -41,8 +36,8 @@ static int free_slot(const struct heap_context *context,
     return 0;
 }
 
-static void hand_out(struct heap *heap, const struct place *place,
-                     uint64_t address, unsigned class, void **ptr_out)
+void hand_out(struct heap *heap, const struct place *place, uint64_t address,
+              unsigned class, void **ptr_out)
 {
     place->map[(address - place->start) / GRANULE_BYTES] =
         (uint8_t)((class + 1) | MAP_TAKEN);

@@ -99,12 +99,32 @@ int heap_check(const struct heap_context *context, const struct heap *heap)
     return 0;
 }
 
-/* Cut what is left of the current extent into free slots, largest first. */
+uint64_t cut_rest(const struct heap_context *context, struct heap *heap,
+                  const struct place *place, uint64_t offset, uint64_t end)
+{
+    for (int pieces = 0; pieces < REST_PIECES_MAX; pieces++) {
+        uint64_t rest = end - offset;
+        unsigned class;
+
+        if (rest < heap->align_bytes)
+            break;
+        class = rest >= CLASS_BYTES_MAX ? CLASSES - 1 : class_for(rest);
+        while (class_bytes(class) > rest ||
+               class_bytes(class) % heap->align_bytes)
+            class --;
+        memset(place->map + offset / GRANULE_BYTES, 0,
+               class_bytes(class) / GRANULE_BYTES);
+        slot_push(context, heap, place, offset, class);
+        offset += class_bytes(class);
+    }
+    return offset;
+}
+
+/* Cut what is left of the current extent into free slots. */
 static int use_rest(const struct heap_context *context, struct heap *heap)
 {
     struct place place;
-    uint64_t offset, rest;
-    int pieces;
+    uint64_t offset;
 
     if (!heap->current)
         return 0;
@@ -114,22 +134,8 @@ static int use_rest(const struct heap_context *context, struct heap *heap)
     if (heap->current != place.start || offset < place.data ||
         offset > place.bytes || offset % heap->align_bytes)
         return DRASYNC_EINTERNAL;
-    for (pieces = 0; pieces < REST_PIECES_MAX; pieces++) {
-        unsigned class;
-
-        rest = place.bytes - offset;
-        if (rest < heap->align_bytes)
-            break;
-        class = rest >= CLASS_BYTES_MAX ? CLASSES - 1 : class_for(rest);
-        while (class_bytes(class) > rest ||
-               class_bytes(class) % heap->align_bytes)
-            class --;
-        memset(place.map + offset / GRANULE_BYTES, 0,
-               class_bytes(class) / GRANULE_BYTES);
-        slot_push(context, heap, &place, offset, class);
-        offset += class_bytes(class);
-    }
-    place.head->high_water = offset;
+    place.head->high_water =
+        cut_rest(context, heap, &place, offset, place.bytes);
     heap->current = 0;
     heap->bump = 0;
     return 0;

@@ -155,6 +155,22 @@ int single_alloc(const struct heap_context *context, struct heap *heap,
 int single_free(struct heap *heap, const struct place *place, uint64_t address);
 int single_resize(struct heap *heap, const struct place *place, uint64_t bytes);
 
+/* Cut [offset, end) of an extent into free slots, largest first.  Returns how
+ * far that went: few slots are left out. */
+uint64_t cut_rest(const struct heap_context *context, struct heap *heap,
+                  const struct place *place, uint64_t offset, uint64_t end);
+
+/*
+ * Find the free slot that a list leads to.  The list is in memory that users
+ * write: everything is checked against the extent and its map.
+ */
+int free_slot(const struct heap_context *context, const struct heap *heap,
+              uint64_t address, struct place *place, unsigned *class_out);
+
+/* A slot that is in no list any more becomes an object. */
+void hand_out(struct heap *heap, const struct place *place, uint64_t address,
+              unsigned class, void **ptr_out);
+
 /* Mark a slot free and put it into its bin. */
 void slot_push(const struct heap_context *context, struct heap *heap,
                const struct place *place, uint64_t offset, unsigned class);

@@ -16,6 +16,8 @@ libdrasync_memory_la_SOURCES = \
 	memory/heap.h \
 	memory/heap_extent.c \
 	memory/heap_extent.h \
+	memory/heap_window.c \
+	memory/heap_window.h \
 	memory/limit.c \
 	memory/limit.h \
 	memory/lock.c \
@@ -38,7 +40,8 @@ memory_tests = \
 	tests/unit/memory_heap.t \
 	tests/unit/memory_pages.t \
 	tests/unit/memory_space.t \
-	tests/unit/memory_threads.t
+	tests/unit/memory_threads.t \
+	tests/unit/memory_windows.t
 
 check_PROGRAMS += $(memory_tests)
 TESTS += $(memory_tests)
@@ -61,3 +64,6 @@ tests_unit_memory_cgroups_t_LDADD = libdrasync_memory.la
 tests_unit_memory_threads_t_SOURCES = tests/unit/memory_threads.c \
 	tests/unit/memory_common.h
 tests_unit_memory_threads_t_LDADD = libdrasync_memory.la
+tests_unit_memory_windows_t_SOURCES = tests/unit/memory_windows.c \
+	tests/unit/memory_common.h
+tests_unit_memory_windows_t_LDADD = libdrasync_memory.la

@@ -4,6 +4,7 @@
 
 #include "memory/control.h"
 #include "runtime/native_state.h"
+#include "runtime/native_window.h"
 
 struct native native;
 
@@ -91,6 +92,7 @@ static int native_start(void)
     if (pthread_key_create(&thread_key, thread_ends))
         return DRASYNC_ELIMIT;
     native_wire_start();
+    native_windows_start();
     return 0;
 }
 
@@ -112,6 +114,7 @@ static void end_in_tree(uint64_t address, void *arg)
 
 static void native_quiesce(void)
 {
+    native_windows_end_all();
     native_each(end_in_tree, NULL);
 }
 

@@ -5,7 +5,9 @@ libdrasync_runtime_la_SOURCES += runtime/chunks.c runtime/chunks.h \
 	runtime/native_arrive.c runtime/native_ask.c runtime/native_data.c \
 	runtime/native_frames.c runtime/native_hold.c runtime/native_map.c \
 	runtime/native_pool.c runtime/native_region.c runtime/native_split.c \
-	runtime/native_state.h runtime/native_step.c runtime/native_wire.c runtime/native_wire.h
+	runtime/native_state.h runtime/native_step.c \
+	runtime/native_window.c runtime/native_window.h \
+	runtime/native_wire.c runtime/native_wire.h
 
 # Test programs of the API; tests/bats/native.bats runs them.
 check_PROGRAMS += tests/programs/native_contract
@@ -43,6 +45,13 @@ tests_programs_native_exhaust_SOURCES = tests/programs/native_exhaust.c \
 tests_programs_native_exhaust_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_native_exhaust_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_native_exhaust_LDADD = libdrasync.la $(MPI_LIBS)
+
+check_PROGRAMS += tests/programs/native_windows
+tests_programs_native_windows_SOURCES = tests/programs/native_windows.c \
+	tests/programs/native_check.h
+tests_programs_native_windows_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_windows_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_windows_LDADD = libdrasync.la $(MPI_LIBS)
 
 check_PROGRAMS += tests/programs/native_fig1
 tests_programs_native_fig1_SOURCES = tests/programs/native_fig1.c

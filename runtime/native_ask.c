@@ -3,6 +3,7 @@
 
 #include "runtime/names.h"
 #include "runtime/native_state.h"
+#include "runtime/native_window.h"
 #include "runtime/stats.h"
 
 static uint64_t queued(const struct proto_link *head)
@@ -77,6 +78,7 @@ int native_get_info(drasync_region_t region, struct drasync_info *info_out)
 int native_get_stats(struct drasync_stats *stats_out)
 {
     memset(stats_out, 0, sizeof(*stats_out));
+    native_windows_count();
     stats_read(stats_out);
     stats_out->regions = atomic_load(&native.shared->regions);
     return 0;

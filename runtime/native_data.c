@@ -9,6 +9,7 @@
 
 #include "memory/limit.h"
 #include "runtime/native_state.h"
+#include "runtime/native_window.h"
 
 /* A call on a region's heap, and what it was short of. */
 struct heap_call {
@@ -18,11 +19,6 @@ struct heap_call {
     struct extent *ready; /* cut for this heap; NULL: none */
     uint64_t want_min, want;
 };
-
-static struct native_header *header_of(uint64_t address)
-{
-    return (struct native_header *)(uintptr_t)(address + HEAP_HEADER_OFFSET);
-}
 
 static uint64_t first_of(const struct extent *e)
 {
@@ -64,7 +60,7 @@ int native_header_make(struct native_memory *memory)
                                          .owner = memory};
     const struct heap_extent first = {.first_page = first_of(e),
                                       .pages = pages_of(e)};
-    struct native_header *header = header_of(
+    struct native_header *header = native_header_of(
         (uint64_t)(uintptr_t)space_address(&runtime.space, first.first_page));
     uint64_t used = 0;
     /* Myrmics programs count on 64. */
@@ -113,7 +109,7 @@ static void used(const struct heap_call *call, uint64_t address,
     uint64_t bytes = 0;
 
     if (e &&
-        !heap_high_water(&call->context, &header_of(address)->heap, first_of(e),
+        !heap_high_water(&call->context, &native_header_of(address)->heap, first_of(e),
                          &bytes) &&
         bytes > e->user[EXTENT_USED_BYTES])
         e->user[EXTENT_USED_BYTES] = bytes;
@@ -138,8 +134,11 @@ static int heap_step(struct heap_call *call, uint64_t address,
     err = call_begin(call, address, tree.region);
     if (!err) {
         extents = call->memory->extents;
-        err = heap_alloc(&call->context, &header_of(address)->heap, size_bytes,
-                         ptr_out);
+        err = native_window_take(&call->context, address, call->memory,
+                                 size_bytes, ptr_out);
+        if (err == DRASYNC_EINVAL)
+            err = heap_alloc(&call->context, &native_header_of(address)->heap,
+                             size_bytes, ptr_out);
         if (call->memory->extents != extents) {
             used_all(call, address);
             proto_layout_changed(tree.region);
@@ -170,6 +169,7 @@ int native_alloc(drasync_region_t region, size_t size_bytes, void **ptr_out)
 
     if (!native_address_valid(region))
         return DRASYNC_ENOREGION;
+    native_window_prepare((uint64_t)(uintptr_t)region);
     for (;;) {
         call.want = 0;
         err = heap_step(&call, (uint64_t)(uintptr_t)region, size_bytes, &ptr);
@@ -249,7 +249,8 @@ int native_free(void *ptr)
     if (err)
         return err;
     limit_reserve_enter();
-    err = heap_free(&call.context, &header_of(address)->heap, ptr);
+    err = heap_free(&call.context, &native_header_of(address)->heap, ptr);
+    native_window_freed(address);
     limit_reserve_leave();
     native_unlock(&tree);
     if (!err)
@@ -270,10 +271,10 @@ int native_realloc(void *ptr, size_t size_bytes, drasync_region_t region,
     if (err)
         return err;
     err =
-        heap_usable(&call.context, &header_of(address)->heap, ptr, &old_bytes);
+        heap_usable(&call.context, &native_header_of(address)->heap, ptr, &old_bytes);
     if (!err && (!region || (uint64_t)(uintptr_t)region == address)) {
         region = (drasync_region_t)(uintptr_t)address;
-        err = heap_resize(&call.context, &header_of(address)->heap, ptr,
+        err = heap_resize(&call.context, &native_header_of(address)->heap, ptr,
                           size_bytes);
         if (!err) {
             used(&call, address, extent_of(&runtime.space, ptr));
@@ -286,7 +287,10 @@ int native_realloc(void *ptr, size_t size_bytes, drasync_region_t region,
         err = 0;
     }
     native_unlock(&tree);
-    if (!err)
+    if (err)
+        return err;
+    moved = native_window_alloc(region, size_bytes);
+    if (!moved)
         err = native_alloc(region, size_bytes, &moved);
     if (err)
         return err;
@@ -309,7 +313,7 @@ int native_set_root(drasync_region_t region, void *ptr)
         return err;
     err = call_begin(&call, address, tree.region);
     if (!err)
-        header_of(address)->root = ptr;
+        native_header_of(address)->root = ptr;
     native_unlock(&tree);
     return err;
 }
@@ -330,7 +334,7 @@ int native_get_root(drasync_region_t region, void **ptr_out)
     else if (!proto_held(tree.region, native.rank))
         err = DRASYNC_ENOTHELD;
     else
-        *ptr_out = header_of(address)->root;
+        *ptr_out = native_header_of(address)->root;
     native_unlock(&tree);
     return err;
 }

@@ -9,6 +9,7 @@
 
 #include "memory/limit.h"
 #include "runtime/native_state.h"
+#include "runtime/native_window.h"
 
 bool native_address_valid(drasync_region_t region)
 {
@@ -72,6 +73,7 @@ static int release_quietly(uint64_t address)
         return err;
     effects = native_effects();
     if (tree.region) {
+        native_windows_end(&tree, tree.region);
         proto_release(&native.node, native.rank, tree.region, effects);
         native_do(effects, NULL);
     }
@@ -325,6 +327,9 @@ static int give(drasync_region_t region)
         return err;
     err = native_unknown(address_of(region));
     if (tree.region) {
+        if (tree.region->write_rank == native.rank &&
+            tree.region->write_count == 1)
+            native_windows_end(&tree, tree.region);
         effects = native_effects();
         err = proto_release(&native.node, native.rank, tree.region, effects);
         native_do(effects, NULL);

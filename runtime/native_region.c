@@ -2,6 +2,7 @@
 #include "memory/control.h"
 #include "memory/limit.h"
 #include "runtime/native_state.h"
+#include "runtime/native_window.h"
 
 /* The first extent of a region that is being made, with what belongs to it. */
 struct fresh {
@@ -137,6 +138,8 @@ static int delete_one(drasync_region_t region)
     if (!tree.region && runtime.nodes == 1) {
         err = DRASYNC_ENOREGION;
     } else {
+        if (tree.region)
+            native_windows_end(&tree, tree.region);
         effects = native_effects();
         err = proto_delete(&native.node, native.rank, tree.region, address,
                            wait, effects);

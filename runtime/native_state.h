@@ -140,6 +140,10 @@ int native_lock(uint64_t address, struct native_tree *tree);
 int native_lock_all(struct native_tree *tree);
 void native_unlock(const struct native_tree *tree);
 
+/* The record of @address, if it is in a tree whose lock @tree is; else NULL. */
+struct proto_region *native_find_in(const struct native_tree *tree,
+                                    uint64_t address);
+
 /* The effects of this thread's next step, cleared; under a lock of trees. */
 struct proto_effects *native_effects(void);
 /* The thread ends. */
@@ -225,6 +229,11 @@ struct native_header {
     struct heap heap;
     void *root;
 };
+
+static inline struct native_header *native_header_of(uint64_t address)
+{
+    return (struct native_header *)(uintptr_t)(address + HEAP_HEADER_OFFSET);
+}
 
 /* Make @memory's first extent a region without objects. */
 int native_header_make(struct native_memory *memory);

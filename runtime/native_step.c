@@ -52,6 +52,17 @@ int native_lock(uint64_t address, struct native_tree *tree)
     }
 }
 
+struct proto_region *native_find_in(const struct native_tree *tree,
+                                    uint64_t address)
+{
+    struct proto_region *region = native_find(address);
+
+    return tree->stripe < 0 ||
+                   stripe_of(tree_guess(region, address)) == tree->stripe
+               ? region
+               : NULL;
+}
+
 int native_lock_all(struct native_tree *tree)
 {
     tree->region = NULL;

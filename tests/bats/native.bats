@@ -104,3 +104,27 @@ programs=$abs_top_builddir/tests/programs
   assert_output --partial "release_region("
   assert_output --partial "DRASYNC_ENOTHELD"
 }
+
+@test "threads and ranks allocate in one region, on one node and on several" {
+  run -0 mpi 1 "$programs/native_windows"
+  assert_line "windows ok ranks=1"
+  run -0 mpi 3 "$programs/native_windows"
+  assert_line "windows ok ranks=3"
+  DRASYNC_NODE=rank run -0 mpi 3 "$programs/native_windows"
+  assert_line "windows ok ranks=3"
+}
+
+@test "small objects fill the memory, and it comes back" {
+  DRASYNC_MEMORY=64M run -0 mpi 1 "$programs/native_windows" memory
+  assert_line "windows ok ranks=1"
+}
+
+@test "a rank killed while it allocates ends the job" {
+  for node in shared rank; do
+    DRASYNC_NODE=$node DRASYNC_TEST_SECONDS=30 run mpi 2 \
+      "$programs/native_windows" killed
+    refute [ "$status" -eq 0 ]
+    refute [ "$status" -eq 124 ]
+    assert_output --regexp "Killed|SIGNAL: 9"
+  done
+}

@@ -1,0 +1,107 @@
+/*
+ * heap_window.h - what one thread may hand out of a heap without asking.
+ *
+ * A window is a piece [bump, end) of an extent, cut off the heap for one
+ * thread, and a few free slots of each small class.  Objects come from it in
+ * some ten instructions: the fast path writes the window, and one byte of the
+ * extent's map, which nobody else writes.  The map of the piece is cleared when
+ * it is cut, so that any thread may free or resize an object as soon as it is
+ * there.
+ *
+ * The heap counts what is in a window as used for its high-water marks, and as
+ * not used in used_bytes.  heap_window_close() gives back what is left: the
+ * heap is then as if it had handed out the objects itself, and may travel.  A
+ * window is not part of the heap: it lies in memory of its process, and nothing
+ * in it comes from memory that users write, but for addresses that were
+ * checked.
+ *
+ * Callers guarantee:
+ *   - heap_window_alloc() is called by one thread, and not at the same time as
+ *     other calls on the window.  It may run at the same time as any call on
+ *     the heap.
+ *   - The other calls are calls on the heap (heap.h: one at a time).
+ *   - No window of a heap is open when its extents go, when another process
+ *     uses it, or at heap_seal().
+ */
+#ifndef MEMORY_HEAP_WINDOW_H
+#define MEMORY_HEAP_WINDOW_H
+
+#include "memory/heap.h"
+
+#include <stdatomic.h>
+
+/* Larger objects are the heap's matter. */
+#define HEAP_WINDOW_OBJECT_BYTES_MAX 1024
+
+/* Their classes: those of heap_extent.h. */
+#define HEAP_WINDOW_CLASSES 20
+
+/* Free slots of a class that a window takes at a time. */
+#define HEAP_WINDOW_SLOTS 15
+
+/* How much a window is given at a time: an eighth of what the heap has, within
+ * these bounds.  Threads that share a region waste no more than that. */
+#define HEAP_WINDOW_BYTES_MIN ((uint64_t)4096)
+#define HEAP_WINDOW_BYTES_MAX ((uint64_t)65536)
+
+struct heap_window {
+    uint64_t bump, end;
+    uintptr_t map;        /* of address a: the byte at map + a / 16 */
+    uint64_t round, mask; /* the alignment - 1, and its complement */
+    uint32_t have_free;   /* bit c: there are free slots of class c, here or in
+                             the heap when it was asked last */
+    uint32_t uncounted;   /* bytes before the end that are not in the heap's
+                             used_bytes */
+    struct heap_window_free {
+        uint32_t count;
+        uint64_t slot[HEAP_WINDOW_SLOTS];
+    } * free; /* [HEAP_WINDOW_CLASSES], the caller's, counts 0 at first */
+};
+
+/* A window of @heap with nothing in it.  @free is used until it is closed. */
+void heap_window_open(const struct heap *heap, struct heap_window *window,
+                      struct heap_window_free *free);
+
+/*
+ * An object, when heap_window_alloc() had none: the window gets what it needs
+ * for more.  DRASYNC_EINVAL: @size_bytes is 0 or more than
+ * HEAP_WINDOW_OBJECT_BYTES_MAX; else as heap_alloc().
+ */
+int heap_window_refill(const struct heap_context *context, struct heap *heap,
+                       struct heap_window *window, size_t size_bytes,
+                       void **ptr_out);
+
+/* An object was freed: the window's thread may have use for it. */
+static inline void heap_window_freed(struct heap_window *window)
+{
+    window->have_free = UINT32_MAX;
+}
+
+/* Give back what is left; the window holds nothing then.  0 or
+ * DRASYNC_EINTERNAL. */
+int heap_window_close(const struct heap_context *context, struct heap *heap,
+                      struct heap_window *window);
+
+/*
+ * An object of up to 128 bytes from the window, or NULL: heap_window_refill()
+ * then.
+ */
+static inline void *heap_window_alloc(struct heap_window *window,
+                                      size_t size_bytes)
+{
+    uint64_t granules = ((size_bytes + window->round) & window->mask) / 16;
+    uint64_t address = window->bump, next = address + granules * 16;
+
+    /* Sizes that are 0, or are after rounding, wrap around here. */
+    if (__builtin_expect(granules - 1 >= 8 || next > window->end ||
+                             (window->have_free >> (granules - 1) & 1),
+                         0))
+        return NULL;
+    /* The caller writes objects one after another, across pages. */
+    __builtin_prefetch((const void *)(uintptr_t)(address + 1024), 1);
+    window->bump = next;
+    *(uint8_t *)(window->map + address / 16) = (uint8_t)(granules | 0x80);
+    return (void *)(uintptr_t)address;
+}
+
+#endif

@@ -1,0 +1,149 @@
+/*
+ * native_window.h - allocation without a lock, in regions that this rank holds
+ * for WRITE.
+ *
+ * While a rank has a region for WRITE nobody else allocates there and the data
+ * stays where it is, so only threads of this process compete.  A thread that
+ * allocates in a region a second time gets a window of its heap
+ * (heap_window.h), and takes objects from it without asking anybody; one thread
+ * has windows of up to NATIVE_WINDOWS regions.  Everything else, the refilling
+ * of windows included, happens under the lock of the region's tree.
+ *
+ * A window ends before the hold under which it was opened may end: release and
+ * delete (native_windows_end()), the end of the thread, finalize.  The heap is
+ * then complete in the region's memory, and may travel.  The thread of a window
+ * may be at work in it at that moment, if the program lets its threads race; so
+ * it says that it is (`busy`), with plain stores, and who ends the window of
+ * another thread makes the kernel order them (membarrier()), and waits until
+ * that thread is out.  Where the kernel has no such call there are no windows.
+ *
+ * The fast path does not look whether the job is poisoned: that is told at the
+ * next call that needs more than the window.
+ *
+ * A rank that dies leaves windows open, and its WRITE hold taken: the job ends
+ * (death.h), and nobody looks at the heap again.
+ */
+#ifndef DRASYNC_RUNTIME_NATIVE_WINDOW_H
+#define DRASYNC_RUNTIME_NATIVE_WINDOW_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "drasync.h"
+#include "memory/heap_window.h"
+
+struct native_memory;
+struct native_tree;
+struct extent;
+struct proto_region;
+
+/* Regions that a thread allocates in at a time. */
+#define NATIVE_WINDOWS 8
+
+struct native_window {
+    _Atomic uint64_t region; /* its address; 0: not open; NATIVE_WINDOW_ENDS */
+    struct heap_window heap;
+} __attribute__((aligned(64)));
+
+/* No region has this address. */
+extern char native_window_ends;
+#define NATIVE_WINDOW_ENDS ((uint64_t)(uintptr_t)&native_window_ends)
+
+/* Of one thread; never freed, but used again by other threads. */
+struct native_windows {
+    _Atomic uint32_t busy;        /* the thread is in a window */
+    _Atomic uint32_t open;        /* bit i: window[i] is */
+    _Atomic uint64_t allocations; /* by the fast path; the thread adds, */
+    _Atomic uint64_t counted;     /* of these the rank's counter knows */
+    uint64_t last; /* the region where the thread last allocated slowly */
+    struct native_window window[NATIVE_WINDOWS];
+
+    /* What belongs to the windows; under the locks of their trees. */
+    struct {
+        struct native_memory *memory;
+        struct extent *extent; /* of the piece */
+        uint64_t used_bytes;   /* what was in use of it before the piece */
+    } back[NATIVE_WINDOWS];
+    struct heap_window_free free[NATIVE_WINDOWS][HEAP_WINDOW_CLASSES];
+
+    struct native_windows *next;
+    _Atomic uint32_t taken; /* by a thread */
+};
+
+/* This thread's; NULL: none yet. */
+extern _Thread_local struct native_windows *native_windows_mine
+    __attribute__((tls_model("initial-exec")));
+
+static inline uint32_t native_window_index(uint64_t address)
+{
+    return (uint32_t)(address >> 12) % NATIVE_WINDOWS;
+}
+
+/* An object, or NULL: native_alloc() then.  For any arguments, at any time. */
+static inline void *native_window_alloc(drasync_region_t region,
+                                        size_t size_bytes)
+{
+    uint64_t address = (uint64_t)(uintptr_t)region;
+    struct native_windows *mine = native_windows_mine;
+    struct native_window *window;
+    void *ptr;
+
+    if (__builtin_expect(!mine, 0))
+        return NULL;
+    window = &mine->window[native_window_index(address)];
+    atomic_store_explicit(&mine->busy, 1, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    /* Nothing comes from one that is not open, with region 0. */
+    if (__builtin_expect(atomic_load_explicit(&window->region,
+                                              memory_order_acquire) != address,
+                         0))
+        goto none;
+    ptr = heap_window_alloc(&window->heap, size_bytes);
+    if (__builtin_expect(!ptr, 0))
+        goto none;
+    atomic_store_explicit(
+        &mine->allocations,
+        atomic_load_explicit(&mine->allocations, memory_order_relaxed) + 1,
+        memory_order_relaxed);
+    atomic_store_explicit(&mine->busy, 0, memory_order_release);
+    return ptr;
+
+none:
+    atomic_store_explicit(&mine->busy, 0, memory_order_release);
+    return NULL;
+}
+
+/* --- For runtime/native*.c -------------------------------------------------
+ */
+
+/* When the process starts to use native regions. */
+void native_windows_start(void);
+
+/*
+ * Under the tree's lock, by a thread that holds the region for WRITE: allocate
+ * in the heap at @address through this thread's window, if it has one or may
+ * have one now.  DRASYNC_EINVAL: not through a window; else as heap_alloc().
+ */
+int native_window_take(const struct heap_context *context, uint64_t address,
+                       struct native_memory *memory, size_t size_bytes,
+                       void **ptr_out);
+
+/* No lock held: the region at @address will be allocated in by this thread;
+ * make place for its window. */
+void native_window_prepare(uint64_t address);
+
+/* Under the tree's lock: an object of the region was freed by this thread. */
+void native_window_freed(uint64_t address);
+
+/* Under the lock of @tree, before a WRITE hold of @top may end: end all windows
+ * of this process in its subtree. */
+void native_windows_end(const struct native_tree *tree,
+                        const struct proto_region *top);
+
+/* No lock held: end all windows of this process. */
+void native_windows_end_all(void);
+
+/* Let the rank's counter of allocations know of all. */
+void native_windows_count(void);
+
+#endif /* DRASYNC_RUNTIME_NATIVE_WINDOW_H */

@@ -1,0 +1,235 @@
+/* Windows of a heap: objects that a thread takes without asking. */
+#include "memory_common.h"
+
+#include "memory/extents.h"
+#include "memory/heap.h"
+#include "memory/heap_window.h"
+
+#define WINDOWS 3
+#define OBJECTS 4000
+
+/* A region, its windows, and who has which object. */
+struct region {
+    struct heap_context context;
+    struct heap *heap;
+    uint64_t pages_left;
+    struct heap_window window[WINDOWS];
+    struct heap_window_free free[WINDOWS][HEAP_WINDOW_CLASSES];
+};
+
+static int more(void *arg, uint64_t pages_min, uint64_t pages_wanted,
+                struct heap_extent *extent_out)
+{
+    struct region *region = arg;
+    struct extent *extent;
+
+    (void)pages_min;
+    if (pages_wanted > region->pages_left ||
+        extent_new(region->context.space, pages_wanted, region, 1, &extent))
+        return DRASYNC_ENOMEM;
+    region->pages_left -= pages_wanted;
+    extent_out->first_page = extent->first_page;
+    extent_out->pages = pages_wanted;
+    return 0;
+}
+
+static void region_open(struct region *region, const struct space *space,
+                        unsigned align)
+{
+    struct heap_extent first;
+
+    memset(region, 0, sizeof(*region));
+    region->pages_left = UINT64_MAX;
+    region->context = (struct heap_context){
+        .space = space, .owner = region, .more = more, .arg = region};
+    REQUIRE(!more(region, 1, 1, &first));
+    region->heap = (void *)((char *)space_address(space, first.first_page) +
+                            HEAP_HEADER_OFFSET);
+    REQUIRE(!heap_init(&region->context, region->heap, align, &first,
+                       sizeof(struct heap)));
+    for (int i = 0; i < WINDOWS; i++)
+        heap_window_open(region->heap, &region->window[i], region->free[i]);
+}
+
+static int take(struct region *region, int window, size_t bytes, void **ptr)
+{
+    *ptr = heap_window_alloc(&region->window[window], bytes);
+    return *ptr ? 0
+                : heap_window_refill(&region->context, region->heap,
+                                     &region->window[window], bytes, ptr);
+}
+
+static int give(struct region *region, void *ptr)
+{
+    return heap_free(&region->context, region->heap, ptr);
+}
+
+static int close_window(struct region *region, int window)
+{
+    return heap_window_close(&region->context, region->heap,
+                             &region->window[window]);
+}
+
+static void basics(const struct space *space, unsigned align)
+{
+    static struct region region;
+    struct heap before;
+    void *a, *b, *c;
+    size_t usable;
+
+    region_open(&region, space, align);
+    before = *region.heap;
+    REQUIRE(!take(&region, 0, 40, &a) && !take(&region, 0, 40, &b));
+    tap_ok(a != b && !((uintptr_t)a % align) && !((uintptr_t)b % align),
+           "objects from a window are distinct and aligned");
+    tap_ok(!heap_usable(&region.context, region.heap, a, &usable) &&
+               usable >= 40,
+           "the heap knows them at once");
+    tap_ok(!take(&region, 1, 40, &c) && c != a && c != b,
+           "another window has other objects");
+    tap_ok(give(&region, (char *)b + 64) == DRASYNC_EFREED,
+           "what is left of a window is no object");
+    tap_ok(!give(&region, b) && give(&region, b) == DRASYNC_EFREED,
+           "an object is freed once");
+    tap_ok(!give(&region, c) && !give(&region, a), "in any order");
+    tap_ok(!close_window(&region, 1) && !close_window(&region, 0) &&
+               region.heap->used_bytes == 0,
+           "closed, the heap is as if nothing had happened");
+    heap_window_open(region.heap, &region.window[0], region.free[0]);
+    tap_ok(take(&region, 0, 0, &a) == DRASYNC_EINVAL &&
+               take(&region, 0, HEAP_WINDOW_OBJECT_BYTES_MAX + 1, &a) ==
+                   DRASYNC_EINVAL &&
+               take(&region, 0, SIZE_MAX, &a) == DRASYNC_EINVAL &&
+               take(&region, 0, SIZE_MAX - 14, &a) == DRASYNC_EINVAL,
+           "sizes that are not a window's matter are told");
+    tap_ok(!heap_check(&region.context, region.heap) &&
+               region.heap->pages >= before.pages,
+           "the heap is whole");
+}
+
+/* A window alone leaves the bump pointer where its objects end. */
+static void retracts(const struct space *space)
+{
+    static struct region region;
+    uint64_t bump;
+    void *a;
+
+    region_open(&region, space, 16);
+    bump = region.heap->bump;
+    REQUIRE(!take(&region, 0, 48, &a) && !take(&region, 0, 48, &a));
+    tap_ok(region.heap->bump > bump + 96 && !close_window(&region, 0) &&
+               region.heap->bump == bump + 96 && region.heap->used_bytes == 96,
+           "what a window has left comes back");
+    REQUIRE(!give(&region, a));
+    heap_window_open(region.heap, &region.window[0], region.free[0]);
+    tap_ok(!take(&region, 0, 100, &a) && !take(&region, 0, 48, &a) &&
+               (uint64_t)(uintptr_t)a == bump + 48,
+           "what was freed is used before the rest");
+}
+
+static void runs_out(const struct space *space)
+{
+    static struct region region;
+    uint64_t used;
+    void *a;
+    int err;
+
+    region_open(&region, space, 16);
+    region.pages_left = 0;
+    while (!(err = take(&region, 0, 64, &a)))
+        ;
+    used = region.heap->used_bytes;
+    tap_ok(err == DRASYNC_ENOMEM && take(&region, 0, 64, &a) == err &&
+               region.heap->used_bytes == used,
+           "running out of memory changes nothing");
+    region.pages_left = UINT64_MAX;
+    tap_ok(!take(&region, 0, 64, &a) && !take(&region, 0, 64, &a),
+           "and is over when there is more");
+    tap_ok(!close_window(&region, 0) &&
+               !heap_check(&region.context, region.heap),
+           "the heap is whole then");
+}
+
+/* An object, filled with its number. */
+struct object {
+    unsigned char *ptr;
+    size_t bytes;
+};
+
+static int intact(const struct object *object, size_t number)
+{
+    for (size_t i = 0; i < object->bytes; i++)
+        if (object->ptr[i] != (unsigned char)number)
+            return 0;
+    return 1;
+}
+
+static void random_calls(const struct space *space, unsigned align)
+{
+    static struct region region;
+    static struct object objects[OBJECTS];
+    uint64_t random = align, used = 0;
+    int good = 1;
+    size_t slot, usable;
+
+    region_open(&region, space, align);
+    memset(objects, 0, sizeof(objects));
+    for (int i = 0; i < 300000 && good; i++) {
+        struct object *o;
+
+        random = random * UINT64_C(6364136223846793005) + 1;
+        slot = random >> 33;
+        o = &objects[slot % OBJECTS];
+        if (slot % 5000 == 4999) {
+            int w = (int)(random >> 40) % WINDOWS;
+
+            good = !close_window(&region, w) &&
+                   !heap_check(&region.context, region.heap);
+            heap_window_open(region.heap, &region.window[w], region.free[w]);
+        } else if (o->ptr) {
+            good = intact(o, (size_t)(o - objects)) && !give(&region, o->ptr);
+            o->ptr = NULL;
+            if (random >> 60 & 1)
+                heap_window_freed(&region.window[random >> 61 & 1]);
+        } else {
+            void *ptr;
+
+            o->bytes = (random >> 12) % (random >> 63 ? 1000 : 100) + 1;
+            good =
+                !take(&region, (int)(random >> 40) % WINDOWS, o->bytes, &ptr) &&
+                !((uintptr_t)ptr % align);
+            o->ptr = ptr;
+            if (good)
+                memset(ptr, (int)(unsigned char)(o - objects), o->bytes);
+        }
+    }
+    tap_ok(good, "random calls with three windows find objects intact");
+    for (int w = 0; w < WINDOWS; w++)
+        good = good && !close_window(&region, w);
+    for (slot = 0; slot < OBJECTS && good; slot++)
+        if (objects[slot].ptr) {
+            good = intact(&objects[slot], slot) &&
+                   !heap_usable(&region.context, region.heap, objects[slot].ptr,
+                                &usable) &&
+                   usable >= objects[slot].bytes;
+            used += usable;
+        }
+    tap_ok(good && region.heap->used_bytes == used,
+           "what is used is counted exactly");
+    tap_ok(region.heap->pages < 2000, "memory that was freed is used again");
+}
+
+int main(void)
+{
+    struct space space;
+
+    node_open(&space, 64 * MIB, 0, 1, 0);
+    basics(&space, 16);
+    basics(&space, 64);
+    retracts(&space);
+    runs_out(&space);
+    random_calls(&space, 16);
+    random_calls(&space, 64);
+    node_close(&space);
+    return tap_end();
+}
