@@ -3,6 +3,7 @@ libdrasync_runtime_la_SOURCES += runtime/chunks.c runtime/chunks.h \
 	runtime/names.c runtime/names.h runtime/names_table.c \
 	runtime/names_table.h runtime/native.c runtime/native.h \
 	runtime/native_arrive.c runtime/native_ask.c runtime/native_data.c \
+	runtime/native_delta.c runtime/native_delta.h \
 	runtime/native_frames.c runtime/native_hold.c runtime/native_map.c \
 	runtime/native_pool.c runtime/native_region.c runtime/native_split.c \
 	runtime/native_state.h runtime/native_step.c \
@@ -16,6 +17,13 @@ tests_programs_native_contract_SOURCES = tests/programs/native_contract.c \
 tests_programs_native_contract_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_native_contract_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_native_contract_LDADD = libdrasync.la $(MPI_LIBS)
+
+check_PROGRAMS += tests/programs/native_reread
+tests_programs_native_reread_SOURCES = tests/programs/native_reread.c \
+	tests/programs/native_check.h
+tests_programs_native_reread_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_reread_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_reread_LDADD = libdrasync.la $(MPI_LIBS)
 
 check_PROGRAMS += tests/programs/native_stories
 tests_programs_native_stories_SOURCES = tests/programs/native_stories.c \

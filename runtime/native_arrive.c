@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory/frames.h"
 #include "memory/limit.h"
+#include "runtime/native_delta.h"
 #include "runtime/native_state.h"
 #include "runtime/native_wire.h"
 
@@ -104,49 +106,150 @@ static int note_placed(struct native_arrival *a, struct proto_copy *copy,
     return 0;
 }
 
-static int place_data(struct native_arrival *a, struct proto_copy *copy,
-                      struct native_memory *memory,
-                      const struct wire_extent *list)
+/* What comes for one region. */
+struct incoming {
+    const struct wire_region *region;
+    const struct wire_extent *extent;
+    const struct wire_run *run;
+};
+
+static int sink_pages(struct native_arrival *a, const struct frameset_run *at,
+                      uint64_t page, uint64_t bytes)
+{
+    void *to;
+
+    if (!bytes)
+        return 0;
+    to = space_window(&runtime.space, at->offset + (page << PAGE_SHIFT), bytes);
+    return transport_sink_add(a->sink, to, bytes);
+}
+
+/* Where the data goes: into all that is used, or into some pages of it. */
+static int sink_data(struct native_arrival *a, const struct incoming *in,
+                     const struct frameset *set)
+{
+    int err = 0;
+
+    if (!in->region->base) {
+        for (uint64_t i = 0; i < set->runs && !err; i++)
+            err = sink_pages(a, &set->run[i], 0, in->extent[i].used_bytes);
+        return err;
+    }
+    for (uint64_t i = 0; i < in->region->runs && !err; i++) {
+        const struct wire_run *w = &in->run[i];
+        const struct delta_run run = {w->extent, w->page, w->pages};
+
+        err =
+            sink_pages(a, &set->run[w->extent], w->page,
+                       delta_run_bytes(&run, in->extent[w->extent].used_bytes));
+    }
+    return err;
+}
+
+/* The runs are within the extents. */
+static bool runs_fit(const struct incoming *in)
+{
+    for (uint64_t i = 0; i < in->region->runs; i++) {
+        const struct wire_run *w = &in->run[i];
+
+        if (w->extent >= in->region->extents ||
+            w->page >= in->extent[w->extent].pages ||
+            w->pages > in->extent[w->extent].pages - w->page)
+            return false;
+    }
+    return true;
+}
+
+/* What does not come is as in @base. */
+static void copy_base(const struct incoming *in, const struct frameset *to,
+                      const struct native_frames *base)
+{
+    const struct frameset *from = base->set;
+
+    for (uint64_t i = 0; i < from->runs && i < to->runs; i++)
+        if (in->extent[i].used_bytes)
+            frames_copy(&runtime.space, to->run[i].offset, from->run[i].offset,
+                        in->extent[i].used_bytes);
+}
+
+/* The frames of the arriving copy: those of its base if they can be had and the
+ * region has not grown, or others. */
+static int frames_for(struct native_arrival *a, struct native_memory *memory,
+                      const struct proto_effect *effect,
+                      const struct incoming *in,
+                      struct native_frames **frames_out)
+{
+    const struct native_frames *old;
+    int err;
+
+    *frames_out = NULL;
+    if (!in->region->base)
+        return native_frames_new(memory, frames_out);
+    if (!effect->base) {
+        proto_base_lost(effect->region, effect->copy);
+        return native_frames_new(memory, frames_out);
+    }
+    old = effect->base->frames;
+    if (effect->base->version != in->region->base || !old ||
+        old->set->runs > in->region->extents) {
+        broken(a, "what changed since a version that is not here");
+        return a->err;
+    }
+    if (old->set->runs == in->region->extents)
+        *frames_out = proto_take_base(effect->base);
+    if (*frames_out)
+        return 0;
+    err = native_frames_new(memory, frames_out);
+    if (!err)
+        copy_base(in, (*frames_out)->set, old);
+    return err;
+}
+
+static int place_data(struct native_arrival *a, struct native_memory *memory,
+                      const struct proto_effect *effect,
+                      const struct incoming *in)
 {
     struct native_frames *frames;
-    const struct frameset *set;
-    int err = native_frames_new(memory, &frames);
+    int err = frames_for(a, memory, effect, in, &frames);
 
     if (err)
         return err;
-    err = note_placed(a, copy, frames);
+    err = note_placed(a, effect->copy, frames);
     if (err) {
         native_frames_free(frames);
         return err;
     }
-    set = frames->set;
-    for (uint64_t i = 0; i < set->runs && !err; i++)
-        if (list[i].used_bytes)
-            err = transport_sink_add(a->sink,
-                                     space_window(&runtime.space,
-                                                  set->run[i].offset,
-                                                  list[i].used_bytes),
-                                     list[i].used_bytes);
-    return err;
+    return sink_data(a, in, frames->set);
+}
+
+static const void *take_array(struct native_arrival *a, uint64_t count,
+                              size_t bytes)
+{
+    if (count > (size_t)(a->end - a->at) / bytes)
+        return NULL;
+    return take_bytes(a, count * bytes);
 }
 
 void native_wire_arriving(struct native_arrival *a,
                           const struct proto_effect *effect)
 {
     struct proto_region *region = effect->region;
-    const struct wire_region *w;
-    const struct wire_extent *list;
     struct native_memory *memory;
+    struct incoming in;
 
     if (!a || a->err || !effect->data)
         return;
-    w = take_bytes(a, sizeof(*w));
-    if (!w || w->item != effect->item ||
-        w->extents > (size_t)(a->end - a->at) / sizeof(*list)) {
+    in.region = take_bytes(a, sizeof(*in.region));
+    if (!in.region || in.region->item != effect->item) {
+        broken(a, "data without its region");
+        return;
+    }
+    in.extent = take_array(a, in.region->extents, sizeof(*in.extent));
+    in.run = in.extent ? take_array(a, in.region->runs, sizeof(*in.run)) : NULL;
+    if (!in.run || (!in.region->base && in.region->runs) || !runs_fit(&in)) {
         broken(a, "data without its extents");
         return;
     }
-    list = take_bytes(a, w->extents * sizeof(*list));
     if (!region->memory) {
         a->err =
             native_memory_new(region->address, region->incarnation, &memory);
@@ -155,8 +258,8 @@ void native_wire_arriving(struct native_arrival *a,
         region->memory = memory;
     }
     memory = region->memory;
-    if (!place_extents(a, memory, list, w->extents))
-        a->err = place_data(a, effect->copy, memory, list);
+    if (!place_extents(a, memory, in.extent, in.region->extents))
+        a->err = place_data(a, memory, effect, &in);
 }
 
 void native_wire_expect(struct native_arrival *a,

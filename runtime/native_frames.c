@@ -11,6 +11,7 @@
 #include "memory/frames.h"
 #include "memory/pages.h"
 #include "runtime/chunks.h"
+#include "runtime/native_delta.h"
 #include "runtime/native_state.h"
 
 /* The owner of an extent whose region is deleted, until its addresses may be
@@ -169,6 +170,7 @@ void native_memory_free(struct native_memory *memory, bool dead)
         }
     }
     atomic_store(&memory->address, 0);
+    native_delta_free(memory);
     control_free(&runtime.space, memory);
 }
 

@@ -59,6 +59,7 @@ struct native_memory {
     uint64_t incarnation;
     uint64_t extents, pages;
     bool home;                   /* the region was made on this node */
+    struct native_delta *delta;  /* native_delta.h; or NULL */
     struct extent *first, *last; /* in the order in which the region got them */
     struct extent *walk;         /* env_extent() gave it last; or NULL */
     uint32_t walk_index;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "memory/control.h"
+#include "runtime/native_delta.h"
 #include "runtime/native_state.h"
 
 /* A TRANSFER whose data is being read; in control memory. */
@@ -65,30 +66,66 @@ static void parcel_piece(struct parcel *p, uint64_t offset, uint64_t bytes)
     };
 }
 
+static uint64_t used_bytes(const struct frameset_run *run)
+{
+    struct extent *e = extent_of(
+        &runtime.space, space_address(&runtime.space, run->first_page));
+
+    return e ? e->user[EXTENT_USED_BYTES] : 0;
+}
+
+/* What changed, instead of all. */
+static void parcel_runs(struct parcel *p, const struct frameset *set,
+                        const struct delta_runs *runs)
+{
+    for (size_t i = 0; i < runs->count && !p->err; i++) {
+        const struct delta_run *changed = &runs->run[i];
+        const struct frameset_run *run = &set->run[changed->extent];
+        struct wire_run *w = parcel_add(p, sizeof(*w));
+
+        if (!w)
+            return;
+        *w = (struct wire_run){changed->extent, changed->page, changed->pages};
+        parcel_piece(p, run->offset + (changed->page << PAGE_SHIFT),
+                     delta_run_bytes(changed, used_bytes(run)));
+    }
+}
+
 static void parcel_region(struct parcel *p, const struct proto_effect *ship)
 {
     const struct native_frames *frames = ship->copy->frames;
     const struct frameset *set = frames->set;
     struct wire_region *region = parcel_add(p, sizeof(*region));
+    struct delta_runs runs = {0};
+    bool whole = true;
 
     if (!region)
         return;
     region->item = ship->item;
     region->extents = set->runs;
+    if (ship->base_version)
+        whole =
+            !native_delta_since(ship->region->memory, frames,
+                                ship->copy->version, ship->base_version, &runs);
+    if (!whole) {
+        region->base = ship->base_version;
+        region->runs = runs.count;
+    }
     for (uint64_t i = 0; i < set->runs && !p->err; i++) {
         const struct frameset_run *run = &set->run[i];
-        struct extent *e = extent_of(
-            &runtime.space, space_address(&runtime.space, run->first_page));
         struct wire_extent *w = parcel_add(p, sizeof(*w));
 
         if (!w)
             return;
         w->first_page = run->first_page;
         w->pages = run->pages;
-        w->used_bytes = e ? e->user[EXTENT_USED_BYTES] : 0;
-        if (w->used_bytes)
+        w->used_bytes = used_bytes(run);
+        if (w->used_bytes && whole)
             parcel_piece(p, run->offset, w->used_bytes);
     }
+    if (!whole)
+        parcel_runs(p, set, &runs);
+    free(runs.run);
 }
 
 static void parcel_message(struct parcel *p,
@@ -136,12 +173,12 @@ static int parcel_send(struct parcel *p, const struct proto_effect *send)
 bool native_wire_send(struct proto_effects *effects, size_t index)
 {
     const struct proto_effect *send = &effects->effect[index];
-    struct parcel p = { 0 };
+    struct parcel p = {0};
     bool data;
 
     parcel_message(&p, proto_effect_message(effects, index));
-    for (size_t i = index + 1; i < effects->count && !p.err &&
-                               effects->effect[i].kind == PROTO_SHIP;
+    for (size_t i = index + 1;
+         i < effects->count && !p.err && effects->effect[i].kind == PROTO_SHIP;
          i++)
         parcel_region(&p, &effects->effect[i]);
     if (!p.err)

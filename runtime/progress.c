@@ -146,10 +146,11 @@ static void *progress_main(void *unused)
     while (!may_end(now, &left)) {
         int moved = turn();
         now = runtime_now_us();
-        if (moved)
+        if (moved) {
             active = now;
-        if (now - looked > PROGRESS_LOOK_US) {
             publish_counters();
+        }
+        if (now - looked > PROGRESS_LOOK_US) {
             death_check(now);
             looked = now;
         }

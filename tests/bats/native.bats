@@ -77,6 +77,18 @@ programs=$abs_top_builddir/tests/programs
   assert_line "churn ok ranks=4"
 }
 
+@test "what is read again is right, and only what changed is sent" {
+  local nodes
+  for nodes in shared 2; do
+    DRASYNC_NODE=$nodes run -0 mpi 4 "$programs/native_reread"
+    assert_line "reread ok ranks=4"
+  done
+  grep -q "define HAVE_XXHASH" "$abs_top_builddir/config.h" ||
+    skip "without xxHash, all of it is sent"
+  DRASYNC_NODE=rank run -0 mpi 4 "$programs/native_reread" less
+  assert_line "reread ok ranks=4"
+}
+
 @test "memory runs out: an error at the call, and all goes on" {
   # What is short differs: data, records of control memory, or both.
   for DRASYNC_MEMORY in 48M 64M 100M; do

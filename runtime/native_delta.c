@@ -1,0 +1,224 @@
+#include "runtime/native_delta.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "config.h"
+#include "memory/control.h"
+
+#ifdef HAVE_XXHASH
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+/* How many versions' hashes are remembered by what changed since. */
+#define VERSIONS 16
+
+/* After so many answers that were nearly whole in a row, pause; at most so
+ * long. */
+#define MISSES_MAX 2
+#define PAUSE_MAX  64
+
+struct page {
+    XXH128_hash_t hash;
+    uint64_t changed; /* the first noted version that has this hash */
+};
+
+struct native_delta {
+    uint64_t reserved[2];
+    uint64_t version[VERSIONS]; /* noted, newest first; 0: none */
+    uint64_t pages;
+    uint32_t misses; /* in a row */
+    uint32_t pause;  /* answers yet to be sent whole */
+    struct page page[];
+};
+
+static uint64_t used_bytes(const struct frameset *set, uint64_t i)
+{
+    const struct extent *e = extent_of(
+        &runtime.space, space_address(&runtime.space, set->run[i].first_page));
+
+    return e ? e->user[EXTENT_USED_BYTES] : 0;
+}
+
+/* A place for the hashes of @pages pages; what is known is kept. */
+static struct native_delta *make_room(struct native_memory *memory,
+                                      uint64_t pages)
+{
+    struct native_delta *old = memory->delta, *delta;
+    size_t bytes = sizeof(*delta) + pages * sizeof(delta->page[0]);
+    void *v;
+
+    if (old && old->pages >= pages)
+        return old;
+    if (control_alloc_zero(&runtime.space, bytes, &v))
+        return NULL;
+    delta = v;
+    if (old)
+        memcpy(delta, old, sizeof(*old) + old->pages * sizeof(old->page[0]));
+    delta->pages = pages;
+    memory->delta = delta;
+    control_free(&runtime.space, old);
+    return delta;
+}
+
+/* No @bytes: a page that is not sent, and whose contents nobody knows. */
+static void note_page(struct page *page, const char *data, uint64_t bytes,
+                      uint64_t version)
+{
+    XXH128_hash_t hash = {0, 0};
+
+    if (bytes)
+        hash = XXH3_128bits(data, bytes);
+    if (XXH128_isEqual(hash, page->hash))
+        return;
+    page->hash = hash;
+    page->changed = version;
+}
+
+/* Note @set as @version. */
+static void note(struct native_delta *delta, const struct frameset *set,
+                 uint64_t version)
+{
+    struct page *page = delta->page;
+
+    for (uint64_t i = 0; i < set->runs; page += set->run[i++].pages) {
+        uint64_t used = used_bytes(set, i);
+        const char *data = space_window(&runtime.space, set->run[i].offset,
+                                        set->run[i].pages << PAGE_SHIFT);
+
+        for (uint64_t n = 0; n < set->run[i].pages; n++) {
+            uint64_t at = n << PAGE_SHIFT, left = used > at ? used - at : 0;
+
+            note_page(&page[n], data + at,
+                      left < PAGE_BYTES ? left : PAGE_BYTES, version);
+        }
+    }
+    memmove(delta->version + 1, delta->version,
+            sizeof(delta->version) - sizeof(delta->version[0]));
+    delta->version[0] = version;
+}
+
+static bool noted(const struct native_delta *delta, uint64_t version)
+{
+    for (int i = 0; i < VERSIONS; i++)
+        if (delta->version[i] == version)
+            return version != 0;
+    return false;
+}
+
+static bool add_page(struct delta_runs *runs, uint64_t extent, uint64_t page)
+{
+    struct delta_run *last = runs->run + runs->count;
+    struct delta_run *grown;
+
+    if (runs->count && last[-1].extent == extent &&
+        last[-1].page + last[-1].pages == page) {
+        last[-1].pages++;
+        return true;
+    }
+    if (runs->count == runs->room) {
+        runs->room = runs->room ? runs->room * 2 : 64;
+        grown = realloc(runs->run, runs->room * sizeof(*grown));
+        if (!grown)
+            return false;
+        runs->run = grown;
+    }
+    runs->run[runs->count++] = (struct delta_run){extent, page, 1};
+    return true;
+}
+
+/* The pages that changed since @base; their number, or UINT64_MAX. */
+static uint64_t list_changed(const struct native_delta *delta,
+                             const struct frameset *set, uint64_t base,
+                             struct delta_runs *runs)
+{
+    const struct page *page = delta->page;
+    uint64_t changed = 0;
+
+    for (uint64_t i = 0; i < set->runs; page += set->run[i++].pages) {
+        uint64_t used = used_bytes(set, i);
+
+        for (uint64_t n = 0; n << PAGE_SHIFT < used; n++) {
+            if (page[n].changed <= base)
+                continue;
+            changed++;
+            if (!add_page(runs, i, n))
+                return UINT64_MAX;
+        }
+    }
+    return changed;
+}
+
+/* Nearly all had changed: it was not worth looking. */
+static void missed(struct native_delta *delta)
+{
+    if (++delta->misses < MISSES_MAX)
+        return;
+    delta->pause = 1u << (delta->misses < 6 ? delta->misses : 6);
+    if (delta->pause > PAUSE_MAX)
+        delta->pause = PAUSE_MAX;
+}
+
+bool native_delta_since(struct native_memory *memory,
+                        const struct native_frames *frames, uint64_t version,
+                        uint64_t base, struct delta_runs *runs)
+{
+    const struct frameset *set = frames->set;
+    uint64_t bytes = 0, pages = 0, changed;
+    struct native_delta *delta;
+
+    for (uint64_t i = 0; i < set->runs; i++) {
+        bytes += used_bytes(set, i);
+        pages += set->run[i].pages;
+    }
+    if (bytes < DELTA_BYTES_MIN || bytes > DELTA_BYTES_MAX)
+        return false;
+    delta = make_room(memory, pages);
+    if (!delta)
+        return false;
+    if (delta->pause) {
+        delta->pause--;
+        return false;
+    }
+    if (delta->version[0] != version)
+        note(delta, set, version);
+    if (!noted(delta, base))
+        return false;
+    changed = list_changed(delta, set, base, runs);
+    if (changed <= (bytes >> PAGE_SHIFT) * 3 / 4) {
+        delta->misses = 0;
+        return true;
+    }
+    missed(delta);
+    free(runs->run);
+    *runs = (struct delta_runs){0};
+    return false;
+}
+
+void native_delta_free(struct native_memory *memory)
+{
+    control_free(&runtime.space, memory->delta);
+    memory->delta = NULL;
+}
+
+#else /* without the hash, all is sent */
+
+bool native_delta_since(struct native_memory *memory,
+                        const struct native_frames *frames, uint64_t version,
+                        uint64_t base, struct delta_runs *runs)
+{
+    (void)memory;
+    (void)frames;
+    (void)version;
+    (void)base;
+    (void)runs;
+    return false;
+}
+
+void native_delta_free(struct native_memory *memory)
+{
+    (void)memory;
+}
+
+#endif
