@@ -53,6 +53,7 @@ scenarios = \
 	tests/scenarios/owner.txt \
 	tests/scenarios/pinned_other_node.txt \
 	tests/scenarios/pinned_same_node.txt \
+	tests/scenarios/poison.txt \
 	tests/scenarios/read_parts.txt \
 	tests/scenarios/refused.txt \
 	tests/scenarios/shutdown.txt \

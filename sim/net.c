@@ -188,6 +188,19 @@ static void data_maybe_here(struct sim *sim, struct sim_data *data)
                   data->to, 0, data);
 }
 
+/* Right if tokens that came back found no memory; and all nodes must hear. */
+static void poisoned(struct sim *sim, uint32_t id, const struct proto_effect *e)
+{
+    bool told = e->message.type == PROTO_POISON;
+    if (!told && (sim->handling != PROTO_BOUNCE || !sim->script->bounce_fault))
+        sim_found(sim, "node %u ends the job: %s", id, e->why);
+    sim->poisoned = true;
+    sim->node[id].poisoned = true;
+    if (sim->show)
+        fprintf(sim->show, "= %u ends the job: %s\n", id,
+                told ? e->message.name : e->why);
+}
+
 static bool is_delete(const struct proto_effect *e)
 {
     const struct sim_rank *rank = e->waiter;
@@ -229,7 +242,7 @@ static void effect_run(struct sim *sim, uint32_t id, struct proto_effects *out,
         check_stopped(sim, &sim->node[id]);
         break;
     case PROTO_POISONED:
-        sim_found(sim, "node %u ends the job: %s", id, e->why);
+        poisoned(sim, id, e);
         break;
     case PROTO_GRANTED:
         /* Its extents come back by effects of the same step. */
@@ -367,6 +380,18 @@ static void arrived_run(struct sim *sim, struct sim_data *data)
     effects_give(sim, out);
 }
 
+/* A node that has ended the job does nothing any more. */
+static bool event_void(struct sim *sim, const struct sim_event *e)
+{
+    bool of_rank = e->kind == EVENT_RANK || e->kind == EVENT_TIMEOUT;
+    uint32_t node = of_rank ? sim->rank[e->who].node : e->who;
+    if (!sim->node[node].poisoned)
+        return false;
+    if (e->kind == EVENT_PACKET)
+        free(e->what);
+    return true;
+}
+
 bool event_run(struct sim *sim)
 {
     if (!sim->heap_count || sim->finding[0])
@@ -376,6 +401,8 @@ bool event_run(struct sim *sim)
         sim_found(sim, "no end after %d events", SIM_EVENTS_MAX);
     sim->now = e.time;
     sim->step++;
+    if (event_void(sim, &e))
+        return true;
     switch (e.kind) {
     case EVENT_RANK:
         rank_next(sim, &sim->rank[e.who]);

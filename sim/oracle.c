@@ -12,7 +12,8 @@
  * one owner          a token is on one node
  * pages              every page is in use, free, or of nobody exactly once
  * ends               every rank gets an answer; after STOP nothing moves, and
- *                    no object of an operation is left
+ *                    no object of an operation is left; after POISON all
+ *                    nodes have it
  */
 #include <stdlib.h>
 #include <string.h>
@@ -321,8 +322,21 @@ static void check_objects(struct sim *sim, struct sim_node *node)
                       node->id, node->objects[gone[i]], (int)gone[i]);
 }
 
+/* The job was ended: everybody knows. */
+static void check_poisoned(struct sim *sim)
+{
+    for (uint32_t i = 0; i < sim->script->nodes; i++)
+        if (!sim->node[i].poisoned)
+            sim_found(sim, "poison: node %u does not know that the job ended",
+                      i);
+}
+
 void check_end(struct sim *sim)
 {
+    if (sim->poisoned) {
+        check_poisoned(sim);
+        return;
+    }
     for (uint32_t i = 0; i < sim->ranks_count; i++)
         if (!sim->rank[i].done)
             sim_found(sim, "starvation: rank %u waits for ever for #%llu", i,

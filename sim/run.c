@@ -126,7 +126,8 @@ static void finish_scenario(struct sim *sim)
         some = false;
         for (uint32_t i = 0; i < sim->ranks_count; i++) {
             struct sim_rank *rank = &sim->rank[i];
-            if (rank->blocked || rank->done)
+            if (rank->blocked || rank->done ||
+                sim->node[rank->node].poisoned)
                 continue;
             rank->at = rank->todo_count = 0;
             rank_next(sim, rank);

@@ -50,6 +50,7 @@ static const struct {
     {"lane", offsetof(struct sim_script, lane_pages)},
     {"memory-fault", offsetof(struct sim_script, memory_fault)},
     {"data-fault", offsetof(struct sim_script, data_fault)},
+    {"bounce-fault", offsetof(struct sim_script, bounce_fault)},
     {"faults", offsetof(struct sim_script, faults)},
 };
 

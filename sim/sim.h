@@ -59,6 +59,7 @@ struct sim_script {
     uint32_t lane_pages;   /* then chunks */
     uint32_t memory_fault; /* one take in so many fails; 0: none */
     uint32_t data_fault;   /* one transfer's data in so many has no memory */
+    uint32_t bounce_fault; /* one BOUNCE in so many finds none: the job ends */
     uint32_t faults;       /* enum sim_fault */
     bool scenario;         /* commands run one after the other, and are shown */
     uint32_t count, room;
@@ -136,6 +137,7 @@ struct sim_node {
     uint32_t free_count, free_room;
     long objects[PROTO_TYPES];
     bool stopped;
+    bool poisoned; /* it has ended the job, or was told so */
 };
 
 /* A TRANSFER's data on its way. */
@@ -190,6 +192,7 @@ struct sim {
     uint64_t packets, grants, events;
     bool reserved;    /* this step's takes succeed */
     uint8_t handling; /* type of the message that is being handled */
+    bool poisoned;    /* some node has ended the job, as it should */
     struct sim_channel *channels;
     uint32_t channels_count, channels_room;
     void *table, *arena, *objects;

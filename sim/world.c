@@ -113,10 +113,10 @@ static int env_reserve(void *ctx, const uint32_t counts[PROTO_TYPES])
 {
     struct place *place = ctx;
     struct sim *sim = place->sim;
-    uint32_t fault = sim->script->memory_fault;
+    uint32_t fault = sim->handling == PROTO_BOUNCE ? sim->script->bounce_fault
+                                                   : sim->script->memory_fault;
     (void)counts;
-    if (fault && sim->handling != PROTO_BOUNCE &&
-        sim_random(sim, fault) == 0)
+    if (fault && sim_random(sim, fault) == 0)
         return DRASYNC_ENOMEM;
     sim->reserved = true;
     return 0;
