@@ -4,8 +4,8 @@
 /* The sender may forget this transfer. */
 void arrival_end(struct step *s, struct proto_arrival *a, int error)
 {
-    send_about(s, a->node, PROTO_SETTLED, a->region, a->ticket);
-    s->out->effect[s->out->count - 1].message.error = (int16_t)error;
+    send_about(s, a->node, PROTO_SETTLED, a->region, a->ticket)->error =
+        (int16_t)error;
     list_remove(&a->by_op);
     list_remove(&a->link);
     a->region->keeps--;

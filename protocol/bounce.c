@@ -30,6 +30,5 @@ void bounce(struct step *s, struct proto_region *r, uint32_t from,
                 learn_hint(s, x, from, epoch);
         }
     }
-    send_about(s, from, PROTO_SETTLED, r, m->ticket);
-    s->out->effect[s->out->count - 1].message.error = DRASYNC_ENOMEM;
+    send_about(s, from, PROTO_SETTLED, r, m->ticket)->error = DRASYNC_ENOMEM;
 }

@@ -6,84 +6,82 @@
 
 void on_BURY(struct step *s, uint32_t from, const struct proto_message *m)
 {
-    struct proto_region *r = find(s, m->region);
-    if (r && r->incarnation == m->incarnation) {
+    for (uint32_t i = 0; i < m->items_count; i++) {
+        struct proto_region *r = find(s, m->items[i].address);
+        if (!r || r->incarnation != m->items[i].incarnation)
+            continue;
         if (r->sends) {
             r->asker = from + 1;
             r->asked = PROTO_BURY;
-            return;
+            continue;
         }
         region_dead(s, r);
     }
-    struct proto_message *answer = send_message(s, from, PROTO_BURIED);
-    answer->root = m->root;
-    answer->region = m->region;
-    answer->incarnation = m->incarnation;
+    answer_deletion(s, from, PROTO_BURIED, m, 0);
 }
 
-/* One FREED for @r: what of its extents was cut at @home. */
-static void free_at(struct step *s, const struct proto_region *r, uint32_t home)
+/* The next home after @home (-1: the first), in order of number, of @op's
+ * regions or of what they have; -1: no more. */
+static int64_t next_home(struct step *s, struct proto_op *op, int64_t home)
+{
+    struct proto_region *top = op->target;
+    int64_t next = -1;
+    for (struct proto_region *r = top; r; r = next_locked(op, r)) {
+        uint64_t address = r->address, pages;
+        for (uint32_t i = 0;; i++) {
+            int64_t of = home_of(s, address);
+            if (of > home && (next < 0 || of < next))
+                next = of;
+            if (!s->env->extent(s->env->ctx, r, i, &address, &pages))
+                break;
+        }
+    }
+    return next;
+}
+
+/* What of @r has its home at @home: back to it, in the message at @send. */
+static void free_at(struct step *s, size_t send, const struct proto_region *r,
+                    uint32_t home)
 {
     uint64_t address, pages;
-    size_t send = s->out->count;
-    bool own = home == home_of(s, r->address);
-    bool started = own && home != self_of(s);
-    if (started)
-        send_about(s, home, PROTO_FREED, r, 0);
+    bool own = home == self_of(s);
+    if (!own && home_of(s, r->address) == home)
+        add_deleted(s, send, r);
     for (uint32_t i = 0; s->env->extent(s->env->ctx, r, i, &address, &pages);
          i++) {
         if (home_of(s, address) != home)
             continue;
-        if (home == self_of(s)) {
+        if (own) {
             struct proto_effect *e = effect(s, PROTO_EXTENT);
             e->address = address;
             e->pages = pages;
             continue;
         }
-        if (!started)
-            send_about(s, home, PROTO_FREED, r, 0);
-        started = true;
         struct proto_item *item = add_item(s, send, PROTO_ITEM_EXTENT);
         item->address = address;
         item->version = pages;
     }
 }
 
-/* Is extent @i the first of @r's that was cut at its home? */
-static bool first_of_home(struct step *s, const struct proto_region *r,
-                          uint32_t i, uint32_t *home_out)
+/* One FREED to each home. */
+static void free_all(struct step *s, struct proto_op *op)
 {
-    uint64_t address, pages;
-    s->env->extent(s->env->ctx, r, i, &address, &pages);
-    *home_out = home_of(s, address);
-    for (uint32_t j = 0; j < i; j++) {
-        s->env->extent(s->env->ctx, r, j, &address, &pages);
-        if (home_of(s, address) == *home_out)
-            return false;
-    }
-    return true;
-}
-
-static void free_extents(struct step *s, const struct proto_region *r)
-{
-    uint64_t address, pages;
-    uint32_t home, own = home_of(s, r->address);
-    bool told = false;
+    struct proto_region *top = op->target;
+    int64_t home = -1;
     if (FAULT(s, FAULT_LOSE_EXTENTS))
         return;
     if (s->env->nodes == 1) {
-        free_at(s, r, own);
+        for (struct proto_region *r = top; r; r = next_locked(op, r))
+            free_at(s, 0, r, self_of(s));
         return;
     }
-    for (uint32_t i = 0; s->env->extent(s->env->ctx, r, i, &address, &pages);
-         i++) {
-        if (!first_of_home(s, r, i, &home))
-            continue;
-        told |= home == own;
-        free_at(s, r, home);
+    while ((home = next_home(s, op, home)) >= 0) {
+        size_t send = s->out->count;
+        if (home != self_of(s))
+            send_about(s, (uint32_t)home, PROTO_FREED, top, 0);
+        for (struct proto_region *r = top; r; r = next_locked(op, r))
+            free_at(s, send, r, (uint32_t)home);
     }
-    if (!told && own != self_of(s))
-        free_at(s, r, own);
 }
 
 /* All nodes have forgotten the subtree of @op; so does this one. */
@@ -94,6 +92,7 @@ void bury_end(struct step *s, struct proto_op *op)
         if (r->sends)
             return;
     }
+    free_all(s, op);
     for (r = top; r; r = next_locked(op, r)) {
         while (!list_empty(&r->presence)) {
             struct proto_presence *p =
@@ -101,7 +100,6 @@ void bury_end(struct step *s, struct proto_op *op)
             list_remove(&p->link);
             give(s, PROTO_PRESENCE, p);
         }
-        free_extents(s, r);
         set_owned(r, false);
         copies_check(s, r);
     }
@@ -117,35 +115,48 @@ void bury_end(struct step *s, struct proto_op *op)
 
 /* The manager passes on what a sender could not tell the home of. */
 static void pass_on(struct step *s, const struct proto_message *m,
-                    const struct proto_item *item, uint32_t home)
+                    uint32_t home)
 {
     size_t send = s->out->count;
     struct proto_message *on = send_message(s, home, PROTO_FREED);
     on->root = m->root;
     on->region = m->region;
     on->incarnation = m->incarnation;
-    if (item)
-        *add_item(s, send, PROTO_ITEM_EXTENT) = *item;
+    for (uint32_t i = 0; i < m->items_count; i++)
+        if (home_of(s, m->items[i].address) == home)
+            *add_item(s, send, m->items[i].kind) = m->items[i];
+}
+
+/* Is item @i the first of its home? */
+static bool first_of_home(struct step *s, const struct proto_message *m,
+                          uint32_t i)
+{
+    uint32_t home = home_of(s, m->items[i].address);
+    for (uint32_t j = 0; j < i; j++)
+        if (home_of(s, m->items[j].address) == home)
+            return false;
+    return true;
 }
 
 void on_FREED(struct step *s, uint32_t from, const struct proto_message *m)
 {
     (void)from;
-    struct proto_region *r = find(s, m->region);
-    uint32_t own = home_of(s, m->region);
-    if (r && r->incarnation == m->incarnation)
-        region_dead(s, r);
-    else if (self_of(s) == 0 && own != 0)
-        pass_on(s, m, NULL, own);
     for (uint32_t i = 0; i < m->items_count; i++) {
-        uint32_t home = home_of(s, m->items[i].address);
+        const struct proto_item *item = &m->items[i];
+        uint32_t home = home_of(s, item->address);
         if (home != self_of(s)) {
-            if (self_of(s) == 0)
-                pass_on(s, m, &m->items[i], home);
+            if (self_of(s) == 0 && first_of_home(s, m, i))
+                pass_on(s, m, home);
             continue;
         }
-        struct proto_effect *e = effect(s, PROTO_EXTENT);
-        e->address = m->items[i].address;
-        e->pages = m->items[i].version;
+        if (item->kind == PROTO_ITEM_EXTENT) {
+            struct proto_effect *e = effect(s, PROTO_EXTENT);
+            e->address = item->address;
+            e->pages = item->version;
+            continue;
+        }
+        struct proto_region *r = find(s, item->address);
+        if (r && r->incarnation == item->incarnation)
+            region_dead(s, r);
     }
 }

@@ -144,7 +144,12 @@ static unsigned items_of(uint8_t type)
     case PROTO_OWNER:
         return 1u << PROTO_ITEM_OWNED;
     case PROTO_FREED:
-        return 1u << PROTO_ITEM_EXTENT;
+        return 1u << PROTO_ITEM_EXTENT | 1u << PROTO_ITEM_DELETED;
+    case PROTO_RECALL:
+    case PROTO_RECALLED:
+    case PROTO_BURY:
+    case PROTO_BURIED:
+        return 1u << PROTO_ITEM_DELETED;
     default:
         return 0;
     }
@@ -152,7 +157,7 @@ static unsigned items_of(uint8_t type)
 
 enum {
     REQUEST_FLAGS = PROTO_NOWAIT | PROTO_DELETION | PROTO_DETOUR | PROTO_FRESH |
-                    PROTO_LOST | PROTO_MORE,
+                    PROTO_LOST | PROTO_HOMEWARD | PROTO_MORE,
 };
 
 /* The flags that a message of @type may have. */
@@ -289,6 +294,8 @@ static const char *check_header(const struct proto_env *env,
         return "LOCATED in another tree";
     if (transfer && m->items_count == 0)
         return "an empty transfer";
+    if (items_of(m->type) & 1u << PROTO_ITEM_DELETED && m->items_count == 0)
+        return "a deletion of nothing";
     if (has_name(m->type) && !memchr(m->name, 0, NAME_BYTES))
         return "a name without an end";
     if ((m->type == PROTO_REFUSED && m->error >= 0) || m->error > 0)

@@ -43,20 +43,38 @@ static bool sends_left(struct proto_op *op)
     return false;
 }
 
-/* Send a message about each region to each node that may know it. */
+/* The next node after @node (-1: the first), in order of number, that may know
+ * a region of @op's; -1: no more. */
+static int64_t next_knower(struct step *s, struct proto_op *op, int64_t node)
+{
+    struct proto_region *top = op->target;
+    int64_t next = -1;
+    for (struct proto_region *r = top; r; r = next_locked(op, r)) {
+        struct proto_link *l;
+        for (l = r->presence.next; l != &r->presence; l = l->next) {
+            int64_t knower = CONTAINER(l, struct proto_presence, link)->node;
+            if (knower > node && knower != self_of(s) &&
+                (next < 0 || knower < next))
+                next = knower;
+        }
+    }
+    return next;
+}
+
+/* One message to each node that may know regions of the subtree, about all of
+ * those; an answer is awaited about each. */
 static void tell_presence(struct step *s, struct proto_op *op,
                           enum proto_message_type type, uint16_t flags)
 {
     struct proto_region *top = op->target;
-    for (struct proto_region *r = top; r; r = next_locked(op, r)) {
-        struct proto_link *l;
-        for (l = r->presence.next; l != &r->presence; l = l->next) {
-            struct proto_presence *p =
-                CONTAINER(l, struct proto_presence, link);
-            if (p->node == self_of(s))
+    int64_t node = -1;
+    while ((node = next_knower(s, op, node)) >= 0) {
+        size_t send = s->out->count;
+        send_about(s, (uint32_t)node, type, top, 0)->flags = flags;
+        for (struct proto_region *r = top; r; r = next_locked(op, r)) {
+            if (!presence_of(r, (uint32_t)node))
                 continue;
-            send_about(s, p->node, type, r, 0);
-            s->out->effect[s->out->count - 1].message.flags = flags;
+            add_deleted(s, send, r);
             op->awaiting++;
         }
     }

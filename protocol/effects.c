@@ -68,6 +68,13 @@ struct proto_item *add_item(struct step *s, size_t send_index,
     return item;
 }
 
+void add_deleted(struct step *s, size_t send, const struct proto_region *r)
+{
+    struct proto_item *item = add_item(s, send, PROTO_ITEM_DELETED);
+    item->address = r->address;
+    item->incarnation = r->incarnation;
+}
+
 const struct proto_message *proto_effect_message(struct proto_effects *effects,
                                                  size_t index)
 {
@@ -77,14 +84,16 @@ const struct proto_message *proto_effect_message(struct proto_effects *effects,
     return &e->message;
 }
 
-void send_about(struct step *s, uint32_t to, enum proto_message_type type,
-                const struct proto_region *r, uint64_t ticket)
+struct proto_message *send_about(struct step *s, uint32_t to,
+                                 enum proto_message_type type,
+                                 const struct proto_region *r, uint64_t ticket)
 {
     struct proto_message *m = send_message(s, to, type);
     m->root = r->root->address;
     m->region = r->address;
     m->incarnation = r->incarnation;
     m->ticket = ticket;
+    return m;
 }
 
 void poison(struct step *s, const char *why)

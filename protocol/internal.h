@@ -167,8 +167,12 @@ struct proto_message *send_message(struct step *s, uint32_t to,
                                    enum proto_message_type type);
 struct proto_item *add_item(struct step *s, size_t send_index,
                             enum proto_item_kind kind);
-void send_about(struct step *s, uint32_t to, enum proto_message_type type,
-                const struct proto_region *r, uint64_t ticket);
+/* The message at @send is about @r, which is deleted. */
+void add_deleted(struct step *s, size_t send, const struct proto_region *r);
+struct proto_message *send_about(struct step *s, uint32_t to,
+                                 enum proto_message_type type,
+                                 const struct proto_region *r,
+                                 uint64_t ticket);
 void poison(struct step *s, const char *why);
 void granted(struct step *s, struct proto_op *op, struct proto_hold *hold,
              bool split);
@@ -293,6 +297,9 @@ void answer_asker(struct step *s, struct proto_region *r);
 void proto_shutdown_step(struct step *s);
 
 /* delete.c, recall.c, bury.c */
+/* Answer @m, about all of its regions that have no asker to be told later. */
+void answer_deletion(struct step *s, uint32_t to, enum proto_message_type type,
+                     const struct proto_message *m, uint16_t flags);
 void delete_locked(struct step *s, struct proto_op *op);
 struct proto_region *next_locked(const struct proto_op *op,
                                  const struct proto_region *r);

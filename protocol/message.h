@@ -24,11 +24,11 @@ struct proto_env;
     X(REFUSED)  /* the other answer */                                   \
     X(SETTLED)  /* what came with ticket is in place or given up */      \
     X(OWNER)    /* to the home: who has the token now */                 \
-    X(RECALL)   /* is it held there, or still being sent? */             \
-    X(RECALLED)                                                          \
-    X(BURY)     /* forget it: it is deleted */                           \
+    X(RECALL)   /* are they held there, or still being sent? */          \
+    X(RECALLED) /* these are not; the others later */                    \
+    X(BURY)     /* forget them: they are deleted */                      \
     X(BURIED)                                                            \
-    X(FREED)    /* to the home: it is gone; EXTENTs that come back */    \
+    X(FREED)    /* to the home: these are gone; EXTENTs come back */     \
     X(DONE)     /* shutdown: counts, up the tree */                      \
     X(STOP)     /* down the tree: count again, or end */                 \
     X(POISON)   /* why the job ends */
@@ -53,6 +53,8 @@ enum proto_item_kind {
                             node (hint), epoch */
     PROTO_ITEM_EXTENT,   /* address, version: pages */
     PROTO_ITEM_OWNED,    /* address, incarnation, epoch */
+    PROTO_ITEM_DELETED,  /* address, incarnation: of a subtree's regions that
+                            the message is about */
     PROTO_ITEM_KINDS,
 };
 
@@ -65,6 +67,7 @@ enum proto_flags {
     PROTO_SHARED = 1 << 5,   /* READ: the sender keeps writers out till SETTLED */
     PROTO_BUSY = 1 << 6,     /* RECALLED: held there */
     PROTO_AGAIN = 1 << 7,    /* STOP: count again */
+    PROTO_HOMEWARD = 1 << 9, /* REQUEST: lost, and not at the home yet */
     PROTO_LOST = 1 << 11,    /* REQUEST: from the home along all hints */
     PROTO_MORE = 1 << 10,    /* REQUEST, waiter: parts of the subtree follow */
     PROTO_HELD = 1 << 8,     /* RECALL: the second question, for holds */

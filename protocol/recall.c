@@ -1,43 +1,70 @@
 /*
- * recall.c - RECALL: a delete asks whether a region's data is still on its way
- * out of this node (and waits until it is not), and then, with HELD, whether a
- * rank here reads it.  RECALLED answers.
+ * recall.c - RECALL: a delete asks whether data of its regions is still on its
+ * way out of this node, and then, with HELD, whether a rank here reads them.
+ * RECALLED answers: at once about all of which no data is on its way, and later
+ * about each of the others.
  */
 #include "protocol/internal.h"
 
-void on_RECALL(struct step *s, uint32_t from, const struct proto_message *m)
+/* An answer to @m, without items yet. */
+static struct proto_message *answer_to(struct step *s, uint32_t to,
+                                       enum proto_message_type type,
+                                       const struct proto_message *m)
 {
-    struct proto_region *r = find(s, m->region);
-    bool busy = false;
-    if (r && r->incarnation == m->incarnation) {
-        if (!(m->flags & PROTO_HELD) && r->sends) {
-            r->asker = from + 1;
-            r->asked = PROTO_RECALL;
-            return;
-        }
-        struct proto_link *l;
-        for (l = r->copies.next; l != &r->copies; l = l->next)
-            busy |= CONTAINER(l, struct proto_copy, link)->pins > 0;
-    }
-    struct proto_message *answer = send_message(s, from, PROTO_RECALLED);
+    struct proto_message *answer = send_message(s, to, type);
     answer->root = m->root;
     answer->region = m->region;
     answer->incarnation = m->incarnation;
-    if (busy && (m->flags & PROTO_HELD))
-        answer->flags = PROTO_BUSY;
+    return answer;
 }
 
+void answer_deletion(struct step *s, uint32_t to, enum proto_message_type type,
+                     const struct proto_message *m, uint16_t flags)
+{
+    size_t send = s->out->count;
+    answer_to(s, to, type, m)->flags = flags;
+    for (uint32_t i = 0; i < m->items_count; i++) {
+        struct proto_region *r = find(s, m->items[i].address);
+        if (r && r->incarnation == m->items[i].incarnation && r->asker)
+            continue;
+        *add_item(s, send, PROTO_ITEM_DELETED) = m->items[i];
+    }
+    if (!s->out->failed && !s->out->effect[send].message.items_count)
+        s->out->count = send; /* nothing to say yet */
+}
+
+void on_RECALL(struct step *s, uint32_t from, const struct proto_message *m)
+{
+    bool held = m->flags & PROTO_HELD, busy = false;
+    for (uint32_t i = 0; i < m->items_count; i++) {
+        struct proto_region *r = find(s, m->items[i].address);
+        if (!r || r->incarnation != m->items[i].incarnation)
+            continue;
+        if (!held && r->sends) {
+            r->asker = from + 1;
+            r->asked = PROTO_RECALL;
+        }
+        struct proto_link *l;
+        for (l = r->copies.next; held && l != &r->copies; l = l->next)
+            busy |= CONTAINER(l, struct proto_copy, link)->pins > 0;
+    }
+    answer_deletion(s, from, PROTO_RECALLED, m, busy ? PROTO_BUSY : 0);
+}
+
+/* The last answer that a stage awaits begins the next, or ends the delete. */
 static void answered(struct step *s, const struct proto_message *m)
 {
-    struct proto_region *r = find(s, m->region);
-    if (!r || r->incarnation != m->incarnation || !r->lock ||
-        r->lock->kind != OP_DELETE || !r->lock->awaiting)
-        return;
-    struct proto_op *op = r->lock;
-    if (m->flags & PROTO_BUSY)
-        op->busy = true;
-    op->awaiting--;
-    delete_next(s, op);
+    for (uint32_t i = 0; i < m->items_count; i++) {
+        struct proto_region *r = find(s, m->items[i].address);
+        if (!r || r->incarnation != m->items[i].incarnation || !r->lock ||
+            r->lock->kind != OP_DELETE || !r->lock->awaiting)
+            continue;
+        struct proto_op *op = r->lock;
+        if (m->flags & PROTO_BUSY)
+            op->busy = true;
+        if (--op->awaiting == 0)
+            delete_next(s, op);
+    }
 }
 
 void on_RECALLED(struct step *s, uint32_t from, const struct proto_message *m)

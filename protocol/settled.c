@@ -9,8 +9,10 @@ void answer_asker(struct step *s, struct proto_region *r)
     if (r->asker) {
         uint32_t asker = r->asker - 1;
         bool bury = r->asked == PROTO_BURY;
+        size_t send = s->out->count;
         r->asker = 0;
         send_about(s, asker, bury ? PROTO_BURIED : PROTO_RECALLED, r, 0);
+        add_deleted(s, send, r);
         if (bury)
             region_dead(s, r);
     }

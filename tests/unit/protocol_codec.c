@@ -153,6 +153,14 @@ static struct proto_message valid(uint8_t type)
         break;
     case PROTO_FREED:
         add(&m, PROTO_ITEM_EXTENT);
+        add(&m, PROTO_ITEM_DELETED);
+        break;
+    case PROTO_RECALL:
+    case PROTO_RECALLED:
+    case PROTO_BURY:
+    case PROTO_BURIED:
+        for (uint32_t i = below(4); i < 4; i++)
+            add(&m, PROTO_ITEM_DELETED);
         break;
     case PROTO_REFUSED:
         m.error = DRASYNC_EDELETED;
@@ -374,6 +382,9 @@ static void what_is_refused(void)
     m = valid(PROTO_TRANSFER);
     m.items_count = 0;
     ok(refused(&m, "an empty transfer"), "a transfer of nothing");
+    m = valid(PROTO_BURY);
+    m.items_count = 0;
+    ok(refused(&m, "a deletion of nothing"), "a deletion of nothing");
     m = valid(PROTO_REFUSED);
     m.error = 0;
     ok(refused(&m, "an error that is none"), "a refusal without a reason");
