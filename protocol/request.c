@@ -72,8 +72,8 @@ static void send_request(struct step *s, struct proto_op *op,
     follow(op, r);
     if (op->mode == DRASYNC_READ && !(request_flags(op, r) & PROTO_FRESH))
         base_begin(op, r);
-    send_about(s, to, PROTO_REQUEST, r, op->ticket);
-    struct proto_message *m = &s->out->effect[s->out->count - 1].message;
+    struct proto_message *m =
+        send_about(s, to, PROTO_REQUEST, r, op->ticket);
     m->mode = op->mode;
     m->flags = request_flags(op, r);
     m->via = to;
@@ -144,17 +144,22 @@ static void refuse_unknown(struct step *s, const struct proto_message *m)
 /*
  * Where a request goes from here; this node if nowhere.  A hint that another
  * node passed on may be ahead of the token itself; whom it led here in vain
- * goes home, and from there along the way that the token took.
+ * goes home, and from there along the way that the token took.  Who does not
+ * know the home asks the manager, whose own hint is not on that way.
  */
 static uint32_t next_hop(struct step *s, struct proto_region *r,
                          struct proto_message *m)
 {
     uint32_t home = home_of(s, m->region), to;
+    if (home == self_of(s))
+        m->flags &= (uint16_t)~PROTO_HOMEWARD;
     if (r && r->epoch > m->epoch) {
         m->epoch = r->epoch;
         m->via = r->hint;
-        m->flags &= (uint16_t)~PROTO_LOST;
+        m->flags &= (uint16_t)~(PROTO_LOST | PROTO_HOMEWARD);
         to = r->hint;
+    } else if (m->flags & PROTO_HOMEWARD) {
+        return home;
     } else if (r && r->epoch && (r->home || (m->flags & PROTO_LOST))) {
         to = r->hint;
         if (m->via != self_of(s) && !(m->flags & PROTO_LOST) && m->epoch)
@@ -162,7 +167,7 @@ static uint32_t next_hop(struct step *s, struct proto_region *r,
     } else if (r && m->epoch && m->via != self_of(s)) {
         to = m->via;
     } else {
-        m->flags |= PROTO_LOST;
+        m->flags |= PROTO_LOST | PROTO_HOMEWARD;
         return home;
     }
     if (m->hops < PROTO_HOPS_DETOUR || (m->flags & PROTO_DETOUR) ||
@@ -264,8 +269,8 @@ void pump(struct step *s, struct proto_region *r)
 void refuse(struct step *s, struct proto_region *r, struct proto_op *op,
             int error)
 {
-    send_about(s, op->node, PROTO_REFUSED, r, op->ticket);
-    struct proto_message *m = &s->out->effect[s->out->count - 1].message;
+    struct proto_message *m =
+        send_about(s, op->node, PROTO_REFUSED, r, op->ticket);
     m->error = (int16_t)error;
     m->via = self_of(s);
     m->epoch = r->owned ? r->epoch : 0;

@@ -49,6 +49,7 @@ scenarios = \
 	tests/scenarios/forwarding.txt \
 	tests/scenarios/freed.txt \
 	tests/scenarios/locate.txt \
+	tests/scenarios/lost.txt \
 	tests/scenarios/overlapping.txt \
 	tests/scenarios/owner.txt \
 	tests/scenarios/pinned_other_node.txt \
