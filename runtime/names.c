@@ -175,14 +175,15 @@ static void serve_give_up(int node, const struct names_request *r)
     lock_give(&names->table.lock);
 }
 
-static int serve_withdraw(const struct names_region *region)
+static int serve_withdraw(const struct names_region *regions, size_t count)
 {
     int err = lock_take(&names->table.lock);
 
     if (err)
         return err;
-    names_table_drop(&runtime.space, &names->table, region->address,
-                     region->incarnation);
+    for (size_t i = 0; i < count; i++)
+        names_table_drop(&runtime.space, &names->table, regions[i].address,
+                         regions[i].incarnation);
     lock_give(&names->table.lock);
     return 0;
 }
@@ -240,8 +241,8 @@ static void withdraw_arrived(int from, const void *header, size_t bytes,
                              uint64_t context)
 {
     (void)context;
-    if (manager() && bytes == sizeof(struct names_region))
-        serve_withdraw(header);
+    if (manager() && bytes % sizeof(struct names_region) == 0)
+        serve_withdraw(header, bytes / sizeof(struct names_region));
     else
         runtime_poison("node %d sent a broken end of names", from);
 }
@@ -312,14 +313,24 @@ int names_lookup(const char *name, uint64_t timeout_us, uint64_t *address_out)
     return err;
 }
 
-int names_withdraw(const struct names_region *region)
+int names_withdraw(const struct names_region *regions, size_t count)
 {
-    const struct runtime_message m = { .node = MANAGER,
-                                       .kind = NAMES_WITHDRAW,
-                                       .header = region,
-                                       .header_bytes = sizeof(*region) };
+    const size_t most = RUNTIME_HEADER_BYTES_MAX / sizeof(*regions);
+    int err = 0;
 
-    return manager() ? serve_withdraw(region) : runtime_send(&m);
+    if (manager())
+        return serve_withdraw(regions, count);
+    for (size_t i = 0; i < count && !err; i += most) {
+        size_t n = count - i < most ? count - i : most;
+        const struct runtime_message m = { .node = MANAGER,
+                                           .kind = NAMES_WITHDRAW,
+                                           .header = regions + i,
+                                           .header_bytes =
+                                               n * sizeof(*regions) };
+
+        err = runtime_send(&m);
+    }
+    return err;
 }
 
 /* --- Start ------------------------------------------------------------------------ */

@@ -38,8 +38,8 @@ struct names_region {
     uint64_t incarnation;
 };
 
-/* The region is gone: forget its names, if it has any.  Does not wait, and may
- * be called under locks of trees. */
-int names_withdraw(const struct names_region *region);
+/* The regions are gone: forget their names, if they have any.  Does not wait,
+ * and may be called under locks of trees. */
+int names_withdraw(const struct names_region *regions, size_t count);
 
 #endif /* DRASYNC_RUNTIME_NAMES_H */

@@ -114,20 +114,47 @@ static void wake(const struct proto_effect *e)
     waiter_wake(&wait->waiter, e->kind == PROTO_FAILED ? e->error : 0);
 }
 
-static void gone(const struct proto_effect *e)
+/* May the region that is gone have names that nobody else withdraws?  One node
+ * tells the manager: the home. */
+static bool to_withdraw(const struct proto_effect *e)
 {
     const struct native_memory *memory = e->memory;
-    struct names_region name;
 
-    if (!memory)
+    return e->kind == PROTO_GONE && memory && e->dead && memory->home;
+}
+
+static void withdraw_names(const struct proto_effects *effects)
+{
+    struct names_region few[8], *regions = few;
+    size_t count = 0, n = 0;
+
+    for (size_t i = 0; i < effects->count; i++)
+        count += to_withdraw(&effects->effect[i]);
+    if (!count)
         return;
-    /* One node tells the manager: the home. */
-    if (e->dead && memory->home) {
-        name.address = e->address;
-        name.incarnation = memory->incarnation;
-        names_withdraw(&name);
+    if (count > 8)
+        regions = malloc(count * sizeof(*regions));
+    if (!regions) {
+        runtime_poison("no memory to withdraw the names of regions");
+        return;
     }
-    native_memory_free(e->memory, e->dead);
+    for (size_t i = 0; i < effects->count; i++) {
+        const struct proto_effect *e = &effects->effect[i];
+        const struct native_memory *memory = e->memory;
+
+        if (to_withdraw(e))
+            regions[n++] =
+                (struct names_region){e->address, memory->incarnation};
+    }
+    names_withdraw(regions, count);
+    if (regions != few)
+        free(regions);
+}
+
+static void gone(const struct proto_effect *e)
+{
+    if (e->memory)
+        native_memory_free(e->memory, e->dead);
 }
 
 static void do_one(struct proto_effects *effects, size_t i,
@@ -215,6 +242,7 @@ void native_do(struct proto_effects *effects, struct native_arrival *arrival)
         if (effects->effect[i].kind == PROTO_COPY_RELEASED &&
             effects->effect[i].frames)
             native_frames_free(effects->effect[i].frames);
+    withdraw_names(effects);
     for (size_t i = 0; i < effects->count; i++)
         if (effects->effect[i].kind == PROTO_GONE)
             gone(&effects->effect[i]);
