@@ -57,6 +57,7 @@ scenarios = \
 	tests/scenarios/poison.txt \
 	tests/scenarios/read_parts.txt \
 	tests/scenarios/refused.txt \
+	tests/scenarios/reused_unawares.script \
 	tests/scenarios/shutdown.txt \
 	tests/scenarios/three_owners.txt \
 	tests/scenarios/timed.txt

@@ -11,9 +11,10 @@
  * completeness       a hold has every region of the subtree
  * one owner          a token is on one node
  * pages              every page is in use, free, or of nobody exactly once
- * ends               every rank gets an answer; after STOP nothing moves, and
- *                    no object of an operation is left; after POISON all
- *                    nodes have it
+ * ends               every rank gets an answer (unless its region's address
+ *                    came to mean one that is out of order); after STOP nothing
+ *                    moves, and no object of an operation is left; after POISON
+ *                    all nodes have it
  */
 #include <stdlib.h>
 #include <string.h>
@@ -331,12 +332,29 @@ static void check_poisoned(struct sim *sim)
                       i);
 }
 
+/*
+ * Does a rank wait for a region that it did not mean?  The one that it asked
+ * for was deleted while its node was finding out where that is, and the address
+ * was used again, for a region that the rank, with what it holds, would not
+ * have waited for: that locks up, and nobody is to blame but the program.
+ */
+static bool misled(struct sim *sim, struct sim_rank *rank)
+{
+    if (rank->done || !rank->target || alive(rank->target))
+        return false;
+    struct oracle *now = oracle_handle(sim, rank->target);
+    return now != rank->target && !in_order(rank, now);
+}
+
 void check_end(struct sim *sim)
 {
     if (sim->poisoned) {
         check_poisoned(sim);
         return;
     }
+    for (uint32_t i = 0; i < sim->ranks_count; i++)
+        if (misled(sim, &sim->rank[i]))
+            return;
     for (uint32_t i = 0; i < sim->ranks_count; i++)
         if (!sim->rank[i].done)
             sim_found(sim, "starvation: rank %u waits for ever for #%llu", i,
