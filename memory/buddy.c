@@ -7,6 +7,10 @@
 #include <assert.h>
 #include <string.h>
 
+/* How many cached runs of an order are looked at for one with just the frames
+ * that are wanted. */
+#define CACHED_SEARCH_MAX 16
+
 static const struct table *records_of(const struct space *space)
 {
     return &shared_of(space)->layout.records;
@@ -178,6 +182,24 @@ static int cut_free(const struct space *space, struct buddy *buddy,
     return 0;
 }
 
+/* The cached run of @order to take for @pages, of those given back last: one
+ * with as many frames, or the last. */
+static uint64_t best_cached(const struct space *space,
+                            const struct buddy *buddy, unsigned order,
+                            uint64_t pages)
+{
+    uint64_t at = buddy->cached[order];
+
+    for (int tries = 0; at && tries < CACHED_SEARCH_MAX; tries++) {
+        const struct buddy_record *r = record(space, buddy, at);
+
+        if (r->pages == pages)
+            return at;
+        at = r->next;
+    }
+    return buddy->cached[order];
+}
+
 /* Take a run and say how many of its first pages have frames. */
 static int take_run(const struct space *space, struct buddy *buddy,
                     uint64_t pages, int with_frames, uint64_t *first_out,
@@ -192,7 +214,7 @@ static int take_run(const struct space *space, struct buddy *buddy,
     if (err)
         return err;
     if (with_frames && buddy->cached[order]) {
-        *first_out = buddy->cached[order];
+        *first_out = best_cached(space, buddy, order, pages);
         *frames_out = record(space, buddy, *first_out)->pages;
         unlink_run(space, buddy, &buddy->cached[order], *first_out);
         buddy->cached_pages -= *frames_out;

@@ -103,6 +103,21 @@ void os_enter(void *address, uint64_t bytes)
 #endif
 }
 
+int os_entered(const void *address)
+{
+    int saved = errno, fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    uint64_t entry = 0;
+    off_t at = (off_t)((uintptr_t)address / OS_PAGE_BYTES * sizeof(entry));
+
+    if (fd >= 0) {
+        if (pread(fd, &entry, sizeof(entry), at) != (ssize_t)sizeof(entry))
+            entry = 0;
+        close(fd);
+    }
+    errno = saved;
+    return entry >> 63 != 0;
+}
+
 void os_unmap(void *address, uint64_t bytes)
 {
     int saved = errno;

@@ -55,6 +55,10 @@ int os_map_over(void *address, uint64_t bytes, int fd, uint64_t offset);
 /* Enter a mapped range in the page tables, for writing, if the kernel can. */
 void os_enter(void *address, uint64_t bytes);
 
+/* Has the page at @address been entered by this process?  0 if that cannot be
+ * said. */
+int os_entered(const void *address);
+
 void os_unmap(void *address, uint64_t bytes);
 
 /*
