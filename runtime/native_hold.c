@@ -219,14 +219,7 @@ static bool ended_after_all(struct drasync_request *q)
 static int wait_until(struct native_wait *wait, uint64_t deadline,
                       int *result_out)
 {
-    int err;
-
-    if (runtime.nodes > 1)
-        runtime_remote_wait(1);
-    err = waiter_wait(&wait->waiter, deadline, result_out);
-    if (runtime.nodes > 1)
-        runtime_remote_wait(-1);
-    return err;
+    return runtime_wait_remote(&wait->waiter, deadline, result_out);
 }
 
 int native_acquire(drasync_region_t region, enum drasync_mode mode,

@@ -5,6 +5,7 @@
 #include "memory/control.h"
 #include "memory/passed.h"
 #include "runtime/dispatch.h"
+#include "runtime/progress.h"
 #include "runtime/runtime.h"
 #include "runtime/shared.h"
 
@@ -36,6 +37,22 @@ void runtime_remote_wait(int by)
         outbox_wake();
 }
 
+int runtime_wait_remote(struct waiter *waiter, uint64_t deadline_us,
+                        int *result_out)
+{
+    _Atomic uint32_t *waits = &runtime.shared->outbox.remote_waits;
+
+    if (runtime.nodes == 1)
+        return waiter_wait(waiter, deadline_us, result_out);
+    atomic_fetch_add(waits, 1);
+    progress_help(waiter, deadline_us);
+    if (!waiter_done(waiter))
+        outbox_wake();
+    int err = waiter_wait(waiter, deadline_us, result_out);
+    atomic_fetch_sub(waits, 1);
+    return err;
+}
+
 bool outbox_empty(void)
 {
     return atomic_load(&runtime.shared->outbox.pending) == 0;
@@ -54,11 +71,14 @@ int runtime_send(const struct runtime_message *m)
     struct runtime_outgoing *out, *head;
     size_t pieces_bytes = m->pieces_count * sizeof(*m->pieces);
     void *slot;
+    int err;
 
     if (!message_valid(m))
         return DRASYNC_EINVAL;
-    int err = control_alloc(
-        &runtime.space, sizeof(*out) + pieces_bytes + m->header_bytes, &slot);
+    if (progress_send(m, &err))
+        return err;
+    err = control_alloc(&runtime.space,
+                        sizeof(*out) + pieces_bytes + m->header_bytes, &slot);
     if (err)
         return err;
     out = slot;

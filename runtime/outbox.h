@@ -11,6 +11,11 @@
 
 struct runtime_shared;
 
+/* What `asleep` says of the progress thread. */
+#define OUTBOX_AWAKE  0
+#define OUTBOX_NAPS   1 /* for some 50 us */
+#define OUTBOX_SLEEPS 2
+
 /* Let the progress thread look, if it sleeps. */
 void outbox_wake(void);
 

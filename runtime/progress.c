@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "memory/limit.h"
 #include "runtime/death.h"
@@ -14,13 +16,22 @@
 #include "runtime/shared.h"
 
 /* After traffic the thread polls for this long, longer while somebody here
- * waits for another node; then it sleeps, from the shorter to the longer time.
- */
-#define PROGRESS_POLL_US        100
-#define PROGRESS_POLL_WAITED_US 2000
-#define PROGRESS_SLEEP_US_MIN   50
-#define PROGRESS_SLEEP_US_MAX   1000
-#define PROGRESS_SLEEP_GROWS_US 5000
+ * waits for another node, or data is on its way; then it sleeps, for a part of
+ * the time since. */
+#define PROGRESS_POLL_US         100
+#define PROGRESS_POLL_WAITED_US  2000
+#define PROGRESS_SLEEP_PART      16
+#define PROGRESS_SLEEP_US_MIN    50
+#define PROGRESS_SLEEP_US_WAITED 1000
+#define PROGRESS_SLEEP_US_MAX    10000
+
+/* A yield that takes this long means that the core is wanted by others; so long
+ * we believe it. */
+#define PROGRESS_YIELD_US_MAX 300
+#define PROGRESS_WANTED_US    100000
+
+/* Who gets the core soon after waking: Linux since 6.12, else no harm. */
+#define PROGRESS_SLICE_NS 100000
 
 /* How often it looks whether ranks of this host live. */
 #define PROGRESS_LOOK_US 500000
@@ -34,41 +45,69 @@
 static struct transport *transport;
 static uint64_t poison_told_us; /* 0: the other nodes do not know */
 static pthread_t thread;
-static bool running;
+static _Atomic bool running;
 static _Atomic bool abandoned;
-static _Thread_local bool here;
 
-bool progress_here(void)
+/* Held for a turn, or for as long as a thread helps. */
+static pthread_mutex_t turns = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local bool turning; /* by this thread */
+static _Atomic uint32_t helped;    /* futex: 1 while a thread helps */
+static _Atomic uint64_t active_us; /* when something last moved */
+
+static void note_active(uint64_t now)
 {
-    return here;
+    atomic_store(&active_us, now);
 }
 
-static void sleep_us(uint64_t us)
+/* For @us, unless something happens that the caller of @since_us does not know.
+ */
+static void sleep_us(uint64_t us, uint64_t since_us)
 {
     struct runtime_outbox *box = &runtime.shared->outbox;
+    uint32_t how = us > PROGRESS_SLEEP_US_MIN ? OUTBOX_SLEEPS : OUTBOX_NAPS;
 
-    atomic_store(&box->asleep, 1);
-    if (!atomic_load(&box->head))
-        wait_futex(&box->asleep, 1, runtime_now_us() + us);
-    atomic_store(&box->asleep, 0);
+    atomic_store(&box->asleep, how);
+    if (!atomic_load(&box->head) && atomic_load(&active_us) == since_us)
+        wait_futex(&box->asleep, how, runtime_now_us() + us);
+    atomic_store(&box->asleep, OUTBOX_AWAKE);
 }
 
-/* Nothing moved, for @idle_us by now. */
-static void relax(uint64_t idle_us)
+/* Let others have the core.  Did they want it? */
+static bool yield(uint64_t now)
 {
-    bool waited = atomic_load(&runtime.shared->outbox.remote_waits) > 0;
-    uint64_t poll_us = waited ? PROGRESS_POLL_WAITED_US : PROGRESS_POLL_US;
+    sched_yield();
+    return runtime_now_us() - now > PROGRESS_YIELD_US_MAX;
+}
 
-    if (runtime.options.progress == RUNTIME_PROGRESS_SPIN ||
-        idle_us < poll_us) {
+/* Does somebody of this node wait for what comes from others? */
+static bool waited(void)
+{
+    return atomic_load(&runtime.shared->outbox.remote_waits) > 0 ||
+           atomic_load(&runtime.shared->quiesced) == runtime.shared->locals ||
+           !transport_idle(transport);
+}
+
+/* Nothing moved since @active, and now it is @now; @by: somebody waits. */
+static void relax(uint64_t now, uint64_t active, bool by)
+{
+    static uint64_t wanted_until_us;
+    uint64_t idle_us = now - active, us = idle_us / PROGRESS_SLEEP_PART;
+
+    if (runtime.options.progress == RUNTIME_PROGRESS_SPIN) {
         sched_yield();
-    } else if (waited || idle_us < PROGRESS_SLEEP_GROWS_US) {
-        sleep_us(PROGRESS_SLEEP_US_MIN);
-    } else {
-        uint64_t us =
-            PROGRESS_SLEEP_US_MIN * (idle_us / PROGRESS_SLEEP_GROWS_US);
-        sleep_us(us < PROGRESS_SLEEP_US_MAX ? us : PROGRESS_SLEEP_US_MAX);
+        return;
     }
+    if (idle_us < (by ? PROGRESS_POLL_WAITED_US : PROGRESS_POLL_US) &&
+        now >= wanted_until_us) {
+        if (yield(now))
+            wanted_until_us = now + PROGRESS_WANTED_US;
+        return;
+    }
+    if (us < PROGRESS_SLEEP_US_MIN)
+        us = PROGRESS_SLEEP_US_MIN;
+    else if (us > (by ? PROGRESS_SLEEP_US_WAITED : PROGRESS_SLEEP_US_MAX))
+        us = by ? PROGRESS_SLEEP_US_WAITED : PROGRESS_SLEEP_US_MAX;
+    sleep_us(us, active);
 }
 
 static void publish_counters(void)
@@ -118,7 +157,10 @@ static int turn(void)
     if (steps < 0 && !atomic_load(runtime_poisoned))
         runtime_poison("the network between nodes failed: %s",
                        drasync_strerror(steps));
-    return steps < 0 ? 0 : queued + moved + steps;
+    steps = steps < 0 ? 0 : queued + moved + steps;
+    if (steps)
+        publish_counters();
+    return steps;
 }
 
 static bool may_end(uint64_t now, uint64_t *abandoned_us)
@@ -134,30 +176,80 @@ static bool may_end(uint64_t now, uint64_t *abandoned_us)
            now - *abandoned_us > PROGRESS_ABANDON_US;
 }
 
+/* Take the turns, or nap while another thread helps, and not take them. */
+static bool take_turns(uint64_t *helped_since)
+{
+    uint64_t now, us;
+
+    if (!atomic_load(&helped)) {
+        pthread_mutex_lock(&turns);
+        *helped_since = 0;
+        turning = true;
+        return true;
+    }
+    now = runtime_now_us();
+    if (!*helped_since)
+        *helped_since = now;
+    us = (now - *helped_since) / PROGRESS_SLEEP_PART;
+    if (us < PROGRESS_SLEEP_US_MIN)
+        us = PROGRESS_SLEEP_US_MIN;
+    wait_futex(&helped, 1, now + us);
+    return false;
+}
+
+static void give_turns(void)
+{
+    turning = false;
+    pthread_mutex_unlock(&turns);
+}
+
+static void short_slice(void)
+{
+    struct {
+        uint32_t size, policy;
+        uint64_t flags;
+        int32_t nice;
+        uint32_t priority;
+        uint64_t runtime_ns, deadline_ns, period_ns;
+    } attr;
+
+    if (syscall(SYS_sched_getattr, 0, &attr, sizeof(attr), 0) ||
+        attr.policy != SCHED_OTHER)
+        return;
+    attr.runtime_ns = PROGRESS_SLICE_NS;
+    syscall(SYS_sched_setattr, 0, &attr, 0);
+}
+
 static void *progress_main(void *unused)
 {
-    uint64_t now = runtime_now_us(), active = now, looked = now, left = 0;
+    uint64_t now = runtime_now_us(), looked = now, left = 0, helped_since = 0;
+    bool over = false;
 
     (void)unused;
-    here = true;
     limit_reserve_enter();
     prctl(PR_SET_NAME, "drasync");
     prctl(PR_SET_TIMERSLACK, 1000UL);
-    while (!may_end(now, &left)) {
+    short_slice();
+    note_active(now);
+    while (!over) {
+        if (!take_turns(&helped_since))
+            continue;
         int moved = turn();
         now = runtime_now_us();
-        if (moved) {
-            active = now;
-            publish_counters();
-        }
+        if (moved)
+            note_active(now);
         if (now - looked > PROGRESS_LOOK_US) {
             death_check(now);
             looked = now;
         }
         if (atomic_load_explicit(runtime_poisoned, memory_order_relaxed))
             poisoned(now);
-        if (!moved)
-            relax(now - active);
+        over = may_end(now, &left);
+        uint64_t active = atomic_load(&active_us);
+        bool idle = !moved && !over, by = idle && waited();
+        give_turns();
+        if (idle)
+            relax(now, active, by);
     }
     publish_counters();
     if (shutdown_over()) {
@@ -165,6 +257,69 @@ static void *progress_main(void *unused)
         doorbell_ring(&runtime.shared->stop_doorbell);
     }
     return NULL;
+}
+
+bool progress_send(const struct runtime_message *m, int *err_out)
+{
+    const struct transport_message message = {
+        .kind = m->kind,
+        .header = m->header,
+        .header_bytes = m->header_bytes,
+        .pieces = m->pieces,
+        .pieces_count = m->pieces_count,
+        .context = m->context,
+    };
+    struct runtime_outbox *box = &runtime.shared->outbox;
+    bool mine = turning;
+
+    if (!atomic_load(&running) || (!mine && pthread_mutex_trylock(&turns)))
+        return false;
+    /* What is queued goes first. */
+    bool can = !atomic_load(&box->head);
+    if (can) {
+        *err_out = transport_send(transport, m->node, &message);
+        if (!*err_out)
+            dispatch_count_sent(m->kind);
+        publish_counters();
+        note_active(runtime_now_us());
+    }
+    if (!mine)
+        pthread_mutex_unlock(&turns);
+    /* An answer may come, and what the network keeps must be pushed. */
+    if (can && !mine && atomic_load(&box->asleep) == OUTBOX_SLEEPS)
+        outbox_wake();
+    return can;
+}
+
+void progress_help(const struct waiter *w, uint64_t deadline_us)
+{
+    uint64_t now = runtime_now_us(), active = now;
+    bool wanted = false;
+
+    if (!atomic_load(&running) || turning || atomic_exchange(&helped, 1))
+        return;
+    pthread_mutex_lock(&turns);
+    turning = true;
+    limit_reserve_enter();
+    while (!waiter_done(w) && !wanted && now < deadline_us &&
+           now - active < PROGRESS_POLL_WAITED_US &&
+           !atomic_load(runtime_poisoned)) {
+        int moved = turn();
+        now = runtime_now_us();
+        if (moved)
+            active = now;
+        else if (!waiter_done(w))
+            wanted = yield(now);
+    }
+    limit_reserve_leave();
+    note_active(active);
+    bool more = !waiter_done(w) || !transport_idle(transport) ||
+                atomic_load(&runtime.shared->outbox.pending) > 0 ||
+                atomic_load(&runtime.shared->outbox.remote_waits) > 1;
+    atomic_store(&helped, 0);
+    give_turns();
+    if (more)
+        wait_futex_wake(&helped, 1);
 }
 
 int progress_start(struct boot *boot)
@@ -201,8 +356,11 @@ void progress_join(void)
         return;
     if (atomic_load(runtime_poisoned))
         atomic_store(&abandoned, true);
-    pthread_join(thread, NULL);
     running = false;
+    /* Who sends has sent. */
+    pthread_mutex_lock(&turns);
+    pthread_mutex_unlock(&turns);
+    pthread_join(thread, NULL);
     transport_close(transport);
     transport = NULL;
 }
@@ -212,7 +370,9 @@ void progress_abandon(void)
     if (!running)
         return;
     atomic_store(&abandoned, true);
+    running = false;
+    if (turning)
+        give_turns();
     outbox_wake();
     pthread_join(thread, NULL);
-    running = false;
 }

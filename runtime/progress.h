@@ -1,16 +1,32 @@
 /*
- * progress.h - the one thread of a node that sends and receives, on its leader,
- * only where there are several nodes.
+ * progress.h - who sends and receives for a node: a thread of its leader, only
+ * where there are several nodes.
  *
- * It never blocks inside MPI: it polls while there is traffic, and sleeps on the
- * outbox's futex, for longer and longer, when there is none.
+ * The thread never blocks inside MPI: it polls while there is traffic, and sleeps
+ * on the outbox's futex when there is none, each time for a sixteenth of the time
+ * that it has been quiet.  So a message that comes after a silence waits at most
+ * that much longer (and at most PROGRESS_SLEEP_US_MAX), half of it on average,
+ * and a thread with nothing to do wakes a hundred times a second.  Where the core
+ * is wanted by others it naps rather than yields: a yield may last milliseconds,
+ * a nap ends in time.
+ *
+ * Threads of the leader's process work without it: they send at once if they can
+ * (progress_send()), and one that waits for another node polls itself, while the
+ * progress thread keeps away (progress_help()).  A READ between two leaders then
+ * passes no thread but the owner's progress thread.
+ *
+ * Whoever uses the transport holds one mutex, `turns`; handlers run under it and
+ * may take any lock of the runtime.  So no thread waits for it with a lock held.
  */
 #ifndef DRASYNC_RUNTIME_PROGRESS_H
 #define DRASYNC_RUNTIME_PROGRESS_H
 
 #include <stdbool.h>
 
+#include "runtime/wait.h"
 #include "transport/boot.h"
+
+struct runtime_message;
 
 /* Open the transport and start the thread; collective over the leaders, and
  * nothing elsewhere.  Handlers are registered. */
@@ -22,7 +38,17 @@ void progress_join(void);
 /* End it soon, whatever is under way: this process exits. */
 void progress_abandon(void);
 
-/* Is this the progress thread? */
-bool progress_here(void);
+/*
+ * Send @message now, on this thread.  False: not possible here and now, queue it;
+ * else *err_out is 0 or a negative code.  Never waits; locks may be held.
+ */
+bool progress_send(const struct runtime_message *message, int *err_out);
+
+/*
+ * Poll until the event of @waiter is here, @deadline_us has come, or nothing has
+ * moved for a while.  Returns at once where this is not the leader's process, or
+ * another thread polls already.
+ */
+void progress_help(const struct waiter *waiter, uint64_t deadline_us);
 
 #endif /* DRASYNC_RUNTIME_PROGRESS_H */

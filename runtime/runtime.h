@@ -189,6 +189,16 @@ int runtime_reply(const struct runtime_caller *caller, int result,
  */
 void runtime_remote_wait(int by);
 
+struct waiter;
+
+/*
+ * waiter_wait() for what may come from another node: a thread of the leader does
+ * the progress thread's work meanwhile.  Callers hold no locks, and are not in
+ * the middle of a step.
+ */
+int runtime_wait_remote(struct waiter *waiter, uint64_t deadline_us,
+                        int *result_out);
+
 /* --- Trouble --------------------------------------------------------------- */
 
 /*
