@@ -77,7 +77,8 @@ void proto_arrived(struct proto_node *node, struct proto_region *root,
     step_begin(&s, node, out);
     struct proto_op *op = a->op;
     a->here = true;
-    a->error = error;
+    if (error)
+        a->error = error;
     op->awaiting--;
     if (error) {
         data_failed(&s, a);
@@ -89,7 +90,7 @@ void proto_arrived(struct proto_node *node, struct proto_region *root,
     }
     base_end(&s, op, a->region);
     if (!a->shared || op->mode == DRASYNC_WRITE)
-        arrival_end(&s, a, error);
+        arrival_end(&s, a, a->error);
     if (op->where == AT_NOTHING)
         advance(&s, op);
     step_end(&s);

@@ -75,13 +75,6 @@ static struct proto_copy *copy_here(const struct proto_region *r)
     return NULL;
 }
 
-/* Others believe that a copy is here, and it is not. */
-static void forget(struct proto_region *r)
-{
-    r->root->forgot = true;
-    r->present = true;
-}
-
 /* Is it worth keeping though nothing refers to it? */
 static bool kept(const struct proto_region *r, const struct proto_copy *copy)
 {
@@ -91,9 +84,11 @@ static bool kept(const struct proto_region *r, const struct proto_copy *copy)
         return true;
     if (copy->arriving)
         return false;
-    for (struct proto_link *l = r->copies.next; l != &copy->link; l = l->next)
-        if (!CONTAINER(l, struct proto_copy, link)->arriving)
+    for (struct proto_link *l = r->copies.next; l != &copy->link; l = l->next) {
+        const struct proto_copy *newer = CONTAINER(l, struct proto_copy, link);
+        if (!newer->arriving && !newer->taken)
             return false;
+    }
     return true;
 }
 
@@ -134,9 +129,6 @@ void base_end(struct step *s, struct proto_op *op,
         return;
     op->base = NULL;
     copy->bases--;
-    /* It was to become a version that did not come. */
-    if (copy->taken && !r->gone && !copy_here(r))
-        forget(r);
     copy_check(s, r, copy);
 }
 
@@ -155,14 +147,17 @@ void proto_base_lost(struct proto_region *region, struct proto_copy *copy)
 {
     struct proto_link *head = &region->root->arrivals;
     copy->taken = true;
-    forget(region);
     for (struct proto_link *l = head->next; l != head; l = l->next) {
         struct proto_arrival *a = CONTAINER(l, struct proto_arrival, link);
-        if (a->region == region && a->ticket == copy->arriving)
-            a->op->restart = true;
+        if (a->region != region || a->ticket != copy->arriving)
+            continue;
+        a->op->restart = true;
+        a->error = DRASYNC_EAGAIN; /* for SETTLED: it will not be here */
     }
 }
 
+/* That others still believe a taken base to be here does no harm: the version
+ * that it was to become is newer, so theirs is current no more. */
 void *proto_take_base(struct proto_copy *base)
 {
     void *frames = base->frames;
@@ -272,7 +267,8 @@ void proto_drop_copies(struct proto_node *node, struct proto_region *root,
         if (r->owned || !copy || copy->arriving || copy->pins ||
             copy->sends || copy->bases)
             continue;
-        forget(r);
+        root->forgot = true;
+        r->present = true; /* others believe that the copy is here */
         copy_drop(&s, r, copy);
     }
     step_end(&s);
