@@ -25,10 +25,13 @@
 #define PROGRESS_SLEEP_US_WAITED 1000
 #define PROGRESS_SLEEP_US_MAX    10000
 
-/* A yield that takes this long means that the core is wanted by others; so long
- * we believe it. */
-#define PROGRESS_YIELD_US_MAX 300
-#define PROGRESS_WANTED_US    100000
+/* A yield that takes this long means that the core is wanted by others.  That
+ * is believed for a while, and longer each time it proves true again: a thread
+ * that computes is asked seldom, one that spun at a barrier is soon forgotten.
+ */
+#define PROGRESS_YIELD_US_MAX  300
+#define PROGRESS_WANTED_US_MIN 1000
+#define PROGRESS_WANTED_US_MAX 100000
 
 /* Who gets the core soon after waking: Linux since 6.12, else no harm. */
 #define PROGRESS_SLICE_NS 100000
@@ -90,7 +93,7 @@ static bool waited(void)
 /* Nothing moved since @active, and now it is @now; @by: somebody waits. */
 static void relax(uint64_t now, uint64_t active, bool by)
 {
-    static uint64_t wanted_until_us;
+    static uint64_t wanted_us = PROGRESS_WANTED_US_MIN, wanted_until_us;
     uint64_t idle_us = now - active, us = idle_us / PROGRESS_SLEEP_PART;
 
     if (runtime.options.progress == RUNTIME_PROGRESS_SPIN) {
@@ -99,8 +102,13 @@ static void relax(uint64_t now, uint64_t active, bool by)
     }
     if (idle_us < (by ? PROGRESS_POLL_WAITED_US : PROGRESS_POLL_US) &&
         now >= wanted_until_us) {
-        if (yield(now))
-            wanted_until_us = now + PROGRESS_WANTED_US;
+        if (!yield(now)) {
+            wanted_us = PROGRESS_WANTED_US_MIN;
+            return;
+        }
+        wanted_until_us = runtime_now_us() + wanted_us;
+        if (wanted_us < PROGRESS_WANTED_US_MAX)
+            wanted_us *= 2;
         return;
     }
     if (us < PROGRESS_SLEEP_US_MIN)

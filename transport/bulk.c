@@ -74,6 +74,22 @@ static int tell_page(struct engine *engine, const struct stream *s,
     return engine_answer(engine, s->peer, PACKET_PAGE, s->id, s->tag, bytes);
 }
 
+static char *take_buffer(struct engine *engine, size_t bytes)
+{
+    if (bytes <= SEGMENT_SMALL_BYTES)
+        return malloc(bytes);
+    return engine->spares > 0 ? engine->spare[--engine->spares]
+                              : malloc(SEGMENT_BYTES);
+}
+
+static void give_buffer(struct engine *engine, char *buffer, size_t bytes)
+{
+    if (buffer && bytes > SEGMENT_SMALL_BYTES && engine->spares < SEGMENTS_MAX)
+        engine->spare[engine->spares++] = buffer;
+    else
+        free(buffer);
+}
+
 /* Start the next segment, out or in. */
 static int start_segment(struct engine *engine, struct stream *s, bool out)
 {
@@ -89,7 +105,7 @@ static int start_segment(struct engine *engine, struct stream *s, bool out)
     char *data = straight(s, &s->at, g->bytes);
     g->at = s->at;
     if (!data) {
-        data = g->buffer = malloc(g->bytes);
+        data = g->buffer = take_buffer(engine, bytes);
         if (!data)
             return 0; /* try again at the next poll */
         if (out)
@@ -104,7 +120,7 @@ static int start_segment(struct engine *engine, struct stream *s, bool out)
         err = wire->ops->receive(wire, s->peer, WIRE_BULK, s->tag, data, bytes,
                                  &g->request);
     if (err) {
-        free(g->buffer);
+        give_buffer(engine, g->buffer, bytes);
         return err;
     }
     advance(s, &s->at, g->bytes);
@@ -128,7 +144,7 @@ static int finish_segment(struct engine *engine, struct stream *s, bool out)
         return DRASYNC_EINTERNAL;
     if (g->buffer && !out)
         copy(s, g->at, g->buffer, g->bytes, false);
-    free(g->buffer);
+    give_buffer(engine, g->buffer, g->bytes);
     g->buffer = NULL;
     s->bytes_done += g->bytes;
     s->first = (s->first + 1) % SEGMENTS_MAX;
@@ -405,4 +421,6 @@ void bulk_close(struct engine *engine)
         engine->waiting_first = in->next;
         bulk_free_incoming(in);
     }
+    while (engine->spares > 0)
+        free(engine->spare[--engine->spares]);
 }

@@ -24,6 +24,7 @@
 #define PACKETS_A_POLL_MAX  64
 #define SEGMENT_BYTES       ((size_t)1 << 20)
 #define SEGMENT_PAGED_BYTES ((size_t)4096)
+#define SEGMENT_SMALL_BYTES ((size_t)64 << 10)
 #define SEGMENTS_MAX        8  /* in flight, of one message */
 #define SLOTS_MAX           64 /* messages whose data is coming in */
 
@@ -134,6 +135,11 @@ struct engine {
     size_t out_count, out_capacity;
     uint32_t out_serial;
     struct outgoing *moving;
+
+    /* Buffers of SEGMENT_BYTES that were used: new ones cost a page fault for
+     * each page. */
+    char *spare[SEGMENTS_MAX];
+    int spares;
 
     struct incoming **partial; /* [nodes] the header is not whole */
     struct incoming *waiting_first, **waiting_last;
