@@ -42,6 +42,7 @@ needed_to_check=(
   "bats-support|have_bats_library bats-support|bats-support"
   "bats-assert|have_bats_library bats-assert|bats-assert"
   "ip|have ip|iproute2"
+  "gnuplot|have gnuplot|gnuplot-nox"
 )
 
 # install_missing ENTRY...: say what is missing, and install it.
