@@ -74,6 +74,34 @@ static int current_extent(const struct heap_context *context, struct heap *heap,
     return DRASYNC_EINTERNAL;
 }
 
+/* Cut @piece bytes off the current extent, at @place, for the window. */
+static void cut_piece(struct heap *heap, struct heap_window *window,
+                      const struct place *place, uint64_t piece)
+{
+    uint64_t offset = heap->bump - place->start;
+
+    memset(place->map + offset / GRANULE_BYTES, 0, piece / GRANULE_BYTES);
+    window->bump = heap->bump;
+    window->uncounted = (uint32_t)piece;
+    heap->bump += piece;
+    window->end = heap->bump;
+    window->map =
+        (uintptr_t)place->map - (uintptr_t)(place->start / GRANULE_BYTES);
+}
+
+int heap_window_all(const struct heap_context *context, struct heap *heap,
+                    struct heap_window *window)
+{
+    struct place place;
+    int err;
+
+    heap_window_open(heap, window, NULL);
+    err = current_extent(context, heap, GRANULE_BYTES, &place);
+    if (!err)
+        cut_piece(heap, window, &place, place.start + place.bytes - heap->bump);
+    return err;
+}
+
 /* Cut a piece for the window that has room for @slot_bytes. */
 static int take_piece(const struct heap_context *context, struct heap *heap,
                       struct heap_window *window, uint64_t slot_bytes)
@@ -98,13 +126,7 @@ static int take_piece(const struct heap_context *context, struct heap *heap,
         piece += PAGE_BYTES;
     if (piece > place.bytes - offset)
         piece = place.bytes - offset;
-    memset(place.map + offset / GRANULE_BYTES, 0, piece / GRANULE_BYTES);
-    window->bump = heap->bump;
-    window->uncounted = (uint32_t)piece;
-    heap->bump += piece;
-    window->end = heap->bump;
-    window->map =
-        (uintptr_t)place.map - (uintptr_t)(place.start / GRANULE_BYTES);
+    cut_piece(heap, window, &place, piece);
     return 0;
 }
 

@@ -62,6 +62,11 @@ struct heap_window {
 void heap_window_open(const struct heap *heap, struct heap_window *window,
                       struct heap_window_free *free);
 
+/* Open @window with all that is left of the current extent of @heap, and give
+ * it its free slots later.  0 or DRASYNC_EINTERNAL. */
+int heap_window_all(const struct heap_context *context, struct heap *heap,
+                    struct heap_window *window);
+
 /*
  * An object, when heap_window_alloc() had none: the window gets what it needs
  * for more.  DRASYNC_EINVAL: @size_bytes is 0 or more than

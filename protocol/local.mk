@@ -20,6 +20,7 @@ protocol_sources = \
 	protocol/recall.c \
 	protocol/refused.c \
 	protocol/region.c \
+	protocol/renew.c \
 	protocol/request.c \
 	protocol/settled.c \
 	protocol/shutdown.c \

@@ -4,7 +4,7 @@
 
 #include "memory/control.h"
 #include "runtime/native_state.h"
-#include "runtime/native_window.h"
+#include "runtime/native_stock.h"
 
 struct native native;
 
@@ -114,6 +114,7 @@ static void end_in_tree(uint64_t address, void *arg)
 
 static void native_quiesce(void)
 {
+    native_stock_clear_all();
     native_windows_end_all();
     native_each(end_in_tree, NULL);
 }

@@ -7,6 +7,7 @@ libdrasync_runtime_la_SOURCES += runtime/chunks.c runtime/chunks.h \
 	runtime/native_frames.c runtime/native_hold.c runtime/native_map.c \
 	runtime/native_pool.c runtime/native_region.c runtime/native_split.c \
 	runtime/native_state.h runtime/native_step.c \
+	runtime/native_stock.c runtime/native_stock.h \
 	runtime/native_window.c runtime/native_window.h \
 	runtime/native_wire.c runtime/native_wire.h
 

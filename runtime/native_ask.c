@@ -3,7 +3,7 @@
 
 #include "runtime/names.h"
 #include "runtime/native_state.h"
-#include "runtime/native_window.h"
+#include "runtime/native_stock.h"
 #include "runtime/stats.h"
 
 static uint64_t queued(const struct proto_link *head)
@@ -80,11 +80,13 @@ int native_get_stats(struct drasync_stats *stats_out)
     memset(stats_out, 0, sizeof(*stats_out));
     native_windows_count();
     stats_read(stats_out);
-    stats_out->regions = atomic_load(&native.shared->regions);
+    stats_out->regions =
+        atomic_load(&native.shared->regions) - native_stock_hidden();
     return 0;
 }
 
-/* 0 with the incarnation, or DRASYNC_ENOREGION: not known on this node. */
+/* 0 with the incarnation, or DRASYNC_ENOREGION: not known on this node.  The
+ * region may get a name now. */
 static int incarnation_here(drasync_region_t region, uint64_t *out)
 {
     struct native_tree tree;
@@ -96,6 +98,8 @@ static int incarnation_here(drasync_region_t region, uint64_t *out)
         err = DRASYNC_ENOREGION;
     else
         *out = tree.region->incarnation;
+    if (!err && tree.region->memory)
+        ((struct native_memory *)tree.region->memory)->named = true;
     native_unlock(&tree);
     return err;
 }

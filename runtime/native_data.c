@@ -94,6 +94,7 @@ static int call_begin(struct heap_call *call, uint64_t address,
     if (call->memory && call->memory != region->memory)
         return DRASYNC_ENOREGION;
     call->memory = region->memory;
+    call->memory->touched = true;
     call->frames = copy->frames;
     call->context = (struct heap_context){.space = &runtime.space,
                                           .owner = call->memory,

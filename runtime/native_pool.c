@@ -166,6 +166,19 @@ static struct proto_region *find_in_chain(uint64_t address, int steps_max)
     return NULL;
 }
 
+struct native_entry *native_find_entry(uint64_t address)
+{
+    struct native_entry *e =
+        atomic_load_explicit(bucket_of(address), memory_order_acquire);
+
+    for (int i = 0; e && i < CHAIN_MAX; i++) {
+        if (atomic_load_explicit(&e->address, memory_order_relaxed) == address)
+            return e;
+        e = atomic_load_explicit(&e->next, memory_order_acquire);
+    }
+    return NULL;
+}
+
 /* Found without a lock is only a hint: the caller locks and looks again, when
  * nobody removes the record.  Not found is certain. */
 struct proto_region *native_find(uint64_t address)

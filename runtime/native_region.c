@@ -2,7 +2,7 @@
 #include "memory/control.h"
 #include "memory/limit.h"
 #include "runtime/native_state.h"
-#include "runtime/native_window.h"
+#include "runtime/native_stock.h"
 
 /* The first extent of a region that is being made, with what belongs to it. */
 struct fresh {
@@ -63,8 +63,11 @@ int native_new_region(drasync_region_t *region_out)
     struct proto_region *region;
     struct native_tree tree;
     struct fresh fresh;
-    int err = fresh_make(&fresh);
+    int err;
 
+    if (native_stock_take(region_out))
+        return 0;
+    err = fresh_make(&fresh);
     if (err)
         return err;
     err = native_lock(fresh.address, &tree);
@@ -123,20 +126,23 @@ static int delete_one(drasync_region_t region)
 {
     uint64_t address = (uint64_t)(uintptr_t)region;
     struct proto_effects *effects;
-    struct native_wait *wait;
+    struct native_wait *wait = NULL;
     struct native_tree tree;
     int err, result = 0;
 
     if (!native_address_valid(region))
         return DRASYNC_ENOREGION;
-    wait = native_wait_take();
-    if (!wait)
-        return DRASYNC_ENOMEM;
     err = native_lock(address, &tree);
     if (err)
-        goto give_wait;
+        return err;
+    if (tree.region && native_stock_put(&tree)) {
+        native_unlock(&tree);
+        return 0;
+    }
     if (!tree.region && runtime.nodes == 1) {
         err = DRASYNC_ENOREGION;
+    } else if (!(wait = native_wait_take())) {
+        err = DRASYNC_ENOMEM;
     } else {
         if (tree.region)
             native_windows_end(&tree, tree.region);
@@ -155,8 +161,8 @@ static int delete_one(drasync_region_t region)
         if (!err)
             err = result;
     }
-give_wait:
-    native_wait_give(wait);
+    if (wait)
+        native_wait_give(wait);
     return err;
 }
 

@@ -59,6 +59,8 @@ struct native_memory {
     uint64_t incarnation;
     uint64_t extents, pages;
     bool home;                   /* the region was made on this node */
+    bool named;                  /* somebody may have published it */
+    bool touched;                /* the heap, but by the window it had at first */
     struct native_delta *delta;  /* native_delta.h; or NULL */
     struct extent *first, *last; /* in the order in which the region got them */
     struct extent *walk;         /* env_extent() gave it last; or NULL */
@@ -79,6 +81,8 @@ struct native_frames {
     struct frameset *set;
 };
 
+struct native_hidden;
+
 struct native_shared {
     _Atomic uint64_t stamp, ticket, frames_id;
     _Atomic uint64_t regions;
@@ -87,6 +91,7 @@ struct native_shared {
     _Atomic(struct native_entry *) buckets[NATIVE_BUCKETS];
     struct native_pool pools[NATIVE_STRIPES][PROTO_TYPES];
     struct native_pool spare[PROTO_TYPES]; /* under table_lock */
+    _Atomic(struct native_hidden *) hidden; /* native_stock.c */
 };
 
 /* --- This process --------------------------------------------------------- */
@@ -112,6 +117,8 @@ extern struct native native;
 int native_shared_new(struct native_shared **shared_out);
 void native_env_fill(struct proto_env *env);
 struct proto_region *native_find(uint64_t address);
+/* Its entry, under the tree's lock.  With address 0 nobody finds the record. */
+struct native_entry *native_find_entry(uint64_t address);
 /* What is wrong with an address without a record: DRASYNC_ENOREGION; or if only
  * its home could say that, DRASYNC_ENOTHELD, which is true in any case. */
 int native_unknown(uint64_t address);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "runtime/native_state.h"
+#include "runtime/native_stock.h"
 #include "runtime/record.h"
 
 _Thread_local struct native_windows *native_windows_mine
@@ -42,6 +43,11 @@ void native_windows_count(void)
         count_allocations(w);
 }
 
+struct native_windows *native_windows_all(void)
+{
+    return atomic_load(&all);
+}
+
 /* Those of a thread that has ended, or new ones; NULL: no memory. */
 static struct native_windows *windows_new(void)
 {
@@ -64,7 +70,7 @@ static struct native_windows *windows_new(void)
     return w;
 }
 
-static struct native_windows *mine(void)
+struct native_windows *native_windows_own(void)
 {
     struct native_windows *w = native_windows_mine;
 
@@ -75,6 +81,7 @@ static struct native_windows *mine(void)
     if (!w)
         return NULL;
     w->last = 0;
+    atomic_store(&w->no_stock, false);
     if (pthread_setspecific(thread_key, w)) {
         atomic_store(&w->taken, 0);
         return NULL;
@@ -110,8 +117,8 @@ static void close_window(struct native_windows *w, uint32_t i, uint64_t address)
         e->user[EXTENT_USED_BYTES] =
             used > w->back[i].used_bytes ? used : w->back[i].used_bytes;
     w->back[i].extent = NULL;
+    memory->touched = true;
     count_allocations(w);
-    atomic_fetch_and(&w->open, ~(UINT32_C(1) << i));
     atomic_store_explicit(&w->window[i].region, 0, memory_order_release);
 }
 
@@ -141,13 +148,12 @@ void native_windows_end(const struct native_tree *tree,
                         const struct proto_region *top)
 {
     for (struct native_windows *w = atomic_load(&all); w; w = w->next) {
-        uint32_t open = atomic_load(&w->open), ending = 0;
         uint64_t address[NATIVE_WINDOWS];
+        uint32_t ending = 0;
 
-        for (uint32_t i = 0; open >> i; i++) {
+        for (uint32_t i = 0; i < NATIVE_WINDOWS; i++) {
             address[i] = atomic_load(&w->window[i].region);
-            if ((open >> i & 1) && address[i] &&
-                address[i] != NATIVE_WINDOW_ENDS &&
+            if (address[i] && address[i] != NATIVE_WINDOW_ENDS &&
                 is_below(tree, address[i], top)) {
                 atomic_store(&w->window[i].region, NATIVE_WINDOW_ENDS);
                 ending |= UINT32_C(1) << i;
@@ -192,14 +198,14 @@ static void thread_ends(void *value)
 {
     struct native_windows *w = value;
 
-    if (atomic_load(&runtime.state) == RUNTIME_RUNNING) {
-        for (uint32_t i = 0; i < NATIVE_WINDOWS; i++)
-            end_one(w, i);
-        count_allocations(w);
-    }
+    if (atomic_load(&runtime.state) != RUNTIME_RUNNING)
+        return;
+    native_stock_clear(w);
+    for (uint32_t i = 0; i < NATIVE_WINDOWS; i++)
+        end_one(w, i);
+    count_allocations(w);
     native_windows_mine = NULL;
-    if (!atomic_load(&w->open))
-        atomic_store(&w->taken, 0);
+    atomic_store(&w->taken, 0);
 }
 
 /* The child of a fork has no windows: they are its parent's. */
@@ -221,13 +227,31 @@ void native_windows_start(void)
 
 void native_window_prepare(uint64_t address)
 {
-    struct native_windows *w = mine();
+    struct native_windows *w = native_windows_own();
     uint32_t i = native_window_index(address);
 
     if (w && w->last == address &&
         atomic_load_explicit(&w->window[i].region, memory_order_relaxed) !=
             address)
         end_one(w, i);
+}
+
+bool native_window_give(struct native_windows *w, uint64_t address,
+                        struct native_memory *memory,
+                        const struct heap_window *ready)
+{
+    uint32_t i = native_window_index(address);
+
+    end_one(w, i);
+    if (atomic_load_explicit(&w->window[i].region, memory_order_acquire))
+        return false;
+    w->window[i].heap = *ready;
+    w->window[i].heap.free = w->free[i];
+    w->back[i].memory = memory;
+    w->back[i].extent = memory->first;
+    w->back[i].used_bytes = 0;
+    atomic_store_explicit(&w->window[i].region, address, memory_order_release);
+    return true;
 }
 
 /* Open window @i for the region, under its tree's lock.  False: another thread
@@ -241,7 +265,6 @@ static bool open_window(struct native_windows *w, uint32_t i, uint64_t address,
                      w->free[i]);
     w->back[i].memory = memory;
     w->back[i].extent = NULL;
-    atomic_fetch_or(&w->open, UINT32_C(1) << i);
     atomic_store_explicit(&w->window[i].region, address, memory_order_release);
     return true;
 }

@@ -27,6 +27,7 @@
 #define DRASYNC_RUNTIME_NATIVE_WINDOW_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "drasync.h"
@@ -36,6 +37,12 @@ struct native_memory;
 struct native_tree;
 struct extent;
 struct proto_region;
+
+struct native_entry;
+struct native_hidden;
+
+/* Regions in stock of one thread (native_stock.h). */
+#define NATIVE_STOCK 16
 
 /* Regions that a thread allocates in at a time. */
 #define NATIVE_WINDOWS 8
@@ -65,6 +72,13 @@ struct native_windows {
         uint64_t used_bytes;   /* what was in use of it before the piece */
     } back[NATIVE_WINDOWS];
     struct heap_window_free free[NATIVE_WINDOWS][HEAP_WINDOW_CLASSES];
+
+    struct native_stocked {
+        struct native_entry *entry;
+        struct heap_window ready; /* what its creator gets */
+    } stock[NATIVE_STOCK];
+    struct native_hidden *hidden; /* how many; NULL: none so far */
+    _Atomic bool no_stock;
 
     struct native_windows *next;
     _Atomic uint32_t taken; /* by a thread */
@@ -131,6 +145,16 @@ int native_window_take(const struct heap_context *context, uint64_t address,
 /* No lock held: the region at @address will be allocated in by this thread;
  * make place for its window. */
 void native_window_prepare(uint64_t address);
+
+/* This thread's, made if need be; NULL: it has none.  And the first of all. */
+struct native_windows *native_windows_own(void);
+struct native_windows *native_windows_all(void);
+
+/* No lock held; @w is this thread's: open a window that is ready, of a region
+ * that nobody else knows.  False: there is no place. */
+bool native_window_give(struct native_windows *w, uint64_t address,
+                        struct native_memory *memory,
+                        const struct heap_window *ready);
 
 /* Under the tree's lock: an object of the region was freed by this thread. */
 void native_window_freed(uint64_t address);

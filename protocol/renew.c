@@ -1,0 +1,48 @@
+/* renew.c - a region that is deleted and made again, without a trace between. */
+#include "protocol/internal.h"
+
+/* Does no operation, message or other region refer to @r? */
+static bool unknown_to_others(const struct proto_region *r)
+{
+    const struct proto_link *lists[] = {
+        &r->children, &r->holds,    &r->queue,    &r->pending, &r->presence,
+        &r->parts,    &r->sendings, &r->requests, &r->arrivals,
+    };
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+        if (!list_empty(lists[i]))
+            return false;
+    return r->root == r && r->owned && r->home && r->indexed && !r->present &&
+           !r->dead && !r->gone && !r->locating && !r->lock && !r->shared &&
+           !r->away && !r->waiting && !r->reads && !r->pinned && !r->keeps &&
+           !r->sends && !r->sent && !r->asker && r->busy == 1;
+}
+
+/* Its one copy, which nobody reads, or NULL. */
+static struct proto_copy *only_copy(const struct proto_region *r)
+{
+    if (list_empty(&r->copies) || r->copies.next->next != &r->copies)
+        return NULL;
+    struct proto_copy *copy =
+        CONTAINER(r->copies.next, struct proto_copy, link);
+    return copy->pins || copy->sends || copy->arriving ? NULL : copy;
+}
+
+bool proto_renew(struct proto_node *node, int32_t rank, struct proto_region *r)
+{
+    struct proto_copy *copy;
+    if (r->write_rank != rank || r->write_count != 1 || !unknown_to_others(r))
+        return false;
+    copy = only_copy(r);
+    if (!copy)
+        return false;
+    r->incarnation = node->env.stamp(node->env.ctx);
+    r->hint = 0;
+    r->epoch = 1;
+    r->version = ++r->clock;
+    r->arrived = r->version;
+    r->written = 0;
+    r->forgot = false;
+    r->layout++;
+    copy->version = r->version;
+    return true;
+}

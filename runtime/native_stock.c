@@ -1,0 +1,183 @@
+#include "runtime/native_stock.h"
+
+#include <string.h>
+
+#include "memory/control.h"
+
+/* A thread's count of hidden records; in control memory, for the node's
+ * statistics. */
+struct native_hidden {
+    uint64_t reserved[2];
+    _Atomic uint32_t count;
+    struct native_hidden *next;
+};
+
+static uint32_t count_of(const struct native_windows *w)
+{
+    return atomic_load_explicit(&w->hidden->count, memory_order_relaxed);
+}
+
+static void set_count(struct native_windows *w, uint32_t count)
+{
+    atomic_store_explicit(&w->hidden->count, count, memory_order_relaxed);
+}
+
+uint64_t native_stock_hidden(void)
+{
+    const struct native_hidden *h = atomic_load(&native.shared->hidden);
+    uint64_t sum = 0;
+
+    for (; h; h = h->next)
+        sum += atomic_load_explicit(&h->count, memory_order_relaxed);
+    return sum;
+}
+
+/* The thread's count, made when it is first needed; false: no memory. */
+static bool counted(struct native_windows *w)
+{
+    struct native_hidden *h;
+    void *v;
+
+    if (w->hidden)
+        return true;
+    if (control_alloc_zero(&runtime.space, sizeof(*h), &v))
+        return false;
+    w->hidden = h = v;
+    h->next = atomic_load(&native.shared->hidden);
+    while (!atomic_compare_exchange_weak(&native.shared->hidden, &h->next, h))
+        ;
+    return true;
+}
+
+/* --- Into stock
+ * --------------------------------------------------------------- */
+
+/* Is the region one page, at home in its primary frames, and without names? */
+static bool simple(const struct proto_region *region)
+{
+    const struct native_memory *memory = region->memory;
+    const struct proto_copy *copy = proto_newest(region);
+    const struct native_frames *frames = copy ? copy->frames : NULL;
+
+    return memory && memory->extents == 1 && memory->pages == 1 &&
+           memory->home && !memory->named && frames && frames->set->runs == 1 &&
+           !frameset_has_alternate(&runtime.space, frames->set);
+}
+
+/* Set the window back that alone has touched the heap; false: make it anew. */
+static bool set_back(struct native_windows *w, uint64_t address,
+                     const struct native_memory *memory,
+                     struct heap_window *ready)
+{
+    struct native_window *window = &w->window[native_window_index(address)];
+
+    if (memory->touched ||
+        atomic_load_explicit(&window->region, memory_order_relaxed) != address)
+        return false;
+    atomic_store_explicit(&window->region, 0, memory_order_relaxed);
+    *ready = window->heap;
+    ready->bump = ready->end - ready->uncounted;
+    memset((void *)(ready->map + ready->bump / 16), 0,
+           (size_t)(window->heap.bump - ready->bump) / 16);
+    return true;
+}
+
+static void make_anew(const struct native_tree *tree, struct heap_window *ready)
+{
+    struct native_memory *memory = tree->region->memory;
+    uint64_t address = tree->region->address;
+    const struct heap_context context = {.space = &runtime.space,
+                                         .owner = memory};
+
+    native_windows_end(tree, tree->region);
+    memset(ready, 0, sizeof(*ready));
+    if (native_header_make(memory) ||
+        heap_window_all(&context, &native_header_of(address)->heap, ready))
+        runtime_poison("region %p cannot be made anew",
+                       (void *)(uintptr_t)address);
+}
+
+bool native_stock_put(const struct native_tree *tree)
+{
+    struct native_windows *w = native_windows_own();
+    struct proto_region *region = tree->region;
+    uint64_t address = region->address;
+    struct native_memory *memory = region->memory;
+    struct native_stocked *stocked;
+    struct native_entry *entry;
+
+    if (!w || atomic_load_explicit(&w->no_stock, memory_order_relaxed) ||
+        !simple(region) || !counted(w) || count_of(w) == NATIVE_STOCK)
+        return false;
+    entry = native_find_entry(address);
+    if (!entry || !proto_renew(&native.node, native.rank, region))
+        return false;
+    atomic_store_explicit(&entry->address, 0, memory_order_relaxed);
+    stocked = &w->stock[count_of(w)];
+    stocked->entry = entry;
+    if (!set_back(w, address, memory, &stocked->ready))
+        make_anew(tree, &stocked->ready);
+    memory->incarnation = region->incarnation;
+    memory->touched = false;
+    memory->first->user[EXTENT_USED_BYTES] = PAGE_BYTES;
+    set_count(w, count_of(w) + 1);
+    return true;
+}
+
+/* --- Out of stock
+ * ---------------------------------------------------------------- */
+
+/* The last one, which is shown again. */
+static struct proto_region *pop(struct native_windows *w)
+{
+    uint32_t n = count_of(w) - 1;
+    struct native_entry *entry = w->stock[n].entry;
+    struct proto_region *region =
+        atomic_load_explicit(&entry->region, memory_order_relaxed);
+
+    set_count(w, n);
+    atomic_store_explicit(&entry->address, region->address,
+                          memory_order_release);
+    return region;
+}
+
+bool native_stock_take(drasync_region_t *region_out)
+{
+    struct native_windows *w = native_windows_mine;
+    const struct proto_region *region;
+    const struct native_stocked *stocked;
+
+    if (!w || !w->hidden || !count_of(w))
+        return false;
+    stocked = &w->stock[count_of(w) - 1];
+    region =
+        atomic_load_explicit(&stocked->entry->region, memory_order_relaxed);
+    if (!native_window_give(w, region->address, region->memory,
+                            &stocked->ready))
+        return false;
+    *region_out = (drasync_region_t)(uintptr_t)pop(w)->address;
+    return true;
+}
+
+void native_stock_clear(struct native_windows *w)
+{
+    atomic_store(&w->no_stock, true);
+    while (w->hidden && count_of(w)) {
+        struct native_tree tree;
+        uint64_t address = pop(w)->address;
+
+        /* Its heap has no piece to cut from, and a window that is not open. */
+        if (!native_lock(address, &tree)) {
+            if (tree.region)
+                native_header_make(tree.region->memory);
+            native_unlock(&tree);
+        }
+        native_delete((drasync_region_t)(uintptr_t)address);
+    }
+}
+
+void native_stock_clear_all(void)
+{
+    for (struct native_windows *w = native_windows_all(); w; w = w->next)
+        native_stock_clear(w);
+}
