@@ -466,6 +466,13 @@ void proto_arrived(struct proto_node *node, struct proto_region *root,
 void proto_sent(struct proto_node *node, struct proto_region *root,
                 uint32_t to, uint64_t ticket, struct proto_effects *out);
 
+/* Before proto_sent(): each copy of a region, whose token is still here, that went
+ * with that TRANSFER, and its version. */
+typedef void proto_sent_visit(struct proto_region *region,
+                              const struct proto_copy *copy, uint64_t version);
+void proto_sent_each(const struct proto_region *root, uint32_t to,
+                     uint64_t ticket, proto_sent_visit *visit);
+
 /* --- Shutdown (PROTO_TREE_ALL) -------------------------------------------- */
 
 /*

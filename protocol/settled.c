@@ -79,6 +79,26 @@ void sending_settled(struct step *s, struct proto_region *root, uint32_t node,
     }
 }
 
+void proto_sent_each(const struct proto_region *root, uint32_t to,
+                     uint64_t ticket, proto_sent_visit *visit)
+{
+    const struct proto_link *head = &root->root->sendings;
+    for (const struct proto_link *l = head->next; l != head; l = l->next) {
+        const struct proto_sending *sending =
+            CONTAINER(l, const struct proto_sending, link);
+        if (sending->node != to || sending->ticket != ticket)
+            continue;
+        const struct proto_link *pins = &sending->pins;
+        for (l = pins->next; l != pins; l = l->next) {
+            const struct proto_pin *pin =
+                CONTAINER(l, const struct proto_pin, link);
+            if (pin->copy && pin->region->owned)
+                visit(pin->region, pin->copy, pin->version);
+        }
+        return;
+    }
+}
+
 void proto_sent(struct proto_node *node, struct proto_region *root,
                 uint32_t to, uint64_t ticket, struct proto_effects *out)
 {

@@ -1,5 +1,6 @@
 #include "runtime/native_delta.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,9 @@
  * long. */
 #define MISSES_MAX 2
 #define PAUSE_MAX  64
+
+/* After so many versions noted in vain, one in so many is. */
+#define IN_VAIN_MAX 16
 
 struct page {
     XXH128_hash_t hash;
@@ -160,19 +164,61 @@ static void missed(struct native_delta *delta)
         delta->pause = PAUSE_MAX;
 }
 
+/* What matters of @set, and the number of its pages. */
+static uint64_t measure(const struct frameset *set, uint64_t *pages_out)
+{
+    uint64_t bytes = 0;
+
+    *pages_out = 0;
+    for (uint64_t i = 0; i < set->runs; i++) {
+        bytes += used_bytes(set, i);
+        *pages_out += set->run[i].pages;
+    }
+    return bytes;
+}
+
+static bool size_fits(uint64_t bytes)
+{
+    return bytes >= DELTA_BYTES_MIN && bytes <= DELTA_BYTES_MAX;
+}
+
+/* Versions that were noted after they were sent, since one of them was built
+ * upon. */
+static _Atomic uint32_t in_vain;
+
+/* The more were noted in vain, the fewer are. */
+static bool worth_noting(void)
+{
+    uint32_t n = atomic_fetch_add(&in_vain, 1);
+
+    return n < IN_VAIN_MAX || n % IN_VAIN_MAX == 0;
+}
+
+void native_delta_sent(struct native_memory *memory,
+                       const struct native_frames *frames, uint64_t version)
+{
+    struct native_delta *delta = memory->delta;
+    uint64_t pages;
+
+    if (!size_fits(measure(frames->set, &pages)) ||
+        (delta && (delta->pause || delta->version[0] >= version)) ||
+        !worth_noting())
+        return;
+    delta = make_room(memory, pages);
+    if (delta)
+        note(delta, frames->set, version);
+}
+
 bool native_delta_since(struct native_memory *memory,
                         const struct native_frames *frames, uint64_t version,
                         uint64_t base, struct delta_runs *runs)
 {
     const struct frameset *set = frames->set;
-    uint64_t bytes = 0, pages = 0, changed;
     struct native_delta *delta;
+    uint64_t bytes, pages, changed;
 
-    for (uint64_t i = 0; i < set->runs; i++) {
-        bytes += used_bytes(set, i);
-        pages += set->run[i].pages;
-    }
-    if (bytes < DELTA_BYTES_MIN || bytes > DELTA_BYTES_MAX)
+    bytes = measure(set, &pages);
+    if (!size_fits(bytes))
         return false;
     delta = make_room(memory, pages);
     if (!delta)
@@ -185,6 +231,7 @@ bool native_delta_since(struct native_memory *memory,
         note(delta, set, version);
     if (!noted(delta, base))
         return false;
+    atomic_store(&in_vain, 0);
     changed = list_changed(delta, set, base, runs);
     if (changed <= (bytes >> PAGE_SHIFT) * 3 / 4) {
         delta->misses = 0;
@@ -214,6 +261,14 @@ bool native_delta_since(struct native_memory *memory,
     (void)base;
     (void)runs;
     return false;
+}
+
+void native_delta_sent(struct native_memory *memory,
+                       const struct native_frames *frames, uint64_t version)
+{
+    (void)memory;
+    (void)frames;
+    (void)version;
 }
 
 void native_delta_free(struct native_memory *memory)

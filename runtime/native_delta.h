@@ -2,13 +2,16 @@
  * native_delta.h - which pages of a region changed between two versions that
  * this node sent.
  *
- * A node that READs a region again says which version it keeps.  The second
- * time somebody does, the sender notes a hash of each page (XXH3, 128 bits);
- * from then on, an answer that builds on a version whose hashes were noted
- * carries only the pages whose hashes differ.  That costs the sender one pass
- * over the region at memory speed, under the lock of the tree, and 24 bytes for
- * each page; where it does not pay, as nearly all pages change, it is tried
- * more and more rarely.  Two pages that differ are taken for equal with a
+ * A node that READs a region again says which version it keeps.  After it has
+ * sent a version, this node notes a hash of each page (XXH3, 128 bits); an
+ * answer that builds on a version whose hashes were noted carries only the
+ * pages whose hashes differ.  That costs the sender a pass over the region at
+ * memory speed, under the lock of the tree, before or after the answer, and 24
+ * bytes for each page.  Where it does not pay it is done more and more rarely:
+ * for a region of which nearly all pages change, and on a node whose regions
+ * nobody reads twice.
+ *
+ * Two pages that differ are taken for equal with a
  * probability of 2^-128: for what a program writes, never; the hash is not made
  * against somebody who looks for such a pair.
  *
@@ -56,6 +59,10 @@ static inline uint64_t delta_run_bytes(const struct delta_run *run,
 bool native_delta_since(struct native_memory *memory,
                         const struct native_frames *frames, uint64_t version,
                         uint64_t base, struct delta_runs *runs);
+
+/* @frames, which are @version, have been sent; on the progress thread. */
+void native_delta_sent(struct native_memory *memory,
+                       const struct native_frames *frames, uint64_t version);
 
 /* The region goes. */
 void native_delta_free(struct native_memory *memory);

@@ -206,6 +206,14 @@ void native_wire_left(uint64_t root, uint32_t node, uint64_t ticket)
     native_do(effects, NULL);
 }
 
+/* A reader may come again. */
+static void note_copy(struct proto_region *region,
+                      const struct proto_copy *copy, uint64_t version)
+{
+    if (region->memory && copy->frames)
+        native_delta_sent(region->memory, copy->frames, version);
+}
+
 /* The runtime's `sent`: refused or not, the frames are not read any more. */
 void native_wire_sent(int to, uint64_t context, int result)
 {
@@ -214,6 +222,10 @@ void native_wire_sent(int to, uint64_t context, int result)
 
     (void)result;
     if (!native_lock(shipment->root, &tree)) {
+        struct proto_region *root = native_find(shipment->root);
+
+        if (root)
+            proto_sent_each(root, (uint32_t)to, shipment->ticket, note_copy);
         native_wire_left(shipment->root, (uint32_t)to, shipment->ticket);
         native_unlock(&tree);
     }
