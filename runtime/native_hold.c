@@ -118,7 +118,7 @@ static int finish(uint64_t address, struct native_tree *tree, bool locked,
         newest = view_pins(&view, hold);
     else
         view_newest(&view, tree->region);
-    if (view.count == 0 && !view.failed && locked && newest)
+    if (view.count == 0 && !view.failed && newest)
         native_view_remember(tree->region);
     native_unlock(tree);
     if (view.count == 0 && !view.failed)
@@ -186,12 +186,17 @@ static int granted(struct drasync_request *q, int result)
     struct native_tree tree;
     enum drasync_mode mode = wait->read ? DRASYNC_READ : DRASYNC_WRITE;
     bool must_split = wait->split;
+    bool shown = !result && native_view_granted(q->address, wait);
 
     native_wait_give(wait);
     q->wait = NULL;
     if (result)
         return result;
     runtime_count(native.self, RUNTIME_COUNT_ACQUIRES, 1);
+    /* A handover on a node: nothing to show, so the lock, for which the one who
+     * released may wait already, is left alone. */
+    if (shown && !must_split)
+        return 0;
     return finish(q->address, &tree, false, mode, must_split);
 }
 

@@ -156,15 +156,25 @@ static int show_frames(const struct native_frames *frames)
 
 /* --- Views ---------------------------------------------------------------------- */
 
-bool native_view_current(const struct proto_region *region)
+static bool current(uint64_t address, uint64_t incarnation, uint64_t layout)
 {
-    const struct current *c = &trees[hash_of(region->address) % TREES_SLOTS];
+    const struct current *c = &trees[hash_of(address) % TREES_SLOTS];
 
-    return c->address == region->address &&
-           c->incarnation == region->incarnation &&
-           c->layout == region->root->layout &&
+    return c->address == address && c->incarnation == incarnation &&
+           c->layout == layout &&
            c->disturbance ==
                atomic_load_explicit(&disturbance, memory_order_relaxed);
+}
+
+bool native_view_current(const struct proto_region *region)
+{
+    return current(region->address, region->incarnation,
+                   region->root->layout);
+}
+
+bool native_view_granted(uint64_t address, const struct native_wait *wait)
+{
+    return current(address, wait->incarnation, wait->layout);
 }
 
 void native_view_remember(const struct proto_region *region)

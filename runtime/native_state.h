@@ -101,6 +101,7 @@ struct native_wait {
     uint64_t reserved[2];
     struct waiter waiter;
     bool read, split; /* of the hold that was granted */
+    uint64_t incarnation, layout; /* of its region and tree at that moment */
     struct native_wait *next; /* while unused */
 };
 
@@ -204,6 +205,8 @@ struct native_view {
 /* Does this process, as far as it remembers, show the newest copies of
  * @region's subtree?  And: it does now. */
 bool native_view_current(const struct proto_region *region);
+/* The same by what a grant noted.  No lock is needed. */
+bool native_view_granted(uint64_t address, const struct native_wait *wait);
 void native_view_remember(const struct proto_region *region);
 /* Something was shown that is not the newest. */
 void native_view_disturbed(void);

@@ -111,6 +111,10 @@ static void wake(const struct proto_effect *e)
 
     wait->read = e->hold != NULL;
     wait->split = e->split;
+    if (e->region) {
+        wait->incarnation = e->region->incarnation;
+        wait->layout = e->region->root->layout;
+    }
     waiter_wake(&wait->waiter, e->kind == PROTO_FAILED ? e->error : 0);
 }
 
