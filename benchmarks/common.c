@@ -18,22 +18,25 @@
 static const char *self = "";
 static bool mpi_runs;
 
-/* --- The command line ---------------------------------------------------------- */
+/* --- The command line
+ * ---------------------------------------------------------- */
 
 static void help(const struct bench *b)
 {
     if (!report_is_first_process())
         return;
-    printf("Usage: %s [--tiny] [--runs N] [--launch COMMAND] [--side SIDE]\n\n"
-           "%s\n"
-           "  --tiny            small sizes and few runs: to see that it works\n"
-           "  --runs N          measure each side so often (default %d)\n"
-           "  --launch COMMAND  what starts a job of this program, where the sides\n"
-           "                    are measured in jobs of their own\n"
-           "  --side SIDE       measure ours or theirs, print the numbers\n"
-           "  --help, --version\n\n"
-           "scripts/bench runs it as it is meant to be run.\n",
-           b->name, b->what, b->runs);
+    printf(
+        "Usage: %s [--tiny] [--runs N] [--launch COMMAND] [--side SIDE]\n\n"
+        "%s\n"
+        "  --tiny            small sizes and few runs: to see that it works\n"
+        "  --runs N          measure each side so often (default %d)\n"
+        "  --launch COMMAND  what starts a job of this program, where the "
+        "sides\n"
+        "                    are measured in jobs of their own\n"
+        "  --side SIDE       measure ours or theirs, print the numbers\n"
+        "  --help, --version\n\n"
+        "scripts/bench runs it as it is meant to be run.\n",
+        b->name, b->what, b->runs);
 }
 
 static int usage(const struct bench *b, const char *what, const char *value)
@@ -98,7 +101,8 @@ void bench_options(struct bench *b, int argc, char **argv)
         b->runs = tiny_runs;
 }
 
-/* --- Ranks ---------------------------------------------------------------------- */
+/* --- Ranks
+ * ---------------------------------------------------------------------- */
 
 /* One core for this rank; its threads that run already stay free. */
 static void pin(struct bench *b)
@@ -177,7 +181,7 @@ void bench_start(struct bench *b, int argc, char **argv, int ranks_needed)
 
 void bench_barrier_asleep(void)
 {
-    const struct timespec pause = { .tv_nsec = ASLEEP_NS };
+    const struct timespec pause = {.tv_nsec = ASLEEP_NS};
     MPI_Request request;
     int done = 0;
 
@@ -212,7 +216,8 @@ double bench_now_ns(void)
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-/* --- Measurements ---------------------------------------------------------------- */
+/* --- Measurements
+ * ---------------------------------------------------------------- */
 
 void bench_add(struct bench *b, enum bench_side side, double value)
 {
@@ -220,10 +225,9 @@ void bench_add(struct bench *b, enum bench_side side, double value)
     b->value[side][b->count[side]++] = value;
 }
 
-void bench_compare(struct bench *b, bench_fn *ours, bench_fn *theirs,
-                   void *arg)
+void bench_compare(struct bench *b, bench_fn *ours, bench_fn *theirs, void *arg)
 {
-    bench_fn *const side[2] = { ours, theirs };
+    bench_fn *const side[2] = {ours, theirs};
 
     for (int s = 0; s < 2; s++)
         if (b->side == BENCH_BOTH || b->side == (enum bench_side)s)
@@ -275,7 +279,8 @@ static void drive_failed(const struct bench *b, const char *command,
     exit(1);
 }
 
-/* A job for one side, which measures @runs times; the numbers count if @count. */
+/* A job for one side, which measures @runs times; the numbers count if @count.
+ */
 static void drive_one(struct bench *b, enum bench_side side, int runs,
                       bool count)
 {
@@ -285,9 +290,8 @@ static void drive_one(struct bench *b, enum bench_side side, int runs,
 
     bench_require(file >= 0, "mkstemp");
     close(file);
-    n = snprintf(command, sizeof(command),
-                 "%s '%s' --side %s --runs %d%s 2>%s", b->launch, self,
-                 side == BENCH_OURS ? "ours" : "theirs", runs,
+    n = snprintf(command, sizeof(command), "%s '%s' --side %s --runs %d%s 2>%s",
+                 b->launch, self, side == BENCH_OURS ? "ours" : "theirs", runs,
                  b->tiny ? " --tiny" : "", errors);
     bench_require(n > 0 && (size_t)n < sizeof(command), "command too long");
     job = popen(command, "r");
@@ -312,7 +316,8 @@ void bench_drive(struct bench *b)
             drive_one(b, (enum bench_side)((i + turn) % 2), runs, true);
 }
 
-/* --- The result ------------------------------------------------------------------- */
+/* --- The result
+ * ------------------------------------------------------------------- */
 
 static int compare_doubles(const void *a, const void *b)
 {
@@ -346,8 +351,7 @@ void bench_extra(struct bench *b, const char *name, double value)
 {
     size_t used = strlen(b->extra);
 
-    snprintf(b->extra + used, sizeof(b->extra) - used, " %s=%.4g", name,
-             value);
+    snprintf(b->extra + used, sizeof(b->extra) - used, " %s=%.4g", name, value);
 }
 
 static void print_line(struct bench *b)

@@ -68,8 +68,8 @@ void bench_start(struct bench *b, int argc, char **argv, int ranks_needed);
 
 /*
  * Run the sides in turns, changing who begins, after a warm-up of each; all
- * ranks call it.  A side returns what it measured; rank 0's counts.  With --side
- * it is that side alone.
+ * ranks call it.  A side returns what it measured; rank 0's counts.  With
+ * --side it is that side alone.
  */
 typedef double bench_fn(void *arg);
 void bench_compare(struct bench *b, bench_fn *ours, bench_fn *theirs,

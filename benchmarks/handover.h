@@ -23,7 +23,7 @@ static inline struct handed *handover_region(int rank, size_t bytes,
     struct {
         drasync_region_t region;
         void *object;
-    } made = { 0 };
+    } made = {0};
 
     if (rank == 0) {
         bench_check(drasync_new_region(&made.region), "new_region");
@@ -64,7 +64,8 @@ static inline void handover_ours(int rank, drasync_region_t region,
     }
 }
 
-/* The same over MPI: rank 0 and 1 send @bytes to and fro, @count times in all. */
+/* The same over MPI: rank 0 and 1 send @bytes to and fro, @count times in all.
+ */
 static inline void handover_theirs(int rank, uint64_t *word, size_t bytes,
                                    size_t words, size_t stride, uint64_t count)
 {

@@ -51,8 +51,7 @@ static double theirs(void *arg)
 
     MPI_Barrier(MPI_COMM_WORLD);
     begin = bench_now_ns();
-    handover_theirs(b->rank, b->word, b->bytes, WORDS, b->stride,
-                    COUNT_THEIRS);
+    handover_theirs(b->rank, b->word, b->bytes, WORDS, b->stride, COUNT_THEIRS);
     MPI_Barrier(MPI_COMM_WORLD);
     return (bench_now_ns() - begin) * 1e-3 / COUNT_THEIRS;
 }
@@ -67,7 +66,7 @@ int main(int argc, char **argv)
         .runs = 9,
         .jobs = 3,
     };
-    struct both both = { 0 };
+    struct both both = {0};
 
     bench_start(&bench, argc, argv, 2);
     both.rank = bench.rank;

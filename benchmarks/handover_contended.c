@@ -81,12 +81,13 @@ static double ours(void *arg)
     return count / (end - begin) * 1e9;
 }
 
-/* --- The MCS lock ------------------------------------------------------------- */
+/* --- The MCS lock
+ * ------------------------------------------------------------- */
 
 #define AT(field) ((MPI_Aint)offsetof(struct window, field))
 
-static int64_t swap(const struct both *b, int64_t value, int rank,
-                    MPI_Aint at, MPI_Op op)
+static int64_t swap(const struct both *b, int64_t value, int rank, MPI_Aint at,
+                    MPI_Op op)
 {
     int64_t old;
 
@@ -145,7 +146,7 @@ static double theirs(void *arg)
     struct prize p;
 
     if (b->bench->rank == 0)
-        b->window->prize = (struct prize){ 0 };
+        b->window->prize = (struct prize){0};
     MPI_Win_sync(b->win);
     bench_barrier_asleep();
     begin = bench_now_ns();
@@ -172,12 +173,12 @@ static void region_make(struct both *b)
     struct {
         drasync_region_t region;
         void *prize;
-    } made = { 0 };
+    } made = {0};
 
     if (b->bench->rank == 0) {
         bench_check(drasync_new_region(&made.region), "new_region");
         bench_check(drasync_alloc(made.region, BYTES, &made.prize), "alloc");
-        *(struct prize *)made.prize = (struct prize){ 0 };
+        *(struct prize *)made.prize = (struct prize){0};
         bench_check(drasync_release(made.region), "release");
     }
     MPI_Bcast(&made, sizeof(made), MPI_BYTE, 0, MPI_COMM_WORLD);
@@ -189,7 +190,7 @@ static void window_make(struct both *b)
 {
     MPI_Win_allocate(sizeof(*b->window), 1, MPI_INFO_NULL, MPI_COMM_WORLD,
                      (void *)&b->window, &b->win);
-    *b->window = (struct window){ .next = -1, .tail = -1 };
+    *b->window = (struct window){.next = -1, .tail = -1};
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_lock_all(MPI_MODE_NOCHECK, b->win);
 }
@@ -209,7 +210,7 @@ int main(int argc, char **argv)
         .runs = 9,
         .jobs = 3,
     };
-    struct both both = { .bench = &bench };
+    struct both both = {.bench = &bench};
 
     bench_start(&bench, argc, argv, 2);
     both.seconds = bench.tiny ? SECONDS_TINY : SECONDS;

@@ -62,7 +62,7 @@ int main(int argc, char **argv)
         .runs = 15,
         .jobs = 3,
     };
-    struct both both = { 0 };
+    struct both both = {0};
 
     bench_start(&bench, argc, argv, 2);
     both.rank = bench.rank;

@@ -6,8 +6,8 @@
  *         then compute
  * theirs  the same, in a job in which DRASync was not started
  *
- * A job of its own for each measurement.  Each rank computes in its cache; timed:
- * the slowest rank, from a barrier to its end.
+ * A job of its own for each measurement.  Each rank computes in its cache;
+ * timed: the slowest rank, from a barrier to its end.
  */
 #include "benchmarks/handover.h"
 
@@ -66,7 +66,6 @@ int main(int argc, char **argv)
     bench_start(&bench, argc, argv, 1);
     if (bench.side == BENCH_OURS)
         use_regions(bench.rank);
-    bench_add(&bench, bench.side,
-              measure(bench.tiny ? STEPS_TINY : STEPS));
+    bench_add(&bench, bench.side, measure(bench.tiny ? STEPS_TINY : STEPS));
     return bench_finish(&bench);
 }

@@ -7,8 +7,8 @@
  * theirs  the paper: a page of 4096 bytes for each message.  A figure, not a
  *         measurement
  *
- * Each region has an object of 3 KiB, so that it is one page; they are all alive
- * at the end.
+ * Each region has an object of 3 KiB, so that it is one page; they are all
+ * alive at the end.
  */
 #include "benchmarks/common.h"
 

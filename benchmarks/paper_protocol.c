@@ -3,11 +3,11 @@
  * a node of its own on one host.
  *
  * ours    DRASYNC_NODE=rank: as data travels between nodes
- * theirs  with DRASYNC_WIRE=paged too: the paper's two messages for each page of
- *         4 KiB
+ * theirs  with DRASYNC_WIRE=paged too: the paper's two messages for each page
+ * of 4 KiB
  *
- * The mean of several handovers; every page is changed in between.  Timed at the
- * receiver: drasync_acquire() for WRITE, and a look at every page.
+ * The mean of several handovers; every page is changed in between.  Timed at
+ * the receiver: drasync_acquire() for WRITE, and a look at every page.
  */
 #include "benchmarks/handover.h"
 #include "benchmarks/pages.h"
@@ -49,7 +49,7 @@ static double handover(int rank, int from, drasync_region_t region,
 /* Did this rank send as many messages as pages?  It is told now and then. */
 static int sent_pages(uint64_t pages)
 {
-    const struct timespec pause = { .tv_nsec = 20000000 };
+    const struct timespec pause = {.tv_nsec = 20000000};
     double end = bench_now_ns() + TELL_NS;
     struct drasync_stats stats;
 
@@ -103,8 +103,7 @@ int main(int argc, char **argv)
     bench_drasync_start(&bench, 2);
     both.rank = bench.rank;
     both.bytes = bench.tiny ? BYTES_TINY : BYTES;
-    both.object =
-        (void *)handover_region(bench.rank, both.bytes, &both.region);
+    both.object = (void *)handover_region(bench.rank, both.bytes, &both.region);
     bench_compare(&bench, measure, measure, &both);
     paged = bench.side == BENCH_OURS ||
             sent_pages(both.bytes / 4096 * HANDOVERS / 2);

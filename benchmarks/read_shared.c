@@ -1,10 +1,9 @@
 /*
  * read_shared - 4 ranks of a node read 64 MiB of another node.
  *
- * ours    drasync_acquire() for READ by each, of a region in which the owner has
- *         changed every page; a look at every page
- * theirs  MPI_Bcast() of 64 MiB from there to the 4 ranks, into buffers that are
- *         reused; a look at every page
+ * ours    drasync_acquire() for READ by each, of a region in which the owner
+ * has changed every page; a look at every page theirs  MPI_Bcast() of 64 MiB
+ * from there to the 4 ranks, into buffers that are reused; a look at every page
  *
  * 8 ranks on 2 hosts, of which 3 at the owner's host sleep.  Timed: from a
  * barrier until the slowest of the 4 is through.  The machine may have fewer
@@ -111,7 +110,8 @@ static double with_bcast(struct both *b, bool yielding)
     return slowest(ms);
 }
 
-/* What is faster, which MPI_Bcast() is where there are as many cores as ranks. */
+/* What is faster, which MPI_Bcast() is where there are as many cores as ranks.
+ */
 static double theirs(void *arg)
 {
     double bcast = with_bcast(arg, false), ibcast = with_bcast(arg, true);
@@ -121,7 +121,7 @@ static double theirs(void *arg)
 
 int main(int argc, char **argv)
 {
-    struct both both = { 0 };
+    struct both both = {0};
     int here, among;
     MPI_Comm host;
 
@@ -133,9 +133,8 @@ int main(int argc, char **argv)
     MPI_Comm_rank(host, &among);
     both.owner = bench.rank == 0;
     both.reads = here != 0 && among < 4;
-    MPI_Comm_split(MPI_COMM_WORLD,
-                   both.owner || both.reads ? 0 : MPI_UNDEFINED, bench.rank,
-                   &both.five);
+    MPI_Comm_split(MPI_COMM_WORLD, both.owner || both.reads ? 0 : MPI_UNDEFINED,
+                   bench.rank, &both.five);
     both.bytes = bench.tiny ? BYTES_TINY : BYTES;
     if (bench.side == BENCH_OURS)
         both.object =

@@ -128,7 +128,6 @@ int main(int argc, char **argv)
 #else
     (void)ours;
     bench_options(&bench, argc, argv);
-    bench_skip(&bench,
-               "built without APR and talloc (Debian: libapr1-dev)");
+    bench_skip(&bench, "built without APR and talloc (Debian: libapr1-dev)");
 #endif
 }

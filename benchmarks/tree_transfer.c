@@ -77,7 +77,7 @@ static double ours(void *arg)
     struct {
         region region;
         struct node *tree;
-    } made = { 0 };
+    } made = {0};
     uint64_t value = 0;
     double ms = 0;
 
@@ -161,7 +161,7 @@ int main(int argc, char **argv)
         .runs = 9,
         .jobs = 3,
     };
-    struct both both = { 0 };
+    struct both both = {0};
     uint64_t value = 0;
 
     bench_start(&bench, argc, argv, 2);

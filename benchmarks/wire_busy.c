@@ -2,12 +2,12 @@
  * wire_busy - a small region comes from another node, whose rank computes and
  * calls MPI only every 50 ms; 2 ranks on 2 hosts.
  *
- * ours    drasync_acquire() for READ of one of several regions of 64 bytes, each
- *         changed since it was read here before, and a look at it
- * theirs  MPI_Win_lock(), MPI_Get() of 64 bytes, MPI_Win_unlock()
+ * ours    drasync_acquire() for READ of one of several regions of 64 bytes,
+ * each changed since it was read here before, and a look at it theirs
+ * MPI_Win_lock(), MPI_Get() of 64 bytes, MPI_Win_unlock()
  *
- * The owner computes for 50 ms, looks once into MPI (MPI_Test), and so on, until
- * the other rank has done its reads.
+ * The owner computes for 50 ms, looks once into MPI (MPI_Test), and so on,
+ * until the other rank has done its reads.
  */
 #include "benchmarks/common.h"
 
@@ -123,8 +123,8 @@ static void make(struct both *b)
 
 static void window_make(struct both *b)
 {
-    MPI_Win_allocate(BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD,
-                     (void *)&b->word, &b->win);
+    MPI_Win_allocate(BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, (void *)&b->word,
+                     &b->win);
     for (size_t i = 0; i < WORDS; i++)
         b->word[i] = i;
     MPI_Barrier(MPI_COMM_WORLD);

@@ -3,10 +3,10 @@
  * 2 hosts, the owner idle.
  *
  * ours    drasync_acquire() for READ of one of many regions of 64 bytes, each
- *         changed since it was read here before, and a look at it; the release is
- *         not timed.  One after the other, so traffic is recent
- * theirs  64 bytes to and fro, MPI_Send() and MPI_Recv() at both ranks, which
- *         both wait inside MPI, each on its core
+ *         changed since it was read here before, and a look at it; the release
+ * is not timed.  One after the other, so traffic is recent theirs  64 bytes to
+ * and fro, MPI_Send() and MPI_Recv() at both ranks, which both wait inside MPI,
+ * each on its core
  */
 #include "benchmarks/common.h"
 
@@ -55,7 +55,7 @@ static double ours(void *arg)
 static double theirs(void *arg)
 {
     struct both *b = arg;
-    char word[BYTES] = { 0 };
+    char word[BYTES] = {0};
     double begin;
 
     MPI_Barrier(MPI_COMM_WORLD);

@@ -1,6 +1,6 @@
 /*
- * wire_many - a subtree of 10,000 regions of a page each comes from another node
- * to be read; 2 ranks on 2 hosts.
+ * wire_many - a subtree of 10,000 regions of a page each comes from another
+ * node to be read; 2 ranks on 2 hosts.
  *
  * ours    drasync_acquire() for READ of the root.  Each region has an object of
  *         3 KiB, which the owner has changed, so that all pages travel
@@ -106,7 +106,7 @@ int main(int argc, char **argv)
         .runs = 9,
         .jobs = 3,
     };
-    struct both both = { 0 };
+    struct both both = {0};
 
     bench_start(&bench, argc, argv, 2);
     both.rank = bench.rank;
