@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* A node's first chunk is at most this part of the upper half. */
-#define FIRST_CHUNK_PART 64
+#define FIRST_CHUNK_PART 4
 
 /*
  * Take a block of exactly 2^@order pages.  Blocks never come back, so there is

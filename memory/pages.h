@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 /* Chunks that the manager can grant in one job. */
-#define CHUNKS_MAX 8192
+#define CHUNKS_MAX 65536
 
 enum pages_flags {
     PAGES_FRAMES = 0,    /* with primary frames */
