@@ -1,6 +1,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/replica_lock.h"
 #include "runtime/replica_state.h"
 #include "transport/boot.h"
 
@@ -120,6 +121,7 @@ static int start(void)
     job.pages = runtime.space.pages;
     job.base = runtime.space.base;
     replica_dir_attach();
+    replica_lock_open();
     if (runtime.nodes > 1)
         replica_wire_open();
     return 0;

@@ -5,6 +5,8 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/replica_copy.c \
 	runtime/replica_dir.c \
 	runtime/replica_heap.c \
+	runtime/replica_lock.c \
+	runtime/replica_lock.h \
 	runtime/replica_pages.c \
 	runtime/replica_recv.c \
 	runtime/replica_region.c \

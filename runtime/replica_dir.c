@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "memory/pages.h"
+#include "runtime/replica_lock.h"
 #include "runtime/replica_state.h"
 
 static uint32_t rid_of(uint64_t address)
@@ -74,8 +75,7 @@ int replica_heap_new(struct replica_heap **heap_out)
         if (err)
             return err;
         heap = ptr;
-        err = lock_init(&heap->lock, REPLICA_RANK_HEAP,
-                        control_poison_flag(&runtime.space));
+        err = replica_lock_init(heap);
         if (err) {
             control_free(&runtime.space, heap);
             return err;
@@ -99,7 +99,7 @@ void replica_heap_pool(struct replica_heap *heap)
 int replica_heap_open(struct replica_heap *heap, struct replica_region *region,
                       int worker)
 {
-    int err = lock_take(&heap->lock);
+    int leaning, err = replica_heap_take(heap, &leaning);
 
     if (err)
         return err;
@@ -107,8 +107,9 @@ int replica_heap_open(struct replica_heap *heap, struct replica_region *region,
     heap->rid = region->rid;
     heap->worker = worker;
     heap->node = runtime.node_of[worker];
+    replica_lock_reset(heap);
     atomic_store(&heap->live, 1);
-    lock_give(&heap->lock);
+    replica_heap_give(heap, leaning);
     return 0;
 }
 
@@ -166,10 +167,13 @@ int replica_foreign_heap(struct replica_region *region, int worker,
 /* Nobody allocates or frees in it any more. */
 static void heap_kill(struct replica_heap *heap)
 {
-    if (lock_take(&heap->lock))
+    int leaning;
+
+    if (replica_heap_take(heap, &leaning))
         return;
     atomic_store(&heap->live, 0);
-    lock_give(&heap->lock);
+    replica_lock_reset(heap);
+    replica_heap_give(heap, leaning);
 }
 
 static void heap_recycle(struct replica_heap *heap)

@@ -3,6 +3,7 @@
 
 #include "memory/limit.h"
 #include "runtime/chunks.h"
+#include "runtime/replica_lock.h"
 #include "runtime/replica_state.h"
 
 /* --- Finding a heap fast --- */
@@ -27,7 +28,8 @@ static int is_mine(const struct replica_heap *heap, uint32_t rid)
 }
 
 /* This worker's heap in region @rid, locked. */
-static int take_heap(uint32_t rid, struct replica_heap **heap_out)
+static int take_heap(uint32_t rid, struct replica_heap **heap_out,
+                     int *leaning_out)
 {
     struct cached *slot = &cache[rid % CACHE_SLOTS];
     struct replica_heap *heap = atomic_load(&slot->heap);
@@ -35,21 +37,21 @@ static int take_heap(uint32_t rid, struct replica_heap **heap_out)
     int err;
 
     if (heap && atomic_load_explicit(&slot->rid, memory_order_relaxed) == rid) {
-        err = lock_take(&heap->lock);
+        err = replica_heap_take(heap, leaning_out);
         if (err)
             return err;
         if (is_mine(heap, rid)) {
             *heap_out = heap;
             return 0;
         }
-        lock_give(&heap->lock);
+        replica_heap_give(heap, *leaning_out);
     }
     err = replica_open(rid, &region);
     if (err)
         return err;
     err = replica_heap_of(region, &heap);
     if (!err)
-        err = lock_take(&heap->lock);
+        err = replica_heap_take(heap, leaning_out);
     replica_unlock();
     if (err)
         return err;
@@ -108,9 +110,9 @@ static int alloc_here(uint32_t rid, size_t size_bytes, size_t count,
 {
     struct heap_context context;
     struct replica_heap *heap;
-    int err;
+    int leaning, err;
 
-    err = take_heap(rid, &heap);
+    err = take_heap(rid, &heap, &leaning);
     if (err)
         return err;
     context = replica_heap_context(heap);
@@ -119,7 +121,7 @@ static int alloc_here(uint32_t rid, size_t size_bytes, size_t count,
     else
         err =
             heap_alloc_many(&context, &heap->heap, size_bytes, count, ptrs_out);
-    lock_give(&heap->lock);
+    replica_heap_give(heap, leaning);
     return err;
 }
 
@@ -178,7 +180,7 @@ int replica_flush_frees(void)
 int replica_heap_free(struct replica_heap *heap, void *ptr)
 {
     struct heap_context context = replica_heap_context(heap);
-    int err = lock_take(&heap->lock);
+    int leaning, err = replica_heap_take(heap, &leaning);
 
     if (err)
         return err;
@@ -186,7 +188,7 @@ int replica_heap_free(struct replica_heap *heap, void *ptr)
         err = heap_free(&context, &heap->heap, ptr);
     else
         err = DRASYNC_EFREED;
-    lock_give(&heap->lock);
+    replica_heap_give(heap, leaning);
     return err;
 }
 
@@ -296,14 +298,14 @@ static int resize(struct replica_heap *heap, int node, void *ptr,
                   int *moves_out)
 {
     struct heap_context context = replica_heap_context(heap);
-    int err;
+    int leaning, err;
 
     *moves_out = 1;
     if (node != runtime.node) {
         err = replica_flush_frees();
         return err ? err : replica_wire_object(node, ptr, 0, old_bytes_out);
     }
-    err = lock_take(&heap->lock);
+    err = replica_heap_take(heap, &leaning);
     if (err)
         return err;
     err = atomic_load(&heap->live)
@@ -315,7 +317,7 @@ static int resize(struct replica_heap *heap, int node, void *ptr,
         if (*moves_out)
             err = 0;
     }
-    lock_give(&heap->lock);
+    replica_heap_give(heap, leaning);
     return err;
 }
 

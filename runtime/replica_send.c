@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/replica_lock.h"
 #include "runtime/replica_state.h"
 
 /* What a worker has of a subtree: lists that grow. */
@@ -55,9 +56,9 @@ static int add_own(struct gathering *g, struct replica_heap *heap)
 {
     struct heap_context context = replica_heap_context(heap);
     struct extent *extent;
-    int err;
+    int leaning, err;
 
-    err = lock_take(&heap->lock);
+    err = replica_heap_take(heap, &leaning);
     if (err)
         return err;
     err = heap_seal(&context, &heap->heap);
@@ -79,7 +80,7 @@ static int add_own(struct gathering *g, struct replica_heap *heap)
             space_page_offset(piece.first_page + replica_piece_skip(&piece));
         err = add_piece(g, &piece);
     }
-    lock_give(&heap->lock);
+    replica_heap_give(heap, leaning);
     return err;
 }
 

@@ -5,7 +5,8 @@
  * All of it lies in control memory.  Locks, in the order they are taken:
  *
  *   replica_shared.lock  the directory, regions and their lists, copies
- *   replica_heap.lock    a worker's heap in a region, and its extents
+ *   replica_heap.lock    a worker's heap in a region, and its extents: taken
+ *                        by replica_heap_take() (replica_lock.h)
  *   replica_inbox.lock   what waits for a rank: versions, mappings to undo
  *
  * Data of a worker's frames is written by that worker only.
@@ -60,7 +61,10 @@ struct replica_region;
  * control memory, so that its lock stays one; see `live`.
  */
 struct replica_heap {
-    struct lock lock;
+    struct lock lock;       /* replica_lock.h */
+    _Atomic uint32_t leans; /* the local number + 1 of a rank; 0: straight */
+    uint32_t takes;         /* of its worker's in a row */
+    uint32_t lean_after;
     struct replica_heap *next; /* free ones; a region's foreign ones */
     struct replica_region *region;
     struct extent *extents; /* by extent->next */
@@ -144,6 +148,8 @@ struct replica_inbox {
     _Atomic uint64_t free_token; /* what replica_region_free() waits for */
     struct waiter free_waiter;
     struct replica_queue *queues; /* by sending worker */
+    /* Written by the rank's thread that locks lean to, and often. */
+    _Alignas(64) _Atomic(struct replica_heap *) inside;
 };
 
 struct replica_barrier {

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "memory/pages.h"
+#include "runtime/replica_lock.h"
 #include "runtime/replica_state.h"
 
 static void send_or_poison(const struct runtime_message *message)
@@ -294,7 +295,7 @@ static int serve_object(const struct object_request *request,
     struct heap_context context;
     struct extent_copy copy;
     size_t bytes = 0;
-    int err;
+    int leaning, err;
 
     if (extent_find(&runtime.space, ptr, &copy)) {
         reply->node = runtime.node == 0 ? chunks_home(&runtime.space, page)
@@ -303,7 +304,7 @@ static int serve_object(const struct object_request *request,
                                                               : DRASYNC_EAGAIN;
     }
     heap = copy.owner;
-    err = lock_take(&heap->lock);
+    err = replica_heap_take(heap, &leaning);
     if (err)
         return err;
     context = replica_heap_context(heap);
@@ -318,7 +319,7 @@ static int serve_object(const struct object_request *request,
             err = heap_free(&context, &heap->heap, ptr);
     }
     reply->bytes = bytes;
-    lock_give(&heap->lock);
+    replica_heap_give(heap, leaning);
     return err;
 }
 
