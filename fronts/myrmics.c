@@ -12,7 +12,7 @@
  * Time in allocation is taken of one call in so many and multiplied: looking at
  * the clock takes as long as allocating.
  */
-#define SAMPLE 16
+#define SAMPLE 128
 
 static struct {
     _Atomic uint64_t sched_ns, worker_ns, barrier_ns;

@@ -14,6 +14,8 @@ libdrasync_memory_la_SOURCES = \
 	memory/frameset.h \
 	memory/heap.c \
 	memory/heap.h \
+	memory/heap_cache.c \
+	memory/heap_cache.h \
 	memory/heap_extent.c \
 	memory/heap_extent.h \
 	memory/heap_window.c \

@@ -2,6 +2,8 @@
 libdrasync_runtime_la_SOURCES += \
 	runtime/replica.c \
 	runtime/replica.h \
+	runtime/replica_cache.c \
+	runtime/replica_cache.h \
 	runtime/replica_copy.c \
 	runtime/replica_dir.c \
 	runtime/replica_heap.c \

@@ -62,24 +62,28 @@ void replica_lock_reset(struct replica_heap *heap);
 
 int replica_heap_take_slow(struct replica_heap *heap);
 
-/* Come in.  *leaning_out is for replica_heap_give().  0 or DRASYNC_EPEER. */
-static inline int replica_heap_take(struct replica_heap *heap, int *leaning_out)
+/* Come in if the lock leans this way: 1, or 0 and it is as it was. */
+static inline int replica_heap_lean(struct replica_heap *heap)
 {
     uint32_t mine = replica_lean_mine;
 
-    if (mine &&
-        atomic_load_explicit(&heap->leans, memory_order_relaxed) == mine) {
-        atomic_store_explicit(replica_lean_word, heap, REPLICA_LEAN_ORDER);
-        /* The other half of the barrier is in who straightens. */
-        atomic_signal_fence(memory_order_seq_cst);
-        if (atomic_load_explicit(&heap->leans, REPLICA_LEAN_ORDER) == mine) {
-            *leaning_out = 1;
-            return 0;
-        }
-        atomic_store_explicit(replica_lean_word, NULL, memory_order_release);
-    }
-    *leaning_out = 0;
-    return replica_heap_take_slow(heap);
+    if (!mine ||
+        atomic_load_explicit(&heap->leans, memory_order_relaxed) != mine)
+        return 0;
+    atomic_store_explicit(replica_lean_word, heap, REPLICA_LEAN_ORDER);
+    /* The other half of the barrier is in who straightens. */
+    atomic_signal_fence(memory_order_seq_cst);
+    if (atomic_load_explicit(&heap->leans, REPLICA_LEAN_ORDER) == mine)
+        return 1;
+    atomic_store_explicit(replica_lean_word, NULL, memory_order_release);
+    return 0;
+}
+
+/* Come in.  *leaning_out is for replica_heap_give().  0 or DRASYNC_EPEER. */
+static inline int replica_heap_take(struct replica_heap *heap, int *leaning_out)
+{
+    *leaning_out = replica_heap_lean(heap);
+    return *leaning_out ? 0 : replica_heap_take_slow(heap);
 }
 
 static inline void replica_heap_give(struct replica_heap *heap, int leaning)

@@ -62,6 +62,7 @@ static int add_own(struct gathering *g, struct replica_heap *heap)
     if (err)
         return err;
     err = heap_seal(&context, &heap->heap);
+    heap->epoch++;
     for (extent = heap->extents; extent && !err; extent = extent->next) {
         struct replica_piece piece = {
             .first_page = extent->first_page,

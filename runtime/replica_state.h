@@ -65,6 +65,8 @@ struct replica_heap {
     _Atomic uint32_t leans; /* the local number + 1 of a rank; 0: straight */
     uint32_t takes;         /* of its worker's in a row */
     uint32_t lean_after;
+    _Atomic uint32_t frees; /* that had no cache (replica_cache.h) */
+    uint64_t epoch;         /* of what a cache has */
     struct replica_heap *next; /* free ones; a region's foreign ones */
     struct replica_region *region;
     struct extent *extents; /* by extent->next */

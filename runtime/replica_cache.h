@@ -1,0 +1,61 @@
+/*
+ * replica_cache.h - free slots (memory/heap_cache.h) at hand for the heaps that
+ * this process uses most; for runtime/replica_*.c only.
+ *
+ * For one thread: the one that locks lean to (replica_lock.h).  It may look at
+ * them while it is in the heap.  What is in a cache is void once the heap's
+ * `epoch` has changed: whoever seals a heap, or makes an end of it, changes
+ * that while it is in.
+ *
+ * A heap gets a cache when it was freed from often enough, and loses it to
+ * another one that was, if both have the same place; its slots go back to its
+ * lists then.
+ */
+#ifndef DRASYNC_RUNTIME_REPLICA_CACHE_H
+#define DRASYNC_RUNTIME_REPLICA_CACHE_H
+
+#include "memory/heap_cache.h"
+#include "runtime/replica_lock.h"
+
+/* So many heaps have one at a time; a power of two. */
+#define REPLICA_CACHES 8
+
+/* So many objects are freed before a heap gets one. */
+#define REPLICA_CACHE_AFTER 256
+
+struct replica_cache {
+    struct replica_heap *heap; /* NULL: none */
+    uint64_t epoch;
+    struct heap_cache slots;
+};
+
+extern struct replica_cache replica_caches[REPLICA_CACHES];
+
+/* Where a heap has its cache, if it has one.  For any pointer. */
+static inline struct replica_cache *replica_cache_at(const void *heap)
+{
+    uint64_t mixed = (uint64_t)(uintptr_t)heap * UINT64_C(0x9e3779b97f4a7c15);
+
+    return &replica_caches[mixed >> 32 & (REPLICA_CACHES - 1)];
+}
+
+/* Forget what it has. */
+void replica_cache_renew(struct replica_cache *cache);
+
+/* The cache of a heap of this worker that the calling thread is in, or NULL. */
+static inline struct heap_cache *replica_cache_of(struct replica_heap *heap)
+{
+    struct replica_cache *cache = replica_cache_at(heap);
+
+    if (!replica_lean_mine || cache->heap != heap)
+        return NULL;
+    if (__builtin_expect(cache->epoch != heap->epoch, 0))
+        replica_cache_renew(cache);
+    return &cache->slots;
+}
+
+/* An object of the heap was freed without a cache; the calling thread is out of
+ * the heap. */
+void replica_cache_want(struct replica_heap *heap);
+
+#endif /* DRASYNC_RUNTIME_REPLICA_CACHE_H */
