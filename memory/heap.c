@@ -12,7 +12,7 @@ void slot_push(const struct heap_context *context, struct heap *heap,
 {
     unsigned bin = bin_for(class);
 
-    place->map[offset / GRANULE_BYTES] = (uint8_t)(class + 1);
+    *map_code(place, offset) = (uint8_t)(class + 1);
     *(uint64_t *)view_of(context, place->start + offset) = heap->bins[bin];
     heap->bins[bin] = place->start + offset;
 }
@@ -28,7 +28,7 @@ int free_slot(const struct heap_context *context, const struct heap *heap,
     offset = address - place->start;
     if (offset % GRANULE_BYTES || offset < place->data)
         return DRASYNC_EINTERNAL;
-    code = place->map[offset / GRANULE_BYTES];
+    code = *map_code(place, offset);
     if (!code || code > CLASSES || high_water(heap, place) > place->bytes ||
         class_bytes(code - 1) > place->bytes - offset)
         return DRASYNC_EINTERNAL;
@@ -39,7 +39,7 @@ int free_slot(const struct heap_context *context, const struct heap *heap,
 void hand_out(struct heap *heap, const struct place *place, uint64_t address,
               unsigned class, void **ptr_out)
 {
-    place->map[(address - place->start) / GRANULE_BYTES] =
+    *map_code(place, address - place->start) =
         (uint8_t)((class + 1) | MAP_TAKEN);
     heap->used_bytes += class_bytes(class);
     *ptr_out = (void *)(uintptr_t)address;
@@ -77,11 +77,11 @@ static int take_free(const struct heap_context *context, struct heap *heap,
 static void map_new_slot(const struct place *place, uint64_t offset,
                          unsigned class, uint64_t slot_bytes)
 {
-    uint64_t granule = offset / GRANULE_BYTES;
-    uint64_t count = slot_bytes / GRANULE_BYTES;
+    uint64_t granule = offset >> place->granule_shift;
+    uint64_t count = slot_bytes >> place->granule_shift;
     uint64_t code = (class + 1) | MAP_TAKEN;
 
-    if (count <= 8 && granule + 8 <= place->bytes / GRANULE_BYTES) {
+    if (count <= 8 && granule + 8 <= place->bytes >> place->granule_shift) {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
         code <<= 56;
 #endif
@@ -218,7 +218,7 @@ static int find_object(const struct heap_context *context,
         return DRASYNC_EINTERNAL;
     if (offset < place->data || offset >= used)
         return DRASYNC_EFREED;
-    code = place->map[offset / GRANULE_BYTES];
+    code = *map_code(place, offset);
     if (!(code & MAP_TAKEN))
         return DRASYNC_EFREED;
     code = (code & ~MAP_TAKEN) - 1;
@@ -243,7 +243,7 @@ int heap_free(const struct heap_context *context, struct heap *heap, void *ptr)
     offset = (uint64_t)(uintptr_t)ptr - place.start;
     heap->used_bytes -= class_bytes(class);
     if (offset < place.head->sealed_bytes)
-        place.map[offset / GRANULE_BYTES] = (uint8_t)(class + 1);
+        *map_code(&place, offset) = (uint8_t)(class + 1);
     else
         slot_push(context, heap, &place, offset, class);
     return 0;

@@ -5,8 +5,9 @@
  * something in one process only, and a list of extents.  It may lie in its
  * region's first page (and travel with it) or in control memory.  Objects are
  * cut by a bump pointer and reused through free lists by size class; a byte for
- * each 16-byte granule, at the head of each extent, says which objects there
- * are, so free needs only the pointer and tells misuse apart.
+ * each granule (as much as objects are aligned to), at the head of each extent,
+ * says which objects there are, so free needs only the pointer and tells misuse
+ * apart.
  *
  * Metadata in extents (heads, maps, links in free slots) is read and written at
  * address + `view`: 0 for what this process has mapped at the addresses,

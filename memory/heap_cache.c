@@ -1,5 +1,15 @@
 #include "memory/heap_cache.h"
 
+struct heap_cache_tables heap_cache_tables;
+
+void heap_cache_open(void)
+{
+    for (unsigned i = 0; i < HEAP_CACHE_CLASSES; i++)
+        heap_cache_tables.bytes[i] = (uint16_t)class_bytes(i);
+    for (uint64_t i = 1; i <= HEAP_CACHE_BYTES_MAX / GRANULE_BYTES; i++)
+        heap_cache_tables.class[i] = (uint8_t)class_for(i * GRANULE_BYTES);
+}
+
 /* The oldest @count of a stack go to the heap's list. */
 static void spill(const struct heap_context *context, struct heap *heap,
                   struct heap_cache *cache, unsigned class, uint32_t count)

@@ -35,6 +35,18 @@ struct heap_cache {
     } slot[HEAP_CACHE_CLASSES][HEAP_CACHE_SLOTS];
 };
 
+/*
+ * Classes and their sizes, looked up: sizes come as they like, and a branch
+ * that is guessed wrong costs as much as all the rest.
+ */
+extern struct heap_cache_tables {
+    uint16_t bytes[HEAP_CACHE_CLASSES];
+    uint8_t class[HEAP_CACHE_BYTES_MAX / GRANULE_BYTES + 1];
+} heap_cache_tables;
+
+/* Fill the tables; before a cache is used, once. */
+void heap_cache_open(void);
+
 /* Forget all slots: what they are in is not handed out again. */
 static inline void heap_cache_clear(struct heap_cache *cache)
 {
@@ -55,9 +67,7 @@ int heap_cache_free_slow(const struct heap_context *context, struct heap *heap,
 static inline uint64_t heap_cache_rounded(const struct heap *heap,
                                           size_t size_bytes)
 {
-    uint64_t align = heap->align_bytes == 64 ? 64 : GRANULE_BYTES;
-
-    return size_bytes ? round_to(size_bytes, align) : align;
+    return round_to(size_bytes + !size_bytes, heap->align_bytes);
 }
 
 /* Take a slot from its stack.  0, or DRASYNC_EAGAIN and nothing has changed. */
@@ -69,12 +79,13 @@ static inline int heap_cache_alloc(struct heap *heap, struct heap_cache *cache,
 
     if (size_bytes > HEAP_CACHE_BYTES_MAX)
         return DRASYNC_EAGAIN;
-    class = class_for(heap_cache_rounded(heap, size_bytes));
+    class = heap_cache_tables
+                .class[heap_cache_rounded(heap, size_bytes) / GRANULE_BYTES];
     if (!cache->count[class])
         return DRASYNC_EAGAIN;
     slot = &cache->slot[class][--cache->count[class]];
     *slot->code = (uint8_t)((class + 1) | MAP_TAKEN);
-    heap->used_bytes += class_bytes(class);
+    heap->used_bytes += heap_cache_tables.bytes[class];
     *ptr_out = (void *)(uintptr_t)slot->address;
     return 0;
 }
@@ -93,7 +104,7 @@ static inline int heap_cache_free(const struct heap_context *context,
     unsigned class;
     uint8_t *code;
 
-    if (address % (heap->align_bytes == 64 ? 64 : GRANULE_BYTES) ||
+    if (address & (heap->align_bytes - 1) ||
         locate(context, address, &place) || !place.map)
         return DRASYNC_EAGAIN;
     offset = address - place.start;
@@ -101,14 +112,14 @@ static inline int heap_cache_free(const struct heap_context *context,
     if (used > place.bytes || offset < place.data || offset >= used ||
         offset < place.head->sealed_bytes)
         return DRASYNC_EAGAIN;
-    code = &place.map[offset / GRANULE_BYTES];
+    code = map_code(&place, offset);
     class = (unsigned)(*code ^ MAP_TAKEN) - 1;
     if (class >= HEAP_CACHE_CLASSES ||
-        class_bytes(class) > place.bytes - offset ||
+        heap_cache_tables.bytes[class] > place.bytes - offset ||
         cache->count[class] == HEAP_CACHE_SLOTS)
         return DRASYNC_EAGAIN;
     *code = (uint8_t)(class + 1);
-    heap->used_bytes -= class_bytes(class);
+    heap->used_bytes -= heap_cache_tables.bytes[class];
     slot = &cache->slot[class][cache->count[class]++];
     slot->address = address;
     slot->code = code;

@@ -12,6 +12,11 @@
 /* How many free single extents are looked at. */
 #define SINGLE_SEARCH_MAX 8
 
+static unsigned granule_shift(unsigned align_bytes)
+{
+    return align_bytes == 64 ? GRANULE_SHIFT_WIDE : GRANULE_SHIFT;
+}
+
 /* A head for a new extent.  Its frames may hold anything. */
 static int start_extent(const struct heap_context *context, struct heap *heap,
                         const struct heap_extent *extent, unsigned flags,
@@ -28,6 +33,8 @@ static int start_extent(const struct heap_context *context, struct heap *heap,
     head = view_of(context, (uint64_t)(uintptr_t)address);
     memset(head, 0, sizeof(*head));
     head->magic = EXTENT_MAGIC;
+    if (heap->align_bytes == 64)
+        flags |= EXTENT_WIDE;
     head->flags = (uint16_t)flags;
     head->header_bytes = (uint16_t)header_bytes;
     if (locate(context, (uint64_t)(uintptr_t)address, place) ||
@@ -58,7 +65,8 @@ int heap_init(const struct heap_context *context, struct heap *heap,
     header_bytes = round_to(header_bytes, GRANULE_BYTES);
     if (first) {
         need = sizeof(struct heap_head) + header_bytes +
-               first->pages * MAP_BYTES_PER_PAGE + 64;
+               (space_page_offset(first->pages) >> granule_shift(align_bytes)) +
+               64;
         if (need > space_page_offset(first->pages))
             return DRASYNC_EINVAL;
     }
@@ -112,8 +120,8 @@ uint64_t cut_rest(const struct heap_context *context, struct heap *heap,
         while (class_bytes(class) > rest ||
                class_bytes(class) % heap->align_bytes)
             class --;
-        memset(place->map + offset / GRANULE_BYTES, 0,
-               class_bytes(class) / GRANULE_BYTES);
+        memset(map_code(place, offset), 0,
+               class_bytes(class) >> place->granule_shift);
         slot_push(context, heap, place, offset, class);
         offset += class_bytes(class);
     }
@@ -160,9 +168,10 @@ static int ask_for(const struct heap_context *context, struct heap *heap,
 }
 
 /* Pages of an extent that has @bytes for slots. */
-static uint64_t pages_with_map(uint64_t bytes)
+static uint64_t pages_with_map(const struct heap *heap, uint64_t bytes)
 {
-    uint64_t net = PAGE_BYTES - MAP_BYTES_PER_PAGE;
+    uint64_t net =
+        PAGE_BYTES - (PAGE_BYTES >> granule_shift(heap->align_bytes));
 
     return (bytes + sizeof(struct heap_head) + 64 + net - 1) / net;
 }
@@ -170,8 +179,8 @@ static uint64_t pages_with_map(uint64_t bytes)
 int heap_grow(const struct heap_context *context, struct heap *heap,
               uint64_t slot_bytes, uint64_t hint_bytes)
 {
-    uint64_t least = pages_with_map(slot_bytes);
-    uint64_t wanted = pages_with_map(hint_bytes);
+    uint64_t least = pages_with_map(heap, slot_bytes);
+    uint64_t wanted = pages_with_map(heap, hint_bytes);
     uint64_t quarter = heap->pages / 4;
     struct heap_extent extent;
     struct place place;

@@ -2,7 +2,9 @@
  * heap_extent.h - what an extent of a heap looks like.  Private to memory/.
  *
  * An extent begins with a head, then header_bytes of the heap's user, then the
- * map: a byte for each granule of the whole extent, then slots.  In the map a
+ * map: a byte for each granule of the whole extent, then slots.  A granule is
+ * as much as objects are aligned to (EXTENT_WIDE: 64 bytes, else 16), as what
+ * the map takes of the processor's caches is what freeing costs.  In the map a
  * slot's first granule has its class + 1, plus MAP_TAKEN if it is given out;
  * its other granules have 0.  Beyond the high-water mark the map means nothing.
  * An extent with one large object (EXTENT_SINGLE) has no map.
@@ -17,12 +19,14 @@
 #include <stdint.h>
 
 #define GRANULE_BYTES      16
-#define MAP_BYTES_PER_PAGE (PAGE_BYTES / GRANULE_BYTES)
+#define GRANULE_SHIFT      4
+#define GRANULE_SHIFT_WIDE 6
 #define MAP_TAKEN          0x80u
 
 #define HEAP_MAGIC    0x68656170u
 #define EXTENT_MAGIC  0x65787431u
 #define EXTENT_SINGLE 1u
+#define EXTENT_WIDE   2u
 
 /* 16 to 128 by 16, then four classes for each doubling up to 1 GiB. */
 #define CLASSES         100
@@ -53,6 +57,7 @@ struct place {
     uint64_t data; /* where slots begin, from the start */
     struct heap_head *head;
     uint8_t *map; /* NULL: one object */
+    unsigned granule_shift;
 };
 
 static inline uint64_t round_to(uint64_t bytes, uint64_t to)
@@ -100,8 +105,18 @@ static inline int locate(const struct heap_context *context, uint64_t address,
     }
     place->data = sizeof(struct heap_head) + header;
     place->map = (uint8_t *)place->head + place->data;
-    place->data = round_to(place->data + pages * MAP_BYTES_PER_PAGE, 64);
+    place->granule_shift = place->head->flags & EXTENT_WIDE
+                               ? GRANULE_SHIFT_WIDE
+                               : GRANULE_SHIFT;
+    place->data = round_to(
+        place->data + (place->bytes >> place->granule_shift), 64);
     return 0;
+}
+
+/* What the map says of the slot that begins at @offset. */
+static inline uint8_t *map_code(const struct place *place, uint64_t offset)
+{
+    return place->map + (offset >> place->granule_shift);
 }
 
 /* How far an extent is in use; more than it has if the metadata is broken. */

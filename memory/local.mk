@@ -40,6 +40,7 @@ memory_tests = \
 	tests/unit/memory_cgroups.t \
 	tests/unit/memory_frames.t \
 	tests/unit/memory_heap.t \
+	tests/unit/memory_heap_cache.t \
 	tests/unit/memory_pages.t \
 	tests/unit/memory_space.t \
 	tests/unit/memory_threads.t \
@@ -54,6 +55,9 @@ tests_unit_memory_frames_t_LDADD = libdrasync_memory.la
 tests_unit_memory_heap_t_SOURCES = tests/unit/memory_heap.c \
 	tests/unit/memory_common.h
 tests_unit_memory_heap_t_LDADD = libdrasync_memory.la
+tests_unit_memory_heap_cache_t_SOURCES = tests/unit/memory_heap_cache.c \
+	tests/unit/memory_common.h
+tests_unit_memory_heap_cache_t_LDADD = libdrasync_memory.la
 tests_unit_memory_pages_t_SOURCES = tests/unit/memory_pages.c \
 	tests/unit/memory_common.h
 tests_unit_memory_pages_t_LDADD = libdrasync_memory.la

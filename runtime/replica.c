@@ -1,7 +1,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/replica_lock.h"
+#include "runtime/replica_cache.h"
 #include "runtime/replica_state.h"
 #include "transport/boot.h"
 
@@ -122,6 +122,7 @@ static int start(void)
     job.base = runtime.space.base;
     replica_dir_attach();
     replica_lock_open();
+    heap_cache_open();
     if (runtime.nodes > 1)
         replica_wire_open();
     return 0;

@@ -43,6 +43,22 @@ static void free_twice(void)
     sys_free(object);
 }
 
+/* In a region that is used much. */
+static void free_twice_later(void)
+{
+    void *object = NULL;
+    rid_t region;
+
+    if (!is_culprit())
+        return;
+    region = sys_ralloc(0, 0);
+    for (int i = 0; i < 2000; i++) {
+        object = sys_alloc(128, region);
+        sys_free(object);
+    }
+    sys_free(object);
+}
+
 static void alloc_bad_region(void)
 {
     if (is_culprit())
@@ -189,6 +205,7 @@ const struct scenario error_scenarios[] = {
     {"free_misaligned", free_misaligned},
     {"free_not_allocated", free_not_allocated},
     {"free_twice", free_twice},
+    {"free_twice_later", free_twice_later},
     {"alloc_bad_region", alloc_bad_region},
     {"ralloc_bad_parent", ralloc_bad_parent},
     {"region_one", region_one},

@@ -66,6 +66,55 @@ static void zero(void)
     sys_rfree(region);
 }
 
+/*
+ * Every worker allocates and frees at random in two regions of all, and frees
+ * some of its neighbour's objects as the neighbour goes on.
+ */
+static void churn(void)
+{
+    enum { LIVE = 500, STEPS = 20000, GIVEN = 40, ROUNDS = 20 };
+    char *object[LIVE] = {NULL}, *given[GIVEN];
+    unsigned char mark[LIVE];
+    rid_t region = 0;
+    uint32_t random = (uint32_t)me + 1;
+
+    if (me == 0)
+        region = sys_ralloc(0, 0);
+    share(0, &region, sizeof region);
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < STEPS / ROUNDS; i++) {
+            uint32_t at, size;
+
+            random = random * 1664525 + 1013904223;
+            at = (random >> 8) % LIVE;
+            size = (random >> 4) % (i % 8 ? 500 : 40000) + 100;
+            if (object[at]) {
+                CHECK(filled(object[at], 100, mark[at]));
+                sys_free(object[at]);
+            }
+            mark[at] = (unsigned char)random;
+            object[at] = sys_alloc(size, random & 64 ? region : 0);
+            CHECK(is_aligned(object[at]));
+            fill(object[at], 100, mark[at]);
+        }
+        for (int i = 0; i < GIVEN; i++) {
+            given[i] = object[i];
+            object[i] = NULL;
+        }
+        tell((me + 1) % workers, given, sizeof given);
+        hear((me + workers - 1) % workers, given, sizeof given);
+        for (int i = 0; i < GIVEN; i++)
+            if (given[i])
+                sys_free(given[i]);
+    }
+    for (int i = 0; i < LIVE; i++)
+        if (object[i])
+            sys_free(object[i]);
+    sys_barrier();
+    if (me == 0)
+        sys_rfree(region);
+}
+
 static void large(void)
 {
     struct {
@@ -187,6 +236,7 @@ static void info(void)
 const struct scenario memory_scenarios[] = {
     {"realloc_moves", realloc_moves},
     {"zero", zero},
+    {"churn", churn},
     {"large", large},
     {"many_regions", many_regions},
     {"balloc", balloc},
