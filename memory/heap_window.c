@@ -14,6 +14,8 @@ void heap_window_open(const struct heap *heap, struct heap_window *window,
 {
     *window = (struct heap_window){
         .round = heap->align_bytes == 64 ? 63 : GRANULE_BYTES - 1,
+        .map_shift =
+            heap->align_bytes == 64 ? GRANULE_SHIFT_WIDE : GRANULE_SHIFT,
         .mask = heap->align_bytes == 64 ? ~UINT64_C(63) : ~UINT64_C(15),
         .free = free,
     };
@@ -80,13 +82,13 @@ static void cut_piece(struct heap *heap, struct heap_window *window,
 {
     uint64_t offset = heap->bump - place->start;
 
-    memset(place->map + offset / GRANULE_BYTES, 0, piece / GRANULE_BYTES);
+    memset(map_code(place, offset), 0, piece >> place->granule_shift);
     window->bump = heap->bump;
     window->uncounted = (uint32_t)piece;
     heap->bump += piece;
     window->end = heap->bump;
     window->map =
-        (uintptr_t)place->map - (uintptr_t)(place->start / GRANULE_BYTES);
+        (uintptr_t)place->map - (uintptr_t)(place->start >> window->map_shift);
 }
 
 int heap_window_all(const struct heap_context *context, struct heap *heap,
@@ -201,7 +203,7 @@ int heap_window_refill(const struct heap_context *context, struct heap *heap,
             return err;
         window->have_free = which_free(heap, window);
     }
-    *(uint8_t *)(window->map + window->bump / GRANULE_BYTES) =
+    *(uint8_t *)(window->map + (window->bump >> window->map_shift)) =
         (uint8_t)((class + 1) | MAP_TAKEN);
     *ptr_out = (void *)(uintptr_t)window->bump;
     window->bump += bytes;

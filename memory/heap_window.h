@@ -46,7 +46,8 @@
 
 struct heap_window {
     uint64_t bump, end;
-    uintptr_t map;        /* of address a: the byte at map + a / 16 */
+    uintptr_t map;        /* of address a: the byte at map + (a >> map_shift) */
+    uint64_t map_shift;
     uint64_t round, mask; /* the alignment - 1, and its complement */
     uint32_t have_free;   /* bit c: there are free slots of class c, here or in
                              the heap when it was asked last */
@@ -105,7 +106,8 @@ static inline void *heap_window_alloc(struct heap_window *window,
     /* The caller writes objects one after another, across pages. */
     __builtin_prefetch((const void *)(uintptr_t)(address + 1024), 1);
     window->bump = next;
-    *(uint8_t *)(window->map + address / 16) = (uint8_t)(granules | 0x80);
+    *(uint8_t *)(window->map + (address >> window->map_shift)) =
+        (uint8_t)(granules | 0x80);
     return (void *)(uintptr_t)address;
 }
 
