@@ -130,7 +130,6 @@ static void bar(void *arg, uint64_t first, uint64_t pages)
         .line = region->sent_line,
         .to = region->sent_to,
     };
-    mprotect(address_of(first), pages << 12, PROT_NONE);
 }
 
 void check_sent(struct move_region *region)
@@ -138,6 +137,14 @@ void check_sent(struct move_region *region)
     if (!job)
         install();
     replica_native_pages(region->handle, bar, region);
+}
+
+void check_gone(const struct move_region *region)
+{
+    for (size_t i = 0; i < barred_count; i++)
+        if (barred[i].rid == region->rid)
+            mprotect(address_of(barred[i].first), barred[i].pages << 12,
+                     PROT_NONE);
 }
 
 void check_back(struct move_region *region)

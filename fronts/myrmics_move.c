@@ -277,6 +277,9 @@ static int move_send(uint32_t rid, int worker,
         if (job()->check)
             check_sent(at);
         err = drasync_release(at->handle);
+        /* Not before: to release is to write what belongs to the region. */
+        if (!err && job()->check)
+            check_gone(at);
     }
     if (!err)
         err = replica_notify(worker, notes, count);

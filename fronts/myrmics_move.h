@@ -43,9 +43,11 @@ struct move_region *move_next(const struct move_region *top,
 /* The owned region that @ptr points into, or a code as for freeing. */
 int move_region_of(const void *ptr, struct move_region **region_out);
 
-/* DRASYNC_CHECK=1 (myrmics_check.c): from now on this process may not touch the
- * region; and it may again. */
+/* DRASYNC_CHECK=1 (myrmics_check.c): the region, which is held, is about to be
+ * sent; it is not held any more, and from now on this process may not touch
+ * it; and it may again. */
 void check_sent(struct move_region *region);
+void check_gone(const struct move_region *region);
 void check_back(struct move_region *region);
 
 #endif /* DRASYNC_FRONTS_MYRMICS_MOVE_H */
