@@ -163,7 +163,7 @@ summary() {
     "baseline with one worker and one scheduler; points are measured, lines simulated."
   for problem in "${problems[@]}"; do
     IFS='|' read -r name title _ _ _ figure <<<"$problem"
-    [ -e "$parts/$name.factor" ] || continue
+    [ -s "$parts/$name.figures" ] || continue
     printf '\n## %s (Fig. %s)\n\n' "$title" "$figure"
     seconds_table "$name" 1
     printf '\nThe baseline computes %.2f of what was recorded.\n' "$(cat "$parts/$name.factor")"
@@ -174,11 +174,16 @@ summary() {
     printf '\n![%s, four hosts](%s_hosts.svg)\n' "$title" "$name"
   done
   printf '\n## How good the replay is\n\n'
-  printf 'Replayed with as many cores as there are, beside what was measured without recording. '
-  printf 'More than 15 %% off: %s of %s.\n\n' \
-    "$(awk -F, 'NR > 1 && ($7 > 15 || $7 < -15)' "$out/validation.csv" | wc -l)" \
-    "$(awk 'NR > 1' "$out/validation.csv" | wc -l)"
-  table <"$out/validation.csv"
+  if [ "$(wc -l <"$out/validation.csv")" -gt 1 ]; then
+    printf 'Replayed with as many cores as there are, beside what was measured without recording. '
+    printf 'More than 15 %% off: %s of %s.\n\n' \
+      "$(awk -F, 'NR > 1 && ($7 > 15 || $7 < -15)' "$out/validation.csv" | wc -l)" \
+      "$(awk 'NR > 1' "$out/validation.csv" | wc -l)"
+    table <"$out/validation.csv"
+  else
+    echo "Nothing was measured in this run (--no-measure): every time is simulated, and the" \
+      "baseline's factors are from another."
+  fi
   printf '\n## Workloads at scale (simulated)\n\n'
   cut -d, -f1-3,5-7,9-11 "$out/workloads.csv" | table
   printf '\n'
