@@ -13,7 +13,9 @@
  * Threads of the leader's process work without it: they send at once if they can
  * (progress_send()), and one that waits for another node polls itself, while the
  * progress thread keeps away (progress_help()).  A READ between two leaders then
- * passes no thread but the owner's progress thread.
+ * passes no thread but the owner's progress thread.  When the helper has what it
+ * waited for, the progress thread takes over within PROGRESS_AWAY_US, at once if
+ * anything is under way.
  *
  * Whoever uses the transport holds one mutex, `turns`; handlers run under it and
  * may take any lock of the runtime.  So no thread waits for it with a lock held.

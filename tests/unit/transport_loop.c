@@ -15,7 +15,8 @@
 #define NODES        3
 #define KIND_PLAIN   1
 #define KIND_REFUSED 2
-#define MESSAGES     150
+#define MESSAGES     150 /* of each node */
+#define MESSAGES_FEW 30
 #define PIECES_MAX   64
 
 static int tests, failures;
@@ -50,6 +51,7 @@ struct node {
 };
 
 static _Atomic int nodes_done;
+static int messages = MESSAGES;
 
 static uint32_t draw(uint64_t *state, uint32_t limit)
 {
@@ -246,7 +248,7 @@ static int close_all(struct node *nodes)
     }
     for (int i = 0; i < NODES; i++)
         transport_close(nodes[i].transport);
-    return bad + (seen != NODES * MESSAGES);
+    return bad + (seen != NODES * messages);
 }
 
 static void one_thread(enum transport_data data)
@@ -255,7 +257,7 @@ static void one_thread(enum transport_data data)
     int moved;
 
     open_all(nodes, data, 1);
-    for (int m = 0; m < MESSAGES; m++) {
+    for (int m = 0; m < messages; m++) {
         for (int i = 0; i < NODES; i++)
             send_one(&nodes[i], (int)draw(&nodes[i].random, NODES));
     }
@@ -279,7 +281,7 @@ static void *node_main(void *argument)
     struct node *node = argument;
     int said = 0;
 
-    for (int m = 0; m < MESSAGES;) {
+    for (int m = 0; m < messages;) {
         send_one(node, (int)draw(&node->random, NODES));
         m++;
         node->bad += transport_poll(node->transport) < 0;
@@ -306,6 +308,7 @@ static void thread_each(enum transport_data data)
     pthread_t threads[NODES];
     int moved;
 
+    nodes_done = 0;
     open_all(nodes, data, 2);
     for (int i = 0; i < NODES; i++)
         pthread_create(&threads[i], NULL, node_main, &nodes[i]);
@@ -373,6 +376,7 @@ int main(void)
     one_thread(TRANSPORT_BULK);
     thread_each(TRANSPORT_BULK);
     printf("# in pages, each announced\n");
+    messages = MESSAGES_FEW;
     one_thread(TRANSPORT_PAGED);
     thread_each(TRANSPORT_PAGED);
     pages_count();
