@@ -158,7 +158,8 @@ void drasync_record_alloc(uint64_t region, uint64_t count, uint64_t bytes,
         i = record.tallies_count = 0;
     }
     if (i == record.tallies_count)
-        record.tallies[record.tallies_count++] = (struct tally){region, 0, 0, 0};
+        record.tallies[record.tallies_count++] =
+            (struct tally){region, 0, 0, 0};
     record.tallies[i].count += count;
     record.tallies[i].bytes += bytes;
     record.tallies[i].frees += frees;
@@ -182,7 +183,8 @@ uint64_t drasync_record_name(const char *name)
     return hash;
 }
 
-/* --- Start and end ---------------------------------------------------------- */
+/* --- Start and end ----------------------------------------------------------
+ */
 
 static int record_start(void)
 {

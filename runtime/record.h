@@ -1,13 +1,13 @@
 /*
  * record.h - DRASYNC_RECORD=FILE: what this rank does, for the replay in sim/.
  *
- * One text file a rank, FILE.RANK; docs/records.md says what stands in it.  Off,
+ * One text file a rank, FILE.RANK; docs/records.md says what stands in it. Off,
  * a call of the fronts pays for one look at drasync_record_on.
  *
  * Callers bracket each call: drasync_record_begin() when it is entered,
- * drasync_record_end() when it succeeded, drasync_record_vain() when it did not.
- * Only the outermost call of a thread counts.  Allocation is too frequent for
- * that: it is counted, and its time is the program's.
+ * drasync_record_end() when it succeeded, drasync_record_vain() when it did
+ * not. Only the outermost call of a thread counts.  Allocation is too frequent
+ * for that: it is counted, and its time is the program's.
  *
  * Thread-safe; calls of several threads come one after the other.
  */
@@ -68,20 +68,20 @@ uint64_t drasync_record_clock(void);
 uint64_t drasync_record_name(const char *name);
 
 /* For fronts: record a call that is over, with what it came to. */
-#define RECORD_BEGIN()                    \
-    do {                                  \
-        if (record_wanted())              \
-            drasync_record_begin();       \
+#define RECORD_BEGIN()              \
+    do {                            \
+        if (record_wanted())        \
+            drasync_record_begin(); \
     } while (0)
-#define RECORD_DONE(err, kind, a, b, c)                               \
-    do {                                                              \
-        if (record_wanted()) {                                        \
-            if (err)                                                  \
-                drasync_record_vain();                                \
-            else                                                      \
+#define RECORD_DONE(err, kind, a, b, c)                                \
+    do {                                                               \
+        if (record_wanted()) {                                         \
+            if (err)                                                   \
+                drasync_record_vain();                                 \
+            else                                                       \
                 drasync_record_end(kind, (uint64_t)(a), (uint64_t)(b), \
-                                   (uint64_t)(c));                    \
-        }                                                             \
+                                   (uint64_t)(c));                     \
+        }                                                              \
     } while (0)
 
 #endif /* DRASYNC_RUNTIME_RECORD_H */

@@ -21,10 +21,10 @@
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 /* The real call, looked up once. */
-#define REAL(name)                             \
-    static __typeof__(&name) real;             \
-    if (!real)                                 \
-        real = NEXT(name)
+#define REAL(name)                 \
+    static __typeof__(&name) real; \
+    if (!real)                     \
+    real = NEXT(name)
 
 static bool recording(void)
 {

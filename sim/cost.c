@@ -10,7 +10,8 @@ const char cost_usage[] =
     "                    received (default 1)\n"
     "  --bandwidth MB/S  of a node's link, each way (default 1700)\n"
     "  --local US        from rank to rank on one node (default 1)\n"
-    "  --local-bandwidth MB/S  of MPI messages on one node (default: no limit)\n"
+    "  --local-bandwidth MB/S  of MPI messages on one node (default: no "
+    "limit)\n"
     "  --cores N         for all ranks (default: one each)\n"
     "  --together        a node's progress thread shares a rank's core\n";
 

@@ -10,7 +10,8 @@
 #include "memory/control.h"
 #include "memory/pages.h"
 
-/* From here on a region grows by quarters, before it doubles: as heap_grow(). */
+/* From here on a region grows by quarters, before it doubles: as heap_grow().
+ */
 #define DOUBLING_PAGES_MAX 1024
 
 #define TABLE_SLOTS_MIN ((uint64_t)1 << 16)
@@ -53,7 +54,8 @@ void model_fail(struct model *model, const char *format, ...)
     va_end(arguments);
 }
 
-/* --- Records by address ----------------------------------------------------- */
+/* --- Records by address -----------------------------------------------------
+ */
 
 static struct model_entry **bucket(struct model *model, uint32_t node,
                                    uint64_t address)
@@ -156,7 +158,8 @@ static void env_remove(void *ctx, struct proto_region *region)
     }
 }
 
-/* --- The rest of the environment -------------------------------------------- */
+/* --- The rest of the environment --------------------------------------------
+ */
 
 static void *env_take(void *ctx, enum proto_type type)
 {
@@ -261,7 +264,8 @@ void model_env(struct model *model, uint32_t node, struct proto_env *env)
     };
 }
 
-/* --- Pages ------------------------------------------------------------------ */
+/* --- Pages ------------------------------------------------------------------
+ */
 
 static void add_extent(struct model_region *r, uint64_t page, uint64_t pages)
 {
@@ -280,8 +284,7 @@ bool model_pages(struct model *model, uint32_t id, struct model_region *r,
                  uint64_t pages)
 {
     struct model_node *node = &model->node[id];
-    uint64_t wanted =
-        r->pages < DOUBLING_PAGES_MAX ? r->pages : r->pages / 4;
+    uint64_t wanted = r->pages < DOUBLING_PAGES_MAX ? r->pages : r->pages / 4;
 
     if (wanted < pages)
         wanted = pages;
@@ -291,8 +294,8 @@ bool model_pages(struct model *model, uint32_t id, struct model_region *r,
     if (node->lane_next + wanted > node->lane_end)
         return false;
     if (!r->pages) {
-        r->address = (uint64_t)(uintptr_t)space_address(&model->space,
-                                                        node->lane_next);
+        r->address =
+            (uint64_t)(uintptr_t)space_address(&model->space, node->lane_next);
         table_insert(model, NOBODY, r->address, r);
     }
     add_extent(r, node->lane_next, wanted);
@@ -319,8 +322,7 @@ static int open_space(struct model *model)
         candidate++;
     if (candidate == count)
         return -1;
-    if (control_create(&model->space, 0, (int)model->nodes,
-                       (uint64_t)1 << 33))
+    if (control_create(&model->space, 0, (int)model->nodes, (uint64_t)1 << 33))
         return -1;
     if (model->nodes == 1)
         lane = model->space.pages;
@@ -342,7 +344,8 @@ static int open_space(struct model *model)
     return 0;
 }
 
-/* --- The run ---------------------------------------------------------------- */
+/* --- The run ----------------------------------------------------------------
+ */
 
 int model_open(struct model *model)
 {
@@ -407,8 +410,8 @@ int model_run(struct model *model)
     while (!model->error[0] && model_pop(model, &event)) {
         model->now = event.time;
         model->events++;
-        if (event.kind == MODEL_EVENT_RANK ||
-            event.kind == MODEL_EVENT_CORE || event.kind == MODEL_EVENT_ANSWER)
+        if (event.kind == MODEL_EVENT_RANK || event.kind == MODEL_EVENT_CORE ||
+            event.kind == MODEL_EVENT_ANSWER)
             model_rank_event(model, &event);
         else
             model_net_event(model, &event);

@@ -48,19 +48,19 @@ extern const struct model_cost model_cost_default;
 
 enum model_verb {
     MODEL_END,
-    MODEL_COMPUTE,  /* ns of the program's own work */
-    MODEL_CALL,     /* ns of work inside a call */
-    MODEL_CREATE,   /* slot; below `other` unless that is MODEL_NO_SLOT */
-    MODEL_GROW,     /* slot gets `bytes` more */
-    MODEL_ACQUIRE,  /* slot, mode */
-    MODEL_RELEASE,  /* slot */
-    MODEL_DELETE,   /* slot */
-    MODEL_SEND,     /* a message of `bytes` to peer, with a tag */
-    MODEL_RECEIVE,  /* the next from peer with that tag */
-    MODEL_ASK,      /* server number peer, which works ns for the answer */
-    MODEL_BARRIER,  /* of all ranks that have not ended */
-    MODEL_POST,     /* flag number slot is up */
-    MODEL_AWAIT,    /* until it is */
+    MODEL_COMPUTE, /* ns of the program's own work */
+    MODEL_CALL,    /* ns of work inside a call */
+    MODEL_CREATE,  /* slot; below `other` unless that is MODEL_NO_SLOT */
+    MODEL_GROW,    /* slot gets `bytes` more */
+    MODEL_ACQUIRE, /* slot, mode */
+    MODEL_RELEASE, /* slot */
+    MODEL_DELETE,  /* slot */
+    MODEL_SEND,    /* a message of `bytes` to peer, with a tag */
+    MODEL_RECEIVE, /* the next from peer with that tag */
+    MODEL_ASK,     /* server number peer, which works ns for the answer */
+    MODEL_BARRIER, /* of all ranks that have not ended */
+    MODEL_POST,    /* flag number slot is up */
+    MODEL_AWAIT,   /* until it is */
     MODEL_VERBS,
 };
 
@@ -115,8 +115,8 @@ struct model_node {
     uint64_t tickets;
     uint64_t lane_next, lane_end; /* pages */
     uint64_t thread_free, out_free, in_free;
-    uint64_t messages, busy_ns;   /* of its progress thread */
-    struct model_rank *wants;     /* ranks that wait for a chunk, one asks */
+    uint64_t messages, busy_ns; /* of its progress thread */
+    struct model_rank *wants;   /* ranks that wait for a chunk, one asks */
     bool asking;
 };
 
@@ -153,7 +153,7 @@ struct model {
     uint32_t servers;
     bool *flag;
     uint32_t flags;
-    struct space space; /* the manager's: its lanes and its book of chunks */
+    struct space space;  /* the manager's: its lanes and its book of chunks */
     uint64_t lane_pages; /* 0: as the product has it */
 
     uint64_t now, order, stamp, events;
@@ -202,8 +202,8 @@ enum model_event_kind {
     MODEL_EVENT_ANSWER,  /* of a server */
 };
 
-void model_event(struct model *model, uint64_t time,
-                 enum model_event_kind kind, uint32_t who, void *what);
+void model_event(struct model *model, uint64_t time, enum model_event_kind kind,
+                 uint32_t who, void *what);
 bool model_pop(struct model *model, struct model_event *event_out);
 struct proto_effects *model_effects(struct model *model);
 void model_effects_run(struct model *model, uint32_t node,

@@ -33,7 +33,8 @@ struct model_packet {
     struct proto_item items[];
 };
 
-/* --- Events ----------------------------------------------------------------- */
+/* --- Events -----------------------------------------------------------------
+ */
 
 static bool before(const struct model_event *a, const struct model_event *b)
 {
@@ -86,7 +87,8 @@ bool model_pop(struct model *model, struct model_event *event_out)
     return true;
 }
 
-/* --- The network ------------------------------------------------------------ */
+/* --- The network ------------------------------------------------------------
+ */
 
 static uint64_t wire_ns(double mb_s, uint64_t bytes)
 {
@@ -160,8 +162,8 @@ void model_chunk_ask(struct model *model, uint32_t id, uint64_t pages)
     packet->pages = pages;
     if (id == 0) { /* the manager asks itself */
         packet->direct = true;
-        model_event(model, model->now + model->cost.step_ns,
-                    MODEL_EVENT_HANDLE, 0, packet);
+        model_event(model, model->now + model->cost.step_ns, MODEL_EVENT_HANDLE,
+                    0, packet);
         return;
     }
     ship(model, packet);
@@ -190,7 +192,8 @@ void model_send(struct model *model, struct model_rank *rank)
                 MODEL_EVENT_HANDLE, to, packet);
 }
 
-/* --- Effects of steps ------------------------------------------------------- */
+/* --- Effects of steps -------------------------------------------------------
+ */
 
 static uint64_t bytes_of(const struct proto_region *region)
 {
@@ -213,8 +216,8 @@ static void send_message(struct model *model, uint32_t id,
     if (m->items_count)
         memcpy(packet->items, m->items, m->items_count * sizeof(*m->items));
     model->total.by_type[m->type]++;
-    for (size_t j = i + 1;
-         j < out->count && out->effect[j].kind == PROTO_SHIP; j++) {
+    for (size_t j = i + 1; j < out->count && out->effect[j].kind == PROTO_SHIP;
+         j++) {
         if (!data) {
             data = calloc(1, sizeof(*data));
             if (!data)
@@ -318,7 +321,8 @@ void model_effects_run(struct model *model, uint32_t id,
     }
 }
 
-/* --- Packets and data that arrive -------------------------------------------- */
+/* --- Packets and data that arrive --------------------------------------------
+ */
 
 static void handle_proto(struct model *model, struct model_packet *packet)
 {
@@ -336,9 +340,8 @@ static void handle_call(struct model *model, struct model_packet *packet)
     struct model_packet *reply =
         packet_new(model, 0, packet->from, PACKET_REPLY, 0);
 
-    reply->error =
-        chunks_grant(&model->space, (int)packet->from, packet->pages,
-                     &reply->first, &reply->pages);
+    reply->error = chunks_grant(&model->space, (int)packet->from, packet->pages,
+                                &reply->first, &reply->pages);
     model->total.chunks++;
     if (packet->from == 0)
         model_event(model, model->now, MODEL_EVENT_HANDLE, 0, reply);

@@ -5,7 +5,8 @@
 
 #include "sim/model.h"
 
-/* --- Cores ------------------------------------------------------------------ */
+/* --- Cores ------------------------------------------------------------------
+ */
 
 static void enqueue(struct model *model, struct model_rank *rank, bool front)
 {
@@ -23,8 +24,8 @@ static void enqueue(struct model *model, struct model_rank *rank, bool front)
 
 static void slice(struct model *model, struct model_rank *rank)
 {
-    rank->slice_ns = rank->left_ns < rank->quantum_ns ? rank->left_ns
-                                                      : rank->quantum_ns;
+    rank->slice_ns =
+        rank->left_ns < rank->quantum_ns ? rank->left_ns : rank->quantum_ns;
     model_event(model, model->now + rank->slice_ns, MODEL_EVENT_CORE, rank->id,
                 NULL);
 }
@@ -90,7 +91,8 @@ void model_rank_overhead(struct model_rank *rank, uint64_t ns)
 }
 
 /* An operation is over but for @ns of work. */
-void model_rank_finished(struct model *model, struct model_rank *rank, uint64_t ns)
+void model_rank_finished(struct model *model, struct model_rank *rank,
+                         uint64_t ns)
 {
     uint64_t latency = model->now + ns - rank->issued;
 
@@ -108,7 +110,8 @@ void model_rank_finished(struct model *model, struct model_rank *rank, uint64_t 
     }
 }
 
-/* --- Regions ---------------------------------------------------------------- */
+/* --- Regions ----------------------------------------------------------------
+ */
 
 static void wait_chunk(struct model *model, struct model_rank *rank,
                        uint64_t pages)
@@ -143,15 +146,14 @@ static void do_create(struct model *model, struct model_rank *rank)
         err = proto_create_root(node, (int32_t)rank->id, r->address, r, r,
                                 &made, out);
     } else {
-        above = model_find(model, rank->node,
-                           model->region[op->other].address);
+        above = model_find(model, rank->node, model->region[op->other].address);
         err = !above ? DRASYNC_ENOREGION
                      : proto_create_subregion(node, (int32_t)rank->id, above,
                                               r->address, r, r, &made, out);
     }
     if (err)
-        model_fail(model, "rank %u cannot create region %u: error %d",
-                   rank->id, op->slot, err);
+        model_fail(model, "rank %u cannot create region %u: error %d", rank->id,
+                   op->slot, err);
     else
         r->incarnation = made->incarnation;
     model_effects_run(model, rank->node, out, NULL);
@@ -252,8 +254,8 @@ static void do_delete(struct model *model, struct model_rank *rank)
     if (err == PROTO_WAIT)
         model_rank_block(model, rank);
     else
-        model_fail(model, "rank %u cannot delete region %u: error %d",
-                   rank->id, rank->doing.slot, err);
+        model_fail(model, "rank %u cannot delete region %u: error %d", rank->id,
+                   rank->doing.slot, err);
     model_effects_run(model, rank->node, out, NULL);
     model_effects_give(model, out);
 }
@@ -299,7 +301,8 @@ void model_rank_chunk(struct model *model, uint32_t id, int error)
     }
 }
 
-/* --- One operation after the other ------------------------------------------ */
+/* --- One operation after the other ------------------------------------------
+ */
 
 static void rank_end(struct model *model, struct model_rank *rank)
 {

@@ -9,7 +9,6 @@ static bool take_mail(struct model *model, struct model_rank *rank)
 {
     uint64_t sent_ns;
 
-
     for (uint32_t i = 0; i < rank->mail_count; i++) {
         if (rank->mail[i].from != rank->doing.peer ||
             rank->mail[i].tag != rank->doing.tag)
@@ -41,14 +40,14 @@ void model_rank_mail(struct model *model, struct model_rank *rank,
 {
     if (rank->mail_count == rank->mail_room) {
         rank->mail_room = rank->mail_room ? rank->mail_room * 2 : 8;
-        rank->mail =
-            realloc(rank->mail, rank->mail_room * sizeof(*rank->mail));
+        rank->mail = realloc(rank->mail, rank->mail_room * sizeof(*rank->mail));
         if (!rank->mail)
             abort();
     }
     rank->mail[rank->mail_count++] =
         (struct model_mail){.from = from, .tag = tag, .sent_ns = sent_ns};
-    if (rank->blocked && rank->doing.verb == MODEL_RECEIVE && take_mail(model, rank))
+    if (rank->blocked && rank->doing.verb == MODEL_RECEIVE &&
+        take_mail(model, rank))
         model_rank_finished(model, rank, rank->doing.ns);
 }
 

@@ -20,7 +20,7 @@
 #define TAG_REGIONS UINT32_C(0x80000000)
 
 enum {
-    ASKS_MAX = 256,         /* requests between two lines, one by one */
+    ASKS_MAX = 256, /* requests between two lines, one by one */
     MPI_CALL_NS = 500,
     QUEUE = 8,
 };
@@ -28,9 +28,9 @@ enum {
 struct replayed {
     struct model_op op[QUEUE]; /* to be given out, then the next line */
     unsigned count, at;
-    size_t call_at;              /* the line of the next call, */
-    uint64_t asks, bytes;        /* what is allocated before it, */
-    uint64_t piece, pieces;      /* in so many parts; 0: not begun */
+    size_t call_at;         /* the line of the next call, */
+    uint64_t asks, bytes;   /* what is allocated before it, */
+    uint64_t piece, pieces; /* in so many parts; 0: not begun */
     bool marked;
     uint64_t since_ns;
     uint64_t compute0_ns, call0_ns, wait0_ns;
@@ -43,7 +43,8 @@ struct address {
     bool used;
 };
 
-/* --- Regions by address ------------------------------------------------------ */
+/* --- Regions by address ------------------------------------------------------
+ */
 
 static struct address *address_of(struct replay *replay, uint64_t address)
 {
@@ -81,7 +82,8 @@ static uint32_t new_slot(struct replay *replay, uint32_t id, uint64_t address)
     return a->slot;
 }
 
-/* --- Operations of a line ----------------------------------------------------- */
+/* --- Operations of a line
+ * ----------------------------------------------------- */
 
 static struct model_op *push(struct replayed *r, enum model_verb verb)
 {
@@ -152,7 +154,8 @@ static void native_line(struct replay *replay, uint32_t id,
     }
 }
 
-/* The node of rank @id meets a region for the first time: it asks its maker's. */
+/* The node of rank @id meets a region for the first time: it asks its maker's.
+ */
 static uint64_t attach_ns(struct replay *replay, uint32_t id, uint64_t region)
 {
     const struct model *model = &replay->model;
@@ -161,8 +164,8 @@ static uint64_t attach_ns(struct replay *replay, uint32_t id, uint64_t region)
 
     if (!a->used || model->rank[a->maker].node == model->rank[id].node)
         return 0;
-    known = &replay->known[(size_t)a->slot * model->nodes +
-                           model->rank[id].node];
+    known =
+        &replay->known[(size_t)a->slot * model->nodes + model->rank[id].node];
     if (*known)
         return 0;
     *known = 1;
@@ -184,8 +187,8 @@ static void copy_line(struct replay *replay, uint32_t id,
         break;
     case 'D': /* one round to all nodes that may know it, and one more */
         if (replay->model.nodes > 1)
-            ns += 2 * (cost->latency_ns +
-                       replay->model.nodes * cost->overhead_ns);
+            ns += 2 *
+                  (cost->latency_ns + replay->model.nodes * cost->overhead_ns);
         push_call(r, ns);
         break;
     case 'S':
@@ -235,7 +238,8 @@ static void baseline_line(struct replay *replay, uint32_t id,
     }
 }
 
-/* --- Marks -------------------------------------------------------------------- */
+/* --- Marks
+ * -------------------------------------------------------------------- */
 
 static void mark(struct replay *replay, uint32_t id, bool begin)
 {
@@ -255,7 +259,8 @@ static void mark(struct replay *replay, uint32_t id, bool begin)
     r->wait0_ns = rank->wait_ns;
 }
 
-/* --- Line by line ------------------------------------------------------------- */
+/* --- Line by line
+ * ------------------------------------------------------------- */
 
 static void push_call_of(struct replay *replay, uint32_t id,
                          const struct record_line *line)
@@ -310,9 +315,7 @@ static void begin_line(struct replay *replay, uint32_t id)
     }
     r->asks = replay->baseline ? calls : 0;
     r->piece = 0;
-    r->pieces = r->asks < 1          ? 1
-                : r->asks < ASKS_MAX ? r->asks
-                                     : ASKS_MAX;
+    r->pieces = r->asks < 1 ? 1 : r->asks < ASKS_MAX ? r->asks : ASKS_MAX;
 }
 
 /*
@@ -331,8 +334,7 @@ static void push_piece(struct replay *replay, uint32_t id)
     if (!r->asks)
         return;
     push_ask(replay, r, id, r->bytes / r->pieces);
-    r->op[r->count - 1].ns +=
-        (r->asks / r->pieces - 1) * replay->cost.serve_ns;
+    r->op[r->count - 1].ns += (r->asks / r->pieces - 1) * replay->cost.serve_ns;
 }
 
 /* A line of allocations of a native region: it grows. */
@@ -379,7 +381,8 @@ static void next(void *ctx, uint32_t id, struct model_op *op_out)
         *op_out = r->op[r->at++];
 }
 
-/* --- The whole ----------------------------------------------------------------- */
+/* --- The whole
+ * ----------------------------------------------------------------- */
 
 /* Names are flags; their slots are known before anybody asks for them. */
 static void number_names(struct replay *replay)

@@ -46,11 +46,11 @@ void records_free(struct records *records);
 
 /* What the baseline's calls cost; see docs/performance-figures.md. */
 struct baseline_cost {
-    uint64_t serve_ns;       /* a scheduler, for a request */
-    double serve_mb_s;       /* and for what it hands out */
-    uint64_t call_ns;        /* a worker, for a send or receive */
-    double pack_mb_s;        /* either of them */
-    double compute;          /* what a program computes, against the recorded */
+    uint64_t serve_ns; /* a scheduler, for a request */
+    double serve_mb_s; /* and for what it hands out */
+    uint64_t call_ns;  /* a worker, for a send or receive */
+    double pack_mb_s;  /* either of them */
+    double compute;    /* what a program computes, against the recorded */
 };
 
 struct replay {

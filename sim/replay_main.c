@@ -7,23 +7,24 @@
 
 static int usage(FILE *to)
 {
-    fprintf(to,
-            "Usage: simulate replay FILE [OPTION]...\n\n"
-            "A run that was recorded with DRASYNC_RECORD=FILE, again.  One "
-            "line of CSV: what the\nprogram marks as timed, or all, in seconds; "
-            "its parts are means over the ranks.\n\n"
-            "  --head            a line with the columns' names first\n"
-            "  --per-node N      ranks of a node (default: all)\n"
-            "  --baseline N      Myrmics programs: by message passing, with N "
-            "schedulers\n"
-            "  --serve US, --serve-bandwidth MB/S, --call US, --pack MB/S\n"
-            "                    what a request costs a scheduler, a send or "
-            "receive a\n"
-            "                    worker, of the baseline\n"
-            "  --compute FACTOR  what programs compute takes so much of what "
-            "was recorded\n"
-            "%s",
-            cost_usage);
+    fprintf(
+        to,
+        "Usage: simulate replay FILE [OPTION]...\n\n"
+        "A run that was recorded with DRASYNC_RECORD=FILE, again.  One "
+        "line of CSV: what the\nprogram marks as timed, or all, in seconds; "
+        "its parts are means over the ranks.\n\n"
+        "  --head            a line with the columns' names first\n"
+        "  --per-node N      ranks of a node (default: all)\n"
+        "  --baseline N      Myrmics programs: by message passing, with N "
+        "schedulers\n"
+        "  --serve US, --serve-bandwidth MB/S, --call US, --pack MB/S\n"
+        "                    what a request costs a scheduler, a send or "
+        "receive a\n"
+        "                    worker, of the baseline\n"
+        "  --compute FACTOR  what programs compute takes so much of what "
+        "was recorded\n"
+        "%s",
+        cost_usage);
     return to == stdout ? 0 : 2;
 }
 
@@ -37,7 +38,8 @@ static int baseline_option(struct replay *replay, int argc, char **argv,
 
     if (strcmp(name, "--baseline") && strcmp(name, "--serve") &&
         strcmp(name, "--serve-bandwidth") && strcmp(name, "--call") &&
-        strcmp(name, "--pack") && strcmp(name, "--compute") && strcmp(name, "--per-node"))
+        strcmp(name, "--pack") && strcmp(name, "--compute") &&
+        strcmp(name, "--per-node"))
         return 0;
     if (++*at == argc)
         return -1;
@@ -79,8 +81,9 @@ int replay_main(int argc, char **argv)
         } else if (baseline_option(&replay, argc, argv, &i) != 1 &&
                    (i >= argc ||
                     cost_option(&replay.model.cost, argc, argv, &i) != 1)) {
-            fprintf(stderr, "simulate: no such option, or not its value: %s "
-                            "(see simulate replay --help)\n",
+            fprintf(stderr,
+                    "simulate: no such option, or not its value: %s "
+                    "(see simulate replay --help)\n",
                     argv[i < argc ? i : argc - 1]);
             return 2;
         }
@@ -90,8 +93,7 @@ int replay_main(int argc, char **argv)
         return 2;
     }
     replay.baseline = replay.schedulers > 0 && !replay.records.native;
-    if (replay.model.per_node &&
-        replay.records.ranks % replay.model.per_node) {
+    if (replay.model.per_node && replay.records.ranks % replay.model.per_node) {
         fprintf(stderr, "simulate: %u ranks do not fill nodes of %u\n",
                 replay.records.ranks, replay.model.per_node);
         return 2;

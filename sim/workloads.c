@@ -23,7 +23,8 @@ struct workload_kind {
 
 enum { TAG_THERE, TAG_SEEN };
 
-/* --- The workloads ---------------------------------------------------------- */
+/* --- The workloads ----------------------------------------------------------
+ */
 
 /* Every rank makes a region of its own, and then all begin; after so many steps
  * 0. */
@@ -73,12 +74,16 @@ static void ring_next(const struct workload *w, uint32_t rank, uint32_t step,
     uint32_t after = (rank + 1) % w->ranks;
     uint32_t before = (rank + w->ranks - 1) % w->ranks, at;
     const struct model_op ops[] = {
-        {.verb = MODEL_ACQUIRE, .slot = rank, .mode = DRASYNC_WRITE,
+        {.verb = MODEL_ACQUIRE,
+         .slot = rank,
+         .mode = DRASYNC_WRITE,
          .counted = true},
         {.verb = MODEL_RELEASE, .slot = rank},
         {.verb = MODEL_SEND, .peer = after, .tag = TAG_THERE, .bytes = 8},
         {.verb = MODEL_RECEIVE, .peer = before, .tag = TAG_THERE},
-        {.verb = MODEL_ACQUIRE, .slot = before, .mode = DRASYNC_READ,
+        {.verb = MODEL_ACQUIRE,
+         .slot = before,
+         .mode = DRASYNC_READ,
          .counted = true},
         {.verb = MODEL_RELEASE, .slot = before},
         {.verb = MODEL_SEND, .peer = before, .tag = TAG_SEEN, .bytes = 8},
@@ -157,7 +162,8 @@ static const struct workload_kind kinds[] = {
      4096, false, gather_next},
 };
 
-/* --- Running one ------------------------------------------------------------- */
+/* --- Running one -------------------------------------------------------------
+ */
 
 static void next(void *ctx, uint32_t rank, struct model_op *op)
 {
@@ -225,18 +231,19 @@ static int run(struct workload *w, uint32_t per_node, uint64_t lane_pages,
 
 static int usage(FILE *to)
 {
-    fprintf(to,
-            "Usage: simulate workload NAME RANKS [OPTION]...\n\n"
-            "What many ranks do, with the real protocol, over a network with "
-            "costs.  One line\nof CSV:\n\n"
-            "  --head            a line with the columns' names first\n"
-            "  --types           lines with the number of messages of each kind\n"
-            "  --per-node N      ranks of a node (default 16)\n"
-            "  --rounds N, --bytes N   how often, and the size of regions\n"
-            "  --lane-pages N    addresses of a node before it asks the "
-            "manager\n"
-            "%s\n",
-            cost_usage);
+    fprintf(
+        to,
+        "Usage: simulate workload NAME RANKS [OPTION]...\n\n"
+        "What many ranks do, with the real protocol, over a network with "
+        "costs.  One line\nof CSV:\n\n"
+        "  --head            a line with the columns' names first\n"
+        "  --types           lines with the number of messages of each kind\n"
+        "  --per-node N      ranks of a node (default 16)\n"
+        "  --rounds N, --bytes N   how often, and the size of regions\n"
+        "  --lane-pages N    addresses of a node before it asks the "
+        "manager\n"
+        "%s\n",
+        cost_usage);
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         fprintf(to, "  %-13s %s\n", kinds[i].name, kinds[i].what);
     return to == stdout ? 0 : 2;
