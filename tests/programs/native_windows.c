@@ -15,7 +15,7 @@
 
 #include "native_check.h"
 
-#define MANY    20000
+#define MANY    5000
 #define REGIONS 20
 
 struct object {
@@ -151,7 +151,7 @@ static void release_race(void)
     OK(drasync_new_region(&r));
     OK(drasync_release(r));
     race.region = r;
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < 30; i++) {
         atomic_store(&race.rounds, 0);
         OK(drasync_acquire(r, DRASYNC_WRITE));
         CHECK(!pthread_create(&thread, NULL, race_work, &race));
@@ -310,7 +310,7 @@ static void come_and_go(int alone)
     struct drasync_stats before, after;
 
     OK(drasync_get_stats(&before));
-    for (int i = 0; i < 400; i++) {
+    for (int i = 0; i < 250; i++) {
         drasync_region_t r, below, of;
         struct object *list = NULL;
         void *root, *big;
