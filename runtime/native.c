@@ -30,6 +30,15 @@ static void thread_ends(void *value)
         waits_push(kept_wait);
     kept_wait = NULL;
     native_effects_free();
+    native_fast_forget();
+}
+
+void native_thread_keeps(void)
+{
+    if (watched)
+        return;
+    watched = true;
+    pthread_setspecific(thread_key, &kept_wait);
 }
 
 struct native_wait *native_wait_take(void)
@@ -62,10 +71,7 @@ void native_wait_give(struct native_wait *wait)
         return;
     }
     kept_wait = wait;
-    if (!watched) {
-        watched = true;
-        pthread_setspecific(thread_key, &kept_wait);
-    }
+    native_thread_keeps();
 }
 
 static int native_start_leader(void)

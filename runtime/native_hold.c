@@ -110,6 +110,9 @@ static int finish(uint64_t address, struct native_tree *tree, bool locked,
         native_unlock(tree);
         return DRASYNC_EDELETED; /* by another thread of this rank */
     }
+    /* From here on until it is shown, or what another thread of this rank
+     * collects later could be shown earlier. */
+    native_map_lock();
     /* What was granted a while ago may be WRITE now: see proto_read_hold(). */
     if (mode == DRASYNC_READ)
         hold = proto_read_hold(tree->region, native.rank);
@@ -121,9 +124,9 @@ static int finish(uint64_t address, struct native_tree *tree, bool locked,
     if (view.count == 0 && !view.failed && newest)
         native_view_remember(tree->region);
     native_unlock(tree);
-    if (view.count == 0 && !view.failed)
-        return 0;
-    err = native_view_show(&view);
+    if (view.count || view.failed)
+        err = native_view_show(&view);
+    native_map_unlock();
     if (!err)
         return 0;
 undo:
@@ -233,6 +236,8 @@ int native_acquire(drasync_region_t region, enum drasync_mode mode,
     struct drasync_request q = {.address = address_of(region)};
     int err, result;
 
+    if (mode == DRASYNC_WRITE && native_fast_take(q.address))
+        return 0;
     if (!native_address_valid(region))
         return DRASYNC_ENOREGION;
     err = start(&q, mode, timeout_us == 0);
@@ -323,11 +328,14 @@ static int give(drasync_region_t region)
     err = native_lock(address_of(region), &tree);
     if (err)
         return err;
-    err = native_unknown(address_of(region));
-    if (tree.region) {
-        if (tree.region->write_rank == native.rank &&
-            tree.region->write_count == 1)
-            native_windows_end(&tree, tree.region);
+    if (!tree.region) {
+        err = native_unknown(address_of(region));
+        native_unlock(&tree);
+        return err;
+    }
+    if (tree.region->write_rank == native.rank && tree.region->write_count == 1)
+        native_windows_end(&tree, tree.region);
+    if (!native_fast_leave(&native.shared->fast[tree.stripe], tree.region)) {
         effects = native_effects();
         err = proto_release(&native.node, native.rank, tree.region, effects);
         native_do(effects, NULL);
@@ -340,6 +348,8 @@ static int give(drasync_region_t region)
 
 int native_release(drasync_region_t region)
 {
+    if (native_fast_give(address_of(region)))
+        return 0;
     limit_reserve_enter();
     int err = give(region);
     limit_reserve_leave();

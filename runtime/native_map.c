@@ -198,13 +198,9 @@ void native_view_add(struct native_view *view, uint64_t address,
     struct seen *s = &seen[hash_of(address) % SEEN_SLOTS];
     struct native_frames **grown;
 
-    native_map_lock();
     if (s->address == address && s->id == frames->id &&
-        s->runs == frames->set->runs) {
-        native_map_unlock();
+        s->runs == frames->set->runs)
         return;
-    }
-    native_map_unlock();
     if (view->count == view->room) {
         view->room = view->room ? view->room * 2 : 16;
         grown = realloc(view->frames, view->room * sizeof(*grown));
@@ -221,7 +217,6 @@ int native_view_show(struct native_view *view)
 {
     int err = view->failed ? DRASYNC_ENOMEM : 0;
 
-    native_map_lock();
     for (uint64_t i = 0; i < view->count && !err; i++) {
         const struct native_frames *f = view->frames[i];
         uint64_t address;
@@ -234,7 +229,6 @@ int native_view_show(struct native_view *view)
         seen[hash_of(address) % SEEN_SLOTS] =
             (struct seen){ address, f->id, f->set->runs };
     }
-    native_map_unlock();
     free(view->frames);
     *view = (struct native_view){ 0 };
     return err;

@@ -5,6 +5,7 @@
  * The copying is done without the lock of the tree: the WRITE hold keeps copies
  * and extents as they are.
  */
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "runtime/native_state.h"
@@ -141,13 +142,21 @@ static int split_once(uint64_t address)
     return err;
 }
 
+/*
+ * One thread at a time: the next one then finds nothing to split, instead of
+ * going on with a copy that lacks what the first has written meanwhile.
+ */
 int native_split(uint64_t address)
 {
-    int err = split_once(address);
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    int err;
 
+    pthread_mutex_lock(&mutex);
+    err = split_once(address);
     if (err == DRASYNC_ENOMEM || err == DRASYNC_ENOSPACE) {
         native_evict();
         err = split_once(address);
     }
+    pthread_mutex_unlock(&mutex);
     return err == DRASYNC_ENOSPACE ? DRASYNC_ENOMEM : err;
 }

@@ -18,6 +18,7 @@
 #include "memory/lock.h"
 #include "protocol/protocol.h"
 #include "runtime/native.h"
+#include "runtime/native_fast.h"
 #include "runtime/shared.h"
 #include "runtime/wait.h"
 
@@ -92,6 +93,7 @@ struct native_shared {
     struct native_pool pools[NATIVE_STRIPES][PROTO_TYPES];
     struct native_pool spare[PROTO_TYPES]; /* under table_lock */
     _Atomic(struct native_hidden *) hidden; /* native_stock.c */
+    struct native_fast fast[NATIVE_STRIPES];
 };
 
 /* --- This process --------------------------------------------------------- */
@@ -133,6 +135,9 @@ void native_each(void (*visit)(uint64_t address, void *arg), void *arg);
 struct native_wait *native_wait_take(void); /* NULL: no memory */
 void native_wait_give(struct native_wait *wait);
 
+/* This thread has something to give back when it ends. */
+void native_thread_keeps(void);
+
 /* --- Steps (native_step.c) ------------------------------------------------ */
 
 /* Whose lock is held. */
@@ -146,6 +151,8 @@ struct native_arrival;
 
 /* Lock the tree that has @address.  0 or DRASYNC_EPEER. */
 int native_lock(uint64_t address, struct native_tree *tree);
+/* The same, for calls on what this rank holds; see native_fast.h. */
+int native_lock_own(uint64_t address, struct native_tree *tree);
 int native_lock_all(struct native_tree *tree);
 void native_unlock(const struct native_tree *tree);
 
@@ -211,7 +218,8 @@ void native_view_remember(const struct proto_region *region);
 /* Something was shown that is not the newest. */
 void native_view_disturbed(void);
 
-/* Note @frames of region @address unless they are shown already. */
+/* Note @frames of region @address unless they are shown already.  Under the
+ * map lock, which is kept until native_view_show(). */
 void native_view_add(struct native_view *view, uint64_t address,
                      struct native_frames *frames);
 /* Show all that was noted; frees the list.  Not under the tree's lock; the

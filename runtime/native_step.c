@@ -31,7 +31,7 @@ tree_guess(const struct proto_region *region, uint64_t address)
     return root ? *(const volatile uint64_t *)&root->address : address;
 }
 
-int native_lock(uint64_t address, struct native_tree *tree)
+static int lock(uint64_t address, struct native_tree *tree, bool own)
 {
     for (;;) {
         struct proto_region *region = native_find(address);
@@ -46,10 +46,23 @@ int native_lock(uint64_t address, struct native_tree *tree)
             (!region || proto_tree(region, address) == guess)) {
             tree->stripe = stripe;
             native_pool_use(stripe);
+            if (region && native.shared->fast[stripe].used)
+                native_fast_settle(&native.shared->fast[stripe], region->root,
+                                   own);
             return 0;
         }
         lock_give(&runtime.shared->trees[stripe]);
     }
+}
+
+int native_lock(uint64_t address, struct native_tree *tree)
+{
+    return lock(address, tree, false);
+}
+
+int native_lock_own(uint64_t address, struct native_tree *tree)
+{
+    return lock(address, tree, true);
 }
 
 struct proto_region *native_find_in(const struct native_tree *tree,
@@ -77,6 +90,9 @@ int native_lock_all(struct native_tree *tree)
         return err;
     }
     native_pool_use(-1);
+    for (int i = 0; i < NATIVE_STRIPES; i++)
+        if (native.shared->fast[i].used)
+            native_fast_settle(&native.shared->fast[i], NULL, false);
     return 0;
 }
 

@@ -6,6 +6,8 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 
 struct item {
     struct item *next;
@@ -292,6 +294,113 @@ static void threads(void)
         OK(drasync_delete(r));
 }
 
+/* What the ranks take again and again, and their threads. */
+enum { AGAIN_RANKS = 8, AGAIN_THREADS = 2, AGAIN_REGIONS = 3 };
+
+struct again {
+    _Atomic int inside[AGAIN_RANKS];
+    long count[AGAIN_RANKS][AGAIN_THREADS]; /* each by its thread only */
+};
+
+static drasync_region_t again_region[AGAIN_REGIONS];
+
+static struct again *again_of(drasync_region_t r)
+{
+    void *v;
+
+    OK(drasync_get_root(r, &v));
+    return v;
+}
+
+/* Holds belong to the rank, and a release gives back WRITE first: so of ranks
+ * that read too there is one thread. */
+static int again_threads(void)
+{
+    return check_rank % 2 ? 1 : AGAIN_THREADS;
+}
+
+static void again_write(drasync_region_t r, int thread, bool look)
+{
+    static _Thread_local struct again *known[AGAIN_REGIONS];
+    struct again *a;
+    int i = 0;
+
+    while (again_region[i] != r)
+        i++;
+    OK(drasync_acquire(r, DRASYNC_WRITE));
+    if (look || !known[i])
+        known[i] = again_of(r);
+    a = known[i];
+    atomic_fetch_add(&a->inside[check_rank], 1);
+    for (int other = 0; other < check_ranks; other++)
+        CHECK(other == check_rank || atomic_load(&a->inside[other]) == 0);
+    a->count[check_rank][thread]++;
+    atomic_fetch_sub(&a->inside[check_rank], 1);
+    OK(drasync_release(r));
+}
+
+static void *again_work(void *arg)
+{
+    int thread = *(int *)arg;
+
+    for (int i = 0; i < 60; i++) {
+        drasync_region_t r = again_region[(i / 2 + check_rank) % AGAIN_REGIONS];
+
+        for (int burst = 0; burst < 25; burst++)
+            again_write(r, thread, burst % 10 == 9);
+        if (again_threads() == 1 && i % 4 == 0) {
+            struct again *a;
+
+            OK(drasync_acquire(r, DRASYNC_READ));
+            a = again_of(r);
+            CHECK(a->count[check_rank][0] >= 25);
+            OK(drasync_release(r));
+        }
+    }
+    return NULL;
+}
+
+/* Nobody but the holder's rank is inside, and nothing written is lost. */
+static void again(void)
+{
+    pthread_t thread[AGAIN_THREADS];
+    int number[AGAIN_THREADS];
+    long sum = 0;
+    void *v;
+
+    if (check_ranks > AGAIN_RANKS)
+        return;
+    for (int i = 0; i < AGAIN_REGIONS; i++) {
+        if (check_rank == 0) {
+            OK(drasync_new_region(&again_region[i]));
+            OK(drasync_alloc(again_region[i], sizeof(struct again), &v));
+            memset(v, 0, sizeof(struct again));
+            OK(drasync_set_root(again_region[i], v));
+            OK(drasync_release(again_region[i]));
+        }
+        check_share(&again_region[i], 0);
+    }
+    for (int i = 0; i < again_threads(); i++) {
+        number[i] = i;
+        CHECK(!pthread_create(&thread[i], NULL, again_work, &number[i]));
+    }
+    for (int i = 0; i < again_threads(); i++)
+        pthread_join(thread[i], NULL);
+    check_barrier();
+    for (int i = 0; i < AGAIN_REGIONS; i++) {
+        OK(drasync_acquire(again_region[i], DRASYNC_READ));
+        for (int n = 0; n < AGAIN_RANKS * AGAIN_THREADS; n++)
+            sum += again_of(again_region[i])
+                       ->count[n / AGAIN_THREADS][n % AGAIN_THREADS];
+        OK(drasync_release(again_region[i]));
+    }
+    CHECK(sum == 60L * 25 *
+                     (check_ranks / 2 + (check_ranks + 1) / 2 * AGAIN_THREADS));
+    check_barrier();
+    for (int i = 0; i < AGAIN_REGIONS && check_rank == 0; i++)
+        OK(drasync_delete(again_region[i]));
+}
+
 /* Holds that are left when a rank finalizes are released: see the end of
  * main, after which nobody gives this back. */
 static void left_behind(void)
@@ -313,6 +422,7 @@ static const struct {
     { "address_reuse", address_reuse },
     { "counter", counter },
     { "threads", threads },
+    { "again", again },
     { "left_behind", left_behind },
 };
 
