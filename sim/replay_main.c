@@ -65,14 +65,15 @@ static int baseline_option(struct replay *replay, int argc, char **argv,
 
 int replay_main(int argc, char **argv)
 {
-    struct replay replay = {
+    /* Static, as what the model leaves to the end of the process hangs on it. */
+    static struct replay replay = {
         .cost = {2000, 100000, 2000, 5000, 1},
-        .model = {.cost = model_cost_default},
     };
     char error[256];
     bool head = false;
     int failed;
 
+    replay.model.cost = model_cost_default;
     if (argc < 1 || !strcmp(argv[0], "--help"))
         return usage(argc < 1 ? stderr : stdout);
     for (int i = 1; i < argc; i++) {

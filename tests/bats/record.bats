@@ -37,7 +37,7 @@ lines_of() {
 }
 
 @test "a native program's regions and holds are recorded" {
-  preload=$record DRASYNC_RECORD=run run -0 mpi_preloaded 2 \
+  preload="${preload/$shim/$record}" DRASYNC_RECORD=run run -0 mpi_preloaded 2 \
     "${barnes_hut}_native" --plummer 500 --steps 2
   for rank in 0 1; do
     # All that is acquired or made is released; it ends with what is left.
@@ -57,7 +57,7 @@ lines_of() {
 }
 
 @test "without DRASYNC_RECORD nothing is written" {
-  preload="$record:$shim" run -0 mpi_preloaded 2 "${barnes_hut}_myrmics" \
+  preload="${preload/$shim/$record $shim}" run -0 mpi_preloaded 2 "${barnes_hut}_myrmics" \
     --plummer 100 --steps 1
   run -0 ls
   assert_output ""
