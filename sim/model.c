@@ -394,6 +394,8 @@ void model_close(struct model *model)
         close(model->space.control_fd);
         space_unmap(&model->space);
     }
+    for (uint32_t i = 0; model->node && i < model->nodes; i++)
+        free(model->node[i].proto.env.ctx);
     free(model->node);
     free(model->rank);
     free(model->region);

@@ -17,6 +17,7 @@ struct model_data {
     uint64_t ticket, root, there_ns;
     uint32_t from, to;
     bool expected;
+    int uses; /* by what is yet to come: sent, and arrived or not wanted */
 };
 
 struct model_packet {
@@ -223,6 +224,7 @@ static void send_message(struct model *model, uint32_t id,
             if (!data)
                 abort();
             data->region = out->effect[j].region;
+            data->uses = 2;
         }
         bulk += bytes_of(out->effect[j].region);
     }
@@ -246,6 +248,12 @@ static void arriving(struct model *model, const struct proto_effect *e)
     e->region->memory = model_region_at(model, e->region->address);
     if (e->data)
         e->copy->frames = e->region->memory;
+}
+
+static void data_used(struct model_data *data)
+{
+    if (--data->uses == 0)
+        free(data);
 }
 
 static void expect(struct model *model, struct model_data *data)
@@ -370,7 +378,7 @@ static void handle(struct model *model, struct model_packet *packet)
         model_rank_mail(model, &model->rank[packet->rank], packet->from_rank,
                         packet->tag, packet->sent_ns);
     if (packet->data && !packet->data->expected)
-        packet->data->there_ns = 0; /* nobody wants it */
+        data_used(packet->data); /* nobody wants it */
     free(packet);
 }
 
@@ -382,6 +390,7 @@ static void sent(struct model *model, struct model_data *data)
                data->ticket, out);
     model_effects_run(model, data->from, out, NULL);
     model_effects_give(model, out);
+    data_used(data);
 }
 
 static void arrived(struct model *model, struct model_data *data)
@@ -396,6 +405,7 @@ static void arrived(struct model *model, struct model_data *data)
                       data->ticket, 0, out);
     model_effects_run(model, data->to, out, NULL);
     model_effects_give(model, out);
+    data_used(data);
 }
 
 void model_net_event(struct model *model, const struct model_event *event)
