@@ -23,9 +23,15 @@ static struct proto_copy *copy_of(struct proto_region *r, uint64_t ticket)
     return NULL;
 }
 
+/* Below this lies all that it brings. */
+static struct proto_region *top_of(const struct proto_arrival *a)
+{
+    return a->wide ? a->op->target : a->region;
+}
+
 static void data_here(struct step *s, struct proto_arrival *a)
 {
-    struct proto_region *top = a->region;
+    struct proto_region *top = top_of(a);
     for (struct proto_region *r = top; r; r = proto_next(top, r)) {
         struct proto_copy *copy = copy_of(r, a->ticket);
         if (!copy)
@@ -38,11 +44,11 @@ static void data_here(struct step *s, struct proto_arrival *a)
 /* No memory for the data: tokens go back to where it still is. */
 static void data_failed(struct step *s, struct proto_arrival *a)
 {
-    struct proto_region *top = a->region;
+    struct proto_region *top = top_of(a);
     bool token = a->op->mode == DRASYNC_WRITE;
     size_t send = s->out->count;
     if (token) {
-        send_about(s, a->node, PROTO_BOUNCE, top, a->ticket);
+        send_about(s, a->node, PROTO_BOUNCE, a->region, a->ticket);
         s->out->effect[send].message.mode = DRASYNC_WRITE;
     }
     for (struct proto_region *r = top; r; r = proto_next(top, r)) {

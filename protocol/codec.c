@@ -141,6 +141,8 @@ static unsigned items_of(uint8_t type)
                1u << PROTO_ITEM_WAITER | 1u << PROTO_ITEM_PRESENCE;
     case PROTO_LOCATED:
         return 1u << PROTO_ITEM_ANCESTOR;
+    case PROTO_REQUEST:
+        return 1u << PROTO_ITEM_WANTED;
     case PROTO_OWNER:
         return 1u << PROTO_ITEM_OWNED;
     case PROTO_FREED:
@@ -292,6 +294,8 @@ static const char *check_header(const struct proto_env *env,
         return "LOCATED too deep";
     if (m->type == PROTO_LOCATED && !m->items_count && m->root != m->region)
         return "LOCATED in another tree";
+    if (m->type == PROTO_REQUEST && m->items_count > PROTO_WANTED_MAX)
+        return "too many parts wanted";
     if (transfer && m->items_count == 0)
         return "an empty transfer";
     if (items_of(m->type) & 1u << PROTO_ITEM_DELETED && m->items_count == 0)

@@ -117,6 +117,7 @@ struct proto_arrival {
     uint32_t node;
     uint64_t ticket;
     bool here, shared;
+    bool wide; /* it brings parts that are not below region */
     int error;
 };
 
@@ -133,6 +134,10 @@ struct step {
     const struct proto_env *env;
     struct proto_effects *out;
     struct proto_link serve, gc;
+    /* The REQUEST that is handled, and what it became: while it waits, what
+     * else it wants is forgotten. */
+    const struct proto_message *request;
+    const struct proto_op *requester;
 };
 
 void step_begin(struct step *s, struct proto_node *node,

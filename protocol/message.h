@@ -53,6 +53,7 @@ enum proto_item_kind {
                             node (hint), epoch */
     PROTO_ITEM_EXTENT,   /* address, version: pages */
     PROTO_ITEM_OWNED,    /* address, incarnation, epoch */
+    PROTO_ITEM_WANTED,   /* address, incarnation: (REQUEST) the next part */
     PROTO_ITEM_DELETED,  /* address, incarnation: of a subtree's regions that
                             the message is about */
     PROTO_ITEM_KINDS,

@@ -42,6 +42,8 @@ struct proto_op *op_new(struct step *s, enum op_kind kind, int32_t rank,
 
 void op_free(struct step *s, struct proto_op *op)
 {
+    if (s->requester == op)
+        s->requester = NULL;
     if (op->target) {
         op->target->keeps--;
         mark_gc(s, op->target);
@@ -429,6 +431,8 @@ void step_begin(struct step *s, struct proto_node *node,
     s->node = node;
     s->env = &node->env;
     s->out = out;
+    s->request = NULL;
+    s->requester = NULL;
     list_init(&s->serve);
     list_init(&s->gc);
 }

@@ -53,11 +53,35 @@ uint16_t request_flags(const struct proto_op *op, const struct proto_region *r)
     return flags;
 }
 
+/* Where the token of @r is looked for. */
+static uint32_t place_of(struct step *s, const struct proto_region *r)
+{
+    return r->epoch ? r->hint : home_of(s, r->address);
+}
+
+/* What @op needs next after what it asks @to for, as far as it is there too. */
+static void add_wanted(struct step *s, size_t send, const struct proto_op *op,
+                       uint32_t to)
+{
+    uint32_t left = PROTO_WANTED_MAX;
+    for (struct proto_link *l = op->parts.next; l != &op->parts && left > 0;
+         l = l->next, left--) {
+        const struct proto_region *r =
+            CONTAINER(l, struct proto_part, link)->region;
+        if (!r || r->dead || r->gone || r->owned || r->locating ||
+            place_of(s, r) != to)
+            return;
+        struct proto_item *item = add_item(s, send, PROTO_ITEM_WANTED);
+        item->address = r->address;
+        item->incarnation = r->incarnation;
+    }
+}
+
 static void send_request(struct step *s, struct proto_op *op,
                          struct proto_region *r)
 {
     uint32_t home = home_of(s, r->address);
-    uint32_t to = r->epoch ? r->hint : home;
+    uint32_t to = place_of(s, r);
     if (to == self_of(s) || (home == self_of(s) && !r->home)) {
         op->at = r;
         request_refused(s, op, DRASYNC_EDELETED);
@@ -72,6 +96,7 @@ static void send_request(struct step *s, struct proto_op *op,
     follow(op, r);
     if (op->mode == DRASYNC_READ && !(request_flags(op, r) & PROTO_FRESH))
         base_begin(op, r);
+    size_t send = s->out->count;
     struct proto_message *m =
         send_about(s, to, PROTO_REQUEST, r, op->ticket);
     m->mode = op->mode;
@@ -79,6 +104,7 @@ static void send_request(struct step *s, struct proto_op *op,
     m->via = to;
     m->epoch = r->epoch;
     m->version = op->base && op->base_of == r ? op->base->version : 0;
+    add_wanted(s, send, op, to);
 }
 
 void make_pending(struct proto_op *op, struct proto_region *r)
@@ -313,10 +339,13 @@ static void request_owned(struct step *s, struct proto_region *r,
         return;
     }
     if ((op->flags & PROTO_NOWAIT) &&
-        (!list_empty(&r->queue) || !grantable(s, r, op)))
+        (!list_empty(&r->queue) || !grantable(s, r, op))) {
         refuse(s, r, op, DRASYNC_EAGAIN);
-    else
-        enqueue(s, op, r);
+        return;
+    }
+    s->request = m;
+    s->requester = op;
+    enqueue(s, op, r);
 }
 
 void on_REQUEST(struct step *s, uint32_t from, const struct proto_message *m)

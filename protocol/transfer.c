@@ -8,9 +8,10 @@ struct receipt {
     const struct proto_message *m;
     uint32_t from;
     struct proto_op *op; /* NULL: tokens that bounced */
-    struct proto_link *before;   /* where TODO parts go */
+    struct proto_link *before;   /* where TODO parts go; NULL: not known yet */
     struct proto_region *region; /* of the last REGION item */
     bool token, data;
+    bool wide; /* there are parts that are not below the first */
 };
 
 /* What the handler may take, at most; 0 or DRASYNC_ENOMEM. */
@@ -85,6 +86,25 @@ static void take_token(struct receipt *x,
     count(r, COUNT_BUSY, 1);
 }
 
+/* If @r is the part that the operation needs next, it has it now. */
+static void wanted_came(struct step *s, struct receipt *x,
+                        const struct proto_region *r)
+{
+    struct proto_op *op = x->op;
+    while (op && !list_empty(&op->parts)) {
+        struct proto_part *part =
+            CONTAINER(op->parts.next, struct proto_part, link);
+        const struct proto_region *next = part->region;
+        if (next && next != r && !next->dead && !next->gone)
+            return;
+        part_end(s, part);
+        if (next != r)
+            continue; /* deleted: nobody needs it */
+        x->wide = true;
+        return;
+    }
+}
+
 static void on_region(struct step *s, struct receipt *x, uint32_t i)
 {
     const struct proto_item *item = &x->m->items[i];
@@ -105,6 +125,7 @@ static void on_region(struct step *s, struct receipt *x, uint32_t i)
         x->region = NULL;
         return;
     }
+    wanted_came(s, x, r);
     struct proto_copy *copy = take_copy(s, x, r, item);
     if (!copy) {
         mark_gc(s, r);
@@ -192,6 +213,8 @@ static void on_todo(struct step *s, struct receipt *x,
     if (!r)
         return; /* it is deleted */
     learn_hint(s, r, item->node, item->epoch);
+    if (!x->before)
+        x->before = x->op->parts.next;
     part_push(s, x->op, x->before, r);
 }
 
@@ -255,6 +278,7 @@ static struct proto_arrival *arrival_new(struct step *s, struct receipt *x,
     a->ticket = x->m->ticket;
     a->here = !x->data;
     a->error = 0;
+    a->wide = x->wide;
     a->shared = (x->m->flags & PROTO_SHARED) != 0;
     list_insert(&r->root->arrivals, &a->link);
     list_insert(&x->op->arrivals, &a->by_op);
@@ -291,7 +315,6 @@ void on_TRANSFER(struct step *s, uint32_t from, const struct proto_message *m)
         pump(s, r);
         return;
     }
-    x.before = x.op->parts.next;
     take_items(s, &x);
     if (!x.data)
         base_end(s, x.op, r);

@@ -230,6 +230,44 @@ static void leave(struct step *s, struct answer *a)
     }
 }
 
+/* Put what is free of @top's subtree into the answer, and the rest as TODO;
+ * false: not even @top can be given. */
+static bool add_subtree(struct step *s, struct answer *a,
+                        struct proto_region *top)
+{
+    struct proto_region *r = top;
+    while (r) {
+        bool in = !r->dead && !r->gone;
+        if (in && !a->stopped && add_region(s, a, r)) {
+            r = proto_next(top, r);
+            continue;
+        }
+        if (in && r == top)
+            return false;
+        if (in) {
+            a->stopped = true;
+            add_todo(s, a, r);
+        }
+        r = skip(top, r);
+    }
+    return true;
+}
+
+/* The parts that come after, as far as they can be given without waiting; the
+ * requester still has the others in its list. */
+static void add_wanted(struct step *s, struct answer *a)
+{
+    const struct proto_message *m = s->request;
+    if (s->requester != a->op)
+        return;
+    for (uint32_t i = 0; i < m->items_count && !a->stopped; i++) {
+        struct proto_region *r = find(s, m->items[i].address);
+        if (!r || r->incarnation != m->items[i].incarnation || r->dead ||
+            r->gone || r->root != a->top->root || !add_subtree(s, a, r))
+            return;
+    }
+}
+
 void grant_foreign(struct step *s, struct proto_region *top,
                    struct proto_op *op)
 {
@@ -245,26 +283,14 @@ void grant_foreign(struct step *s, struct proto_region *top,
     a.sending->ticket = op->ticket;
     a.send = s->out->count;
     send_about(s, op->node, PROTO_TRANSFER, top, op->ticket);
-    struct proto_region *r = top;
-    while (r) {
-        bool in = !r->dead && !r->gone;
-        if (in && !a.stopped && add_region(s, &a, r)) {
-            r = proto_next(top, r);
-            continue;
-        }
-        if (in && r == top) {
-            /* No memory for the top itself: take the message back. */
-            s->out->count = a.send;
-            give(s, PROTO_SENDING, a.sending);
-            refuse(s, top, op, DRASYNC_ENOMEM);
-            return;
-        }
-        if (in) {
-            a.stopped = true;
-            add_todo(s, &a, r);
-        }
-        r = skip(top, r);
+    if (!add_subtree(s, &a, top)) {
+        /* No memory for the top itself: take the message back. */
+        s->out->count = a.send;
+        give(s, PROTO_SENDING, a.sending);
+        refuse(s, top, op, DRASYNC_ENOMEM);
+        return;
     }
+    add_wanted(s, &a);
     struct proto_message *m = &s->out->effect[a.send].message;
     m->mode = op->mode;
     m->hops = op->hops;

@@ -60,4 +60,5 @@ scenarios = \
 	tests/scenarios/reused_unawares.script \
 	tests/scenarios/shutdown.txt \
 	tests/scenarios/three_owners.txt \
-	tests/scenarios/timed.txt
+	tests/scenarios/timed.txt \
+	tests/scenarios/wanted.txt

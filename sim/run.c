@@ -56,7 +56,8 @@ static void show_item(struct sim *sim, const struct proto_message *m,
 {
     static const char *const kinds[PROTO_ITEM_KINDS] = {
         "?",        "ancestor", "region", "child", "waiter",
-        "presence", "todo",     "extent", "owned", "deleted",
+        "presence", "todo",     "extent", "owned",
+        "wanted",   "deleted",
     };
     fprintf(sim->show, ">     %s", kinds[item->kind]);
     if (item->kind == PROTO_ITEM_WAITER) {

@@ -119,8 +119,11 @@ static void add_transfer(struct proto_message *m)
         item->flags = PROTO_FRESH | PROTO_MORE;
         add(m, PROTO_ITEM_PRESENCE);
     }
-    for (uint32_t i = below(3); m->type == PROTO_TRANSFER && i > 0; i--)
-        add(m, PROTO_ITEM_TODO)->parent = m->region + 100;
+    for (uint32_t i = below(3); m->type == PROTO_TRANSFER && i > 0; i--) {
+        struct proto_item *item = add(m, PROTO_ITEM_TODO);
+        item->parent = m->region + 100;
+        item->address = m->region + 100 + i;
+    }
 }
 
 static struct proto_message valid(uint8_t type)
@@ -167,6 +170,8 @@ static struct proto_message valid(uint8_t type)
         break;
     case PROTO_REQUEST:
         m.flags = PROTO_NOWAIT | PROTO_MORE;
+        for (uint32_t i = below(4); i < 4; i++)
+            add(&m, PROTO_ITEM_WANTED);
         break;
     case PROTO_POISON:
         strcpy(m.name, "because");
@@ -416,6 +421,7 @@ static void what_items_are_refused(void)
     add(&m, PROTO_ITEM_PRESENCE);
     ok(refused(&m, "a token's items without a token"), "a copy with presence");
     add(&m, PROTO_ITEM_TODO)->parent = m.region;
+    items[m.items_count - 1].address = m.region + 1;
     m.mode = DRASYNC_WRITE;
     add(&m, PROTO_ITEM_CHILD);
     ok(refused(&m, "an item after what is not sent"), "a child of nothing");
