@@ -30,6 +30,7 @@ libdrasync_memory_la_SOURCES = \
 	memory/os_memory.c \
 	memory/pages.c \
 	memory/pages.h \
+	memory/sanitizer.h \
 	memory/shared.h \
 	memory/space.c \
 	memory/space.h \

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#ifdef PASSED_TRACKED
+#if SANITIZER_THREAD
 
 _Bool passed_shared;
 

@@ -17,18 +17,11 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Clang says it in its own way. */
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#include "memory/sanitizer.h"
+
+#if defined(DRASYNC_DEBUG) || SANITIZER_ADDRESS || SANITIZER_THREAD
 #define LOCK_CHECKED 1
-#endif
-#endif
-#if !defined(LOCK_CHECKED) &&                                   \
-    (defined(DRASYNC_DEBUG) || defined(__SANITIZE_ADDRESS__) || \
-     defined(__SANITIZE_THREAD__))
-#define LOCK_CHECKED 1
-#endif
-#ifndef LOCK_CHECKED
+#else
 #define LOCK_CHECKED 0
 #endif
 

@@ -13,19 +13,12 @@
 #ifndef MEMORY_PASSED_H
 #define MEMORY_PASSED_H
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define PASSED_TRACKED 1
-#endif
-#endif
-#if defined(__SANITIZE_THREAD__)
-#define PASSED_TRACKED 1
-#endif
+#include "memory/sanitizer.h"
 
 /* Several processes use this node's memory. */
 void passed_set_shared(void);
 
-#ifdef PASSED_TRACKED
+#if SANITIZER_THREAD
 
 #include <sanitizer/tsan_interface.h>
 

@@ -2,18 +2,13 @@
 
 #include "drasync.h"
 #include "memory/os.h"
+#include "memory/sanitizer.h"
 #include "memory/shared.h"
 
 #include <string.h>
 #include <unistd.h>
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define THREAD_SANITIZER 1
-#endif
-#endif
-
-#if defined(__SANITIZE_THREAD__) || defined(THREAD_SANITIZER)
+#if SANITIZER_THREAD
 #define SPACE_BYTES_DEFAULT ((uint64_t)64 << 30)
 #define LOW_ONLY            1
 #else

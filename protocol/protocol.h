@@ -19,7 +19,8 @@
  *     messages (SEND) enter the channels in the order of the steps that made
  *     them: a step's sends before those of any later step of the same tree.
  *   - Messages between two nodes arrive in order and once.  A node may send to
- *     itself only if it handles the SEND like any other (the protocol does not).
+ *     itself only if it handles the SEND like any other (the protocol does
+ * not).
  *   - `rank` is any number >= 0 that tells the ranks of the node apart.
  *   - waiters, memory and frames are the caller's; the protocol never follows
  *     them.
@@ -69,13 +70,13 @@ enum proto_type {
 struct proto_copy {
     struct proto_link link; /* in region->copies, newest first */
     uint64_t version;
-    uint32_t pins;  /* by READ holds, and operations that will be one */
-    uint32_t sends; /* by transfers that read it */
-    uint32_t bases; /* by requests whose answer may be what changed since */
-    bool taken;     /* its frames are being made the next version's */
+    uint32_t pins;     /* by READ holds, and operations that will be one */
+    uint32_t sends;    /* by transfers that read it */
+    uint32_t bases;    /* by requests whose answer may be what changed since */
+    bool taken;        /* its frames are being made the next version's */
     uint64_t arriving; /* ticket of the transfer that brings its data; 0: it is
                           here */
-    void *frames;   /* the caller's; NULL in a copy nobody has filled */
+    void *frames;      /* the caller's; NULL in a copy nobody has filled */
 };
 
 /* A reference to a copy by a hold, an operation or a transfer. */
@@ -104,7 +105,7 @@ struct proto_region {
     uint64_t address;
     uint64_t incarnation; /* 0: not known yet (waits for LOCATED) */
     struct proto_region *parent, *root;
-    struct proto_link sibling; /* in parent->children */
+    struct proto_link sibling;  /* in parent->children */
     struct proto_link children; /* in order of creation */
 
     bool owned;   /* the token is here */
@@ -119,10 +120,11 @@ struct proto_region {
     uint32_t shared;       /* READ operations that have, and are not done */
     int32_t write_rank;    /* -1: no WRITE hold */
     uint32_t write_count;
-    struct proto_link holds;  /* READ holds of this region itself */
-    struct proto_link copies; /* by version, newest first; the first is current if owned */
-    struct proto_link queue;  /* owner: requests in order of arrival */
-    struct proto_link pending; /* not owner: requests that must wait here */
+    struct proto_link holds; /* READ holds of this region itself */
+    struct proto_link
+        copies; /* by version, newest first; the first is current if owned */
+    struct proto_link queue;    /* owner: requests in order of arrival */
+    struct proto_link pending;  /* not owner: requests that must wait here */
     struct proto_link presence; /* owner: nodes that may have copies or hints */
 
     uint64_t version; /* of the current copy, when the token came */
@@ -136,15 +138,15 @@ struct proto_region {
     uint32_t reads;   /* READ holds */
     uint32_t pinned;  /* current copies that have pins or sends */
 
-    uint32_t keeps;     /* operations that refer to this record */
-    uint32_t sends;     /* transfers that are not settled */
-    uint32_t sent;      /* own requests for it that are under way */
-    uint32_t asker;     /* node + 1 that waits for sends to be 0; 0: none */
-    uint8_t asked;      /* by RECALL or BURY */
-    bool gone;          /* deleted, as this node was told */
-    bool indexed;       /* env->find() knows it */
-    bool pin_counted;   /* counts in pinned */
-    bool forgot;        /* (root) copies were dropped here for want of memory */
+    uint32_t keeps;   /* operations that refer to this record */
+    uint32_t sends;   /* transfers that are not settled */
+    uint32_t sent;    /* own requests for it that are under way */
+    uint32_t asker;   /* node + 1 that waits for sends to be 0; 0: none */
+    uint8_t asked;    /* by RECALL or BURY */
+    bool gone;        /* deleted, as this node was told */
+    bool indexed;     /* env->find() knows it */
+    bool pin_counted; /* counts in pinned */
+    bool forgot;      /* (root) copies were dropped here for want of memory */
     struct proto_link parts; /* that name it, of operations */
 
     /* Root records only. */
@@ -201,9 +203,9 @@ size_t proto_object_size(enum proto_type type);
 /* The shutdown of a node; touched by PROTO_TREE_ALL steps. */
 struct proto_node {
     struct proto_env env;
-    bool finished;  /* all its ranks are done */
-    bool stopped;   /* STOP came: the job is over */
-    bool counting;  /* this node's part of the wave has not gone up */
+    bool finished; /* all its ranks are done */
+    bool stopped;  /* STOP came: the job is over */
+    bool counting; /* this node's part of the wave has not gone up */
     uint32_t wave, children_done;
     uint64_t sent_sum, received_sum;
     uint64_t sent_before, received_before; /* manager: the wave before */
@@ -425,9 +427,9 @@ struct proto_hold *proto_read_hold(const struct proto_region *region,
 uint64_t proto_version(const struct proto_region *region);
 
 /*
- * In ARRIVING: the frames of @base, if nobody else refers to it, for the arriving
- * copy to become its next version in place; NULL: @base stays, and what did not
- * change must be copied from it.
+ * In ARRIVING: the frames of @base, if nobody else refers to it, for the
+ * arriving copy to become its next version in place; NULL: @base stays, and
+ * what did not change must be copied from it.
  */
 void *proto_take_base(struct proto_copy *base);
 
@@ -463,11 +465,12 @@ void proto_arrived(struct proto_node *node, struct proto_region *root,
 
 /* The TRANSFER (or BOUNCE) to @to with @ticket and its data has left: the
  * frames are not read any more.  Tree: @root's. */
-void proto_sent(struct proto_node *node, struct proto_region *root,
-                uint32_t to, uint64_t ticket, struct proto_effects *out);
+void proto_sent(struct proto_node *node, struct proto_region *root, uint32_t to,
+                uint64_t ticket, struct proto_effects *out);
 
-/* Before proto_sent(): each copy of a region, whose token is still here, that went
- * with that TRANSFER, and its version. */
+/* Before proto_sent(): each copy that went with that TRANSFER and still is the
+ * current one of its region, which nobody was granted WRITE of since; and its
+ * version. */
 typedef void proto_sent_visit(struct proto_region *region,
                               const struct proto_copy *copy, uint64_t version);
 void proto_sent_each(const struct proto_region *root, uint32_t to,

@@ -92,15 +92,16 @@ void proto_sent_each(const struct proto_region *root, uint32_t to,
         for (l = pins->next; l != pins; l = l->next) {
             const struct proto_pin *pin =
                 CONTAINER(l, const struct proto_pin, link);
-            if (pin->copy && pin->region->owned)
+            if (pin->copy && pin->region->owned &&
+                proto_version(pin->region) == pin->version)
                 visit(pin->region, pin->copy, pin->version);
         }
         return;
     }
 }
 
-void proto_sent(struct proto_node *node, struct proto_region *root,
-                uint32_t to, uint64_t ticket, struct proto_effects *out)
+void proto_sent(struct proto_node *node, struct proto_region *root, uint32_t to,
+                uint64_t ticket, struct proto_effects *out)
 {
     struct step s;
     step_begin(&s, node, out);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory/frames.h"
 #include "memory/limit.h"
 #include "runtime/native_delta.h"
 #include "runtime/native_state.h"
@@ -110,7 +109,7 @@ static int note_placed(struct native_arrival *a, struct proto_copy *copy,
 struct incoming {
     const struct wire_region *region;
     const struct wire_extent *extent;
-    const struct wire_run *run;
+    const struct delta_run *run;
 };
 
 static int sink_pages(struct native_arrival *a, const struct frameset_run *at,
@@ -136,12 +135,10 @@ static int sink_data(struct native_arrival *a, const struct incoming *in,
         return err;
     }
     for (uint64_t i = 0; i < in->region->runs && !err; i++) {
-        const struct wire_run *w = &in->run[i];
-        const struct delta_run run = {w->extent, w->page, w->pages};
+        const struct delta_run *w = &in->run[i];
 
-        err =
-            sink_pages(a, &set->run[w->extent], w->page,
-                       delta_run_bytes(&run, in->extent[w->extent].used_bytes));
+        err = sink_pages(a, &set->run[w->extent], w->page,
+                         delta_run_bytes(w, in->extent[w->extent].used_bytes));
     }
     return err;
 }
@@ -150,7 +147,7 @@ static int sink_data(struct native_arrival *a, const struct incoming *in,
 static bool runs_fit(const struct incoming *in)
 {
     for (uint64_t i = 0; i < in->region->runs; i++) {
-        const struct wire_run *w = &in->run[i];
+        const struct delta_run *w = &in->run[i];
 
         if (w->extent >= in->region->extents ||
             w->page >= in->extent[w->extent].pages ||
@@ -160,18 +157,6 @@ static bool runs_fit(const struct incoming *in)
     return true;
 }
 
-/* What does not come is as in @base. */
-static void copy_base(const struct incoming *in, const struct frameset *to,
-                      const struct native_frames *base)
-{
-    const struct frameset *from = base->set;
-
-    for (uint64_t i = 0; i < from->runs && i < to->runs; i++)
-        if (in->extent[i].used_bytes)
-            frames_copy(&runtime.space, to->run[i].offset, from->run[i].offset,
-                        in->extent[i].used_bytes);
-}
-
 /* The frames of the arriving copy: those of its base if they can be had and the
  * region has not grown, or others. */
 static int frames_for(struct native_arrival *a, struct native_memory *memory,
@@ -179,7 +164,7 @@ static int frames_for(struct native_arrival *a, struct native_memory *memory,
                       const struct incoming *in,
                       struct native_frames **frames_out)
 {
-    const struct native_frames *old;
+    struct native_frames *old;
     int err;
 
     *frames_out = NULL;
@@ -199,9 +184,12 @@ static int frames_for(struct native_arrival *a, struct native_memory *memory,
         *frames_out = proto_take_base(effect->base);
     if (*frames_out)
         return 0;
+    /* What does not come is as in the base. */
     err = native_frames_new(memory, frames_out);
     if (!err)
-        copy_base(in, (*frames_out)->set, old);
+        err = native_frames_copy(*frames_out, old);
+    if (err && *frames_out)
+        native_frames_free(*frames_out);
     return err;
 }
 

@@ -37,19 +37,11 @@ struct native_delta {
     struct page page[];
 };
 
-static uint64_t used_bytes(const struct frameset *set, uint64_t i)
-{
-    const struct extent *e = extent_of(
-        &runtime.space, space_address(&runtime.space, set->run[i].first_page));
-
-    return e ? e->user[EXTENT_USED_BYTES] : 0;
-}
-
-/* A place for the hashes of @pages pages; what is known is kept. */
-static struct native_delta *make_room(struct native_memory *memory,
-                                      uint64_t pages)
+/* A place for the hashes of all pages; what is known is kept. */
+static struct native_delta *make_room(struct native_memory *memory)
 {
     struct native_delta *old = memory->delta, *delta;
+    uint64_t pages = memory->pages;
     size_t bytes = sizeof(*delta) + pages * sizeof(delta->page[0]);
     void *v;
 
@@ -87,7 +79,7 @@ static void note(struct native_delta *delta, const struct frameset *set,
     struct page *page = delta->page;
 
     for (uint64_t i = 0; i < set->runs; page += set->run[i++].pages) {
-        uint64_t used = used_bytes(set, i);
+        uint64_t used = native_used_bytes(&set->run[i]);
         const char *data = space_window(&runtime.space, set->run[i].offset,
                                         set->run[i].pages << PAGE_SHIFT);
 
@@ -141,7 +133,7 @@ static uint64_t list_changed(const struct native_delta *delta,
     uint64_t changed = 0;
 
     for (uint64_t i = 0; i < set->runs; page += set->run[i++].pages) {
-        uint64_t used = used_bytes(set, i);
+        uint64_t used = native_used_bytes(&set->run[i]);
 
         for (uint64_t n = 0; n << PAGE_SHIFT < used; n++) {
             if (page[n].changed <= base)
@@ -157,39 +149,35 @@ static uint64_t list_changed(const struct native_delta *delta,
 /* Nearly all had changed: it was not worth looking. */
 static void missed(struct native_delta *delta)
 {
-    if (++delta->misses < MISSES_MAX)
-        return;
-    delta->pause = 1u << (delta->misses < 6 ? delta->misses : 6);
-    if (delta->pause > PAUSE_MAX)
-        delta->pause = PAUSE_MAX;
+    delta->misses++;
+    if (delta->misses >= MISSES_MAX)
+        delta->pause = delta->misses < 6 ? 1u << delta->misses : PAUSE_MAX;
 }
 
-/* What matters of @set, and the number of its pages. */
-static uint64_t measure(const struct frameset *set, uint64_t *pages_out)
+/* What matters of @set. */
+static uint64_t used_all(const struct frameset *set)
 {
     uint64_t bytes = 0;
 
-    *pages_out = 0;
-    for (uint64_t i = 0; i < set->runs; i++) {
-        bytes += used_bytes(set, i);
-        *pages_out += set->run[i].pages;
-    }
+    for (uint64_t i = 0; i < set->runs; i++)
+        bytes += native_used_bytes(&set->run[i]);
     return bytes;
 }
 
-static bool size_fits(uint64_t bytes)
+/* *bytes_out: what matters of @frames, if that is worth it. */
+static bool size_fits(const struct native_memory *memory,
+                      const struct native_frames *frames, uint64_t *bytes_out)
 {
-    return bytes >= DELTA_BYTES_MIN && bytes <= DELTA_BYTES_MAX;
+    if (memory->pages << PAGE_SHIFT < DELTA_BYTES_MIN)
+        return false;
+    *bytes_out = used_all(frames->set);
+    return *bytes_out >= DELTA_BYTES_MIN && *bytes_out <= DELTA_BYTES_MAX;
 }
-
-/* Versions that were noted after they were sent, since one of them was built
- * upon. */
-static _Atomic uint32_t in_vain;
 
 /* The more were noted in vain, the fewer are. */
 static bool worth_noting(void)
 {
-    uint32_t n = atomic_fetch_add(&in_vain, 1);
+    uint32_t n = atomic_fetch_add(&native.shared->noted_in_vain, 1);
 
     return n < IN_VAIN_MAX || n % IN_VAIN_MAX == 0;
 }
@@ -198,13 +186,13 @@ void native_delta_sent(struct native_memory *memory,
                        const struct native_frames *frames, uint64_t version)
 {
     struct native_delta *delta = memory->delta;
-    uint64_t pages;
+    uint64_t bytes;
 
-    if (!size_fits(measure(frames->set, &pages)) ||
+    if (!size_fits(memory, frames, &bytes) ||
         (delta && (delta->pause || delta->version[0] >= version)) ||
         !worth_noting())
         return;
-    delta = make_room(memory, pages);
+    delta = make_room(memory);
     if (delta)
         note(delta, frames->set, version);
 }
@@ -215,12 +203,11 @@ bool native_delta_since(struct native_memory *memory,
 {
     const struct frameset *set = frames->set;
     struct native_delta *delta;
-    uint64_t bytes, pages, changed;
+    uint64_t bytes, changed;
 
-    bytes = measure(set, &pages);
-    if (!size_fits(bytes))
+    if (!size_fits(memory, frames, &bytes))
         return false;
-    delta = make_room(memory, pages);
+    delta = make_room(memory);
     if (!delta)
         return false;
     if (delta->pause) {
@@ -231,7 +218,7 @@ bool native_delta_since(struct native_memory *memory,
         note(delta, set, version);
     if (!noted(delta, base))
         return false;
-    atomic_store(&in_vain, 0);
+    atomic_store(&native.shared->noted_in_vain, 0);
     changed = list_changed(delta, set, base, runs);
     if (changed <= (bytes >> PAGE_SHIFT) * 3 / 4) {
         delta->misses = 0;

@@ -60,7 +60,7 @@ bool native_delta_since(struct native_memory *memory,
                         const struct native_frames *frames, uint64_t version,
                         uint64_t base, struct delta_runs *runs);
 
-/* @frames, which are @version, have been sent; on the progress thread. */
+/* @frames, which are @version and current, have been sent. */
 void native_delta_sent(struct native_memory *memory,
                        const struct native_frames *frames, uint64_t version);
 

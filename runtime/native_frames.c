@@ -36,7 +36,8 @@ static struct extent *extent_at(uint64_t page)
     return extent_of(&runtime.space, space_address(&runtime.space, page));
 }
 
-/* --- Frames ------------------------------------------------------------------ */
+/* --- Frames ------------------------------------------------------------------
+ */
 
 static void mark_primary(const struct frameset *set, uint64_t used)
 {
@@ -94,6 +95,25 @@ void native_frames_free(struct native_frames *frames)
     control_free(&runtime.space, frames);
 }
 
+uint64_t native_used_bytes(const struct frameset_run *run)
+{
+    const struct extent *e = extent_at(run->first_page);
+
+    return e ? e->user[EXTENT_USED_BYTES] : 0;
+}
+
+int native_frames_copy(struct native_frames *to, struct native_frames *from)
+{
+    uint64_t bytes = 0;
+    int err;
+
+    for (uint64_t i = 0; i < from->set->runs; i++)
+        from->set->run[i].used_bytes = native_used_bytes(&from->set->run[i]);
+    err = frameset_copy(&runtime.space, to->set, from->set, &bytes);
+    runtime_count(native.self, RUNTIME_COUNT_BYTES_COPIED, bytes);
+    return err;
+}
+
 int native_frames_grow(struct native_frames *frames, struct extent *extent)
 {
     const struct frameset_extent e = {
@@ -110,7 +130,8 @@ int native_frames_grow(struct native_frames *frames, struct extent *extent)
     return err;
 }
 
-/* --- Extents ------------------------------------------------------------------- */
+/* --- Extents
+ * ------------------------------------------------------------------- */
 
 int native_memory_new(uint64_t address, uint64_t incarnation,
                       struct native_memory **memory_out)
@@ -225,8 +246,8 @@ static int extent_try(struct native_memory *memory, uint64_t pages,
     if (err == DRASYNC_ENOSPACE && runtime.nodes > 1) {
         err = chunks_ask(pages);
         if (!err)
-            err = extent_new(&runtime.space, pages, memory,
-                             memory->incarnation, extent_out);
+            err = extent_new(&runtime.space, pages, memory, memory->incarnation,
+                             extent_out);
     }
     return err;
 }
@@ -240,8 +261,7 @@ int native_extent_new(struct native_memory *memory, uint64_t pages_min,
         native_evict();
         err = extent_try(memory, pages, extent_out);
     }
-    if ((err == DRASYNC_ENOMEM || err == DRASYNC_ENOSPACE) &&
-        pages_min < pages)
+    if ((err == DRASYNC_ENOMEM || err == DRASYNC_ENOSPACE) && pages_min < pages)
         err = extent_try(memory, pages_min, extent_out);
     if (err)
         return err;
@@ -257,7 +277,8 @@ int native_extent_new(struct native_memory *memory, uint64_t pages_min,
     return 0;
 }
 
-/* --- When memory runs short -------------------------------------------------------- */
+/* --- When memory runs short
+ * -------------------------------------------------------- */
 
 static void drop_copies(uint64_t address, void *arg)
 {

@@ -58,27 +58,10 @@ static int splits_collect(struct splits *splits, struct proto_region *top)
     return err;
 }
 
-static void used_from_extents(struct frameset *set)
-{
-    for (uint64_t i = 0; i < set->runs; i++) {
-        struct frameset_run *run = &set->run[i];
-        struct extent *e = extent_of(
-            &runtime.space, space_address(&runtime.space, run->first_page));
-
-        run->used_bytes = e ? e->user[EXTENT_USED_BYTES] : 0;
-    }
-}
-
 /* Not under the lock: the hold keeps the copies and extents as they are. */
 static int split_copy(struct split *s)
 {
-    uint64_t bytes = 0;
-    int err;
-
-    used_from_extents(s->from->set);
-    err = frameset_copy(&runtime.space, s->to->set, s->from->set, &bytes);
-    runtime_count(native.self, RUNTIME_COUNT_BYTES_COPIED, bytes);
-    return err;
+    return native_frames_copy(s->to, s->from);
 }
 
 static int splits_frames(struct splits *splits)
@@ -99,8 +82,7 @@ static int splits_enter(struct splits *splits)
         struct split *s = &splits->list[i];
 
         effects = native_effects();
-        err = proto_split(&native.node, native.rank, s->region, s->to,
-                          effects);
+        err = proto_split(&native.node, native.rank, s->region, s->to, effects);
         if (!err)
             s->to = NULL;
         native_do(effects, NULL);
@@ -120,14 +102,14 @@ static void splits_free(struct splits *splits)
 
 static int split_once(uint64_t address)
 {
-    struct splits splits = { 0 };
+    struct splits splits = {0};
     struct native_tree tree;
     int err = native_lock(address, &tree);
 
     if (err)
         return err;
-    err = tree.region ? splits_collect(&splits, tree.region)
-                      : DRASYNC_ENOREGION;
+    err =
+        tree.region ? splits_collect(&splits, tree.region) : DRASYNC_ENOREGION;
     if (!err)
         err = splits_frames(&splits);
     native_unlock(&tree);

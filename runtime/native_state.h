@@ -59,9 +59,9 @@ struct native_memory {
     _Atomic uint64_t address;
     uint64_t incarnation;
     uint64_t extents, pages;
-    bool home;                   /* the region was made on this node */
-    bool named;                  /* somebody may have published it */
-    bool touched;                /* the heap, but by the window it had at first */
+    bool home;    /* the region was made on this node */
+    bool named;   /* somebody may have published it */
+    bool touched; /* the heap, but by the window it had at first */
     struct native_delta *delta;  /* native_delta.h; or NULL */
     struct extent *first, *last; /* in the order in which the region got them */
     struct extent *walk;         /* env_extent() gave it last; or NULL */
@@ -87,11 +87,14 @@ struct native_hidden;
 struct native_shared {
     _Atomic uint64_t stamp, ticket, frames_id;
     _Atomic uint64_t regions;
+    /* Versions that were hashed after they were sent, since one of them was
+     * built upon: native_delta.c. */
+    _Atomic uint32_t noted_in_vain;
     struct lock table_lock; /* changes of the table, and of spare[] */
     struct native_entry *entries_free;
     _Atomic(struct native_entry *) buckets[NATIVE_BUCKETS];
     struct native_pool pools[NATIVE_STRIPES][PROTO_TYPES];
-    struct native_pool spare[PROTO_TYPES]; /* under table_lock */
+    struct native_pool spare[PROTO_TYPES];  /* under table_lock */
     _Atomic(struct native_hidden *) hidden; /* native_stock.c */
     struct native_fast fast[NATIVE_STRIPES];
 };
@@ -102,9 +105,9 @@ struct native_shared {
 struct native_wait {
     uint64_t reserved[2];
     struct waiter waiter;
-    bool read, split; /* of the hold that was granted */
+    bool read, split;             /* of the hold that was granted */
     uint64_t incarnation, layout; /* of its region and tree at that moment */
-    struct native_wait *next; /* while unused */
+    struct native_wait *next;     /* while unused */
 };
 
 struct native {
@@ -177,6 +180,13 @@ void native_do(struct proto_effects *effects, struct native_arrival *arrival);
 int native_frames_new(const struct native_memory *memory,
                       struct native_frames **frames_out);
 void native_frames_free(struct native_frames *frames);
+
+/* How much of the extent of @run matters, from its start. */
+uint64_t native_used_bytes(const struct frameset_run *run);
+
+/* Copy what matters of the extents that both have.  Nobody else copies @from
+ * or makes it larger meanwhile. */
+int native_frames_copy(struct native_frames *to, struct native_frames *from);
 
 /* The set has grown by @extent, in the current copy. */
 int native_frames_grow(struct native_frames *frames, struct extent *extent);

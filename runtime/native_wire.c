@@ -66,28 +66,23 @@ static void parcel_piece(struct parcel *p, uint64_t offset, uint64_t bytes)
     };
 }
 
-static uint64_t used_bytes(const struct frameset_run *run)
-{
-    struct extent *e = extent_of(
-        &runtime.space, space_address(&runtime.space, run->first_page));
-
-    return e ? e->user[EXTENT_USED_BYTES] : 0;
-}
-
 /* What changed, instead of all. */
 static void parcel_runs(struct parcel *p, const struct frameset *set,
                         const struct delta_runs *runs)
 {
+    size_t bytes = runs->count * sizeof(runs->run[0]);
+    void *to = parcel_add(p, bytes);
+
+    if (!to)
+        return;
+    if (bytes)
+        memcpy(to, runs->run, bytes);
     for (size_t i = 0; i < runs->count && !p->err; i++) {
         const struct delta_run *changed = &runs->run[i];
         const struct frameset_run *run = &set->run[changed->extent];
-        struct wire_run *w = parcel_add(p, sizeof(*w));
 
-        if (!w)
-            return;
-        *w = (struct wire_run){changed->extent, changed->page, changed->pages};
         parcel_piece(p, run->offset + (changed->page << PAGE_SHIFT),
-                     delta_run_bytes(changed, used_bytes(run)));
+                     delta_run_bytes(changed, native_used_bytes(run)));
     }
 }
 
@@ -119,7 +114,7 @@ static void parcel_region(struct parcel *p, const struct proto_effect *ship)
             return;
         w->first_page = run->first_page;
         w->pages = run->pages;
-        w->used_bytes = used_bytes(run);
+        w->used_bytes = native_used_bytes(run);
         if (w->used_bytes && whole)
             parcel_piece(p, run->offset, w->used_bytes);
     }

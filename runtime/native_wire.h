@@ -4,8 +4,9 @@
  *
  * A message's header is a wire_head, the encoded message, and for each region
  * whose data comes along, in order, a wire_region with its wire_extents and its
- * wire_runs.  The data is the used bytes of all these extents, in the same order;
- * or, if there is a base, of these runs of pages: all else is as in the base.
+ * delta_runs (native_delta.h).  The data is the used bytes of all these
+ * extents, in the same order; or, if there is a base, of these runs of pages:
+ * all else is as in the base.
  */
 #ifndef DRASYNC_RUNTIME_NATIVE_WIRE_H
 #define DRASYNC_RUNTIME_NATIVE_WIRE_H
@@ -26,11 +27,6 @@ struct wire_region {
 
 struct wire_extent {
     uint64_t first_page, pages, used_bytes;
-};
-
-/* The same as struct delta_run: pages of one of the extents. */
-struct wire_run {
-    uint64_t extent, page, pages;
 };
 
 #endif /* DRASYNC_RUNTIME_NATIVE_WIRE_H */

@@ -25,6 +25,7 @@
 #ifndef DRASYNC_RUNTIME_REPLICA_LOCK_H
 #define DRASYNC_RUNTIME_REPLICA_LOCK_H
 
+#include "memory/sanitizer.h"
 #include "runtime/replica_state.h"
 
 /* How often in a row a worker takes the mutex before it leans: at first, and
@@ -33,15 +34,9 @@
 #define REPLICA_LEAN_AFTER_MAX (1u << 20)
 
 /* ThreadSanitizer knows nothing of membarrier. */
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
+#if SANITIZER_THREAD
 #define REPLICA_LEAN_ORDER memory_order_seq_cst
-#endif
-#endif
-#if !defined(REPLICA_LEAN_ORDER) && defined(__SANITIZE_THREAD__)
-#define REPLICA_LEAN_ORDER memory_order_seq_cst
-#endif
-#ifndef REPLICA_LEAN_ORDER
+#else
 #define REPLICA_LEAN_ORDER memory_order_relaxed
 #endif
 
@@ -56,7 +51,8 @@ extern _Atomic(struct replica_heap *) *replica_lean_word;
 /* On every rank, before the first heap is used. */
 void replica_lock_open(void);
 
-/* A heap's lock is made, straight.  Straight again, and as new; by who is in. */
+/* A heap's lock is made, straight.  Straight again, and as new; by who is in.
+ */
 int replica_lock_init(struct replica_heap *heap);
 void replica_lock_reset(struct replica_heap *heap);
 

@@ -16,6 +16,7 @@
 struct header {
     uint64_t round, blocks;
     unsigned char *block[2 * BLOCKS];
+    unsigned char fill[2 * BLOCKS]; /* while it is raced for */
 };
 
 static uint64_t state = 1;
@@ -135,6 +136,80 @@ static void held_while_changed(drasync_region_t r, uint64_t round)
     check_barrier();
 }
 
+/* WRITE is taken and nothing is written: nothing has to be sent. */
+static void nothing_written(drasync_region_t r, uint64_t round)
+{
+    for (int i = 0; i < 4; i++) {
+        if (check_rank == 0) {
+            OK(drasync_acquire(r, DRASYNC_WRITE));
+            OK(drasync_release(r));
+        }
+        check_barrier();
+        OK(drasync_acquire(r, DRASYNC_READ));
+        verify(r, round);
+        OK(drasync_release(r));
+        check_barrier();
+    }
+}
+
+static void race_write(drasync_region_t r, struct header *h)
+{
+    OK(drasync_acquire(r, DRASYNC_WRITE));
+    if (h->blocks < 2 * BLOCKS && number(8) == 0) {
+        h->fill[h->blocks] = 0;
+        grow(r, h, 1);
+        memset(h->block[h->blocks - 1], 0, PAGE);
+    }
+    for (uint32_t n = number(6); n; n--) {
+        uint32_t i = number((uint32_t)h->blocks);
+
+        memset(h->block[i], ++h->fill[i], PAGE);
+    }
+    h->round++;
+    OK(drasync_release(r));
+}
+
+static void race_read(drasync_region_t r, uint64_t *last)
+{
+    struct header *h;
+    void *v;
+
+    OK(drasync_acquire(r, DRASYNC_READ));
+    OK(drasync_get_root(r, &v));
+    h = v;
+    CHECK(h->round >= *last);
+    *last = h->round;
+    for (uint64_t i = 0; i < h->blocks; i++)
+        for (size_t n = 0; n < PAGE; n += 64)
+            CHECK(h->block[i][n] == h->fill[i]);
+    OK(drasync_release(r));
+}
+
+/* Nobody waits: the owner writes again, and the region grows, while what it
+ * shipped before is still under way. */
+static void race(drasync_region_t r)
+{
+    struct header *h;
+    uint64_t last = 0;
+    void *v;
+
+    if (check_rank == 0) {
+        OK(drasync_acquire(r, DRASYNC_WRITE));
+        OK(drasync_get_root(r, &v));
+        h = v;
+        memcpy(h->fill, fill_of, sizeof(h->fill));
+        OK(drasync_release(r));
+    }
+    check_barrier();
+    for (int i = 0; i < 150; i++) {
+        if (check_rank == 0)
+            race_write(r, h);
+        else
+            race_read(r, &last);
+    }
+    check_barrier();
+}
+
 int main(int argc, char **argv)
 {
     drasync_region_t r = NULL;
@@ -176,6 +251,8 @@ int main(int argc, char **argv)
         round_of(r, round++, 0, 8 * BLOCKS, 0);
     for (i = 0; i < 20; i++)
         round_of(r, round++, (int)number((uint32_t)check_ranks), 3, 0);
+    nothing_written(r, round - 1);
+    race(r);
     if (check_rank == 0)
         OK(drasync_delete(r));
     return check_end("reread");
