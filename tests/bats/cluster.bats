@@ -1,7 +1,7 @@
-# Jobs over several hosts: network namespaces with names of their own.
+# Jobs over several hosts: network namespaces with names of their own, two of
+# them and four.
 
 setup_file() {
-  export DRASYNC_CLUSTER=drat
   load common
   if [ "$(id -u)" != 0 ]; then
     skip "network namespaces need root"
@@ -10,12 +10,17 @@ setup_file() {
     skip "this machine does not allow network namespaces"
   fi
   ip netns del drat-probe
-  "$abs_top_srcdir/scripts/cluster" down
-  "$abs_top_srcdir/scripts/cluster" up 2 3>&-
+  local hosts
+  for hosts in 2 4; do
+    cluster "$hosts" down
+    cluster "$hosts" up "$hosts" 3>&-
+  done
 }
 
 teardown_file() {
-  [ "$(id -u)" != 0 ] || "$abs_top_srcdir/scripts/cluster" down
+  [ "$(id -u)" = 0 ] || return 0
+  cluster 2 down
+  cluster 4 down
 }
 
 setup() {
@@ -24,11 +29,22 @@ setup() {
   barnes_hut=$abs_top_builddir/programs/barnes_hut/.libs/barnes_hut
 }
 
-# on_hosts RANKS PROGRAM...: ranks are dealt out to the hosts in turn.
+# The prefix of the names of so many hosts.
+names_of() {
+  [ "$1" = 2 ] && echo drat || echo dras
+}
+
+# cluster HOSTS COMMAND...
+cluster() {
+  DRASYNC_CLUSTER=$(names_of "$1") "$abs_top_srcdir/scripts/cluster" "${@:2}"
+}
+
+# on_hosts HOSTS RANKS PROGRAM...: ranks are dealt out to the hosts in turn.
 on_hosts() {
-  timeout -k 5 60 "$abs_top_srcdir/scripts/cluster" run \
-    -genv LD_LIBRARY_PATH "$libs" -genv LD_PRELOAD "${hosts_preload-$preload}" \
-    -n "$@" </dev/null 3>&-
+  DRASYNC_CLUSTER=$(names_of "$1") timeout -k 5 60 \
+    "$abs_top_srcdir/scripts/cluster" run \
+    -genv LD_LIBRARY_PATH "$libs" -genv LD_PRELOAD "$preload" \
+    -n "${@:2}" </dev/null 3>&-
 }
 
 # The hash in a result line.
@@ -36,22 +52,56 @@ hash_of() {
   sed -n 's/.*hash=\([0-9a-f]*\).*/\1/p'
 }
 
-@test "the hosts of the cluster are nodes of their own" {
-  run -0 on_hosts 4 hostname
+# same_as_on_one HOSTS RANKS PROGRAM...: the result is that of one host.
+same_as_on_one() {
+  local one
+  one=$(mpi_preloaded "${@:2}" | hash_of)
+  [ -n "$one" ]
+  run -0 on_hosts "$@"
+  assert_equal "$(hash_of <<<"$output")" "$one"
+}
+
+@test "the hosts of a cluster are nodes of their own" {
+  run -0 on_hosts 2 4 hostname
   assert_line drat1
   assert_line drat2
+  run -0 on_hosts 4 4 hostname
+  assert_line dras1
+  assert_line dras4
 }
 
-@test "Delaunay preloaded gives the same hash on two hosts as on one" {
-  one=$(mpi_preloaded 4 "${delaunay}_myrmics" "$data/cities.csv" | hash_of)
-  run -0 on_hosts 4 "${delaunay}_myrmics" "$data/cities.csv" --verify
+@test "Delaunay with the Myrmics calls on two hosts is as on one" {
+  same_as_on_one 2 4 "${delaunay}_myrmics" "$data/cities.csv" --verify
   assert_output --partial "verified=yes"
-  [ "$(hash_of <<<"$output")" = "$one" ]
 }
 
-@test "Barnes-Hut preloaded gives the same hash on two hosts as on one" {
-  one=$(mpi_preloaded 4 "${barnes_hut}_myrmics" "$data/solar-system.csv" \
-    --steps 3 | hash_of)
-  run -0 on_hosts 4 "${barnes_hut}_myrmics" "$data/solar-system.csv" --steps 3
-  [ "$(hash_of <<<"$output")" = "$one" ]
+@test "Delaunay with the calls of DRASync on two hosts is as on one" {
+  same_as_on_one 2 4 "${delaunay}_native" --random 20000 --verify
+  assert_output --partial "verified=yes"
+}
+
+@test "Barnes-Hut with the Myrmics calls on two hosts is as on one" {
+  same_as_on_one 2 4 "${barnes_hut}_myrmics" "$data/solar-system.csv" --steps 3
+}
+
+@test "Barnes-Hut with the calls of DRASync on two hosts is as on one" {
+  same_as_on_one 2 4 "${barnes_hut}_native" --plummer 500 --steps 3
+}
+
+@test "Delaunay with the Myrmics calls on four hosts is as on one" {
+  same_as_on_one 4 16 "${delaunay}_myrmics" --random 2000 --verify
+  assert_output --partial "verified=yes"
+}
+
+@test "Delaunay with the calls of DRASync on four hosts is as on one" {
+  same_as_on_one 4 16 "${delaunay}_native" --random 2000 --verify
+  assert_output --partial "verified=yes"
+}
+
+@test "Barnes-Hut with the Myrmics calls on four hosts is as on one" {
+  same_as_on_one 4 8 "${barnes_hut}_myrmics" --plummer 500 --steps 2
+}
+
+@test "Barnes-Hut with the calls of DRASync on four hosts is as on one" {
+  same_as_on_one 4 8 "${barnes_hut}_native" --plummer 500 --steps 2
 }
