@@ -58,10 +58,17 @@ tests_programs_native_exhaust_LDADD = libdrasync.la $(MPI_LIBS)
 
 check_PROGRAMS += tests/programs/native_windows
 tests_programs_native_windows_SOURCES = tests/programs/native_windows.c \
-	tests/programs/native_check.h
+	tests/programs/native_objects.h tests/programs/native_check.h
 tests_programs_native_windows_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_native_windows_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_native_windows_LDADD = libdrasync.la $(MPI_LIBS)
+
+check_PROGRAMS += tests/programs/native_reuse
+tests_programs_native_reuse_SOURCES = tests/programs/native_reuse.c \
+	tests/programs/native_objects.h tests/programs/native_check.h
+tests_programs_native_reuse_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_reuse_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_reuse_LDADD = libdrasync.la $(MPI_LIBS)
 
 check_PROGRAMS += tests/programs/native_fig1
 tests_programs_native_fig1_SOURCES = tests/programs/native_fig1.c

@@ -126,6 +126,15 @@ programs=$abs_top_builddir/tests/programs
   assert_line "windows ok ranks=3"
 }
 
+@test "regions come and go where others were, on one node and on several" {
+  run -0 mpi 1 "$programs/native_reuse"
+  assert_line "reuse ok ranks=1"
+  run -0 mpi 3 "$programs/native_reuse"
+  assert_line "reuse ok ranks=3"
+  DRASYNC_NODE=rank run -0 mpi 3 "$programs/native_reuse"
+  assert_line "reuse ok ranks=3"
+}
+
 @test "small objects fill the memory, and it comes back" {
   DRASYNC_MEMORY=64M run -0 mpi 1 "$programs/native_windows" memory
   assert_line "windows ok ranks=1"

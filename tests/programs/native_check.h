@@ -17,6 +17,16 @@
 
 static int check_rank, check_ranks;
 
+/* For programs with threads. */
+static inline void check_start_threads(int *argc, char ***argv)
+{
+    int level;
+
+    MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &check_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &check_ranks);
+}
+
 static inline void check_start(int *argc, char ***argv)
 {
     MPI_Init(argc, argv);
@@ -53,9 +63,9 @@ static inline void check_code(const char *file, int line, const char *what,
     abort();
 }
 
-#define CHECK(c) ((c) ? (void)0 : check_fail(__FILE__, __LINE__, #c))
+#define CHECK(c)           ((c) ? (void)0 : check_fail(__FILE__, __LINE__, #c))
 #define CODE(call, wanted) check_code(__FILE__, __LINE__, #call, call, wanted)
-#define OK(call) CODE(call, DRASYNC_OK)
+#define OK(call)           CODE(call, DRASYNC_OK)
 
 static inline void check_barrier(void)
 {

@@ -189,7 +189,7 @@ static void race_read(drasync_region_t r, uint64_t *last)
  * shipped before is still under way. */
 static void race(drasync_region_t r)
 {
-    struct header *h;
+    struct header *h = NULL;
     uint64_t last = 0;
     void *v;
 
