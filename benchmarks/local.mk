@@ -5,7 +5,8 @@ noinst_LTLIBRARIES += benchmarks/libbench.la
 benchmarks_libbench_la_SOURCES = \
 	benchmarks/common.c benchmarks/common.h \
 	benchmarks/handover.h benchmarks/objects.h \
-	benchmarks/pages.h benchmarks/reacquire.h
+	benchmarks/pages.h benchmarks/reacquire.h \
+	benchmarks/small_regions.h
 benchmarks_libbench_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 benchmarks_libbench_la_LIBADD = programs/common/libcommon.la
 

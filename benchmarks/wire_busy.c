@@ -3,13 +3,13 @@
  * calls MPI only every 50 ms; 2 ranks on 2 hosts.
  *
  * ours    drasync_acquire() for READ of one of several regions of 64 bytes,
- * each changed since it was read here before, and a look at it theirs
- * MPI_Win_lock(), MPI_Get() of 64 bytes, MPI_Win_unlock()
+ *         each changed since it was read here before, and a look at it
+ * theirs  MPI_Win_lock(), MPI_Get() of 64 bytes, MPI_Win_unlock()
  *
  * The owner computes for 50 ms, looks once into MPI (MPI_Test), and so on,
  * until the other rank has done its reads.
  */
-#include "benchmarks/common.h"
+#include "benchmarks/small_regions.h"
 
 #include <mpi.h>
 
@@ -23,10 +23,7 @@
 
 struct both {
     int rank, regions, gets;
-    struct {
-        drasync_region_t region;
-        volatile uint64_t *object;
-    } made[REGIONS];
+    struct small_region made[REGIONS];
     uint64_t *word;
     MPI_Win win;
 };
@@ -47,16 +44,6 @@ static void compute_until_done(void)
     }
 }
 
-static void change(const struct both *b)
-{
-    for (int i = 0; i < b->regions; i++) {
-        bench_check(drasync_acquire(b->made[i].region, DRASYNC_WRITE),
-                    "acquire");
-        ++*b->made[i].object;
-        bench_check(drasync_release(b->made[i].region), "release");
-    }
-}
-
 static double ours(void *arg)
 {
     struct both *b = arg;
@@ -64,7 +51,7 @@ static double ours(void *arg)
     uint64_t sum = 0;
 
     if (b->rank == 0)
-        change(b);
+        small_regions_change(b->made, b->regions);
     MPI_Barrier(MPI_COMM_WORLD);
     if (b->rank == 0) {
         compute_until_done();
@@ -106,21 +93,6 @@ static double theirs(void *arg)
     return bench_told(ns * 1e-3 / b->gets, 1);
 }
 
-static void make(struct both *b)
-{
-    for (int i = 0; b->rank == 0 && i < b->regions; i++) {
-        drasync_region_t region;
-        void *object;
-
-        bench_check(drasync_new_region(&region), "new_region");
-        bench_check(drasync_alloc(region, BYTES, &object), "alloc");
-        bench_check(drasync_release(region), "release");
-        b->made[i].region = region;
-        b->made[i].object = object;
-    }
-    MPI_Bcast(b->made, sizeof(b->made), MPI_BYTE, 0, MPI_COMM_WORLD);
-}
-
 static void window_make(struct both *b)
 {
     MPI_Win_allocate(BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, (void *)&b->word,
@@ -147,7 +119,7 @@ int main(int argc, char **argv)
     both.regions = bench.tiny ? REGIONS_TINY : REGIONS;
     both.gets = bench.tiny ? GETS_TINY : GETS;
     if (bench.side == BENCH_OURS)
-        make(&both);
+        small_regions_make(bench.rank, both.made, both.regions, BYTES);
     else
         window_make(&both);
     bench_compare(&bench, ours, theirs, &both);

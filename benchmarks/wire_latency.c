@@ -4,11 +4,11 @@
  *
  * ours    drasync_acquire() for READ of one of many regions of 64 bytes, each
  *         changed since it was read here before, and a look at it; the release
- * is not timed.  One after the other, so traffic is recent theirs  64 bytes to
- * and fro, MPI_Send() and MPI_Recv() at both ranks, which both wait inside MPI,
- * each on its core
+ *         is not timed.  One after the other, so traffic is recent
+ * theirs  64 bytes to and fro, MPI_Send() and MPI_Recv() at both ranks, which
+ *         both wait inside MPI, each on its core
  */
-#include "benchmarks/common.h"
+#include "benchmarks/small_regions.h"
 
 #include <mpi.h>
 
@@ -18,10 +18,7 @@
 
 struct both {
     int rank, count;
-    struct {
-        drasync_region_t region;
-        volatile uint64_t *object;
-    } made[COUNT];
+    struct small_region made[COUNT];
 };
 
 static double ours(void *arg)
@@ -31,12 +28,7 @@ static double ours(void *arg)
     uint64_t sum = 0;
 
     if (b->rank == 0)
-        for (int i = 0; i < b->count; i++) {
-            bench_check(drasync_acquire(b->made[i].region, DRASYNC_WRITE),
-                        "acquire");
-            ++*b->made[i].object;
-            bench_check(drasync_release(b->made[i].region), "release");
-        }
+        small_regions_change(b->made, b->count);
     MPI_Barrier(MPI_COMM_WORLD);
     if (b->rank == 1)
         for (int i = 0; i < b->count; i++) {
@@ -69,21 +61,6 @@ static double theirs(void *arg)
     return bench_told((bench_now_ns() - begin) * 1e-3 / b->count, 1);
 }
 
-static void make(struct both *b)
-{
-    for (int i = 0; b->rank == 0 && i < b->count; i++) {
-        drasync_region_t region;
-        void *object;
-
-        bench_check(drasync_new_region(&region), "new_region");
-        bench_check(drasync_alloc(region, BYTES, &object), "alloc");
-        bench_check(drasync_release(region), "release");
-        b->made[i].region = region;
-        b->made[i].object = object;
-    }
-    MPI_Bcast(b->made, sizeof(b->made), MPI_BYTE, 0, MPI_COMM_WORLD);
-}
-
 int main(int argc, char **argv)
 {
     static struct bench bench = {
@@ -100,7 +77,7 @@ int main(int argc, char **argv)
     both.rank = bench.rank;
     both.count = bench.tiny ? COUNT_TINY : COUNT;
     if (bench.side == BENCH_OURS)
-        make(&both);
+        small_regions_make(bench.rank, both.made, both.count, BYTES);
     bench_compare(&bench, ours, theirs, &both);
     return bench_finish(&bench);
 }
