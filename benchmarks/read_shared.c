@@ -2,8 +2,9 @@
  * read_shared - 4 ranks of a node read 64 MiB of another node.
  *
  * ours    drasync_acquire() for READ by each, of a region in which the owner
- * has changed every page; a look at every page theirs  MPI_Bcast() of 64 MiB
- * from there to the 4 ranks, into buffers that are reused; a look at every page
+ *         has changed every page; a look at every page
+ * theirs  MPI_Bcast() of 64 MiB from there to the 4 ranks, into buffers that
+ *         are reused; a look at every page
  *
  * 8 ranks on 2 hosts, of which 3 at the owner's host sleep.  Timed: from a
  * barrier until the slowest of the 4 is through.  The machine may have fewer
