@@ -57,7 +57,7 @@ void proto_encode(const struct proto_message *m, void *bytes)
                              m->version, m->epoch, m->sent,   m->received};
     for (int i = 0; i < 8; i++)
         at = put(at, wide[i], 8);
-    at = put(at, 0, 8);
+    at = put(at, m->after, 8);
     at = put(at, 0, 8);
     if (has_name(m->type)) {
         memcpy(at, m->name, NAME_BYTES);
@@ -95,6 +95,7 @@ static void get_header(const uint8_t *at, struct proto_message *m)
                         &m->version, &m->epoch, &m->sent,   &m->received};
     for (int i = 0; i < 8; i++)
         *wide[i] = get(&at, 8);
+    m->after = get(&at, 8);
 }
 
 static void get_item(const uint8_t *at, struct proto_item *item)
@@ -159,7 +160,7 @@ static unsigned items_of(uint8_t type)
 
 enum {
     REQUEST_FLAGS = PROTO_NOWAIT | PROTO_DELETION | PROTO_DETOUR | PROTO_FRESH |
-                    PROTO_LOST | PROTO_HOMEWARD | PROTO_MORE,
+                    PROTO_LOST | PROTO_HOMEWARD | PROTO_MORE | PROTO_CHAINED,
 };
 
 /* The flags that a message of @type may have. */
@@ -296,6 +297,8 @@ static const char *check_header(const struct proto_env *env,
         return "LOCATED in another tree";
     if (m->type == PROTO_REQUEST && m->items_count > PROTO_WANTED_MAX)
         return "too many parts wanted";
+    if (m->after && !(m->flags & PROTO_CHAINED))
+        return "a place in no line";
     if (transfer && m->items_count == 0)
         return "an empty transfer";
     if (items_of(m->type) & 1u << PROTO_ITEM_DELETED && m->items_count == 0)

@@ -85,6 +85,10 @@ struct proto_op {
     int32_t rank;
     int error;      /* it failed, and waits for its data to arrive */
     uint64_t ticket, sent_epoch;
+    /* Foreign: who had the token at move sent_epoch; and, if it waits for that
+     * in a line, the request before it and its node. */
+    uint32_t via, after_node;
+    uint64_t after;
     struct proto_region *target, *at;
     struct proto_link parts, pins, followers;
     struct proto_link arrivals; /* by_op */
@@ -272,11 +276,21 @@ void request(struct step *s, struct proto_op *op, struct proto_region *r);
 /* The flags with which a local operation asks for @r. */
 uint16_t request_flags(const struct proto_op *op, const struct proto_region *r);
 void make_pending(struct proto_op *op, struct proto_region *r);
+/* Does @op, which waits here, go out by itself when nothing else has? */
+bool is_local(const struct proto_op *op);
 struct proto_op *request_by_ticket(struct proto_region *r, uint64_t ticket);
 void refuse(struct step *s, struct proto_region *r, struct proto_op *op,
             int error);
 /* The answer to @op's request says that the part is deleted, or why not. */
 void request_refused(struct step *s, struct proto_op *op, int error);
+
+/* chain.c */
+bool chain_waits(const struct proto_region *r, const struct proto_message *m);
+bool chain_stays(struct step *s, const struct proto_region *r,
+                 const struct proto_op *op);
+uint32_t chain_join(struct step *s, struct proto_region *r,
+                    struct proto_message *m, uint32_t to);
+void chain_cut(struct step *s, size_t send, struct proto_region *r);
 
 /* transfer_send.c, transfer.c */
 void grant_foreign(struct step *s, struct proto_region *r,

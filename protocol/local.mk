@@ -4,6 +4,7 @@ protocol_sources = \
 	protocol/arrival.c \
 	protocol/bounce.c \
 	protocol/bury.c \
+	protocol/chain.c \
 	protocol/codec.c \
 	protocol/copy.c \
 	protocol/delete.c \

@@ -72,6 +72,8 @@ enum proto_flags {
     PROTO_LOST = 1 << 11,    /* REQUEST: from the home along all hints */
     PROTO_MORE = 1 << 10,    /* REQUEST, waiter: parts of the subtree follow */
     PROTO_HELD = 1 << 8,     /* RECALL: the second question, for holds */
+    PROTO_CHAINED = 1 << 12, /* REQUEST, waiter: has had its place in a line;
+                                waits behind `after`, or at the token only */
 };
 
 /* One flat struct for what all items and messages carry; unused fields are 0. */
@@ -93,6 +95,7 @@ struct proto_message {
     uint64_t root;   /* the tree */
     uint64_t region, incarnation, version, epoch;
     uint64_t sent, received; /* DONE */
+    uint64_t after; /* REQUEST: the receiver's own, to wait behind; 0: none */
     char name[DRASYNC_NAME_MAX + 1]; /* POISON */
     const struct proto_item *items;
 };

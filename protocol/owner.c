@@ -11,6 +11,7 @@ static void tell(struct step *s, const struct proto_message *m, uint32_t home,
     owner->root = m->root;
     owner->region = region;
     owner->via = self_of(s);
+    owner->ticket = m->ticket;
     for (uint32_t i = 0; i < m->items_count; i++) {
         const struct proto_item *token = &m->items[i];
         if (token->kind != PROTO_ITEM_REGION ||
@@ -58,7 +59,10 @@ void on_OWNER(struct step *s, uint32_t from, const struct proto_message *m)
     }
     for (uint32_t i = 0; i < m->items_count; i++) {
         struct proto_region *r = find(s, m->items[i].address);
-        if (r && r->home && r->incarnation == m->items[i].incarnation)
-            learn_hint(s, r, m->via, m->items[i].epoch);
+        if (!r || !r->home || r->incarnation != m->items[i].incarnation)
+            continue;
+        learn_hint(s, r, m->via, m->items[i].epoch);
+        if (r->tail_ticket == m->ticket && r->tail_node == m->via)
+            r->tail_ticket = 0; /* it is no more than where the token is */
     }
 }

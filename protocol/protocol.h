@@ -115,6 +115,8 @@ struct proto_region {
     bool locating;
     uint32_t hint;  /* where the token went, */
     uint64_t epoch; /* and its move that was: grows by one each */
+    uint32_t tail_node;   /* home: the line's last, */
+    uint64_t tail_ticket; /* and its request; 0: there is no line */
 
     struct proto_op *lock; /* a WRITE operation that has got this far */
     uint32_t shared;       /* READ operations that have, and are not done */
@@ -209,6 +211,7 @@ struct proto_node {
     uint32_t wave, children_done;
     uint64_t sent_sum, received_sum;
     uint64_t sent_before, received_before; /* manager: the wave before */
+    uint32_t waiters_max; /* PROTO_WAITERS_MAX, or fewer in the simulator */
     uint32_t faults; /* rules that the simulator breaks on purpose */
 };
 

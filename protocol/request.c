@@ -19,7 +19,7 @@ struct proto_op *request_by_ticket(struct proto_region *r, uint64_t ticket)
     return NULL;
 }
 
-static bool is_local(const struct proto_op *op)
+bool is_local(const struct proto_op *op)
 {
     return op->kind != OP_FOREIGN;
 }
@@ -104,7 +104,10 @@ static void send_request(struct step *s, struct proto_op *op,
     m->via = to;
     m->epoch = r->epoch;
     m->version = op->base && op->base_of == r ? op->base->version : 0;
-    add_wanted(s, send, op, to);
+    uint32_t line = chain_join(s, r, m, to);
+    s->out->effect[send].node = line;
+    if (line == to)
+        add_wanted(s, send, op, to);
 }
 
 void make_pending(struct proto_op *op, struct proto_region *r)
@@ -122,22 +125,6 @@ void request(struct step *s, struct proto_op *op, struct proto_region *r)
         return;
     }
     make_pending(op, r);
-}
-
-/* Does an own request make this the place where the token will come, later
- * than move @epoch? */
-static bool owner_to_be(const struct proto_region *r, uint64_t epoch)
-{
-    if (!r->sent)
-        return false;
-    struct proto_link *head = &r->root->requests;
-    for (struct proto_link *l = head->next; l != head; l = l->next) {
-        struct proto_op *op = CONTAINER(l, struct proto_op, link);
-        if (op->at == r && op->mode == DRASYNC_WRITE &&
-            !(op->flags & PROTO_NOWAIT) && op->sent_epoch > epoch)
-            return true;
-    }
-    return false;
 }
 
 /* An own request found no region, on a way that led back here. */
@@ -203,11 +190,45 @@ static uint32_t next_hop(struct step *s, struct proto_region *r,
     return home;
 }
 
+/* A foreign operation from its message; NULL: no memory. */
+static struct proto_op *foreign(struct step *s, const struct proto_message *m)
+{
+    struct proto_op *op =
+        op_new(s, OP_FOREIGN, -1, NULL, (enum drasync_mode)m->mode, NULL);
+    if (!op)
+        return NULL;
+    op->node = m->node;
+    op->ticket = m->ticket;
+    op->flags = m->flags;
+    op->hops = m->hops;
+    op->sent_epoch = m->epoch;
+    op->via = m->via;
+    op->after = m->after;
+    op->after_node = self_of(s);
+    op->base_version = m->version;
+    return op;
+}
+
+/* It can wait here for the token, and does; false: it must go on. */
+static bool wait_here(struct step *s, struct proto_region *r,
+                      const struct proto_message *m)
+{
+    struct proto_op *op;
+    if (m->node == self_of(s) || !chain_waits(r, m))
+        return false;
+    op = foreign(s, m);
+    if (!op)
+        return false;
+    make_pending(op, r);
+    return true;
+}
+
 static void forward(struct step *s, struct proto_region *r,
                     const struct proto_message *request_message)
 {
     struct proto_message m = *request_message;
     m.hops++;
+    m.after = 0;
     uint32_t to = next_hop(s, r, &m);
     if (m.hops >= PROTO_HOPS_MAX) {
         poison(s, "a request does not find its region");
@@ -219,6 +240,15 @@ static void forward(struct step *s, struct proto_region *r,
     }
     m.items_count = 0;
     m.items = NULL;
+    if (r) {
+        uint32_t line = chain_join(s, r, &m, to);
+        if (line == self_of(s) && wait_here(s, r, &m))
+            return;
+        if (line == self_of(s))
+            m.after = 0; /* there is no memory to wait here */
+        else
+            to = line;
+    }
     *send_message(s, to, PROTO_REQUEST) = m;
 }
 
@@ -232,14 +262,33 @@ static struct proto_message message_of(const struct proto_op *op,
         .flags = op->flags,
         .hops = op->hops,
         .node = op->node,
-        .via = op->sent_epoch ? r->hint : 0,
+        .via = op->via,
         .ticket = op->ticket,
         .root = r->root->address,
         .region = r->address,
         .incarnation = r->incarnation,
         .version = op->base_version,
-        .epoch = 0,
+        .epoch = op->sent_epoch,
     };
+}
+
+/* @op, a foreign one, waits here no more: it goes to its place in the line, or
+ * on after the token. */
+static void send_on(struct step *s, struct proto_op *op,
+                    struct proto_region *r)
+{
+    struct proto_message m = message_of(op, r);
+    if (!op->after || op->after_node == self_of(s)) {
+        forward(s, r, &m);
+        return;
+    }
+    m.hops++;
+    m.after = op->after;
+    if (r->epoch > m.epoch) {
+        m.epoch = r->epoch;
+        m.via = r->hint;
+    }
+    *send_message(s, op->after_node, PROTO_REQUEST) = m;
 }
 
 /* The token is here, for an operation that waited for it elsewhere. */
@@ -272,7 +321,7 @@ void pump(struct step *s, struct proto_region *r)
         struct proto_op *op = CONTAINER(l, struct proto_op, link);
         next = l->next;
         if (is_local(op) ? !(op->flags & PROTO_NOWAIT)
-                         : owner_to_be(r, op->sent_epoch))
+                         : chain_stays(s, r, op))
             continue;
         op_unlist(op);
         if (is_local(op)) {
@@ -280,8 +329,7 @@ void pump(struct step *s, struct proto_region *r)
             next = r->pending.next; /* it may have taken followers along */
             continue;
         }
-        struct proto_message m = message_of(op, r);
-        forward(s, r, &m);
+        send_on(s, op, r);
         op_free(s, op);
     }
     while (r->sent == 0 && !list_empty(&r->pending)) {
@@ -302,22 +350,6 @@ void refuse(struct step *s, struct proto_region *r, struct proto_op *op,
     m->epoch = r->owned ? r->epoch : 0;
     if (op->kind == OP_FOREIGN)
         op_free(s, op);
-}
-
-/* A foreign operation from its message; NULL: no memory. */
-static struct proto_op *foreign(struct step *s, const struct proto_message *m)
-{
-    struct proto_op *op =
-        op_new(s, OP_FOREIGN, -1, NULL, (enum drasync_mode)m->mode, NULL);
-    if (!op)
-        return NULL;
-    op->node = m->node;
-    op->ticket = m->ticket;
-    op->flags = m->flags;
-    op->hops = m->hops;
-    op->sent_epoch = m->epoch;
-    op->base_version = m->version;
-    return op;
 }
 
 static void request_owned(struct step *s, struct proto_region *r,
@@ -373,13 +405,6 @@ void on_REQUEST(struct step *s, uint32_t from, const struct proto_message *m)
         request_owned(s, r, m);
         return;
     }
-    if (m->node != self_of(s) && !(m->flags & PROTO_NOWAIT) &&
-        owner_to_be(r, m->epoch)) {
-        struct proto_op *op = foreign(s, m);
-        if (op) {
-            make_pending(op, r);
-            return;
-        }
-    }
-    forward(s, r, m);
+    if (!wait_here(s, r, m))
+        forward(s, r, m);
 }

@@ -39,33 +39,6 @@ static struct proto_presence *presence_add(struct step *s,
     return p;
 }
 
-static void add_queue(struct step *s, size_t send, struct proto_region *r)
-{
-    while (!list_empty(&r->queue)) {
-        struct proto_op *op = CONTAINER(r->queue.next, struct proto_op, link);
-        op_unlist(op);
-        struct proto_item *item = NULL;
-        if (!FAULT(s, FAULT_LOSE_WAITERS))
-            item = add_item(s, send, PROTO_ITEM_WAITER);
-        if (op->kind != OP_FOREIGN) {
-            op->where = AT_OWNER;
-            op->ticket = s->env->ticket(s->env->ctx);
-            op->sent_epoch = r->epoch + 1;
-            r->sent++;
-            list_insert(&r->root->requests, &op->link);
-        }
-        if (item) {
-            item->node = op->node;
-            item->version = op->ticket;
-            item->mode = op->mode;
-            item->flags = op->kind == OP_FOREIGN ? op->flags
-                                                 : request_flags(op, r);
-        }
-        if (op->kind == OP_FOREIGN)
-            op_free(s, op);
-    }
-}
-
 struct proto_item *token_items(struct step *s, size_t send,
                                struct proto_region *r, uint32_t to)
 {
@@ -88,7 +61,7 @@ struct proto_item *token_items(struct step *s, size_t send,
         item->node = child->owned ? self_of(s) : child->hint;
         item->epoch = child->epoch;
     }
-    add_queue(s, send, r);
+    chain_cut(s, send, r);
     for (l = r->presence.next; l != &r->presence; l = l->next) {
         struct proto_presence *p = CONTAINER(l, struct proto_presence, link);
         if (p->node == to || p->node == self_of(s))

@@ -48,6 +48,8 @@ scenarios = \
 	tests/scenarios/followers.txt \
 	tests/scenarios/forwarding.txt \
 	tests/scenarios/freed.txt \
+	tests/scenarios/line.txt \
+	tests/scenarios/line_of_queue.txt \
 	tests/scenarios/locate.txt \
 	tests/scenarios/lost.txt \
 	tests/scenarios/overlapping.txt \

@@ -89,7 +89,7 @@ void show_message(struct sim *sim, uint32_t from, uint32_t to,
     } flags[] = {{PROTO_NOWAIT, "nowait"},     {PROTO_DELETION, "deletion"},
                  {PROTO_DETOUR, "detour"},     {PROTO_FRESH, "fresh"},
                  {PROTO_SHARED, "shared"},     {PROTO_BUSY, "busy"},
-                 {PROTO_HELD, "held?"}};
+                 {PROTO_HELD, "held?"},        {PROTO_CHAINED, "line"}};
     fprintf(sim->show, "> %u -> %u %s", from, to, proto_message_name(m->type));
     if (m->region)
         show_region(sim, m->region);

@@ -51,6 +51,7 @@ static const struct {
     {"memory-fault", offsetof(struct sim_script, memory_fault)},
     {"data-fault", offsetof(struct sim_script, data_fault)},
     {"bounce-fault", offsetof(struct sim_script, bounce_fault)},
+    {"waiters", offsetof(struct sim_script, waiters)},
     {"faults", offsetof(struct sim_script, faults)},
 };
 

@@ -362,6 +362,8 @@ void world_open(struct sim *sim, struct sim_script *script)
         sim->node[i].ranks_left = script->ranks_per_node;
         proto_node_open(&sim->node[i].proto, &env);
         sim->node[i].proto.faults = script->faults;
+        if (script->waiters)
+            sim->node[i].proto.waiters_max = script->waiters;
     }
 }
 

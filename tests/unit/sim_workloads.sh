@@ -18,10 +18,20 @@ no_more() {
   awk -v a="$few" -v b="$many" 'BEGIN { exit !(b <= a * 1.1 + 0.001) }'
 }
 
-for name in storm storm-chunks ring hot-read gather; do
+for name in storm storm-chunks ring hot hot-read gather; do
   no_more "messages" 5 "$name"
   no_more "at the manager" 10 "$name"
 done
+
+# What waits for one region stands in a line: with each as many messages, at
+# 1,024 nodes as at 64, the first time and later.
+for rounds in 1 4; do
+  few=$("$simulate" workload hot 64 --per-node 1 --rounds $rounds | cut -d, -f5)
+  many=$("$simulate" workload hot 1024 --per-node 1 --rounds $rounds | cut -d, -f5)
+  echo "hot, $rounds rounds: messages: $few with 64 nodes, $many with 1024"
+  awk -v a="$few" -v b="$many" 'BEGIN { exit !(b <= a * 1.1) }'
+done
+
 no_more "time" 7 storm
 no_more "time" 7 ring
 
