@@ -66,6 +66,8 @@ static int map_at(void *address, uint64_t bytes, int fd, uint64_t offset,
         munmap(at, bytes);
         return EEXIST;
     }
+    /* Dumped, the unused rest would be filled.  What shows other frames needs
+     * it too, or the kernel would not join neighbours again. */
     madvise(address, bytes, MADV_DONTDUMP);
     return 0;
 }

@@ -53,13 +53,17 @@ static void data_failed(struct step *s, struct proto_arrival *a)
     }
     for (struct proto_region *r = top; r; r = proto_next(top, r)) {
         struct proto_copy *copy = copy_of(r, a->ticket);
-        if (!copy || !token)
-            continue; /* a reader's copy goes with its pin */
-        token_items(s, send, r, a->node);
-        token_leave(s, r, a->node);
-        r->lock = NULL;
-        count(r, COUNT_BUSY, -1);
-        copy_drop(s, r, copy);
+        if (!copy)
+            continue;
+        if (token) {
+            token_items(s, send, r, a->node);
+            token_leave(s, r, a->node);
+            r->lock = NULL;
+            count(r, COUNT_BUSY, -1);
+            copy_drop(s, r, copy);
+        }
+        /* A reader's copy goes with its pin; what it overwrote goes now. */
+        copies_check(s, r);
     }
     for (struct proto_region *r = top; token && r; r = proto_next(top, r))
         pump(s, r);

@@ -156,15 +156,48 @@ void proto_base_lost(struct proto_region *region, struct proto_copy *copy)
     }
 }
 
-/* That others still believe a taken base to be here does no harm: the version
- * that it was to become is newer, so theirs is current no more. */
-void *proto_take_base(struct proto_copy *base)
+/* The request that the transfer with @ticket answers. */
+static const struct proto_op *asker_of(const struct proto_region *root,
+                                       uint64_t ticket)
 {
-    void *frames = base->frames;
-    if (base->pins || base->sends || base->bases != 1 || base->taken)
+    const struct proto_link *head = &root->arrivals;
+    for (const struct proto_link *l = head->next; l != head; l = l->next) {
+        const struct proto_arrival *a =
+            CONTAINER(l, const struct proto_arrival, link);
+        if (a->ticket == ticket && !a->here)
+            return a->op;
+    }
+    return NULL;
+}
+
+/* May @copy be overwritten with the newer version that comes with @ticket? That
+ * others still believe it to be here does no harm: theirs is current no more.
+ */
+static bool unused(const struct proto_region *r, const struct proto_copy *copy,
+                   uint64_t ticket)
+{
+    if (copy->pins || copy->sends)
+        return false;
+    if (!copy->bases)
+        return true;
+    const struct proto_op *op = asker_of(r->root, ticket);
+    return copy->bases == 1 && op && op->base == copy;
+}
+
+void *proto_take_frames(struct proto_node *node, struct proto_region *region,
+                        const struct proto_copy *copy, struct proto_copy *old)
+{
+    const struct step s = {.node = node};
+    if (!old)
+        old = copy_here(region);
+    if (!old || !old->frames || old->version >= copy->version ||
+        (region->owned && proto_newest(region) != copy))
         return NULL;
-    base->taken = true;
-    base->frames = NULL;
+    void *frames = old->frames;
+    if (!unused(region, old, copy->arriving))
+        return FAULT(&s, FAULT_TAKE_USED) ? frames : NULL;
+    old->taken = true;
+    old->frames = NULL;
     return frames;
 }
 
@@ -264,8 +297,8 @@ void proto_drop_copies(struct proto_node *node, struct proto_region *root,
     step_begin(&s, node, out);
     for (struct proto_region *r = root; r; r = proto_next(root, r)) {
         struct proto_copy *copy = proto_newest(r);
-        if (r->owned || !copy || copy->arriving || copy->pins ||
-            copy->sends || copy->bases)
+        if (r->owned || !copy || copy->arriving || copy->pins || copy->sends ||
+            copy->bases)
             continue;
         root->forgot = true;
         r->present = true; /* others believe that the copy is here */

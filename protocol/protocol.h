@@ -73,7 +73,7 @@ struct proto_copy {
     uint32_t pins;     /* by READ holds, and operations that will be one */
     uint32_t sends;    /* by transfers that read it */
     uint32_t bases;    /* by requests whose answer may be what changed since */
-    bool taken;        /* its frames are being made the next version's */
+    bool taken;        /* its frames are a newer version's now */
     uint64_t arriving; /* ticket of the transfer that brings its data; 0: it is
                           here */
     void *frames;      /* the caller's; NULL in a copy nobody has filled */
@@ -236,7 +236,7 @@ enum proto_effect_kind {
     /* A region of the TRANSFER that is being handled, with its item: the place
      * to look at what the runtime attached about it (extents); copy is where
      * its data goes if data is set, all of it or, with base, maybe only what
-     * changed since base->version: see proto_take_base(). */
+     * changed since base->version: see proto_take_frames(). */
     PROTO_ARRIVING,
     /* After the ARRIVINGs of one TRANSFER: data will come; proto_arrived() is
      * due once, with region, ticket and node. */
@@ -430,11 +430,13 @@ struct proto_hold *proto_read_hold(const struct proto_region *region,
 uint64_t proto_version(const struct proto_region *region);
 
 /*
- * In ARRIVING: the frames of @base, if nobody else refers to it, for the
- * arriving copy to become its next version in place; NULL: @base stays, and
- * what did not change must be copied from it.
+ * In ARRIVING, for data that comes for @copy of @region: the frames of @old, to
+ * be made its next version in place; NULL if somebody else refers to @old,
+ * which then stays.  @old is the base, or NULL for any older copy.  Should the
+ * data not come after all, what was there is lost, which is allowed.
  */
-void *proto_take_base(struct proto_copy *base);
+void *proto_take_frames(struct proto_node *node, struct proto_region *region,
+                        const struct proto_copy *copy, struct proto_copy *old);
 
 /*
  * In ARRIVING: only what changed comes for @copy of @region, but there is no

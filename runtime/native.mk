@@ -20,6 +20,13 @@ tests_programs_native_contract_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_native_contract_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_native_contract_LDADD = libdrasync.la $(MPI_LIBS)
 
+check_PROGRAMS += tests/programs/native_inplace
+tests_programs_native_inplace_SOURCES = tests/programs/native_inplace.c \
+	tests/programs/native_check.h
+tests_programs_native_inplace_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_inplace_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_inplace_LDADD = libdrasync.la $(MPI_LIBS)
+
 check_PROGRAMS += tests/programs/native_reread
 tests_programs_native_reread_SOURCES = tests/programs/native_reread.c \
 	tests/programs/native_check.h

@@ -157,22 +157,17 @@ static bool runs_fit(const struct incoming *in)
     return true;
 }
 
-/* The frames of the arriving copy: those of its base if they can be had and the
- * region has not grown, or others. */
-static int frames_for(struct native_arrival *a, struct native_memory *memory,
-                      const struct proto_effect *effect,
-                      const struct incoming *in,
-                      struct native_frames **frames_out)
+/* Only what changed comes: *old_out is what the rest is like, unless that is
+ * lost. */
+static int base_of(struct native_arrival *a, const struct proto_effect *effect,
+                   const struct incoming *in, struct native_frames **old_out)
 {
-    struct native_frames *old;
-    int err;
+    struct native_frames *old = NULL;
 
-    *frames_out = NULL;
-    if (!in->region->base)
-        return native_frames_new(memory, frames_out);
+    *old_out = NULL;
     if (!effect->base) {
         proto_base_lost(effect->region, effect->copy);
-        return native_frames_new(memory, frames_out);
+        return 0;
     }
     old = effect->base->frames;
     if (effect->base->version != in->region->base || !old ||
@@ -180,16 +175,41 @@ static int frames_for(struct native_arrival *a, struct native_memory *memory,
         broken(a, "what changed since a version that is not here");
         return a->err;
     }
-    if (old->set->runs == in->region->extents)
-        *frames_out = proto_take_base(effect->base);
-    if (*frames_out)
-        return 0;
-    /* What does not come is as in the base. */
-    err = native_frames_new(memory, frames_out);
-    if (!err)
-        err = native_frames_copy(*frames_out, old);
-    if (err && *frames_out)
-        native_frames_free(*frames_out);
+    *old_out = old;
+    return 0;
+}
+
+/*
+ * The frames of the arriving copy: those of an older copy that nobody uses, so
+ * that nothing is to be mapped or entered, if the region has not grown; or
+ * others.
+ */
+static int frames_for(struct native_arrival *a, struct native_memory *memory,
+                      const struct proto_effect *effect,
+                      const struct incoming *in,
+                      struct native_frames **frames_out)
+{
+    struct native_frames *base = NULL, *frames = NULL;
+    int err = in->region->base ? base_of(a, effect, in, &base) : 0;
+
+    if (err)
+        return err;
+    if (!base || base->set->runs == in->region->extents)
+        frames = proto_take_frames(&native.node, effect->region, effect->copy,
+                                   base ? effect->base : NULL);
+    if (frames && frames->set->runs < in->region->extents) {
+        native_frames_free(frames);
+        frames = NULL;
+    }
+    if (!frames) {
+        err = native_frames_new(memory, &frames);
+        /* What does not come is as in the base. */
+        if (!err && base)
+            err = native_frames_copy(frames, base);
+        if (err && frames)
+            native_frames_free(frames);
+    }
+    *frames_out = frames;
     return err;
 }
 

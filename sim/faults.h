@@ -12,6 +12,7 @@ enum sim_fault {
     FAULT_LOSE_WAITERS = 1 << 6, /* do not send the queue along */
     FAULT_EARLY_STOP = 1 << 7,   /* stop at the first count */
     FAULT_BLIND_DELETE = 1 << 8, /* delete what others read */
+    FAULT_TAKE_USED = 1 << 9,    /* overwrite what is read */
 };
 
 #endif

@@ -145,36 +145,36 @@ static struct sim_data *data_of(struct sim *sim, uint32_t node,
     return data;
 }
 
-/* Frames for what arrives: new ones, or those of the copy it builds on. */
-static struct sim_frames *frames_for(struct sim *sim,
+/* Frames for what arrives: new ones, or those of an older copy. */
+static struct sim_frames *frames_for(struct sim *sim, uint32_t node,
                                      const struct proto_effect *e,
                                      uint64_t base)
 {
+    struct proto_node *proto = &sim->node[node].proto;
     struct sim_frames *frames = NULL;
-    if (base) {
-        if (!e->base)
-            proto_base_lost(e->region, e->copy);
-        else if (e->base->version != base || !e->base->frames)
-            sim_found(sim, "data builds on what node %u did not keep",
-                      e->node);
-        else
-            frames = proto_take_base(e->base);
-    }
+    if (base && !e->base)
+        proto_base_lost(e->region, e->copy);
+    else if (base && (e->base->version != base || !e->base->frames))
+        sim_found(sim, "data builds on what node %u did not keep", node);
+    else
+        frames =
+            proto_take_frames(proto, e->region, e->copy, base ? e->base : NULL);
     if (!frames)
         return frames_new(sim, 0);
     frames->tag = 0; /* neither the old version nor the new one */
     return frames;
 }
 
-static void arriving(struct sim *sim, const struct proto_effect *e,
-                     struct sim_packet *packet)
+static void arriving(struct sim *sim, uint32_t node,
+                     const struct proto_effect *e, struct sim_packet *packet)
 {
     e->region->memory = oracle_of(sim, e->region);
     if (!e->data)
         return;
     for (uint32_t i = 0; packet && packet->data && i < packet->data->count; i++)
         if (packet->data->part[i].item == e->item) {
-            e->copy->frames = frames_for(sim, e, packet->data->part[i].base);
+            e->copy->frames =
+                frames_for(sim, node, e, packet->data->part[i].base);
             packet->data->part[i].target = e->copy->frames;
             return;
         }
@@ -218,7 +218,7 @@ static void effect_run(struct sim *sim, uint32_t id, struct proto_effects *out,
                     data_of(sim, id, out, i));
         break;
     case PROTO_ARRIVING:
-        arriving(sim, e, packet);
+        arriving(sim, id, e, packet);
         break;
     case PROTO_EXPECT:
         if (!packet || !packet->data) {
@@ -315,8 +315,8 @@ static void packet_run(struct sim *sim, struct sim_packet *packet)
     struct proto_item *items = malloc((count + 1) * sizeof(*items));
     struct proto_message m;
     const char *why;
-    if (proto_decode(&node->proto.env, packet->bytes, packet->size_bytes,
-                     items, &m, &why)) {
+    if (proto_decode(&node->proto.env, packet->bytes, packet->size_bytes, items,
+                     &m, &why)) {
         sim_found(sim, "node %u got a bad message (%s): %s", packet->to,
                   proto_message_name(m.type), why);
     } else {

@@ -89,6 +89,11 @@ programs=$abs_top_builddir/tests/programs
   assert_line "reread ok ranks=4"
 }
 
+@test "what comes again comes to where it was, unless that is being read" {
+  DRASYNC_NODE=2 run -0 mpi 4 "$programs/native_inplace"
+  assert_line "inplace ok ranks=4"
+}
+
 @test "memory runs out: an error at the call, and all goes on" {
   # What is short differs: data, records of control memory, or both.
   for DRASYNC_MEMORY in 48M 64M 100M; do

@@ -59,4 +59,6 @@ caught 32 "pages: "
 caught 64 "starvation: "
 caught 128 "shutdown: "
 caught 256 "delete: " 1 20000
+caught 512 "pins: #"
+caught 512 "freshness: "
 exit $((failures > 0))

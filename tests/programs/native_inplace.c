@@ -1,0 +1,149 @@
+/*
+ * A region comes to a node again and again, to be read or written: what comes
+ * goes to where the older version lay, so that nothing has to be mapped; unless
+ * somebody there still reads that.
+ *
+ * native_inplace       4 ranks on 2 nodes of 2
+ */
+#include <stdbool.h>
+
+#include "native_check.h"
+
+#define PARTS  20
+#define ROUNDS 12
+
+static drasync_region_t top;
+static uint64_t *word[PARTS];
+
+/* Where in the data file this process sees @at. */
+static unsigned long long place_of(const void *at)
+{
+    unsigned long long from, to, offset;
+    char line[512];
+    FILE *maps = fopen("/proc/self/maps", "r");
+
+    CHECK(maps);
+    while (fgets(line, sizeof(line), maps))
+        if (sscanf(line, "%llx-%llx %*s %llx", &from, &to, &offset) == 3 &&
+            (uintptr_t)at >= from && (uintptr_t)at < to) {
+            fclose(maps);
+            return offset + ((uintptr_t)at - from);
+        }
+    check_fail(__FILE__, __LINE__, "an object is mapped");
+    return 0;
+}
+
+static void make(void)
+{
+    for (int i = 0; check_rank == 0 && i < PARTS; i++) {
+        drasync_region_t r;
+        void *v;
+
+        if (i == 0)
+            OK(drasync_new_region(&top));
+        else
+            OK(drasync_new_subregion(top, &r));
+        OK(drasync_alloc(i ? r : top, 3000, &v));
+        word[i] = v;
+        *word[i] = 0;
+    }
+    if (check_rank == 0)
+        OK(drasync_release(top));
+    MPI_Bcast(&top, sizeof(top), MPI_BYTE, 0, MPI_COMM_WORLD);
+    MPI_Bcast(word, sizeof(word), MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+
+static void write_all(uint64_t was)
+{
+    OK(drasync_acquire(top, DRASYNC_WRITE));
+    for (int i = 0; i < PARTS; i++) {
+        CHECK(*word[i] == was);
+        ++*word[i];
+    }
+    OK(drasync_release(top));
+}
+
+static void verify(uint64_t value)
+{
+    for (int i = 0; i < PARTS; i++)
+        CHECK(*word[i] == value);
+}
+
+static void read_all(uint64_t value)
+{
+    OK(drasync_acquire(top, DRASYNC_READ));
+    verify(value);
+    OK(drasync_release(top));
+}
+
+/* @moves: the right to write goes to and fro; else rank 0 writes, 2 reads. */
+static void in_place(uint64_t *value, bool moves)
+{
+    unsigned long long first[PARTS] = {0};
+
+    for (int round = 0; round < ROUNDS; round++) {
+        bool turn = moves && round % 2;
+
+        if (check_rank == (turn ? 2 : 0))
+            write_all(*value);
+        ++*value;
+        check_barrier();
+        if (check_rank == 2)
+            read_all(*value);
+        for (int i = 0; check_rank == 2 && i < PARTS; i++) {
+            if (round == 0)
+                first[i] = place_of(word[i]);
+            CHECK(place_of(word[i]) == first[i]);
+        }
+        check_barrier();
+    }
+}
+
+/* Rank 3 reads on, while 2, on its node, gets what is newer. */
+static void not_where_it_is_read(uint64_t *value, bool moves)
+{
+    uint64_t old = *value;
+
+    if (check_rank == 3) {
+        OK(drasync_acquire(top, DRASYNC_READ));
+        verify(old);
+    }
+    check_barrier();
+    for (int round = 0; round < 3; round++) {
+        if (check_rank == 0)
+            write_all(*value);
+        ++*value;
+        check_barrier();
+        if (check_rank == 2 && moves)
+            write_all(*value);
+        *value += moves;
+        if (check_rank == 2)
+            read_all(*value);
+        if (check_rank == 3)
+            verify(old);
+        check_barrier();
+    }
+    if (check_rank == 3) {
+        OK(drasync_release(top));
+        read_all(*value);
+    }
+    check_barrier();
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t value = 0;
+
+    check_start(&argc, &argv);
+    CHECK(check_ranks == 4);
+    make();
+    for (int i = 0; i < 2; i++) {
+        in_place(&value, false);
+        not_where_it_is_read(&value, false);
+        in_place(&value, true);
+        not_where_it_is_read(&value, true);
+    }
+    if (check_rank == 0)
+        OK(drasync_delete(top));
+    return check_end("inplace");
+}
