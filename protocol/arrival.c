@@ -37,6 +37,8 @@ static void data_here(struct step *s, struct proto_arrival *a)
         if (!copy)
             continue;
         copy->arriving = 0;
+        if (!list_empty(&r->pending))
+            mark_serve(s, r);
         copies_check(s, r);
     }
 }

@@ -95,6 +95,8 @@ static bool kept(const struct proto_region *r, const struct proto_copy *copy)
 void copy_drop(struct step *s, struct proto_region *r, struct proto_copy *copy)
 {
     list_remove(&copy->link);
+    if (copy->arriving && !list_empty(&r->pending))
+        mark_serve(s, r);
     struct proto_effect *e = effect(s, PROTO_COPY_RELEASED);
     e->region = r;
     e->frames = copy->frames;

@@ -53,6 +53,20 @@ uint16_t request_flags(const struct proto_op *op, const struct proto_region *r)
     return flags;
 }
 
+/*
+ * Nobody can, or should, ask for @r now: it is being located, or data of it is
+ * on its way here, which who asks now would be sent once more.
+ */
+static bool must_wait(const struct proto_region *r)
+{
+    if (r->locating)
+        return true;
+    for (struct proto_link *l = r->copies.next; l != &r->copies; l = l->next)
+        if (CONTAINER(l, struct proto_copy, link)->arriving)
+            return true;
+    return false;
+}
+
 /* Where the token of @r is looked for. */
 static uint32_t place_of(struct step *s, const struct proto_region *r)
 {
@@ -68,7 +82,7 @@ static void add_wanted(struct step *s, size_t send, const struct proto_op *op,
          l = l->next, left--) {
         const struct proto_region *r =
             CONTAINER(l, struct proto_part, link)->region;
-        if (!r || r->dead || r->gone || r->owned || r->locating ||
+        if (!r || r->dead || r->gone || r->owned || must_wait(r) ||
             place_of(s, r) != to)
             return;
         struct proto_item *item = add_item(s, send, PROTO_ITEM_WANTED);
@@ -120,7 +134,8 @@ void make_pending(struct proto_op *op, struct proto_region *r)
 
 void request(struct step *s, struct proto_op *op, struct proto_region *r)
 {
-    if (!r->locating && ((op->flags & PROTO_NOWAIT) || r->sent == 0)) {
+    if (op->flags & PROTO_NOWAIT ? !r->locating
+                                 : r->sent == 0 && !must_wait(r)) {
         send_request(s, op, r);
         return;
     }
@@ -332,7 +347,7 @@ void pump(struct step *s, struct proto_region *r)
         send_on(s, op, r);
         op_free(s, op);
     }
-    while (r->sent == 0 && !list_empty(&r->pending)) {
+    while (r->sent == 0 && !must_wait(r) && !list_empty(&r->pending)) {
         struct proto_op *op =
             CONTAINER(r->pending.next, struct proto_op, link);
         op_unlist(op);

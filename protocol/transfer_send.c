@@ -86,6 +86,8 @@ static bool add_region(struct step *s, struct answer *a, struct proto_region *r)
     struct proto_presence *p = presence_of(r, a->op->node);
     uint64_t version = proto_version(r);
     bool data = !p || p->version != version || (a->op->flags & PROTO_FRESH);
+    if (r == a->top && !write && a->op->base_version == version)
+        data = false; /* it keeps that, and has not settled it yet */
     if (!p && !write) {
         p = presence_add(s, r, a->op->node);
         if (!p)

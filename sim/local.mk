@@ -57,6 +57,8 @@ scenarios = \
 	tests/scenarios/pinned_other_node.txt \
 	tests/scenarios/pinned_same_node.txt \
 	tests/scenarios/poison.txt \
+	tests/scenarios/read_arriving.txt \
+	tests/scenarios/read_known.txt \
 	tests/scenarios/read_parts.txt \
 	tests/scenarios/refused.txt \
 	tests/scenarios/reused_unawares.script \
