@@ -26,8 +26,11 @@ void bounce(struct step *s, struct proto_region *r, uint32_t from,
             struct proto_item *own = add_item(s, send, PROTO_ITEM_PRESENCE);
             own->node = self_of(s);
             struct proto_region *x = find(s, address);
-            if (x && x->incarnation == incarnation)
-                learn_hint(s, x, from, epoch);
+            if (!x || x->incarnation != incarnation)
+                continue;
+            learn_hint(s, x, from, epoch);
+            if (x->presence_count)
+                own->flags = PROTO_MORE;
         }
     }
     send_about(s, from, PROTO_SETTLED, r, m->ticket)->error = DRASYNC_ENOMEM;

@@ -94,12 +94,7 @@ void bury_end(struct step *s, struct proto_op *op)
     }
     free_all(s, op);
     for (r = top; r; r = next_locked(op, r)) {
-        while (!list_empty(&r->presence)) {
-            struct proto_presence *p =
-                CONTAINER(r->presence.next, struct proto_presence, link);
-            list_remove(&p->link);
-            give(s, PROTO_PRESENCE, p);
-        }
+        presence_end(s, r);
         set_owned(r, false);
         copies_check(s, r);
     }

@@ -148,8 +148,9 @@ static unsigned items_of(uint8_t type)
         return 1u << PROTO_ITEM_OWNED;
     case PROTO_FREED:
         return 1u << PROTO_ITEM_EXTENT | 1u << PROTO_ITEM_DELETED;
-    case PROTO_RECALL:
     case PROTO_RECALLED:
+        return 1u << PROTO_ITEM_DELETED | 1u << PROTO_ITEM_PRESENCE;
+    case PROTO_RECALL:
     case PROTO_BURY:
     case PROTO_BURIED:
         return 1u << PROTO_ITEM_DELETED;
@@ -172,9 +173,9 @@ static unsigned flags_of(uint8_t type)
     case PROTO_TRANSFER:
         return PROTO_SHARED;
     case PROTO_RECALL:
-        return PROTO_HELD;
+        return PROTO_HELD | PROTO_MORE;
     case PROTO_RECALLED:
-        return PROTO_BUSY;
+        return PROTO_BUSY | PROTO_MORE;
     case PROTO_STOP:
         return PROTO_AGAIN;
     default:
@@ -189,6 +190,8 @@ static unsigned item_flags_of(uint8_t kind)
         return PROTO_DATA;
     case PROTO_ITEM_WAITER:
         return REQUEST_FLAGS;
+    case PROTO_ITEM_PRESENCE:
+        return PROTO_MORE;
     default:
         return 0;
     }
@@ -221,8 +224,10 @@ static const char *check_place(const struct proto_message *m,
     if (transfer && i > 0 && item[-1].kind == PROTO_ITEM_TODO &&
         item->kind != PROTO_ITEM_TODO)
         return "an item after what is not sent";
-    if (about_region && m->mode != DRASYNC_WRITE)
+    if (transfer && about_region && m->mode != DRASYNC_WRITE)
         return "a token's items without a token";
+    if (!transfer && about_region && (i == 0 || !(m->flags & PROTO_MORE)))
+        return "nodes that nobody asked for";
     if (tree && item->parent == item->address)
         return "a region that is its own parent";
     if (tree && !item->parent &&

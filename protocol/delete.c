@@ -43,39 +43,46 @@ static bool sends_left(struct proto_op *op)
     return false;
 }
 
-/* The next node after @node (-1: the first), in order of number, that may know
- * a region of @op's; -1: no more. */
-static int64_t next_knower(struct step *s, struct proto_op *op, int64_t node)
+/* Is @p to be told, of those that @flags are for? */
+static bool to_tell(const struct proto_presence *p, uint64_t mark,
+                    uint16_t flags)
 {
-    struct proto_region *top = op->target;
-    int64_t next = -1;
-    for (struct proto_region *r = top; r; r = next_locked(op, r)) {
-        struct proto_link *l;
-        for (l = r->presence.next; l != &r->presence; l = l->next) {
-            int64_t knower = CONTAINER(l, struct proto_presence, link)->node;
-            if (knower > node && knower != self_of(s) &&
-                (next < 0 || knower < next))
-                next = knower;
-        }
-    }
-    return next;
+    return p && p->told != mark && (p->more || !(flags & PROTO_MORE));
 }
 
-/* One message to each node that may know regions of the subtree, about all of
- * those; an answer is awaited about each. */
+/* One message to @node about all regions of the subtree, from @r on, that it
+ * may know; an answer is awaited about each. */
+static void tell_node(struct step *s, struct proto_op *op, uint32_t node,
+                      struct proto_region *r, enum proto_message_type type,
+                      uint16_t flags, uint64_t mark)
+{
+    size_t send = s->out->count;
+    send_about(s, node, type, op->target, 0)->flags = flags;
+    for (; r; r = next_locked(op, r)) {
+        struct proto_presence *p = presence_of(r, node);
+        if (!to_tell(p, mark, flags))
+            continue;
+        p->told = mark;
+        add_deleted(s, send, r);
+        op->awaiting++;
+    }
+}
+
+/* Each node that may know regions of the subtree; with MORE only those that
+ * know of others, and have not been asked by this delete. */
 static void tell_presence(struct step *s, struct proto_op *op,
                           enum proto_message_type type, uint16_t flags)
 {
+    uint64_t mark =
+        flags & PROTO_MORE ? op->ticket : s->env->ticket(s->env->ctx);
     struct proto_region *top = op->target;
-    int64_t node = -1;
-    while ((node = next_knower(s, op, node)) >= 0) {
-        size_t send = s->out->count;
-        send_about(s, (uint32_t)node, type, top, 0)->flags = flags;
-        for (struct proto_region *r = top; r; r = next_locked(op, r)) {
-            if (!presence_of(r, (uint32_t)node))
-                continue;
-            add_deleted(s, send, r);
-            op->awaiting++;
+    for (struct proto_region *r = top; r; r = next_locked(op, r)) {
+        for (struct proto_link *l = r->presence.next; l != &r->presence;
+             l = l->next) {
+            const struct proto_presence *p =
+                CONTAINER(l, struct proto_presence, link);
+            if (p->node != self_of(s) && to_tell(p, mark, flags))
+                tell_node(s, op, p->node, r, type, flags, mark);
         }
     }
 }
@@ -99,6 +106,13 @@ static void kill_subtree(struct step *s, struct proto_op *op)
         region_end_waiting(s, r);
 }
 
+/* Nothing is deleted. */
+static void give_up(struct step *s, struct proto_op *op, int error)
+{
+    op->stage = DELETE_GATHER;
+    op_fail(s, op, error);
+}
+
 /* A stage is over: nothing is awaited, go on to the next. */
 void delete_next(struct step *s, struct proto_op *op)
 {
@@ -106,6 +120,20 @@ void delete_next(struct step *s, struct proto_op *op)
         return;
     if (op->stage == DELETE_GATHER)
         return;
+    if (op->stage == DELETE_KNOWERS) {
+        if (!op->error)
+            tell_presence(s, op, PROTO_RECALL, PROTO_MORE);
+        if (op->awaiting)
+            return;
+        if (op->error) {
+            give_up(s, op, op->error);
+            return;
+        }
+        op->stage = DELETE_SENDS;
+        tell_presence(s, op, PROTO_RECALL, 0);
+        if (op->awaiting)
+            return;
+    }
     if (op->stage == DELETE_SENDS) {
         if (sends_left(op))
             return;
@@ -117,8 +145,7 @@ void delete_next(struct step *s, struct proto_op *op)
     if (op->stage == DELETE_HOLDS) {
         if ((op->busy || read_by_others(op)) &&
             !FAULT(s, FAULT_BLIND_DELETE)) {
-            op->stage = DELETE_GATHER;
-            op_fail(s, op, DRASYNC_EBUSY);
+            give_up(s, op, DRASYNC_EBUSY);
             return;
         }
         kill_subtree(s, op);
@@ -134,7 +161,7 @@ void delete_next(struct step *s, struct proto_op *op)
 void delete_locked(struct step *s, struct proto_op *op)
 {
     op_settle(s, op);
-    op->stage = DELETE_SENDS;
-    tell_presence(s, op, PROTO_RECALL, 0);
+    op->stage = DELETE_KNOWERS;
+    op->ticket = s->env->ticket(s->env->ctx);
     delete_next(s, op);
 }

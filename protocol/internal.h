@@ -72,7 +72,8 @@ struct proto_part {
 
 enum op_kind { OP_ACQUIRE, OP_DELETE, OP_FOREIGN };
 enum op_where { AT_NOTHING, AT_QUEUE, AT_PENDING, AT_OWNER, AT_LEADER };
-enum delete_stage { DELETE_GATHER, DELETE_SENDS, DELETE_HOLDS, DELETE_BURY };
+enum delete_stage { DELETE_GATHER, DELETE_KNOWERS, DELETE_SENDS, DELETE_HOLDS,
+                    DELETE_BURY };
 
 struct proto_op {
     struct proto_link link; /* where: queue, pending, requests, followers */
@@ -128,7 +129,10 @@ struct proto_arrival {
 struct proto_presence {
     struct proto_link link;
     uint32_t node;
+    bool more;        /* that node knows of others */
     uint64_t version; /* of the newest copy that node has */
+    uint64_t told;    /* the question or order it was last told: a ticket */
+    struct proto_presence *below[2];
 };
 
 /* --- The step ------------------------------------------------------------- */
@@ -292,6 +296,22 @@ uint32_t chain_join(struct step *s, struct proto_region *r,
                     struct proto_message *m, uint32_t to);
 void chain_cut(struct step *s, size_t send, struct proto_region *r);
 
+/* presence.c */
+struct proto_presence *presence_of(struct proto_region *r, uint32_t node);
+/* Found or added; NULL: no memory. */
+struct proto_presence *presence_add(struct step *s, struct proto_region *r,
+                                    uint32_t node, uint64_t version, bool more);
+void presence_end(struct step *s, struct proto_region *r);
+/* What goes along with @r's token to @to; and what becomes of the list then. */
+void presence_items(struct step *s, size_t send, const struct proto_region *r,
+                    uint32_t to);
+void presence_leave(struct step *s, struct proto_region *r);
+/* Of each region of @m, a RECALL with MORE: whom this node knows; and what a
+ * delete makes of the answer, 0 or DRASYNC_ENOMEM. */
+void presence_answer(struct step *s, size_t send,
+                     const struct proto_message *m);
+int presence_answered(struct step *s, const struct proto_message *m);
+
 /* transfer_send.c, transfer.c */
 void grant_foreign(struct step *s, struct proto_region *r,
                    struct proto_op *op);
@@ -302,7 +322,6 @@ void sending_settled(struct step *s, struct proto_region *root, uint32_t node,
 struct proto_item *token_items(struct step *s, size_t send,
                                struct proto_region *r, uint32_t to);
 void token_leave(struct step *s, struct proto_region *r, uint32_t to);
-struct proto_presence *presence_of(struct proto_region *r, uint32_t node);
 void bounce(struct step *s, struct proto_region *r, uint32_t from,
             const struct proto_message *m);
 /* Tell the home of @m's region, or the homes of all its tokens, that they are

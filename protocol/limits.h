@@ -20,6 +20,8 @@ enum {
     PROTO_HOPS_DETOUR = 2,
     /* Requests that travel with a token; the others wait in a line. */
     PROTO_WAITERS_MAX = 32,
+    /* Nodes known to have been at a region, which travel with its token. */
+    PROTO_PRESENCE_MAX = 32,
     /* Hops from which the requester tells the home who has the region now. */
     PROTO_HOPS_LONG = 3,
     /* Forwards of one request; more means that the hints are broken. */

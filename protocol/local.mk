@@ -17,6 +17,7 @@ protocol_sources = \
 	protocol/message.c \
 	protocol/op.c \
 	protocol/owner.c \
+	protocol/presence.c \
 	protocol/protocol.h \
 	protocol/recall.c \
 	protocol/refused.c \

@@ -36,6 +36,7 @@ void proto_node_open(struct proto_node *node, const struct proto_env *env)
     memset(node, 0, sizeof(*node));
     node->env = *env;
     node->waiters_max = PROTO_WAITERS_MAX;
+    node->presence_max = PROTO_PRESENCE_MAX;
     node->wave = 1;
     node->counting = true;
 }

@@ -127,7 +127,10 @@ struct proto_region {
         copies; /* by version, newest first; the first is current if owned */
     struct proto_link queue;    /* owner: requests in order of arrival */
     struct proto_link pending;  /* not owner: requests that must wait here */
-    struct proto_link presence; /* owner: nodes that may have copies or hints */
+    /* Nodes that may have copies or hints: presence.c. */
+    struct proto_link presence;
+    struct proto_presence *presence_top;
+    uint32_t presence_count;
 
     uint64_t version; /* of the current copy, when the token came */
     uint64_t written; /* stamp of the last WRITE hold of this region */
@@ -212,6 +215,7 @@ struct proto_node {
     uint64_t sent_sum, received_sum;
     uint64_t sent_before, received_before; /* manager: the wave before */
     uint32_t waiters_max; /* PROTO_WAITERS_MAX, or fewer in the simulator */
+    uint32_t presence_max; /* the same of PROTO_PRESENCE_MAX */
     uint32_t faults; /* rules that the simulator breaks on purpose */
 };
 

@@ -36,6 +36,12 @@ void answer_deletion(struct step *s, uint32_t to, enum proto_message_type type,
 void on_RECALL(struct step *s, uint32_t from, const struct proto_message *m)
 {
     bool held = m->flags & PROTO_HELD, busy = false;
+    if (m->flags & PROTO_MORE) {
+        size_t send = s->out->count;
+        answer_to(s, from, PROTO_RECALLED, m)->flags = PROTO_MORE;
+        presence_answer(s, send, m);
+        return;
+    }
     for (uint32_t i = 0; i < m->items_count; i++) {
         struct proto_region *r = find(s, m->items[i].address);
         if (!r || r->incarnation != m->items[i].incarnation)
@@ -54,14 +60,17 @@ void on_RECALL(struct step *s, uint32_t from, const struct proto_message *m)
 /* The last answer that a stage awaits begins the next, or ends the delete. */
 static void answered(struct step *s, const struct proto_message *m)
 {
+    int err = m->flags & PROTO_MORE ? presence_answered(s, m) : 0;
     for (uint32_t i = 0; i < m->items_count; i++) {
         struct proto_region *r = find(s, m->items[i].address);
-        if (!r || r->incarnation != m->items[i].incarnation || !r->lock ||
+        if (m->items[i].kind != PROTO_ITEM_DELETED || !r || r->incarnation != m->items[i].incarnation || !r->lock ||
             r->lock->kind != OP_DELETE || !r->lock->awaiting)
             continue;
         struct proto_op *op = r->lock;
         if (m->flags & PROTO_BUSY)
             op->busy = true;
+        if (err)
+            op->error = err;
         if (--op->awaiting == 0)
             delete_next(s, op);
     }

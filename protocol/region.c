@@ -258,6 +258,7 @@ static void region_dead_one(struct step *s, struct proto_region *r)
     r->present = false;
     r->home = false;
     region_end_waiting(s, r);
+    presence_end(s, r);
     while (!list_empty(&r->parts)) {
         struct proto_part *part =
             CONTAINER(r->parts.next, struct proto_part, by_region);

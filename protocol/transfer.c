@@ -189,15 +189,9 @@ static void on_waiter(struct step *s, struct receipt *x,
 static void on_presence(struct step *s, struct receipt *x,
                         const struct proto_item *item)
 {
-    struct proto_presence *p;
-    if (item->node == self_of(s))
-        return;
-    p = take(s, PROTO_PRESENCE);
-    if (!p)
-        return;
-    p->node = item->node;
-    p->version = item->version;
-    list_insert(&x->region->presence, &p->link);
+    if (item->node != self_of(s))
+        presence_add(s, x->region, item->node, item->version,
+                     item->flags & PROTO_MORE);
 }
 
 static void on_todo(struct step *s, struct receipt *x,

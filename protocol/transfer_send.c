@@ -15,30 +15,6 @@ struct answer {
     bool data;
 };
 
-struct proto_presence *presence_of(struct proto_region *r, uint32_t node)
-{
-    for (struct proto_link *l = r->presence.next; l != &r->presence;
-         l = l->next) {
-        struct proto_presence *p = CONTAINER(l, struct proto_presence, link);
-        if (p->node == node)
-            return p;
-    }
-    return NULL;
-}
-
-static struct proto_presence *presence_add(struct step *s,
-                                           struct proto_region *r,
-                                           uint32_t node)
-{
-    struct proto_presence *p = take(s, PROTO_PRESENCE);
-    if (!p)
-        return NULL;
-    p->node = node;
-    p->version = 0;
-    list_insert(&r->presence, &p->link);
-    return p;
-}
-
 struct proto_item *token_items(struct step *s, size_t send,
                                struct proto_region *r, uint32_t to)
 {
@@ -62,17 +38,7 @@ struct proto_item *token_items(struct step *s, size_t send,
         item->epoch = child->epoch;
     }
     chain_cut(s, send, r);
-    for (l = r->presence.next; l != &r->presence; l = l->next) {
-        struct proto_presence *p = CONTAINER(l, struct proto_presence, link);
-        if (p->node == to || p->node == self_of(s))
-            continue;
-        item = add_item(s, send, PROTO_ITEM_PRESENCE);
-        item->node = p->node;
-        item->version = p->version;
-    }
-    item = add_item(s, send, PROTO_ITEM_PRESENCE);
-    item->node = self_of(s);
-    item->version = copy_find(r, r->version) ? r->version : 0;
+    presence_items(s, send, r, to);
     return s->out->failed ? item : &s->out->item[first];
 }
 
@@ -89,7 +55,7 @@ static bool add_region(struct step *s, struct answer *a, struct proto_region *r)
     if (r == a->top && !write && a->op->base_version == version)
         data = false; /* it keeps that, and has not settled it yet */
     if (!p && !write) {
-        p = presence_add(s, r, a->op->node);
+        p = presence_add(s, r, a->op->node, 0, false);
         if (!p)
             return false;
     }
@@ -177,12 +143,7 @@ void token_leave(struct step *s, struct proto_region *r, uint32_t to)
         set_owned(r, false);
     r->hint = to;
     r->epoch++;
-    while (!list_empty(&r->presence)) {
-        struct proto_presence *p =
-            CONTAINER(r->presence.next, struct proto_presence, link);
-        list_remove(&p->link);
-        give(s, PROTO_PRESENCE, p);
-    }
+    presence_leave(s, r);
     for (struct proto_link *l = r->children.next; l != &r->children;
          l = l->next)
         mark_gc(s, CONTAINER(l, struct proto_region, sibling));

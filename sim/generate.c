@@ -130,6 +130,8 @@ void sim_generate(struct sim_script *script, uint64_t seed)
         script->bounce_fault = 3;
     if (seed % 3 == 0)
         script->waiters = 1 + (uint32_t)(seed / 3 % 3);
+    if (seed % 4 < 2)
+        script->presence = 1 + (uint32_t)(seed / 4 % 3);
     uint32_t ranks = script->nodes * script->ranks_per_node;
     uint32_t trees = 1 + pick(&state, 3), readers = pick(&state, 90);
     uint32_t size = 1 + pick(&state, 8), slots = trees * size;

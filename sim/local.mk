@@ -57,6 +57,7 @@ scenarios = \
 	tests/scenarios/pinned_other_node.txt \
 	tests/scenarios/pinned_same_node.txt \
 	tests/scenarios/poison.txt \
+	tests/scenarios/presence.txt \
 	tests/scenarios/read_arriving.txt \
 	tests/scenarios/read_known.txt \
 	tests/scenarios/read_parts.txt \

@@ -65,8 +65,9 @@ static void show_item(struct sim *sim, const struct proto_message *m,
         return;
     }
     if (item->kind == PROTO_ITEM_PRESENCE) {
-        fprintf(sim->show, " node %u version %llu\n", item->node,
-                (unsigned long long)item->version);
+        fprintf(sim->show, " node %u version %llu%s\n", item->node,
+                (unsigned long long)item->version,
+                item->flags & PROTO_MORE ? " more" : "");
         return;
     }
     show_region(sim, item->address);
@@ -102,6 +103,9 @@ void show_message(struct sim *sim, uint32_t from, uint32_t to,
     for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
         if (m->flags & flags[i].flag)
             fprintf(sim->show, " %s", flags[i].name);
+    if ((m->flags & PROTO_MORE) &&
+        (m->type == PROTO_RECALL || m->type == PROTO_RECALLED))
+        fprintf(sim->show, " whom?");
     if (m->error)
         fprintf(sim->show, " %s", sim_errname(m->error));
     fprintf(sim->show, "\n");

@@ -52,6 +52,7 @@ static const struct {
     {"data-fault", offsetof(struct sim_script, data_fault)},
     {"bounce-fault", offsetof(struct sim_script, bounce_fault)},
     {"waiters", offsetof(struct sim_script, waiters)},
+    {"presence", offsetof(struct sim_script, presence)},
     {"faults", offsetof(struct sim_script, faults)},
 };
 

@@ -364,6 +364,8 @@ void world_open(struct sim *sim, struct sim_script *script)
         sim->node[i].proto.faults = script->faults;
         if (script->waiters)
             sim->node[i].proto.waiters_max = script->waiters;
+        if (script->presence)
+            sim->node[i].proto.presence_max = script->presence;
     }
 }
 

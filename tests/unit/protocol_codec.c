@@ -158,8 +158,12 @@ static struct proto_message valid(uint8_t type)
         add(&m, PROTO_ITEM_EXTENT);
         add(&m, PROTO_ITEM_DELETED);
         break;
-    case PROTO_RECALL:
     case PROTO_RECALLED:
+        m.flags = PROTO_MORE;
+        add(&m, PROTO_ITEM_DELETED);
+        add(&m, PROTO_ITEM_PRESENCE)->flags = PROTO_MORE;
+        break;
+    case PROTO_RECALL:
     case PROTO_BURY:
     case PROTO_BURIED:
         for (uint32_t i = below(4); i < 4; i++)
@@ -169,7 +173,8 @@ static struct proto_message valid(uint8_t type)
         m.error = DRASYNC_EDELETED;
         break;
     case PROTO_REQUEST:
-        m.flags = PROTO_NOWAIT | PROTO_MORE;
+        m.flags = PROTO_CHAINED | PROTO_MORE;
+        m.after = random64();
         for (uint32_t i = below(4); i < 4; i++)
             add(&m, PROTO_ITEM_WANTED);
         break;
@@ -237,6 +242,7 @@ static bool same(const struct proto_message *m)
            m->region == got.region && m->incarnation == got.incarnation &&
            m->version == got.version && m->epoch == got.epoch &&
            m->sent == got.sent && m->received == got.received &&
+           m->after == got.after &&
            m->items_count == got.items_count &&
            !strcmp(m->name, got.name) &&
            (!m->items_count ||
@@ -393,6 +399,9 @@ static void what_is_refused(void)
     m = valid(PROTO_REFUSED);
     m.error = 0;
     ok(refused(&m, "an error that is none"), "a refusal without a reason");
+    m = valid(PROTO_REQUEST);
+    m.flags = 0;
+    ok(refused(&m, "a place in no line"), "a request behind another");
     m = valid(PROTO_LOCATE);
     m.node = SELF;
     ok(refused(&m, "an own question that comes back"), "an own LOCATE");
@@ -425,6 +434,9 @@ static void what_items_are_refused(void)
     m.mode = DRASYNC_WRITE;
     add(&m, PROTO_ITEM_CHILD);
     ok(refused(&m, "an item after what is not sent"), "a child of nothing");
+    m = valid(PROTO_RECALLED);
+    m.flags = 0;
+    ok(refused(&m, "nodes that nobody asked for"), "an answer with nodes");
     m = valid(PROTO_OWNER);
     items[0].incarnation = 0;
     ok(refused(&m, "an item without an incarnation"), "no incarnation");

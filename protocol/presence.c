@@ -1,0 +1,129 @@
+/*
+ * presence.c - which nodes may have copies or hints of a region, and the
+ * version each has: kept where the token is, up to what may travel with it.
+ *
+ * A longer list stays where it is when the token leaves, and the token's says
+ * that this node knows of more.  Only a delete needs them all: it asks such
+ * nodes first (RECALL with MORE), and those they name.
+ *
+ * A list is in order of arrival, for walks that repeat, and a tree by the bits
+ * of the nodes' numbers, the lowest first, to find one: at most 17 deep.
+ */
+#include "protocol/internal.h"
+
+static struct proto_presence **place_of(struct proto_region *r, uint32_t node)
+{
+    struct proto_presence **at = &r->presence_top;
+    for (uint32_t bits = node; *at && (*at)->node != node; bits >>= 1)
+        at = &(*at)->below[bits & 1];
+    return at;
+}
+
+struct proto_presence *presence_of(struct proto_region *r, uint32_t node)
+{
+    return *place_of(r, node);
+}
+
+struct proto_presence *presence_add(struct step *s, struct proto_region *r,
+                                    uint32_t node, uint64_t version, bool more)
+{
+    struct proto_presence **at = place_of(r, node), *p = *at;
+    if (!p) {
+        p = take(s, PROTO_PRESENCE);
+        if (!p)
+            return NULL;
+        memset(p, 0, sizeof(*p));
+        p->node = node;
+        list_insert(&r->presence, &p->link);
+        r->presence_count++;
+        *at = p;
+    }
+    if (p->version < version)
+        p->version = version;
+    p->more |= more;
+    return p;
+}
+
+void presence_end(struct step *s, struct proto_region *r)
+{
+    while (!list_empty(&r->presence)) {
+        struct proto_presence *p =
+            CONTAINER(r->presence.next, struct proto_presence, link);
+        list_remove(&p->link);
+        give(s, PROTO_PRESENCE, p);
+    }
+    r->presence_top = NULL;
+    r->presence_count = 0;
+}
+
+/* Is the list too long to travel? */
+static bool stays(struct step *s, const struct proto_region *r)
+{
+    return r->presence_count > s->node->presence_max;
+}
+
+static void add_presence(struct step *s, size_t send, uint32_t node,
+                         uint64_t version, bool more)
+{
+    struct proto_item *item = add_item(s, send, PROTO_ITEM_PRESENCE);
+    item->node = node;
+    item->version = version;
+    item->flags = more ? PROTO_MORE : 0;
+}
+
+void presence_items(struct step *s, size_t send, const struct proto_region *r,
+                    uint32_t to)
+{
+    bool more = stays(s, r);
+    const struct proto_link *l = more ? &r->presence : r->presence.next;
+    for (; l != &r->presence; l = l->next) {
+        const struct proto_presence *p =
+            CONTAINER(l, const struct proto_presence, link);
+        if (p->node != to && p->node != self_of(s))
+            add_presence(s, send, p->node, p->version, p->more);
+    }
+    add_presence(s, send, self_of(s),
+                 copy_find(r, r->version) ? r->version : 0, more);
+}
+
+void presence_leave(struct step *s, struct proto_region *r)
+{
+    if (!stays(s, r))
+        presence_end(s, r);
+}
+
+void presence_answer(struct step *s, size_t send, const struct proto_message *m)
+{
+    for (uint32_t i = 0; i < m->items_count; i++) {
+        struct proto_region *r = find(s, m->items[i].address);
+        *add_item(s, send, PROTO_ITEM_DELETED) = m->items[i];
+        if (!r || r->incarnation != m->items[i].incarnation)
+            continue;
+        for (struct proto_link *l = r->presence.next; l != &r->presence;
+             l = l->next) {
+            const struct proto_presence *p =
+                CONTAINER(l, struct proto_presence, link);
+            add_presence(s, send, p->node, 0, p->more);
+        }
+    }
+}
+
+int presence_answered(struct step *s, const struct proto_message *m)
+{
+    uint32_t counts[PROTO_TYPES] = {0};
+    struct proto_region *r = NULL;
+    counts[PROTO_PRESENCE] = m->items_count;
+    if (s->env->reserve(s->env->ctx, counts))
+        return DRASYNC_ENOMEM;
+    for (uint32_t i = 0; i < m->items_count; i++) {
+        const struct proto_item *item = &m->items[i];
+        if (item->kind == PROTO_ITEM_DELETED) {
+            r = find(s, item->address);
+            if (r && r->incarnation != item->incarnation)
+                r = NULL;
+        } else if (r && item->node != self_of(s)) {
+            presence_add(s, r, item->node, 0, item->flags & PROTO_MORE);
+        }
+    }
+    return 0;
+}
