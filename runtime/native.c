@@ -26,6 +26,7 @@ static void waits_push(struct native_wait *wait)
 static void thread_ends(void *value)
 {
     (void)value;
+    watched = false; /* others that end with the thread may come back */
     if (kept_wait)
         waits_push(kept_wait);
     kept_wait = NULL;
@@ -61,6 +62,7 @@ struct native_wait *native_wait_take(void)
         wait = v;
     }
     waiter_reset(&wait->waiter);
+    wait->slot = NULL;
     return wait;
 }
 
@@ -123,6 +125,7 @@ static void native_quiesce(void)
     native_stock_clear_all();
     native_windows_end_all();
     native_each(end_in_tree, NULL);
+    native_fast_count();
 }
 
 const struct runtime_module native_module = {

@@ -4,6 +4,7 @@ libdrasync_runtime_la_SOURCES += runtime/chunks.c runtime/chunks.h \
 	runtime/names_table.h runtime/native.c runtime/native.h \
 	runtime/native_arrive.c runtime/native_ask.c runtime/native_data.c \
 	runtime/native_fast.c runtime/native_fast.h \
+	runtime/native_fast_slots.c runtime/native_fast_word.h \
 	runtime/native_delta.c runtime/native_delta.h \
 	runtime/native_frames.c runtime/native_hold.c runtime/native_map.c \
 	runtime/native_pool.c runtime/native_region.c runtime/native_split.c \
@@ -76,6 +77,13 @@ tests_programs_native_reuse_SOURCES = tests/programs/native_reuse.c \
 tests_programs_native_reuse_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_native_reuse_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_native_reuse_LDADD = libdrasync.la $(MPI_LIBS)
+
+check_PROGRAMS += tests/programs/native_fast
+tests_programs_native_fast_SOURCES = tests/programs/native_fast.c \
+	tests/programs/native_check.h
+tests_programs_native_fast_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_fast_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_fast_LDADD = libdrasync.la $(MPI_LIBS)
 
 check_PROGRAMS += tests/programs/native_fig1
 tests_programs_native_fig1_SOURCES = tests/programs/native_fig1.c

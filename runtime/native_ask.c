@@ -77,13 +77,10 @@ int native_get_info(drasync_region_t region, struct drasync_info *info_out)
 
 int native_get_stats(struct drasync_stats *stats_out)
 {
-    struct native_tree tree;
-
     /* What is not counted yet is so now. */
-    if (!native_lock_all(&tree))
-        native_unlock(&tree);
-    memset(stats_out, 0, sizeof(*stats_out));
     native_windows_count();
+    native_fast_count();
+    memset(stats_out, 0, sizeof(*stats_out));
     stats_read(stats_out);
     stats_out->regions =
         atomic_load(&native.shared->regions) - native_stock_hidden();

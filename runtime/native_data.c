@@ -226,7 +226,7 @@ static int object_lock(struct heap_call *call, const void *ptr,
 
     if (!address)
         return DRASYNC_ENOOBJECT;
-    err = native_lock_own(address, tree);
+    err = native_lock_for(NATIVE_FOR_DATA, address, tree);
     if (err)
         return err;
     err = call_begin(call, address, tree->region);
@@ -309,7 +309,7 @@ int native_set_root(drasync_region_t region, void *ptr)
 
     if (!native_address_valid(region))
         return DRASYNC_ENOREGION;
-    err = native_lock_own(address, &tree);
+    err = native_lock_for(NATIVE_FOR_DATA, address, &tree);
     if (err)
         return err;
     err = call_begin(&call, address, tree.region);
@@ -327,7 +327,7 @@ int native_get_root(drasync_region_t region, void **ptr_out)
 
     if (!native_address_valid(region))
         return DRASYNC_ENOREGION;
-    err = native_lock_own(address, &tree);
+    err = native_lock_for(NATIVE_FOR_DATA, address, &tree);
     if (err)
         return err;
     if (!tree.region)

@@ -1,16 +1,16 @@
+/* What threads do with holds that were left; without locks. */
 #include "runtime/native_fast.h"
 
+#include <sched.h>
 #include <stdlib.h>
 
+#include "memory/passed.h"
+#include "runtime/death.h"
+#include "runtime/native_fast_word.h"
 #include "runtime/native_state.h"
 
-/* In a word: state, how often it was taken, ticket. */
-enum { FREE = 1, HELD = 2, STATES = 3 };
-#define TAKEN_ONE  UINT64_C(4)
-#define TAKEN_MAX  ((UINT64_C(1) << 30) - 1)
-#define TICKET_BIT 32
-
-/* What a thread has left: where, and what the word was then. */
+/* What a thread was told of: where, and what the word was when it saw it last.
+ */
 struct left {
     uint64_t address; /* 0: nothing */
     uint64_t word;
@@ -19,140 +19,265 @@ struct left {
 
 #define LEFT_SLOTS 64
 
-/* One pointer, so that it may lie where no call is needed to find it. */
-static _Thread_local struct left *left
-    __attribute__((tls_model("initial-exec")));
+/* queue_up(): look again. */
+#define NATIVE_FAST_LOOK (NATIVE_FAST_NOT + 1)
 
-static uint64_t taken_times(uint64_t word)
-{
-    return (word / TAKEN_ONE) & TAKEN_MAX;
-}
+enum { TAKES, WAITS, GIVES, COUNTS };
+
+/* Of one thread; never freed, but used again by other threads. */
+struct fast_thread {
+    _Atomic uint64_t count[COUNTS];   /* the thread adds; */
+    _Atomic uint64_t counted[COUNTS]; /* of these the rank's counters know */
+    struct left left[LEFT_SLOTS];
+    struct fast_thread *next;
+    _Atomic uint32_t taken; /* by a thread */
+};
+
+static _Atomic(struct fast_thread *) all;
+
+/* One pointer, so that it may lie where no call is needed to find it. */
+static _Thread_local struct fast_thread *mine
+    __attribute__((tls_model("initial-exec")));
 
 static struct left *left_at(uint64_t address)
 {
-    return &left[(address / PAGE_BYTES * UINT64_C(0x9E3779B97F4A7C15)) >> 58];
+    return &mine
+                ->left[(address / PAGE_BYTES * UINT64_C(0x9E3779B97F4A7C15)) >>
+                       58];
 }
 
 _Static_assert(LEFT_SLOTS == 1 << 6, "left_at() keeps 6 bits");
 
-/* Swap the word of @address from what it should be; @by is what that adds. */
-static inline bool swap(uint64_t address, unsigned from, uint64_t by,
-                        memory_order order)
+static void add_one(unsigned which)
+{
+    atomic_store_explicit(
+        &mine->count[which],
+        atomic_load_explicit(&mine->count[which], memory_order_relaxed) + 1,
+        memory_order_relaxed);
+}
+
+static inline bool swap(const struct left *l, uint64_t *word, uint64_t next)
+{
+    return atomic_compare_exchange_strong_explicit(
+        &l->slot->word, word, next, memory_order_acq_rel, memory_order_acquire);
+}
+
+static int took(struct left *l, uint64_t word)
+{
+    passed_take();
+    l->word = word;
+    add_one(TAKES);
+    return 0;
+}
+
+static _Atomic uint64_t *my_turn(void)
+{
+    return &native.shared->turns[runtime.local].state;
+}
+
+/* The slot was emptied while this rank waited in it: by whoever has the lock,
+ * who says at once what came of it. */
+static int turn_ended(const struct native_fast_slot *slot)
+{
+    uint64_t since = runtime_now_us();
+
+    while (atomic_load_explicit(my_turn(), memory_order_acquire) ==
+           turn_of(slot, TURN_WAITS)) {
+        if (death_check(since))
+            return DRASYNC_EPEER;
+        sched_yield();
+    }
+    return atomic_load(my_turn()) == turn_of(slot, TURN_CAME) ? 0
+                                                              : NATIVE_FAST_NOT;
+}
+
+/* This rank waits in @word, its turn being set. */
+static int wait_turn(struct left *l, uint64_t word, uint64_t deadline_us)
+{
+    int err = wait_word(&l->slot->word, word, WORD_ASLEEP, deadline_us);
+    uint64_t now =
+        atomic_load_explicit(&l->slot->word, memory_order_acquire);
+
+    if (err == DRASYNC_EPEER)
+        return err;
+    while (err && (now == word || now == (word | WORD_ASLEEP)))
+        if (swap(l, &now, word_leave(word))) {
+            l->word = word_leave(word);
+            return err;
+        }
+    if (word_same(now, word) && word_held_by(now, runtime.local)) {
+        add_one(WAITS);
+        return took(l, now);
+    }
+    l->address = 0;
+    err = turn_ended(l->slot);
+    if (err)
+        return err;
+    add_one(WAITS);
+    return took(l, 0);
+}
+
+/* Wait in *@word, if it is that; else *word is what it is, and
+ * NATIVE_FAST_LOOK. */
+static int queue_up(struct left *l, uint64_t *word, uint64_t deadline_us)
+{
+    uint64_t none = 0, waits = word_wait(*word, runtime.local);
+    int err = NATIVE_FAST_LOOK;
+
+    /* Another thread of this rank waits somewhere. */
+    if (!atomic_compare_exchange_strong(my_turn(), &none,
+                                        turn_of(l->slot, TURN_WAITS)))
+        return NATIVE_FAST_NOT;
+    if (swap(l, word, waits))
+        err = wait_turn(l, waits, deadline_us);
+    /* If the slot was emptied after all that does not matter any more. */
+    atomic_store_explicit(my_turn(), 0, memory_order_release);
+    return err;
+}
+
+/* The word is not as it was when this thread left it; maybe @word. */
+static int take_or_wait(struct left *l, uint64_t word, uint64_t deadline_us)
+{
+    int err;
+
+    /* Most likely another rank has the hold: so no look before the swap. */
+    if (!deadline_us || word_state(word) != WORD_HELD ||
+        word_holder(word) == runtime.local || word_waiter(word) >= 0)
+        word = atomic_load_explicit(&l->slot->word, memory_order_acquire);
+    for (;;) {
+        if (!word_same(word, l->word)) {
+            l->address = 0;
+            return NATIVE_FAST_NOT;
+        }
+        if (word_state(word) == WORD_FREE) {
+            if (swap(l, &word, word_take(word, runtime.local)))
+                return took(l, word_take(word, runtime.local));
+            continue;
+        }
+        /* Another thread of this rank has it, or waits; or another rank. */
+        if ((word & WORD_READ) || word_holder(word) == runtime.local ||
+            word_waiter(word) >= 0)
+            return NATIVE_FAST_NOT;
+        if (!deadline_us)
+            return DRASYNC_EAGAIN;
+        err = queue_up(l, &word, deadline_us);
+        if (err != NATIVE_FAST_LOOK)
+            return err;
+    }
+}
+
+int native_fast_take(uint64_t address, enum drasync_mode mode,
+                     uint64_t deadline_us)
 {
     struct left *l;
     uint64_t word;
 
-    if (!left)
-        return false;
+    if (!mine)
+        return NATIVE_FAST_NOT;
     l = left_at(address);
     word = l->word;
-    if (l->address != address || (word & STATES) != from)
-        return false;
-    if (atomic_compare_exchange_strong_explicit(&l->slot->word, &word,
-                                                l->word + by, order,
-                                                memory_order_relaxed)) {
-        l->word += by;
-        return true;
-    }
-    l->address = 0;
-    return false;
-}
-
-bool native_fast_take(uint64_t address)
-{
-    return swap(address, FREE, TAKEN_ONE + HELD - FREE, memory_order_acquire);
+    if (l->address != address || !(word & WORD_READ) != (mode == DRASYNC_WRITE))
+        return NATIVE_FAST_NOT;
+    if (word_state(word) == WORD_FREE &&
+        swap(l, &word, word_take(word, runtime.local)))
+        return took(l, word_take(word, runtime.local));
+    return take_or_wait(l, word, deadline_us);
 }
 
 bool native_fast_give(uint64_t address)
 {
-    return swap(address, HELD, (uint64_t)FREE - HELD, memory_order_release);
+    struct left *l;
+    uint64_t word, next;
+
+    if (!mine)
+        return false;
+    l = left_at(address);
+    word = l->word;
+    if (l->address != address || !word_held_by(word, runtime.local))
+        return false;
+    passed_give();
+    do {
+        if (!word_same(word, l->word) || !word_held_by(word, runtime.local)) {
+            l->address = 0;
+            return false;
+        }
+        next = word_waiter(word) >= 0 ? word_take(word, word_waiter(word))
+                                      : word_give(word);
+    } while (!swap(l, &word, next));
+    if (word & WORD_ASLEEP)
+        wait_word_wake(&l->slot->word);
+    l->word = next;
+    add_one(GIVES);
+    return true;
+}
+
+/* --- Threads ----------------------------------------------------------------
+ */
+
+/* That of a thread that has ended, or a new one; NULL: no memory. */
+static struct fast_thread *thread_new(void)
+{
+    struct fast_thread *t;
+
+    for (t = atomic_load(&all); t; t = t->next) {
+        uint32_t unused = 0;
+
+        if (atomic_compare_exchange_strong(&t->taken, &unused, 1)) {
+            for (int i = 0; i < LEFT_SLOTS; i++)
+                t->left[i].address = 0;
+            return t;
+        }
+    }
+    t = calloc(1, sizeof(*t));
+    if (!t)
+        return NULL;
+    atomic_store(&t->taken, 1);
+    t->next = atomic_load(&all);
+    while (!atomic_compare_exchange_weak(&all, &t->next, t))
+        ;
+    return t;
+}
+
+bool native_fast_note(uint64_t address, struct native_fast_slot *slot,
+                      uint64_t word)
+{
+    if (runtime.local >= WORD_LOCALS_MAX)
+        return false;
+    if (!mine) {
+        mine = thread_new();
+        if (!mine)
+            return false;
+        native_thread_keeps();
+    }
+    *left_at(address) =
+        (struct left){.address = address, .word = word, .slot = slot};
+    return true;
+}
+
+void native_fast_count(void)
+{
+    static const enum runtime_counter counters[COUNTS] = {
+        [TAKES] = RUNTIME_COUNT_ACQUIRES,
+        [WAITS] = RUNTIME_COUNT_ACQUIRES_WAITED,
+        [GIVES] = RUNTIME_COUNT_RELEASES,
+    };
+
+    for (struct fast_thread *t = atomic_load(&all); t; t = t->next)
+        for (int i = 0; i < COUNTS; i++) {
+            uint64_t now =
+                atomic_load_explicit(&t->count[i], memory_order_relaxed);
+            uint64_t before =
+                atomic_load_explicit(&t->counted[i], memory_order_relaxed);
+
+            if (now != before && atomic_compare_exchange_strong(&t->counted[i],
+                                                                &before, now))
+                runtime_count(native.self, counters[i], now - before);
+        }
 }
 
 void native_fast_forget(void)
 {
-    free(left);
-    left = NULL;
-}
-
-/* Takes and gives are counted when the slot is emptied. */
-static void count(const struct native_fast_slot *slot, uint64_t word)
-{
-    struct runtime_rank *rank = &runtime.shared->ranks[slot->local];
-    uint64_t times = taken_times(word);
-
-    if (!times)
-        return;
-    runtime_count(rank, RUNTIME_COUNT_ACQUIRES, times);
-    runtime_count(rank, RUNTIME_COUNT_RELEASES,
-                  times - ((word & STATES) == HELD));
-}
-
-static void empty(struct native_fast *fast, struct native_fast_slot *slot)
-{
-    struct proto_effects *effects;
-    uint64_t word =
-        atomic_exchange_explicit(&slot->word, 0, memory_order_acq_rel);
-
-    fast->used--;
-    count(slot, word);
-    if ((word & STATES) != FREE)
-        return;
-    effects = native_effects();
-    proto_release(&native.node, slot->rank, slot->region, effects);
-    native_do(effects, NULL);
-}
-
-void native_fast_settle(struct native_fast *fast,
-                        const struct proto_region *root, bool keep_own)
-{
-    for (int i = 0; i < NATIVE_FAST_SLOTS && fast->used; i++) {
-        struct native_fast_slot *slot = &fast->slot[i];
-        uint64_t word =
-            atomic_load_explicit(&slot->word, memory_order_relaxed);
-
-        if (!word || (root && slot->root != root))
-            continue;
-        if (keep_own && slot->rank == native.rank && (word & STATES) == HELD)
-            continue;
-        empty(fast, slot);
-    }
-}
-
-/* Would the release be of one WRITE hold, with nobody and nothing to serve? */
-static bool may_be_left(const struct proto_region *r)
-{
-    return r->write_rank == native.rank && r->write_count == 1 && r->owned &&
-           !r->dead && !r->gone && !r->waiting && !r->reads && !r->away &&
-           !r->pinned && r->busy == 1;
-}
-
-bool native_fast_leave(struct native_fast *fast, struct proto_region *region)
-{
-    struct native_fast_slot *slot = &fast->slot[fast->next];
-    struct left *l;
-
-    if (!may_be_left(region))
-        return false;
-    if (!left) {
-        left = calloc(LEFT_SLOTS, sizeof(*left));
-        if (!left)
-            return false;
-        native_thread_keeps();
-    }
-    fast->next = (fast->next + 1) % NATIVE_FAST_SLOTS;
-    if (atomic_load_explicit(&slot->word, memory_order_relaxed))
-        empty(fast, slot);
-    slot->region = region;
-    slot->root = region->root;
-    slot->rank = native.rank;
-    slot->local = runtime.local;
-    l = left_at(region->address);
-    *l = (struct left){
-        .address = region->address,
-        .word = (uint64_t)++fast->ticket << TICKET_BIT | FREE,
-        .slot = slot,
-    };
-    fast->used++;
-    atomic_store_explicit(&slot->word, l->word, memory_order_release);
-    return true;
+    if (mine)
+        atomic_store(&mine->taken, 0);
+    mine = NULL;
 }

@@ -63,6 +63,11 @@ static bool view_pins(struct native_view *view, const struct proto_hold *hold)
 
 _Static_assert(offsetof(struct proto_pin, link) == 0, "see view_pins()");
 
+static enum native_for step_for(enum drasync_mode mode)
+{
+    return mode == DRASYNC_READ ? NATIVE_FOR_READ : NATIVE_FOR_ALL;
+}
+
 static int release_quietly(uint64_t address)
 {
     struct proto_effects *effects;
@@ -103,7 +108,7 @@ static int finish(uint64_t address, struct native_tree *tree, bool locked,
         return 0;
     }
     if (!err && !locked)
-        err = native_lock(address, tree);
+        err = native_lock_for(step_for(mode), address, tree);
     if (err)
         goto undo;
     if (!tree->region) {
@@ -149,7 +154,7 @@ static int start(struct drasync_request *q, enum drasync_mode mode, bool nowait)
     struct proto_effects *effects;
     struct proto_grant grant;
     struct native_tree tree;
-    int err = native_lock(q->address, &tree);
+    int err = native_lock_for(step_for(mode), q->address, &tree);
 
     if (err)
         return err;
@@ -191,6 +196,8 @@ static int granted(struct drasync_request *q, int result)
     bool must_split = wait->split;
     bool shown = !result && native_view_granted(q->address, wait);
 
+    if (shown && wait->slot)
+        native_fast_note(q->address, wait->slot, wait->word);
     native_wait_give(wait);
     q->wait = NULL;
     if (result)
@@ -234,19 +241,18 @@ int native_acquire(drasync_region_t region, enum drasync_mode mode,
                    uint64_t timeout_us)
 {
     struct drasync_request q = {.address = address_of(region)};
-    int err, result;
+    uint64_t deadline = timeout_us ? wait_deadline_us(timeout_us) : 0;
+    int result, err = native_fast_take(q.address, mode, deadline);
 
-    if (mode == DRASYNC_WRITE && native_fast_take(q.address))
-        return 0;
+    if (err != NATIVE_FAST_NOT)
+        return err;
     if (!native_address_valid(region))
         return DRASYNC_ENOREGION;
     err = start(&q, mode, timeout_us == 0);
     if (err != PROTO_WAIT)
         return err;
     /* "Do not wait" is the owner's matter; his answer is waited for. */
-    err = wait_until(q.wait,
-                     timeout_us ? wait_deadline_us(timeout_us) : WAIT_FOREVER,
-                     &result);
+    err = wait_until(q.wait, timeout_us ? deadline : WAIT_FOREVER, &result);
     if (!err)
         return granted(&q, result);
     if (err == DRASYNC_EAGAIN && ended_after_all(&q))
@@ -320,12 +326,13 @@ void native_request_free(drasync_request_t request)
 static int give(drasync_region_t region)
 {
     struct proto_effects *effects;
+    struct native_fast *fast;
     struct native_tree tree;
     int err;
 
     if (!native_address_valid(region))
         return DRASYNC_ENOREGION;
-    err = native_lock(address_of(region), &tree);
+    err = native_lock_for(NATIVE_FOR_READ, address_of(region), &tree);
     if (err)
         return err;
     if (!tree.region) {
@@ -335,9 +342,11 @@ static int give(drasync_region_t region)
     }
     if (tree.region->write_rank == native.rank && tree.region->write_count == 1)
         native_windows_end(&tree, tree.region);
-    if (!native_fast_leave(&native.shared->fast[tree.stripe], tree.region)) {
+    fast = &native.shared->fast[tree.stripe];
+    if (!native_fast_leave(fast, tree.region)) {
         effects = native_effects();
         err = proto_release(&native.node, native.rank, tree.region, effects);
+        native_fast_hand(fast, tree.region, effects);
         native_do(effects, NULL);
     }
     native_unlock(&tree);

@@ -375,6 +375,11 @@ int native_shared_new(struct native_shared **shared_out)
     if (err)
         return err;
     s = v;
+    err = control_alloc_zero(&runtime.space,
+                             (size_t)runtime.locals * sizeof(*s->turns), &v);
+    if (err)
+        return err;
+    s->turns = v;
     err = lock_init(&s->table_lock, LOCK_RANK_NATIVE_TABLE,
                     control_poison_flag(&runtime.space));
     if (!err)

@@ -96,6 +96,7 @@ struct native_shared {
     struct native_pool pools[NATIVE_STRIPES][PROTO_TYPES];
     struct native_pool spare[PROTO_TYPES];  /* under table_lock */
     _Atomic(struct native_hidden *) hidden; /* native_stock.c */
+    struct native_turn *turns;              /* [locals] */
     struct native_fast fast[NATIVE_STRIPES];
 };
 
@@ -107,7 +108,9 @@ struct native_wait {
     struct waiter waiter;
     bool read, split;             /* of the hold that was granted */
     uint64_t incarnation, layout; /* of its region and tree at that moment */
-    struct native_wait *next;     /* while unused */
+    struct native_fast_slot *slot; /* the hold was left there, with */
+    uint64_t word;                 /* this word; or NULL */
+    struct native_wait *next;      /* while unused */
 };
 
 struct native {
@@ -154,8 +157,9 @@ struct native_arrival;
 
 /* Lock the tree that has @address.  0 or DRASYNC_EPEER. */
 int native_lock(uint64_t address, struct native_tree *tree);
-/* The same, for calls on what this rank holds; see native_fast.h. */
-int native_lock_own(uint64_t address, struct native_tree *tree);
+/* The same, for a step that leaves some holds as they are. */
+int native_lock_for(enum native_for what, uint64_t address,
+                    struct native_tree *tree);
 int native_lock_all(struct native_tree *tree);
 void native_unlock(const struct native_tree *tree);
 

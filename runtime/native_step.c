@@ -31,7 +31,8 @@ tree_guess(const struct proto_region *region, uint64_t address)
     return root ? *(const volatile uint64_t *)&root->address : address;
 }
 
-static int lock(uint64_t address, struct native_tree *tree, bool own)
+int native_lock_for(enum native_for what, uint64_t address,
+                    struct native_tree *tree)
 {
     for (;;) {
         struct proto_region *region = native_find(address);
@@ -46,9 +47,9 @@ static int lock(uint64_t address, struct native_tree *tree, bool own)
             (!region || proto_tree(region, address) == guess)) {
             tree->stripe = stripe;
             native_pool_use(stripe);
-            if (region && native.shared->fast[stripe].used)
-                native_fast_settle(&native.shared->fast[stripe], region->root,
-                                   own);
+            if (native.shared->fast[stripe].used)
+                native_fast_settle(&native.shared->fast[stripe],
+                                   region ? region->root : NULL, what);
             return 0;
         }
         lock_give(&runtime.shared->trees[stripe]);
@@ -57,12 +58,7 @@ static int lock(uint64_t address, struct native_tree *tree, bool own)
 
 int native_lock(uint64_t address, struct native_tree *tree)
 {
-    return lock(address, tree, false);
-}
-
-int native_lock_own(uint64_t address, struct native_tree *tree)
-{
-    return lock(address, tree, true);
+    return native_lock_for(NATIVE_FOR_ALL, address, tree);
 }
 
 struct proto_region *native_find_in(const struct native_tree *tree,
@@ -92,7 +88,7 @@ int native_lock_all(struct native_tree *tree)
     native_pool_use(-1);
     for (int i = 0; i < NATIVE_STRIPES; i++)
         if (native.shared->fast[i].used)
-            native_fast_settle(&native.shared->fast[i], NULL, false);
+            native_fast_settle(&native.shared->fast[i], NULL, NATIVE_FOR_ALL);
     return 0;
 }
 

@@ -128,6 +128,47 @@ woken:
     return 0;
 }
 
+/* The lower half, on which the kernel lets one sleep. */
+static _Atomic uint32_t *low_of(_Atomic uint64_t *word)
+{
+    return (_Atomic uint32_t *)(void *)word;
+}
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "low_of()");
+
+int wait_word(_Atomic uint64_t *word, uint64_t value, uint32_t asleep,
+              uint64_t deadline_us)
+{
+    int spins = runtime.crowded ? 1 : WAIT_SPINS_MAX;
+    uint64_t since, found = value;
+
+    for (int i = 0; i < spins; i++) {
+        if (atomic_load_explicit(word, memory_order_relaxed) != value)
+            return 0;
+        cpu_relax();
+    }
+    if (runtime.crowded)
+        sched_yield();
+    since = runtime_now_us();
+    if (!atomic_compare_exchange_strong(word, &found, value | asleep))
+        return 0;
+    value |= asleep;
+    for (;;) {
+        int err =
+            sleep_and_check(low_of(word), (uint32_t)value, since, deadline_us);
+
+        if (atomic_load_explicit(word, memory_order_relaxed) != value)
+            return 0;
+        if (err)
+            return err;
+    }
+}
+
+void wait_word_wake(_Atomic uint64_t *word)
+{
+    wait_futex_wake(low_of(word), INT32_MAX);
+}
+
 void doorbell_ring(struct doorbell *d)
 {
     passed_give();

@@ -48,6 +48,15 @@ static inline int waiter_done(const struct waiter *w)
  */
 int waiter_wait(struct waiter *w, uint64_t deadline_us, int *result_out);
 
+/*
+ * The same for a word of its user's: wait until *@word is not @value any more;
+ * who sleeps adds @asleep to it first, one at a time.  Whoever changes the word
+ * and finds that there calls wait_word_wake().
+ */
+int wait_word(_Atomic uint64_t *word, uint64_t value, uint32_t asleep,
+              uint64_t deadline_us);
+void wait_word_wake(_Atomic uint64_t *word);
+
 struct doorbell {
     _Atomic uint32_t rings;
     _Atomic uint32_t sleepers;

@@ -154,3 +154,27 @@ programs=$abs_top_builddir/tests/programs
     assert_output --regexp "Killed|SIGNAL: 9"
   done
 }
+
+@test "ranks of a node pass a hold to each other, whatever comes in between" {
+  for ranks in 1 2 3 4; do
+    run -0 mpi $ranks "$programs/native_fast" $ranks
+    assert_line "fast ok ranks=$ranks"
+  done
+  DRASYNC_NODE=2 run -0 mpi 4 "$programs/native_fast" 5
+  assert_line "fast ok ranks=4"
+}
+
+@test "a rank killed with a hold that it left, has or waits for ends the job" {
+  for when in free held waiting; do
+    # The launcher's own children stay until all ranks are gone.
+    over=$BATS_TEST_TMPDIR/$when
+    mkdir "$over"
+    DRASYNC_TEST_SECONDS=60 run mpi 2 sh -c "
+      '$programs/native_fast' $when
+      : >'$over'/\$PMI_RANK
+      while [ \$(ls '$over' | wc -l) -lt 2 ]; do sleep 0.1; done"
+    refute [ "$status" -eq 124 ]
+    assert_output --regexp "drasync: rank 0 \(.*\): rank 1 \(.*\) died"
+    assert_line "rank 0: DRASYNC_EPEER"
+  done
+}
