@@ -4,8 +4,12 @@
 /* The sender may forget this transfer. */
 void arrival_end(struct step *s, struct proto_arrival *a, int error)
 {
+    size_t send = s->out->count;
     send_about(s, a->node, PROTO_SETTLED, a->region, a->ticket)->error =
         (int16_t)error;
+    /* Who keeps no writers out for it has time. */
+    if (!s->out->failed)
+        s->out->effect[send].late = !error && !a->shared;
     list_remove(&a->by_op);
     list_remove(&a->link);
     a->region->keeps--;

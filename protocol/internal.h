@@ -110,6 +110,7 @@ struct proto_sending {
     struct proto_link pins;
     uint32_t node;
     uint64_t ticket;
+    bool token; /* may bounce, so the data stays until it is settled */
     bool settled, sent;
 };
 

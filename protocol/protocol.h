@@ -265,6 +265,7 @@ struct proto_effect {
     bool split; /* GRANTED: some current copies are pinned: proto_split() them
                    before anybody writes */
     bool data, dead;
+    bool late; /* SEND: nobody waits for it; the order of messages is kept */
     uint64_t base_version;   /* SHIP: the receiver keeps it; 0: none */
     struct proto_copy *base; /* ARRIVING: what it kept, if the sender knows */
     uint32_t node, item;

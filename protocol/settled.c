@@ -20,20 +20,26 @@ void answer_asker(struct step *s, struct proto_region *r)
         delete_next(s, r->lock);
 }
 
+/* The data of @pin is not needed any more. */
+static void end_copy(struct step *s, struct proto_pin *pin)
+{
+    struct proto_copy *copy = pin->copy;
+    if (!copy)
+        return;
+    pin->copy = NULL;
+    copy->sends--;
+    pinned_update(pin->region);
+    copy_check(s, pin->region, copy);
+}
+
 static void end_sending(struct step *s, struct proto_sending *sending)
 {
     while (!list_empty(&sending->pins)) {
         struct proto_pin *pin =
             CONTAINER(sending->pins.next, struct proto_pin, link);
         struct proto_region *r = pin->region;
-        struct proto_copy *copy = pin->copy;
-        pin->copy = NULL;
+        end_copy(s, pin);
         pin_end(s, pin);
-        if (copy) {
-            copy->sends--;
-            pinned_update(r);
-            copy_check(s, r, copy);
-        }
         r->sends--;
         mark_gc(s, r);
         answer_asker(s, r);
@@ -71,9 +77,14 @@ void sending_settled(struct step *s, struct proto_region *root, uint32_t node,
         mark_gc(s, root);
         if (sending->settled && sending->sent) {
             end_sending(s, sending);
-        } else if (settled) {
-            for (l = sending->pins.next; l != &sending->pins; l = l->next)
-                unshare(s, CONTAINER(l, struct proto_pin, link));
+            return;
+        }
+        for (l = sending->pins.next; l != &sending->pins; l = l->next) {
+            struct proto_pin *pin = CONTAINER(l, struct proto_pin, link);
+            if (settled)
+                unshare(s, pin);
+            else if (!sending->token)
+                end_copy(s, pin);
         }
         return;
     }

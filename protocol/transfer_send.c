@@ -216,6 +216,7 @@ void grant_foreign(struct step *s, struct proto_region *top,
     memset(a.sending, 0, sizeof(*a.sending));
     list_init(&a.sending->pins);
     a.sending->node = op->node;
+    a.sending->token = op->mode == DRASYNC_WRITE;
     a.sending->ticket = op->ticket;
     a.send = s->out->count;
     send_about(s, op->node, PROTO_TRANSFER, top, op->ticket);

@@ -148,6 +148,7 @@ static int parcel_send(struct parcel *p, const struct proto_effect *send)
         .header_bytes = p->bytes,
         .pieces = p->pieces,
         .pieces_count = p->pieces_count,
+        .late = send->late,
     };
     struct shipment *shipment;
     void *v;

@@ -37,6 +37,9 @@
  * cost the helper, on the same core, some 10 us, in a virtual machine 40. */
 #define PROGRESS_AWAY_US 500
 
+/* A message may be late by so much if threads help all the time. */
+#define PROGRESS_LATE_US 1000
+
 /* Who gets the core soon after waking: Linux since 6.12, else no harm. */
 #define PROGRESS_SLICE_NS 100000
 
@@ -60,6 +63,7 @@ static pthread_mutex_t turns = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool turning; /* by this thread */
 static _Atomic uint32_t helped;    /* futex: 1 while a thread helps */
 static _Atomic uint64_t active_us; /* when something last moved */
+static uint64_t late_us;           /* since when messages wait; under `turns` */
 
 static void note_active(uint64_t now)
 {
@@ -159,11 +163,15 @@ static void poisoned(uint64_t now)
     }
 }
 
-/* One turn; how many things moved. */
-static int turn(void)
+/* One turn; how many things moved.  @flush: what is late goes too. */
+static int turn(bool flush)
 {
     int queued = outbox_drain(transport);
     int moved = queued < 0 ? queued : transport_poll(transport);
+    if (flush && moved >= 0) {
+        int late = transport_flush(transport);
+        moved = late < 0 ? late : moved + late;
+    }
     int steps = moved < 0 ? moved : shutdown_advance(transport);
 
     if (steps < 0 && !atomic_load(runtime_poisoned))
@@ -237,7 +245,7 @@ static void *progress_main(void *unused)
     while (!over) {
         if (!take_turns())
             continue;
-        int moved = turn();
+        int moved = turn(true);
         now = runtime_now_us();
         if (moved)
             note_active(now);
@@ -264,6 +272,7 @@ static void *progress_main(void *unused)
 
 bool progress_send(const struct runtime_message *m, int *err_out)
 {
+    struct runtime_outbox *box = &runtime.shared->outbox;
     const struct transport_message message = {
         .kind = m->kind,
         .header = m->header,
@@ -271,8 +280,8 @@ bool progress_send(const struct runtime_message *m, int *err_out)
         .pieces = m->pieces,
         .pieces_count = m->pieces_count,
         .context = m->context,
+        .late = m->late && atomic_load(&box->asleep) != OUTBOX_SLEEPS,
     };
-    struct runtime_outbox *box = &runtime.shared->outbox;
     bool mine = turning;
 
     if (!atomic_load(&running) || (!mine && pthread_mutex_trylock(&turns)))
@@ -280,16 +289,21 @@ bool progress_send(const struct runtime_message *m, int *err_out)
     /* What is queued goes first. */
     bool can = !atomic_load(&box->head);
     if (can) {
+        uint64_t now = runtime_now_us();
+        if (!transport->late)
+            late_us = now;
         *err_out = transport_send(transport, m->node, &message);
         if (!*err_out)
             dispatch_count_sent(m->kind);
         publish_counters();
-        note_active(runtime_now_us());
+        note_active(now);
     }
     if (!mine)
         pthread_mutex_unlock(&turns);
-    /* An answer may come, and what the network keeps must be pushed. */
-    if (can && !mine && atomic_load(&box->asleep) == OUTBOX_SLEEPS)
+    /* An answer may come, and what the network keeps, or is late, must be
+     * pushed. */
+    if (can && (!mine || message.late) &&
+        atomic_load(&box->asleep) == OUTBOX_SLEEPS)
         outbox_wake();
     return can;
 }
@@ -307,7 +321,7 @@ void progress_help(const struct waiter *w, uint64_t deadline_us)
     while (!waiter_done(w) && !wanted && now < deadline_us &&
            now - active < PROGRESS_POLL_WAITED_US &&
            !atomic_load(runtime_poisoned)) {
-        int moved = turn();
+        int moved = turn(transport->late && now - late_us > PROGRESS_LATE_US);
         now = runtime_now_us();
         if (moved)
             active = now;
@@ -316,7 +330,7 @@ void progress_help(const struct waiter *w, uint64_t deadline_us)
     }
     limit_reserve_leave();
     note_active(active);
-    bool more = !waiter_done(w) || !transport_idle(transport) ||
+    bool more = !waiter_done(w) || !transport_still(transport) ||
                 atomic_load(&runtime.shared->outbox.pending) > 0 ||
                 atomic_load(&runtime.shared->outbox.remote_waits) > 1;
     atomic_store(&helped, 0);

@@ -17,6 +17,9 @@
  * waited for, the progress thread takes over within PROGRESS_AWAY_US, at once if
  * anything is under way.
  *
+ * Messages that nobody waits for (late) go with the next one to the same node, or
+ * in the progress thread's next turn; not while it sleeps.
+ *
  * Whoever uses the transport holds one mutex, `turns`; handlers run under it and
  * may take any lock of the runtime.  So no thread waits for it with a lock held.
  */

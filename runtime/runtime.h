@@ -115,6 +115,9 @@ struct runtime_message {
     const struct transport_piece *pieces; /* the list is copied, not the data */
     size_t pieces_count;
     uint64_t context;     /* given to the handler's `sent` */
+    /* Nobody waits for it: without data, it may go with the next message to that
+     * node, or a little later by itself.  Order is kept. */
+    bool late;
 };
 
 #define RUNTIME_HEADER_BYTES_MAX ((size_t)64 << 20)

@@ -10,51 +10,7 @@ static struct engine *engine_of(struct transport *transport)
     return (struct engine *)transport;
 }
 
-/* --- Sending ----------------------------------------------------------------
- */
-
-static struct sending *new_packet(enum packet_type type, size_t bytes)
-{
-    struct sending *s = calloc(1, sizeof(*s) + bytes);
-
-    if (s)
-        s->packet.type = type;
-    return s;
-}
-
-/* Owns @s from here on. */
-static int send_packet(struct engine *engine, int to, struct sending *s,
-                       size_t bytes)
-{
-    struct wire *wire = engine->wire;
-    bool done = false;
-    int err = wire->ops->send(wire, to, WIRE_CONTROL, 0, &s->packet,
-                              sizeof(s->packet) + bytes, &s->request);
-
-    /* Most are gone at once. */
-    if (!err)
-        err = wire->ops->test(wire, &s->request, &done, NULL, NULL);
-    if (err || done) {
-        free(s);
-        return err;
-    }
-    *engine->sending_last = s;
-    engine->sending_last = &s->next;
-    return 0;
-}
-
-int engine_answer(struct engine *engine, int to, enum packet_type type,
-                  uint64_t id, int32_t value, uint64_t bulk_bytes)
-{
-    struct sending *s = new_packet(type, 0);
-
-    if (!s)
-        return DRASYNC_ENOMEM;
-    s->packet.id = id;
-    s->packet.value = value;
-    s->packet.bulk_bytes = bulk_bytes;
-    return send_packet(engine, to, s, 0);
-}
+/* --- Sending -------------------------------------------------------------- */
 
 /* The rest of a header that did not fit in the first packet. */
 static int send_rest(struct engine *engine, int to, const char *rest,
@@ -62,12 +18,13 @@ static int send_rest(struct engine *engine, int to, const char *rest,
 {
     while (bytes > 0) {
         size_t now = bytes < PACKET_ROOM ? bytes : PACKET_ROOM;
-        struct sending *s = new_packet(PACKET_MORE, now);
-        if (!s)
+        struct sending *s;
+        struct packet *p = packet_new(engine, to, PACKET_MORE, now, &s);
+        if (!p)
             return DRASYNC_ENOMEM;
-        s->packet.here_bytes = (uint32_t)now;
-        memcpy(s->packet.bytes, rest, now);
-        int err = send_packet(engine, to, s, now);
+        p->here_bytes = (uint32_t)now;
+        memcpy(p->bytes, rest, now);
+        int err = packet_send(engine, s);
         if (err)
             return err;
         rest += now;
@@ -120,27 +77,32 @@ static int engine_send(struct transport *transport, int to,
     here = header_bytes < PACKET_ROOM ? header_bytes : PACKET_ROOM;
     if (header_bytes + bulk_bytes <= PACKET_ROOM && !engine->paged)
         inline_bytes = (size_t)bulk_bytes;
-    struct sending *s = new_packet(PACKET_MESSAGE, here + inline_bytes);
-    if (!s)
-        return DRASYNC_ENOMEM;
     if (bulk_bytes)
         err = inline_bytes
                   ? finish_later(engine, to, message)
                   : bulk_announce(engine, to, message, bulk_bytes, &id);
-    if (err) {
-        free(s);
+    if (err)
         return err;
+    bool late = message->late && here == header_bytes && !bulk_bytes;
+    struct sending *s = NULL;
+    struct packet *p =
+        late ? packet_late(engine, to, PACKET_MESSAGE, here)
+             : packet_new(engine, to, PACKET_MESSAGE, here + inline_bytes, &s);
+    if (!p) {
+        if (id)
+            bulk_forget(engine, id);
+        return DRASYNC_ENOMEM;
     }
 
-    s->packet.kind = message->kind;
-    s->packet.id = id;
-    s->packet.header_bytes = header_bytes;
-    s->packet.bulk_bytes = bulk_bytes;
-    s->packet.here_bytes = (uint32_t)here;
-    s->packet.eager = inline_bytes > 0;
+    p->kind = message->kind;
+    p->id = id;
+    p->header_bytes = header_bytes;
+    p->bulk_bytes = bulk_bytes;
+    p->here_bytes = (uint32_t)here;
+    p->eager = inline_bytes > 0;
     if (here)
-        memcpy(s->packet.bytes, message->header, here);
-    char *to_bytes = s->packet.bytes + here;
+        memcpy(p->bytes, message->header, here);
+    char *to_bytes = p->bytes + here;
     for (size_t i = 0; i < message->pieces_count && inline_bytes; i++) {
         if (message->pieces[i].bytes)
             memcpy(to_bytes, message->pieces[i].ptr, message->pieces[i].bytes);
@@ -148,38 +110,15 @@ static int engine_send(struct transport *transport, int to,
     }
     transport->counters.messages_sent++;
     transport->counters.bytes_sent += bulk_bytes;
-    err = send_packet(engine, to, s, here + inline_bytes);
+    if (late)
+        return 0;
+    err = packet_send(engine, s);
     if (!err && here < header_bytes)
         err = send_rest(engine, to, (const char *)message->header + here,
                         header_bytes - here);
     if (err && id)
         bulk_forget(engine, id);
     return err;
-}
-
-static int poll_sending(struct engine *engine)
-{
-    struct sending **link = &engine->sending_first;
-    int moved = 0;
-
-    for (int i = 0; *link && i < PACKETS_A_POLL_MAX; i++) {
-        struct sending *s = *link;
-        bool done;
-        int err = engine->wire->ops->test(engine->wire, &s->request, &done,
-                                          NULL, NULL);
-        if (err)
-            return err;
-        if (!done) {
-            link = &s->next;
-            continue;
-        }
-        *link = s->next;
-        if (!*link)
-            engine->sending_last = link;
-        free(s);
-        moved++;
-    }
-    return moved;
 }
 
 static int poll_finished(struct engine *engine)
@@ -309,28 +248,31 @@ static int message_more(struct engine *engine, int from, const struct packet *p)
     return header_whole(engine, in);
 }
 
-/* Do the lengths in a packet fit the packet? */
-static bool packet_valid(const struct packet *p, size_t bytes)
+/* How long the packet at @p is, of which @bytes are here; 0: broken. */
+static size_t packet_length(const struct packet *p, size_t bytes)
 {
-    size_t room = bytes - sizeof(*p);
+    size_t room = bytes - sizeof(*p), body;
 
     if (bytes < sizeof(*p) || p->here_bytes > room)
-        return false;
-    if (p->type != PACKET_MESSAGE)
-        return true;
-    if (p->header_bytes > TRANSPORT_HEADER_BYTES_MAX ||
-        p->here_bytes > p->header_bytes ||
-        p->bulk_bytes > TRANSPORT_BULK_BYTES_MAX)
-        return false;
-    return !p->eager || (p->here_bytes == p->header_bytes &&
-                         p->bulk_bytes == room - p->here_bytes);
+        return 0;
+    body = p->here_bytes;
+    if (p->type == PACKET_MESSAGE) {
+        if (p->header_bytes > TRANSPORT_HEADER_BYTES_MAX ||
+            p->here_bytes > p->header_bytes ||
+            p->bulk_bytes > TRANSPORT_BULK_BYTES_MAX)
+            return 0;
+        if (p->eager && (p->here_bytes != p->header_bytes ||
+                         p->bulk_bytes > room - p->here_bytes))
+            return 0;
+        if (p->eager)
+            body += p->bulk_bytes;
+    }
+    return PACKET_PADDED(body) <= room ? sizeof(*p) + PACKET_PADDED(body) : 0;
 }
 
 static int packet_arrived(struct engine *engine, int from,
-                          const struct packet *p, size_t bytes)
+                          const struct packet *p)
 {
-    if (!packet_valid(p, bytes))
-        return DRASYNC_EINTERNAL;
     switch (p->type) {
     case PACKET_MESSAGE:
         if (engine->partial[from])
@@ -351,6 +293,25 @@ static int packet_arrived(struct engine *engine, int from,
     default:
         return DRASYNC_EINTERNAL;
     }
+}
+
+/* One packet, or several behind each other. */
+static int packets_arrived(struct engine *engine, int from, const char *at,
+                           size_t bytes)
+{
+    int err = bytes ? 0 : DRASYNC_EINTERNAL;
+
+    while (bytes > 0 && !err) {
+        const struct packet *p = (const void *)at;
+        size_t length = packet_length(p, bytes);
+
+        if (!length)
+            return DRASYNC_EINTERNAL;
+        err = packet_arrived(engine, from, p);
+        at += length;
+        bytes -= length;
+    }
+    return err;
 }
 
 static int post(struct engine *engine, int at)
@@ -377,7 +338,8 @@ static int poll_packets(struct engine *engine)
             return err;
         if (!done)
             break;
-        err = packet_arrived(engine, from, engine->posted[at], bytes);
+        err = packets_arrived(engine, from, (const char *)engine->posted[at],
+                              bytes);
         if (!err)
             err = post(engine, at);
         if (err)
@@ -391,7 +353,7 @@ static int poll_packets(struct engine *engine)
 static int engine_poll(struct transport *transport)
 {
     struct engine *engine = engine_of(transport);
-    int (*const steps[])(struct engine *) = {poll_packets, poll_sending,
+    int (*const steps[])(struct engine *) = {poll_packets, packets_poll,
                                              poll_finished, bulk_poll};
     int moved = 0;
 
@@ -407,7 +369,7 @@ static int engine_poll(struct transport *transport)
 /* --- Open, close
  * ---------------------------------------------------------------- */
 
-static bool engine_idle(const struct transport *transport)
+static bool engine_still(const struct transport *transport)
 {
     const struct engine *engine = (const struct engine *)transport;
 
@@ -439,6 +401,7 @@ static void engine_close(struct transport *transport)
         free(engine->posted[i]);
     }
     bulk_close(engine);
+    packets_close(engine);
     for (int i = 0; engine->partial && i < transport->nodes; i++) {
         if (engine->partial[i])
             bulk_free_incoming(engine->partial[i]);
@@ -457,7 +420,8 @@ static void engine_close(struct transport *transport)
 static const struct transport_ops engine_ops = {
     .send = engine_send,
     .poll = engine_poll,
-    .idle = engine_idle,
+    .flush = packets_flush,
+    .still = engine_still,
     .now_us = engine_now_us,
     .close = engine_close,
 };

@@ -1,6 +1,6 @@
 /*
  * engine.h - the inside of a transport: packets on the control channel
- * (engine.c), data in segments on the bulk channel (bulk.c).  Private to
+ * (engine.c; packets.c sends them), data in segments on the bulk channel (bulk.c).  Private to
  * transport/.
  *
  * A message is one packet, or, if its header is long, several that follow each
@@ -52,12 +52,21 @@ _Static_assert(sizeof(struct packet) % 16 == 0, "headers are aligned");
 
 #define PACKET_ROOM (PACKET_BYTES_MAX - sizeof(struct packet))
 
-/* A packet on its way out. */
+#define PACKET_PADDED(bytes) (((bytes) + 15) & ~(size_t)15)
+
+/* Packets on their way out to one node, each padded; most often one. */
 struct sending {
     struct sending *next;
     struct wire_request request;
-    struct packet packet;
+    int to;
+    size_t bytes;
+    _Alignas(16) char data[];
 };
+
+/* Messages that may be late, for one node, go together up to here; and they wait
+ * for so many nodes. */
+#define LATE_BYTES_MAX ((size_t)2048)
+#define LATE_NODES_MAX 16
 
 /* A place in a list of pieces. */
 struct cursor {
@@ -129,6 +138,7 @@ struct engine {
     int posted_first;
 
     struct sending *sending_first, **sending_last;
+    struct sending *late; /* not sent yet */
     struct finished *finished_first, **finished_last;
 
     struct outgoing **out; /* by the low half of the id; NULL: free */
@@ -147,7 +157,22 @@ struct engine {
     int slots_used;
 };
 
-/* engine.c: send a packet without a header: GO, REFUSE or PAGE. */
+/*
+ * packets.c: a packet for node @to with @bytes after its head, to be filled and
+ * then sent with packet_send(), which owns *sending_out from here on.  What
+ * waits for that node goes along, before it.  NULL: no memory.
+ */
+struct packet *packet_new(struct engine *engine, int to, enum packet_type type,
+                          size_t bytes, struct sending **sending_out);
+int packet_send(struct engine *engine, struct sending *s);
+/* A packet that waits for the next one to that node, or packets_flush(). */
+struct packet *packet_late(struct engine *engine, int to, enum packet_type type,
+                           size_t bytes);
+int packets_flush(struct transport *transport);
+int packets_poll(struct engine *engine);
+void packets_close(struct engine *engine);
+
+/* Send a packet without a header: GO, REFUSE or PAGE. */
 int engine_answer(struct engine *engine, int to, enum packet_type type,
                   uint64_t id, int32_t value, uint64_t bulk_bytes);
 

@@ -11,6 +11,7 @@ libdrasync_transport_la_SOURCES = \
 	transport/loop.c \
 	transport/mpi.c \
 	transport/mpi_table.h \
+	transport/packets.c \
 	transport/sink.c \
 	transport/transport.h \
 	transport/wire.h

@@ -47,6 +47,9 @@ struct transport_message {
     const struct transport_piece *pieces;
     size_t pieces_count;
     uint64_t context; /* given to `sent` */
+    /* If it is short and has no data it may wait for the next message to that
+     * node, and go with that, or for transport_flush(). */
+    bool late;
 };
 
 /* Limits: a message past them is refused by transport_send(). */
@@ -88,7 +91,8 @@ struct transport_ops {
     int (*send)(struct transport *transport, int to,
                 const struct transport_message *message);
     int (*poll)(struct transport *transport);
-    bool (*idle)(const struct transport *transport);
+    int (*flush)(struct transport *transport);
+    bool (*still)(const struct transport *transport);
     uint64_t (*now_us)(const struct transport *transport);
     void (*close)(struct transport *transport);
 };
@@ -99,6 +103,7 @@ struct transport {
     struct transport_events events;
     void *user;
     int node, nodes;
+    int late; /* nodes that messages wait to be sent to */
     struct transport_counters counters;
 };
 
@@ -122,10 +127,23 @@ static inline int transport_poll(struct transport *transport)
     return transport->ops->poll(transport);
 }
 
-/* Is nothing of this node's in flight: sent, or announced and not complete? */
+/* Send what waits because it may be late.  What moved, or an error. */
+static inline int transport_flush(struct transport *transport)
+{
+    return transport->late ? transport->ops->flush(transport) : 0;
+}
+
+/* Is nothing of this node's in flight: sent, or announced and not complete?
+ * What is late does not count. */
+static inline bool transport_still(const struct transport *transport)
+{
+    return transport->ops->still(transport);
+}
+
+/* The same, and nothing is late. */
 static inline bool transport_idle(const struct transport *transport)
 {
-    return transport->ops->idle(transport);
+    return !transport->late && transport_still(transport);
 }
 
 /* Microseconds on the transport's clock. */

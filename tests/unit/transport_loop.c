@@ -199,6 +199,7 @@ static void send_bytes(struct node *node, int to, uint64_t bulk_bytes,
         .pieces = parcel->pieces,
         .pieces_count = parcel->count,
         .context = (uint64_t)(uintptr_t)parcel,
+        .late = draw(&node->random, 2),
     };
     node->bad += transport_send(node->transport, to, &message) != 0;
     free(header);
@@ -251,21 +252,30 @@ static int close_all(struct node *nodes)
     return bad + (seen != NODES * messages);
 }
 
+/* Until nothing moves. */
+static void poll_all(struct node *nodes)
+{
+    int moved;
+
+    do {
+        moved = 0;
+        for (int i = 0; i < NODES; i++) {
+            moved += transport_poll(nodes[i].transport);
+            moved += transport_flush(nodes[i].transport);
+        }
+    } while (moved > 0);
+}
+
 static void one_thread(enum transport_data data)
 {
     struct node nodes[NODES];
-    int moved;
 
     open_all(nodes, data, 1);
     for (int m = 0; m < messages; m++) {
         for (int i = 0; i < NODES; i++)
             send_one(&nodes[i], (int)draw(&nodes[i].random, NODES));
     }
-    do {
-        moved = 0;
-        for (int i = 0; i < NODES; i++)
-            moved += transport_poll(nodes[i].transport);
-    } while (moved > 0);
+    poll_all(nodes);
     int idle = 1, told = 0;
     for (int i = 0; i < NODES; i++) {
         idle &= transport_idle(nodes[i].transport);
@@ -289,7 +299,7 @@ static void *node_main(void *argument)
     /* Serve until nobody has anything under way. */
     while (nodes_done < NODES) {
         int moved = transport_poll(node->transport);
-        node->bad += moved < 0;
+        node->bad += moved < 0 || transport_flush(node->transport) < 0;
         if (!said && transport_idle(node->transport)) {
             said = 1;
             nodes_done++;
@@ -306,7 +316,6 @@ static void thread_each(enum transport_data data)
 {
     struct node nodes[NODES];
     pthread_t threads[NODES];
-    int moved;
 
     nodes_done = 0;
     open_all(nodes, data, 2);
@@ -314,11 +323,7 @@ static void thread_each(enum transport_data data)
         pthread_create(&threads[i], NULL, node_main, &nodes[i]);
     for (int i = 0; i < NODES; i++)
         pthread_join(threads[i], NULL);
-    do {
-        moved = 0;
-        for (int i = 0; i < NODES; i++)
-            moved += transport_poll(nodes[i].transport);
-    } while (moved > 0);
+    poll_all(nodes);
     ok(close_all(nodes) == 0, "the same with a thread for each node");
 }
 
@@ -350,23 +355,62 @@ static void pages_count(void)
     static const uint64_t bytes[] = {1, 4096, 4097, 100000};
     struct node nodes[NODES];
     uint64_t pages = 0, received = 0;
-    int moved, arrived;
+    int arrived;
 
     open_all(nodes, TRANSPORT_PAGED, 4);
     for (size_t i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++) {
         send_bytes(&nodes[0], 1, bytes[i], sizeof(struct head), KIND_PLAIN);
         pages += (bytes[i] + 4095) / 4096;
     }
-    do {
-        moved = 0;
-        for (int i = 0; i < NODES; i++)
-            moved += transport_poll(nodes[i].transport);
-    } while (moved > 0);
+    poll_all(nodes);
     arrived = nodes[1].arrived;
     received = nodes[1].transport->counters.messages_received;
     ok(arrived == 4 && received == 4 + 2 * pages &&
            nodes[0].transport->counters.messages_sent == received,
        "two messages a page, and the one they belong to");
+    for (int i = 0; i < NODES; i++)
+        transport_close(nodes[i].transport);
+}
+
+/* A short message for node 1, which counts those that come. */
+static void send_short(struct node *nodes, uint32_t number, bool late)
+{
+    const struct head head = {.number = number};
+    const struct transport_message message = {
+        .kind = KIND_PLAIN,
+        .header = &head,
+        .header_bytes = sizeof(head),
+        .late = late,
+    };
+
+    nodes[0].bad += transport_send(nodes[0].transport, 1, &message) != 0;
+    for (int i = 0; i < 3; i++)
+        for (int n = 0; n < NODES; n++)
+            nodes[n].bad += transport_poll(nodes[n].transport) < 0;
+}
+
+static void late(void)
+{
+    struct node nodes[NODES];
+    const struct transport *t;
+    uint32_t number = 0;
+
+    open_all(nodes, TRANSPORT_BULK, 5);
+    t = nodes[0].transport;
+    send_short(nodes, number++, true);
+    send_short(nodes, number++, true);
+    ok(nodes[1].arrived == 0 && transport_still(t) && !transport_idle(t),
+       "late messages wait");
+    send_short(nodes, number++, false);
+    ok(nodes[1].arrived == 3 && transport_idle(t), "and go with the next");
+    for (int i = 0; i < 200; i++)
+        send_short(nodes, number++, true);
+    ok(nodes[1].arrived > 100 && nodes[1].arrived < 203,
+       "or when they are many");
+    poll_all(nodes);
+    ok(nodes[1].arrived == 203 && transport_idle(t) && !nodes[1].bad &&
+           !nodes[0].bad,
+       "or when they are flushed, in order");
     for (int i = 0; i < NODES; i++)
         transport_close(nodes[i].transport);
 }
@@ -381,6 +425,7 @@ int main(void)
     thread_each(TRANSPORT_PAGED);
     pages_count();
     limits();
+    late();
     printf("1..%d\n", tests);
     return failures != 0;
 }

@@ -1,0 +1,177 @@
+/* Packets leave, alone or with those that had time to wait: see engine.h. */
+#include "transport/engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "drasync.h"
+
+static struct sending *sending_new(int to, size_t room)
+{
+    struct sending *s = malloc(sizeof(*s) + room);
+
+    if (!s)
+        return NULL;
+    memset(s, 0, sizeof(*s));
+    s->to = to;
+    return s;
+}
+
+static struct packet *append(struct sending *s, enum packet_type type,
+                             size_t bytes)
+{
+    struct packet *p = (void *)(s->data + s->bytes);
+
+    memset(p, 0, sizeof(*p));
+    p->type = type;
+    /* The padding too is read, by the network. */
+    memset(p->bytes + bytes, 0, PACKET_PADDED(bytes) - bytes);
+    s->bytes += sizeof(*p) + PACKET_PADDED(bytes);
+    return p;
+}
+
+int packet_send(struct engine *engine, struct sending *s)
+{
+    struct wire *wire = engine->wire;
+    bool done = false;
+    int err = wire->ops->send(wire, s->to, WIRE_CONTROL, 0, s->data, s->bytes,
+                              &s->request);
+
+    /* Most are gone at once. */
+    if (!err)
+        err = wire->ops->test(wire, &s->request, &done, NULL, NULL);
+    if (err || done) {
+        free(s);
+        return err;
+    }
+    *engine->sending_last = s;
+    engine->sending_last = &s->next;
+    return 0;
+}
+
+/* --- Those that may be late ----------------------------------------------- */
+
+static struct sending **late_link(struct engine *engine, int to)
+{
+    struct sending **link = &engine->late;
+
+    while (*link && (*link)->to != to)
+        link = &(*link)->next;
+    return link;
+}
+
+static struct sending *late_unlink(struct engine *engine, struct sending **link)
+{
+    struct sending *s = *link;
+
+    *link = s->next;
+    s->next = NULL;
+    engine->transport.late--;
+    return s;
+}
+
+int packets_flush(struct transport *transport)
+{
+    struct engine *engine = (struct engine *)transport;
+    int moved = 0;
+
+    while (engine->late) {
+        int err = packet_send(engine, late_unlink(engine, &engine->late));
+
+        if (err)
+            return err;
+        moved++;
+    }
+    return moved;
+}
+
+struct packet *packet_late(struct engine *engine, int to, enum packet_type type,
+                           size_t bytes)
+{
+    size_t more = sizeof(struct packet) + PACKET_PADDED(bytes);
+    struct sending **link = late_link(engine, to), *s = *link;
+
+    if (s && s->bytes + more <= LATE_BYTES_MAX)
+        return append(s, type, bytes);
+    if ((s && packet_send(engine, late_unlink(engine, link))) ||
+        (engine->transport.late == LATE_NODES_MAX &&
+         packets_flush(&engine->transport) < 0))
+        return NULL;
+    s = sending_new(to, more < LATE_BYTES_MAX ? LATE_BYTES_MAX : more);
+    if (!s)
+        return NULL;
+    s->next = engine->late;
+    engine->late = s;
+    engine->transport.late++;
+    return append(s, type, bytes);
+}
+
+/* --- All others ------------------------------------------------------------ */
+
+struct packet *packet_new(struct engine *engine, int to, enum packet_type type,
+                          size_t bytes, struct sending **sending_out)
+{
+    struct sending **link = late_link(engine, to), *late = NULL, *s;
+    size_t more = sizeof(struct packet) + PACKET_PADDED(bytes);
+
+    if (*link)
+        late = late_unlink(engine, link);
+    if (late && late->bytes + more > PACKET_BYTES_MAX) {
+        if (packet_send(engine, late))
+            return NULL;
+        late = NULL;
+    }
+    s = sending_new(to, more + (late ? late->bytes : 0));
+    if (s && late) {
+        memcpy(s->data, late->data, late->bytes);
+        s->bytes = late->bytes;
+    }
+    free(late);
+    *sending_out = s;
+    return s ? append(s, type, bytes) : NULL;
+}
+
+int engine_answer(struct engine *engine, int to, enum packet_type type,
+                  uint64_t id, int32_t value, uint64_t bulk_bytes)
+{
+    struct sending *s;
+    struct packet *p = packet_new(engine, to, type, 0, &s);
+
+    if (!p)
+        return DRASYNC_ENOMEM;
+    p->id = id;
+    p->value = value;
+    p->bulk_bytes = bulk_bytes;
+    return packet_send(engine, s);
+}
+
+int packets_poll(struct engine *engine)
+{
+    struct sending **link = &engine->sending_first;
+    int moved = 0;
+
+    for (int i = 0; *link && i < PACKETS_A_POLL_MAX; i++) {
+        struct sending *s = *link;
+        bool done;
+        int err = engine->wire->ops->test(engine->wire, &s->request, &done,
+                                          NULL, NULL);
+        if (err)
+            return err;
+        if (!done) {
+            link = &s->next;
+            continue;
+        }
+        *link = s->next;
+        if (!*link)
+            engine->sending_last = link;
+        free(s);
+        moved++;
+    }
+    return moved;
+}
+
+void packets_close(struct engine *engine)
+{
+    while (engine->late)
+        free(late_unlink(engine, &engine->late));
+}
