@@ -1,15 +1,23 @@
 /* arrival.c - the data of a TRANSFER is in place, or cannot be. */
 #include "protocol/internal.h"
 
-/* The sender may forget this transfer. */
-void arrival_end(struct step *s, struct proto_arrival *a, int error)
+static void say_settled(struct step *s, const struct proto_arrival *a,
+                        int error)
 {
     size_t send = s->out->count;
+    if (FAULT(s, FAULT_NO_SETTLED))
+        return;
     send_about(s, a->node, PROTO_SETTLED, a->region, a->ticket)->error =
         (int16_t)error;
     /* Who keeps no writers out for it has time. */
     if (!s->out->failed)
         s->out->effect[send].late = !error && !a->shared;
+}
+
+/* The sender may forget this transfer. */
+void arrival_end(struct step *s, struct proto_arrival *a, int error)
+{
+    say_settled(s, a, error);
     list_remove(&a->by_op);
     list_remove(&a->link);
     a->region->keeps--;
@@ -41,6 +49,7 @@ static void data_here(struct step *s, struct proto_arrival *a)
         if (!copy)
             continue;
         copy->arriving = 0;
+        copy_dropped(r, false);
         if (!list_empty(&r->pending))
             mark_serve(s, r);
         copies_check(s, r);

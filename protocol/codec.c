@@ -5,7 +5,7 @@
 #include "protocol/internal.h"
 
 enum {
-    HEADER_BYTES = 104,
+    HEADER_BYTES = 80,
     ITEM_BYTES = 48,
     NAME_BYTES = DRASYNC_NAME_MAX + 1,
     MAGIC = 0xD5,
@@ -53,12 +53,11 @@ void proto_encode(const struct proto_message *m, void *bytes)
     at = put(at, m->node, 4);
     at = put(at, m->via, 4);
     at = put(at, m->items_count, 4);
-    const uint64_t wide[] = {m->ticket,  m->root,  m->region, m->incarnation,
-                             m->version, m->epoch, m->sent,   m->received};
-    for (int i = 0; i < 8; i++)
+    const uint64_t wide[] = {m->ticket,      m->root,    m->region,
+                             m->incarnation, m->version, m->epoch,
+                             m->after};
+    for (int i = 0; i < 7; i++)
         at = put(at, wide[i], 8);
-    at = put(at, m->after, 8);
-    at = put(at, 0, 8);
     if (has_name(m->type)) {
         memcpy(at, m->name, NAME_BYTES);
         at += NAME_BYTES;
@@ -91,11 +90,11 @@ static void get_header(const uint8_t *at, struct proto_message *m)
     m->node = (uint32_t)get(&at, 4);
     m->via = (uint32_t)get(&at, 4);
     m->items_count = (uint32_t)get(&at, 4);
-    uint64_t *wide[] = {&m->ticket,  &m->root,  &m->region, &m->incarnation,
-                        &m->version, &m->epoch, &m->sent,   &m->received};
-    for (int i = 0; i < 8; i++)
+    uint64_t *wide[] = {&m->ticket,      &m->root,    &m->region,
+                        &m->incarnation, &m->version, &m->epoch,
+                        &m->after};
+    for (int i = 0; i < 7; i++)
         *wide[i] = get(&at, 8);
-    m->after = get(&at, 8);
 }
 
 static void get_item(const uint8_t *at, struct proto_item *item)
@@ -176,8 +175,6 @@ static unsigned flags_of(uint8_t type)
         return PROTO_HELD | PROTO_MORE;
     case PROTO_RECALLED:
         return PROTO_BUSY | PROTO_MORE;
-    case PROTO_STOP:
-        return PROTO_AGAIN;
     default:
         return 0;
     }

@@ -290,6 +290,14 @@ int proto_split(struct proto_node *node, int32_t rank,
     return copy ? 0 : DRASYNC_ENOMEM;
 }
 
+void copy_dropped(struct proto_region *r, bool dropped)
+{
+    if (r->dropped == dropped)
+        return;
+    r->dropped = dropped;
+    count(r, COUNT_FORGOT, dropped ? 1 : -1);
+}
+
 void proto_drop_copies(struct proto_node *node, struct proto_region *root,
                        struct proto_effects *out)
 {
@@ -302,7 +310,7 @@ void proto_drop_copies(struct proto_node *node, struct proto_region *root,
         if (r->owned || !copy || copy->arriving || copy->pins || copy->sends ||
             copy->bases)
             continue;
-        root->forgot = true;
+        copy_dropped(r, true);
         r->present = true; /* others believe that the copy is here */
         copy_drop(&s, r, copy);
     }

@@ -217,7 +217,7 @@ void region_dead(struct step *s, struct proto_region *r);
 void region_end_waiting(struct step *s, struct proto_region *r);
 
 enum counter { COUNT_AWAY, COUNT_BUSY, COUNT_WAITING, COUNT_READS,
-               COUNT_PINNED };
+               COUNT_PINNED, COUNT_FORGOT };
 void count(struct proto_region *r, enum counter which, int delta);
 
 /* copy.c */
@@ -231,6 +231,8 @@ void copy_check(struct step *s, struct proto_region *r,
                 struct proto_copy *copy);
 void copies_check(struct step *s, struct proto_region *r);
 void pinned_update(struct proto_region *r);
+/* The copy of @r that others count on was dropped; or a newer one is here. */
+void copy_dropped(struct proto_region *r, bool dropped);
 /* The current copy, with its version brought up to date. */
 struct proto_copy *copy_current(struct proto_region *r);
 /* Keep what is here of @r for the answer to @op's request; and no longer, if it
@@ -331,9 +333,6 @@ void tell_home(struct step *s, const struct proto_message *m);
 void tell_homes(struct step *s, const struct proto_message *m);
 void arrival_end(struct step *s, struct proto_arrival *a, int error);
 void answer_asker(struct step *s, struct proto_region *r);
-
-/* shutdown.c */
-void proto_shutdown_step(struct step *s);
 
 /* delete.c, recall.c, bury.c */
 /* Answer @m, about all of its regions that have no asker to be told later. */

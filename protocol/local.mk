@@ -25,7 +25,6 @@ protocol_sources = \
 	protocol/renew.c \
 	protocol/request.c \
 	protocol/settled.c \
-	protocol/shutdown.c \
 	protocol/transfer.c \
 	protocol/transfer_send.c
 libdrasync_protocol_la_SOURCES = $(protocol_sources)

@@ -29,8 +29,6 @@ struct proto_env;
     X(BURY)     /* forget them: they are deleted */                      \
     X(BURIED)                                                            \
     X(FREED)    /* to the home: these are gone; EXTENTs come back */     \
-    X(DONE)     /* shutdown: counts, up the tree */                      \
-    X(STOP)     /* down the tree: count again, or end */                 \
     X(POISON)   /* why the job ends */
 
 enum proto_message_type {
@@ -67,7 +65,6 @@ enum proto_flags {
     PROTO_DATA = 1 << 4,     /* (item) the region's data comes with this */
     PROTO_SHARED = 1 << 5,   /* READ: the sender keeps writers out till SETTLED */
     PROTO_BUSY = 1 << 6,     /* RECALLED: held there */
-    PROTO_AGAIN = 1 << 7,    /* STOP: count again */
     PROTO_HOMEWARD = 1 << 9, /* REQUEST: lost, and not at the home yet */
     PROTO_LOST = 1 << 11,    /* REQUEST: from the home along all hints */
     PROTO_MORE = 1 << 10,    /* REQUEST, waiter: parts of the subtree follow */
@@ -94,7 +91,6 @@ struct proto_message {
     uint64_t ticket; /* its request */
     uint64_t root;   /* the tree */
     uint64_t region, incarnation, version, epoch;
-    uint64_t sent, received; /* DONE */
     uint64_t after; /* REQUEST: the receiver's own, to wait behind; 0: none */
     char name[DRASYNC_NAME_MAX + 1]; /* POISON */
     const struct proto_item *items;

@@ -142,6 +142,7 @@ struct proto_region {
     uint32_t waiting; /* members of queues and pending lists */
     uint32_t reads;   /* READ holds */
     uint32_t pinned;  /* current copies that have pins or sends */
+    uint32_t forgot;  /* regions with `dropped` */
 
     uint32_t keeps;   /* operations that refer to this record */
     uint32_t sends;   /* transfers that are not settled */
@@ -151,7 +152,7 @@ struct proto_region {
     bool gone;        /* deleted, as this node was told */
     bool indexed;     /* env->find() knows it */
     bool pin_counted; /* counts in pinned */
-    bool forgot;      /* (root) copies were dropped here for want of memory */
+    bool dropped;     /* a copy was, for want of memory; others count on it */
     struct proto_link parts; /* that name it, of operations */
 
     /* Root records only. */
@@ -195,25 +196,14 @@ struct proto_env {
      * that was deleted here. */
     bool (*extent)(void *ctx, const struct proto_region *region, uint32_t i,
                    uint64_t *address, uint64_t *pages);
-    /* Messages of this node so far, without DONE and STOP: for shutdown.  The
-     * data of a TRANSFER (its SHIPs together) counts as one more: sent with
-     * the message, received after proto_arrived(), or when it is thrown away
-     * because no EXPECT was given. */
-    void (*traffic)(void *ctx, uint64_t *sent_out, uint64_t *received_out);
 };
 
 /* The size of an object of @type in bytes. */
 size_t proto_object_size(enum proto_type type);
 
-/* The shutdown of a node; touched by PROTO_TREE_ALL steps. */
+/* A node of the job, after proto_node_open(). */
 struct proto_node {
     struct proto_env env;
-    bool finished; /* all its ranks are done */
-    bool stopped;  /* STOP came: the job is over */
-    bool counting; /* this node's part of the wave has not gone up */
-    uint32_t wave, children_done;
-    uint64_t sent_sum, received_sum;
-    uint64_t sent_before, received_before; /* manager: the wave before */
     uint32_t waiters_max; /* PROTO_WAITERS_MAX, or fewer in the simulator */
     uint32_t presence_max; /* the same of PROTO_PRESENCE_MAX */
     uint32_t faults; /* rules that the simulator breaks on purpose */
@@ -253,8 +243,6 @@ enum proto_effect_kind {
     PROTO_GONE,
     /* An address run that was cut here is free again: address, pages. */
     PROTO_EXTENT,
-    /* Shutdown: nothing is in flight, on any node. */
-    PROTO_STOPPED,
     /* The job must end: why; tell the user, and send the POISONs. */
     PROTO_POISONED,
 };
@@ -486,15 +474,7 @@ typedef void proto_sent_visit(struct proto_region *region,
 void proto_sent_each(const struct proto_region *root, uint32_t to,
                      uint64_t ticket, proto_sent_visit *visit);
 
-/* --- Shutdown (PROTO_TREE_ALL) -------------------------------------------- */
-
-/*
- * All ranks of this node are done (their holds released, their operations
- * over).  From now on call proto_poll() whenever the node is idle, after each
- * message, until STOPPED.
- */
-void proto_finish(struct proto_node *node, struct proto_effects *out);
-void proto_poll(struct proto_node *node, struct proto_effects *out);
+/* --- The end (PROTO_TREE_ALL) --------------------------------------------- */
 
 /* End the job: POISON to all, with at most DRASYNC_NAME_MAX bytes of text. */
 void proto_poison(struct proto_node *node, const char *why,

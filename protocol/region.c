@@ -40,9 +40,11 @@ static uint32_t *counter_of(struct proto_region *r, enum counter which)
     case COUNT_READS:
         return &r->reads;
     case COUNT_PINNED:
+        return &r->pinned;
+    case COUNT_FORGOT:
         break;
     }
-    return &r->pinned;
+    return &r->forgot;
 }
 
 void count(struct proto_region *r, enum counter which, int delta)
@@ -62,6 +64,7 @@ static void count_all(struct proto_region *from, const struct proto_region *r,
     count(from, COUNT_WAITING, sign * (int)r->waiting);
     count(from, COUNT_READS, sign * (int)r->reads);
     count(from, COUNT_PINNED, sign * (int)r->pinned);
+    count(from, COUNT_FORGOT, sign * (int)r->forgot);
 }
 
 void region_link(struct proto_region *r, struct proto_region *parent)

@@ -41,7 +41,6 @@ bool proto_renew(struct proto_node *node, int32_t rank, struct proto_region *r)
     r->version = ++r->clock;
     r->arrived = r->version;
     r->written = 0;
-    r->forgot = false;
     r->layout++;
     copy->version = r->version;
     return true;

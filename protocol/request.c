@@ -46,7 +46,7 @@ static void follow(struct proto_op *leader, struct proto_region *r)
 uint16_t request_flags(const struct proto_op *op, const struct proto_region *r)
 {
     uint16_t flags = op->flags;
-    if (r->root->forgot)
+    if (r->forgot)
         flags |= PROTO_FRESH;
     if (!list_empty(&op->parts))
         flags |= PROTO_MORE;
@@ -75,7 +75,7 @@ static uint32_t place_of(struct step *s, const struct proto_region *r)
 
 /* What @op needs next after what it asks @to for, as far as it is there too. */
 static void add_wanted(struct step *s, size_t send, const struct proto_op *op,
-                       uint32_t to)
+                       uint32_t to, bool fresh)
 {
     uint32_t left = PROTO_WANTED_MAX;
     for (struct proto_link *l = op->parts.next; l != &op->parts && left > 0;
@@ -83,7 +83,7 @@ static void add_wanted(struct step *s, size_t send, const struct proto_op *op,
         const struct proto_region *r =
             CONTAINER(l, struct proto_part, link)->region;
         if (!r || r->dead || r->gone || r->owned || must_wait(r) ||
-            place_of(s, r) != to)
+            place_of(s, r) != to || (r->forgot && !fresh))
             return;
         struct proto_item *item = add_item(s, send, PROTO_ITEM_WANTED);
         item->address = r->address;
@@ -121,7 +121,7 @@ static void send_request(struct step *s, struct proto_op *op,
     uint32_t line = chain_join(s, r, m, to);
     s->out->effect[send].node = line;
     if (line == to)
-        add_wanted(s, send, op, to);
+        add_wanted(s, send, op, to, m->flags & PROTO_FRESH);
 }
 
 void make_pending(struct proto_op *op, struct proto_region *r)

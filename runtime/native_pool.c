@@ -339,14 +339,6 @@ static bool env_extent(void *ctx, const struct proto_region *region, uint32_t i,
     return true;
 }
 
-/* The end of the job is the runtime's own: see shutdown.c. */
-static void env_traffic(void *ctx, uint64_t *sent_out, uint64_t *received_out)
-{
-    (void)ctx;
-    *sent_out = 0;
-    *received_out = 0;
-}
-
 void native_env_fill(struct proto_env *env)
 {
     *env = (struct proto_env){
@@ -362,7 +354,6 @@ void native_env_fill(struct proto_env *env)
         .ticket = env_ticket,
         .home = env_home,
         .extent = env_extent,
-        .traffic = env_traffic,
     };
 }
 

@@ -202,7 +202,6 @@ static void do_one(struct proto_effects *effects, size_t i,
     case PROTO_SHIP:          /* goes with its SEND */
     case PROTO_COPY_RELEASED: /* done before the others */
     case PROTO_GONE:
-    case PROTO_STOPPED:
         break;
     }
 }

@@ -10,7 +10,7 @@ enum sim_fault {
     FAULT_KEEP_TOKEN = 1 << 4,   /* stay the owner after giving the token away */
     FAULT_LOSE_EXTENTS = 1 << 5, /* do not give extents back */
     FAULT_LOSE_WAITERS = 1 << 6, /* do not send the queue along */
-    FAULT_EARLY_STOP = 1 << 7,   /* stop at the first count */
+    FAULT_NO_SETTLED = 1 << 7,   /* do not say that it is in place */
     FAULT_BLIND_DELETE = 1 << 8, /* delete what others read */
     FAULT_TAKE_USED = 1 << 9,    /* overwrite what is read */
 };

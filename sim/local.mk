@@ -45,7 +45,9 @@ scenarios = \
 	tests/scenarios/delete_busy.txt \
 	tests/scenarios/delete_race.txt \
 	tests/scenarios/deleted_below.script \
+	tests/scenarios/end.txt \
 	tests/scenarios/followers.txt \
+	tests/scenarios/forgot.txt \
 	tests/scenarios/forwarding.txt \
 	tests/scenarios/freed.txt \
 	tests/scenarios/line.txt \
@@ -63,7 +65,6 @@ scenarios = \
 	tests/scenarios/read_parts.txt \
 	tests/scenarios/refused.txt \
 	tests/scenarios/reused_unawares.script \
-	tests/scenarios/shutdown.txt \
 	tests/scenarios/three_owners.txt \
 	tests/scenarios/timed.txt \
 	tests/scenarios/wanted.txt

@@ -230,14 +230,6 @@ static bool env_extent(void *ctx, const struct proto_region *region, uint32_t i,
     return true;
 }
 
-/* Chunks and the end of the job are not the protocol's in the product. */
-
-static void env_traffic(void *ctx, uint64_t *sent_out, uint64_t *received_out)
-{
-    (void)ctx;
-    *sent_out = *received_out = 0;
-}
-
 void model_env(struct model *model, uint32_t node, struct proto_env *env)
 {
     struct model_place *place = malloc(sizeof(*place));
@@ -260,7 +252,6 @@ void model_env(struct model *model, uint32_t node, struct proto_env *env)
         .ticket = env_ticket,
         .home = env_home,
         .extent = env_extent,
-        .traffic = env_traffic,
     };
 }
 

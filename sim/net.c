@@ -100,11 +100,7 @@ static void send_packet(struct sim *sim, uint32_t from, uint32_t to,
     if (to >= sim->script->nodes || to == from)
         sim_found(sim, "node %u sends %s to node %u", from,
                   proto_message_name(m->type), to);
-    if (m->type != PROTO_DONE && m->type != PROTO_STOP) {
-        sim->node[from].sent++;
-        sim->in_flight++;
-        sim->packets++;
-    }
+    sim->packets++;
     if (sim->show)
         show_message(sim, from, to, m);
     uint64_t *last = channel(sim, from, to), time = sim->now + delay(sim, from);
@@ -139,8 +135,6 @@ static struct sim_data *data_of(struct sim *sim, uint32_t node,
         if (!sim->script->scenario && sim_random(sim, 2))
             data->part[j].base = out->effect[i + 1 + j].base_version;
     }
-    sim->node[node].sent++;
-    sim->in_flight++;
     event_add(sim, sim->now + delay(sim, node), EVENT_SENT, node, 0, data);
     return data;
 }
@@ -237,10 +231,6 @@ static void effect_run(struct sim *sim, uint32_t id, struct proto_effects *out,
     case PROTO_EXTENT:
         page_back(sim, id, e->address, e->pages);
         break;
-    case PROTO_STOPPED:
-        sim->node[id].stopped = true;
-        check_stopped(sim, &sim->node[id]);
-        break;
     case PROTO_POISONED:
         poisoned(sim, id, e);
         break;
@@ -290,22 +280,6 @@ void effects_run(struct sim *sim, uint32_t id, struct proto_effects *out,
             (e->kind == PROTO_GRANTED && !is_delete(e)))
             rank_ended(sim, e->waiter, e);
     }
-    if (sim->finding[0] || !sim->node[id].proto.finished ||
-        sim->node[id].proto.stopped)
-        return;
-    struct proto_effects *poll = effects_take(sim);
-    proto_poll(&sim->node[id].proto, poll);
-    for (size_t i = 0; i < poll->count; i++)
-        effect_run(sim, id, poll, i, NULL);
-    effects_give(sim, poll);
-}
-
-static bool expected(const struct proto_effects *out)
-{
-    for (size_t i = 0; i < out->count; i++)
-        if (out->effect[i].kind == PROTO_EXPECT)
-            return true;
-    return false;
 }
 
 static void packet_run(struct sim *sim, struct sim_packet *packet)
@@ -320,20 +294,9 @@ static void packet_run(struct sim *sim, struct sim_packet *packet)
         sim_found(sim, "node %u got a bad message (%s): %s", packet->to,
                   proto_message_name(m.type), why);
     } else {
-        if (m.type != PROTO_DONE && m.type != PROTO_STOP) {
-            node->received++;
-            sim->in_flight--;
-        }
-        if (node->stopped)
-            sim_found(sim, "node %u got %s after it stopped", packet->to,
-                      proto_message_name(m.type));
         struct proto_effects *out = effects_take(sim);
         sim->handling = m.type;
         proto_message(&node->proto, packet->from, &m, out);
-        if (packet->data && !expected(out)) {
-            node->received++;
-            sim->in_flight--;
-        }
         effects_run(sim, packet->to, out, packet);
         effects_give(sim, out);
     }
@@ -372,8 +335,6 @@ static void arrived_run(struct sim *sim, struct sim_data *data)
         return;
     }
     struct proto_effects *out = effects_take(sim);
-    sim->node[data->to].received++;
-    sim->in_flight--;
     proto_arrived(&sim->node[data->to].proto, root, data->from, data->ticket,
                   error, out);
     effects_run(sim, data->to, out, NULL);

@@ -12,9 +12,8 @@
  * one owner          a token is on one node
  * pages              every page is in use, free, or of nobody exactly once
  * ends               every rank gets an answer (unless its region's address
- *                    came to mean one that is out of order); after STOP nothing
- *                    moves, and no object of an operation is left; after POISON
- *                    all nodes have it
+ *                    came to mean one that is out of order); at the end no object
+ *                    of an operation is left; after POISON all nodes have it
  */
 #include <stdlib.h>
 #include <string.h>
@@ -301,17 +300,6 @@ void check_delete(struct sim *sim, struct sim_rank *rank, struct oracle *top)
     }
 }
 
-void check_stopped(struct sim *sim, struct sim_node *node)
-{
-    if (sim->in_flight)
-        sim_found(sim, "shutdown: node %u stopped with %llu messages in flight",
-                  node->id, (unsigned long long)sim->in_flight);
-    for (uint32_t i = 0; i < sim->ranks_count; i++)
-        if (!sim->rank[i].done)
-            sim_found(sim, "shutdown: node %u stopped before rank %u was done",
-                      node->id, i);
-}
-
 static void check_objects(struct sim *sim, struct sim_node *node)
 {
     static const enum proto_type gone[] = {PROTO_PIN,     PROTO_HOLD,
@@ -319,7 +307,7 @@ static void check_objects(struct sim *sim, struct sim_node *node)
                                            PROTO_SENDING, PROTO_ARRIVAL};
     for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++)
         if (node->objects[gone[i]])
-            sim_found(sim, "shutdown: node %u has %ld objects of type %d left",
+            sim_found(sim, "end: node %u has %ld objects of type %d left",
                       node->id, node->objects[gone[i]], (int)gone[i]);
 }
 
@@ -360,8 +348,6 @@ void check_end(struct sim *sim)
             sim_found(sim, "starvation: rank %u waits for ever for #%llu", i,
                       sim->rank[i].target ? NUMBER(sim->rank[i].target) : 0);
     for (uint32_t i = 0; i < sim->script->nodes; i++) {
-        if (!sim->node[i].stopped)
-            sim_found(sim, "shutdown: node %u never stopped", i);
         check_objects(sim, &sim->node[i]);
     }
     for (struct oracle *o = sim->regions; o; o = o->next) {

@@ -278,12 +278,6 @@ static void rank_finish(struct sim *sim, struct sim_rank *rank)
         effects_give(sim, out);
     }
     rank->held_count = 0;
-    if (--node->ranks_left)
-        return;
-    struct proto_effects *out = effects_take(sim);
-    proto_finish(&node->proto, out);
-    effects_run(sim, rank->node, out, NULL);
-    effects_give(sim, out);
 }
 
 void rank_next(struct sim *sim, struct sim_rank *rank)

@@ -131,14 +131,12 @@ struct sim_rank {
 
 struct sim_node {
     struct proto_node proto;
-    uint32_t id, ranks_left;
+    uint32_t id;
     uint64_t tickets;
-    uint64_t sent, received;
     uint32_t lane_used;
     uint64_t *free_pages;
     uint32_t free_count, free_room;
     long objects[PROTO_TYPES];
-    bool stopped;
     bool poisoned; /* it has ended the job, or was told so */
 };
 
@@ -190,7 +188,6 @@ struct sim {
     uint64_t numbers;
     uint32_t *chunk_owner;
     uint32_t chunks_count, chunks_room;
-    uint64_t in_flight; /* packets, without DONE and STOP */
     uint64_t packets, grants, events;
     bool reserved;    /* this step's takes succeed */
     uint8_t handling; /* type of the message that is being handled */
@@ -274,7 +271,6 @@ void check_read_grant(struct sim *sim, struct sim_rank *rank,
 void check_pins(struct sim *sim, struct sim_rank *rank, struct sim_held *held);
 void check_delete(struct sim *sim, struct sim_rank *rank,
                   struct oracle *region);
-void check_stopped(struct sim *sim, struct sim_node *node);
 void check_end(struct sim *sim);
 
 /* run.c */

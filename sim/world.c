@@ -240,13 +240,6 @@ static bool env_extent(void *ctx, const struct proto_region *region, uint32_t i,
     return true;
 }
 
-static void env_traffic(void *ctx, uint64_t *sent_out, uint64_t *received_out)
-{
-    struct place *place = ctx;
-    *sent_out = place->sim->node[place->node].sent;
-    *received_out = place->sim->node[place->node].received;
-}
-
 /* The node's lane is used up: the manager gives it more addresses. */
 static void chunk_cut(struct sim *sim, uint32_t id)
 {
@@ -356,10 +349,8 @@ void world_open(struct sim *sim, struct sim_script *script)
             .ticket = env_ticket,
             .home = env_home,
             .extent = env_extent,
-            .traffic = env_traffic,
         };
         sim->node[i].id = i;
-        sim->node[i].ranks_left = script->ranks_per_node;
         proto_node_open(&sim->node[i].proto, &env);
         sim->node[i].proto.faults = script->faults;
         if (script->waiters)

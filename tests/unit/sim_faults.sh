@@ -57,7 +57,7 @@ caught 8 "consistency: "
 caught 16 "owner: "
 caught 32 "pages: "
 caught 64 "starvation: "
-caught 128 "shutdown: "
+caught 128 "end: "
 caught 256 "delete: " 1 20000
 caught 512 "pins: #"
 caught 512 "freshness: "
