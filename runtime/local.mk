@@ -15,6 +15,7 @@ libdrasync_runtime_la_SOURCES += runtime/outbox.c
 libdrasync_runtime_la_SOURCES += runtime/outbox.h
 libdrasync_runtime_la_SOURCES += runtime/record.c
 libdrasync_runtime_la_SOURCES += runtime/record.h
+libdrasync_runtime_la_SOURCES += runtime/record_module.c
 libdrasync_runtime_la_SOURCES += runtime/progress.c
 libdrasync_runtime_la_SOURCES += runtime/progress.h
 libdrasync_runtime_la_SOURCES += runtime/runtime.c

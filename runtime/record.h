@@ -9,7 +9,8 @@
  * not. Only the outermost call of a thread counts.  Allocation is too frequent
  * for that: it is counted, and its time is the program's.
  *
- * Thread-safe; calls of several threads come one after the other.
+ * Thread-safe; calls of several threads come one after the other.  Nothing here
+ * needs the runtime but record_module: the baseline has it too.
  */
 #ifndef DRASYNC_RUNTIME_RECORD_H
 #define DRASYNC_RUNTIME_RECORD_H
@@ -17,8 +18,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "runtime/runtime.h"
 
 /* In a record, the first letter of a line. */
 enum drasync_record_kind {
@@ -35,12 +34,15 @@ enum drasync_record_kind {
     RECORD_MPI_RECV = 'r',    /* rank, tag, bytes */
     RECORD_MPI_BARRIER = 'b', /* or another call that all ranks make */
     RECORD_MARK = 'M', /* MPI_Pcontrol: level, nanoseconds by the clock */
+    RECORD_ASK = 'Q',  /* the baseline: scheduler, bytes of the answer,
+                          1: where data is */
     RECORD_END = 'E',  /* nanoseconds by the clock */
 };
 
 extern bool drasync_record_on;
 
-extern const struct runtime_module record_module;
+struct runtime_module;
+extern const struct runtime_module record_module; /* record_module.c */
 
 static inline bool record_wanted(void)
 {
@@ -64,8 +66,19 @@ void drasync_record_alloc(uint64_t region, uint64_t count, uint64_t bytes,
 /* Nanoseconds by the clock on the wall. */
 uint64_t drasync_record_clock(void);
 
+/* Those of the clock of the thread, and what a look at it takes. */
+uint64_t drasync_record_thread_ns(void);
+uint64_t drasync_record_clock_cost_ns(void);
+
 /* A name as a number. */
 uint64_t drasync_record_name(const char *name);
+
+/* Begin to write PATH.RANK; 0 or an errno.  Nobody else calls meanwhile. */
+int drasync_record_open(const char *path, int rank, int ranks, int node);
+
+/* The last line.  Then close: 0, or the errno of what could not be written. */
+void drasync_record_finish(void);
+int drasync_record_close(void);
 
 /* For fronts: record a call that is over, with what it came to. */
 #define RECORD_BEGIN()              \

@@ -14,6 +14,6 @@ lib_LTLIBRARIES += libdrasync_record.la
 libdrasync_record_la_SOURCES = shim/record_mpi.c
 libdrasync_record_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 libdrasync_record_la_LDFLAGS = $(AM_LDFLAGS) -avoid-version \
-	-export-symbols-regex '^MPI_'
+	-export-symbols-regex '^(MPI_|ucp_worker_progress$$)'
 TESTS += tests/bats/record.bats
 EXTRA_DIST += tests/bats/record.bats

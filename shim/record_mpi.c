@@ -4,11 +4,14 @@
  * Preloaded before all others when DRASYNC_RECORD is used.  It is a library of
  * its own so that nobody else's MPI calls come by here.  What libdrasync.so
  * does with MPI goes through PMPI and is not seen.  Ranks are taken as those of
- * MPI_COMM_WORLD.  Not linked to MPI, and to libdrasync.so only weakly: it is
- * loaded into mpirun and every shell too.
+ * MPI_COMM_WORLD.  Not linked to MPI, and to libdrasync.so and libmyrmics.so
+ * (which records itself, for comparison) only weakly: it is loaded into mpirun
+ * and every shell too.
  */
 #include <dlfcn.h>
 #include <mpi.h>
+#include <sched.h>
+#include <time.h>
 
 #include "runtime/record.h"
 
@@ -16,7 +19,16 @@
 #pragma weak drasync_record_begin
 #pragma weak drasync_record_end
 #pragma weak drasync_record_poll
-#pragma weak drasync_record_clock
+
+/* libmyrmics.so's */
+int myrmics_record_on(void);
+void myrmics_record_begin(void);
+void myrmics_record_end(int kind, uint64_t a, uint64_t b, uint64_t c);
+void myrmics_record_poll(int found);
+#pragma weak myrmics_record_on
+#pragma weak myrmics_record_begin
+#pragma weak myrmics_record_end
+#pragma weak myrmics_record_poll
 
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
@@ -26,9 +38,46 @@
     if (!real)                     \
     real = NEXT(name)
 
-static bool recording(void)
+static bool own(void)
 {
     return &drasync_record_on && drasync_record_on;
+}
+
+static bool recording(void)
+{
+    return own() || (myrmics_record_on && myrmics_record_on());
+}
+
+static void begin(void)
+{
+    if (own())
+        drasync_record_begin();
+    else
+        myrmics_record_begin();
+}
+
+static void end(int kind, uint64_t rank, uint64_t tag, uint64_t bytes)
+{
+    if (own())
+        drasync_record_end(kind, rank, tag, bytes);
+    else if (recording())
+        myrmics_record_end(kind, rank, tag, bytes);
+}
+
+static void poll(int found)
+{
+    if (own())
+        drasync_record_poll(found);
+    else if (recording())
+        myrmics_record_poll(found);
+}
+
+static uint64_t clock_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 static uint64_t bytes_of(int count, MPI_Datatype type)
@@ -43,12 +92,6 @@ static uint64_t bytes_of(int count, MPI_Datatype type)
     return (uint64_t)count * (uint64_t)bytes;
 }
 
-static void end(int kind, uint64_t rank, uint64_t tag, uint64_t bytes)
-{
-    if (recording())
-        drasync_record_end(kind, rank, tag, bytes);
-}
-
 int MPI_Send(const void *buf, int count, MPI_Datatype type, int dest, int tag,
              MPI_Comm comm)
 {
@@ -57,7 +100,7 @@ int MPI_Send(const void *buf, int count, MPI_Datatype type, int dest, int tag,
     REAL(MPI_Send);
     if (!recording())
         return real(buf, count, type, dest, tag, comm);
-    drasync_record_begin();
+    begin();
     err = real(buf, count, type, dest, tag, comm);
     end(RECORD_MPI_SEND, (uint64_t)dest, (uint64_t)tag, bytes_of(count, type));
     return err;
@@ -72,7 +115,7 @@ int MPI_Recv(void *buf, int count, MPI_Datatype type, int source, int tag,
     REAL(MPI_Recv);
     if (!recording())
         return real(buf, count, type, source, tag, comm, status);
-    drasync_record_begin();
+    begin();
     err = real(buf, count, type, source, tag, comm, &own);
     if (status != MPI_STATUS_IGNORE)
         *status = own;
@@ -88,8 +131,7 @@ int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag,
 
     REAL(MPI_Iprobe);
     err = real(source, tag, comm, flag, status);
-    if (recording())
-        drasync_record_poll(*flag);
+    poll(*flag);
     return err;
 }
 
@@ -99,8 +141,7 @@ int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 
     REAL(MPI_Test);
     err = real(request, flag, status);
-    if (recording())
-        drasync_record_poll(*flag);
+    poll(*flag);
     return err;
 }
 
@@ -111,7 +152,7 @@ int MPI_Barrier(MPI_Comm comm)
     REAL(MPI_Barrier);
     if (!recording())
         return real(comm);
-    drasync_record_begin();
+    begin();
     err = real(comm);
     end(RECORD_MPI_BARRIER, 0, 0, 0);
     return err;
@@ -125,7 +166,7 @@ int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
     REAL(MPI_Ibarrier);
     if (!recording())
         return real(comm, request);
-    drasync_record_begin();
+    begin();
     err = real(comm, request);
     end(RECORD_MPI_BARRIER, 0, 0, 0);
     return err;
@@ -138,7 +179,7 @@ int MPI_Bcast(void *buf, int count, MPI_Datatype type, int root, MPI_Comm comm)
     REAL(MPI_Bcast);
     if (!recording())
         return real(buf, count, type, root, comm);
-    drasync_record_begin();
+    begin();
     err = real(buf, count, type, root, comm);
     end(RECORD_MPI_BARRIER, 0, 0, 0);
     return err;
@@ -149,8 +190,34 @@ int MPI_Pcontrol(const int level, ...)
 {
     REAL(MPI_Pcontrol);
     if (recording()) {
-        drasync_record_begin();
-        end(RECORD_MARK, (uint64_t)level, drasync_record_clock(), 0);
+        begin();
+        end(RECORD_MARK, (uint64_t)level, clock_ns(), 0);
     }
     return real(level);
+}
+
+/*
+ * Not a program's call, but what MPICH spins in while it waits.  Runs are
+ * recorded with many more ranks than cores, where whoever spins through its
+ * slice of the core keeps the rank from it that it waits for.
+ */
+unsigned ucp_worker_progress(void *worker);
+
+#define YIELDS_MAX 50
+#define NAP_NS     300000
+
+unsigned ucp_worker_progress(void *worker)
+{
+    static _Thread_local unsigned vain;
+    const struct timespec nap = {0, NAP_NS};
+    unsigned moved;
+
+    REAL(ucp_worker_progress);
+    moved = real(worker);
+    vain = moved ? 0 : vain + 1;
+    if (vain > YIELDS_MAX)
+        nanosleep(&nap, NULL);
+    else if (vain)
+        sched_yield();
+    return moved;
 }

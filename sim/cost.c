@@ -12,7 +12,8 @@ const char cost_usage[] =
     "  --local US        from rank to rank on one node (default 1)\n"
     "  --local-bandwidth MB/S  of MPI messages on one node (default: no "
     "limit)\n"
-    "  --cores N         for all ranks (default: one each)\n"
+    "  --cores N         for all ranks and progress threads (default: one "
+    "each)\n"
     "  --together        a node's progress thread shares a rank's core\n";
 
 static int number(const char *text, double *out)

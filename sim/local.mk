@@ -30,6 +30,13 @@ sim_simulate_SOURCES = \
 sim_simulate_CPPFLAGS = $(AM_CPPFLAGS) -DPROTO_FAULTS
 sim_simulate_LDADD = libdrasync_memory.la
 
+# What messages take on this machine, for scripts/figures.
+check_PROGRAMS += sim/probe
+sim_probe_SOURCES = sim/probe.c
+sim_probe_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+sim_probe_LDFLAGS = $(AM_LDFLAGS) -no-install
+sim_probe_LDADD = libmyrmics.la $(MPI_LIBS)
+
 TESTS += tests/unit/sim_seeds.sh tests/unit/sim_faults.sh \
 	tests/unit/sim_scenarios.sh tests/unit/sim_workloads.sh \
 	tests/unit/sim_replay.sh

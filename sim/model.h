@@ -39,7 +39,7 @@ struct model_cost {
     double local_mb_s;                /* messages' bytes on one node; 0: free */
     uint64_t step_ns;                 /* a call that is served on its node */
     double copy_mb_s;                 /* a rank copies a pinned region */
-    uint32_t cores;                   /* for all ranks; 0: one each */
+    uint32_t cores;                   /* for all; 0: one each */
     uint64_t quantum_ns;              /* before another rank gets the core */
     bool together; /* the progress thread runs on its node's ranks' core */
 };
@@ -164,6 +164,7 @@ struct model {
     struct proto_effects *spare;
     struct model_rank **queue; /* ranks that want a core */
     uint32_t queue_first, queue_count, cores_busy;
+    uint32_t robbed; /* the last rank whose core a progress thread took */
     uint32_t at_barrier, ended;
     struct model_totals total;
     char error[160]; /* why it could not go on; "" if it could */
@@ -227,6 +228,9 @@ void model_rank_finished(struct model *model, struct model_rank *rank,
                          uint64_t ns);
 /* So much of the wait that ends now is not another rank's. */
 void model_rank_overhead(struct model_rank *rank, uint64_t ns);
+/* The progress thread of a node works for @ns, now or soon: on a core of its
+ * own, if there is one. */
+void model_rank_steal(struct model *model, uint32_t node, uint64_t ns);
 /* The node has a chunk, or (error) there is none. */
 void model_rank_chunk(struct model *model, uint32_t node, int error);
 

@@ -101,8 +101,9 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* The progress thread of @id looks at one message; when it is done with it. */
-static uint64_t thread_takes(struct model *model, uint32_t id)
+/* The progress thread of @id looks at one message of @bytes; when it is done
+ * with it. */
+static uint64_t thread_takes(struct model *model, uint32_t id, uint64_t bytes)
 {
     struct model_node *node = &model->node[id];
     uint64_t takes = model->cost.overhead_ns;
@@ -110,8 +111,8 @@ static uint64_t thread_takes(struct model *model, uint32_t id)
     node->thread_free = later(node->thread_free, model->now) + takes;
     node->busy_ns += takes;
     node->messages++;
-    if (model->cost.together && !model->rank[id * model->per_node].blocked)
-        model->rank[id * model->per_node].stolen_ns += takes;
+    model_rank_steal(model, id,
+                     takes + wire_ns(model->cost.bandwidth_mb_s, bytes));
     return node->thread_free;
 }
 
@@ -133,7 +134,7 @@ static void ship(struct model *model, struct model_packet *packet)
     model->total.messages++;
     model->total.bytes += packet->bytes;
     left = packet->direct ? model->now + model->cost.overhead_ns
-                          : thread_takes(model, packet->from);
+                          : thread_takes(model, packet->from, packet->bytes);
     left = link_takes(model, packet->from, left, packet->bytes);
     model_event(model, left + model->cost.latency_ns, MODEL_EVENT_COMES,
                 packet->to, packet);
@@ -238,6 +239,9 @@ static void send_message(struct model *model, uint32_t id,
     data->ticket = m->ticket;
     data->root = m->root;
     left = link_takes(model, id, model->now, bulk);
+    model_rank_steal(model, id, wire_ns(model->cost.bandwidth_mb_s, bulk));
+    model_rank_steal(model, data->to,
+                     wire_ns(model->cost.bandwidth_mb_s, bulk));
     data->there_ns = left + model->cost.latency_ns;
     model->total.bytes += bulk;
     model_event(model, left, MODEL_EVENT_SENT, id, data);
@@ -415,8 +419,9 @@ void model_net_event(struct model *model, const struct model_event *event)
     switch ((enum model_event_kind)event->kind) {
     case MODEL_EVENT_COMES:
         model_event(model,
-                    packet->direct ? model->now + model->cost.overhead_ns
-                                   : thread_takes(model, packet->to),
+                    packet->direct
+                        ? model->now + model->cost.overhead_ns
+                        : thread_takes(model, packet->to, packet->bytes),
                     MODEL_EVENT_HANDLE, packet->to, packet);
         break;
     case MODEL_EVENT_HANDLE:

@@ -53,6 +53,25 @@ static void give_core(struct model *model, struct model_rank *rank)
     }
 }
 
+void model_rank_steal(struct model *model, uint32_t node, uint64_t ns)
+{
+    struct model_rank *rank;
+
+    if (model->cost.together) {
+        rank = &model->rank[node * model->per_node];
+        if (!rank->blocked)
+            rank->stolen_ns += ns;
+        return;
+    }
+    if (!model->cost.cores || model->cores_busy < model->cost.cores)
+        return;
+    do {
+        model->robbed = (model->robbed + 1) % model->ranks;
+        rank = &model->rank[model->robbed];
+    } while (!rank->running);
+    rank->stolen_ns += ns;
+}
+
 /* The rank works for left_ns, when it has a core; then it goes on. */
 static void work(struct model *model, struct model_rank *rank, uint64_t ns)
 {

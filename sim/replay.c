@@ -5,9 +5,9 @@
  * when it waits, and for how long, comes out of the model.  Native calls are
  * steps of the real protocol.  Myrmics calls are messages with the recorded
  * bytes: on one node a send is in place as soon as the call is over; between
- * nodes it goes by way of the progress threads.  As the baseline, each
- * allocation call is a request to a scheduler, who serves one after the other;
- * a send asks the scheduler too, packs, and is received as an MPI message.
+ * nodes it goes by way of the progress threads.  The baseline's records have
+ * its requests to schedulers too, who serve one after the other, and its sends
+ * are MPI messages.
  */
 #include "sim/replay.h"
 
@@ -19,8 +19,11 @@
 /* What sys_send() sends; other tags are MPI's. */
 #define TAG_REGIONS UINT32_C(0x80000000)
 
+/* Longer data of the baseline is received while its sender sends it: that it
+ * waits for it looks like work. */
+#define UNPACK_BYTES_MIN ((uint64_t)1 << 17)
+
 enum {
-    ASKS_MAX = 256, /* requests between two lines, one by one */
     MPI_CALL_NS = 500,
     QUEUE = 8,
 };
@@ -28,9 +31,7 @@ enum {
 struct replayed {
     struct model_op op[QUEUE]; /* to be given out, then the next line */
     unsigned count, at;
-    size_t call_at;         /* the line of the next call, */
-    uint64_t asks, bytes;   /* what is allocated before it, */
-    uint64_t piece, pieces; /* in so many parts; 0: not begun */
+    bool computed; /* the next line's program time is given out */
     bool marked;
     uint64_t since_ns;
     uint64_t compute0_ns, call0_ns, wait0_ns;
@@ -97,21 +98,6 @@ static struct model_op *push(struct replayed *r, enum model_verb verb)
 static void push_call(struct replayed *r, uint64_t ns)
 {
     push(r, MODEL_CALL)->ns = ns;
-}
-
-static uint64_t bytes_ns(double mb_s, uint64_t bytes)
-{
-    return (uint64_t)((double)bytes * 1e3 / mb_s);
-}
-
-static void push_ask(struct replay *replay, struct replayed *r, uint32_t id,
-                     uint64_t bytes)
-{
-    struct model_op *op = push(r, MODEL_ASK);
-
-    op->peer = id % replay->schedulers;
-    op->other = replay->model.nodes > 1;
-    op->ns = replay->cost.serve_ns + bytes_ns(replay->cost.serve_mb_s, bytes);
 }
 
 static void native_line(struct replay *replay, uint32_t id,
@@ -208,32 +194,56 @@ static void copy_line(struct replay *replay, uint32_t id,
     }
 }
 
+static uint64_t mean_ns(uint64_t all_ns, uint64_t count)
+{
+    return count ? all_ns / count : 0;
+}
+
+/* The records are of one scheduler; of several each worker has its own. */
+static void push_ask(struct replay *replay, uint32_t id, bool query)
+{
+    const struct records *records = &replay->records;
+    const struct model *model = &replay->model;
+    struct model_op *op = push(&replay->rank[id], MODEL_ASK);
+
+    op->peer = id % replay->schedulers;
+    op->other = model->rank[id].node != op->peer % model->nodes;
+    if (query)
+        op->ns = replay->cost.query_ns
+                     ? replay->cost.query_ns
+                     : mean_ns(records->queries_ns, records->queries);
+    else
+        op->ns = replay->cost.request_ns
+                     ? replay->cost.request_ns
+                     : mean_ns(records->requests_ns, records->requests);
+}
+
 static void baseline_line(struct replay *replay, uint32_t id,
                           const struct record_line *line)
 {
-    const struct baseline_cost *cost = &replay->cost;
     struct replayed *r = &replay->rank[id];
-    uint64_t ns = cost->call_ns + bytes_ns(cost->pack_mb_s, line->argument[2]);
+    uint64_t bytes = line->argument[2], most;
     struct model_op *op;
 
     switch (line->kind) {
-    case 'N':
-    case 'D':
-        push_ask(replay, r, id, 0);
+    case 'Q':
+        push_ask(replay, id, line->argument[2] != 0);
         break;
     case 'S':
-        push_ask(replay, r, id, line->argument[2] / 16);
-        push_call(r, ns);
+        push_call(r, line->call_ns);
         op = push(r, MODEL_SEND);
         op->peer = (uint32_t)line->argument[1];
         op->tag = TAG_REGIONS;
-        op->bytes = line->argument[2];
+        op->bytes = bytes;
         break;
     default:
         op = push(r, MODEL_RECEIVE);
         op->peer = (uint32_t)line->argument[1];
         op->tag = TAG_REGIONS;
-        op->ns = ns;
+        most = (uint64_t)(replay->unpack_ns * (double)bytes);
+        op->ns = line->call_ns;
+        if (bytes > UNPACK_BYTES_MIN && op->ns > most)
+            op->ns = most;
         break;
     }
 }
@@ -290,51 +300,12 @@ static void push_call_of(struct replay *replay, uint32_t id,
     default:
         if (replay->records.native)
             native_line(replay, id, line);
-        else if (replay->baseline)
+        else if (replay->records.baseline)
             baseline_line(replay, id, line);
         else
             copy_line(replay, id, line);
         break;
     }
-}
-
-/* The next line that is a call, and what is to be done before it. */
-static void begin_line(struct replay *replay, uint32_t id)
-{
-    const struct record_rank *record = &replay->records.rank[id];
-    struct replayed *r = &replay->rank[id];
-    uint64_t calls = 0;
-
-    r->bytes = 0;
-    for (r->call_at = record->at; record->line[r->call_at].kind == 'a';
-         r->call_at++) {
-        const struct record_line *line = &record->line[r->call_at];
-
-        calls += line->call_ns + line->argument[1];
-        r->bytes += line->argument[0];
-    }
-    r->asks = replay->baseline ? calls : 0;
-    r->piece = 0;
-    r->pieces = r->asks < 1 ? 1 : r->asks < ASKS_MAX ? r->asks : ASKS_MAX;
-}
-
-/*
- * Of what the program computed before the call, a part.  The baseline: as many
- * parts as there were allocations, and a request after each.
- */
-static void push_piece(struct replay *replay, uint32_t id)
-{
-    const struct record_rank *record = &replay->records.rank[id];
-    struct replayed *r = &replay->rank[id];
-
-    push(r, MODEL_COMPUTE)->ns =
-        (uint64_t)((double)record->line[r->call_at].program_ns *
-                   replay->cost.compute / (double)r->pieces);
-    r->piece++;
-    if (!r->asks)
-        return;
-    push_ask(replay, r, id, r->bytes / r->pieces);
-    r->op[r->count - 1].ns += (r->asks / r->pieces - 1) * replay->cost.serve_ns;
 }
 
 /* A line of allocations of a native region: it grows. */
@@ -361,21 +332,21 @@ static void next(void *ctx, uint32_t id, struct model_op *op_out)
     struct replayed *r = &replay->rank[id];
 
     while (r->at == r->count && !replay->model.error[0]) {
+        const struct record_line *line = &record->line[record->at];
+
         r->at = r->count = 0;
         if (record->at == record->count)
             return;
-        if (!r->pieces)
-            begin_line(replay, id);
-        if (r->piece < r->pieces) {
-            push_piece(replay, id);
-        } else if (record->at < r->call_at) {
-            if (replay->records.native)
-                push_growth(replay, id, &record->line[record->at]);
-            record->at++;
-        } else {
-            push_call_of(replay, id, &record->line[record->at++]);
-            r->pieces = 0;
+        r->computed = !r->computed && line->kind != 'a';
+        if (r->computed) { /* first what was computed before the call */
+            push(r, MODEL_COMPUTE)->ns = line->program_ns;
+            continue;
         }
+        record->at++;
+        if (line->kind != 'a')
+            push_call_of(replay, id, line);
+        else if (replay->records.native)
+            push_growth(replay, id, line);
     }
     if (r->at < r->count)
         *op_out = r->op[r->at++];
@@ -428,15 +399,55 @@ static void print(const struct replay *replay, const char *name)
         wait += (double)replay->rank[i].wait_ns;
     }
     printf("%s,%s,%u,%u,%u,%.6f,%.6f,%.6f,%.6f,%llu,%llu,%.6f\n", name,
-           replay->records.native ? "native"
-           : replay->baseline     ? "baseline"
-                                  : "copy",
-           model->ranks, model->nodes, replay->baseline ? model->servers : 0,
+           replay->records.native     ? "native"
+           : replay->records.baseline ? "baseline"
+                                      : "copy",
+           model->ranks, model->nodes,
+           replay->records.baseline ? model->servers : 0,
            (double)replay->rank[0].all_ns / 1e9, compute / model->ranks / 1e9,
            call / model->ranks / 1e9, wait / model->ranks / 1e9,
            (unsigned long long)model->total.messages,
            (unsigned long long)model->total.bytes,
            (double)replay->records.measured_ns / 1e9);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/*
+ * Of what the baseline's workers took for a byte of long data, the quickest
+ * tenth: those had hardly to wait.  0, or -1: no memory.
+ */
+static int measure_unpacking(struct replay *replay)
+{
+    const struct records *records = &replay->records;
+    size_t count = 0, room = 0;
+    double *each;
+
+    for (uint32_t i = 0; i < records->ranks; i++)
+        room += records->rank[i].count;
+    each = malloc((room + 1) * sizeof(*each));
+    if (!each)
+        return -1;
+    for (uint32_t i = 0; i < records->ranks; i++) {
+        const struct record_rank *rank = &records->rank[i];
+
+        for (size_t j = 0; j < rank->count; j++) {
+            const struct record_line *line = &rank->line[j];
+
+            if (line->kind == 'R' && line->argument[2] > UNPACK_BYTES_MIN)
+                each[count++] =
+                    (double)line->call_ns / (double)line->argument[2];
+        }
+    }
+    qsort(each, count, sizeof(*each), by_size);
+    replay->unpack_ns = count ? each[count / 10] : 0;
+    free(each);
+    return 0;
 }
 
 int replay_run(struct replay *replay, const char *name)
@@ -457,7 +468,8 @@ int replay_run(struct replay *replay, const char *name)
     replay->table = calloc(replay->table_slots, sizeof(*replay->table));
     replay->rank = calloc(replay->records.ranks, sizeof(*replay->rank));
     replay->known = calloc(replay->records.creations + 1, model->nodes);
-    if (!replay->table || !replay->rank || !replay->known) {
+    if (!replay->table || !replay->rank || !replay->known ||
+        measure_unpacking(replay)) {
         fprintf(stderr, "simulate: no memory\n");
         return 1;
     }

@@ -35,6 +35,9 @@ struct records {
     uint32_t ranks;
     size_t creations; /* lines 'N' of all */
     bool native;      /* holds, rather than sends */
+    bool baseline;    /* message passing, with a scheduler */
+    /* What its schedulers served, and how long that took. */
+    uint64_t requests, requests_ns, queries, queries_ns;
     /* Between the program's marks on rank 0, by the clock; 0: no marks. */
     uint64_t measured_ns;
 };
@@ -44,13 +47,10 @@ int records_read(const char *name, struct records *records, char *error,
                  size_t error_bytes);
 void records_free(struct records *records);
 
-/* What the baseline's calls cost; see docs/performance-figures.md. */
+/* A request to a scheduler of the baseline takes it so long; 0: as recorded. */
 struct baseline_cost {
-    uint64_t serve_ns; /* a scheduler, for a request */
-    double serve_mb_s; /* and for what it hands out */
-    uint64_t call_ns;  /* a worker, for a send or receive */
-    double pack_mb_s;  /* either of them */
-    double compute;    /* what a program computes, against the recorded */
+    uint64_t request_ns; /* allocation */
+    uint64_t query_ns;   /* where the data of a region is, for a send */
 };
 
 struct replay {
@@ -60,8 +60,8 @@ struct replay {
     struct address *table; /* which region an address means now */
     size_t table_slots;
     uint32_t slots;
-    uint8_t *known; /* Myrmics: node has met the region */
-    bool baseline;
+    uint8_t *known;   /* Myrmics: node has met the region */
+    double unpack_ns; /* the baseline: at most so long for a byte */
     struct baseline_cost cost;
     uint32_t schedulers;
 };

@@ -15,49 +15,37 @@ static int usage(FILE *to)
         "its parts are means over the ranks.\n\n"
         "  --head            a line with the columns' names first\n"
         "  --per-node N      ranks of a node (default: all)\n"
-        "  --baseline N      Myrmics programs: by message passing, with N "
-        "schedulers\n"
-        "  --serve US, --serve-bandwidth MB/S, --call US, --pack MB/S\n"
-        "                    what a request costs a scheduler, a send or "
-        "receive a\n"
-        "                    worker, of the baseline\n"
-        "  --compute FACTOR  what programs compute takes so much of what "
-        "was recorded\n"
+        "  --schedulers N    of the baseline, each with as many workers "
+        "(default 1)\n"
+        "  --request US, --query US  what a request for memory, or where data "
+        "is,\n"
+        "                    costs a scheduler (default: as recorded)\n"
         "%s",
         cost_usage);
     return to == stdout ? 0 : 2;
 }
 
-/* A number of the baseline's; 1, 0 or -1 as cost_option(). */
-static int baseline_option(struct replay *replay, int argc, char **argv,
-                           int *at)
+/* A number of the replay's own; 1, 0 or -1 as cost_option(). */
+static int replay_option(struct replay *replay, int argc, char **argv, int *at)
 {
     const char *name = argv[*at];
     double value;
     char *end;
 
-    if (strcmp(name, "--baseline") && strcmp(name, "--serve") &&
-        strcmp(name, "--serve-bandwidth") && strcmp(name, "--call") &&
-        strcmp(name, "--pack") && strcmp(name, "--compute") &&
-        strcmp(name, "--per-node"))
+    if (strcmp(name, "--schedulers") && strcmp(name, "--request") &&
+        strcmp(name, "--query") && strcmp(name, "--per-node"))
         return 0;
     if (++*at == argc)
         return -1;
     value = strtod(argv[*at], &end);
     if (*end || end == argv[*at] || !(value > 0 && value < 1e9))
         return -1;
-    if (!strcmp(name, "--baseline"))
+    if (!strcmp(name, "--schedulers"))
         replay->schedulers = (uint32_t)value;
-    else if (!strcmp(name, "--serve"))
-        replay->cost.serve_ns = (uint64_t)(value * 1000);
-    else if (!strcmp(name, "--serve-bandwidth"))
-        replay->cost.serve_mb_s = value;
-    else if (!strcmp(name, "--call"))
-        replay->cost.call_ns = (uint64_t)(value * 1000);
-    else if (!strcmp(name, "--compute"))
-        replay->cost.compute = value;
-    else if (!strcmp(name, "--pack"))
-        replay->cost.pack_mb_s = value;
+    else if (!strcmp(name, "--request"))
+        replay->cost.request_ns = (uint64_t)(value * 1000);
+    else if (!strcmp(name, "--query"))
+        replay->cost.query_ns = (uint64_t)(value * 1000);
     else
         replay->model.per_node = (uint32_t)value;
     return 1;
@@ -65,10 +53,9 @@ static int baseline_option(struct replay *replay, int argc, char **argv,
 
 int replay_main(int argc, char **argv)
 {
-    /* Static, as what the model leaves to the end of the process hangs on it. */
-    static struct replay replay = {
-        .cost = {2000, 100000, 2000, 5000, 1},
-    };
+    /* Static, as what the model leaves to the end of the process hangs on it.
+     */
+    static struct replay replay = {.schedulers = 1};
     char error[256];
     bool head = false;
     int failed;
@@ -79,7 +66,7 @@ int replay_main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--head")) {
             head = true;
-        } else if (baseline_option(&replay, argc, argv, &i) != 1 &&
+        } else if (replay_option(&replay, argc, argv, &i) != 1 &&
                    (i >= argc ||
                     cost_option(&replay.model.cost, argc, argv, &i) != 1)) {
             fprintf(stderr,
@@ -93,7 +80,6 @@ int replay_main(int argc, char **argv)
         fprintf(stderr, "simulate: %s\n", error);
         return 2;
     }
-    replay.baseline = replay.schedulers > 0 && !replay.records.native;
     if (replay.model.per_node && replay.records.ranks % replay.model.per_node) {
         fprintf(stderr, "simulate: %u ranks do not fill nodes of %u\n",
                 replay.records.ranks, replay.model.per_node);

@@ -10,9 +10,9 @@
 static unsigned numbers(char kind)
 {
     const char *found;
-    static const char letters[] = "aNAMSRsrDLPUEBb";
+    static const char letters[] = "aNAMSRsrQDLPUEBb";
     static const unsigned char counts[] = {4, 4, 4, 4, 5, 5, 5, 5,
-                                           3, 3, 3, 3, 3, 2, 2};
+                                           5, 3, 3, 3, 3, 3, 2, 2};
 
     found = kind ? strchr(letters, kind) : NULL;
     return found ? counts[found - letters] : 0;
@@ -77,6 +77,7 @@ static void note(struct records *records, uint32_t id,
 {
     records->creations += line->kind == 'N';
     records->native |= line->kind == 'A';
+    records->baseline |= line->kind == 'Q';
     if (id || line->kind != 'M')
         return;
     if (line->argument[0])
@@ -140,16 +141,59 @@ out:
     return err;
 }
 
+/* What scheduler @i served: added up over all.  1, 0 if it has no file, -1. */
+static int read_scheduler(const char *name, struct records *records, uint32_t i,
+                          char *error, size_t error_bytes)
+{
+    unsigned long long count[2], ns[2];
+    unsigned id, of;
+    char path[4096];
+    FILE *file;
+    int fields;
+
+    snprintf(path, sizeof(path), "%s.%u", name, records->ranks + i);
+    file = fopen(path, "r");
+    if (!file && i)
+        return 0;
+    if (!file) {
+        snprintf(error, error_bytes, "%s: %s", path, strerror(errno));
+        return -1;
+    }
+    fields = fscanf(file,
+                    "drasync-record 1 scheduler %u of %u requests %llu %llu "
+                    "queries %llu %llu",
+                    &id, &of, &count[0], &ns[0], &count[1], &ns[1]);
+    fclose(file);
+    if (fields != 6 || id != i || id >= of) {
+        snprintf(error, error_bytes, "%s: not a scheduler's record", path);
+        return -1;
+    }
+    records->requests += count[0];
+    records->requests_ns += ns[0];
+    records->queries += count[1];
+    records->queries_ns += ns[1];
+    return i + 1 < of;
+}
+
 int records_read(const char *name, struct records *records, char *error,
                  size_t error_bytes)
 {
+    int more = 1;
+
     memset(records, 0, sizeof(*records));
     for (uint32_t i = 0; i == 0 || i < records->ranks; i++)
-        if (read_file(name, records, i, error, error_bytes)) {
-            records_free(records);
-            return -1;
-        }
+        if (read_file(name, records, i, error, error_bytes))
+            goto fail;
+    for (uint32_t i = 0; records->baseline && more; i++) {
+        more = read_scheduler(name, records, i, error, error_bytes);
+        if (more < 0)
+            goto fail;
+    }
     return 0;
+
+fail:
+    records_free(records);
+    return -1;
 }
 
 void records_free(struct records *records)

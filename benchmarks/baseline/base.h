@@ -123,6 +123,17 @@ int bl_owner_of_page(uint64_t page);
 /* The pages of scheduler @index. */
 void bl_pages_of(int index, uint32_t *first_out, uint32_t *count_out);
 
+/* --- Records (recording.c, docs/records.md) -------------------------------------
+ */
+
+void bl_record_open(void);
+void bl_record_close(void);
+
+/* A scheduler's time, 0 if nothing is recorded; and the end of a request that
+ * it looked for at @since_ns. */
+uint64_t bl_record_clock(void);
+void bl_record_served(uint32_t op, uint64_t since_ns);
+
 /* --- Parts -----------------------------------------------------------------
  */
 

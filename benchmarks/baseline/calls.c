@@ -1,5 +1,6 @@
 #include "base.h"
 #include "myrmics.h"
+#include "runtime/record.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -267,9 +268,11 @@ void _sys_barrier(char *file, int line)
 
     bl_enter_call(file, line);
     since = bl_now_seconds();
+    RECORD_BEGIN();
     MPI_Ibarrier(bl.workers_comm, &request);
     while (MPI_Test(&request, &done, MPI_STATUS_IGNORE), !done)
         bl_pause_unlocked(&wait);
+    RECORD_DONE(0, RECORD_BARRIER, 0, 0, 0);
     bl_outbox_reap(&bl.outbox, 16);
     bl.stats.barrier_seconds += bl_now_seconds() - since;
     bl_leave();

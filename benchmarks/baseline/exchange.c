@@ -1,4 +1,5 @@
 #include "base.h"
+#include "runtime/record.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -147,6 +148,7 @@ void bl_exchange_send(const char *file, int line, uint32_t region, int worker)
     answer = bl_ask(bl_owner_of_page(region - 1), &request);
     if (answer->reply.status != BL_OK)
         bl_fail(file, line, "Invalid region ID %u", region);
+    RECORD_BEGIN();
     keep_what_is_here(answer, &out);
     request.op = BL_OP_PART;
     while (out.remote.used) {
@@ -166,6 +168,7 @@ void bl_exchange_send(const char *file, int line, uint32_t region, int worker)
     bl_outbox_send(&bl.outbox, pack(&out, &header), first, header.total_bytes,
                    worker, BL_TAG_DATA);
     bl.stats.bytes_sent += out.data_bytes;
+    RECORD_DONE(0, RECORD_SEND, region, worker, out.data_bytes);
     free(out.slabs.bytes);
     free(out.remote.bytes);
 }
@@ -369,11 +372,14 @@ uint32_t bl_exchange_recv(const char *file, int line, uint32_t region,
 
     for (;;) {
         MPI_Improbe(worker, BL_TAG_DATA, bl.comm, &there, &handle, &status);
+        if (record_wanted())
+            drasync_record_poll(there);
         if (there)
             break;
         bl_outbox_reap(&bl.outbox, 1);
         bl_pause_unlocked(&wait);
     }
+    RECORD_BEGIN();
     message = receive_first(&handle, &status, &header, &got);
     if (region && header.region != region)
         bl_fail(file, line, "Worker %d sent region ID %u, not %u", worker,
@@ -390,6 +396,8 @@ uint32_t bl_exchange_recv(const char *file, int line, uint32_t region,
     bl.stats.bytes_received +=
         header.total_bytes - header.slabs_bytes - sizeof header;
     free(message);
+    RECORD_DONE(0, RECORD_RECV, header.region, worker,
+                header.total_bytes - header.slabs_bytes - sizeof header);
     return header.region;
 }
 

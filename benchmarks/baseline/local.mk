@@ -4,7 +4,7 @@ lib_LTLIBRARIES += libmyrmics.la
 libmyrmics_la_SOURCES = benchmarks/baseline/plain.c
 libmyrmics_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 libmyrmics_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 \
-	-export-symbols-regex '^(_?sys_|pr_get_|ar_(free_)?timer_|MPI_Finalize$$)'
+	-export-symbols-regex '^(_?sys_|pr_get_|myrmics_record_|ar_(free_)?timer_|MPI_Finalize$$)'
 libmyrmics_la_LIBADD = libbaseline.la $(MPI_LIBS)
 
 noinst_LTLIBRARIES += libbaseline.la
@@ -19,9 +19,11 @@ libbaseline_la_SOURCES = \
 	benchmarks/baseline/messages.c \
 	benchmarks/baseline/pages.c \
 	benchmarks/baseline/pages.h \
+	benchmarks/baseline/recording.c \
 	benchmarks/baseline/scheduler.c \
 	benchmarks/baseline/start.c \
-	benchmarks/baseline/wire.h
+	benchmarks/baseline/wire.h \
+	runtime/record.c runtime/record.h
 libbaseline_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 libbaseline_la_LIBADD = $(MPI_LIBS)
 

@@ -1,4 +1,5 @@
 #include "base.h"
+#include "runtime/record.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -150,6 +151,7 @@ const struct bl_answer *bl_ask(int scheduler_rank, struct bl_request *request)
     MPI_Status status;
     int done = 0, bytes;
 
+    RECORD_BEGIN();
     request->worker = (uint32_t)bl.rank;
     MPI_Irecv(first, sizeof first, MPI_BYTE, MPI_ANY_SOURCE, BL_TAG_REPLY,
               bl.comm, &receive);
@@ -181,6 +183,8 @@ const struct bl_answer *bl_ask(int scheduler_rank, struct bl_request *request)
         answer.body = more.bytes;
         answer.body_bytes = more.used;
     }
+    RECORD_DONE(0, RECORD_ASK, scheduler_rank - bl.workers, answer.body_bytes,
+                request->op == BL_OP_QUERY || request->op == BL_OP_PART);
     bl_outbox_reap(&bl.outbox, 4);
     return &answer;
 }

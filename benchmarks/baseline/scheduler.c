@@ -370,6 +370,7 @@ void bl_scheduler_serve(void)
     MPI_Status status;
     uint32_t first, count;
     int there, bytes;
+    uint64_t since_ns;
 
     bl_pages_of(self.index, &first, &count);
     self.level = level_of(self.index);
@@ -380,6 +381,7 @@ void bl_scheduler_serve(void)
     if (self.index == 0)
         bl_heap_new_root(&self.heap);
     while (self.byes < bl.workers) {
+        since_ns = bl_record_clock();
         MPI_Improbe(MPI_ANY_SOURCE, BL_TAG_REQUEST, bl.comm, &there, &handle,
                     &status);
         if (!there) {
@@ -395,6 +397,7 @@ void bl_scheduler_serve(void)
         serve(&self, (struct bl_request *)message.bytes,
               (const struct bl_name *)(message.bytes +
                                        sizeof(struct bl_request)));
+        bl_record_served(((struct bl_request *)message.bytes)->op, since_ns);
     }
     free(message.bytes);
     bl_heap_close(&self.heap);

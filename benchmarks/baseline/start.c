@@ -239,6 +239,7 @@ static void end_scheduler(void)
     MPI_Request request;
     int done = 0;
 
+    bl_record_close();
     while (bl.outbox.count)
         bl_outbox_reap(&bl.outbox, bl.outbox.count);
     MPI_Ibarrier(bl.comm, &request);
@@ -258,6 +259,7 @@ static void end_worker(void)
     MPI_Request request;
     int done = 0, i;
 
+    bl_record_close();
     for (i = 0; i < bl.schedulers; i++)
         MPI_Send(&bye, sizeof bye, MPI_BYTE, bl.workers + i, BL_TAG_REQUEST,
                  bl.comm);
@@ -317,6 +319,7 @@ static void start(void)
     MPI_Comm_split(bl.comm, bl.rank < bl.workers ? 0 : MPI_UNDEFINED, bl.rank,
                    &bl.workers_comm);
     phase = RUNNING;
+    bl_record_open();
     if (bl.rank >= bl.workers) {
         bl_scheduler_serve();
         end_scheduler();

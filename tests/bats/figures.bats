@@ -24,7 +24,9 @@ setup() {
     [ -s "$out/$plot.png" ]
   done
   run -0 grep -c "^## " "$out/summary.md"
-  assert_output 4
+  assert_output 5
+  run -0 grep -c "^one,--per-node 1 --together --latency " "$out/costs.csv"
+  assert_output 1
   run -0 grep -c "^storm," "$out/workloads.csv"
   assert_output 3
 }

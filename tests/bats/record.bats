@@ -48,9 +48,31 @@ lines_of() {
   done
 }
 
+@test "on the baseline the same is recorded, with each request, and what they cost" {
+  preload="${preload/$shim/$record}" DRASYNC_RECORD=run run -0 mpi_preloaded 5 \
+    "${delaunay}_myrmics" --random 5000
+  assert_output --partial "workers=4"
+  for rank in 0 1 2 3; do
+    run -0 head -n 1 "run.$rank"
+    assert_output "drasync-record 1 rank $rank of 4 node 0"
+    assert [ "$(lines_of Q "run.$rank")" -gt 2 ]
+    assert_equal "$(lines_of E "run.$rank")" 1
+  done
+  assert_equal "$(lines_of S run.0)" 3
+  assert_equal "$(lines_of R run.0)" 3
+  assert_equal "$(lines_of r run.3)" 1
+  # As many as were made, and each send asks where the data is.
+  run -0 awk '/^Q/ { n++; q += $6 } END { print n - q, q }' run.[0-3]
+  counts=$output
+  run -0 awk '/^requests/ { n = $2 } /^queries/ { print n, $2 }' run.4
+  assert_output "$counts"
+  run -0 awk '/^queries/ { print $2 }' run.4
+  assert_output 6
+}
+
 @test "lines have their numbers, and allocations are counted" {
   run -0 recorded 1 "${delaunay}_myrmics" --random 5000
-  run grep -vE '^(a( [0-9]+){4}|[NAM]( [0-9]+){4}|[SRsr]( [0-9]+){5}|[DLPUE]( [0-9]+){3}|[Bb]( [0-9]+){2})$' run.0
+  run grep -vE '^(a( [0-9]+){4}|[NAM]( [0-9]+){4}|[SRsrQ]( [0-9]+){5}|[DLPUE]( [0-9]+){3}|[Bb]( [0-9]+){2})$' run.0
   assert_output "drasync-record 1 rank 0 of 1 node 0"
   run -0 awk '$1 == "a" { n += $4 } END { print (n > 100000) }' run.0
   assert_output 1

@@ -42,9 +42,46 @@ is 6 0.0131 copy --per-node 1 --bandwidth 3400
 is 11 34000000 copy --per-node 1
 # On one core all work is done one after the other.
 is 6 0.007 copy --cores 1
-# A scheduler that takes 1 ms: to make a region, and for the send; then packing.
-is 6 0.0070 copy --baseline 1 --serve 1000 --call 1 --pack 1000000
-is 5 2 copy --baseline 2
+# Of the baseline a scheduler has served: requests 1 ms each, queries 2 ms.
+# Worker 0 asks for memory and sends, which takes it 3 ms; 1 asks meanwhile.
+scheduler() { # NAME RANK
+  printf 'drasync-record 1 scheduler 0 of 1\nrequests 2 2000000\nqueries 1 2000000\n' >"$1.$2"
+}
+record baseline 0 2 <<'LINES'
+Q 0 0 0 48 0
+Q 0 0 0 48 1
+S 0 3000000 2 1 1000
+E 0 0 0
+LINES
+record baseline 1 2 <<'LINES'
+Q 0 0 0 48 0
+R 0 1000000 2 0 1000
+E 0 0 0
+LINES
+scheduler baseline 2
+is 6 0.007 baseline --local 0
+is 5 1 baseline
+# With a scheduler for each no request waits for that of the other.
+is 6 0.006 baseline --local 0 --schedulers 2
+is 6 0.0035 baseline --local 0 --schedulers 2 --request 250 --query 250
+rm baseline.2
+if "$simulate" replay baseline 2>error; then exit 1; fi
+grep -q 'baseline.2: No such file' error
+
+# A progress thread that handles a message takes time from ranks if there is no
+# core for it: 10 ms for the bytes at each end, while both ranks compute.
+record share 1 2 <<'LINES'
+b 40000000 0
+R 0 0 2 0 17000000
+E 0 0 0
+LINES
+record share 0 2 <<'LINES'
+S 0 0 2 1 17000000
+b 40000000 0
+E 0 0 0
+LINES
+is 6 0.040 share --per-node 1 --bandwidth 1700
+is 6 0.050 share --per-node 1 --bandwidth 1700 --cores 2
 
 # What is between marks is what counts; a name, and a hold that moves.
 record native 0 2 <<'LINES'
