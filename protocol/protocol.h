@@ -387,12 +387,12 @@ int proto_delete(struct proto_node *node, int32_t rank,
 /*
  * Instead of deleting @region and making a new one at its address with the same
  * extents and frames: if nobody but @rank, which holds it for WRITE once, knows
- * or has anything of it, it becomes what proto_create_root() would make, with a
- * new incarnation.  False, and nothing has changed, if it must be deleted.
+ * or has anything of it, it becomes what proto_create_root() would make, with
+ * @incarnation, larger than all that were at its address.  False, and nothing has changed, if it must be deleted.
  * Between the two env->find() must not find it.
  */
-bool proto_renew(struct proto_node *node, int32_t rank,
-                 struct proto_region *region);
+bool proto_renew(int32_t rank, struct proto_region *region,
+                 uint64_t incarnation);
 
 /* Release all holds of @rank in the tree of @root (end of a rank). */
 void proto_end_rank(struct proto_node *node, int32_t rank,

@@ -27,7 +27,7 @@ static struct proto_copy *only_copy(const struct proto_region *r)
     return copy->pins || copy->sends || copy->arriving ? NULL : copy;
 }
 
-bool proto_renew(struct proto_node *node, int32_t rank, struct proto_region *r)
+bool proto_renew(int32_t rank, struct proto_region *r, uint64_t incarnation)
 {
     struct proto_copy *copy;
     if (r->write_rank != rank || r->write_count != 1 || !unknown_to_others(r))
@@ -35,7 +35,7 @@ bool proto_renew(struct proto_node *node, int32_t rank, struct proto_region *r)
     copy = only_copy(r);
     if (!copy)
         return false;
-    r->incarnation = node->env.stamp(node->env.ctx);
+    r->incarnation = incarnation;
     r->hint = 0;
     r->epoch = 1;
     r->version = ++r->clock;

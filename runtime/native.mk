@@ -80,10 +80,17 @@ tests_programs_native_reuse_LDADD = libdrasync.la $(MPI_LIBS)
 
 check_PROGRAMS += tests/programs/native_fast
 tests_programs_native_fast_SOURCES = tests/programs/native_fast.c \
-	tests/programs/native_check.h
+	tests/programs/native_pair.h tests/programs/native_check.h
 tests_programs_native_fast_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_native_fast_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_native_fast_LDADD = libdrasync.la $(MPI_LIBS)
+
+check_PROGRAMS += tests/programs/native_stock
+tests_programs_native_stock_SOURCES = tests/programs/native_stock.c \
+	tests/programs/native_check.h
+tests_programs_native_stock_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_stock_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_stock_LDADD = libdrasync.la $(MPI_LIBS)
 
 check_PROGRAMS += tests/programs/native_fig1
 tests_programs_native_fig1_SOURCES = tests/programs/native_fig1.c

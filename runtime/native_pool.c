@@ -153,13 +153,24 @@ static _Atomic(struct native_entry *) *bucket_of(uint64_t address)
 
 _Static_assert(NATIVE_BUCKETS == 1 << 16, "bucket_of() keeps 16 bits");
 
+/* Is @e that of @address?  Its creator gets to know that somebody asked. */
+static bool is_entry_of(struct native_entry *e, uint64_t address)
+{
+    uint64_t now = atomic_load_explicit(&e->address, memory_order_acquire);
+
+    if (now == (address | NATIVE_ENTRY_NEW) &&
+        atomic_compare_exchange_strong(&e->address, &now, address))
+        return true;
+    return now == address;
+}
+
 static struct proto_region *find_in_chain(uint64_t address, int steps_max)
 {
     struct native_entry *e =
         atomic_load_explicit(bucket_of(address), memory_order_acquire);
 
     for (int i = 0; e && i < steps_max; i++) {
-        if (atomic_load_explicit(&e->address, memory_order_relaxed) == address)
+        if (is_entry_of(e, address))
             return atomic_load_explicit(&e->region, memory_order_acquire);
         e = atomic_load_explicit(&e->next, memory_order_acquire);
     }
@@ -172,7 +183,7 @@ struct native_entry *native_find_entry(uint64_t address)
         atomic_load_explicit(bucket_of(address), memory_order_acquire);
 
     for (int i = 0; e && i < CHAIN_MAX; i++) {
-        if (atomic_load_explicit(&e->address, memory_order_relaxed) == address)
+        if (is_entry_of(e, address))
             return e;
         e = atomic_load_explicit(&e->next, memory_order_acquire);
     }
@@ -267,7 +278,7 @@ void native_each(void (*visit)(uint64_t address, void *arg), void *arg)
         found = malloc((count + 1) * sizeof(*found));
         for (e = atomic_load(&native.shared->buckets[b]); e && found;
              e = atomic_load(&e->next))
-            found[i++] = atomic_load(&e->address);
+            found[i++] = atomic_load(&e->address) & ~NATIVE_ENTRY_NEW;
         lock_give(&native.shared->table_lock);
         for (size_t n = 0; n < i; n++)
             visit(found[n], arg);

@@ -168,6 +168,8 @@ static int delete_one(drasync_region_t region)
 
 int native_delete(drasync_region_t region)
 {
+    if (native_stock_put_new((uint64_t)(uintptr_t)region))
+        return 0;
     limit_reserve_enter();
     int err = delete_one(region);
     limit_reserve_leave();

@@ -48,10 +48,14 @@ struct native_pool {
 struct native_entry {
     uint64_t reserved[2];
     _Atomic(struct native_entry *) next;
-    _Atomic uint64_t address; /* 0: not in use */
+    _Atomic uint64_t address; /* 0: not in use; see NATIVE_ENTRY_NEW */
     _Atomic(struct proto_region *) region;
     struct native_entry *free_next;
 };
+
+/* In an entry's address: nobody but its creator has looked the region up, or
+ * anything in it.  Whoever does takes that away. */
+#define NATIVE_ENTRY_NEW UINT64_C(1)
 
 /* The extents of a region on this node: proto_region.memory. */
 struct native_memory {

@@ -82,6 +82,58 @@ static bool set_back(struct native_windows *w, uint64_t address,
     return true;
 }
 
+/* How many numbers a thread takes at a time. */
+#define STAMPS 256
+
+/* A number larger than @last, never given before on this node. */
+static uint64_t next_stamp(struct native_windows *w, uint64_t last)
+{
+    if (w->stamp == w->stamp_end || w->stamp <= last) {
+        w->stamp = atomic_fetch_add(&native.shared->stamp, STAMPS) + 1;
+        w->stamp_end = w->stamp + STAMPS;
+    }
+    return w->stamp++;
+}
+
+/* May this thread have one more? */
+static bool has_room(struct native_windows *w)
+{
+    return !atomic_load_explicit(&w->no_stock, memory_order_relaxed) &&
+           counted(w) && count_of(w) < NATIVE_STOCK;
+}
+
+bool native_stock_put_new(uint64_t address)
+{
+    struct native_windows *w = native_windows_mine;
+    uint32_t i = native_window_index(address);
+    uint64_t as_new = address | NATIVE_ENTRY_NEW;
+    struct native_stocked *stocked;
+    struct native_entry *entry;
+    struct proto_region *region;
+
+    if (!w ||
+        atomic_load_explicit(&w->window[i].region, memory_order_relaxed) !=
+            address)
+        return false;
+    entry = w->back[i].entry;
+    if (!entry || !has_room(w) ||
+        !atomic_compare_exchange_strong(&entry->address, &as_new, 0))
+        return false;
+    region = atomic_load_explicit(&entry->region, memory_order_relaxed);
+    stocked = &w->stock[count_of(w)];
+    stocked->entry = entry;
+    if (!proto_renew(native.rank, region, next_stamp(w, region->incarnation)) ||
+        !set_back(w, address, region->memory, &stocked->ready)) {
+        /* Somebody has done something to it without looking it up. */
+        runtime_poison("region %p was new, and is not",
+                       (void *)(uintptr_t)address);
+        return false;
+    }
+    ((struct native_memory *)region->memory)->incarnation = region->incarnation;
+    set_count(w, count_of(w) + 1);
+    return true;
+}
+
 static void make_anew(const struct native_tree *tree, struct heap_window *ready)
 {
     struct native_memory *memory = tree->region->memory;
@@ -106,11 +158,11 @@ bool native_stock_put(const struct native_tree *tree)
     struct native_stocked *stocked;
     struct native_entry *entry;
 
-    if (!w || atomic_load_explicit(&w->no_stock, memory_order_relaxed) ||
-        !simple(region) || !counted(w) || count_of(w) == NATIVE_STOCK)
+    if (!w || !has_room(w) || !simple(region))
         return false;
     entry = native_find_entry(address);
-    if (!entry || !proto_renew(&native.node, native.rank, region))
+    if (!entry || !proto_renew(native.rank, region,
+                               next_stamp(w, region->incarnation)))
         return false;
     atomic_store_explicit(&entry->address, 0, memory_order_relaxed);
     stocked = &w->stock[count_of(w)];
@@ -127,8 +179,8 @@ bool native_stock_put(const struct native_tree *tree)
 /* --- Out of stock
  * ---------------------------------------------------------------- */
 
-/* The last one, which is shown again. */
-static struct proto_region *pop(struct native_windows *w)
+/* The last one, which is shown again, as new or not. */
+static struct proto_region *pop(struct native_windows *w, uint64_t as_new)
 {
     uint32_t n = count_of(w) - 1;
     struct native_entry *entry = w->stock[n].entry;
@@ -136,7 +188,7 @@ static struct proto_region *pop(struct native_windows *w)
         atomic_load_explicit(&entry->region, memory_order_relaxed);
 
     set_count(w, n);
-    atomic_store_explicit(&entry->address, region->address,
+    atomic_store_explicit(&entry->address, region->address | as_new,
                           memory_order_release);
     return region;
 }
@@ -152,10 +204,11 @@ bool native_stock_take(drasync_region_t *region_out)
     stocked = &w->stock[count_of(w) - 1];
     region =
         atomic_load_explicit(&stocked->entry->region, memory_order_relaxed);
-    if (!native_window_give(w, region->address, region->memory,
+    if (!native_window_give(w, stocked->entry, region->address, region->memory,
                             &stocked->ready))
         return false;
-    *region_out = (drasync_region_t)(uintptr_t)pop(w)->address;
+    *region_out =
+        (drasync_region_t)(uintptr_t)pop(w, NATIVE_ENTRY_NEW)->address;
     return true;
 }
 
@@ -164,7 +217,7 @@ void native_stock_clear(struct native_windows *w)
     atomic_store(&w->no_stock, true);
     while (w->hidden && count_of(w)) {
         struct native_tree tree;
-        uint64_t address = pop(w)->address;
+        uint64_t address = pop(w, 0)->address;
 
         /* Its heap has no piece to cut from, and a window that is not open. */
         if (!native_lock(address, &tree)) {

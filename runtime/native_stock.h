@@ -7,8 +7,10 @@
  * WRITE by this rank, with its extent, frames and an empty heap; it is only
  * hidden in the table of records, so that everybody finds that the region is
  * gone.  The next new region of the thread is that one, shown again: no lock,
- * no system call, and one store that others see.  Deleting takes the lock of
- * the tree, because others may be about to ask for the region.
+ * no system call, and one store that others see.  It is shown as new
+ * (NATIVE_ENTRY_NEW): if nobody has looked up the region or anything in it by the
+ * time its creator deletes it, that is one compare-and-swap.  Else deleting takes
+ * the lock of the tree, because others may be about to ask for the region.
  *
  * In stock, the heap's one piece belongs to a window (native_window.h), which
  * the new region's creator has at once.  If that was all that touched the heap
@@ -28,6 +30,10 @@
 
 /* A new region of this thread's stock; false: there is none. */
 bool native_stock_take(drasync_region_t *region_out);
+
+/* Delete the region at @address, if this thread took it out of stock and nobody
+ * has looked it up; false: not so.  No lock held. */
+bool native_stock_put_new(uint64_t address);
 
 /*
  * Under the lock of @tree, which has its region: delete it by taking it into

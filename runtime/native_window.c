@@ -236,8 +236,8 @@ void native_window_prepare(uint64_t address)
         end_one(w, i);
 }
 
-bool native_window_give(struct native_windows *w, uint64_t address,
-                        struct native_memory *memory,
+bool native_window_give(struct native_windows *w, struct native_entry *entry,
+                        uint64_t address, struct native_memory *memory,
                         const struct heap_window *ready)
 {
     uint32_t i = native_window_index(address);
@@ -248,6 +248,7 @@ bool native_window_give(struct native_windows *w, uint64_t address,
     w->window[i].heap = *ready;
     w->window[i].heap.free = w->free[i];
     w->back[i].memory = memory;
+    w->back[i].entry = entry;
     w->back[i].extent = memory->first;
     w->back[i].used_bytes = 0;
     atomic_store_explicit(&w->window[i].region, address, memory_order_release);
@@ -264,6 +265,7 @@ static bool open_window(struct native_windows *w, uint32_t i, uint64_t address,
     heap_window_open(&native_header_of(address)->heap, &w->window[i].heap,
                      w->free[i]);
     w->back[i].memory = memory;
+    w->back[i].entry = NULL;
     w->back[i].extent = NULL;
     atomic_store_explicit(&w->window[i].region, address, memory_order_release);
     return true;

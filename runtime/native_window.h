@@ -68,8 +68,9 @@ struct native_windows {
     /* What belongs to the windows; under the locks of their trees. */
     struct {
         struct native_memory *memory;
-        struct extent *extent; /* of the piece */
-        uint64_t used_bytes;   /* what was in use of it before the piece */
+        struct native_entry *entry; /* of a region from stock; or NULL */
+        struct extent *extent;      /* of the piece */
+        uint64_t used_bytes; /* what was in use of it before the piece */
     } back[NATIVE_WINDOWS];
     struct heap_window_free free[NATIVE_WINDOWS][HEAP_WINDOW_CLASSES];
 
@@ -79,6 +80,7 @@ struct native_windows {
     } stock[NATIVE_STOCK];
     struct native_hidden *hidden; /* how many; NULL: none so far */
     _Atomic bool no_stock;
+    uint64_t stamp, stamp_end; /* incarnations for stock */
 
     struct native_windows *next;
     _Atomic uint32_t taken; /* by a thread */
@@ -152,8 +154,8 @@ struct native_windows *native_windows_all(void);
 
 /* No lock held; @w is this thread's: open a window that is ready, of a region
  * that nobody else knows.  False: there is no place. */
-bool native_window_give(struct native_windows *w, uint64_t address,
-                        struct native_memory *memory,
+bool native_window_give(struct native_windows *w, struct native_entry *entry,
+                        uint64_t address, struct native_memory *memory,
                         const struct heap_window *ready);
 
 /* Under the tree's lock: an object of the region was freed by this thread. */

@@ -178,3 +178,12 @@ programs=$abs_top_builddir/tests/programs
     assert_line "rank 0: DRASYNC_EPEER"
   done
 }
+
+@test "regions come and go while others ask for them" {
+  for ranks in 1 2 4; do
+    run -0 mpi $ranks "$programs/native_stock"
+    assert_line "stock ok ranks=$ranks"
+  done
+  DRASYNC_NODE=rank run -0 mpi 2 "$programs/native_stock"
+  assert_line "stock ok ranks=2"
+}

@@ -12,71 +12,9 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "native_check.h"
+#include "native_pair.h"
 
 #define ROUNDS 2000
-
-/* In a region: the two are equal whenever nobody writes. */
-struct pair {
-    volatile uint64_t first;
-    uint64_t pad[20];
-    volatile uint64_t second;
-};
-
-static struct pair *pair_of(drasync_region_t r)
-{
-    void *v;
-
-    OK(drasync_get_root(r, &v));
-    return v;
-}
-
-/* Rank 0 makes it, with a pair; all know it, nobody holds it. */
-static drasync_region_t shared_region(drasync_region_t *below)
-{
-    drasync_region_t r = NULL;
-    void *v;
-
-    if (check_rank == 0) {
-        OK(drasync_new_region(&r));
-        OK(drasync_alloc(r, sizeof(struct pair), &v));
-        memset(v, 0, sizeof(struct pair));
-        OK(drasync_set_root(r, v));
-        if (below)
-            OK(drasync_new_subregion(r, below));
-        OK(drasync_release(r));
-    }
-    check_share(&r, 0);
-    if (below)
-        check_share(below, 0);
-    return r;
-}
-
-static void change(struct pair *p)
-{
-    CHECK(p->first == p->second);
-    p->first++;
-    p->second++;
-}
-
-static void many(drasync_region_t r, struct pair *p, int rounds)
-{
-    for (int i = 0; i < rounds; i++) {
-        OK(drasync_acquire(r, DRASYNC_WRITE));
-        change(p);
-        OK(drasync_release(r));
-    }
-}
-
-static struct pair *known_pair(drasync_region_t r)
-{
-    struct pair *p;
-
-    OK(drasync_acquire(r, DRASYNC_READ));
-    p = pair_of(r);
-    OK(drasync_release(r));
-    return p;
-}
 
 /* --- One rank ---------------------------------------------------------------
  */

@@ -1,0 +1,174 @@
+/*
+ * Regions that come and go at the same addresses, while other ranks and threads
+ * ask for what was or is there.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "native_check.h"
+
+#define ROUNDS 30000
+
+/* The addresses that rank 0's regions take in turn. */
+#define PLACES 3
+
+static struct {
+    drasync_region_t region[PLACES];
+    void *object;
+} told;
+
+static _Atomic int over;
+
+static void fill(drasync_region_t r, unsigned tag, uint32_t *object[3])
+{
+    for (int i = 0; i < 3; i++) {
+        OK(drasync_alloc(r, 48, (void **)&object[i]));
+        for (int n = 0; n < 12; n++)
+            object[i][n] = tag;
+    }
+}
+
+static void check_filled(uint32_t *const object[3], unsigned tag)
+{
+    for (int i = 0; i < 3; i++)
+        for (int n = 0; n < 12; n++)
+            CHECK(object[i][n] == tag);
+}
+
+static void gone(drasync_region_t r)
+{
+    int err;
+
+    /* Another rank has it just now. */
+    while ((err = drasync_delete(r)) == DRASYNC_EBUSY)
+        ;
+    OK(err);
+}
+
+static void come_and_go(unsigned rounds)
+{
+    drasync_region_t r[PLACES];
+    uint32_t *object[PLACES][3];
+    void *root;
+
+    for (unsigned i = 0; i < rounds; i++) {
+        for (unsigned n = 0; n < PLACES; n++) {
+            OK(drasync_new_region(&r[n]));
+            fill(r[n], i + n, object[n]);
+        }
+        if (i % 5 == 1)
+            OK(drasync_free(object[0][1]));
+        if (i % 7 == 2) {
+            OK(drasync_release(r[1]));
+            gone(r[1]);
+            OK(drasync_new_region(&r[1]));
+            fill(r[1], i + 1, object[1]);
+        }
+        if (i % 11 == 3) {
+            OK(drasync_get_root(r[2], &root));
+            CHECK(!root);
+            OK(drasync_set_root(r[2], object[2][0]));
+        }
+        for (unsigned n = 0; n < PLACES; n++) {
+            if (i % 5 != 1)
+                check_filled(object[n], i + n);
+            gone(r[n]);
+        }
+    }
+}
+
+/* Whatever the answer, nothing may come of it. */
+static void ask(unsigned i)
+{
+    drasync_region_t r = told.region[i % PLACES], of;
+    struct drasync_info info;
+    int err;
+
+    switch (i / PLACES % 4) {
+    case 0:
+        err = drasync_get_info(r, &info);
+        CHECK(!err || err == DRASYNC_ENOREGION);
+        break;
+    case 1:
+        err = drasync_region_of(told.object, &of);
+        CHECK(!err || err == DRASYNC_ENOREGION);
+        break;
+    default:
+        err = drasync_try_acquire(r, i % 2 ? DRASYNC_READ : DRASYNC_WRITE);
+        if (!err)
+            OK(drasync_release(r));
+        CHECK(!err || err == DRASYNC_EAGAIN || err == DRASYNC_ENOREGION ||
+              err == DRASYNC_EDELETED);
+    }
+}
+
+static void *ask_on(void *arg)
+{
+    drasync_region_t r = told.region[0], of;
+    struct drasync_info info;
+
+    (void)arg;
+    while (!atomic_load(&over)) {
+        int err = drasync_get_info(r, &info);
+
+        CHECK(!err || err == DRASYNC_ENOREGION);
+        err = drasync_region_of(told.object, &of);
+        CHECK(!err || err == DRASYNC_ENOREGION);
+        for (volatile int n = 0; n < 2000; n++)
+            ;
+    }
+    return NULL;
+}
+
+/* The first rank makes regions where it deleted some; the others ask. */
+static void by_ranks(void)
+{
+    uint32_t *object[3];
+
+    if (check_rank == 0) {
+        for (int n = 0; n < PLACES; n++)
+            OK(drasync_new_region(&told.region[n]));
+        fill(told.region[0], 0, object);
+        told.object = object[0];
+        for (int n = PLACES; n-- > 0;)
+            OK(drasync_delete(told.region[n]));
+    }
+    MPI_Bcast(&told, sizeof(told), MPI_BYTE, 0, MPI_COMM_WORLD);
+    if (check_rank == 0)
+        come_and_go(ROUNDS);
+    else
+        for (unsigned i = 0; i < ROUNDS; i++)
+            ask(i);
+    check_barrier();
+}
+
+/* The same with a thread of the rank that asks. */
+static void by_threads(void)
+{
+    pthread_t thread;
+
+    if (check_rank == 0) {
+        CHECK(!pthread_create(&thread, NULL, ask_on, NULL));
+        come_and_go(ROUNDS / 3);
+        atomic_store(&over, 1);
+        CHECK(!pthread_join(thread, NULL));
+    }
+    check_barrier();
+}
+
+int main(int argc, char **argv)
+{
+    struct drasync_stats before, after;
+    int level;
+
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &check_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &check_ranks);
+    OK(drasync_get_stats(&before));
+    check_barrier();
+    by_ranks();
+    by_threads();
+    OK(drasync_get_stats(&after));
+    CHECK(after.regions == before.regions);
+    return check_end("stock");
+}
