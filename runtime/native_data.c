@@ -300,6 +300,17 @@ int native_realloc(void *ptr, size_t size_bytes, drasync_region_t region,
     return native_free(ptr);
 }
 
+/* Threads of the rank may do both at a time. */
+static void *root_of(uint64_t address)
+{
+    return __atomic_load_n(&native_header_of(address)->root, __ATOMIC_ACQUIRE);
+}
+
+static void set_root(uint64_t address, void *ptr)
+{
+    __atomic_store_n(&native_header_of(address)->root, ptr, __ATOMIC_RELEASE);
+}
+
 int native_set_root(drasync_region_t region, void *ptr)
 {
     uint64_t address = (uint64_t)(uintptr_t)region;
@@ -314,7 +325,7 @@ int native_set_root(drasync_region_t region, void *ptr)
         return err;
     err = call_begin(&call, address, tree.region);
     if (!err)
-        native_header_of(address)->root = ptr;
+        set_root(address, ptr);
     native_unlock(&tree);
     return err;
 }
@@ -325,6 +336,10 @@ int native_get_root(drasync_region_t region, void **ptr_out)
     struct native_tree tree;
     int err;
 
+    if (native_fast_held(address)) {
+        *ptr_out = root_of(address);
+        return 0;
+    }
     if (!native_address_valid(region))
         return DRASYNC_ENOREGION;
     err = native_lock_for(NATIVE_FOR_DATA, address, &tree);
@@ -335,7 +350,7 @@ int native_get_root(drasync_region_t region, void **ptr_out)
     else if (!proto_held(tree.region, native.rank))
         err = DRASYNC_ENOTHELD;
     else
-        *ptr_out = native_header_of(address)->root;
+        *ptr_out = root_of(address);
     native_unlock(&tree);
     return err;
 }

@@ -211,6 +211,20 @@ bool native_fast_give(uint64_t address)
     return true;
 }
 
+bool native_fast_held(uint64_t address)
+{
+    const struct left *l;
+    uint64_t word;
+
+    if (!mine)
+        return false;
+    l = left_at(address);
+    if (l->address != address)
+        return false;
+    word = atomic_load_explicit(&l->slot->word, memory_order_acquire);
+    return word_same(word, l->word) && word_held_by(word, runtime.local);
+}
+
 /* --- Threads ----------------------------------------------------------------
  */
 

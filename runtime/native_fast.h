@@ -94,6 +94,10 @@ int native_fast_take(uint64_t address, enum drasync_mode mode,
 /* Give it back; false: a step is needed. */
 bool native_fast_give(uint64_t address);
 
+/* As far as this thread knows of a hold of the region at @address that was left:
+ * this rank has it now. */
+bool native_fast_held(uint64_t address);
+
 /* This rank has the hold of the region at @address that was left in @slot with
  * @word, and shows what it has to.  False: no memory. */
 bool native_fast_note(uint64_t address, struct native_fast_slot *slot,
