@@ -242,7 +242,8 @@ bool native_window_give(struct native_windows *w, struct native_entry *entry,
 {
     uint32_t i = native_window_index(address);
 
-    end_one(w, i);
+    if (atomic_load_explicit(&w->window[i].region, memory_order_relaxed))
+        end_one(w, i);
     if (atomic_load_explicit(&w->window[i].region, memory_order_acquire))
         return false;
     w->window[i].heap = *ready;
