@@ -41,8 +41,7 @@ static _Thread_local struct fast_thread *mine
 
 static struct left *left_at(uint64_t address)
 {
-    return &mine
-                ->left[(address / PAGE_BYTES * UINT64_C(0x9E3779B97F4A7C15)) >>
+    return &mine->left[(address / PAGE_BYTES * UINT64_C(0x9E3779B97F4A7C15)) >>
                        58];
 }
 
@@ -95,8 +94,7 @@ static int turn_ended(const struct native_fast_slot *slot)
 static int wait_turn(struct left *l, uint64_t word, uint64_t deadline_us)
 {
     int err = wait_word(&l->slot->word, word, WORD_ASLEEP, deadline_us);
-    uint64_t now =
-        atomic_load_explicit(&l->slot->word, memory_order_acquire);
+    uint64_t now = atomic_load_explicit(&l->slot->word, memory_order_acquire);
 
     if (err == DRASYNC_EPEER)
         return err;
@@ -283,8 +281,8 @@ void native_fast_count(void)
             uint64_t before =
                 atomic_load_explicit(&t->counted[i], memory_order_relaxed);
 
-            if (now != before && atomic_compare_exchange_strong(&t->counted[i],
-                                                                &before, now))
+            if (now != before &&
+                atomic_compare_exchange_strong(&t->counted[i], &before, now))
                 runtime_count(native.self, counters[i], now - before);
         }
 }

@@ -345,8 +345,7 @@ static void in_time(void)
         check_barrier();
         if (check_rank) {
             CODE(drasync_try_acquire(r, DRASYNC_WRITE), DRASYNC_EAGAIN);
-            CODE(drasync_acquire_timed(r, DRASYNC_WRITE, 3000),
-                 DRASYNC_EAGAIN);
+            CODE(drasync_acquire_timed(r, DRASYNC_WRITE, 3000), DRASYNC_EAGAIN);
         }
         check_barrier();
         if (check_rank == 0)
@@ -378,9 +377,9 @@ static void third(void)
     }
     check_barrier();
     look(r, p, &seen);
-    CHECK(seen == (uint64_t)(check_ranks < 2 ? 20 * ROUNDS
-                                             : 40 * ROUNDS +
-                                                   20 * (check_ranks - 2)));
+    CHECK(seen == (uint64_t)(check_ranks < 2
+                                 ? 20 * ROUNDS
+                                 : 40 * ROUNDS + 20 * (check_ranks - 2)));
     check_barrier();
     if (check_rank == 0)
         OK(drasync_delete(r));
@@ -405,8 +404,7 @@ static void killed(const char *when)
     check_barrier();
     if (last) {
         if (!strcmp(when, "waiting"))
-            CODE(drasync_acquire_timed(r, DRASYNC_WRITE, 3000),
-                 DRASYNC_EAGAIN);
+            CODE(drasync_acquire_timed(r, DRASYNC_WRITE, 3000), DRASYNC_EAGAIN);
         raise(SIGKILL);
     }
     /* What it had given back can be had; who waits finds out in time. */
