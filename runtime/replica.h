@@ -33,6 +33,10 @@
 #define replica_alloc        drasync_replica_alloc
 #define replica_alloc_many   drasync_replica_alloc_many
 #define replica_free_object  drasync_replica_free_object
+#define replica_quick_alloc  drasync_replica_quick_alloc
+#define replica_quick_free   drasync_replica_quick_free
+#define replica_quick_calls  drasync_replica_quick_calls
+#define replica_quick_allow  drasync_replica_quick_allow
 #define replica_realloc      drasync_replica_realloc
 #define replica_send         drasync_replica_send
 #define replica_recv         drasync_replica_recv
@@ -96,6 +100,19 @@ int replica_alloc_many(uint32_t region, size_t size_bytes, size_t count,
  *   DRASYNC_ENOOBJECT (no region is there), DRASYNC_EALIGN, DRASYNC_EFREED
  */
 int replica_free_object(void *ptr, const struct replica_place *place);
+
+/*
+ * The same, for most calls, and without replica_enter(): allocating gives an
+ * object or NULL, freeing 0 or DRASYNC_EAGAIN; then nothing has happened, and
+ * the calls above are to be made.
+ */
+void *replica_quick_alloc(uint32_t region, size_t size_bytes);
+int replica_quick_free(void *ptr);
+
+/* How many such calls there were.  So many more are answered, if none is left:
+ * then 1 is returned, but for the first time.  None at first. */
+uint64_t replica_quick_calls(void);
+int replica_quick_allow(uint64_t more);
 
 /*
  * Another size and region for an object; its bytes as this worker sees them.

@@ -1,10 +1,12 @@
-#include "runtime/replica_cache.h"
+#include "runtime/replica_quick.h"
 
 struct replica_cache replica_caches[REPLICA_CACHES];
 
 void replica_cache_renew(struct replica_cache *cache)
 {
     heap_cache_clear(&cache->slots);
+    replica_quick_forget(cache);
+    cache->key = replica_cache_key(cache->heap->rid);
     cache->epoch = cache->heap->epoch;
 }
 
@@ -26,6 +28,8 @@ static int take_away(struct replica_cache *cache)
         heap->frees = 0;
     }
     cache->heap = NULL;
+    cache->key = 0;
+    replica_quick_forget(cache);
     replica_heap_give(heap, leaning);
     return 0;
 }
@@ -39,7 +43,7 @@ void replica_cache_want(struct replica_heap *heap)
         atomic_fetch_add_explicit(&heap->frees, 1, memory_order_relaxed) <
             REPLICA_CACHE_AFTER)
         return;
-    cache = replica_cache_at(heap);
+    cache = replica_cache_at(heap->rid);
     if (take_away(cache) || replica_heap_take(heap, &leaning))
         return;
     if (atomic_load(&heap->live) && heap->worker == runtime.rank &&

@@ -25,33 +25,42 @@
 
 struct replica_cache {
     struct replica_heap *heap; /* NULL: none */
+    uint64_t key;              /* of its region; 0: none */
     uint64_t epoch;
     struct heap_cache slots;
 };
 
 extern struct replica_cache replica_caches[REPLICA_CACHES];
 
-/* Where a heap has its cache, if it has one.  For any pointer. */
-static inline struct replica_cache *replica_cache_at(const void *heap)
+/* Where the heap of a region has its cache, if it has one. */
+static inline struct replica_cache *replica_cache_at(uint32_t rid)
 {
-    uint64_t mixed = (uint64_t)(uintptr_t)heap * UINT64_C(0x9e3779b97f4a7c15);
+    uint32_t mixed = rid * UINT32_C(0x9e3779b9);
 
-    return &replica_caches[mixed >> 32 & (REPLICA_CACHES - 1)];
+    return &replica_caches[mixed >> 16 & (REPLICA_CACHES - 1)];
+}
+
+static inline uint64_t replica_cache_key(uint32_t rid)
+{
+    return (uint64_t)rid + 1;
 }
 
 /* Forget what it has. */
 void replica_cache_renew(struct replica_cache *cache);
 
 /* The cache of a heap of this worker that the calling thread is in, or NULL. */
-static inline struct heap_cache *replica_cache_of(struct replica_heap *heap)
+static inline struct replica_cache *replica_cache_of(struct replica_heap *heap)
 {
-    struct replica_cache *cache = replica_cache_at(heap);
+    struct replica_cache *cache;
 
-    if (!replica_lean_mine || cache->heap != heap)
+    if (!replica_lean_mine)
+        return NULL;
+    cache = replica_cache_at(heap->rid);
+    if (cache->heap != heap)
         return NULL;
     if (__builtin_expect(cache->epoch != heap->epoch, 0))
         replica_cache_renew(cache);
-    return &cache->slots;
+    return cache;
 }
 
 /* An object of the heap was freed without a cache; the calling thread is out of

@@ -3,7 +3,7 @@
 
 #include "memory/limit.h"
 #include "runtime/chunks.h"
-#include "runtime/replica_cache.h"
+#include "runtime/replica_quick.h"
 #include "runtime/replica_state.h"
 
 /* --- Finding a heap fast --- */
@@ -109,15 +109,15 @@ struct heap_context replica_heap_context(struct replica_heap *heap)
 static int alloc_in(struct replica_heap *heap, size_t size_bytes,
                     void **ptr_out)
 {
-    struct heap_cache *cache = replica_cache_of(heap);
-    struct heap_context context;
+    const struct heap_context context = replica_heap_context(heap);
+    struct replica_cache *cache = replica_cache_of(heap);
 
-    if (cache && !heap_cache_alloc(&heap->heap, cache, size_bytes, ptr_out))
-        return 0;
-    context = replica_heap_context(heap);
-    return cache ? heap_cache_alloc_slow(&context, &heap->heap, cache,
-                                         size_bytes, ptr_out)
-                 : heap_alloc(&context, &heap->heap, size_bytes, ptr_out);
+    if (!cache)
+        return heap_alloc(&context, &heap->heap, size_bytes, ptr_out);
+    *ptr_out = heap_cache_alloc(&cache->slots, size_bytes);
+    return *ptr_out ? 0
+                    : heap_cache_alloc_slow(&context, &heap->heap,
+                                            &cache->slots, size_bytes, ptr_out);
 }
 
 static int alloc_here(uint32_t rid, size_t size_bytes, size_t count,
@@ -153,32 +153,8 @@ int replica_alloc_many(uint32_t rid, size_t size_bytes, size_t count,
     return err;
 }
 
-/*
- * What nearly all calls come to, in one piece: that little is done between two
- * misses of the processor's caches is what lets it wait for both at a time.
- */
-static inline int alloc_fast(uint32_t rid, size_t size_bytes, void **ptr_out)
-{
-    struct cached *slot = &cache[rid % CACHE_SLOTS];
-    struct replica_heap *heap =
-        atomic_load_explicit(&slot->heap, memory_order_relaxed);
-    struct replica_cache *at = replica_cache_at(heap);
-    int err = DRASYNC_EAGAIN;
-
-    if (!replica_lean_mine || !heap || at->heap != heap ||
-        atomic_load_explicit(&slot->rid, memory_order_relaxed) != rid ||
-        !replica_heap_lean(heap))
-        return err;
-    if (at->epoch == heap->epoch && is_mine(heap, rid))
-        err = heap_cache_alloc(&heap->heap, &at->slots, size_bytes, ptr_out);
-    replica_heap_give(heap, 1);
-    return err;
-}
-
 int replica_alloc(uint32_t rid, size_t size_bytes, void **ptr_out)
 {
-    if (!alloc_fast(rid, size_bytes, ptr_out))
-        return 0;
     return replica_alloc_many(rid, size_bytes, 1, ptr_out);
 }
 
@@ -221,21 +197,18 @@ int replica_flush_frees(void)
  * replica_cache_want(). */
 static int free_in(struct replica_heap *heap, void *ptr, int *wanted_out)
 {
-    const struct heap_context look = {
-        .space = &runtime.space,
-        .view = space_window_view(&runtime.space),
-        .owner = heap,
-    };
-    struct heap_cache *cache = replica_cache_of(heap);
-    struct heap_context context;
+    const struct heap_context context = replica_heap_context(heap);
+    struct replica_cache *cache = replica_cache_of(heap);
+    int err;
 
-    if (cache && !heap_cache_free(&look, &heap->heap, cache, ptr))
-        return 0;
-    context = replica_heap_context(heap);
-    if (cache)
-        return heap_cache_free_slow(&context, &heap->heap, cache, ptr);
-    *wanted_out = 1;
-    return heap_free(&context, &heap->heap, ptr);
+    if (!cache) {
+        *wanted_out = 1;
+        return heap_free(&context, &heap->heap, ptr);
+    }
+    err = heap_cache_free_slow(&context, &heap->heap, &cache->slots, ptr);
+    if (!err)
+        replica_quick_learn(cache, ptr);
+    return err;
 }
 
 int replica_heap_free(struct replica_heap *heap, void *ptr)
@@ -342,40 +315,11 @@ static int free_foreign(struct replica_heap *heap, int node, void *ptr,
     return err;
 }
 
-/* As alloc_fast(). */
-static inline int free_fast(void *ptr)
-{
-    struct extent *extent = extent_of(&runtime.space, ptr);
-    struct replica_cache *at;
-    struct replica_heap *heap;
-    int err = DRASYNC_EAGAIN;
-
-    if (!replica_lean_mine || !extent)
-        return err;
-    heap = atomic_load_explicit(&extent->owner, memory_order_relaxed);
-    at = replica_cache_at(heap);
-    if (at->heap != heap || !replica_heap_lean(heap))
-        return err;
-    if (at->epoch == heap->epoch) {
-        const struct heap_context look = {
-            .space = &runtime.space,
-            .view = space_window_view(&runtime.space),
-            .owner = heap,
-        };
-
-        err = heap_cache_free(&look, &heap->heap, &at->slots, ptr);
-    }
-    replica_heap_give(heap, 1);
-    return err;
-}
-
 int replica_free_object(void *ptr, const struct replica_place *place)
 {
     struct replica_heap *heap;
     int node, err;
 
-    if (!free_fast(ptr))
-        return 0;
     err = heap_with(ptr, &heap, &node);
     if (err)
         return err;

@@ -58,11 +58,10 @@ void replica_lock_reset(struct replica_heap *heap);
 
 int replica_heap_take_slow(struct replica_heap *heap);
 
-/* Come in if the lock leans this way: 1, or 0 and it is as it was. */
-static inline int replica_heap_lean(struct replica_heap *heap)
+/* Come in if the lock leans to this thread, which says @mine: 1, or 0 and it is
+ * as it was. */
+static inline int replica_heap_lean(struct replica_heap *heap, uint32_t mine)
 {
-    uint32_t mine = replica_lean_mine;
-
     if (!mine ||
         atomic_load_explicit(&heap->leans, memory_order_relaxed) != mine)
         return 0;
@@ -78,7 +77,7 @@ static inline int replica_heap_lean(struct replica_heap *heap)
 /* Come in.  *leaning_out is for replica_heap_give().  0 or DRASYNC_EPEER. */
 static inline int replica_heap_take(struct replica_heap *heap, int *leaning_out)
 {
-    *leaning_out = replica_heap_lean(heap);
+    *leaning_out = replica_heap_lean(heap, replica_lean_mine);
     return *leaning_out ? 0 : replica_heap_take_slow(heap);
 }
 
