@@ -23,7 +23,7 @@ static int take_away(struct replica_cache *cache)
     if (err)
         return err;
     if (cache->epoch == heap->epoch) {
-        context = replica_heap_context(heap);
+        context = replica_heap_own(heap);
         heap_cache_flush(&context, &heap->heap, &cache->slots);
         heap->frees = 0;
     }

@@ -127,7 +127,7 @@ int replica_heap_of(struct replica_region *region,
     err = replica_heap_new(&heap);
     if (err)
         return err;
-    context = replica_heap_context(heap);
+    context = replica_heap_own(heap);
     err = heap_init(&context, &heap->heap, REPLICA_ALIGN_BYTES, NULL, 0);
     if (!err)
         err = replica_heap_open(heap, region, runtime.rank);

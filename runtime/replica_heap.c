@@ -83,6 +83,7 @@ static int more(void *arg, uint64_t pages_min, uint64_t pages_wanted,
         extent_delete(&runtime.space, extent);
         return err;
     }
+    frames_enter(&runtime.space, extent->first_page, extent->pages);
     extent->next = heap->extents;
     heap->extents = extent;
     extent_out->first_page = extent->first_page;
@@ -90,16 +91,26 @@ static int more(void *arg, uint64_t pages_min, uint64_t pages_wanted,
     return 0;
 }
 
-struct heap_context replica_heap_context(struct replica_heap *heap)
+struct heap_context replica_heap_own(struct replica_heap *heap)
 {
-    struct heap_context context = {
+    const struct heap_context context = {
         .space = &runtime.space,
-        .view = space_window_view(&runtime.space),
         .owner = heap,
         .more = more,
         .arg = heap,
     };
 
+    return context;
+}
+
+struct heap_context replica_heap_context(struct replica_heap *heap)
+{
+    struct heap_context context = replica_heap_own(heap);
+
+    /* At the addresses a worker has its own extents, and of others' maybe
+     * copies. */
+    if (heap->worker != runtime.rank)
+        context.view = space_window_view(&runtime.space);
     return context;
 }
 

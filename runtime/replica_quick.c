@@ -33,7 +33,7 @@ static uint8_t *met_at(const void *ptr)
 
 void replica_quick_learn(struct replica_cache *cache, const void *ptr)
 {
-    const struct heap_context context = replica_heap_context(cache->heap);
+    const struct heap_context context = replica_heap_own(cache->heap);
     const struct extent *extent = extent_of(&runtime.space, ptr);
     struct quick_extent *at;
 

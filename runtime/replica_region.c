@@ -82,7 +82,7 @@ static int region_new(uint32_t parent, uint32_t *region_out)
     err = replica_region_make(first.first_page << PAGE_SHIFT, &region);
     if (err)
         goto give;
-    context = replica_heap_context(heap);
+    context = replica_heap_own(heap);
     err = heap_init(&context, &heap->heap, REPLICA_ALIGN_BYTES, &first, 0);
     if (!err)
         err = replica_heap_open(heap, region, runtime.rank);

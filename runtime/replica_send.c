@@ -54,7 +54,7 @@ static int add_piece(struct gathering *g, const struct replica_piece *piece)
  */
 static int add_own(struct gathering *g, struct replica_heap *heap)
 {
-    struct heap_context context = replica_heap_context(heap);
+    struct heap_context context = replica_heap_own(heap);
     struct extent *extent;
     int leaning, err;
 

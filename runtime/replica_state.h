@@ -269,7 +269,10 @@ int replica_attach_parts(struct replica_version *version);
 
 /* --- replica_heap.c: objects --- */
 
+/* How to use a heap of this node, and of this worker; the second also when it
+ * is not open yet. */
 struct heap_context replica_heap_context(struct replica_heap *heap);
+struct heap_context replica_heap_own(struct replica_heap *heap);
 
 /* Free an object of this node's, for @worker; as heap_free(). */
 int replica_heap_free(struct replica_heap *heap, void *ptr);
