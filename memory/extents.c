@@ -195,10 +195,15 @@ int extent_new(const struct space *space, uint64_t pages, void *owner,
     return err;
 }
 
+int extent_park(const struct space *space, struct extent *extent)
+{
+    return leave(space, extent, get(&extent->pages) >= EXTENT_SPARE_PAGES_MIN);
+}
+
 int extent_delete(const struct space *space, struct extent *extent)
 {
     uint64_t first = get(&extent->first_page), pages = get(&extent->pages);
-    int err = leave(space, extent, pages >= EXTENT_SPARE_PAGES_MIN);
+    int err = extent_park(space, extent);
 
     return err ? err : pages_give(space, first, pages, PAGES_FRAMES);
 }

@@ -70,6 +70,9 @@ int extent_new(const struct space *space, uint64_t pages, void *owner,
 /* Undo extent_new(): remove it and give addresses and frames back. */
 int extent_delete(const struct space *space, struct extent *extent);
 
+/* Take it out, but keep the run, which extent_insert() may enter again. */
+int extent_park(const struct space *space, struct extent *extent);
+
 /*
  * Enter an extent that another node cut: reserve primary frames (they read as
  * 0) and enter it.  Errors of extent_insert() and frames_reserve().

@@ -1,7 +1,8 @@
 /*
  * What this process has mapped at the addresses of regions.
  *
- * All addresses show primary frames, but for the runs in a sorted table here.
+ * All addresses show primary frames, but for the runs in a sorted table here,
+ * and those of replicated regions (replica_spare.h).
  * Before a hold is used its frames are looked up: if a region's set is the one
  * seen last (same id, same length) nothing is to do; else run by run.
  */
@@ -11,6 +12,7 @@
 
 #include "memory/frames.h"
 #include "runtime/native_state.h"
+#include "runtime/replica_spare.h"
 
 #define SEEN_SLOTS  8192
 #define TREES_SLOTS 256
@@ -103,6 +105,9 @@ static int show_run(uint64_t first, uint64_t pages, uint64_t offset)
     struct shown parts[3];
     int err;
 
+    err = replica_spare_clear(first, pages);
+    if (err)
+        return err;
     while (last < shown_count && shown[last].first < end)
         last++;
     if (primary && last == at)

@@ -15,5 +15,9 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/replica_recv.c \
 	runtime/replica_region.c \
 	runtime/replica_send.c \
+	runtime/replica_spare.c \
+	runtime/replica_spare.h \
 	runtime/replica_state.h \
+	runtime/replica_stock.c \
+	runtime/replica_stock.h \
 	runtime/replica_wire.c

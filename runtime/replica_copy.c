@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
-#include "runtime/replica_state.h"
+#include "runtime/replica_spare.h"
+#include "runtime/replica_stock.h"
 
 /* --- Frames --- */
 
@@ -15,6 +16,8 @@ int replica_block_new(uint64_t pages, struct replica_block **block_out)
         return err;
     block = ptr;
     err = frames_take(&runtime.space, pages, &block->offset);
+    if (err == DRASYNC_ENOMEM && replica_make_room())
+        err = frames_take(&runtime.space, pages, &block->offset);
     if (err) {
         control_free(&runtime.space, block);
         return err;
@@ -51,6 +54,8 @@ static void unlink_peer(struct replica_copy *copy)
 
 void replica_drop_copies(struct replica_region *region)
 {
+    uint64_t most = replica_spare_bytes_max();
+
     for (int i = 0; i < runtime.locals; i++) {
         struct replica_inbox *inbox = &replica_shared()->inboxes[i];
         struct replica_copy *copy = region->local[i].copies;
@@ -62,7 +67,12 @@ void replica_drop_copies(struct replica_region *region)
             struct replica_copy *next = copy->next;
 
             unlink_peer(copy);
-            replica_block_put(copy->block);
+            if (inbox->kept_bytes + space_page_offset(copy->pages) > most) {
+                replica_block_put(copy->block);
+                copy->block = NULL;
+            } else {
+                inbox->kept_bytes += space_page_offset(copy->pages);
+            }
             copy->next = inbox->stale;
             inbox->stale = copy;
             copy = next;
@@ -70,32 +80,6 @@ void replica_drop_copies(struct replica_region *region)
         atomic_store(&inbox->has_stale, 1);
         lock_give(&inbox->lock);
     }
-}
-
-int replica_settle(void)
-{
-    struct replica_inbox *inbox = replica_inbox();
-    struct replica_copy *copy;
-    int err;
-
-    if (!atomic_load(&inbox->has_stale))
-        return 0;
-    err = lock_take(&inbox->lock);
-    if (err)
-        return err;
-    /* Under the lock: another thread of this process that finds nothing to do
-     * must find it done. */
-    while (!err && (copy = inbox->stale)) {
-        err = frames_map_primary(&runtime.space, copy->first_page, copy->pages);
-        if (!err) {
-            inbox->stale = copy->next;
-            control_free(&runtime.space, copy);
-        }
-    }
-    if (!err)
-        atomic_store(&inbox->has_stale, 0);
-    lock_give(&inbox->lock);
-    return err;
 }
 
 /* --- Versions --- */

@@ -3,7 +3,7 @@
 
 #include "memory/pages.h"
 #include "runtime/replica_lock.h"
-#include "runtime/replica_state.h"
+#include "runtime/replica_stock.h"
 
 static uint32_t rid_of(uint64_t address)
 {
@@ -192,7 +192,7 @@ static void heap_recycle(struct replica_heap *heap)
         if (foreign)
             extent_remove(&runtime.space, extent);
         else
-            extent_delete(&runtime.space, extent);
+            replica_stock_put(extent, runtime.local_of[heap->worker]);
     }
     replica_heap_pool(heap);
 }

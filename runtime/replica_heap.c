@@ -4,6 +4,7 @@
 #include "memory/limit.h"
 #include "runtime/chunks.h"
 #include "runtime/replica_quick.h"
+#include "runtime/replica_stock.h"
 #include "runtime/replica_state.h"
 
 /* --- Finding a heap fast --- */
@@ -74,15 +75,9 @@ static int more(void *arg, uint64_t pages_min, uint64_t pages_wanted,
 
     (void)pages_min;
     missing_pages = pages_wanted;
-    err = extent_new(&runtime.space, pages_wanted, heap, 0, &extent);
+    err = replica_extent_new(pages_wanted, heap, &extent);
     if (err)
         return err;
-    /* Something that was freed may still be mapped there. */
-    err = replica_settle();
-    if (err) {
-        extent_delete(&runtime.space, extent);
-        return err;
-    }
     frames_enter(&runtime.space, extent->first_page, extent->pages);
     extent->next = heap->extents;
     heap->extents = extent;

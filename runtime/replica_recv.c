@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/replica_state.h"
+#include "runtime/replica_spare.h"
 
 /* What is to be done with a piece once the books are right. */
 enum action {
@@ -72,6 +72,20 @@ static void adopt(struct replica_copy *copy, struct replica_piece *piece)
     piece->block = NULL;
 }
 
+/* This worker takes frames for it that it has mapped there: 1, or 0. */
+static int reuse(struct replica_copy *copy, const struct extent *extent,
+                 const struct replica_piece *piece)
+{
+    if (piece->end_bytes - piece->begin_bytes > REPLICA_COPY_BYTES_MAX ||
+        !replica_spare_take(piece->first_page + replica_piece_skip(piece),
+                            replica_piece_pages(piece),
+                            extent->first_page + extent->pages, copy))
+        return 0;
+    copy->begin_bytes = piece->begin_bytes;
+    copy->end_bytes = piece->end_bytes;
+    return 1;
+}
+
 static int plan_copy(struct replica_region *region, struct extent *extent,
                      struct replica_piece *piece, struct plan *plan)
 {
@@ -91,8 +105,13 @@ static int plan_copy(struct replica_region *region, struct extent *extent,
         region->local[runtime.local].copies = copy;
         copy->peer = (struct replica_copy *)(uintptr_t)extent->user[0];
         extent->user[0] = (uint64_t)(uintptr_t)copy;
-        plan->action = MAP;
-        adopt(copy, piece);
+        if (!reuse(copy, extent, piece)) {
+            plan->action = MAP;
+            adopt(copy, piece);
+            return 0;
+        }
+        plan->action = COPY;
+        plan->target = copy->offset;
         return 0;
     }
     if (copy->begin_bytes != piece->begin_bytes)
@@ -154,6 +173,7 @@ static int map_run(const struct replica_piece *pieces, const struct plan *plans,
     const struct replica_piece *piece = &pieces[*i];
     uint64_t first = piece->first_page + replica_piece_skip(piece);
     uint64_t pages = replica_piece_pages(piece), offset = piece->offset;
+    int err;
 
     for (++*i; *i < count && plans[*i].action == MAP; ++*i) {
         piece = &pieces[*i];
@@ -162,7 +182,12 @@ static int map_run(const struct replica_piece *pieces, const struct plan *plans,
             break;
         pages += replica_piece_pages(piece);
     }
-    return frames_map(&runtime.space, first, pages, offset);
+    err = replica_spare_cover(first, pages);
+    if (!err)
+        err = frames_map(&runtime.space, first, pages, offset);
+    if (err == DRASYNC_ELIMIT && replica_spare_drop())
+        err = frames_map(&runtime.space, first, pages, offset);
+    return err;
 }
 
 /* Move the data: with the books right, it concerns this worker alone. */

@@ -4,7 +4,8 @@
 
 #include "memory/limit.h"
 #include "runtime/chunks.h"
-#include "runtime/replica_state.h"
+#include "runtime/replica_spare.h"
+#include "runtime/replica_stock.h"
 
 static uint64_t address_of(uint32_t rid)
 {
@@ -71,12 +72,9 @@ static int region_new(uint32_t parent, uint32_t *region_out)
     err = replica_heap_new(&heap);
     if (err)
         goto unlock;
-    err = extent_new(&runtime.space, 1, heap, 0, &extent);
+    err = replica_extent_new(1, heap, &extent);
     if (err)
         goto pool;
-    err = replica_settle();
-    if (err)
-        goto give;
     first.first_page = extent->first_page;
     first.pages = extent->pages;
     err = replica_region_make(first.first_page << PAGE_SHIFT, &region);

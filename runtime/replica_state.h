@@ -142,11 +142,20 @@ struct replica_queue {
     struct replica_version *first, *last;
 };
 
+/* Runs of pages that a worker keeps. */
+#define REPLICA_RUNS_MAX 64
+
 struct replica_inbox {
     struct lock lock;
     struct doorbell doorbell;
     struct replica_copy *stale; /* no longer its; still mapped there */
     _Atomic uint32_t has_stale;
+    uint64_t kept_bytes; /* of its frames, and those in replica_spare.c */
+    uint64_t run_bytes;  /* replica_stock.c */
+    uint32_t run_count;
+    struct replica_run {
+        uint64_t first, pages;
+    } runs[REPLICA_RUNS_MAX];
     _Atomic uint64_t free_token; /* what replica_region_free() waits for */
     struct waiter free_waiter;
     struct replica_queue *queues; /* by sending worker */
@@ -284,9 +293,6 @@ int replica_flush_frees(void);
 
 int replica_block_new(uint64_t pages, struct replica_block **block_out);
 void replica_block_put(struct replica_block *block);
-
-/* Undo this process's mappings of copies that are gone. */
-int replica_settle(void);
 
 /* All copies of @region on this node are void.  Locked. */
 void replica_drop_copies(struct replica_region *region);
