@@ -2,10 +2,12 @@
 libdrasync_runtime_la_SOURCES += \
 	runtime/replica.c \
 	runtime/replica.h \
+	runtime/replica_again.c \
 	runtime/replica_cache.c \
 	runtime/replica_cache.h \
 	runtime/replica_copy.c \
 	runtime/replica_dir.c \
+	runtime/replica_gather.h \
 	runtime/replica_heap.c \
 	runtime/replica_lock.c \
 	runtime/replica_lock.h \

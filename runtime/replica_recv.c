@@ -8,6 +8,7 @@ enum action {
     DROP, /* its region is gone */
     COPY, /* into the frames at `target` */
     MAP,  /* its frames become this worker's */
+    CLONE /* others have them too: into frames at `target`, and map those */
 };
 
 struct plan {
@@ -60,16 +61,28 @@ static struct replica_copy *copy_of(const struct extent *extent)
     return copy;
 }
 
-/* This worker takes the piece's frames for its own. */
-static void adopt(struct replica_copy *copy, struct replica_piece *piece)
+/* This worker takes the piece's frames for its own, or others where those are
+ * not this version's alone. */
+static int adopt(struct replica_copy *copy, struct replica_piece *piece,
+                 int shared, struct plan *plan)
 {
-    copy->block = piece->block;
-    copy->offset = piece->offset;
+    uint64_t pages = replica_piece_pages(piece);
+    struct replica_block *block = piece->block;
+    int err = shared ? replica_block_new(pages, &block) : 0;
+
+    if (err)
+        return err;
+    copy->block = block;
+    copy->offset = shared ? block->offset : piece->offset;
     copy->first_page = piece->first_page + replica_piece_skip(piece);
-    copy->pages = replica_piece_pages(piece);
+    copy->pages = pages;
     copy->begin_bytes = piece->begin_bytes;
     copy->end_bytes = piece->end_bytes;
-    piece->block = NULL;
+    plan->action = shared ? CLONE : MAP;
+    plan->target = copy->offset;
+    if (!shared)
+        piece->block = NULL;
+    return 0;
 }
 
 /* This worker takes frames for it that it has mapped there: 1, or 0. */
@@ -86,44 +99,58 @@ static int reuse(struct replica_copy *copy, const struct extent *extent,
     return 1;
 }
 
-static int plan_copy(struct replica_region *region, struct extent *extent,
-                     struct replica_piece *piece, struct plan *plan)
+/* The first that this worker has of the extent. */
+static int plan_first(struct replica_region *region, struct extent *extent,
+                      struct replica_piece *piece, int shared,
+                      struct plan *plan)
 {
-    struct replica_copy *copy = copy_of(extent);
-    uint64_t bytes = piece->end_bytes - piece->begin_bytes;
+    struct replica_copy *copy;
     void *ptr;
     int err;
 
-    if (!copy) {
-        err = control_alloc_zero(&runtime.space, sizeof(*copy), &ptr);
-        if (err)
-            return err;
-        copy = ptr;
-        copy->extent = extent;
-        copy->local = runtime.local;
-        copy->next = region->local[runtime.local].copies;
-        region->local[runtime.local].copies = copy;
-        copy->peer = (struct replica_copy *)(uintptr_t)extent->user[0];
-        extent->user[0] = (uint64_t)(uintptr_t)copy;
-        if (!reuse(copy, extent, piece)) {
-            plan->action = MAP;
-            adopt(copy, piece);
-            return 0;
-        }
+    err = control_alloc_zero(&runtime.space, sizeof(*copy), &ptr);
+    if (err)
+        return err;
+    copy = ptr;
+    if (reuse(copy, extent, piece)) {
         plan->action = COPY;
         plan->target = copy->offset;
-        return 0;
+    } else {
+        err = adopt(copy, piece, shared, plan);
+        if (err) {
+            control_free(&runtime.space, copy);
+            return err;
+        }
     }
+    copy->extent = extent;
+    copy->local = runtime.local;
+    copy->next = region->local[runtime.local].copies;
+    region->local[runtime.local].copies = copy;
+    copy->peer = (struct replica_copy *)(uintptr_t)extent->user[0];
+    extent->user[0] = (uint64_t)(uintptr_t)copy;
+    return 0;
+}
+
+static int plan_copy(struct replica_region *region, struct extent *extent,
+                     struct replica_piece *piece, int shared, struct plan *plan)
+{
+    struct replica_copy *copy = copy_of(extent);
+    uint64_t bytes = piece->end_bytes - piece->begin_bytes;
+
+    if (!copy)
+        return plan_first(region, extent, piece, shared, plan);
     if (copy->begin_bytes != piece->begin_bytes)
         return DRASYNC_EINTERNAL;
     /* All of the old data is covered, or the frames are too few. */
     if (piece->end_bytes >= copy->end_bytes &&
         (bytes > REPLICA_COPY_BYTES_MAX ||
          replica_piece_pages(piece) > copy->pages)) {
-        plan->action = MAP;
-        plan->spare = copy->block;
-        adopt(copy, piece);
-        return 0;
+        struct replica_block *old = copy->block;
+        int err = adopt(copy, piece, shared, plan);
+
+        if (!err)
+            plan->spare = old;
+        return err;
     }
     plan->action = COPY;
     plan->target = copy->offset;
@@ -159,11 +186,22 @@ static int make_plans(struct replica_version *version, struct plan *plans)
                                                 replica_piece_skip(piece));
             continue;
         }
-        err = plan_copy(region, extent, piece, &plans[i]);
+        err = plan_copy(region, extent, piece, version->shared != 0, &plans[i]);
         if (err)
             return err;
     }
     return 0;
+}
+
+static int map_over(uint64_t first, uint64_t pages, uint64_t offset)
+{
+    int err = replica_spare_cover(first, pages);
+
+    if (!err)
+        err = frames_map(&runtime.space, first, pages, offset);
+    if (err == DRASYNC_ELIMIT && replica_spare_drop())
+        err = frames_map(&runtime.space, first, pages, offset);
+    return err;
 }
 
 /* Map the frames of pieces from @i on that are neighbours at both ends. */
@@ -173,7 +211,6 @@ static int map_run(const struct replica_piece *pieces, const struct plan *plans,
     const struct replica_piece *piece = &pieces[*i];
     uint64_t first = piece->first_page + replica_piece_skip(piece);
     uint64_t pages = replica_piece_pages(piece), offset = piece->offset;
-    int err;
 
     for (++*i; *i < count && plans[*i].action == MAP; ++*i) {
         piece = &pieces[*i];
@@ -182,12 +219,7 @@ static int map_run(const struct replica_piece *pieces, const struct plan *plans,
             break;
         pages += replica_piece_pages(piece);
     }
-    err = replica_spare_cover(first, pages);
-    if (!err)
-        err = frames_map(&runtime.space, first, pages, offset);
-    if (err == DRASYNC_ELIMIT && replica_spare_drop())
-        err = frames_map(&runtime.space, first, pages, offset);
-    return err;
+    return map_over(first, pages, offset);
 }
 
 /* Move the data: with the books right, it concerns this worker alone. */
@@ -205,10 +237,13 @@ static int carry_out(struct replica_version *version, const struct plan *plans)
             err = map_run(pieces, plans, version->pieces, &i);
             continue;
         }
-        if (plans[i].action == COPY)
+        if (plans[i].action != DROP)
             err = frames_copy(&runtime.space, plans[i].target + in_page,
                               piece->offset + in_page,
                               piece->end_bytes - piece->begin_bytes);
+        if (plans[i].action == CLONE && !err)
+            err = map_over(piece->first_page + replica_piece_skip(piece),
+                           replica_piece_pages(piece), plans[i].target);
         i++;
     }
     for (i = 0; i < version->pieces; i++)

@@ -4,6 +4,7 @@
 
 #include "memory/limit.h"
 #include "runtime/chunks.h"
+#include "runtime/replica_gather.h"
 #include "runtime/replica_spare.h"
 #include "runtime/replica_stock.h"
 
@@ -152,6 +153,7 @@ int replica_region_free(uint32_t rid)
     if (!rid)
         return DRASYNC_EINVAL;
     limit_reserve_enter();
+    replica_again_drop();
     err = replica_flush_frees();
     if (!err) {
         pthread_mutex_lock(&free_mutex);

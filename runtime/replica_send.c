@@ -1,19 +1,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/replica_gather.h"
 #include "runtime/replica_lock.h"
-#include "runtime/replica_state.h"
 
-/* What a worker has of a subtree: lists that grow. */
-struct gathering {
-    struct replica_part *parts;
-    struct replica_piece *pieces;
-    size_t parts_count, parts_room;
-    size_t pieces_count, pieces_room;
-    uint64_t bytes;
-};
-
-static int add_part(struct gathering *g, const struct replica_entry *entry)
+static int add_part(struct replica_gathering *g, const struct replica_entry *entry)
 {
     if (g->parts_count == g->parts_room) {
         size_t room = g->parts_room ? g->parts_room * 2 : 16;
@@ -30,7 +21,7 @@ static int add_part(struct gathering *g, const struct replica_entry *entry)
     return 0;
 }
 
-static int add_piece(struct gathering *g, const struct replica_piece *piece)
+static int add_piece(struct replica_gathering *g, const struct replica_piece *piece)
 {
     if (piece->end_bytes <= piece->begin_bytes)
         return 0;
@@ -52,7 +43,7 @@ static int add_piece(struct gathering *g, const struct replica_piece *piece)
  * This worker's own extents of a region.  What is in use now is not handed out
  * again while the region lives, for a copy of it may come back.
  */
-static int add_own(struct gathering *g, struct replica_heap *heap)
+static int add_own(struct replica_gathering *g, struct replica_heap *heap)
 {
     struct heap_context context = replica_heap_own(heap);
     struct extent *extent;
@@ -85,7 +76,7 @@ static int add_own(struct gathering *g, struct replica_heap *heap)
     return err;
 }
 
-static int add_copies(struct gathering *g, const struct replica_copy *copy)
+static int add_copies(struct replica_gathering *g, const struct replica_copy *copy)
 {
     int err = 0;
 
@@ -107,7 +98,7 @@ static int add_copies(struct gathering *g, const struct replica_copy *copy)
 }
 
 /* The directory is locked. */
-static int gather(struct gathering *g, struct replica_region *top)
+static int gather(struct replica_gathering *g, struct replica_region *top)
 {
     struct replica_entry *entry;
     int err = 0;
@@ -137,37 +128,48 @@ static int by_address(const void *a, const void *b)
                                                   : 0;
 }
 
-/* Copy the data of all pieces into frames of the version's own. */
-static int freeze(struct gathering *g, int worker,
-                  struct replica_version **version_out)
+int replica_version_new(const struct replica_part *parts, uint64_t parts_count,
+                        const struct replica_piece *pieces,
+                        uint64_t pieces_count,
+                        struct replica_version **version_out)
 {
     struct replica_version *version;
-    struct replica_piece *pieces;
     void *ptr;
-    int err;
+    int err = control_alloc(&runtime.space,
+                            sizeof(*version) + parts_count * sizeof(parts[0]) +
+                                pieces_count * sizeof(pieces[0]),
+                            &ptr);
 
-    err =
-        control_alloc(&runtime.space,
-                      sizeof(*version) + g->parts_count * sizeof(g->parts[0]) +
-                          g->pieces_count * sizeof(g->pieces[0]),
-                      &ptr);
     if (err)
         return err;
     version = ptr;
     memset(version, 0, sizeof(*version));
     version->from = runtime.rank;
-    version->to = worker;
-    version->parts = g->parts_count;
-    version->pieces = g->pieces_count;
-    version->bytes = g->bytes;
+    version->parts = parts_count;
+    version->pieces = pieces_count;
     atomic_store(&version->ready, 1);
-    memcpy(replica_version_parts(version), g->parts,
-           g->parts_count * sizeof(g->parts[0]));
+    memcpy(replica_version_parts(version), parts,
+           parts_count * sizeof(parts[0]));
+    if (pieces_count)
+        memcpy(replica_version_pieces(version), pieces,
+               pieces_count * sizeof(pieces[0]));
+    *version_out = version;
+    return 0;
+}
+
+/* Copy the data of all pieces into frames of the version's own. */
+static int freeze(const struct replica_gathering *g,
+                  struct replica_version **version_out)
+{
+    struct replica_version *version;
+    struct replica_piece *pieces;
+    int err = replica_version_new(g->parts, g->parts_count, g->pieces,
+                                  g->pieces_count, &version);
+
+    if (err)
+        return err;
+    version->bytes = g->bytes;
     pieces = replica_version_pieces(version);
-    if (g->pieces_count) {
-        qsort(g->pieces, g->pieces_count, sizeof(g->pieces[0]), by_address);
-        memcpy(pieces, g->pieces, g->pieces_count * sizeof(g->pieces[0]));
-    }
     err = replica_version_frames(version);
     for (size_t i = 0; i < g->pieces_count && !err; i++) {
         uint64_t in_page = pieces[i].begin_bytes & (PAGE_BYTES - 1);
@@ -200,10 +202,10 @@ static int dispatch(struct replica_version *version)
 
 int replica_send(uint32_t rid, int worker, uint64_t *bytes_out)
 {
-    struct gathering g = {0};
+    struct replica_gathering g = {0};
     struct replica_version *version = NULL;
     struct replica_region *top;
-    int err;
+    int keep, err;
 
     if (worker < 0 || worker >= runtime.ranks)
         return DRASYNC_EINVAL;
@@ -215,32 +217,32 @@ int replica_send(uint32_t rid, int worker, uint64_t *bytes_out)
     err = gather(&g, top);
     replica_unlock();
     *bytes_out = g.bytes;
-    if (!err)
-        err = freeze(&g, worker, &version);
+    if (!err && g.pieces_count)
+        qsort(g.pieces, g.pieces_count, sizeof(g.pieces[0]), by_address);
+    if (!err && !replica_again(rid, &g, &version, &keep)) {
+        err = freeze(&g, &version);
+        if (!err && keep)
+            replica_again_keep(rid, version);
+    }
     free(g.parts);
     free(g.pieces);
-    return err ? err : dispatch(version);
+    if (err)
+        return err;
+    version->to = worker;
+    return dispatch(version);
 }
 
 int replica_notify(int worker, const struct replica_part *notes, size_t count)
 {
     struct replica_version *version;
-    void *ptr;
     int err;
 
     if (worker < 0 || worker >= runtime.ranks || !count)
         return DRASYNC_EINVAL;
-    err = control_alloc(&runtime.space,
-                        sizeof(*version) + count * sizeof(notes[0]), &ptr);
+    err = replica_version_new(notes, count, NULL, 0, &version);
     if (err)
         return err;
-    version = ptr;
-    memset(version, 0, sizeof(*version));
-    version->from = runtime.rank;
     version->to = worker;
     version->notice = 1;
-    version->parts = count;
-    atomic_store(&version->ready, 1);
-    memcpy(replica_version_parts(version), notes, count * sizeof(notes[0]));
     return dispatch(version);
 }

@@ -131,6 +131,7 @@ struct replica_version {
     struct replica_version *next;
     _Atomic uint32_t ready; /* the data is there */
     uint32_t notice;        /* 1: parts only, whose meaning is the sender's */
+    uint32_t shared;        /* 1: others have the same frames */
     int32_t from, to;       /* workers */
     uint64_t parts;
     uint64_t pieces;

@@ -5,6 +5,7 @@
 #include "memory/limit.h"
 #include "memory/pages.h"
 #include "runtime/native_state.h"
+#include "runtime/replica_gather.h"
 #include "runtime/replica_spare.h"
 
 /* No more of a worker than so much. */
@@ -81,9 +82,9 @@ static int stock_drop(void)
 
 int replica_make_room(void)
 {
-    int stock = stock_drop(), spares = replica_spare_drop();
+    int again = replica_again_drop(), stock = stock_drop();
 
-    return stock || spares;
+    return replica_spare_drop() || stock || again;
 }
 
 static int extent_get(uint64_t pages, struct replica_heap *heap,

@@ -334,6 +334,86 @@ static void relay(void)
         sys_rfree(control.region);
 }
 
+/* Worker 0 sends the same to everybody, changes it half way once, and in every
+ * second round not at all; what others do with theirs stays with them. */
+static void to_all(void)
+{
+    struct {
+        rid_t region;
+        unsigned char *small, *big;
+    } it = {0, NULL, NULL};
+    const size_t small = 200, big = 300000;
+    int round, w, late = workers / 2 + 1;
+
+    for (round = 0; round < 12; round++) {
+        uint64_t seed = (uint64_t)(round / 2);
+
+        if (me == 0 && round % 4 == 0) {
+            it.region = sys_ralloc(0, 0);
+            it.small = sys_alloc(small, it.region);
+            it.big = sys_alloc(big, it.region);
+        }
+        share(0, &it, sizeof it);
+        if (me == 0 && round % 2 == 0) {
+            fill(it.small, small, seed);
+            fill(it.big, big, seed);
+        }
+        for (w = 1; w < workers && me == 0; w++) {
+            if (round == 5 && w == late)
+                fill(it.small, small, 99);
+            sys_send(it.region, w);
+        }
+        if (me != 0) {
+            CHECK(sys_recv(it.region, 0) == it.region);
+            CHECK(filled(it.small, small,
+                         round == 5 && me >= late ? 99 : seed));
+            CHECK(filled(it.big, big, seed));
+            fill(it.small, small, (uint64_t)(1000 + me));
+            fill(it.big, big, (uint64_t)(1000 + me));
+        }
+        sys_barrier();
+        CHECK(filled(it.big, big, me ? (uint64_t)(1000 + me) : seed));
+        CHECK(!me || filled(it.small, small, (uint64_t)(1000 + me)));
+        sys_barrier();
+        if (me == 0 && round % 4 == 3)
+            sys_rfree(it.region);
+    }
+}
+
+static size_t size_of(int worker, int round)
+{
+    return 1000 + (size_t)((round * 7919 + worker * 31) % 23) * 9000;
+}
+
+/* Regions of all sizes come and go, and with them what others have of them. */
+static void come_and_go(void)
+{
+    struct {
+        rid_t region;
+        char *object;
+    } mine, theirs;
+    int round, next = (me + 1) % workers, prev = (me + workers - 1) % workers;
+
+    for (round = 0; round < 90 && workers > 1; round++) {
+        /* Some sizes again and again, and then all of them. */
+        int kind = round < 45 ? round % 3 : round;
+
+        mine.region = sys_ralloc(0, 0);
+        mine.object = sys_alloc(size_of(me, kind), mine.region);
+        fill(mine.object, size_of(me, kind), (uint64_t)(me + round));
+        sys_send(mine.region, next);
+        tell(next, &mine, sizeof mine);
+        hear(prev, &theirs, sizeof theirs);
+        CHECK(sys_recv(0, prev) == theirs.region);
+        CHECK(filled(theirs.object, size_of(prev, kind),
+                     (uint64_t)(prev + round)));
+        fill(theirs.object, size_of(prev, kind), 7);
+        CHECK(filled(mine.object, size_of(me, kind), (uint64_t)(me + round)));
+        sys_barrier();
+        sys_rfree(round % 2 ? mine.region : theirs.region);
+    }
+}
+
 const struct scenario data_scenarios[] = {
     {"root", root},
     {"shared", shared},
@@ -344,5 +424,7 @@ const struct scenario data_scenarios[] = {
     {"cross", cross},
     {"many_sends", many_sends},
     {"relay", relay},
+    {"to_all", to_all},
+    {"come_and_go", come_and_go},
     {NULL, NULL},
 };

@@ -79,8 +79,11 @@ static void flood(long number)
     void *object = sys_alloc((size_t)number << 20, region);
 
     memset(object, 1, (size_t)number << 20);
-    for (int i = 0; me == 0 && i < 100000; i++)
+    for (int i = 0; me == 0 && i < 100000; i++) {
+        /* Each is another one. */
+        *(char *)object = (char)i;
         sys_send(region, workers - 1);
+    }
 }
 
 /* The last worker dies; the others wait for it. */

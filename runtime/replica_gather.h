@@ -1,0 +1,42 @@
+/*
+ * replica_gather.h - what a worker has of a subtree, on its way into a version;
+ * for runtime/replica_*.c only.
+ */
+#ifndef DRASYNC_RUNTIME_REPLICA_GATHER_H
+#define DRASYNC_RUNTIME_REPLICA_GATHER_H
+
+#include "runtime/replica_state.h"
+
+/* Lists that grow.  Pieces are in the order of their addresses, and their
+ * offsets those of the worker's own frames. */
+struct replica_gathering {
+    struct replica_part *parts;
+    struct replica_piece *pieces;
+    size_t parts_count, parts_room;
+    size_t pieces_count, pieces_room;
+    uint64_t bytes;
+};
+
+/* A version with all but the frames of its pieces. */
+int replica_version_new(const struct replica_part *parts, uint64_t parts_count,
+                        const struct replica_piece *pieces,
+                        uint64_t pieces_count,
+                        struct replica_version **version_out);
+
+/* --- replica_again.c: the same for several workers --- */
+
+/*
+ * What was sent last, if it is just this and nothing was written since: a
+ * version with the same frames.  1, or 0 and *keep_out says whether
+ * replica_again_keep() is wanted for what is frozen now.
+ */
+int replica_again(uint32_t rid, const struct replica_gathering *g,
+                  struct replica_version **version_out, int *keep_out);
+
+/* @version may be the first of several. */
+void replica_again_keep(uint32_t rid, struct replica_version *version);
+
+/* Keep nothing.  1 if there was something. */
+int replica_again_drop(void);
+
+#endif /* DRASYNC_RUNTIME_REPLICA_GATHER_H */
