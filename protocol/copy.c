@@ -97,11 +97,13 @@ void copy_drop(struct step *s, struct proto_region *r, struct proto_copy *copy)
     list_remove(&copy->link);
     if (copy->arriving && !list_empty(&r->pending))
         mark_serve(s, r);
-    struct proto_effect *e = effect(s, PROTO_COPY_RELEASED);
-    e->region = r;
-    e->frames = copy->frames;
-    e->address = r->address;
-    e->memory = r->memory;
+    if (copy->frames) {
+        struct proto_effect *e = effect(s, PROTO_COPY_RELEASED);
+        e->region = r;
+        e->frames = copy->frames;
+        e->address = r->address;
+        e->memory = r->memory;
+    }
     give(s, PROTO_COPY, copy);
     mark_gc(s, r);
 }

@@ -235,8 +235,8 @@ enum proto_effect_kind {
     /* After the ARRIVINGs of one TRANSFER: data will come; proto_arrived() is
      * due once, with region, ticket and node. */
     PROTO_EXPECT,
-    /* Nobody refers to copy any more: its frames can go.  frames is what the
-     * copy had; the copy itself is gone. */
+    /* Nobody refers to copy any more: its frames can go, if it had any.  frames
+     * is what the copy had; the copy itself is gone. */
     PROTO_COPY_RELEASED,
     /* The record of region goes; memory is what it had.  dead: the region was
      * deleted (its extents come back by EXTENT effects at their homes). */

@@ -10,9 +10,17 @@ struct receipt {
     struct proto_op *op; /* NULL: tokens that bounced */
     struct proto_link *before;   /* where TODO parts go; NULL: not known yet */
     struct proto_region *region; /* of the last REGION item */
+    struct proto_region *parent; /* that one's; or NULL */
     bool token, data;
+    bool pump; /* something may wait at what came */
     bool wide; /* there are parts that are not below the first */
 };
+
+static bool known(struct step *s, const struct proto_item *item)
+{
+    const struct proto_region *r = find(s, item->address);
+    return r && r->incarnation == item->incarnation;
+}
 
 /* What the handler may take, at most; 0 or DRASYNC_ENOMEM. */
 static int reserve(struct step *s, const struct proto_message *m)
@@ -22,12 +30,12 @@ static int reserve(struct step *s, const struct proto_message *m)
     for (uint32_t i = 0; i < m->items_count; i++) {
         switch (m->items[i].kind) {
         case PROTO_ITEM_REGION:
-            counts[PROTO_REGION]++;
+            counts[PROTO_REGION] += !known(s, &m->items[i]);
             counts[PROTO_COPY]++;
             counts[PROTO_PIN]++;
             break;
         case PROTO_ITEM_CHILD:
-            counts[PROTO_REGION]++;
+            counts[PROTO_REGION] += !known(s, &m->items[i]);
             break;
         case PROTO_ITEM_WAITER:
             counts[PROTO_OP]++;
@@ -105,12 +113,23 @@ static void wanted_came(struct step *s, struct receipt *x,
     }
 }
 
+/* The parent that @item names: often that of the item before, or its region. */
+static struct proto_region *parent_of(struct step *s, struct receipt *x,
+                                      const struct proto_item *item)
+{
+    if (!x->parent || x->parent->address != item->parent)
+        x->parent = x->region && x->region->address == item->parent
+                        ? x->region
+                        : find(s, item->parent);
+    return x->parent;
+}
+
 static void on_region(struct step *s, struct receipt *x, uint32_t i)
 {
     const struct proto_item *item = &x->m->items[i];
     struct proto_region *parent = NULL;
     if (item->parent) {
-        parent = find(s, item->parent);
+        parent = parent_of(s, x, item);
         if (!parent) {
             poison(s, "TRANSFER of a region with an unknown parent");
             return;
@@ -118,6 +137,8 @@ static void on_region(struct step *s, struct receipt *x, uint32_t i)
     }
     struct proto_region *r =
         region_learn(s, item->address, item->incarnation, parent);
+    if (x->parent && x->parent->address == item->address)
+        x->parent = NULL; /* a new record has that address */
     x->region = r;
     /* A copy may come after the token: what was current when it was given. */
     if (!r || (r->owned && x->token)) {
@@ -125,6 +146,7 @@ static void on_region(struct step *s, struct receipt *x, uint32_t i)
         x->region = NULL;
         return;
     }
+    x->pump |= x->token || !list_empty(&r->pending);
     wanted_came(s, x, r);
     struct proto_copy *copy = take_copy(s, x, r, item);
     if (!copy) {
@@ -251,7 +273,7 @@ static void take_items(struct step *s, struct receipt *x)
     }
     if (x->region && x->token)
         drop_unlisted(s, x->region, listed);
-    for (uint32_t i = 0; i < m->items_count; i++) {
+    for (uint32_t i = 0; i < m->items_count && x->pump; i++) {
         if (m->items[i].kind != PROTO_ITEM_REGION)
             continue;
         struct proto_region *r = find(s, m->items[i].address);

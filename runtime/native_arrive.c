@@ -294,7 +294,7 @@ static void data_done(struct native_arrival *a, int err)
     struct proto_region *root;
     struct native_tree tree;
 
-    if (native_lock_all(&tree))
+    if (native_lock_all_for(a->root, &tree))
         return;
     if (err)
         unplace(a);
@@ -314,8 +314,9 @@ static void handle(struct native_arrival *a,
     uint64_t address = proto_message_tree(message);
     struct proto_effects *effects;
     struct native_tree tree;
-    int err = address == PROTO_TREE_ALL ? native_lock_all(&tree)
-                                        : native_lock(address, &tree);
+    int err = address == PROTO_TREE_ALL
+                  ? native_lock_all_for(message->root, &tree)
+                  : native_lock(address, &tree);
 
     if (err)
         return;

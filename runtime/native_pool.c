@@ -13,7 +13,8 @@
 /* How long a reader without a lock follows a chain that changes under it. */
 #define CHAIN_MAX 1024
 
-/* A pool keeps up to so many unused objects, and takes so many at a time. */
+/* A pool keeps up to so many unused objects, or as many as were needed at once,
+ * and takes so many at a time. */
 #define POOL_OBJECTS_MAX 128
 #define POOL_BATCH       32
 
@@ -78,9 +79,10 @@ static void *pool_new(enum proto_type type)
     size_t bytes = ((proto_object_size(type) + 7) & ~(size_t)7) + 8;
     void *object;
 
-    if (control_alloc_zero(&runtime.space, bytes, &object))
-        return NULL;
-    return object;
+    if (!control_alloc_zero(&runtime.space, bytes, &object))
+        return object;
+    atomic_store_explicit(&native.shared->scarce, true, memory_order_relaxed);
+    return NULL;
 }
 
 static void *pool_take(void *ctx, enum proto_type type)
@@ -97,13 +99,22 @@ static void *pool_take(void *ctx, enum proto_type type)
     return object ? object : pool_new(type);
 }
 
+static uint32_t objects_kept(const struct native_pool *pool)
+{
+    bool scarce =
+        atomic_load_explicit(&native.shared->scarce, memory_order_relaxed);
+
+    return pool->keep > POOL_OBJECTS_MAX && !scarce ? pool->keep
+                                                    : POOL_OBJECTS_MAX;
+}
+
 static void pool_give(void *ctx, enum proto_type type, void *object)
 {
     struct native_pool *pool = &native.shared->pools[held_stripe][type];
 
     (void)ctx;
     pool_push(pool, type, object);
-    if (pool->count > POOL_OBJECTS_MAX)
+    if (pool->count > objects_kept(pool))
         must_shed = true;
 }
 
@@ -116,9 +127,9 @@ void native_pool_shed(void)
     for (int type = 0; type < PROTO_TYPES; type++) {
         struct native_pool *pool = &native.shared->pools[held_stripe][type];
 
-        if (pool->count > POOL_OBJECTS_MAX)
+        if (pool->count > objects_kept(pool))
             pool_move(&native.shared->spare[type], pool, (enum proto_type)type,
-                      pool->count - POOL_OBJECTS_MAX / 2);
+                      pool->count - objects_kept(pool) / 2);
     }
 }
 
@@ -128,6 +139,8 @@ static int pool_reserve(void *ctx, const uint32_t counts[PROTO_TYPES])
     for (int type = 0; type < PROTO_TYPES; type++) {
         struct native_pool *pool = &native.shared->pools[held_stripe][type];
 
+        if (pool->keep < counts[type])
+            pool->keep = counts[type];
         if (pool->count < counts[type] &&
             atomic_load_explicit(&native.shared->spare[type].free,
                                  memory_order_relaxed))

@@ -41,6 +41,7 @@
 struct native_pool {
     _Atomic(void *) free; /* other stripes look whether there is a spare one */
     uint32_t count;
+    uint32_t keep; /* as many as a TRANSFER needed at once */
 };
 
 /* An entry of the table of records.  Entries are never given back to control
@@ -99,6 +100,7 @@ struct native_shared {
     _Atomic(struct native_entry *) buckets[NATIVE_BUCKETS];
     struct native_pool pools[NATIVE_STRIPES][PROTO_TYPES];
     struct native_pool spare[PROTO_TYPES];  /* under table_lock */
+    _Atomic bool scarce; /* there was no memory for an object: keep few */
     _Atomic(struct native_hidden *) hidden; /* native_stock.c */
     struct native_turn *turns;              /* [locals] */
     struct native_fast fast[NATIVE_STRIPES];
@@ -165,6 +167,8 @@ int native_lock(uint64_t address, struct native_tree *tree);
 int native_lock_for(enum native_for what, uint64_t address,
                     struct native_tree *tree);
 int native_lock_all(struct native_tree *tree);
+/* The same, for a step that is mostly about the tree of @root. */
+int native_lock_all_for(uint64_t root, struct native_tree *tree);
 void native_unlock(const struct native_tree *tree);
 
 /* The record of @address, if it is in a tree whose lock @tree is; else NULL. */

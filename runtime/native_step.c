@@ -92,6 +92,16 @@ int native_lock_all(struct native_tree *tree)
     return 0;
 }
 
+int native_lock_all_for(uint64_t root, struct native_tree *tree)
+{
+    int err = native_lock_all(tree);
+
+    /* Its pools have what the last such step gave back. */
+    if (!err)
+        native_pool_use(stripe_of(root));
+    return err;
+}
+
 void native_unlock(const struct native_tree *tree)
 {
     native_pool_shed();

@@ -22,10 +22,10 @@
 #define PACKET_BYTES_MAX    16384 /* with its head */
 #define PACKETS_POSTED      32    /* receives that wait for packets */
 #define PACKETS_A_POLL_MAX  64
-#define SEGMENT_BYTES       ((size_t)1 << 20)
+#define SEGMENT_BYTES       ((size_t)128 << 10)
 #define SEGMENT_PAGED_BYTES ((size_t)4096)
 #define SEGMENT_SMALL_BYTES ((size_t)64 << 10)
-#define SEGMENTS_MAX        8  /* in flight, of one message */
+#define SEGMENTS_MAX        16 /* in flight, of one message */
 #define SLOTS_MAX           64 /* messages whose data is coming in */
 
 enum packet_type {

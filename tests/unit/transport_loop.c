@@ -172,7 +172,7 @@ static uint64_t draw_bytes(uint64_t *random)
     case 2:
         return 16200 + draw(random, 300); /* about the edge of a packet */
     case 3:
-        return (1u << 20) - 2 + draw(random, 4); /* of a segment */
+        return (1u << 17) - 2 + draw(random, 4); /* of a segment */
     default:
         return draw(random, 3000000);
     }
