@@ -1,6 +1,11 @@
 #include "runtime/outbox.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "memory/control.h"
 #include "memory/passed.h"
@@ -20,12 +25,60 @@ struct runtime_outgoing {
     struct transport_piece pieces[]; /* then the header */
 };
 
+int outbox_pipe_new(int *fd_out)
+{
+    char path[64];
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC))
+        return DRASYNC_ENOMEM;
+    /* Open for both, so that it is never broken. */
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", ends[0]);
+    *fd_out = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    close(ends[0]);
+    close(ends[1]);
+    return *fd_out < 0 ? DRASYNC_ENOMEM : 0;
+}
+
 void outbox_wake(void)
 {
     struct runtime_outbox *box = &runtime.shared->outbox;
 
-    if (runtime.nodes > 1 && atomic_exchange(&box->asleep, 0))
-        wait_futex_wake(&box->asleep, 1);
+    if (runtime.nodes == 1 || !atomic_exchange(&box->asleep, OUTBOX_AWAKE))
+        return;
+    /* If the pipe is full it has been woken. */
+    int saved = errno;
+    while (write(runtime.wake_fd, "", 1) < 0 && errno == EINTR)
+        continue;
+    errno = saved;
+}
+
+bool outbox_sleep(uint64_t us, int *watch, int count)
+{
+    struct runtime_outbox *box = &runtime.shared->outbox;
+    struct timespec time = {.tv_sec = (time_t)(us / 1000000),
+                            .tv_nsec = (long)(us % 1000000) * 1000};
+    struct pollfd fds[1 + OUTBOX_WATCH_MAX];
+    bool something = false;
+    char rings[64];
+
+    fds[0] = (struct pollfd){.fd = runtime.wake_fd, .events = POLLIN};
+    for (int i = 0; i < count; i++)
+        fds[1 + i] = (struct pollfd){.fd = watch[i], .events = POLLIN};
+    int ready = ppoll(fds, 1 + (nfds_t)count, &time, NULL);
+    atomic_store(&box->asleep, OUTBOX_AWAKE);
+    if (ready <= 0)
+        return false;
+    for (int i = 0; i < count; i++) {
+        something |= fds[1 + i].revents != 0;
+        if (fds[1 + i].revents & POLLNVAL)
+            watch[i] = -1;
+    }
+    if (fds[0].revents)
+        while (read(runtime.wake_fd, rings, sizeof(rings)) ==
+               (ssize_t)sizeof(rings))
+            continue;
+    return something;
 }
 
 void runtime_remote_wait(int by)

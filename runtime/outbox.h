@@ -16,8 +16,24 @@ struct runtime_shared;
 #define OUTBOX_NAPS   1 /* for some 50 us */
 #define OUTBOX_SLEEPS 2
 
+/*
+ * The pipe through which ranks wake their node's progress thread, open for both
+ * ends on each of them: a pipe, because that thread waits for descriptors of the
+ * network too.  DRASYNC_ENOMEM.
+ */
+int outbox_pipe_new(int *fd_out);
+
 /* Let the progress thread look, if it sleeps. */
 void outbox_wake(void);
+
+/*
+ * The progress thread: after `asleep` was set, and whoever sets something for it
+ * to see before it looks was looked for, sleep for @us.  True if that ended
+ * because one of @watch is readable.  What is no descriptor any more is set to
+ * -1 there.
+ */
+#define OUTBOX_WATCH_MAX 4
+bool outbox_sleep(uint64_t us, int *watch, int count);
 
 /* Give what is queued to @transport; on the progress thread.  How many, or a
  * negative code. */

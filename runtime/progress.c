@@ -14,6 +14,7 @@
 #include "runtime/outbox.h"
 #include "runtime/runtime.h"
 #include "runtime/shared.h"
+#include "transport/sockets.h"
 
 /* After traffic the thread polls for this long, longer while somebody here
  * waits for another node, or data is on its way; then it sleeps, for a part of
@@ -64,23 +65,42 @@ static _Thread_local bool turning; /* by this thread */
 static _Atomic uint32_t helped;    /* futex: 1 while a thread helps */
 static _Atomic uint64_t active_us; /* when something last moved */
 static uint64_t late_us;           /* since when messages wait; under `turns` */
+static int watch[OUTBOX_WATCH_MAX], watches; /* readable: something may come */
 
 static void note_active(uint64_t now)
 {
     atomic_store(&active_us, now);
 }
 
-/* For @us, unless something happens that the caller of @since_us does not know.
+/*
+ * For @us, unless something happens that the caller of @since_us does not know,
+ * or comes from another node.  Much that comes is the program's own: where it
+ * wakes us in vain, we do not listen for a while, and longer each time.
  */
 static void sleep_us(uint64_t us, uint64_t since_us)
 {
+    static uint64_t vain_since_us, deaf_us;
+    static bool vain;
     struct runtime_outbox *box = &runtime.shared->outbox;
     uint32_t how = us > PROGRESS_SLEEP_US_MIN ? OUTBOX_SLEEPS : OUTBOX_NAPS;
+    int listen = watches;
 
+    if (vain_since_us != since_us)
+        deaf_us = 0;
+    else if (vain) {
+        deaf_us = deaf_us ? 2 * deaf_us : PROGRESS_SLEEP_US_MIN;
+        if (deaf_us > us)
+            deaf_us = us;
+        us = deaf_us;
+        listen = 0;
+    }
+    vain = false;
     atomic_store(&box->asleep, how);
     if (!atomic_load(&box->head) && atomic_load(&active_us) == since_us)
-        wait_futex(&box->asleep, how, runtime_now_us() + us);
-    atomic_store(&box->asleep, OUTBOX_AWAKE);
+        vain = outbox_sleep(us, watch, listen);
+    else
+        atomic_store(&box->asleep, OUTBOX_AWAKE);
+    vain_since_us = since_us;
 }
 
 /* Let others have the core.  Did they want it? */
@@ -298,12 +318,14 @@ bool progress_send(const struct runtime_message *m, int *err_out)
         publish_counters();
         note_active(now);
     }
+    /* What is late, or the network keeps, must be pushed; and an answer may
+     * come, unseen. */
+    bool wake = can && atomic_load(&box->asleep) == OUTBOX_SLEEPS &&
+                (message.late ||
+                 (!mine && (!watches || !transport_still(transport))));
     if (!mine)
         pthread_mutex_unlock(&turns);
-    /* An answer may come, and what the network keeps, or is late, must be
-     * pushed. */
-    if (can && (!mine || message.late) &&
-        atomic_load(&box->asleep) == OUTBOX_SLEEPS)
+    if (wake)
         outbox_wake();
     return can;
 }
@@ -352,6 +374,8 @@ int progress_start(struct boot *boot)
                              &dispatch_events, NULL, &transport);
     if (err)
         return err;
+    if (!boot_neighbours(boot))
+        watches = sockets_find_sets(watch, OUTBOX_WATCH_MAX);
     /* The program's signals are for the program's threads. */
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
@@ -380,6 +404,7 @@ void progress_join(void)
     pthread_join(thread, NULL);
     transport_close(transport);
     transport = NULL;
+    watches = 0;
 }
 
 void progress_abandon(void)

@@ -3,10 +3,13 @@
  * where there are several nodes.
  *
  * The thread never blocks inside MPI: it polls while there is traffic, and sleeps
- * on the outbox's futex when there is none, each time for a sixteenth of the time
- * that it has been quiet.  So a message that comes after a silence waits at most
- * that much longer (and at most PROGRESS_SLEEP_US_MAX), half of it on average,
- * and a thread with nothing to do wakes a hundred times a second.  Where the core
+ * when there is none, each time for a sixteenth of the time that it has been
+ * quiet.  Over TCP what comes from another node ends that sleep
+ * (transport/sockets.h).  Elsewhere a message that comes after a silence waits at
+ * most that much longer (and at most PROGRESS_SLEEP_US_MAX), half of it on
+ * average; and a thread with nothing to do wakes a hundred times a second.  The
+ * program's own messages wake it too: in vain, so it does not listen all the time,
+ * and they wake it no more often than the clock does.  Where the core
  * is wanted by others it naps rather than yields: a yield may last milliseconds,
  * a nap ends in time.
  *

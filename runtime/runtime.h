@@ -53,6 +53,7 @@ struct runtime {
     struct runtime_options options;
     struct space space;
     struct runtime_shared *shared; /* in control memory; runtime/shared.h */
+    int wake_fd;                   /* runtime/outbox.h */
     char host[64];
 };
 

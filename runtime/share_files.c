@@ -15,7 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define FILES             2
+#define FILES             START_FILES
 #define SOCKET_TIMEOUT_MS 20000
 
 struct files_note {
@@ -32,7 +32,7 @@ static int open_through_proc(const struct files_note *note, int *fds)
     for (int i = 0; i < FILES; i++) {
         snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)note->pid,
                  (int)note->fds[i]);
-        fds[i] = open(path, O_RDWR | O_CLOEXEC);
+        fds[i] = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
         if (fds[i] < 0) {
             while (i-- > 0)
                 close(fds[i]);
@@ -182,30 +182,33 @@ static int share_over_socket(const int *own, int *fds)
     return err;
 }
 
-int start_share_files(int data_fd, int control_fd, int *data_fd_out,
-                      int *control_fd_out)
+static void close_all(const int *fds)
 {
-    struct files_note note = {.pid = getpid(), .fds = {data_fd, control_fd}};
-    int own[FILES] = {data_fd, control_fd}, fds[FILES] = {-1, -1};
-    int64_t worst;
-    int err = boot_bcast(runtime_boot, BOOT_NODE, &note, sizeof(note));
+    for (int i = 0; i < FILES; i++)
+        close(fds[i]);
+}
 
+int start_share_files(int *files)
+{
+    struct files_note note = {.pid = getpid()};
+    int fds[FILES];
+    int64_t worst;
+
+    memcpy(note.fds, files, sizeof(note.fds));
+    int err = boot_bcast(runtime_boot, BOOT_NODE, &note, sizeof(note));
     if (err)
         return err;
     worst = runtime.leader ? 0 : open_through_proc(&note, fds);
     if (getenv("DRASYNC_TEST_SOCKET") && !runtime.leader && !worst) {
-        close(fds[0]);
-        close(fds[1]);
+        close_all(fds);
         worst = DRASYNC_EINTERNAL;
     }
     bool opened = !runtime.leader && !worst;
     err = boot_min(runtime_boot, BOOT_NODE, &worst);
     if (!err && worst) {
-        if (opened) {
-            close(fds[0]);
-            close(fds[1]);
-        }
-        err = share_over_socket(own, fds);
+        if (opened)
+            close_all(fds);
+        err = share_over_socket(files, fds);
         if (err)
             runtime_say("cannot start: the node's memory files can be had "
                         "neither through /proc/%d/fd nor over a socket",
@@ -214,7 +217,7 @@ int start_share_files(int data_fd, int control_fd, int *data_fd_out,
     err = start_agree(err);
     if (err)
         return err;
-    *data_fd_out = runtime.leader ? data_fd : fds[0];
-    *control_fd_out = runtime.leader ? control_fd : fds[1];
+    if (!runtime.leader)
+        memcpy(files, fds, sizeof(fds));
     return 0;
 }

@@ -75,7 +75,7 @@ struct runtime_outgoing; /* runtime/outbox.c */
 struct runtime_outbox {
     /* A stack that the leader takes whole and turns round. */
     _Atomic(struct runtime_outgoing *) head __attribute__((aligned(64)));
-    _Atomic uint32_t asleep; /* futex: runtime/outbox.h */
+    _Atomic uint32_t asleep; /* runtime/outbox.h */
     _Atomic uint32_t remote_waits; /* threads that wait for another node */
     _Atomic uint64_t pending; /* queued here and not yet given to MPI */
 };

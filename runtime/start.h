@@ -21,9 +21,17 @@ bool runtime_started_mpi(void);
  */
 int start_agree(int err);
 
-/* Descriptors of the leader's files on this rank.  Collective over the node. */
-int start_share_files(int data_fd, int control_fd, int *data_fd_out,
-                      int *control_fd_out);
+/* What the leader makes and all ranks of its node open. */
+enum start_file {
+    START_DATA,
+    START_CONTROL,
+    START_WAKE, /* a pipe: runtime/outbox.h */
+    START_FILES,
+};
+
+/* Descriptors of the leader's files on this rank, in place of those in @files if
+ * it is not the leader.  Collective over the node. */
+int start_share_files(int *files);
 
 /* Make and map the node's memory.  Collective over all. */
 int start_memory(void);

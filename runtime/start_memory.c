@@ -12,6 +12,7 @@
 #include "memory/limit.h"
 #include "memory/passed.h"
 #include "memory/space.h"
+#include "runtime/outbox.h"
 
 #define LINE_BYTES 512
 
@@ -119,7 +120,7 @@ static int create_control(void)
 int start_memory(void)
 {
     struct space_layout layout;
-    int data_fd = -1, control_fd = -1, candidate = 0;
+    int files[START_FILES] = {-1, -1, -1}, candidate = 0;
     int err = space_layout_for(runtime.options.space_bytes, &layout);
 
     if (runtime.locals > 1)
@@ -134,23 +135,25 @@ int start_memory(void)
         return err;
 
     if (runtime.leader) {
-        err = space_files_new(&layout, &data_fd, &control_fd);
+        err = space_files_new(&layout, &files[START_DATA],
+                              &files[START_CONTROL]);
+        if (!err)
+            err = outbox_pipe_new(&files[START_WAKE]);
         if (err)
             runtime_say("cannot start: no memory files: %s",
                         drasync_strerror(err));
     }
     err = start_agree(err);
     if (!err)
-        err = start_share_files(data_fd, control_fd, &data_fd, &control_fd);
+        err = start_share_files(files);
     if (!err)
-        err = start_agree(map_files(&layout, candidate, data_fd, control_fd));
+        err = start_agree(map_files(&layout, candidate, files[START_DATA],
+                                    files[START_CONTROL]));
     if (!err)
         err = start_agree(runtime.leader ? create_control() : 0);
-    if (err) {
-        if (data_fd >= 0)
-            close(data_fd);
-        if (control_fd >= 0)
-            close(control_fd);
-    }
+    for (int i = 0; err && i < START_FILES; i++)
+        if (files[i] >= 0)
+            close(files[i]);
+    runtime.wake_fd = err ? -1 : files[START_WAKE];
     return err;
 }

@@ -83,7 +83,7 @@ static int split_node(struct boot *boot, int node_ranks, uint64_t host_key)
 {
     MPI_Comm shared, host;
     uint64_t *keys;
-    int ranks, color = 0, local = 0;
+    int ranks, own, color = 0, local = 0;
 
     if (mpi.Comm_split_type(boot->all, MPI_COMM_TYPE_SHARED, boot->rank,
                             MPI_INFO_NULL, &shared))
@@ -106,7 +106,11 @@ static int split_node(struct boot *boot, int node_ranks, uint64_t host_key)
     err = mpi.Comm_split(host, node_ranks ? local / node_ranks : 0, boot->rank,
                          &boot->node);
     mpi.Comm_free(&host);
-    return err ? DRASYNC_EPEER : 0;
+    if (err)
+        return DRASYNC_EPEER;
+    mpi.Comm_size(boot->node, &own);
+    boot->neighbours = own < ranks;
+    return 0;
 }
 
 int boot_split(struct boot *boot, int node_ranks, uint64_t host_key,
@@ -145,6 +149,11 @@ int boot_split(struct boot *boot, int node_ranks, uint64_t host_key,
     free(all);
     *nodes_out = nodes;
     return 0;
+}
+
+bool boot_neighbours(const struct boot *boot)
+{
+    return boot->neighbours;
 }
 
 static MPI_Comm scope_comm(const struct boot *boot, enum boot_scope scope)

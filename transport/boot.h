@@ -77,6 +77,10 @@ int boot_ranks(const struct boot *boot);
 int boot_split(struct boot *boot, int node_ranks, uint64_t host_key,
                int *node_of, int *local_of, int *nodes_out);
 
+/* After that: are there ranks of other nodes with which MPI talks through shared
+ * memory? */
+bool boot_neighbours(const struct boot *boot);
+
 /* Collectives over a scope.  0 or DRASYNC_EPEER. */
 int boot_barrier(struct boot *boot, enum boot_scope scope);
 int boot_allgather(struct boot *boot, enum boot_scope scope, const void *in,

@@ -3,10 +3,12 @@
 #define DRASYNC_TRANSPORT_BOOT_MPI_H
 
 #include <mpi.h>
+#include <stdbool.h>
 
 struct boot {
     MPI_Comm all, node, leaders;
     int rank, ranks;
+    bool neighbours;
 };
 
 /* Inside of MPI_Finalize, at its beginning, on all ranks. */

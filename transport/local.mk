@@ -13,11 +13,15 @@ libdrasync_transport_la_SOURCES = \
 	transport/mpi_table.h \
 	transport/packets.c \
 	transport/sink.c \
+	transport/sockets.c \
+	transport/sockets.h \
 	transport/transport.h \
 	transport/wire.h
 libdrasync_transport_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 
-check_PROGRAMS += tests/unit/transport_loop.t
-TESTS += tests/unit/transport_loop.t
+check_PROGRAMS += tests/unit/transport_loop.t tests/unit/transport_sockets.t
+TESTS += tests/unit/transport_loop.t tests/unit/transport_sockets.t
 tests_unit_transport_loop_t_SOURCES = tests/unit/transport_loop.c
 tests_unit_transport_loop_t_LDADD = libdrasync_transport.la
+tests_unit_transport_sockets_t_SOURCES = tests/unit/transport_sockets.c
+tests_unit_transport_sockets_t_LDADD = libdrasync_transport.la

@@ -1,0 +1,99 @@
+/*
+ * Waiting for the sockets that a library keeps in epoll sets of its own.
+ */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "transport/sockets.h"
+
+static int tests, failures;
+
+static void ok(int good, const char *what)
+{
+    tests++;
+    failures += !good;
+    printf("%sok %d - %s\n", good ? "" : "not ", tests, what);
+}
+
+static void need(int good, const char *what)
+{
+    if (good)
+        return;
+    printf("Bail out! %s\n", what);
+    exit(1);
+}
+
+static int listener(struct sockaddr_in *address)
+{
+    socklen_t bytes = sizeof(*address);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    *address = (struct sockaddr_in){.sin_family = AF_INET};
+    address->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    need(fd >= 0 && !bind(fd, (struct sockaddr *)address, bytes) &&
+             !listen(fd, 4) &&
+             !getsockname(fd, (struct sockaddr *)address, &bytes),
+         "listen");
+    return fd;
+}
+
+static void connection(int listens, const struct sockaddr_in *to, int ends[2])
+{
+    ends[0] = socket(AF_INET, SOCK_STREAM, 0);
+    need(ends[0] >= 0 &&
+             !connect(ends[0], (const struct sockaddr *)to, sizeof(*to)),
+         "connect");
+    ends[1] = accept(listens, NULL, NULL);
+    need(ends[1] >= 0, "accept");
+}
+
+static void add(int set, int fd)
+{
+    struct epoll_event readable = {.events = EPOLLIN};
+
+    need(!epoll_ctl(set, EPOLL_CTL_ADD, fd, &readable), "epoll_ctl");
+}
+
+static int readable(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+
+    return poll(&p, 1, 0) == 1 && (p.revents & POLLIN);
+}
+
+int main(void)
+{
+    struct sockaddr_in address;
+    int listens = listener(&address), set = epoll_create1(0), other[2];
+    int one[2], two[2], found[2];
+    char byte = 1;
+
+    need(set >= 0 && !pipe(other), "descriptors");
+    connection(listens, &address, one);
+    connection(listens, &address, two);
+    ok(sockets_find_sets(found, 2) == 0, "a set without members is not found");
+    add(set, listens);
+    add(set, other[0]);
+    ok(sockets_find_sets(found, 2) == 0, "nor is one with a listener and a pipe");
+
+    add(set, one[1]);
+    ok(sockets_find_sets(found, 2) == 1 && found[0] == set,
+       "one with a connection is");
+    ok(!readable(set), "it is silent when the connection is");
+    need(write(one[0], &byte, 1) == 1, "write");
+    ok(readable(set), "and can be waited for when something comes");
+    need(read(one[1], &byte, 1) == 1, "read");
+    ok(!readable(set), "until that is read");
+
+    add(epoll_create1(0), two[1]);
+    add(epoll_create1(0), two[0]);
+    ok(sockets_find_sets(found, 2) == 2, "no more are found than asked for");
+    printf("1..%d\n", tests);
+    return failures > 0;
+}

@@ -1,0 +1,19 @@
+/*
+ * sockets.h - what a thread can sleep on to be woken when MPI's sockets have
+ * something.
+ *
+ * MPI tells nobody which descriptors it waits for.  But what moves its messages
+ * over TCP (UCX, libfabric) keeps its connections in epoll sets of this process,
+ * and a set is a descriptor that can be waited for itself.
+ */
+#ifndef DRASYNC_TRANSPORT_SOCKETS_H
+#define DRASYNC_TRANSPORT_SOCKETS_H
+
+/*
+ * The epoll sets of this process that have a TCP connection among their members
+ * now, at most @max; how many.  They stay their owners', who may be others than
+ * MPI, and may close them: so who is woken may have nothing to do.
+ */
+int sockets_find_sets(int *fds, int max);
+
+#endif /* DRASYNC_TRANSPORT_SOCKETS_H */
