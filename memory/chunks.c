@@ -1,4 +1,4 @@
-/* The manager's book of the upper half. */
+/* The upper half: districts, and the managers' books. */
 #include "drasync.h"
 #include "memory/pages.h"
 #include "memory/shared.h"
@@ -8,24 +8,58 @@
 /* A node's first chunk is at most this part of the upper half. */
 #define FIRST_CHUNK_PART 4
 
+/* So many nodes at least have a manager. */
+#define DISTRICT_NODES 4
+
+/* The upper half: `count` districts, one behind the other, then the rest. */
+struct districts {
+    uint64_t count; /* a power of two; 1: there are none, all is rest */
+    uint64_t first, pages;
+    uint64_t rest_first, rest;
+};
+
+static struct districts districts_of(const struct space *space)
+{
+    uint64_t groups = (uint64_t)shared_of(space)->nodes / DISTRICT_NODES;
+    uint64_t half = space->pages / 2;
+    uint64_t pool = half & -half; /* what has an order */
+    struct districts in = {1, half, 0, half, pool};
+
+    if (groups < 2 || pool / 2 < groups)
+        return in;
+    in.count = (uint64_t)1 << (63 - __builtin_clzll(groups));
+    in.pages = pool / 2 / in.count;
+    in.rest_first = half + pool / 2;
+    in.rest = pool / 2;
+    return in;
+}
+
+/* District d is managed by node d * nodes / count, and is of those from there
+ * up to the next manager. */
+static uint64_t district_of(const struct districts *in, uint64_t nodes,
+                            uint64_t node)
+{
+    return ((node + 1) * in->count - 1) / nodes;
+}
+
 /*
  * Take a block of exactly 2^@order pages.  Blocks never come back, so there is
  * at most one free block of each order: halves are left only at orders that had
  * none.
  */
-static uint64_t cut(struct chunks *chunks, unsigned order)
+static uint64_t cut(struct chunk_book *book, unsigned order)
 {
     unsigned from = order;
     uint64_t first;
 
-    while (from < BUDDY_ORDERS && !chunks->free_first[from])
+    while (from < BUDDY_ORDERS && !book->free_first[from])
         from++;
     if (from == BUDDY_ORDERS)
         return 0;
-    first = chunks->free_first[from];
-    chunks->free_first[from] = 0;
+    first = book->free_first[from];
+    book->free_first[from] = 0;
     while (from-- > order)
-        chunks->free_first[from] = first + ((uint64_t)1 << from);
+        book->free_first[from] = first + ((uint64_t)1 << from);
     return first;
 }
 
@@ -34,28 +68,15 @@ static unsigned order_for(uint64_t pages)
     return pages <= 1 ? 0 : 64 - (unsigned)__builtin_clzll(pages - 1);
 }
 
-/* What the node has got so far decides what it gets next. */
-static unsigned wanted_order(const struct space *space,
-                             const struct chunks *chunks, int node)
-{
-    uint64_t nodes = (uint64_t)shared_of(space)->nodes, had = 0, i;
-    uint64_t first = space->pages / 2 / nodes / FIRST_CHUNK_PART;
-
-    for (i = 0; i < chunks->count; i++)
-        if (chunks->granted[i].node == (uint64_t)node)
-            had += chunks->granted[i].pages;
-    return order_for(had > first ? had : first);
-}
-
 /* Where in the book a chunk with this first page belongs. */
-static uint64_t position(const struct chunks *chunks, uint64_t page)
+static uint64_t position(const struct chunk_book *book, uint64_t page)
 {
-    uint64_t low = 0, high = chunks->count;
+    uint64_t low = 0, high = book->count;
 
     while (low < high) {
         uint64_t middle = (low + high) / 2;
 
-        if (chunks->granted[middle].first_page <= page)
+        if (book->granted[middle].first_page <= page)
             low = middle + 1;
         else
             high = middle;
@@ -63,37 +84,52 @@ static uint64_t position(const struct chunks *chunks, uint64_t page)
     return low;
 }
 
-static void enter(struct chunks *chunks, struct chunk chunk)
+static void enter(struct chunk_book *book, struct chunk chunk)
 {
-    uint64_t at = position(chunks, chunk.first_page);
+    uint64_t at = position(book, chunk.first_page);
 
-    memmove(&chunks->granted[at + 1], &chunks->granted[at],
-            (chunks->count - at) * sizeof(chunk));
-    chunks->granted[at] = chunk;
-    chunks->count++;
+    memmove(&book->granted[at + 1], &book->granted[at],
+            (book->count - at) * sizeof(chunk));
+    book->granted[at] = chunk;
+    book->count++;
 }
 
-static int grant(const struct space *space, struct chunks *chunks, int node,
-                 uint64_t pages, struct chunk *chunk_out)
+/* Room for one more; 0 or an error. */
+static int book_grow(const struct space *space, struct chunk_book *book)
 {
-    unsigned least = order_for(pages), order;
-    uint64_t first = 0;
-    void *book;
+    uint64_t room = book->room ? book->room * 2 : 64;
+    void *bigger;
     int err;
 
-    if (!chunks->granted) {
-        err = control_alloc(space, CHUNKS_MAX * sizeof(struct chunk), &book);
-        if (err)
-            return err;
-        chunks->granted = book;
-    }
-    if (chunks->count == CHUNKS_MAX)
+    if (book->count < book->room)
+        return 0;
+    if (book->count == CHUNKS_MAX)
         return DRASYNC_ELIMIT;
-    order = wanted_order(space, chunks, node);
+    err = control_alloc(space, room * sizeof(struct chunk), &bigger);
+    if (err)
+        return err;
+    if (book->room) {
+        memcpy(bigger, book->granted, book->count * sizeof(struct chunk));
+        control_free(space, book->granted);
+    }
+    book->granted = bigger;
+    book->room = room;
+    return 0;
+}
+
+static int grant(const struct space *space, struct chunk_book *book, int node,
+                 uint64_t pages, uint64_t wanted, struct chunk *chunk_out)
+{
+    unsigned least = order_for(pages), order = order_for(wanted);
+    uint64_t first = 0;
+    int err = book_grow(space, book);
+
+    if (err)
+        return err;
     if (order < least)
         order = least;
     for (;; order--) {
-        first = cut(chunks, order);
+        first = cut(book, order);
         if (first || order == least)
             break;
     }
@@ -102,26 +138,28 @@ static int grant(const struct space *space, struct chunks *chunks, int node,
     *chunk_out = (struct chunk){.first_page = first,
                                 .pages = (uint64_t)1 << order,
                                 .node = (uint64_t)node};
-    enter(chunks, *chunk_out);
+    enter(book, *chunk_out);
     return 0;
 }
 
-int chunks_grant(const struct space *space, int node, uint64_t pages,
-                 uint64_t *first_out, uint64_t *pages_out)
+int chunks_grant(const struct space *space, struct chunk_book *book, int node,
+                 uint64_t pages, uint64_t wanted, uint64_t *first_out,
+                 uint64_t *pages_out)
 {
-    struct shared *shared = shared_of(space);
     struct chunk chunk;
     int err;
 
-    if (node < 0 || node >= shared->nodes || !pages)
+    if (node < 0 || node >= shared_of(space)->nodes || !pages)
         return DRASYNC_EINVAL;
     if (pages > space->pages / 2)
         return DRASYNC_ENOSPACE;
-    err = lock_take(&shared->chunks.lock);
+    if (wanted > space->pages / 2)
+        wanted = pages;
+    err = lock_take(&book->lock);
     if (err)
         return err;
-    err = grant(space, &shared->chunks, node, pages, &chunk);
-    lock_give(&shared->chunks.lock);
+    err = grant(space, book, node, pages, wanted, &chunk);
+    lock_give(&book->lock);
     if (err)
         return err;
     *first_out = chunk.first_page;
@@ -129,21 +167,94 @@ int chunks_grant(const struct space *space, int node, uint64_t pages,
     return 0;
 }
 
-int chunks_home(const struct space *space, uint64_t page)
+int chunks_home(const struct space *space, struct chunk_book *book,
+                uint64_t page)
 {
-    struct chunks *chunks = &shared_of(space)->chunks;
     int node = page_home(space, page);
     uint64_t at;
 
-    if (node >= 0 || page >= space->pages || lock_take(&chunks->lock))
+    if (node >= 0 || page >= space->pages || lock_take(&book->lock))
         return node;
-    at = position(chunks, page);
+    at = position(book, page);
     if (at) {
-        const struct chunk *chunk = &chunks->granted[at - 1];
+        const struct chunk *chunk = &book->granted[at - 1];
 
         if (page - chunk->first_page < chunk->pages)
             node = (int)chunk->node;
     }
-    lock_give(&chunks->lock);
+    lock_give(&book->lock);
     return node;
+}
+
+uint64_t chunks_wanted(const struct space *space, uint64_t had)
+{
+    uint64_t nodes = (uint64_t)shared_of(space)->nodes;
+    uint64_t first = space->pages / 2 / nodes / FIRST_CHUNK_PART;
+
+    return had > first ? had : first;
+}
+
+uint64_t chunks_had(const struct space *space)
+{
+    struct chunks *chunks = &shared_of(space)->chunks;
+    uint64_t had = 0;
+
+    if (lock_take(&chunks->book.lock))
+        return 0;
+    for (uint64_t i = 0; i < chunks->added_count; i++)
+        had += chunks->added[i].pages;
+    lock_give(&chunks->book.lock);
+    return had;
+}
+
+size_t chunk_book_bytes(void)
+{
+    return sizeof(struct chunk_book);
+}
+
+struct chunk_book *chunk_book_of(const struct space *space)
+{
+    return &shared_of(space)->chunks.book;
+}
+
+int chunk_book_open(const struct space *space, struct chunk_book *book,
+                    int node)
+{
+    struct districts in = districts_of(space);
+    uint64_t nodes = (uint64_t)shared_of(space)->nodes, d;
+    int err =
+        lock_init(&book->lock, LOCK_RANK_CHUNKS, control_poison_flag(space));
+
+    if (err || nodes == 1)
+        return err;
+    if (in.count > 1) {
+        d = district_of(&in, nodes, (uint64_t)node);
+        if (d * nodes / in.count == (uint64_t)node)
+            book->free_first[order_for(in.pages)] = in.first + d * in.pages;
+    }
+    if (node == 0)
+        book->free_first[order_for(in.rest)] = in.rest_first;
+    return 0;
+}
+
+int chunks_manager_of(const struct space *space, int node)
+{
+    struct districts in = districts_of(space);
+    uint64_t nodes = (uint64_t)shared_of(space)->nodes;
+
+    if (in.count == 1)
+        return 0;
+    return (int)(district_of(&in, nodes, (uint64_t)node) * nodes / in.count);
+}
+
+int chunks_manager(const struct space *space, uint64_t page)
+{
+    struct districts in = districts_of(space);
+    uint64_t nodes = (uint64_t)shared_of(space)->nodes;
+
+    if (page < in.first || page >= space->pages)
+        return -1;
+    if (in.count == 1 || page >= in.rest_first)
+        return 0;
+    return (int)((page - in.first) / in.pages * nodes / in.count);
 }

@@ -17,20 +17,15 @@ static uint64_t lane_pages(const struct space *space)
 int pages_create(const struct space *space)
 {
     struct shared *shared = shared_of(space);
-    struct chunks *chunks = &shared->chunks;
     uint64_t length = lane_pages(space);
     uint64_t first = (uint64_t)shared->node * length;
-    unsigned order = (unsigned)__builtin_ctzll(space->pages / 2);
     int err;
 
     if (length < 2)
         return DRASYNC_EINVAL;
-    err =
-        lock_init(&chunks->lock, LOCK_RANK_CHUNKS, control_poison_flag(space));
+    err = chunk_book_open(space, chunk_book_of(space), shared->node);
     if (err)
         return err;
-    if (shared->nodes > 1)
-        chunks->free_first[order] = space->pages / 2;
     err = lock_init(&shared->extents, LOCK_RANK_EXTENTS,
                     control_poison_flag(space));
     if (err)
@@ -99,7 +94,7 @@ int pages_add_chunk(const struct space *space, uint64_t first, uint64_t pages)
     if (shared->nodes == 1 || !space_run_valid(space, first, pages) ||
         first < space->pages / 2 || (pages & (pages - 1)) || first % pages)
         return DRASYNC_EINVAL;
-    err = lock_take(&chunks->lock);
+    err = lock_take(&chunks->book.lock);
     if (err)
         return err;
     for (i = 0; i < chunks->added_count; i++)
@@ -118,7 +113,7 @@ int pages_add_chunk(const struct space *space, uint64_t first, uint64_t pages)
         (struct chunk){.first_page = first, .pages = pages};
 
 unlock:
-    lock_give(&chunks->lock);
+    lock_give(&chunks->book.lock);
     return err;
 }
 
@@ -128,11 +123,11 @@ static int in_own_chunk(const struct space *space, uint64_t page)
     struct chunks *chunks = &shared_of(space)->chunks;
     int found = 0;
 
-    if (lock_take(&chunks->lock))
+    if (lock_take(&chunks->book.lock))
         return 0;
     for (uint64_t i = 0; i < chunks->added_count && !found; i++)
         found = overlaps(&chunks->added[i], page, 1);
-    lock_give(&chunks->lock);
+    lock_give(&chunks->book.lock);
     return found;
 }
 
@@ -162,8 +157,8 @@ void pages_get_stats(const struct space *space, struct pages_stats *stats_out)
     stats_out->taken_runs = shared->runs.taken_runs;
     stats_out->cached_pages = shared->runs.cached_pages;
     lock_give(&shared->runs.lock);
-    if (lock_take(&shared->chunks.lock))
+    if (lock_take(&shared->chunks.book.lock))
         return;
     stats_out->chunks = shared->chunks.added_count;
-    lock_give(&shared->chunks.lock);
+    lock_give(&shared->chunks.book.lock);
 }

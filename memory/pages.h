@@ -3,8 +3,10 @@
  *
  * With n nodes the lower half of the data part is cut into n equal lanes; node
  * i cuts runs from lane i without asking.  With one node its lane is
- * everything.  When the lane is used up, node 0 (the manager) grants chunks of
- * the upper half.  Runs come from a buddy allocator: a run of n pages lies at a
+ * everything.  When the lane is used up, managers grant chunks of the upper half:
+ * a quarter of all pages is cut into equal districts, of a few nodes each, the
+ * first of which is the district's manager; when that has none left, node 0
+ * grants of the last quarter.  Runs come from a buddy allocator: a run of n pages lies at a
  * multiple of the next power of two, and only the n pages get frames.  Freed
  * runs keep their frames, up to limit_kept_bytes(), for the next taker.
  *
@@ -17,9 +19,10 @@
 
 #include "memory/space.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
-/* Chunks that the manager can grant in one job. */
+/* Chunks that a manager can grant in one job. */
 #define CHUNKS_MAX 65536
 
 enum pages_flags {
@@ -30,7 +33,7 @@ enum pages_flags {
 /*
  * Take a run of @pages.  Contents of frames are undefined.
  *   DRASYNC_EINVAL   @pages is 0
- *   DRASYNC_ENOSPACE this node has no addresses left: ask the manager for a
+ *   DRASYNC_ENOSPACE this node has no addresses left: ask a manager for a
  *                    chunk, pages_add_chunk() it, try again
  *   DRASYNC_ENOMEM, DRASYNC_EPEER
  */
@@ -73,19 +76,46 @@ int page_home(const struct space *space, uint64_t page);
 int pages_node(const struct space *space);
 int pages_nodes(const struct space *space);
 
+/* What a manager has granted.  A node's own is in its control memory. */
+struct chunk_book;
+
+size_t chunk_book_bytes(void);
+struct chunk_book *chunk_book_of(const struct space *space);
+
+/* The book of @node, zeroed memory, with what that may grant.  0, or
+ * DRASYNC_ENOMEM. */
+int chunk_book_open(const struct space *space, struct chunk_book *book,
+                    int node);
+
+/* Whom @node asks first; then node 0. */
+int chunks_manager_of(const struct space *space, int node);
+
+/* Who can tell the home of @page: its district's manager, or node 0; -1: it is
+ * not in the upper half. */
+int chunks_manager(const struct space *space, uint64_t page);
+
+/* How many pages a node asks for that has @had from managers: a first chunk, a
+ * part of a lane, or as many as it has, so that few chunks are many pages. */
+uint64_t chunks_wanted(const struct space *space, uint64_t had);
+
+/* What this node has from managers. */
+uint64_t chunks_had(const struct space *space);
+
 /*
- * Manager only: grant node @node a chunk of at least @pages.  Chunks are powers
- * of two, and double with each grant to the same node as long as there is room.
+ * Grant node @node a chunk of at least @pages, of @wanted if there is room.
+ * Chunks are powers of two.
  *   DRASYNC_EINVAL   no such node, 0 pages
  *   DRASYNC_ENOSPACE no chunk that large is left
  *   DRASYNC_ELIMIT   CHUNKS_MAX
  *   DRASYNC_ENOMEM, DRASYNC_EPEER
  */
-int chunks_grant(const struct space *space, int node, uint64_t pages,
-                 uint64_t *first_out, uint64_t *pages_out);
+int chunks_grant(const struct space *space, struct chunk_book *book, int node,
+                 uint64_t pages, uint64_t wanted, uint64_t *first_out,
+                 uint64_t *pages_out);
 
-/* Manager only: the node that hands @page out, lanes included; -1: nobody. */
-int chunks_home(const struct space *space, uint64_t page);
+/* The node that hands @page out, as far as @book or lanes say; -1: nobody. */
+int chunks_home(const struct space *space, struct chunk_book *book,
+                uint64_t page);
 
 struct pages_stats {
     uint64_t taken_pages; /* given out now */

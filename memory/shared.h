@@ -62,13 +62,18 @@ struct chunk {
     uint64_t node;
 };
 
-/* The manager's book: what of the upper half is granted; and our own part. */
-struct chunks {
+/* A manager's book: what of its part of the upper half is granted. */
+struct chunk_book {
     struct lock lock;
     uint64_t free_first[BUDDY_ORDERS]; /* one free block of each order; or 0 */
-    uint64_t count;
-    struct chunk *granted; /* CHUNKS_MAX of them, by first page */
-    uint64_t added_count;  /* the chunks of this node */
+    uint64_t count, room;
+    struct chunk *granted; /* `room` of them, by first page */
+};
+
+/* The lock of the book is also that of what this node has got. */
+struct chunks {
+    struct chunk_book book;
+    uint64_t added_count;
     struct chunk added[CHUNKS_ADDED_MAX];
 };
 

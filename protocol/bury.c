@@ -108,7 +108,7 @@ void bury_end(struct step *s, struct proto_op *op)
     op_free(s, op);
 }
 
-/* The manager passes on what a sender could not tell the home of. */
+/* A manager passes on what a sender could not tell the home of. */
 static void pass_on(struct step *s, const struct proto_message *m,
                     uint32_t home)
 {
@@ -140,7 +140,7 @@ void on_FREED(struct step *s, uint32_t from, const struct proto_message *m)
         const struct proto_item *item = &m->items[i];
         uint32_t home = home_of(s, item->address);
         if (home != self_of(s)) {
-            if (self_of(s) == 0 && first_of_home(s, m, i))
+            if (first_of_home(s, m, i))
                 pass_on(s, m, home);
             continue;
         }

@@ -189,8 +189,8 @@ struct proto_env {
     uint64_t (*stamp)(void *ctx);
     /* A number for a request, never given before on this node; never 0. */
     uint64_t (*ticket)(void *ctx);
-    /* The node whose lane or chunk has this address; -1: ask the manager.
-     * The manager (node 0) always knows. -2: outside of the space. */
+    /* The node whose lane or chunk has this address, or who can tell (a
+     * manager, which knows); -2: outside of the space. */
     int64_t (*home)(void *ctx, uint64_t address);
     /* The i-th extent of region->memory; false: no more.  Asked for a region
      * that was deleted here. */

@@ -1,5 +1,5 @@
 /*
- * chunks.h - addresses from the manager, when a node's own are used up.
+ * chunks.h - addresses from a manager, when a node's own are used up.
  *
  * Callers guarantee that the runtime runs, that there are several nodes, and
  * that they hold no lock: the call waits for the manager's answer.

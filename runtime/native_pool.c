@@ -321,9 +321,11 @@ static int64_t env_home(void *ctx, uint64_t address)
     if (offset >= runtime.space.layout.data_bytes || page == 0)
         return -2;
     home = page_home(&runtime.space, page);
-    if (home >= 0 || runtime.node != 0)
+    if (home >= 0)
         return home;
-    home = chunks_home(&runtime.space, page);
+    home = chunks_manager(&runtime.space, page);
+    if (home == runtime.node)
+        home = chunks_home(&runtime.space, chunk_book_of(&runtime.space), page);
     return home >= 0 ? home : -2;
 }
 

@@ -242,8 +242,12 @@ int replica_home(uint64_t address)
 
     if (home >= 0)
         return home;
-    /* In the upper half; the manager knows whose chunk it is. */
-    return runtime.node ? 0 : chunks_home(&runtime.space, page);
+    /* In the upper half; a manager knows whose chunk it is. */
+    home = chunks_manager(&runtime.space, page);
+    return home == runtime.node ? chunks_home(&runtime.space,
+                                              chunk_book_of(&runtime.space),
+                                              page)
+                                : home;
 }
 
 static uint32_t env_home_of(void *ctx, uint64_t address)

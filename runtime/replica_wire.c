@@ -298,8 +298,8 @@ static int serve_object(const struct object_request *request,
     int leaning, err;
 
     if (extent_find(&runtime.space, ptr, &copy)) {
-        reply->node = runtime.node == 0 ? chunks_home(&runtime.space, page)
-                                        : runtime.node;
+        reply->node =
+            chunks_home(&runtime.space, chunk_book_of(&runtime.space), page);
         return reply->node < 0 || reply->node == runtime.node ? DRASYNC_EFREED
                                                               : DRASYNC_EAGAIN;
     }

@@ -203,17 +203,21 @@ static int64_t env_home(void *ctx, uint64_t address)
     uint64_t offset = address - (uint64_t)(uintptr_t)space->base;
     uint64_t page = offset >> PAGE_SHIFT;
     int64_t home;
+    int manager;
 
     if (offset >= space->layout.data_bytes || page == 0)
         return -2;
     home = page_home(space, page);
     if (home >= 0)
         return home;
-    /* Other nodes than the manager know their own chunks only. */
-    home = chunks_home(space, page);
-    if (place->node == 0)
+    /* Other nodes than its manager know their own chunks only. */
+    manager = chunks_manager(space, page);
+    if (manager < 0)
+        return -2;
+    home = chunks_home(space, place->model->node[manager].book, page);
+    if (place->node == (uint32_t)manager)
         return home >= 0 ? home : -2;
-    return home == place->node ? home : -1;
+    return home == place->node ? home : manager;
 }
 
 static bool env_extent(void *ctx, const struct proto_region *region, uint32_t i,
@@ -328,6 +332,12 @@ static int open_space(struct model *model)
         /* Page 0 is nobody's. */
         node->lane_next = i * lane + (i == 0);
         node->lane_end = i * lane + pages;
+        if (chunks_manager_of(&model->space, (int)i) == (int)i) {
+            node->book = calloc(1, chunk_book_bytes());
+            if (!node->book ||
+                chunk_book_open(&model->space, node->book, (int)i))
+                return -1;
+        }
         if (page_home(&model->space, node->lane_next) != (int)i ||
             page_home(&model->space, i * lane + lane - 1) != (int)i)
             return -1;
@@ -385,8 +395,10 @@ void model_close(struct model *model)
         close(model->space.control_fd);
         space_unmap(&model->space);
     }
-    for (uint32_t i = 0; model->node && i < model->nodes; i++)
+    for (uint32_t i = 0; model->node && i < model->nodes; i++) {
+        free(model->node[i].book);
         free(model->node[i].proto.env.ctx);
+    }
     free(model->node);
     free(model->rank);
     free(model->region);

@@ -114,6 +114,8 @@ struct model_node {
     struct proto_node proto;
     uint64_t tickets;
     uint64_t lane_next, lane_end; /* pages */
+    uint64_t had;                 /* pages from managers */
+    struct chunk_book *book;      /* a manager's */
     uint64_t thread_free, out_free, in_free;
     uint64_t messages, busy_ns; /* of its progress thread */
     struct model_rank *wants;   /* ranks that wait for a chunk, one asks */
@@ -153,7 +155,7 @@ struct model {
     uint32_t servers;
     bool *flag;
     uint32_t flags;
-    struct space space;  /* the manager's: its lanes and its book of chunks */
+    struct space space;  /* node 0's: lanes, and memory for the books */
     uint64_t lane_pages; /* 0: as the product has it */
 
     uint64_t now, order, stamp, events;

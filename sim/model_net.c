@@ -157,18 +157,26 @@ static struct model_packet *packet_new(struct model *model, uint32_t from,
     return packet;
 }
 
-void model_chunk_ask(struct model *model, uint32_t id, uint64_t pages)
+static void chunk_ask(struct model *model, uint32_t id, uint32_t manager,
+                      uint64_t pages)
 {
-    struct model_packet *packet = packet_new(model, id, 0, PACKET_CALL, 0);
+    struct model_packet *packet =
+        packet_new(model, id, manager, PACKET_CALL, 0);
 
     packet->pages = pages;
-    if (id == 0) { /* the manager asks itself */
+    if (id == manager) { /* it asks itself */
         packet->direct = true;
         model_event(model, model->now + model->cost.step_ns, MODEL_EVENT_HANDLE,
-                    0, packet);
+                    id, packet);
         return;
     }
     ship(model, packet);
+}
+
+void model_chunk_ask(struct model *model, uint32_t id, uint64_t pages)
+{
+    chunk_ask(model, id, (uint32_t)chunks_manager_of(&model->space, (int)id),
+              pages);
 }
 
 void model_send(struct model *model, struct model_rank *rank)
@@ -350,13 +358,18 @@ static void handle_proto(struct model *model, struct model_packet *packet)
 static void handle_call(struct model *model, struct model_packet *packet)
 {
     struct model_packet *reply =
-        packet_new(model, 0, packet->from, PACKET_REPLY, 0);
+        packet_new(model, packet->to, packet->from, PACKET_REPLY, 0);
 
-    reply->error = chunks_grant(&model->space, (int)packet->from, packet->pages,
-                                &reply->first, &reply->pages);
+    reply->error = chunks_grant(
+        &model->space, model->node[packet->to].book, (int)packet->from,
+        packet->pages,
+        chunks_wanted(&model->space, model->node[packet->from].had),
+        &reply->first, &reply->pages);
+    if (reply->error)
+        reply->pages = packet->pages;
     model->total.chunks++;
-    if (packet->from == 0)
-        model_event(model, model->now, MODEL_EVENT_HANDLE, 0, reply);
+    if (packet->from == packet->to)
+        model_event(model, model->now, MODEL_EVENT_HANDLE, packet->to, reply);
     else
         ship(model, reply);
 }
@@ -365,6 +378,11 @@ static void handle_reply(struct model *model, struct model_packet *packet)
 {
     struct model_node *node = &model->node[packet->to];
 
+    if (packet->error == DRASYNC_ENOSPACE && packet->from != 0) {
+        chunk_ask(model, packet->to, 0, packet->pages);
+        return;
+    }
+    node->had += packet->error ? 0 : packet->pages;
     node->lane_next = packet->first;
     node->lane_end = packet->first + packet->pages;
     model_rank_chunk(model, packet->to, packet->error);

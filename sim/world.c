@@ -220,7 +220,8 @@ static int64_t env_home(void *ctx, uint64_t address)
         if (chunk >= sim->chunks_count)
             return -2;
         uint32_t owner = sim->chunk_owner[chunk];
-        return place->node == 0 || place->node == owner ? (int64_t)owner : -1;
+        uint32_t manager = (uint32_t)chunk % 3 % sim->script->nodes;
+        return place->node == manager || place->node == owner ? owner : manager;
     }
     uint64_t lane = address >> LANE_SHIFT;
     if (lane == 0 || lane > sim->script->nodes)

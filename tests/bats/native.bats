@@ -56,6 +56,9 @@ programs=$abs_top_builddir/tests/programs
   export DRASYNC_SPACE=64M DRASYNC_NODE=rank
   run -0 mpi 3 "$programs/native_chunks"
   assert_line "chunks ok ranks=3"
+  # The last of 9 nodes has another manager than node 0.
+  run -0 mpi 9 "$programs/native_chunks"
+  assert_line "chunks ok ranks=9"
 }
 
 @test "DRASYNC_WIRE=paged: the same results on 2 and 4 nodes, a page at a time" {

@@ -100,6 +100,67 @@ static void memory_runs_out(void)
     node_close(&space);
 }
 
+static uint64_t had;
+
+/* As a node does that has got what was granted since @had was 0. */
+static int ask(const struct space *manager, int node, uint64_t pages,
+               uint64_t *first_out, uint64_t *pages_out)
+{
+    int err = chunks_grant(manager, chunk_book_of(manager), node, pages,
+                           chunks_wanted(manager, had), first_out, pages_out);
+
+    had += err ? 0 : *pages_out;
+    return err;
+}
+
+static int home_at(const struct space *space, uint64_t page)
+{
+    return chunks_home(space, chunk_book_of(space), page);
+}
+
+/* 18 nodes have 4 districts, of nodes 0-3, 4-8, 9-12 and 13-17. */
+static void districts(void)
+{
+    struct space zero, four, six;
+    uint64_t first, pages, end, granted = 0;
+    int good = 1;
+
+    node_open(&zero, 64 * MIB, 0, 18, 0);
+    node_open(&four, 64 * MIB, 4, 18, 0);
+    node_open(&six, 64 * MIB, 6, 18, 0);
+    tap_ok(chunks_manager_of(&six, 3) == 0 && chunks_manager_of(&six, 4) == 4 &&
+               chunks_manager_of(&six, 8) == 4 &&
+               chunks_manager_of(&six, 9) == 9 &&
+               chunks_manager_of(&six, 17) == 13,
+           "each district has a manager");
+    had = 0;
+    while (!ask(&four, 6, 1, &first, &pages)) {
+        good = good && chunks_manager(&zero, first) == 4 &&
+               chunks_manager(&six, first + pages - 1) == 4 &&
+               home_at(&four, first) == 6 && home_at(&zero, first) == -1;
+        granted += pages;
+    }
+    tap_ok(good && granted == zero.pages / 16,
+           "which grants it, and knows who has what");
+    tap_ok(ask(&six, 6, 1, &first, &pages) == DRASYNC_ENOSPACE,
+           "another node has nothing to grant");
+    end = zero.pages / 4 * 3;
+    tap_ok(!ask(&zero, 6, zero.pages / 4, &first, &pages) && first == end &&
+               pages == zero.pages / 4 && chunks_manager(&six, end) == 0 &&
+               chunks_manager(&six, zero.pages - 1) == 0 &&
+               home_at(&zero, end) == 6,
+           "node 0 has the last quarter");
+    tap_ok(!pages_add_chunk(&six, first, pages) && chunks_had(&six) == pages &&
+               page_home(&six, end) == 6,
+           "what was granted is used");
+    tap_ok(chunks_manager(&six, zero.pages) == -1 &&
+               chunks_manager(&six, zero.pages / 2 - 1) == -1,
+           "lanes have no manager");
+    node_close(&zero);
+    node_close(&four);
+    node_close(&six);
+}
+
 static void lanes_and_chunks(void)
 {
     struct space space, manager;
@@ -121,13 +182,13 @@ static void lanes_and_chunks(void)
     }
     tap_ok(good && runs == lane && err == DRASYNC_ENOSPACE,
            "a node hands out its lane and no more");
-    tap_ok(!chunks_grant(&manager, 2, 3, &first, &pages) && pages >= 4 &&
+    tap_ok(!ask(&manager, 2, 3, &first, &pages) && pages >= 4 &&
                first >= space.pages / 2 && first % pages == 0,
            "the manager grants a chunk of the upper half");
-    tap_ok(chunks_home(&manager, first) == 2 &&
-               chunks_home(&manager, first + pages - 1) == 2 &&
-               chunks_home(&manager, first + pages) == -1 &&
-               chunks_home(&manager, lane) == 1,
+    tap_ok(home_at(&manager, first) == 2 &&
+               home_at(&manager, first + pages - 1) == 2 &&
+               home_at(&manager, first + pages) == -1 &&
+               home_at(&manager, lane) == 1,
            "and knows its home");
     tap_ok(pages_add_chunk(&space, 8, 8) == DRASYNC_EINVAL &&
                pages_add_chunk(&space, first, pages - 1) == DRASYNC_EINVAL &&
@@ -139,16 +200,17 @@ static void lanes_and_chunks(void)
                !pages_take(&space, 1, PAGES_FRAMES, &i) && i >= first &&
                i < first + pages,
            "a chunk is added once, and used");
-    tap_ok(chunks_grant(&manager, 3, 1, &first, &pages) == DRASYNC_EINVAL &&
-               chunks_grant(&manager, -1, 1, &first, &pages) ==
+    tap_ok(ask(&manager, 3, 1, &first, &pages) == DRASYNC_EINVAL &&
+               ask(&manager, -1, 1, &first, &pages) ==
                    DRASYNC_EINVAL &&
-               chunks_grant(&manager, 1, 0, &first, &pages) == DRASYNC_EINVAL &&
-               chunks_grant(&manager, 1, UINT64_MAX, &first, &pages) ==
+               ask(&manager, 1, 0, &first, &pages) == DRASYNC_EINVAL &&
+               ask(&manager, 1, UINT64_MAX, &first, &pages) ==
                    DRASYNC_ENOSPACE,
            "grants that make no sense are refused");
     good = 1;
-    for (i = 0; !chunks_grant(&manager, 1, 1, &first, &pages); i++) {
-        good = good && first % pages == 0 && chunks_home(&manager, first) == 1;
+    had = 0;
+    for (i = 0; !ask(&manager, 1, 1, &first, &pages); i++) {
+        good = good && first % pages == 0 && home_at(&manager, first) == 1;
         granted += pages;
         last = pages;
     }
@@ -322,6 +384,7 @@ int main(void)
     runs();
     memory_runs_out();
     lanes_and_chunks();
+    districts();
     extents();
     long_extents();
     processes();

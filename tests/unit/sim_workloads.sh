@@ -18,7 +18,7 @@ no_more() {
   awk -v a="$few" -v b="$many" 'BEGIN { exit !(b <= a * 1.1 + 0.001) }'
 }
 
-for name in storm storm-chunks ring hot hot-read gather; do
+for name in storm storm-chunks ring ring-chunks hot hot-read gather; do
   no_more "messages" 5 "$name"
   no_more "at the manager" 10 "$name"
 done
@@ -39,7 +39,9 @@ for rounds in 1 4; do
 done
 
 no_more "time" 7 storm
+no_more "time" 7 storm-chunks
 no_more "time" 7 ring
+no_more "time" 7 ring-chunks
 
 # A tree: what grows is its depth (the first levels are on one node).
 few=$(field 9 gather 64)
