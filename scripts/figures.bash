@@ -166,7 +166,7 @@ off() { # COMPARISON
 }
 
 summary() {
-  local problem name title figure
+  local problem name title program arguments figure
   echo "# The paper's evaluation, again"
   echo
   facts
@@ -176,9 +176,10 @@ summary() {
     "baseline with one worker and one scheduler; points are measured, lines simulated;" \
     "hollow points are more than 15 % away from what the replay says."
   for problem in "${problems[@]}"; do
-    IFS='|' read -r name title _ _ _ _ figure <<<"$problem"
+    IFS='|' read -r name title program arguments _ _ figure <<<"$problem"
     [ -s "$parts/$name.figures" ] || continue
     printf '\n## %s (Fig. %s)\n\n' "$title" "$figure"
+    printf '`%s_myrmics %s`\n\n' "$program" "$arguments"
     seconds_table "$name" 1
     printf '\n![%s](%s.svg)\n' "$title" "$name"
     [ -e "$out/${name}_hosts.svg" ] || continue
