@@ -98,15 +98,20 @@ struct heap_context replica_heap_own(struct replica_heap *heap)
     return context;
 }
 
-struct heap_context replica_heap_context(struct replica_heap *heap)
+struct heap_context replica_heap_elsewhere(struct replica_heap *heap)
 {
     struct heap_context context = replica_heap_own(heap);
 
-    /* At the addresses a worker has its own extents, and of others' maybe
-     * copies. */
-    if (heap->worker != runtime.rank)
-        context.view = space_window_view(&runtime.space);
+    context.view = space_window_view(&runtime.space);
     return context;
+}
+
+/* At the addresses a worker has its own extents, and of others' maybe copies.
+ */
+struct heap_context replica_heap_context(struct replica_heap *heap)
+{
+    return heap->worker == runtime.rank ? replica_heap_own(heap)
+                                        : replica_heap_elsewhere(heap);
 }
 
 /* --- Allocating --- */

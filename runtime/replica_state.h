@@ -279,10 +279,16 @@ int replica_attach_parts(struct replica_version *version);
 
 /* --- replica_heap.c: objects --- */
 
-/* How to use a heap of this node, and of this worker; the second also when it
- * is not open yet. */
+/*
+ * How to use a heap of this node; of this worker, also when it is not open yet;
+ * and one of this node for somebody of another.  That one's calls come after
+ * what the worker did with its objects, but it was the program's own messages
+ * that saw to it, of which ThreadSanitizer knows nothing: so not at the same
+ * addresses.
+ */
 struct heap_context replica_heap_context(struct replica_heap *heap);
 struct heap_context replica_heap_own(struct replica_heap *heap);
+struct heap_context replica_heap_elsewhere(struct replica_heap *heap);
 
 /* Free an object of this node's, for @worker; as heap_free(). */
 int replica_heap_free(struct replica_heap *heap, void *ptr);

@@ -307,7 +307,7 @@ static int serve_object(const struct object_request *request,
     err = replica_heap_take(heap, &leaning);
     if (err)
         return err;
-    context = replica_heap_context(heap);
+    context = replica_heap_elsewhere(heap);
     if (!atomic_load(&heap->live)) {
         err = DRASYNC_EFREED;
     } else if (heap->node != runtime.node) {
