@@ -4,13 +4,17 @@ dist_man_MANS += docs/man/mpicc-drasync.1 docs/man/mpicxx-drasync.1 \
 EXTRA_DIST += docs/myrmics.md
 EXTRA_DIST += docs/records.md docs/performance-figures.md
 EXTRA_DIST += \
+	docs/figures/barnes_hut_64k.svg \
+	docs/figures/barnes_hut_64k_hosts.svg \
 	docs/figures/barnes_hut_8k.svg \
 	docs/figures/barnes_hut_8k_hosts.svg \
+	docs/figures/costs.csv \
 	docs/figures/delaunay_100k.svg \
 	docs/figures/delaunay_100k_hosts.svg \
 	docs/figures/delaunay_1m.svg \
 	docs/figures/figures.csv \
 	docs/figures/summary.md \
+	docs/figures/validation.csv \
 	docs/figures/workloads.csv \
 	docs/figures/workloads_manager_messages_per_operation.svg \
 	docs/figures/workloads_messages_per_operation.svg \
