@@ -18,8 +18,7 @@
 static const char *self = "";
 static bool mpi_runs;
 
-/* --- The command line
- * ---------------------------------------------------------- */
+/* --- The command line ---------------------------------------------------- */
 
 static void help(const struct bench *b)
 {
@@ -101,8 +100,7 @@ void bench_options(struct bench *b, int argc, char **argv)
         b->runs = tiny_runs;
 }
 
-/* --- Ranks
- * ---------------------------------------------------------------------- */
+/* --- Ranks --------------------------------------------------------------- */
 
 /* One core for this rank; its threads that run already stay free. */
 static void pin(struct bench *b)
@@ -216,8 +214,7 @@ double bench_now_ns(void)
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-/* --- Measurements
- * ---------------------------------------------------------------- */
+/* --- Measurements -------------------------------------------------------- */
 
 void bench_add(struct bench *b, enum bench_side side, double value)
 {
@@ -316,8 +313,7 @@ void bench_drive(struct bench *b)
             drive_one(b, (enum bench_side)((i + turn) % 2), runs, true);
 }
 
-/* --- The result
- * ------------------------------------------------------------------- */
+/* --- The result ---------------------------------------------------------- */
 
 static int compare_doubles(const void *a, const void *b)
 {

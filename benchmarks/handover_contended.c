@@ -81,8 +81,7 @@ static double ours(void *arg)
     return count / (end - begin) * 1e9;
 }
 
-/* --- The MCS lock
- * ------------------------------------------------------------- */
+/* --- The MCS lock -------------------------------------------------------- */
 
 #define AT(field) ((MPI_Aint)offsetof(struct window, field))
 

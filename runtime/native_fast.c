@@ -223,8 +223,7 @@ bool native_fast_held(uint64_t address)
     return word_same(word, l->word) && word_held_by(word, runtime.local);
 }
 
-/* --- Threads ----------------------------------------------------------------
- */
+/* --- Threads ------------------------------------------------------------- */
 
 /* That of a thread that has ended, or a new one; NULL: no memory. */
 static struct fast_thread *thread_new(void)

@@ -36,8 +36,7 @@ static struct extent *extent_at(uint64_t page)
     return extent_of(&runtime.space, space_address(&runtime.space, page));
 }
 
-/* --- Frames ------------------------------------------------------------------
- */
+/* --- Frames -------------------------------------------------------------- */
 
 static void mark_primary(const struct frameset *set, uint64_t used)
 {
@@ -130,8 +129,7 @@ int native_frames_grow(struct native_frames *frames, struct extent *extent)
     return err;
 }
 
-/* --- Extents
- * ------------------------------------------------------------------- */
+/* --- Extents ------------------------------------------------------------- */
 
 int native_memory_new(uint64_t address, uint64_t incarnation,
                       struct native_memory **memory_out)
@@ -277,8 +275,7 @@ int native_extent_new(struct native_memory *memory, uint64_t pages_min,
     return 0;
 }
 
-/* --- When memory runs short
- * -------------------------------------------------------- */
+/* --- When memory runs short ---------------------------------------------- */
 
 static void drop_copies(uint64_t address, void *arg)
 {

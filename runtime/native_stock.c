@@ -49,8 +49,7 @@ static bool counted(struct native_windows *w)
     return true;
 }
 
-/* --- Into stock
- * --------------------------------------------------------------- */
+/* --- Into stock ---------------------------------------------------------- */
 
 /* Is the region one page, at home in its primary frames, and without names? */
 static bool simple(const struct proto_region *region)
@@ -176,8 +175,7 @@ bool native_stock_put(const struct native_tree *tree)
     return true;
 }
 
-/* --- Out of stock
- * ---------------------------------------------------------------- */
+/* --- Out of stock -------------------------------------------------------- */
 
 /* The last one, which is shown again, as new or not. */
 static struct proto_region *pop(struct native_windows *w, uint64_t as_new)

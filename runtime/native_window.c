@@ -21,8 +21,7 @@ static _Atomic(struct native_windows *) all;
 static pthread_key_t thread_key;
 static bool possible; /* the kernel has what it takes */
 
-/* --- The windows of a thread -------------------------------------------------
- */
+/* --- The windows of a thread --------------------------------------------- */
 
 /* What the fast path has allocated, for the rank's counter. */
 static void count_allocations(struct native_windows *windows)
@@ -90,8 +89,7 @@ struct native_windows *native_windows_own(void)
     return w;
 }
 
-/* --- Ending
- * ------------------------------------------------------------------- */
+/* --- Ending -------------------------------------------------------------- */
 
 /* The heap has its own again.  Under the tree's lock; the window's thread is
  * not in it. */
@@ -222,8 +220,7 @@ void native_windows_start(void)
                !pthread_key_create(&thread_key, thread_ends);
 }
 
-/* --- Allocating
- * ---------------------------------------------------------------- */
+/* --- Allocating ---------------------------------------------------------- */
 
 void native_window_prepare(uint64_t address)
 {

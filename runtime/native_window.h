@@ -129,8 +129,7 @@ none:
     return NULL;
 }
 
-/* --- For runtime/native*.c -------------------------------------------------
- */
+/* --- For runtime/native*.c ----------------------------------------------- */
 
 /* When the process starts to use native regions. */
 void native_windows_start(void);

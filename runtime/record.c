@@ -204,8 +204,7 @@ uint64_t drasync_record_name(const char *name)
     return hash;
 }
 
-/* --- Start and end ----------------------------------------------------------
- */
+/* --- Start and end ------------------------------------------------------- */
 
 int drasync_record_open(const char *path, int rank, int ranks, int node)
 {

@@ -34,8 +34,7 @@ struct model_packet {
     struct proto_item items[];
 };
 
-/* --- Events -----------------------------------------------------------------
- */
+/* --- Events -------------------------------------------------------------- */
 
 static bool before(const struct model_event *a, const struct model_event *b)
 {
@@ -88,8 +87,7 @@ bool model_pop(struct model *model, struct model_event *event_out)
     return true;
 }
 
-/* --- The network ------------------------------------------------------------
- */
+/* --- The network --------------------------------------------------------- */
 
 static uint64_t wire_ns(double mb_s, uint64_t bytes)
 {
@@ -202,8 +200,7 @@ void model_send(struct model *model, struct model_rank *rank)
                 MODEL_EVENT_HANDLE, to, packet);
 }
 
-/* --- Effects of steps -------------------------------------------------------
- */
+/* --- Effects of steps ---------------------------------------------------- */
 
 static uint64_t bytes_of(const struct proto_region *region)
 {
@@ -341,8 +338,7 @@ void model_effects_run(struct model *model, uint32_t id,
     }
 }
 
-/* --- Packets and data that arrive --------------------------------------------
- */
+/* --- Packets and data that arrive ---------------------------------------- */
 
 static void handle_proto(struct model *model, struct model_packet *packet)
 {

@@ -5,8 +5,7 @@
 
 #include "sim/model.h"
 
-/* --- Cores ------------------------------------------------------------------
- */
+/* --- Cores --------------------------------------------------------------- */
 
 static void enqueue(struct model *model, struct model_rank *rank, bool front)
 {
@@ -129,8 +128,7 @@ void model_rank_finished(struct model *model, struct model_rank *rank,
     }
 }
 
-/* --- Regions ----------------------------------------------------------------
- */
+/* --- Regions ------------------------------------------------------------- */
 
 static void wait_chunk(struct model *model, struct model_rank *rank,
                        uint64_t pages)
@@ -320,8 +318,7 @@ void model_rank_chunk(struct model *model, uint32_t id, int error)
     }
 }
 
-/* --- One operation after the other ------------------------------------------
- */
+/* --- One operation after the other --------------------------------------- */
 
 static void rank_end(struct model *model, struct model_rank *rank)
 {

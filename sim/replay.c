@@ -44,8 +44,7 @@ struct address {
     bool used;
 };
 
-/* --- Regions by address ------------------------------------------------------
- */
+/* --- Regions by address -------------------------------------------------- */
 
 static struct address *address_of(struct replay *replay, uint64_t address)
 {
@@ -83,8 +82,7 @@ static uint32_t new_slot(struct replay *replay, uint32_t id, uint64_t address)
     return a->slot;
 }
 
-/* --- Operations of a line
- * ----------------------------------------------------- */
+/* --- Operations of a line ------------------------------------------------ */
 
 static struct model_op *push(struct replayed *r, enum model_verb verb)
 {
@@ -248,8 +246,7 @@ static void baseline_line(struct replay *replay, uint32_t id,
     }
 }
 
-/* --- Marks
- * -------------------------------------------------------------------- */
+/* --- Marks --------------------------------------------------------------- */
 
 static void mark(struct replay *replay, uint32_t id, bool begin)
 {
@@ -269,8 +266,7 @@ static void mark(struct replay *replay, uint32_t id, bool begin)
     r->wait0_ns = rank->wait_ns;
 }
 
-/* --- Line by line
- * ------------------------------------------------------------- */
+/* --- Line by line -------------------------------------------------------- */
 
 static void push_call_of(struct replay *replay, uint32_t id,
                          const struct record_line *line)
@@ -352,8 +348,7 @@ static void next(void *ctx, uint32_t id, struct model_op *op_out)
         *op_out = r->op[r->at++];
 }
 
-/* --- The whole
- * ----------------------------------------------------------------- */
+/* --- The whole ----------------------------------------------------------- */
 
 /* Names are flags; their slots are known before anybody asks for them. */
 static void number_names(struct replay *replay)

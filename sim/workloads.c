@@ -23,8 +23,7 @@ struct workload_kind {
 
 enum { TAG_THERE, TAG_SEEN };
 
-/* --- The workloads ----------------------------------------------------------
- */
+/* --- The workloads ------------------------------------------------------- */
 
 /* Every rank makes a region of its own, and then all begin; after so many steps
  * 0. */
@@ -162,8 +161,7 @@ static const struct workload_kind kinds[] = {
      4096, false, gather_next},
 };
 
-/* --- Running one -------------------------------------------------------------
- */
+/* --- Running one --------------------------------------------------------- */
 
 static void next(void *ctx, uint32_t rank, struct model_op *op)
 {

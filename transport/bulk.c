@@ -6,8 +6,7 @@
 
 #include "drasync.h"
 
-/* --- Streams
- * ------------------------------------------------------------------ */
+/* --- Streams ------------------------------------------------------------- */
 
 /* Go on by @bytes, within the pieces. */
 static void advance(const struct stream *s, struct cursor *at, size_t bytes)
@@ -173,8 +172,7 @@ static int move_stream(struct engine *engine, struct stream *s, bool out)
     return moved;
 }
 
-/* --- Out
- * ------------------------------------------------------------------------- */
+/* --- Out ----------------------------------------------------------------- */
 
 static int out_slot(struct engine *engine, size_t *slot_out)
 {
@@ -294,9 +292,7 @@ static int poll_out(struct engine *engine)
     return moved;
 }
 
-/* --- In
- * ----------------------------------------------------------------------------
- */
+/* --- In ------------------------------------------------------------------ */
 
 void bulk_free_incoming(struct incoming *in)
 {

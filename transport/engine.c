@@ -138,8 +138,7 @@ static int poll_finished(struct engine *engine)
     return moved;
 }
 
-/* --- Receiving ---------------------------------------------------------------
- */
+/* --- Receiving ----------------------------------------------------------- */
 
 static void scatter(const struct transport_sink *sink, const char *bytes)
 {
@@ -366,8 +365,7 @@ static int engine_poll(struct transport *transport)
     return moved;
 }
 
-/* --- Open, close
- * ---------------------------------------------------------------- */
+/* --- Open, close --------------------------------------------------------- */
 
 static bool engine_still(const struct transport *transport)
 {

@@ -72,8 +72,7 @@ void bl_leave(void);
 /* Does the library run in this process? */
 int bl_running(void);
 
-/* --- Waiting ---------------------------------------------------------------
- */
+/* --- Waiting ------------------------------------------------------------- */
 
 /* Polls in vain since the last success; starts at 0. */
 struct bl_wait {
@@ -86,8 +85,7 @@ void bl_pause_unlocked(struct bl_wait *wait);
 
 double bl_now_seconds(void);
 
-/* --- Errors ----------------------------------------------------------------
- */
+/* --- Errors -------------------------------------------------------------- */
 
 /* Print "Core N: Error: TEXT [FILE:LINE]" and end the job. */
 void bl_fail(const char *file, int line, const char *format, ...)
@@ -101,8 +99,7 @@ void bl_stop(void) __attribute__((noreturn));
 /* The number after "Core", before or after the start. */
 int bl_core(void);
 
-/* --- Messages --------------------------------------------------------------
- */
+/* --- Messages ------------------------------------------------------------ */
 
 /* A buffer for a message. */
 unsigned char *bl_outbox_buffer(struct bl_outbox *outbox, uint64_t size);
@@ -123,8 +120,7 @@ int bl_owner_of_page(uint64_t page);
 /* The pages of scheduler @index. */
 void bl_pages_of(int index, uint32_t *first_out, uint32_t *count_out);
 
-/* --- Records (recording.c, docs/records.md) -------------------------------------
- */
+/* --- Records (recording.c, docs/records.md) ------------------------------ */
 
 void bl_record_open(void);
 void bl_record_close(void);
@@ -134,8 +130,7 @@ void bl_record_close(void);
 uint64_t bl_record_clock(void);
 void bl_record_served(uint32_t op, uint64_t since_ns);
 
-/* --- Parts -----------------------------------------------------------------
- */
+/* --- Parts --------------------------------------------------------------- */
 
 /* Serve until all workers have said goodbye (scheduler.c). */
 void bl_scheduler_serve(void);
@@ -148,8 +143,7 @@ uint32_t bl_exchange_recv(const char *file, int line, uint32_t region,
 /* Throw away one message of data that nobody will receive, if there is one. */
 int bl_exchange_discard(void);
 
-/* --- Asking a scheduler (start.c) -------------------------------------------
- */
+/* --- Asking a scheduler (start.c) ---------------------------------------- */
 
 #define BL_INLINE_BYTES 4096
 

@@ -8,8 +8,7 @@
  * programs that were compiled without the macros.
  */
 
-/* --- Messages and the end of the job ---------------------------------------
- */
+/* --- Messages and the end of the job ------------------------------------- */
 
 void _sys_warning(char *file, int line, char *format, ...)
 {
@@ -41,8 +40,7 @@ void _sys_abort(char *file, int line)
     bl_fail(file, line, "Aborted");
 }
 
-/* --- Timers ----------------------------------------------------------------
- */
+/* --- Timers -------------------------------------------------------------- */
 
 #define TICKS_PER_SECOND 1e7
 
@@ -97,8 +95,7 @@ unsigned int ar_free_timer_get_cycles(void)
     return ar_free_timer_get_ticks();
 }
 
-/* --- The plain spelling ----------------------------------------------------
- */
+/* --- The plain spelling -------------------------------------------------- */
 
 #undef sys_ralloc
 #undef sys_rfree

@@ -100,8 +100,7 @@ void bl_record_served(uint32_t op, uint64_t since_ns)
     kind->ns += ns > served.clock_ns ? ns - served.clock_ns : 0;
 }
 
-/* --- For the program's own MPI calls ----------------------------------------
- */
+/* --- For the program's own MPI calls ------------------------------------- */
 
 int myrmics_record_on(void)
 {

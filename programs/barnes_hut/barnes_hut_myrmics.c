@@ -39,8 +39,7 @@ struct simulation {
     const struct node **trees;
 };
 
-/* --- Messages --------------------------------------------------------------
- */
+/* --- Messages ------------------------------------------------------------ */
 
 static void tell(int worker, int tag, const void *bytes, size_t size)
 {
@@ -87,8 +86,7 @@ static void exchange(struct simulation *sim, rid_t region, void *start,
     }
 }
 
-/* --- Bodies ----------------------------------------------------------------
- */
+/* --- Bodies -------------------------------------------------------------- */
 
 /* A fresh region with copies of the bodies in @list. */
 static void keep_bodies(struct simulation *sim, const struct body **list,
@@ -132,8 +130,7 @@ static void rebalance(struct simulation *sim)
     sys_rfree(old);
 }
 
-/* --- Forces ----------------------------------------------------------------
- */
+/* --- Forces -------------------------------------------------------------- */
 
 static void get_nodes(void *context, size_t count, struct node **nodes)
 {
@@ -176,8 +173,7 @@ static void step(struct simulation *sim, uint64_t number)
     bodies_kick(sim->bodies, sim->count, dt / 2);
 }
 
-/* --- The whole -------------------------------------------------------------
- */
+/* --- The whole ----------------------------------------------------------- */
 
 /* The sums of all, at worker 0, and the hash. */
 static struct sums sum_up(struct simulation *sim, int final, uint64_t *hash_out)

@@ -56,8 +56,7 @@ static void *allocate(const struct simulation *sim, drasync_region_t region,
     return memory;
 }
 
-/* --- Showing and looking ---------------------------------------------------
- */
+/* --- Showing and looking ------------------------------------------------- */
 
 /* A barrier that lets others use the processor. */
 static void barrier(void)
@@ -137,8 +136,7 @@ static void open_regions(struct simulation *sim)
     }
 }
 
-/* --- Bodies ----------------------------------------------------------------
- */
+/* --- Bodies -------------------------------------------------------------- */
 
 /* Take @bodies over into this worker's region, instead of those it had. */
 static void keep_bodies(struct simulation *sim, const struct body *bodies,
@@ -188,8 +186,7 @@ static void rebalance(struct simulation *sim)
     free(bodies);
 }
 
-/* --- Forces ----------------------------------------------------------------
- */
+/* --- Forces -------------------------------------------------------------- */
 
 static void get_nodes(void *context, size_t count, struct node **nodes)
 {
@@ -238,8 +235,7 @@ static void step(struct simulation *sim, uint64_t number)
     bodies_kick(mine->bodies, mine->count, dt / 2);
 }
 
-/* --- The whole -------------------------------------------------------------
- */
+/* --- The whole ----------------------------------------------------------- */
 
 /* The sums of all, and the hash. */
 static struct sums sum_up(struct simulation *sim, int final, uint64_t *hash_out)

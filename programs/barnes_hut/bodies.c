@@ -10,8 +10,7 @@
 
 #define COLUMNS 7
 
-/* --- Input -----------------------------------------------------------------
- */
+/* --- Input --------------------------------------------------------------- */
 
 int bodies_read(const char *path, struct body **bodies_out, size_t *count_out,
                 char *error, size_t error_bytes)
@@ -105,8 +104,7 @@ void bodies_plummer(size_t count, uint64_t seed, struct body *bodies)
     }
 }
 
-/* --- Shares ----------------------------------------------------------------
- */
+/* --- Shares -------------------------------------------------------------- */
 
 const struct body **bodies_by_id(const struct share *shares, int workers,
                                  size_t *count_out)
@@ -210,8 +208,7 @@ const struct body **bodies_bisect(const struct body **all, size_t count,
     return all;
 }
 
-/* --- Motion ----------------------------------------------------------------
- */
+/* --- Motion -------------------------------------------------------------- */
 
 void bodies_kick(struct body *bodies, size_t count, double dt)
 {

@@ -156,8 +156,7 @@ int program_options(struct program *program, const char *name, int argc,
     return -1;
 }
 
-/* --- Input and result ------------------------------------------------------
- */
+/* --- Input and result ---------------------------------------------------- */
 
 int program_input(const struct program *program, struct body **bodies_out,
                   size_t *count_out)

@@ -16,8 +16,7 @@
 
 #define ROUNDS 2000
 
-/* --- One rank ---------------------------------------------------------------
- */
+/* --- One rank ------------------------------------------------------------ */
 
 /* Everything that is counted or told is as if each hold were a step. */
 static void told(void)
@@ -119,8 +118,7 @@ static void many_regions(void)
         OK(drasync_delete(r[i]));
 }
 
-/* --- Threads ----------------------------------------------------------------
- */
+/* --- Threads ------------------------------------------------------------- */
 
 struct work {
     drasync_region_t region;
@@ -214,8 +212,7 @@ static void threads_end(void)
     }
 }
 
-/* --- Several ranks ----------------------------------------------------------
- */
+/* --- Several ranks ------------------------------------------------------- */
 
 static uint32_t dice;
 
@@ -385,8 +382,7 @@ static void third(void)
         OK(drasync_delete(r));
 }
 
-/* --- Death ------------------------------------------------------------------
- */
+/* --- Death --------------------------------------------------------------- */
 
 static void killed(const char *when)
 {

@@ -18,8 +18,7 @@
 #define MANY    5000
 #define REGIONS 20
 
-/* --- Threads -----------------------------------------------------------------
- */
+/* --- Threads ------------------------------------------------------------- */
 
 struct work {
     drasync_region_t region;
@@ -121,8 +120,7 @@ static void release_race(void)
     CODE(drasync_alloc(r, 32, &(void *){NULL}), DRASYNC_ENOREGION);
 }
 
-/* --- One rank
- * ----------------------------------------------------------------- */
+/* --- One rank ------------------------------------------------------------ */
 
 /* A hold of the region above, or of the region itself, ends. */
 static void subtree(void)
@@ -228,8 +226,7 @@ static void misuse(void)
     CODE(drasync_free(v[0]), DRASYNC_ENOOBJECT);
 }
 
-/* --- Several ranks
- * ---------------------------------------------------------------- */
+/* --- Several ranks ------------------------------------------------------- */
 
 /* Each rank in turn finds what the others made, frees half of it, adds its own.
  */
@@ -300,8 +297,7 @@ static void at_once(void)
     check_barrier();
 }
 
-/* --- Memory, death
- * ----------------------------------------------------------------- */
+/* --- Memory, death ------------------------------------------------------- */
 
 static void memory(void)
 {
