@@ -294,14 +294,6 @@ const struct proto_message *proto_effect_message(struct proto_effects *effects,
 /* The tree of a message: its root's address, or PROTO_TREE_ALL. */
 uint64_t proto_message_tree(const struct proto_message *message);
 
-/* The tree of a record (read without a lock, hence to be checked again), or of
- * an address without one. */
-static inline uint64_t proto_tree(const struct proto_region *region,
-                                  uint64_t address)
-{
-    return region ? region->root->address : address;
-}
-
 /* --- Events by ranks ------------------------------------------------------ */
 
 /*

@@ -31,6 +31,20 @@ tree_guess(const struct proto_region *region, uint64_t address)
     return root ? *(const volatile uint64_t *)&root->address : address;
 }
 
+/* With the lock of the tree at @guess: does @region, if any, belong to that?
+ * If not another lock guards it, and it may be about to be another region's
+ * record, without a tree as yet. */
+__attribute__((no_sanitize("thread"))) static bool
+is_in_tree(const struct proto_region *region, uint64_t guess)
+{
+    const struct proto_region *root;
+
+    if (!region)
+        return true;
+    root = *(struct proto_region *const volatile *)&region->root;
+    return root && *(const volatile uint64_t *)&root->address == guess;
+}
+
 int native_lock_for(enum native_for what, uint64_t address,
                     struct native_tree *tree)
 {
@@ -43,8 +57,7 @@ int native_lock_for(enum native_for what, uint64_t address,
         if (err)
             return err;
         tree->region = native_find(address);
-        if (tree->region == region &&
-            (!region || proto_tree(region, address) == guess)) {
+        if (tree->region == region && is_in_tree(region, guess)) {
             tree->stripe = stripe;
             native_pool_use(stripe);
             if (native.shared->fast[stripe].used)
