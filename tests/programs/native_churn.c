@@ -192,12 +192,14 @@ static void read_root(int rank, uint64_t round)
         seen = root->round;
         parts = root->parts;
         for (uint64_t i = 0; i < parts; i++)
-            check_part(root->region[i], root->rank, seen);
+            check_part(root->region[i], (uint64_t)rank, seen);
         below = parts ? root->region[random_below(parts)] : r;
-        if (random_below(2)) { /* a hold below, which outlives the one above */
+        /* A hold below, which outlives the one above: what *root was has no
+         * meaning any more. */
+        if (random_below(2)) {
             OK(drasync_acquire(below, DRASYNC_READ));
             OK(drasync_release(r));
-            r == below ? (void)0 : check_part(below, root->rank, seen);
+            r == below ? (void)0 : check_part(below, (uint64_t)rank, seen);
             OK(drasync_release(below));
         } else {
             OK(drasync_release(r));
