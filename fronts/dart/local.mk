@@ -1,0 +1,31 @@
+# The DART interface, under the name that DASH programs look for.  Linked to MPI,
+# unlike the preload libraries: whoever uses DART runs under MPI.  The take-over
+# symbols stand in it too, so that MPI_Init asks for the thread level we need.
+lib_LTLIBRARIES += libdart-mpi.la
+libdart_mpi_la_SOURCES = shim/takeover.c shim/takeover.h
+libdart_mpi_la_SOURCES += fronts/dart/config.c
+libdart_mpi_la_SOURCES += fronts/dart/front.h
+libdart_mpi_la_SOURCES += fronts/dart/segment.h
+libdart_mpi_la_SOURCES += fronts/dart/team.h
+libdart_mpi_la_SOURCES += fronts/dart/types.h
+libdart_mpi_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+libdart_mpi_la_LDFLAGS = $(AM_LDFLAGS) -avoid-version -Wl,-z,nodelete \
+	-Wl,-Bsymbolic-functions \
+	-export-symbols-regex '^(dart_.*|P?MPI_(Init|Init_thread|Finalize|Query_thread)|ucp_disconnect_nb)$$'
+libdart_mpi_la_LIBADD = libdrasync.la $(MPI_LIBS)
+
+dartincludedir = $(includedir)/dash/dart/if
+dartinclude_HEADERS = \
+	include/dash/dart/if/dart.h \
+	include/dash/dart/if/dart_communication.h \
+	include/dash/dart/if/dart_config.h \
+	include/dash/dart/if/dart_globmem.h \
+	include/dash/dart/if/dart_initialization.h \
+	include/dash/dart/if/dart_io.h \
+	include/dash/dart/if/dart_locality.h \
+	include/dash/dart/if/dart_synchronization.h \
+	include/dash/dart/if/dart_team_group.h \
+	include/dash/dart/if/dart_types.h \
+	include/dash/dart/if/dart_util.h
+
+# Each part's tests: tests/programs/dart_*.c through the interface alone.

@@ -1,0 +1,23 @@
+# For the Bats files of the DART front: `load common` first, then `load dart`.
+#
+# Each test program runs through the real interface with 1 to 4 units in three
+# arrangements, and says "ok" on unit 0 when all units are through.
+
+# units_on_a_node PROGRAM ARGUMENTS...
+units_on_a_node() {
+  local n
+  for n in 1 2 3 4; do
+    run -0 mpi "$n" "$abs_top_builddir/tests/programs/$1" "${@:2}"
+    assert_line "ok"
+  done
+}
+
+# Every unit is a node of its own.
+units_as_nodes() {
+  local n
+  for n in 1 2 3 4; do
+    DRASYNC_NODE=rank run -0 mpi "$n" "$abs_top_builddir/tests/programs/$1" \
+      "${@:2}"
+    assert_line "ok"
+  done
+}
