@@ -79,6 +79,7 @@ TESTS += tests/bats/first_use.bats
 EXTRA_DIST += tests/bats/first_use.bats
 EXTRA_DIST += tests/programs/mpi_f08.f90 tests/programs/mpi_tool.c
 include runtime/replica.mk
+include runtime/rma.mk
 
 check_PROGRAMS += tests/unit/runtime_options.t
 TESTS += tests/unit/runtime_options.t

@@ -5,12 +5,14 @@
 #include "runtime/native.h"
 #include "runtime/record.h"
 #include "runtime/replica.h"
+#include "runtime/rma_state.h"
 
 const struct runtime_module *const runtime_modules[] = {
     &chunks_module,
     &names_module,
     &native_module,
     &replica_module,
+    &rma_module,
     &record_module,
     NULL,
 };

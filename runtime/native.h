@@ -47,6 +47,13 @@ int native_set_root(drasync_region_t region, void *ptr);
 int native_get_root(drasync_region_t region, void **ptr_out);
 
 int native_region_of(const void *ptr, drasync_region_t *region_out);
+/*
+ * Where in the data file this rank has [@ptr, @ptr + @bytes), of a region that it
+ * holds for WRITE; that stays so until it releases it.
+ *   DRASYNC_ENOREGION, DRASYNC_ENOTHELD
+ *   DRASYNC_EINVAL  not all in one extent, or its frames are not in one piece
+ */
+int native_place(const void *ptr, uint64_t bytes, uint64_t *offset_out);
 int native_get_info(drasync_region_t region, struct drasync_info *info_out);
 int native_get_stats(struct drasync_stats *stats_out);
 

@@ -217,6 +217,41 @@ int native_region_of(const void *ptr, drasync_region_t *region_out)
     return 0;
 }
 
+/* Does one extent of the region at @address have all of it? */
+static bool in_extent(uint64_t address, const void *ptr, uint64_t bytes)
+{
+    const struct extent *e = extent_of(&runtime.space, ptr);
+    uint64_t end;
+
+    if (!e || address_of(ptr) != address)
+        return false;
+    end = (uint64_t)(uintptr_t)space_address(&runtime.space, first_of(e)) +
+          (pages_of(e) << PAGE_SHIFT);
+    return bytes <= end - (uint64_t)(uintptr_t)ptr;
+}
+
+int native_place(const void *ptr, uint64_t bytes, uint64_t *offset_out)
+{
+    uint64_t address = address_of(ptr);
+    struct native_tree tree;
+    int err;
+
+    if (!address)
+        return DRASYNC_ENOREGION;
+    err = native_lock_for(NATIVE_FOR_DATA, address, &tree);
+    if (err)
+        return err;
+    if (!tree.region)
+        err = native_unknown(address);
+    else if (proto_held(tree.region, native.rank) != DRASYNC_WRITE)
+        err = DRASYNC_ENOTHELD;
+    else if (!in_extent(address, ptr, bytes) ||
+             !native_shown(ptr, bytes, offset_out))
+        err = DRASYNC_EINVAL;
+    native_unlock(&tree);
+    return err;
+}
+
 /* Lock the tree of @ptr's region for a change. */
 static int object_lock(struct heap_call *call, const void *ptr,
                        uint64_t *address_out, struct native_tree *tree)

@@ -148,6 +148,43 @@ int native_show_primary(uint64_t first_page, uint64_t pages)
     return err;
 }
 
+/* What shows at @page, and on how many pages from there on in one piece. */
+static uint64_t shown_offset(uint64_t page, uint64_t *pages_out)
+{
+    size_t at = shown_after(page);
+    const struct shown *s = &shown[at];
+
+    if (at == shown_count || s->first > page) {
+        *pages_out = at == shown_count ? UINT64_MAX : s->first - page;
+        return space_page_offset(page);
+    }
+    *pages_out = s->first + s->pages - page;
+    return s->offset + ((page - s->first) << PAGE_SHIFT);
+}
+
+bool native_shown(const void *ptr, uint64_t bytes, uint64_t *offset_out)
+{
+    uint64_t within = (uint64_t)(uintptr_t)ptr % PAGE_BYTES;
+    uint64_t page = space_page(&runtime.space, ptr), pages, offset;
+    uint64_t left = space_pages_for(within + bytes);
+
+    native_map_lock();
+    *offset_out = offset = shown_offset(page, &pages);
+    *offset_out += within;
+    while (pages < left) {
+        uint64_t next;
+
+        page += pages;
+        left -= pages;
+        offset += pages << PAGE_SHIFT;
+        next = shown_offset(page, &pages);
+        if (next != offset)
+            break;
+    }
+    native_map_unlock();
+    return pages >= left;
+}
+
 static int show_frames(const struct native_frames *frames)
 {
     const struct frameset *set = frames->set;

@@ -248,6 +248,10 @@ void native_view_add(struct native_view *view, uint64_t address,
  * frames stay because of the hold.  DRASYNC_ENOMEM. */
 int native_view_show(struct native_view *view);
 
+/* The offset in the data file of what this process sees at @ptr; false if
+ * [@ptr, @ptr + @bytes), inside the data part, does not lie there in one piece. */
+bool native_shown(const void *ptr, uint64_t bytes, uint64_t *offset_out);
+
 /* Let this process see the primary frames of a run. */
 int native_show_primary(uint64_t first_page, uint64_t pages);
 

@@ -1,0 +1,13 @@
+# One-sided access, for fronts in other libraries.
+libdrasync_runtime_la_SOURCES += runtime/rma.c runtime/rma.h \
+	runtime/rma_state.h
+
+check_PROGRAMS += tests/programs/rma_places
+tests_programs_rma_places_SOURCES = tests/programs/rma_places.c \
+	tests/programs/native_check.h
+tests_programs_rma_places_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_rma_places_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_rma_places_LDADD = libdrasync.la $(MPI_LIBS)
+
+TESTS += tests/bats/rma.bats
+EXTRA_DIST += tests/bats/rma.bats
