@@ -89,6 +89,13 @@ int heap_window_close(const struct heap_context *context, struct heap *heap,
                       struct heap_window *window);
 
 /*
+ * Take back all objects of @window, which heap_window_all() opened, and let
+ * *@ready be as that made it; @window holds nothing then.  Only if nobody did
+ * anything else with the heap since.
+ */
+void heap_window_reset(struct heap_window *window, struct heap_window *ready);
+
+/*
  * An object of up to 128 bytes from the window, or NULL: heap_window_refill()
  * then.
  */

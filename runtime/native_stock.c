@@ -74,10 +74,7 @@ static bool set_back(struct native_windows *w, uint64_t address,
         atomic_load_explicit(&window->region, memory_order_relaxed) != address)
         return false;
     atomic_store_explicit(&window->region, 0, memory_order_relaxed);
-    *ready = window->heap;
-    ready->bump = ready->end - ready->uncounted;
-    memset((void *)(ready->map + ready->bump / 16), 0,
-           (size_t)(window->heap.bump - ready->bump) / 16);
+    heap_window_reset(&window->heap, ready);
     return true;
 }
 

@@ -189,4 +189,7 @@ programs=$abs_top_builddir/tests/programs
   done
   DRASYNC_NODE=rank run -0 mpi 2 "$programs/native_stock"
   assert_line "stock ok ranks=2"
+  # Objects are aligned to 64 bytes then.
+  DRASYNC_MYRMICS=move DRASYNC_SPACE=256M run -0 mpi 2 "$programs/native_stock"
+  assert_line "stock ok ranks=2"
 }

@@ -77,6 +77,27 @@ static void come_and_go(unsigned rounds)
     }
 }
 
+/* What is kept of regions that are gone is given to nobody. */
+static void nowhere(void)
+{
+    enum { MANY = 16 };
+    drasync_region_t r[MANY];
+    uint32_t *object[3];
+    void *v;
+
+    for (unsigned i = 0; i < 2 * MANY; i++) {
+        for (unsigned n = 0; n < MANY; n++) {
+            OK(drasync_new_region(&r[n]));
+            fill(r[n], n, object);
+            CODE(drasync_alloc(NULL, 32, &v), DRASYNC_ENOREGION);
+        }
+        for (unsigned n = MANY; n-- > 0;) {
+            OK(drasync_delete(r[n]));
+            CODE(drasync_alloc(NULL, 32, &v), DRASYNC_ENOREGION);
+        }
+    }
+}
+
 /* Whatever the answer, nothing may come of it. */
 static void ask(unsigned i)
 {
@@ -168,6 +189,8 @@ int main(int argc, char **argv)
     check_barrier();
     by_ranks();
     by_threads();
+    nowhere();
+    check_barrier();
     OK(drasync_get_stats(&after));
     CHECK(after.regions == before.regions);
     return check_end("stock");

@@ -127,6 +127,40 @@ static void retracts(const struct space *space)
            "what was freed is used before the rest");
 }
 
+/* All objects of a size that @window has left: how many, and the last. */
+static unsigned empty(struct heap_window *window, size_t bytes, char **last)
+{
+    unsigned count = 0;
+    char *ptr;
+
+    while ((ptr = heap_window_alloc(window, bytes))) {
+        *last = ptr;
+        count++;
+    }
+    return count;
+}
+
+static void set_back(const struct space *space, unsigned align)
+{
+    static struct region region;
+    struct heap_window *window = &region.window[0], ready;
+    char *last = NULL, *again = NULL;
+    unsigned count;
+    size_t usable;
+    int err;
+
+    region_open(&region, space, align);
+    REQUIRE(!heap_window_all(&region.context, region.heap, window));
+    count = empty(window, 48, &last);
+    REQUIRE(!heap_usable(&region.context, region.heap, last, &usable));
+    heap_window_reset(window, &ready);
+    err = heap_usable(&region.context, region.heap, last, &usable);
+    tap_ok(err == DRASYNC_EFREED && !heap_window_alloc(window, 48),
+           "a window that is set back has no objects, and gives none");
+    tap_ok(count > 10 && empty(&ready, 48, &again) == count && again == last,
+           "the same ones come again");
+}
+
 static void runs_out(const struct space *space)
 {
     static struct region region;
@@ -227,6 +261,8 @@ int main(void)
     basics(&space, 16);
     basics(&space, 64);
     retracts(&space);
+    set_back(&space, 16);
+    set_back(&space, 64);
     runs_out(&space);
     random_calls(&space, 16);
     random_calls(&space, 64);
