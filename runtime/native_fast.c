@@ -47,6 +47,18 @@ static struct left *left_at(uint64_t address)
 
 _Static_assert(LEFT_SLOTS == 1 << 6, "left_at() keeps 6 bits");
 
+/* What this thread was told of the region at @address, which may be anything;
+ * NULL: nothing. */
+static inline struct left *left_of(uint64_t address)
+{
+    struct left *l;
+
+    if (!mine || !address)
+        return NULL;
+    l = left_at(address);
+    return l->address == address ? l : NULL;
+}
+
 static void add_one(unsigned which)
 {
     atomic_store_explicit(
@@ -167,14 +179,13 @@ static int take_or_wait(struct left *l, uint64_t word, uint64_t deadline_us)
 int native_fast_take(uint64_t address, enum drasync_mode mode,
                      uint64_t deadline_us)
 {
-    struct left *l;
+    struct left *l = left_of(address);
     uint64_t word;
 
-    if (!mine)
+    if (!l)
         return NATIVE_FAST_NOT;
-    l = left_at(address);
     word = l->word;
-    if (l->address != address || !(word & WORD_READ) != (mode == DRASYNC_WRITE))
+    if (!(word & WORD_READ) != (mode == DRASYNC_WRITE))
         return NATIVE_FAST_NOT;
     if (word_state(word) == WORD_FREE &&
         swap(l, &word, word_take(word, runtime.local)))
@@ -184,14 +195,13 @@ int native_fast_take(uint64_t address, enum drasync_mode mode,
 
 bool native_fast_give(uint64_t address)
 {
-    struct left *l;
+    struct left *l = left_of(address);
     uint64_t word, next;
 
-    if (!mine)
+    if (!l)
         return false;
-    l = left_at(address);
     word = l->word;
-    if (l->address != address || !word_held_by(word, runtime.local))
+    if (!word_held_by(word, runtime.local))
         return false;
     passed_give();
     do {
@@ -211,13 +221,10 @@ bool native_fast_give(uint64_t address)
 
 bool native_fast_held(uint64_t address)
 {
-    const struct left *l;
+    const struct left *l = left_of(address);
     uint64_t word;
 
-    if (!mine)
-        return false;
-    l = left_at(address);
-    if (l->address != address)
+    if (!l)
         return false;
     word = atomic_load_explicit(&l->slot->word, memory_order_acquire);
     return word_same(word, l->word) && word_held_by(word, runtime.local);

@@ -140,7 +140,8 @@ static bool write_alone(const struct proto_region *r, int32_t rank)
            !r->pinned && r->busy == 1;
 }
 
-/* Is what @hold pins the newest, and short? */
+/* Is what @hold pins the newest, and short, and is @hold all that its rank has
+ * of it?  (With a hold below, the one above may not be had again.) */
 static bool pins_newest(const struct proto_hold *hold)
 {
     const struct proto_link *link = hold->pins.next;
@@ -151,7 +152,9 @@ static bool pins_newest(const struct proto_hold *hold)
             link; /* the link is its first member */
 
         if (++count > PINS_MAX || !pin->copy ||
-            pin->copy != proto_newest(pin->region))
+            pin->copy != proto_newest(pin->region) ||
+            (pin->region != hold->region &&
+             proto_read_hold(pin->region, hold->rank)))
             return false;
     }
     return true;

@@ -24,6 +24,7 @@ static void told(void)
     struct drasync_stats before, after;
     struct drasync_info a, b, c;
     drasync_region_t r;
+    void *v;
 
     OK(drasync_new_region(&r));
     OK(drasync_get_stats(&before));
@@ -36,6 +37,10 @@ static void told(void)
     OK(drasync_release(r));
     OK(drasync_get_info(r, &b));
     CHECK(b.held_write == 0 && b.version > a.version);
+    CODE(drasync_acquire(NULL, DRASYNC_WRITE), DRASYNC_ENOREGION);
+    CODE(drasync_try_acquire(NULL, DRASYNC_READ), DRASYNC_ENOREGION);
+    CODE(drasync_get_root(NULL, &v), DRASYNC_ENOREGION);
+    CODE(drasync_release(NULL), DRASYNC_ENOREGION);
     for (int i = 0; i < ROUNDS; i++) {
         OK(drasync_acquire(r, DRASYNC_WRITE));
         OK(drasync_release(r));
@@ -90,6 +95,12 @@ static void nested(void)
         CODE(drasync_get_root(below, &v), DRASYNC_ENOTHELD);
         CODE(drasync_set_root(top, NULL), DRASYNC_ENOTHELD);
         CODE(drasync_alloc(below, 8, &v), DRASYNC_ENOTHELD);
+        /* What is above has been given back, and may not be had again yet. */
+        OK(drasync_acquire(top, mode));
+        OK(drasync_acquire(below, mode));
+        OK(drasync_release(top));
+        CODE(drasync_acquire(top, mode), DRASYNC_EORDER);
+        OK(drasync_release(below));
     }
     OK(drasync_delete(top));
 }
