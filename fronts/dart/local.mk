@@ -29,3 +29,4 @@ dartinclude_HEADERS = \
 	include/dash/dart/if/dart_util.h
 
 # Each part's tests: tests/programs/dart_*.c through the interface alone.
+EXTRA_DIST += tests/bats/dart.bash
