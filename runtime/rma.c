@@ -1,6 +1,8 @@
 /* What a front must know of the job, and where memory lies. */
+#include "memory/control.h"
 #include "runtime/native.h"
 #include "runtime/rma_state.h"
+#include "runtime/shared.h"
 
 static struct rma_job job;
 
@@ -43,16 +45,31 @@ int rma_place_of(const void *address, size_t bytes, uint64_t *place_out)
         return DRASYNC_EINVAL;
     if (data == INSIDE)
         return native_place(address, bytes, place_out);
-    *place_out = window == INSIDE ? at - (uintptr_t)job.window
-                                  : RMA_PRIVATE | at;
+    *place_out =
+        window == INSIDE ? at - (uintptr_t)job.window : RMA_PRIVATE | at;
     return 0;
 }
 
 /* --- Start and end ---------------------------------------------------------- */
 
+static int rma_start_leader(void)
+{
+    void *shared;
+    int err =
+        control_alloc_zero(&runtime.space, sizeof(struct rma_shared), &shared);
+
+    if (!err)
+        err = rma_shared_init(shared, control_poison_flag(&runtime.space));
+    if (!err)
+        atomic_store(&runtime.shared->anchors[RUNTIME_ANCHOR_RMA], shared);
+    return err;
+}
+
 static int rma_start(void)
 {
     const struct space *space = &runtime.space;
+
+    rma_shared = atomic_load(&runtime.shared->anchors[RUNTIME_ANCHOR_RMA]);
 
     job = (struct rma_job){
         .rank = runtime.rank,
@@ -76,5 +93,6 @@ static int rma_start(void)
 
 const struct runtime_module rma_module = {
     .name = "rma",
+    .start_leader = rma_start_leader,
     .start = rma_start,
 };

@@ -1,6 +1,11 @@
 # One-sided access, for fronts in other libraries.
 libdrasync_runtime_la_SOURCES += runtime/rma.c runtime/rma.h \
-	runtime/rma_state.h
+	runtime/rma_apply.c runtime/rma_state.h
+
+check_PROGRAMS += tests/unit/rma_apply.t
+TESTS += tests/unit/rma_apply.t
+tests_unit_rma_apply_t_SOURCES = tests/unit/rma_apply.c
+tests_unit_rma_apply_t_LDADD = libdrasync_runtime.la libdrasync_memory.la
 
 check_PROGRAMS += tests/programs/rma_places
 tests_programs_rma_places_SOURCES = tests/programs/rma_places.c \
