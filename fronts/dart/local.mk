@@ -30,3 +30,5 @@ dartinclude_HEADERS = \
 
 # Each part's tests: tests/programs/dart_*.c through the interface alone.
 EXTRA_DIST += tests/bats/dart.bash
+TESTS += tests/bats/dart_headers.bats
+EXTRA_DIST += tests/bats/dart_headers.bats

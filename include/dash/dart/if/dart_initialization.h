@@ -1,20 +1,54 @@
-/* dart_initialization.h - the DART interface. */
+/*
+ * dart_initialization.h - start and end of DART in a process.
+ */
 #ifndef DART_INITIALIZATION_H_INCLUDED
 #define DART_INITIALIZATION_H_INCLUDED
+
 #include <stdbool.h>
+
 #include <dash/dart/if/dart_types.h>
 #include <dash/dart/if/dart_util.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/*
+ * Start DART.  Collective over MPI_COMM_WORLD; one thread.  MPI is started too
+ * if nobody has, and then ends with the process.  May be called again after
+ * dart_exit(), any number of times.  @argc and @argv are not changed, and may
+ * be NULL.
+ *   DART_ERR_OTHER  DART runs already; MPI was finalized; several nodes, and
+ *                   MPI does not give MPI_THREAD_MULTIPLE
+ *   DART_ERR_NOMEM
+ */
 dart_ret_t dart_init(int *argc, char ***argv) DART_NOTHROW;
+
+/*
+ * The same, and *thread_safety becomes DART_THREAD_MULTIPLE if MPI gave the
+ * program MPI_THREAD_MULTIPLE, else DART_THREAD_SINGLE.  It is not read.
+ *   DART_ERR_INVAL  @thread_safety is NULL
+ */
 dart_ret_t
 dart_init_thread(int *argc, char ***argv,
                  dart_thread_support_level_t *thread_safety) DART_NOTHROW;
-dart_ret_t dart_exit() DART_NOTHROW;
-bool dart_initialized() DART_NOTHROW;
+
+/*
+ * End DART.  Collective over MPI_COMM_WORLD; one thread.  Memory, teams and
+ * locks that are left end with it; operations that are under way must have been
+ * completed.  MPI goes on, and is the program's to finalize if the program
+ * started it.
+ */
+dart_ret_t dart_exit(void) DART_NOTHROW;
+
+/* Is this process between dart_init() and dart_exit()? */
+bool dart_initialized(void) DART_NOTHROW;
+
+/* End the job at once with this exit status, by MPI_Abort where MPI runs. */
 void dart_abort(int errorcode) __attribute__((noreturn));
+
 #ifdef __cplusplus
 }
 #endif
-#endif
+
+#endif /* DART_INITIALIZATION_H_INCLUDED */

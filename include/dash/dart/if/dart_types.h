@@ -1,27 +1,53 @@
-/* dart_types.h - the DART interface. */
+/*
+ * dart_types.h - results, operations, data types and units of the interface,
+ * and what describes where units run.
+ *
+ * Numbers and layouts are those that DASH and programs for DART were compiled
+ * with.
+ */
 #ifndef DART_TYPES_H_INCLUDED
 #define DART_TYPES_H_INCLUDED
-#include <stdlib.h>
-#include <stdint.h>
-#include <stdbool.h>
+
 #include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* --- Results ------------------------------------------------------------- */
+
+/*
+ * What calls return.  Any may return DART_ERR_NOTINIT, DART_ERR_OTHER and, if
+ * it makes something, DART_ERR_NOMEM; headers name the others.
+ */
 typedef enum {
     DART_OK = 0,
-    DART_PENDING = 1,
-    DART_ERR_INVAL = 2,
-    DART_ERR_NOTFOUND = 3,
-    DART_ERR_NOTINIT = 4,
-    DART_ERR_NOMEM = 5,
-    DART_ERR_OTHER = 999
+    DART_PENDING = 1,      /* no call returns it */
+    DART_ERR_INVAL = 2,    /* an argument is not valid */
+    DART_ERR_NOTFOUND = 3, /* there is none */
+    DART_ERR_NOTINIT = 4,  /* before dart_init() or after dart_exit() */
+    DART_ERR_NOMEM = 5,    /* no memory, addresses or numbers are left */
+    DART_ERR_OTHER = 999   /* a unit of the job died, or MPI failed */
 } dart_ret_t;
+
+/* For dart_abort() and the program's end. */
 enum {
     DART_EXIT_SUCCESS = EXIT_SUCCESS,
     DART_EXIT_ABORT = EXIT_FAILURE,
     DART_EXIT_ASSERT = -6
 };
+
+/* --- Operations ---------------------------------------------------------- */
+
+/*
+ * Of reductions and atomic operations.  MIN, MAX, SUM, PROD: all basic types. 
+ * The bitwise (B) and logical (L) ones: integers.  REPLACE and NO_OP: all
+ * types, in atomic operations only.  MINMAX: reductions only; the elements come
+ * in pairs of the least and the greatest.
+ */
 enum {
     DART_OP_UNDEFINED = 0,
     DART_OP_MIN,
@@ -39,10 +65,19 @@ enum {
     DART_OP_NO_OP,
     DART_OP_LAST
 };
+
+/* One of these, or what dart_op_create() gave. */
 typedef uintptr_t dart_operation_t;
+
+/* Places in a pair of DART_OP_MINMAX. */
 #define DART_OP_MINMAX_MIN 0
 #define DART_OP_MINMAX_MAX 1
+
+/* --- Data types ---------------------------------------------------------- */
+
+/* One of these, or what dart_type_create_*() gave. */
 typedef intptr_t dart_datatype_t;
+
 #define DART_TYPE_UNDEFINED   (dart_datatype_t)(0)
 #define DART_TYPE_BYTE        (dart_datatype_t)(1)
 #define DART_TYPE_SHORT       (dart_datatype_t)(2)
@@ -56,6 +91,8 @@ typedef intptr_t dart_datatype_t;
 #define DART_TYPE_DOUBLE      (dart_datatype_t)(10)
 #define DART_TYPE_LONG_DOUBLE (dart_datatype_t)(11)
 #define DART_TYPE_LAST        (dart_datatype_t)(12)
+
+/* That of size_t. */
 #if (UINT32_MAX == SIZE_MAX)
 #define DART_TYPE_SIZET DART_TYPE_ULONG
 #elif (UINT64_MAX == SIZE_MAX)
@@ -63,8 +100,14 @@ typedef intptr_t dart_datatype_t;
 #else
 #error "Cannot determine DART type for size_t!"
 #endif
+
+/* --- Units and teams ----------------------------------------------------- */
+
 typedef int32_t dart_unit_t;
+
 #define DART_UNDEFINED_UNIT_ID ((dart_unit_t)(-1))
+
+/* A unit's number in DART_TEAM_ALL. */
 typedef struct dart_global_unit {
 #ifdef __cplusplus
     constexpr dart_global_unit() : id(DART_UNDEFINED_UNIT_ID)
@@ -76,6 +119,8 @@ typedef struct dart_global_unit {
 #endif
     dart_unit_t id;
 } dart_global_unit_t;
+
+/* A unit's number in a team. */
 typedef struct dart_local_unit {
 #ifdef __cplusplus
     constexpr dart_local_unit() : id(DART_UNDEFINED_UNIT_ID)
@@ -87,27 +132,36 @@ typedef struct dart_local_unit {
 #endif
     dart_unit_t id;
 } dart_team_unit_t;
+
 static inline dart_team_unit_t dart_create_team_unit(dart_unit_t unit)
 {
     dart_team_unit_t tmp = {unit};
     return tmp;
 }
+
 #define DART_TEAM_UNIT_ID(__u) (dart_create_team_unit(__u))
+
 static inline dart_global_unit_t dart_create_global_unit(dart_unit_t unit)
 {
     dart_global_unit_t tmp = {unit};
     return tmp;
 }
+
 #define DART_GLOBAL_UNIT_ID(__u)    (dart_create_global_unit(__u))
 #define DART_UNDEFINED_TEAM_UNIT_ID DART_TEAM_UNIT_ID(DART_UNDEFINED_UNIT_ID)
 #define DART_UNDEFINED_GLOBAL_UNIT_ID \
     DART_GLOBAL_UNIT_ID(DART_UNDEFINED_UNIT_ID)
+
 typedef int16_t dart_team_t;
+
 #define DART_UNDEFINED_TEAM_ID ((dart_team_t)(-1))
+
+/* May several threads of a unit call DART at a time? */
 typedef enum {
     DART_THREAD_SINGLE = 0,
     DART_THREAD_MULTIPLE = 10
 } dart_thread_support_level_t;
+
 typedef enum {
     DART_LOCALITY_SCOPE_UNDEFINED = -1,
     DART_LOCALITY_SCOPE_GLOBAL = 0,
@@ -194,24 +248,78 @@ typedef struct {
     dart_hwinfo_t hwinfo;
     char domain_tag[DART_LOCALITY_DOMAIN_TAG_MAX_SIZE];
 } dart_unit_locality_t;
+
+/* --- Settings ------------------------------------------------------------ */
+
 typedef struct {
-    int log_enabled;
+    int log_enabled; /* not 0: a call that fails says why, on stderr */
 } dart_config_t;
+
+/* --- Types and operations of the program's own --------------------------- */
+
+/*
+ * Blocks of @blocklen elements, each beginning @stride elements after the one
+ * before.  A transfer of it moves a multiple of @blocklen elements.
+ *   DART_ERR_INVAL  @basetype is not basic or custom; @blocklen is 0 or more
+ *                   than an int holds; @stride is less than @blocklen; NULL
+ * Types are this unit's; they end with dart_type_destroy() or dart_exit().  On
+ * error *newtype is DART_TYPE_UNDEFINED.
+ */
 dart_ret_t dart_type_create_strided(dart_datatype_t basetype, size_t stride,
                                     size_t blocklen, dart_datatype_t *newtype);
+
+/*
+ * @count blocks, of blocklen[i] elements that begin offset[i] elements after
+ * the address.  A transfer of it moves a multiple of the sum of the lengths; a
+ * second one begins where the first one's last element ends.  The arrays are
+ * copied.
+ *   DART_ERR_INVAL  @basetype is not basic or custom; no elements; more than
+ *                   memory can hold; NULL
+ */
 dart_ret_t dart_type_create_indexed(dart_datatype_t basetype, size_t count,
                                     const size_t blocklen[],
                                     const size_t offset[],
                                     dart_datatype_t *newtype);
+
+/*
+ * Elements of @num_bytes bytes, whatever they are: to be moved, and reduced by
+ * operations made for them.
+ *   DART_ERR_INVAL  0 bytes, more than an int holds, or NULL
+ */
 dart_ret_t dart_type_create_custom(size_t num_bytes, dart_datatype_t *newtype);
+
+/*
+ * End a type; transfers that are under way are not touched.  *dart_type becomes
+ * DART_TYPE_UNDEFINED.
+ *   DART_ERR_INVAL  NULL, a predefined one, or none
+ */
 dart_ret_t dart_type_destroy(dart_datatype_t *dart_type);
+
+/* inoutvec[i] = invec[i] op inoutvec[i], for @len elements; @user_data is that
+ * of dart_op_create().  It must not call DART. */
 typedef void (*dart_operator_t)(const void *invec, void *inoutvec, size_t len,
                                 void *user_data);
+
+/*
+ * An operation for reductions of @dtype, which is basic or custom.  It is
+ * associative, and commutative if @commute.  @userdata stays the caller's. 
+ * With @dtype_is_tmp the type is used for this operation only.
+ *   DART_ERR_INVAL  no such type, or NULL (but for @userdata)
+ * Ends with dart_op_destroy() or dart_exit().  On error *new_op is
+ * DART_OP_UNDEFINED.
+ */
 dart_ret_t dart_op_create(dart_operator_t op, void *userdata, bool commute,
                           dart_datatype_t dtype, bool dtype_is_tmp,
                           dart_operation_t *new_op);
+
+/*
+ * End an operation; *op becomes DART_OP_UNDEFINED.
+ *   DART_ERR_INVAL  NULL, a predefined one, or none
+ */
 dart_ret_t dart_op_destroy(dart_operation_t *op);
+
 #ifdef __cplusplus
 }
 #endif
-#endif
+
+#endif /* DART_TYPES_H_INCLUDED */
