@@ -19,30 +19,21 @@ static int stripe_of(uint64_t tree)
 _Static_assert(NATIVE_STRIPES == 1 << 5, "stripe_of() keeps 5 bits");
 _Static_assert(NATIVE_STRIPES <= RUNTIME_TREE_LOCKS, "as many locks");
 
-/* Read without a lock: may be anything that was true at some time. */
+/* A record that is about to be another region's has no tree as yet. */
+#define NO_TREE UINT64_MAX
+
+/* The tree that @region, the record of @address, is in; without a record, the
+ * one that it would be the root of.  Read without a lock: may be anything that
+ * was true at some time. */
 __attribute__((no_sanitize("thread"))) static uint64_t
-tree_guess(const struct proto_region *region, uint64_t address)
+tree_of(const struct proto_region *region, uint64_t address)
 {
     const struct proto_region *root;
 
     if (!region)
         return address;
     root = *(struct proto_region *const volatile *)&region->root;
-    return root ? *(const volatile uint64_t *)&root->address : address;
-}
-
-/* With the lock of the tree at @guess: does @region, if any, belong to that?
- * If not another lock guards it, and it may be about to be another region's
- * record, without a tree as yet. */
-__attribute__((no_sanitize("thread"))) static bool
-is_in_tree(const struct proto_region *region, uint64_t guess)
-{
-    const struct proto_region *root;
-
-    if (!region)
-        return true;
-    root = *(struct proto_region *const volatile *)&region->root;
-    return root && *(const volatile uint64_t *)&root->address == guess;
+    return root ? *(const volatile uint64_t *)&root->address : NO_TREE;
 }
 
 int native_lock_for(enum native_for what, uint64_t address,
@@ -50,14 +41,16 @@ int native_lock_for(enum native_for what, uint64_t address,
 {
     for (;;) {
         struct proto_region *region = native_find(address);
-        uint64_t guess = tree_guess(region, address);
+        uint64_t guess = tree_of(region, address);
         int stripe = stripe_of(guess);
         int err = lock_take(&runtime.shared->trees[stripe]);
 
         if (err)
             return err;
         tree->region = native_find(address);
-        if (tree->region == region && is_in_tree(region, guess)) {
+        /* With another tree, or none, another lock guards it. */
+        if (tree->region == region && guess != NO_TREE &&
+            tree_of(region, address) == guess) {
             tree->stripe = stripe;
             native_pool_use(stripe);
             if (native.shared->fast[stripe].used)
@@ -80,7 +73,7 @@ struct proto_region *native_find_in(const struct native_tree *tree,
     struct proto_region *region = native_find(address);
 
     return tree->stripe < 0 ||
-                   stripe_of(tree_guess(region, address)) == tree->stripe
+                   stripe_of(tree_of(region, address)) == tree->stripe
                ? region
                : NULL;
 }

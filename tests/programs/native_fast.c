@@ -10,7 +10,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <unistd.h>
 
 #include "native_pair.h"
 
@@ -367,7 +366,8 @@ static void in_time(void)
         OK(drasync_delete(r));
 }
 
-/* Two ranks hand a region on; the others only want it now and then. */
+/* Two ranks hand a region on; the others only want it now and then: when the
+ * first one lets them know that it has had it many times since. */
 static void third(void)
 {
     drasync_region_t r = shared_region(NULL);
@@ -375,11 +375,14 @@ static void third(void)
     uint64_t seen = 0;
 
     check_barrier();
-    if (check_rank < 2) {
-        many(r, p, 20 * ROUNDS);
-    } else {
-        for (int i = 0; i < 20; i++) {
-            usleep(200);
+    for (int i = 0; i < 20; i++) {
+        if (check_rank < 2)
+            many(r, p, ROUNDS);
+        for (int to = 2; check_rank == 0 && to < check_ranks; to++)
+            MPI_Send(NULL, 0, MPI_BYTE, to, 0, MPI_COMM_WORLD);
+        if (check_rank >= 2) {
+            MPI_Recv(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
             many(r, p, 1);
         }
     }

@@ -80,6 +80,16 @@ static uint64_t received(void)
     return stats.bytes_received;
 }
 
+/* What one rank has written before it came here, all see. */
+static void seen_by_all(drasync_region_t r, uint64_t round)
+{
+    check_barrier();
+    OK(drasync_acquire(r, DRASYNC_READ));
+    verify(r, round);
+    OK(drasync_release(r));
+    check_barrier();
+}
+
 /* Rank @writer changes @times blocks and adds @more; the others read. */
 static void round_of(drasync_region_t r, uint64_t round, int writer,
                      uint32_t times, uint32_t more)
@@ -98,11 +108,7 @@ static void round_of(drasync_region_t r, uint64_t round, int writer,
     grow(r, h, more);
     if (mine)
         OK(drasync_release(r));
-    check_barrier();
-    OK(drasync_acquire(r, DRASYNC_READ));
-    verify(r, round);
-    OK(drasync_release(r));
-    check_barrier();
+    seen_by_all(r, round);
 }
 
 /* A reader keeps the old version while the others get the new one. */
@@ -144,11 +150,7 @@ static void nothing_written(drasync_region_t r, uint64_t round)
             OK(drasync_acquire(r, DRASYNC_WRITE));
             OK(drasync_release(r));
         }
-        check_barrier();
-        OK(drasync_acquire(r, DRASYNC_READ));
-        verify(r, round);
-        OK(drasync_release(r));
-        check_barrier();
+        seen_by_all(r, round);
     }
 }
 
