@@ -13,39 +13,53 @@
 #include "runtime/rma.h"
 
 enum type_kind {
+    TYPE_FREED,
     TYPE_BASIC,   /* and custom: @bytes in one piece */
     TYPE_STRIDED, /* blocks of @blocklen elements, @stride elements apart */
     TYPE_INDEXED, /* @blocks blocks, each with a length and an offset */
 };
 
+/*
+ * Programs count in elements of the base type: of a strided or indexed type
+ * they name a multiple of @elements.
+ */
 struct type {
     enum type_kind kind;
-    dart_datatype_t base;    /* of a basic type: itself */
-    size_t bytes;            /* of one element of the base type */
-    size_t elements;         /* base elements in one of this type; basic: 1 */
-    MPI_Datatype mpi;        /* strided: of one block with its gap, resized */
-    size_t stride, blocklen; /* strided */
-    size_t blocks;           /* indexed */
+    dart_datatype_t base; /* of a basic type, or a custom one: itself */
+    size_t bytes;         /* of one element of the base type */
+    size_t elements;      /* base elements in one of this type; basic: 1 */
+    size_t extent_bytes;  /* from one of this type to the next */
+    MPI_Datatype mpi;     /* one of this type (strided: a block and its gap) */
+    size_t stride, blocklen;         /* strided; blocklen <= stride */
+    size_t blocks;                   /* indexed */
     const size_t *lengths, *offsets; /* indexed, in base elements */
 };
 
-extern const struct type types_basic[];
+extern struct type types_basic[];
 
-/* NULL: not a type.  Predefined ones are small numbers, others are pointers. */
+/* NULL: not a type, or one that was destroyed.  Predefined ones are small
+ * numbers, others are pointers to memory that stays until dart_exit. */
 static inline const struct type *type_of(dart_datatype_t dtype)
 {
+    const struct type *type;
+
     if (dtype > DART_TYPE_UNDEFINED && dtype < DART_TYPE_LAST)
         return &types_basic[dtype];
-    return dtype > DART_TYPE_LAST ? (const struct type *)dtype : NULL;
+    if (dtype <= DART_TYPE_LAST)
+        return NULL;
+    type = (const struct type *)dtype;
+    return type->kind == TYPE_FREED ? NULL : type;
+}
+
+/* Elements in one piece: basic or custom. */
+static inline bool type_in_one_piece(const struct type *type)
+{
+    return type && type->kind == TYPE_BASIC;
 }
 
 /* For atomic operations: false if there are none on that type, that operation. */
 bool type_rma(dart_datatype_t dtype, enum rma_type *out);
 bool op_rma(dart_operation_t op, enum rma_op *out);
-
-/* For reductions of @dtype; MPI_OP_NULL: none.  DART_OP_MINMAX and the program's
- * own included. */
-MPI_Op op_mpi(dart_operation_t op, dart_datatype_t dtype);
 
 dart_ret_t types_start(void);
 void types_stop(void);

@@ -1,0 +1,206 @@
+/* The table of teams, DART_TEAM_ALL, and who is who in a team. */
+#include "fronts/dart/team.h"
+
+#include <stdlib.h>
+
+#include "fronts/dart/front.h"
+#include "fronts/dart/team_make.h"
+
+struct team *team_table[TEAMS_MAX];
+
+dart_unit_t team_unit_of(const struct team *team, int rank)
+{
+    int low = 0, high = team->size;
+
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (team->units[middle] < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < team->size && team->units[low] == rank
+               ? low
+               : DART_UNDEFINED_UNIT_ID;
+}
+
+dart_ret_t team_agree(const struct team *team, dart_ret_t mine)
+{
+    int worst = (int)mine;
+
+    if (MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, team->comm))
+        return DART_ERR_OTHER;
+    return (dart_ret_t)worst;
+}
+
+dart_ret_t team_get(const char *what, dart_team_t id, struct team **out)
+{
+    *out = NULL;
+    if (!front_up)
+        return front_fail(DART_ERR_NOTINIT, "%s: DART does not run", what);
+    *out = team_find(id);
+    if (!*out)
+        return front_fail(DART_ERR_INVAL,
+                          "%s: there is no team %d, or this unit is not in it",
+                          what, (int)id);
+    return DART_OK;
+}
+
+struct team *team_new(struct roster *roster, struct team_comm *comm)
+{
+    struct team *team = calloc(1, sizeof(*team));
+
+    if (!team)
+        return NULL;
+    team->roster = roster;
+    team->shared_comm = comm;
+    team->comm = comm->comm;
+    team->size = roster->size;
+    team->units = roster->units;
+    team->me = team_unit_of(team, front_job->rank);
+    team->one_node = true;
+    for (int i = 0; i < team->size && team->one_node; i++)
+        team->one_node = front_job->node_of[team->units[i]] == front_job->node;
+    return team;
+}
+
+void team_drop(struct team *team)
+{
+    team_table[team->id] = NULL;
+    roster_comm_drop(team->roster, team->shared_comm);
+    roster_drop(team->roster);
+    free(team);
+}
+
+static struct roster *roster_of_all(void)
+{
+    int ranks = front_job->ranks;
+    dart_unit_t *units = malloc((size_t)ranks * sizeof(*units));
+    struct roster *roster;
+
+    if (!units)
+        return NULL;
+    for (int i = 0; i < ranks; i++)
+        units[i] = i;
+    roster = roster_take(units, ranks);
+    free(units);
+    return roster;
+}
+
+/* The communicator comes first: without it nothing can be agreed. */
+dart_ret_t team_start(void)
+{
+    struct team_comm *comm = calloc(1, sizeof(*comm));
+    struct roster *roster = roster_of_all();
+    struct team *team = NULL;
+    MPI_Comm world;
+    int bad;
+
+    if (MPI_Comm_dup(MPI_COMM_WORLD, &world))
+        goto fail;
+    MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
+    if (comm && roster) {
+        comm->comm = world;
+        team = team_new(roster, comm);
+    }
+    bad = !team;
+    if (MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_MAX, world))
+        bad = 1;
+    if (!bad) {
+        comm->made_for = DART_TEAM_ALL;
+        roster_comm_add(roster, comm);
+        team->id = DART_TEAM_ALL;
+        team_table[DART_TEAM_ALL] = team;
+        return DART_OK;
+    }
+    MPI_Comm_free(&world);
+fail:
+    free(team);
+    if (roster)
+        roster_drop(roster);
+    free(comm);
+    return DART_ERR_NOMEM;
+}
+
+void team_stop(void)
+{
+    for (int id = TEAMS_MAX - 1; id >= 0; id--) {
+        if (team_table[id])
+            team_drop(team_table[id]);
+    }
+}
+
+dart_ret_t dart_team_myid(dart_team_t teamid, dart_team_unit_t *myid)
+{
+    struct team *team;
+    dart_ret_t ret = team_get("dart_team_myid", teamid, &team);
+
+    if (!myid)
+        return front_fail(DART_ERR_INVAL, "dart_team_myid: NULL");
+    myid->id = ret ? DART_UNDEFINED_UNIT_ID : team->me;
+    return ret;
+}
+
+dart_ret_t dart_team_size(dart_team_t teamid, size_t *size)
+{
+    struct team *team;
+    dart_ret_t ret = team_get("dart_team_size", teamid, &team);
+
+    if (!size)
+        return front_fail(DART_ERR_INVAL, "dart_team_size: NULL");
+    *size = ret ? 0 : (size_t)team->size;
+    return ret;
+}
+
+dart_ret_t dart_myid(dart_global_unit_t *myid)
+{
+    if (!myid)
+        return front_fail(DART_ERR_INVAL, "dart_myid: NULL");
+    myid->id = front_up ? front_job->rank : DART_UNDEFINED_UNIT_ID;
+    return front_up ? DART_OK
+                    : front_fail(DART_ERR_NOTINIT,
+                                 "dart_myid: DART does not run");
+}
+
+dart_ret_t dart_size(size_t *size)
+{
+    return dart_team_size(DART_TEAM_ALL, size);
+}
+
+dart_ret_t dart_team_unit_l2g(dart_team_t teamid, dart_team_unit_t localid,
+                              dart_global_unit_t *globalid)
+{
+    struct team *team;
+    dart_ret_t ret = team_get("dart_team_unit_l2g", teamid, &team);
+
+    if (!globalid)
+        return front_fail(DART_ERR_INVAL, "dart_team_unit_l2g: NULL");
+    globalid->id = DART_UNDEFINED_UNIT_ID;
+    if (ret)
+        return ret;
+    if (localid.id < 0 || localid.id >= team->size)
+        return front_fail(DART_ERR_INVAL,
+                          "dart_team_unit_l2g: team %d has no unit %d",
+                          (int)teamid, (int)localid.id);
+    globalid->id = team_rank(team, localid.id);
+    return DART_OK;
+}
+
+dart_ret_t dart_team_unit_g2l(dart_team_t teamid, dart_global_unit_t globalid,
+                              dart_team_unit_t *localid)
+{
+    struct team *team;
+    dart_ret_t ret = team_get("dart_team_unit_g2l", teamid, &team);
+
+    if (!localid)
+        return front_fail(DART_ERR_INVAL, "dart_team_unit_g2l: NULL");
+    localid->id = DART_UNDEFINED_UNIT_ID;
+    if (ret)
+        return ret;
+    if (globalid.id < 0 || globalid.id >= front_job->ranks)
+        return front_fail(DART_ERR_INVAL,
+                          "dart_team_unit_g2l: the job has no unit %d",
+                          (int)globalid.id);
+    localid->id = team_unit_of(team, globalid.id);
+    return DART_OK;
+}

@@ -1,0 +1,115 @@
+/*
+ * dart_init [own]: start and end, many times in one process; with `own` the
+ * program starts MPI itself.  Everything goes through the interface alone.
+ */
+#undef NDEBUG
+#include <assert.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "dash/dart/if/dart.h"
+
+#define TIMES 300
+
+static void not_up(void)
+{
+    dart_global_unit_t unit = {5};
+    dart_team_unit_t local = {5};
+    dart_datatype_t type = DART_TYPE_INT;
+    size_t size = 7;
+
+    assert(!dart_initialized());
+    assert(dart_exit() == DART_ERR_NOTINIT);
+    assert(dart_myid(&unit) == DART_ERR_NOTINIT);
+    assert(unit.id == DART_UNDEFINED_UNIT_ID);
+    assert(dart_size(&size) == DART_ERR_NOTINIT && size == 0);
+    assert(dart_team_myid(DART_TEAM_ALL, &local) == DART_ERR_NOTINIT);
+    assert(dart_type_create_custom(8, &type) == DART_ERR_NOTINIT);
+    assert(type == DART_TYPE_UNDEFINED);
+}
+
+/* Resident kilobytes. */
+static long memory_kb(void)
+{
+    char line[256];
+    long kb = 0;
+    FILE *f = fopen("/proc/self/status", "r");
+
+    assert(f);
+    while (fgets(line, sizeof(line), f)) {
+        if (sscanf(line, "VmRSS: %ld", &kb) == 1)
+            break;
+    }
+    fclose(f);
+    return kb;
+}
+
+static void once(int i)
+{
+    dart_thread_support_level_t level;
+    dart_global_unit_t unit;
+    dart_datatype_t left;
+    size_t size;
+    int rank, ranks, provided;
+
+    if (i % 2) {
+        assert(dart_init(NULL, NULL) == DART_OK);
+    } else {
+        assert(dart_init_thread(NULL, NULL, &level) == DART_OK);
+        MPI_Query_thread(&provided);
+        assert((level == DART_THREAD_MULTIPLE) ==
+               (provided == MPI_THREAD_MULTIPLE));
+    }
+    assert(dart_initialized());
+    assert(dart_init(NULL, NULL) == DART_ERR_OTHER);
+    assert(dart_init_thread(NULL, NULL, &level) == DART_ERR_OTHER);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    assert(dart_myid(&unit) == DART_OK && unit.id == rank);
+    assert(dart_size(&size) == DART_OK && (int)size == ranks);
+    /* What the program leaves goes with dart_exit. */
+    assert(dart_type_create_custom(24, &left) == DART_OK);
+    assert(dart_exit() == DART_OK);
+    assert(dart_type_destroy(&left) == DART_ERR_NOTINIT);
+}
+
+int main(int argc, char **argv)
+{
+    bool own = argc > 1 && !strcmp(argv[1], "own");
+    dart_thread_support_level_t level;
+    dart_config_t *config;
+    int rank, up, over, provided;
+    long warm = 0;
+
+    dart_config(&config);
+    config->log_enabled = 0;
+    if (own)
+        MPI_Init_thread(&argc, &argv, MPI_THREAD_SINGLE, &provided);
+    not_up();
+    assert(dart_init_thread(NULL, NULL, NULL) == DART_ERR_INVAL);
+    for (int i = 0; i < TIMES; i++) {
+        once(i);
+        not_up();
+        if (i == TIMES / 3)
+            warm = memory_kb();
+    }
+    /* A leak of 10 KiB each time would show. */
+    assert(memory_kb() < warm + TIMES * 2 / 3 * 10);
+    MPI_Initialized(&up);
+    MPI_Finalized(&over);
+    assert(up && !over);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (own) {
+        /* It asked for less than we did. */
+        assert(dart_init_thread(NULL, NULL, &level) == DART_OK);
+        assert(level == DART_THREAD_SINGLE);
+        assert(dart_exit() == DART_OK);
+        MPI_Finalize();
+        assert(dart_init(NULL, NULL) == DART_ERR_OTHER);
+        assert(!dart_initialized());
+    }
+    if (rank == 0)
+        printf("ok\n");
+    return 0;
+}
