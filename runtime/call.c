@@ -80,9 +80,19 @@ static int send_with_head(int node, uint32_t kind, const struct call_head *head,
     return err;
 }
 
-int runtime_call(int node, uint32_t kind, const void *request,
-                 size_t request_bytes, void *reply, size_t reply_max,
-                 size_t *reply_bytes_out)
+static int wait_for_reply(struct waiter *waiter, bool helping, int *result_out)
+{
+    if (helping)
+        return runtime_wait_remote(waiter, WAIT_FOREVER, result_out);
+    runtime_remote_wait(1);
+    int err = waiter_wait(waiter, WAIT_FOREVER, result_out);
+    runtime_remote_wait(-1);
+    return err;
+}
+
+static int call(int node, uint32_t kind, const void *request,
+                size_t request_bytes, void *reply, size_t reply_max,
+                size_t *reply_bytes_out, bool helping)
 {
     struct runtime_call_slot *slot;
     struct call_head head = {0};
@@ -102,9 +112,7 @@ int runtime_call(int node, uint32_t kind, const void *request,
         return err;
     }
 
-    runtime_remote_wait(1);
-    err = waiter_wait(&slot->waiter, WAIT_FOREVER, &result);
-    runtime_remote_wait(-1);
+    err = wait_for_reply(&slot->waiter, helping, &result);
     if (err)
         return err; /* poisoned; the slot is not used again */
     if (reply_bytes_out)
@@ -115,6 +123,22 @@ int runtime_call(int node, uint32_t kind, const void *request,
         memcpy(reply, slot->reply, slot->reply_bytes);
     give_slot(slot);
     return result;
+}
+
+int runtime_call(int node, uint32_t kind, const void *request,
+                 size_t request_bytes, void *reply, size_t reply_max,
+                 size_t *reply_bytes_out)
+{
+    return call(node, kind, request, request_bytes, reply, reply_max,
+                reply_bytes_out, false);
+}
+
+int runtime_call_helping(int node, uint32_t kind, const void *request,
+                         size_t request_bytes, void *reply, size_t reply_max,
+                         size_t *reply_bytes_out)
+{
+    return call(node, kind, request, request_bytes, reply, reply_max,
+                reply_bytes_out, true);
 }
 
 int runtime_reply(const struct runtime_caller *caller, int result,

@@ -22,6 +22,9 @@ enum runtime_kind {
     /* Names and other small services. */
     RUNTIME_KIND_NAMES = 96,
 
+    /* One-sided access. */
+    RUNTIME_KIND_RMA = 112,
+
     RUNTIME_KINDS_MAX = 128,
 };
 

@@ -234,7 +234,7 @@ static void give_turns(void)
     pthread_mutex_unlock(&turns);
 }
 
-static void short_slice(void)
+void progress_short_slice(void)
 {
     struct {
         uint32_t size, policy;
@@ -260,7 +260,7 @@ static void *progress_main(void *unused)
     limit_reserve_enter();
     prctl(PR_SET_NAME, "drasync");
     prctl(PR_SET_TIMERSLACK, 1000UL);
-    short_slice();
+    progress_short_slice();
     note_active(now);
     while (!over) {
         if (!take_turns())

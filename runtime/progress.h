@@ -59,4 +59,7 @@ bool progress_send(const struct runtime_message *message, int *err_out);
  */
 void progress_help(const struct waiter *waiter, uint64_t deadline_us);
 
+/* Let this thread have the core soon after it wakes, where the kernel can. */
+void progress_short_slice(void);
+
 #endif /* DRASYNC_RUNTIME_PROGRESS_H */

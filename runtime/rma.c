@@ -11,6 +11,15 @@ int rma_enter(void)
     return runtime_enter();
 }
 
+int rma_running(void)
+{
+    int state = atomic_load(&runtime.state);
+
+    return state == RUNTIME_IDLE || state == RUNTIME_STARTING
+               ? DRASYNC_ENOTREADY
+               : runtime_enter();
+}
+
 const struct rma_job *rma_job(void)
 {
     return &job;
@@ -61,6 +70,9 @@ static int rma_start_leader(void)
     if (!err)
         err = rma_shared_init(shared, control_poison_flag(&runtime.space));
     if (!err)
+        err = rma_peers_init(shared, runtime.locals,
+                             control_poison_flag(&runtime.space));
+    if (!err)
         atomic_store(&runtime.shared->anchors[RUNTIME_ANCHOR_RMA], shared);
     return err;
 }
@@ -88,11 +100,20 @@ static int rma_start(void)
         .data = space->base,
         .data_bytes = space->layout.data_bytes,
     };
-    return 0;
+    rma_wire_start();
+    return rma_data_start();
+}
+
+static void rma_stop(void)
+{
+    rma_data_stop();
+    rma_shared = NULL;
 }
 
 const struct runtime_module rma_module = {
     .name = "rma",
     .start_leader = rma_start_leader,
     .start = rma_start,
+    .quiesce = rma_agent_leave,
+    .stop = rma_stop,
 };

@@ -1,6 +1,7 @@
 # One-sided access, for fronts in other libraries.
 libdrasync_runtime_la_SOURCES += runtime/rma.c runtime/rma.h \
-	runtime/rma_apply.c runtime/rma_state.h
+	runtime/rma_agent.c runtime/rma_apply.c runtime/rma_data.c \
+	runtime/rma_ranges.c runtime/rma_state.h runtime/rma_wire.c
 
 check_PROGRAMS += tests/unit/rma_apply.t
 TESTS += tests/unit/rma_apply.t
@@ -13,6 +14,13 @@ tests_programs_rma_places_SOURCES = tests/programs/rma_places.c \
 tests_programs_rma_places_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_rma_places_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_rma_places_LDADD = libdrasync.la $(MPI_LIBS)
+
+check_PROGRAMS += tests/programs/rma_remote
+tests_programs_rma_remote_SOURCES = tests/programs/rma_remote.c \
+	tests/programs/native_check.h
+tests_programs_rma_remote_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_rma_remote_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_rma_remote_LDADD = libdrasync.la $(MPI_LIBS)
 
 TESTS += tests/bats/rma.bats
 EXTRA_DIST += tests/bats/rma.bats

@@ -170,6 +170,12 @@ int runtime_call(int node, uint32_t kind, const void *request,
                  size_t request_bytes, void *reply, size_t reply_max,
                  size_t *reply_bytes_out);
 
+/* The same for callers that hold no locks and are not in the middle of a step: a
+ * thread of the leader does the progress thread's work meanwhile. */
+int runtime_call_helping(int node, uint32_t kind, const void *request,
+                         size_t request_bytes, void *reply, size_t reply_max,
+                         size_t *reply_bytes_out);
+
 /* Who asked; copy it to answer later. */
 struct runtime_caller {
     int32_t node;

@@ -9,6 +9,7 @@
 #include "runtime/modules.h"
 #include "runtime/outbox.h"
 #include "runtime/progress.h"
+#include "runtime/rma_state.h"
 #include "runtime/shared.h"
 #include "runtime/stats.h"
 
@@ -105,6 +106,7 @@ void stop_alone(void)
     if (!atomic_compare_exchange_strong(&runtime.state, &running,
                                         RUNTIME_STOPPED))
         return;
+    rma_agent_leave();
     progress_abandon();
     atomic_store(&runtime_self()->state, RUNTIME_RANK_EXITED);
 }

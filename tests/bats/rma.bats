@@ -19,3 +19,16 @@ on_all() {
 @test "a place is where a rank sees its memory, whichever frames those are" {
   on_all rma_places
 }
+
+@test "everybody changes, reads and writes everybody's memory" {
+  on_all rma_remote
+}
+
+@test "private memory where the kernel lets no process copy from another" {
+  run mpi 3 "$programs/rma_remote" forbidden
+  if [[ $output == *"cannot forbid"* ]]; then
+    skip "this system has no filters for system calls"
+  fi
+  assert_success
+  assert_line "remote ok ranks=3"
+}
