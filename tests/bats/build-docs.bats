@@ -58,3 +58,21 @@ END
   run diff header manual
   assert_output ""
 }
+
+# The functions of the DART headers, those with their body there too.
+dart_functions() {
+  cat "$abs_top_srcdir"/include/dash/dart/if/*.h |
+    perl -0pe 's{/\*.*?\*/}{}gs; s/^#(.*\\\n)*.*\n//mg' |
+    perl -0ne 'print "$1\n" while
+      /^[a-zA-Z][a-zA-Z_ \n]*?\b(dart_[a-z0-9_]+)\s*\([^;{]*\)[^;{]*[;{]/mg' |
+    grep -v '^dart_create_' | sort -u
+}
+
+@test "dart(7) has every function of the DART headers, and no other" {
+  dart_functions >headers
+  assert [ "$(wc -l <headers)" -gt 100 ]
+  sed -n 's/^\.Fn \(dart_[a-z0-9_]*\)\( ,\)\{0,1\}$/\1/p' \
+    "$abs_top_srcdir/docs/man/dart.7" | sort -u >manual
+  run diff headers manual
+  assert_output ""
+}

@@ -6,7 +6,8 @@ load common
 setup_file() {
   # Make's own variables would tie this make to the one that runs the tests.
   env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -s -C "$abs_top_builddir" \
-    install-exec install-includeHEADERS \
+    install-exec install-includeHEADERS install-dartincludeHEADERS \
+    install-pkgconfigDATA \
     DESTDIR="$BATS_FILE_TMPDIR/dest" >"$BATS_FILE_TMPDIR/install.log" 2>&1 \
     3>&- || {
     cat "$BATS_FILE_TMPDIR/install.log" >&2
@@ -52,6 +53,48 @@ END
   assert_line --partial "$installed/lib/libdrasync_shim.so"
   assert_line --partial "$installed/lib/libdrasync.so"
   refute_output --partial "not found"
+}
+
+@test "an installed wrapper makes DART programs on the installed library" {
+  cat >dart.c <<'END'
+#include <dash/dart/if/dart.h>
+#include <dash/dart/if/dart_locality.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    if (dart_init(&argc, &argv))
+        return 1;
+    puts(dart_initialized() ? "up" : "down");
+    return dart_exit();
+}
+END
+  "$installed/bin/mpicc-drasync" --dart dart.c -o dart
+  run -0 mpi 2 ./dart
+  assert_line up
+  run -0 ldd ./dart
+  assert_line --partial "$installed/lib/libdart-mpi.so"
+  refute_output --partial "not found"
+}
+
+@test "pkg-config builds a DART program on the installed library" {
+  cat >dart.c <<'END'
+#include <dash/dart/if/dart.h>
+int main(int argc, char **argv)
+{
+    return dart_init(&argc, &argv) || dart_exit();
+}
+END
+  local prefix flags
+  # Where configure was told, not where the prefix was moved to.
+  prefix=$(sed -n 's/^prefix=//p' "$installed/lib/pkgconfig/dart-mpi.pc")
+  export PKG_CONFIG_PATH=$installed/lib/pkgconfig
+  flags=$(pkg-config --define-variable=prefix=/the-prefix --cflags --libs dart-mpi)
+  assert_equal "$(xargs -n 1 <<<"$flags" | sort -u)" \
+    "$(printf '%s\n' -I/the-prefix/include -L/the-prefix/lib \
+      -ldart-mpi -ldrasync | sort -u)"
+  "$MPICC" dart.c -o dart "-I$installed/include" "-L$installed/lib" \
+    -ldart-mpi -ldrasync
+  LD_LIBRARY_PATH=$installed/lib run -0 mpi 2 ./dart
 }
 
 @test "an installed wrapper is found through PATH and a symbolic link" {

@@ -193,6 +193,68 @@ END
   assert_line --index 0 --regexp "^mpicxx-drasync \(DRASync\) [0-9.]+$"
   run -0 "$wrap" --help
   assert_line --partial "--legacy-header=FILE"
+  assert_line --partial "--dart"
+}
+
+# A DART program, for both languages.
+dart_hello() {
+  cat <<'END'
+#include <dash/dart/if/dart.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    dart_global_unit_t me;
+    size_t units;
+
+    if (dart_init(&argc, &argv) || dart_myid(&me) || dart_size(&units))
+        dart_abort(1);
+    printf("unit %d of %zu\n", (int)me.id, units);
+    return dart_exit();
+}
+END
+}
+
+@test "--dart makes DART programs of C and C++ that run on their own, on ours" {
+  dart_hello >hello_dart.c
+  dart_hello >hello_dart.cc
+  "$wrap" --dart -Wall -Wextra hello_dart.c -o in_c
+  "$wrapxx" -std=c++11 --dart -Wall -Wextra hello_dart.cc -o in_cxx
+  local program
+  for program in in_c in_cxx; do
+    run -0 needed "./$program"
+    assert_line --index 0 libdart-mpi.so
+    run -0 mpi 2 "./$program"
+    assert_line "unit 0 of 2"
+    assert_line "unit 1 of 2"
+  done
+}
+
+@test "--dart with -c only finds the headers; without it no program is linked to DART" {
+  dart_hello >hello_dart.c
+  "$wrap" --dart -c hello_dart.c -o hello_dart.o
+  run -0 "$wrap" -show hello_dart.o
+  refute_output --partial dart-mpi
+  run -0 "$wrap" --dart -c -show hello_dart.c
+  refute_output --partial dart-mpi
+  "$wrap" hello_dart.o --dart -o hello
+  run -0 mpi 1 ./hello
+  assert_output "unit 0 of 1"
+}
+
+@test "a DART program linked to another library of that name runs on ours" {
+  dart_hello >hello_dart.c
+  mkdir theirs
+  # Their library: it has the names, and does nothing.
+  nm -D --defined-only "$libs/libdart-mpi.so" |
+    sed -n 's/.* T \(dart_.*\)/int \1(void) { return 1; }/p' >theirs.c
+  "${CC:-cc}" -shared -fPIC -Wl,-soname,libdart-mpi.so theirs.c \
+    -o theirs/libdart-mpi.so
+  "$MPICC" -I"$abs_top_srcdir/include" hello_dart.c -o hello \
+    -Ltheirs -ldart-mpi -Wl,-rpath,"$PWD/theirs"
+  run -1 mpi 1 ./hello
+  LD_LIBRARY_PATH=$libs run -0 mpi 2 ./hello
+  assert_line "unit 0 of 2"
+  assert_line "unit 1 of 2"
 }
 
 @test "--legacy-header maps a program's own calls to ours" {

@@ -29,8 +29,8 @@
  *
  * Errors that every call may return are at dart_ret_t (dart_types.h) and not
  * said again.  Where an output is named for the case of an error, it is set so;
- * otherwise outputs are as they were.  With log_enabled of dart_config() a call
- * that fails also says why, in a line on stderr.
+ * otherwise outputs are as they were.  A call that fails also says why, in a
+ * line on stderr, unless log_enabled of dart_config() is 0.
  *
  * docs/dart.md of DRASync says how the interface lies on its regions.
  */

@@ -252,7 +252,7 @@ typedef struct {
 /* --- Settings ------------------------------------------------------------ */
 
 typedef struct {
-    int log_enabled; /* not 0: a call that fails says why, on stderr */
+    int log_enabled; /* 1 at first: a call that fails says why, on stderr */
 } dart_config_t;
 
 /* --- Types and operations of the program's own --------------------------- */
