@@ -26,6 +26,13 @@
 #define PROGRESS_SLEEP_US_WAITED 1000
 #define PROGRESS_SLEEP_US_MAX    10000
 
+/* After progress_serve() it sleeps for no longer than this where sockets do not
+ * wake it, and this long is what they bring taken for one-sided operations: so
+ * long after the last of them, and after the last such call. */
+#define PROGRESS_SERVE_SLEEP_US 50
+#define PROGRESS_SERVE_US       10000
+#define PROGRESS_SERVE_US_MAX   1000000
+
 /* A yield that takes this long means that the core is wanted by others.  That
  * is believed for a while, and longer each time it proves true again: a thread
  * that computes is asked seldom, one that spun at a barrier is soon forgotten.
@@ -64,6 +71,8 @@ static pthread_mutex_t turns = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool turning; /* by this thread */
 static _Atomic uint32_t helped;    /* futex: 1 while a thread helps */
 static _Atomic uint64_t active_us; /* when something last moved */
+static _Atomic uint64_t told_us;   /* progress_serve() was called, or 0; */
+static _Atomic uint64_t serve_us;  /* and until then it matters */
 static uint64_t late_us;           /* since when messages wait; under `turns` */
 static int watch[OUTBOX_WATCH_MAX], watches; /* readable: something may come */
 
@@ -103,6 +112,35 @@ static void sleep_us(uint64_t us, uint64_t since_us)
     vain_since_us = since_us;
 }
 
+void progress_serve(void)
+{
+    uint64_t now = runtime_now_us();
+
+    atomic_store(&told_us, now);
+    atomic_store(&serve_us, now + PROGRESS_SERVE_US);
+}
+
+/*
+ * The same while MPI has one-sided operations to do, which nobody tells us of:
+ * we only see that something woke us, and that is never in vain.
+ */
+static void sleep_serving(uint64_t since_us)
+{
+    struct runtime_outbox *box = &runtime.shared->outbox;
+    uint64_t us = watches ? PROGRESS_SLEEP_US_WAITED : PROGRESS_SERVE_SLEEP_US;
+    uint64_t now;
+
+    atomic_store(&box->asleep, watches ? OUTBOX_SLEEPS : OUTBOX_NAPS);
+    if (atomic_load(&box->head) || atomic_load(&active_us) != since_us) {
+        atomic_store(&box->asleep, OUTBOX_AWAKE);
+    } else if (outbox_sleep(us, watch, watches)) {
+        now = runtime_now_us();
+        note_active(now);
+        if (now - atomic_load(&told_us) < PROGRESS_SERVE_US_MAX)
+            atomic_store(&serve_us, now + PROGRESS_SERVE_US);
+    }
+}
+
 /* Let others have the core.  Did they want it? */
 static bool yield(uint64_t now)
 {
@@ -137,6 +175,10 @@ static void relax(uint64_t now, uint64_t active, bool by)
         wanted_until_us = runtime_now_us() + wanted_us;
         if (wanted_us < PROGRESS_WANTED_US_MAX)
             wanted_us *= 2;
+        return;
+    }
+    if (now < atomic_load(&serve_us)) {
+        sleep_serving(active);
         return;
     }
     if (us < PROGRESS_SLEEP_US_MIN)

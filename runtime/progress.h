@@ -20,6 +20,9 @@
  * waited for, the progress thread takes over within PROGRESS_AWAY_US, at once if
  * anything is under way.
  *
+ * MPI's one-sided operations are no traffic that the thread sees, though it is its
+ * polling that does them; so it is told of them (progress_serve()).
+ *
  * Messages that nobody waits for (late) go with the next one to the same node, or
  * in the progress thread's next turn; not while it sleeps.
  *
@@ -58,6 +61,10 @@ bool progress_send(const struct runtime_message *message, int *err_out);
  * another thread polls already.
  */
 void progress_help(const struct waiter *waiter, uint64_t deadline_us);
+
+/* MPI's one-sided operations are about to come: for some milliseconds the thread
+ * does not sleep long, and listens to sockets all the time.  On that thread. */
+void progress_serve(void);
 
 /* Let this thread have the core soon after it wakes, where the kernel can. */
 void progress_short_slice(void);

@@ -80,6 +80,7 @@ static int rma_start_leader(void)
 static int rma_start(void)
 {
     const struct space *space = &runtime.space;
+    int err;
 
     rma_shared = atomic_load(&runtime.shared->anchors[RUNTIME_ANCHOR_RMA]);
 
@@ -100,13 +101,14 @@ static int rma_start(void)
         .data = space->base,
         .data_bytes = space->layout.data_bytes,
     };
-    rma_wire_start();
-    return rma_data_start();
+    err = rma_wire_start();
+    return err ? err : rma_data_start();
 }
 
 static void rma_stop(void)
 {
     rma_data_stop();
+    rma_wire_stop();
     rma_shared = NULL;
 }
 

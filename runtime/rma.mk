@@ -22,5 +22,12 @@ tests_programs_rma_remote_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_rma_remote_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_rma_remote_LDADD = libdrasync.la $(MPI_LIBS)
 
+check_PROGRAMS += tests/programs/rma_awake
+tests_programs_rma_awake_SOURCES = tests/programs/rma_awake.c \
+	tests/programs/native_check.h
+tests_programs_rma_awake_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_rma_awake_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_rma_awake_LDADD = libdrasync.la $(MPI_LIBS)
+
 TESTS += tests/bats/rma.bats
 EXTRA_DIST += tests/bats/rma.bats

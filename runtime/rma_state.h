@@ -135,7 +135,8 @@ void rma_agent_leave(void);
 
 int rma_peers_init(struct rma_shared *shared, int locals,
                    _Atomic uint32_t *poison);
-void rma_wire_start(void);
+int rma_wire_start(void);
+void rma_wire_stop(void);
 int rma_data_start(void);
 void rma_data_stop(void);
 

@@ -5,11 +5,19 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "memory/passed.h"
+#include "runtime/progress.h"
 #include "runtime/rma_state.h"
 
-#define RMA_CALL RUNTIME_KIND_RMA
+enum rma_kind {
+    RMA_CALL = RUNTIME_KIND_RMA,
+    RMA_AWAKE, /* a message without contents */
+};
+
+/* [nodes] when, by the coarse clock, this process last told each to stay awake. */
+static _Atomic uint64_t *told;
 
 /* --- Requests ------------------------------------------------------------------- */
 
@@ -122,9 +130,30 @@ static void serve(const struct runtime_caller *caller, const void *message,
         runtime_poison("no memory to answer node %d", caller->node);
 }
 
-void rma_wire_start(void)
+static void awake_arrived(int from, const void *header, size_t bytes,
+                          uint64_t context)
 {
+    (void)from;
+    (void)header;
+    (void)bytes;
+    (void)context;
+    progress_serve();
+}
+
+int rma_wire_start(void)
+{
+    static const struct runtime_handler awake = {.arrived = awake_arrived};
+
     runtime_serve(RMA_CALL, serve);
+    runtime_handle(RMA_AWAKE, &awake);
+    told = calloc((size_t)runtime.nodes, sizeof(*told));
+    return told ? 0 : DRASYNC_ENOMEM;
+}
+
+void rma_wire_stop(void)
+{
+    free(told);
+    told = NULL;
 }
 
 /* --- Asking ----------------------------------------------------------------------- */
@@ -253,4 +282,23 @@ int rma_compare(int rank, uint64_t place, enum rma_type type,
     if (!err && result)
         memcpy(result, out, bytes);
     return err;
+}
+
+void rma_awake(int node)
+{
+    struct runtime_message message = {.node = node, .kind = RMA_AWAKE};
+    struct timespec time;
+    uint64_t now;
+
+    if (node < 0 || node >= runtime.nodes || node == runtime.node ||
+        rma_running())
+        return;
+    /* It goes on in steps of 1 to 10 ms, which are the limit meant. */
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+    now = (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+    if (atomic_load_explicit(&told[node], memory_order_relaxed) == now ||
+        atomic_exchange(&told[node], now) == now)
+        return;
+    /* If there is no memory it is only slow. */
+    (void)runtime_send(&message);
 }

@@ -32,3 +32,7 @@ on_all() {
   assert_success
   assert_line "remote ok ranks=3"
 }
+
+@test "one-sided operations of MPI reach a rank that makes no MPI calls" {
+  on_all rma_awake
+}
