@@ -8,6 +8,8 @@
 #include <stdlib.h>
 
 #include "fronts/dart/front.h"
+#include "fronts/dart/message.h"
+#include "fronts/dart/op.h"
 #include "fronts/dart/team.h"
 #include "fronts/dart/types.h"
 
@@ -22,6 +24,8 @@ static const struct part {
 } parts[] = {
     {team_start, team_stop},
     {types_start, types_stop},
+    {ops_start, ops_stop},
+    {messages_start, messages_stop},
 };
 
 #define PARTS ((int)(sizeof(parts) / sizeof(parts[0])))
@@ -52,8 +56,9 @@ static dart_ret_t start(void)
     dart_ret_t ret = DART_OK;
 
     if (front_up)
-        return front_fail(DART_ERR_OTHER,
-                          "dart_init: DART runs already; dart_exit comes first");
+        return front_fail(
+            DART_ERR_OTHER,
+            "dart_init: DART runs already; dart_exit comes first");
     err = rma_enter();
     if (err)
         return front_fail(err == DRASYNC_ENOMEM ? DART_ERR_NOMEM

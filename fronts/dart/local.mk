@@ -3,15 +3,25 @@
 # symbols stand in it too, so that MPI_Init asks for the thread level we need.
 lib_LTLIBRARIES += libdart-mpi.la
 libdart_mpi_la_SOURCES = shim/takeover.c shim/takeover.h
+libdart_mpi_la_SOURCES += fronts/dart/collective.c
 libdart_mpi_la_SOURCES += fronts/dart/config.c
 libdart_mpi_la_SOURCES += fronts/dart/front.c
 libdart_mpi_la_SOURCES += fronts/dart/front.h
+libdart_mpi_la_SOURCES += fronts/dart/group.c
+libdart_mpi_la_SOURCES += fronts/dart/group.h
 libdart_mpi_la_SOURCES += fronts/dart/init.c
+libdart_mpi_la_SOURCES += fronts/dart/large.h
+libdart_mpi_la_SOURCES += fronts/dart/message.c
+libdart_mpi_la_SOURCES += fronts/dart/message.h
+libdart_mpi_la_SOURCES += fronts/dart/op.c
+libdart_mpi_la_SOURCES += fronts/dart/op.h
 libdart_mpi_la_SOURCES += fronts/dart/roster.c
 libdart_mpi_la_SOURCES += fronts/dart/roster.h
 libdart_mpi_la_SOURCES += fronts/dart/segment.h
 libdart_mpi_la_SOURCES += fronts/dart/team.c
 libdart_mpi_la_SOURCES += fronts/dart/team.h
+libdart_mpi_la_SOURCES += fronts/dart/team_create.c
+libdart_mpi_la_SOURCES += fronts/dart/team_make.c
 libdart_mpi_la_SOURCES += fronts/dart/team_make.h
 libdart_mpi_la_SOURCES += fronts/dart/type.c
 libdart_mpi_la_SOURCES += fronts/dart/types.h
@@ -47,3 +57,19 @@ tests_programs_dart_init_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_dart_init_LDADD = libdart-mpi.la $(MPI_LIBS)
 TESTS += tests/bats/dart_init.bats
 EXTRA_DIST += tests/bats/dart_init.bats
+
+check_PROGRAMS += tests/programs/dart_group
+tests_programs_dart_group_SOURCES = tests/programs/dart_group.c
+tests_programs_dart_group_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_dart_group_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_dart_group_LDADD = libdart-mpi.la $(MPI_LIBS)
+TESTS += tests/bats/dart_group.bats
+EXTRA_DIST += tests/bats/dart_group.bats
+
+check_PROGRAMS += tests/programs/dart_team
+tests_programs_dart_team_SOURCES = tests/programs/dart_team.c
+tests_programs_dart_team_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_dart_team_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_dart_team_LDADD = libdart-mpi.la $(MPI_LIBS)
+TESTS += tests/bats/dart_team.bats
+EXTRA_DIST += tests/bats/dart_team.bats

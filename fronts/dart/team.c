@@ -46,32 +46,6 @@ dart_ret_t team_get(const char *what, dart_team_t id, struct team **out)
     return DART_OK;
 }
 
-struct team *team_new(struct roster *roster, struct team_comm *comm)
-{
-    struct team *team = calloc(1, sizeof(*team));
-
-    if (!team)
-        return NULL;
-    team->roster = roster;
-    team->shared_comm = comm;
-    team->comm = comm->comm;
-    team->size = roster->size;
-    team->units = roster->units;
-    team->me = team_unit_of(team, front_job->rank);
-    team->one_node = true;
-    for (int i = 0; i < team->size && team->one_node; i++)
-        team->one_node = front_job->node_of[team->units[i]] == front_job->node;
-    return team;
-}
-
-void team_drop(struct team *team)
-{
-    team_table[team->id] = NULL;
-    roster_comm_drop(team->roster, team->shared_comm);
-    roster_drop(team->roster);
-    free(team);
-}
-
 static struct roster *roster_of_all(void)
 {
     int ranks = front_job->ranks;
@@ -92,28 +66,25 @@ dart_ret_t team_start(void)
 {
     struct team_comm *comm = calloc(1, sizeof(*comm));
     struct roster *roster = roster_of_all();
-    struct team *team = NULL;
-    MPI_Comm world;
-    int bad;
+    struct team *team = roster ? team_new(roster) : NULL;
+    int bad = !comm || !team;
+    MPI_Comm all;
 
-    if (MPI_Comm_dup(MPI_COMM_WORLD, &world))
+    if (MPI_Comm_dup(MPI_COMM_WORLD, &all))
         goto fail;
-    MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
-    if (comm && roster) {
-        comm->comm = world;
-        team = team_new(roster, comm);
+    MPI_Comm_set_errhandler(all, MPI_ERRORS_RETURN);
+    if (MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_MAX, all) || bad) {
+        MPI_Comm_free(&all);
+        goto fail;
     }
-    bad = !team;
-    if (MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_MAX, world))
-        bad = 1;
-    if (!bad) {
-        comm->made_for = DART_TEAM_ALL;
-        roster_comm_add(roster, comm);
-        team->id = DART_TEAM_ALL;
-        team_table[DART_TEAM_ALL] = team;
-        return DART_OK;
-    }
-    MPI_Comm_free(&world);
+    comm->comm = all;
+    comm->made_for = DART_TEAM_ALL;
+    roster_comm_add(roster, comm);
+    team->shared_comm = comm;
+    team_number_take(DART_TEAM_ALL);
+    team_enter(team, DART_TEAM_ALL);
+    return DART_OK;
+
 fail:
     free(team);
     if (roster)
@@ -157,9 +128,9 @@ dart_ret_t dart_myid(dart_global_unit_t *myid)
     if (!myid)
         return front_fail(DART_ERR_INVAL, "dart_myid: NULL");
     myid->id = front_up ? front_job->rank : DART_UNDEFINED_UNIT_ID;
-    return front_up ? DART_OK
-                    : front_fail(DART_ERR_NOTINIT,
-                                 "dart_myid: DART does not run");
+    return front_up
+               ? DART_OK
+               : front_fail(DART_ERR_NOTINIT, "dart_myid: DART does not run");
 }
 
 dart_ret_t dart_size(size_t *size)

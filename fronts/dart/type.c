@@ -8,11 +8,11 @@
 #include "fronts/dart/front.h"
 #include "fronts/dart/types.h"
 
-#define BASIC(number, c, mpi_type)       \
-    [number] = {.kind = TYPE_BASIC,      \
-                .base = number,          \
-                .bytes = sizeof(c),      \
-                .elements = 1,           \
+#define BASIC(number, c, mpi_type)         \
+    [number] = {.kind = TYPE_BASIC,        \
+                .base = number,            \
+                .bytes = sizeof(c),        \
+                .elements = 1,             \
                 .extent_bytes = sizeof(c), \
                 .mpi = mpi_type}
 
@@ -227,7 +227,8 @@ dart_ret_t dart_type_create_indexed(dart_datatype_t basetype, size_t count,
     if (count == 0 || count > INT_MAX || !blocklen || !offset ||
         !indexed_measure(base, count, blocklen, offset, &type))
         return front_fail(DART_ERR_INVAL,
-                          "%s: no elements, or more than memory can hold", what);
+                          "%s: no elements, or more than memory can hold",
+                          what);
     type.base = base->base;
     type.bytes = base->bytes;
     type.lengths = sizes_copy(blocklen, count);

@@ -124,10 +124,9 @@ dart_ret_t dart_team_get_group(dart_team_t teamid,
  *
  * *newteam is the same number on all members of the new team, and differs from
  * those of all teams that one of them is in; DART_TEAM_NULL where the caller is
- * not in the new team.
+ * not in the new team (on all, if the group is empty on all).
  *   DART_ERR_INVAL  no such team here; @newteam is NULL; a member of the group
- *                   is not in @teamid, or passed another group; the group is
- *                   empty on all
+ *                   is not in @teamid, or passed another group
  *   DART_ERR_NOMEM  also: no number is left (there are 32,767)
  * On error *newteam is DART_TEAM_NULL.
  */

@@ -1,0 +1,295 @@
+/*
+ * Collective operations: MPI's on the team's communicator.
+ *
+ * What a call checks is the same on all units if they pass the same, so that all
+ * return the same error without saying a word to each other.
+ */
+#include <stdlib.h>
+
+#include "fronts/dart/front.h"
+#include "fronts/dart/large.h"
+#include "fronts/dart/op.h"
+#include "fronts/dart/team.h"
+#include "fronts/dart/types.h"
+
+/* Reductions go in pieces of so many elements: they are one by one anyway. */
+#define REDUCE_MAX (1 << 30)
+
+static dart_ret_t outcome(const char *what, int err)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length;
+
+    if (!err)
+        return DART_OK;
+    MPI_Error_string(err, text, &length);
+    return front_fail(DART_ERR_OTHER, "%s: MPI says: %s", what, text);
+}
+
+/* The team, and the type in MPI's words; @shares times @nelem elements are what
+ * a buffer has at most. */
+static dart_ret_t begin(const char *what, dart_team_t id, size_t nelem,
+                        dart_datatype_t dtype, bool for_each,
+                        struct team **team, MPI_Datatype *mpi)
+{
+    dart_ret_t ret = team_get(what, id, team);
+    const struct type *type;
+    size_t shares;
+
+    if (ret)
+        return ret;
+    type = type_of(dtype);
+    if (!type_in_one_piece(type))
+        return front_fail(DART_ERR_INVAL,
+                          "%s: no such type, or a strided or indexed one",
+                          what);
+    shares = for_each ? (size_t)(*team)->size : 1;
+    if (nelem > LARGE_COUNT_MAX / type->bytes / shares)
+        return front_fail(DART_ERR_INVAL, "%s: %zu elements are too many", what,
+                          nelem);
+    *mpi = type->mpi;
+    return DART_OK;
+}
+
+static dart_ret_t check_root(const char *what, const struct team *team,
+                             dart_team_unit_t root)
+{
+    if (root.id >= 0 && root.id < team->size)
+        return DART_OK;
+    return front_fail(DART_ERR_INVAL, "%s: team %d has no unit %d", what,
+                      (int)team->id, (int)root.id);
+}
+
+static dart_ret_t check_buffer(const char *what, const void *buffer)
+{
+    if (buffer)
+        return DART_OK;
+    return front_fail(DART_ERR_INVAL, "%s: elements, but no buffer", what);
+}
+
+dart_ret_t dart_barrier(dart_team_t teamid)
+{
+    const char *what = "dart_barrier";
+    struct team *team;
+    dart_ret_t ret = team_get(what, teamid, &team);
+
+    return ret ? ret : outcome(what, MPI_Barrier(team->comm));
+}
+
+dart_ret_t dart_bcast(void *buf, size_t nelem, dart_datatype_t dtype,
+                      dart_team_unit_t root, dart_team_t teamid)
+{
+    const char *what = "dart_bcast";
+    struct team *team;
+    MPI_Datatype type;
+    dart_ret_t ret = begin(what, teamid, nelem, dtype, false, &team, &type);
+
+    if (!ret)
+        ret = check_root(what, team, root);
+    if (!ret && nelem)
+        ret = check_buffer(what, buf);
+    if (ret || !nelem)
+        return ret;
+    return outcome(what, LARGE(MPI_Bcast)(buf, (large_count)nelem, type,
+                                          root.id, team->comm));
+}
+
+dart_ret_t dart_scatter(const void *sendbuf, void *recvbuf, size_t nelem,
+                        dart_datatype_t dtype, dart_team_unit_t root,
+                        dart_team_t teamid)
+{
+    const char *what = "dart_scatter";
+    struct team *team;
+    MPI_Datatype type;
+    dart_ret_t ret = begin(what, teamid, nelem, dtype, true, &team, &type);
+
+    if (!ret)
+        ret = check_root(what, team, root);
+    if (!ret && nelem)
+        ret = check_buffer(what, team->me == root.id ? sendbuf : recvbuf);
+    if (ret || !nelem)
+        return ret;
+    if (team->me == root.id && (!recvbuf || recvbuf == sendbuf))
+        recvbuf = MPI_IN_PLACE;
+    return outcome(what, LARGE(MPI_Scatter)(sendbuf, (large_count)nelem, type,
+                                            recvbuf, (large_count)nelem, type,
+                                            root.id, team->comm));
+}
+
+dart_ret_t dart_gather(const void *sendbuf, void *recvbuf, size_t nelem,
+                       dart_datatype_t dtype, dart_team_unit_t root,
+                       dart_team_t teamid)
+{
+    const char *what = "dart_gather";
+    struct team *team;
+    MPI_Datatype type;
+    dart_ret_t ret = begin(what, teamid, nelem, dtype, true, &team, &type);
+
+    if (!ret)
+        ret = check_root(what, team, root);
+    if (!ret && nelem)
+        ret = check_buffer(what, team->me == root.id ? recvbuf : sendbuf);
+    if (ret || !nelem)
+        return ret;
+    if (team->me == root.id && (!sendbuf || recvbuf == sendbuf))
+        sendbuf = MPI_IN_PLACE;
+    return outcome(what, LARGE(MPI_Gather)(sendbuf, (large_count)nelem, type,
+                                           recvbuf, (large_count)nelem, type,
+                                           root.id, team->comm));
+}
+
+dart_ret_t dart_allgather(const void *sendbuf, void *recvbuf, size_t nelem,
+                          dart_datatype_t dtype, dart_team_t teamid)
+{
+    const char *what = "dart_allgather";
+    struct team *team;
+    MPI_Datatype type;
+    dart_ret_t ret = begin(what, teamid, nelem, dtype, true, &team, &type);
+
+    if (!ret && nelem)
+        ret = check_buffer(what, recvbuf);
+    if (ret || !nelem)
+        return ret;
+    if (!sendbuf || sendbuf == recvbuf)
+        sendbuf = MPI_IN_PLACE;
+    return outcome(what, LARGE(MPI_Allgather)(sendbuf, (large_count)nelem, type,
+                                              recvbuf, (large_count)nelem, type,
+                                              team->comm));
+}
+
+dart_ret_t dart_alltoall(const void *sendbuf, void *recvbuf, size_t nelem,
+                         dart_datatype_t dtype, dart_team_t teamid)
+{
+    const char *what = "dart_alltoall";
+    struct team *team;
+    MPI_Datatype type;
+    dart_ret_t ret = begin(what, teamid, nelem, dtype, true, &team, &type);
+
+    if (!ret && nelem)
+        ret = check_buffer(what, recvbuf);
+    if (ret || !nelem)
+        return ret;
+    if (!sendbuf || sendbuf == recvbuf)
+        sendbuf = MPI_IN_PLACE;
+    return outcome(what, LARGE(MPI_Alltoall)(sendbuf, (large_count)nelem, type,
+                                             recvbuf, (large_count)nelem, type,
+                                             team->comm));
+}
+
+dart_ret_t dart_allgatherv(const void *sendbuf, size_t nsendelem,
+                           dart_datatype_t dtype, void *recvbuf,
+                           const size_t *nrecvelem, const size_t *recvdispls,
+                           dart_team_t teamid)
+{
+    const char *what = "dart_allgatherv";
+    struct team *team;
+    MPI_Datatype type;
+    large_count *counts;
+    large_offset *offsets;
+    size_t units, any = 0;
+    dart_ret_t ret = begin(what, teamid, nsendelem, dtype, false, &team, &type);
+
+    if (!ret && (!nrecvelem || !recvdispls))
+        ret = front_fail(DART_ERR_INVAL, "%s: no counts or no places", what);
+    if (ret)
+        return ret;
+    units = (size_t)team->size;
+    counts = malloc(units * sizeof(*counts));
+    offsets = malloc(units * sizeof(*offsets));
+    if (!counts || !offsets)
+        ret = front_fail(DART_ERR_NOMEM, "%s: out of memory", what);
+    for (size_t i = 0; i < units && !ret; i++) {
+        if (nrecvelem[i] > LARGE_COUNT_MAX || recvdispls[i] > LARGE_COUNT_MAX)
+            ret = front_fail(DART_ERR_INVAL, "%s: too many elements", what);
+        counts[i] = (large_count)nrecvelem[i];
+        offsets[i] = (large_offset)recvdispls[i];
+        any |= nrecvelem[i];
+    }
+    if (!ret && any)
+        ret = check_buffer(what, recvbuf);
+    if (!ret && any) {
+        if (sendbuf == recvbuf || (!sendbuf && nrecvelem[team->me]))
+            sendbuf = MPI_IN_PLACE;
+        ret = outcome(what, LARGE(MPI_Allgatherv)(
+                                sendbuf, (large_count)nsendelem, type, recvbuf,
+                                counts, offsets, type, team->comm));
+    }
+    free(counts);
+    free(offsets);
+    return ret;
+}
+
+static dart_ret_t begin_reduction(const char *what, dart_team_t id,
+                                  size_t nelem, dart_datatype_t dtype,
+                                  dart_operation_t op, struct team **team,
+                                  struct reduction *reduction)
+{
+    MPI_Datatype type;
+    dart_ret_t ret = begin(what, id, nelem, dtype, false, team, &type);
+
+    if (!ret && !op_reduction(op, dtype, nelem, reduction))
+        ret = front_fail(DART_ERR_INVAL,
+                         "%s: the type has no such operation (DART_OP_MINMAX: "
+                         "or not an even number of elements)",
+                         what);
+    return ret;
+}
+
+dart_ret_t dart_allreduce(const void *sendbuf, void *recvbuf, size_t nelem,
+                          dart_datatype_t dtype, dart_operation_t op,
+                          dart_team_t teamid)
+{
+    const char *what = "dart_allreduce";
+    struct team *team;
+    struct reduction r;
+    dart_ret_t ret = begin_reduction(what, teamid, nelem, dtype, op, &team, &r);
+    const char *from = sendbuf;
+    char *to = recvbuf;
+
+    if (!ret && nelem)
+        ret = check_buffer(what, recvbuf);
+    if (sendbuf == recvbuf)
+        from = NULL;
+    while (!ret && r.count) {
+        size_t count = r.count < REDUCE_MAX ? r.count : REDUCE_MAX;
+        ret =
+            outcome(what, MPI_Allreduce(from ? from : MPI_IN_PLACE, to,
+                                        (int)count, r.type, r.op, team->comm));
+        from = from ? from + count * r.bytes : NULL;
+        to += count * r.bytes;
+        r.count -= count;
+    }
+    return ret;
+}
+
+dart_ret_t dart_reduce(const void *sendbuf, void *recvbuf, size_t nelem,
+                       dart_datatype_t dtype, dart_operation_t op,
+                       dart_team_unit_t root, dart_team_t teamid)
+{
+    const char *what = "dart_reduce";
+    struct team *team;
+    struct reduction r;
+    dart_ret_t ret = begin_reduction(what, teamid, nelem, dtype, op, &team, &r);
+    const char *from = sendbuf ? sendbuf : recvbuf;
+    char *to = recvbuf;
+    bool here, in_place;
+
+    if (!ret)
+        ret = check_root(what, team, root);
+    if (ret || !nelem)
+        return ret;
+    here = team->me == root.id;
+    in_place = here && from == to;
+    ret = check_buffer(what, here ? to : from);
+    while (!ret && r.count) {
+        size_t count = r.count < REDUCE_MAX ? r.count : REDUCE_MAX;
+        ret = outcome(what, MPI_Reduce(in_place ? MPI_IN_PLACE : from,
+                                       here ? to : NULL, (int)count, r.type,
+                                       r.op, root.id, team->comm));
+        from += count * r.bytes;
+        if (here)
+            to += count * r.bytes;
+        r.count -= count;
+    }
+    return ret;
+}

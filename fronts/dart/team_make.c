@@ -1,0 +1,85 @@
+#include "fronts/dart/team_make.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fronts/dart/front.h"
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t numbers[TEAM_WORDS];
+
+void team_numbers(uint64_t used_out[TEAM_WORDS])
+{
+    pthread_mutex_lock(&mutex);
+    memcpy(used_out, numbers, sizeof(numbers));
+    pthread_mutex_unlock(&mutex);
+}
+
+bool team_number_take(int number)
+{
+    uint64_t bit = UINT64_C(1) << number % 64;
+    bool taken;
+
+    pthread_mutex_lock(&mutex);
+    taken = !(numbers[number / 64] & bit);
+    numbers[number / 64] |= bit;
+    pthread_mutex_unlock(&mutex);
+    return taken;
+}
+
+void team_number_give(int number)
+{
+    pthread_mutex_lock(&mutex);
+    numbers[number / 64] &= ~(UINT64_C(1) << number % 64);
+    pthread_mutex_unlock(&mutex);
+}
+
+int team_number_free(const uint64_t used[TEAM_WORDS], int from)
+{
+    uint64_t free_bits = ~used[from / 64] & UINT64_MAX << from % 64;
+
+    /* The first word twice: its upper part first, its lower part last. */
+    for (int i = 0; i <= TEAM_WORDS; i++) {
+        int word = (from / 64 + i) % TEAM_WORDS;
+        if (i > 0)
+            free_bits = ~used[word];
+        if (free_bits)
+            return word * 64 + __builtin_ctzll(free_bits);
+    }
+    return -1;
+}
+
+struct team *team_new(struct roster *roster)
+{
+    struct team *team = calloc(1, sizeof(*team));
+
+    if (!team)
+        return NULL;
+    team->id = DART_TEAM_NULL;
+    team->comm = MPI_COMM_NULL;
+    team->roster = roster;
+    team->size = roster->size;
+    team->units = roster->units;
+    team->me = team_unit_of(team, front_job->rank);
+    team->one_node = true;
+    for (int i = 0; i < team->size && team->one_node; i++)
+        team->one_node = front_job->node_of[team->units[i]] == front_job->node;
+    return team;
+}
+
+void team_enter(struct team *team, int number)
+{
+    team->comm = team->shared_comm->comm;
+    team->id = (dart_team_t)number;
+    team_table[number] = team;
+}
+
+void team_drop(struct team *team)
+{
+    team_table[team->id] = NULL;
+    team_number_give(team->id);
+    roster_comm_drop(team->roster, team->shared_comm);
+    roster_drop(team->roster);
+    free(team);
+}
