@@ -17,6 +17,7 @@ die() {
 have() { command -v "$1" >/dev/null 2>&1; }
 have_bats_library() { [ -f "${BATS_LIB_PATH:-/usr/lib/bats}/$1/load.bash" ]; }
 have_unwind() { have pkg-config && pkg-config --exists libunwind; }
+have_hwloc() { have pkg-config && pkg-config --exists 'hwloc >= 2.0'; }
 have_xxhash() { have cc && echo "#include <xxhash.h>" | cc -E - >/dev/null 2>&1; }
 have_mpicc() { have mpicc.mpich || have mpicc; }
 have_mpirun() { have mpirun.mpich || have mpirun; }
@@ -33,6 +34,7 @@ needed_to_build=(
   "mpicc|have_mpicc|libmpich-dev"
   "mpirun|have_mpirun|mpich"
   "libunwind|have_unwind|libunwind-dev"
+  "hwloc|have_hwloc|libhwloc-dev"
   "xxhash|have_xxhash|libxxhash-dev"
 )
 needed_to_check=(

@@ -26,6 +26,7 @@ static const struct part {
     {types_start, types_stop},
     {ops_start, ops_stop},
     {messages_start, messages_stop},
+    {locality_start, locality_stop},
 };
 
 #define PARTS ((int)(sizeof(parts) / sizeof(parts[0])))

@@ -5,12 +5,25 @@ lib_LTLIBRARIES += libdart-mpi.la
 libdart_mpi_la_SOURCES = shim/takeover.c shim/takeover.h
 libdart_mpi_la_SOURCES += fronts/dart/collective.c
 libdart_mpi_la_SOURCES += fronts/dart/config.c
+libdart_mpi_la_SOURCES += fronts/dart/domain.c
+libdart_mpi_la_SOURCES += fronts/dart/domain.h
+libdart_mpi_la_SOURCES += fronts/dart/domain_change.h
+libdart_mpi_la_SOURCES += fronts/dart/domain_copy.c
+libdart_mpi_la_SOURCES += fronts/dart/domain_group.c
+libdart_mpi_la_SOURCES += fronts/dart/domain_insert.c
+libdart_mpi_la_SOURCES += fronts/dart/domain_prune.c
 libdart_mpi_la_SOURCES += fronts/dart/front.c
 libdart_mpi_la_SOURCES += fronts/dart/front.h
 libdart_mpi_la_SOURCES += fronts/dart/group.c
 libdart_mpi_la_SOURCES += fronts/dart/group.h
+libdart_mpi_la_SOURCES += fronts/dart/hardware.c
 libdart_mpi_la_SOURCES += fronts/dart/init.c
+libdart_mpi_la_SOURCES += fronts/dart/io.c
 libdart_mpi_la_SOURCES += fronts/dart/large.h
+libdart_mpi_la_SOURCES += fronts/dart/locality.c
+libdart_mpi_la_SOURCES += fronts/dart/locality.h
+libdart_mpi_la_SOURCES += fronts/dart/locality_split.c
+libdart_mpi_la_SOURCES += fronts/dart/locality_tree.c
 libdart_mpi_la_SOURCES += fronts/dart/message.c
 libdart_mpi_la_SOURCES += fronts/dart/message.h
 libdart_mpi_la_SOURCES += fronts/dart/op.c
@@ -25,11 +38,11 @@ libdart_mpi_la_SOURCES += fronts/dart/team_make.c
 libdart_mpi_la_SOURCES += fronts/dart/team_make.h
 libdart_mpi_la_SOURCES += fronts/dart/type.c
 libdart_mpi_la_SOURCES += fronts/dart/types.h
-libdart_mpi_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+libdart_mpi_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS) $(HWLOC_CFLAGS)
 libdart_mpi_la_LDFLAGS = $(AM_LDFLAGS) -avoid-version -Wl,-z,nodelete \
 	-Wl,-Bsymbolic-functions \
 	-export-symbols-regex '^(dart_.*|P?MPI_(Init|Init_thread|Finalize|Query_thread)|ucp_disconnect_nb)$$'
-libdart_mpi_la_LIBADD = libdrasync.la $(MPI_LIBS)
+libdart_mpi_la_LIBADD = libdrasync.la $(MPI_LIBS) $(HWLOC_LIBS)
 
 dartincludedir = $(includedir)/dash/dart/if
 dartinclude_HEADERS = \
@@ -73,3 +86,30 @@ tests_programs_dart_team_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_dart_team_LDADD = libdart-mpi.la $(MPI_LIBS)
 TESTS += tests/bats/dart_team.bats
 EXTRA_DIST += tests/bats/dart_team.bats
+
+# Trees of locality domains by themselves, with memory that ends.
+dart_unit_tests = tests/unit/dart_domains.t tests/unit/dart_domains_errors.t
+check_PROGRAMS += $(dart_unit_tests)
+TESTS += $(dart_unit_tests)
+dart_domains_sources = tests/unit/dart_domains.h \
+	fronts/dart/domain.c fronts/dart/domain_copy.c \
+	fronts/dart/domain_group.c fronts/dart/domain_insert.c \
+	fronts/dart/domain_prune.c fronts/dart/locality_tree.c
+dart_domains_wrapped = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \
+	-Wl,--wrap=realloc
+tests_unit_dart_domains_t_SOURCES = tests/unit/dart_domains.c \
+	$(dart_domains_sources)
+tests_unit_dart_domains_t_CPPFLAGS = $(AM_CPPFLAGS)
+tests_unit_dart_domains_t_LDFLAGS = $(dart_domains_wrapped)
+tests_unit_dart_domains_errors_t_SOURCES = tests/unit/dart_domains_errors.c \
+	$(dart_domains_sources)
+tests_unit_dart_domains_errors_t_CPPFLAGS = $(AM_CPPFLAGS)
+tests_unit_dart_domains_errors_t_LDFLAGS = $(dart_domains_wrapped)
+
+check_PROGRAMS += tests/programs/dart_locality
+tests_programs_dart_locality_SOURCES = tests/programs/dart_locality.c
+tests_programs_dart_locality_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_dart_locality_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_dart_locality_LDADD = libdart-mpi.la $(MPI_LIBS)
+TESTS += tests/bats/dart_locality.bats
+EXTRA_DIST += tests/bats/dart_locality.bats

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fronts/dart/front.h"
+#include "fronts/dart/locality.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t numbers[TEAM_WORDS];
@@ -77,6 +78,7 @@ void team_enter(struct team *team, int number)
 
 void team_drop(struct team *team)
 {
+    locality_drop(team->id);
     team_table[team->id] = NULL;
     team_number_give(team->id);
     roster_comm_drop(team->roster, team->shared_comm);

@@ -162,12 +162,15 @@ typedef enum {
     DART_THREAD_MULTIPLE = 10
 } dart_thread_support_level_t;
 
+/* --- Where units run ------------------------------------------------------ */
+
+/* Kinds of locality domains, the wider the smaller; dart_locality.h. */
 typedef enum {
     DART_LOCALITY_SCOPE_UNDEFINED = -1,
     DART_LOCALITY_SCOPE_GLOBAL = 0,
-    DART_LOCALITY_SCOPE_GROUP = 1,
+    DART_LOCALITY_SCOPE_GROUP = 1, /* made by the program, on any level */
     DART_LOCALITY_SCOPE_NETWORK = 50,
-    DART_LOCALITY_SCOPE_NODE = 100,
+    DART_LOCALITY_SCOPE_NODE = 100, /* a host, known by its name */
     DART_LOCALITY_SCOPE_MODULE = 200,
     DART_LOCALITY_SCOPE_NUMA = 300,
     DART_LOCALITY_SCOPE_UNIT = 400,
@@ -177,76 +180,81 @@ typedef enum {
     DART_LOCALITY_SCOPE_CORE = 550,
     DART_LOCALITY_SCOPE_CPU = 600
 } dart_locality_scope_t;
-#if defined(HOST_NAME_MAX)
-#define DART_LOCALITY_HOST_MAX_SIZE (HOST_NAME_MAX)
-#elif defined(_POSIX_HOST_NAME_MAX)
-#define DART_LOCALITY_HOST_MAX_SIZE (_POSIX_HOST_NAME_MAX)
-#else
-#define DART_LOCALITY_HOST_MAX_SIZE ((int)(256))
-#endif
+
+/* With the final 0; longer names are cut.  Programs and the library agree on the
+ * layout of what follows, whatever standard they are compiled for. */
+#define DART_LOCALITY_HOST_MAX_SIZE       ((int)(64))
 #define DART_LOCALITY_DOMAIN_TAG_MAX_SIZE ((int)(32))
 #define DART_LOCALITY_MAX_DOMAIN_SCOPES   ((int)(12))
 #define DART_LOCALITY_UNIT_MAX_CPUS       ((int)(64))
 #define DART_LOCALITY_MAX_NUMA_ID         ((int)(16))
 #define DART_LOCALITY_MAX_CACHE_LEVELS    ((int)(5))
+
 typedef struct {
     dart_locality_scope_t scope;
-    int index;
+    int index; /* hwloc's logical one, on the host */
 } dart_locality_scope_pos_t;
+
+/* What a unit saw of its host, and where it ran then.  Unknown: -1. */
 typedef struct {
     char host[DART_LOCALITY_HOST_MAX_SIZE];
-    int num_cores;
+    int num_cores; /* this unit's part of the cores of its host, at least 1 */
     int num_numa;
     int numa_id;
     int num_sockets;
-    int core_id;
+    int core_id; /* logical, as all indices */
     int cpu_id;
     int min_cpu_mhz;
     int max_cpu_mhz;
-    int cache_sizes[DART_LOCALITY_MAX_CACHE_LEVELS];
+    int cache_sizes[DART_LOCALITY_MAX_CACHE_LEVELS]; /* bytes; L1 first */
     int cache_line_sizes[DART_LOCALITY_MAX_CACHE_LEVELS];
     int cache_ids[DART_LOCALITY_MAX_CACHE_LEVELS];
-    int min_threads;
+    int min_threads; /* of a core: 1 */
     int max_threads;
-    int max_shmem_mbps;
-    int system_memory_bytes;
-    int numa_memory_bytes;
+    int max_shmem_mbps; /* $DASH_MAX_SHMEM_MBPS, or 1235: nobody measures it */
+    int system_memory_bytes; /* in MiB, in spite of the name */
+    int numa_memory_bytes;   /* likewise, of the unit's NUMA domain */
+    /* The domains that the unit is in, core first. */
     dart_locality_scope_pos_t scopes[DART_LOCALITY_MAX_DOMAIN_SCOPES];
     int num_scopes;
 } dart_hwinfo_t;
+
 typedef struct {
     char host[DART_LOCALITY_HOST_MAX_SIZE];
     char module[DART_LOCALITY_HOST_MAX_SIZE];
     dart_locality_scope_pos_t pos;
 } dart_module_location_t;
+
+/* A locality domain and, through @children, what is in it.  Unknown: -1. */
 struct dart_domain_locality_s {
-    char host[DART_LOCALITY_HOST_MAX_SIZE];
+    char host[DART_LOCALITY_HOST_MAX_SIZE]; /* "": on several, or unknown */
     char domain_tag[DART_LOCALITY_DOMAIN_TAG_MAX_SIZE];
-    struct dart_domain_locality_s **aliases;
+    struct dart_domain_locality_s **aliases; /* of a group: what it is in */
     int num_aliases;
     dart_locality_scope_t scope;
-    int level;
-    int global_index;
-    int relative_index;
-    struct dart_domain_locality_s *parent;
+    int level;          /* the root's is 0 */
+    int global_index;   /* of hardware: hwloc's logical one, on the host */
+    int relative_index; /* among the parent's children */
+    struct dart_domain_locality_s *parent; /* NULL: the root */
     int num_domains;
-    struct dart_domain_locality_s **children;
-    int is_symmetric;
+    struct dart_domain_locality_s **children; /* NULL: none */
+    int is_symmetric; /* all children are alike */
     dart_team_t team;
     int num_units;
-    dart_global_unit_t *unit_ids;
-    int num_nodes;
-    int node_id;
-    int num_cores;
-    int shared_mem_bytes;
+    dart_global_unit_t *unit_ids; /* ascending; NULL: none */
+    int num_nodes;                /* 1: units have common memory */
+    int node_id;                  /* -1: several */
+    int num_cores;                /* below nodes: the part of its units */
+    int shared_mem_bytes;         /* 0: none, -1: unknown */
 };
-struct dart_domain_locality_s;
 typedef struct dart_domain_locality_s dart_domain_locality_t;
+
+/* Where a unit of a team runs. */
 typedef struct {
     dart_team_unit_t unit;
     dart_team_t team;
     dart_hwinfo_t hwinfo;
-    char domain_tag[DART_LOCALITY_DOMAIN_TAG_MAX_SIZE];
+    char domain_tag[DART_LOCALITY_DOMAIN_TAG_MAX_SIZE]; /* of its core */
 } dart_unit_locality_t;
 
 /* --- Settings ------------------------------------------------------------ */
