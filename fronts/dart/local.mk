@@ -113,3 +113,11 @@ tests_programs_dart_locality_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_dart_locality_LDADD = libdart-mpi.la $(MPI_LIBS)
 TESTS += tests/bats/dart_locality.bats
 EXTRA_DIST += tests/bats/dart_locality.bats
+
+check_PROGRAMS += tests/programs/dart_collective
+tests_programs_dart_collective_SOURCES = tests/programs/dart_collective.c
+tests_programs_dart_collective_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_dart_collective_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_dart_collective_LDADD = libdart-mpi.la $(MPI_LIBS)
+TESTS += tests/bats/dart_collective.bats
+EXTRA_DIST += tests/bats/dart_collective.bats

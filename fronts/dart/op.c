@@ -76,6 +76,40 @@ static MPI_User_function *const minmax_functions[DART_TYPE_LAST] = {
     [DART_TYPE_LONG_DOUBLE] = minmax_long_double,
 };
 
+/* MPICH 4.0 compares unsigned numbers as signed ones: these it does not. */
+#define UNSIGNED(name, c)                                                   \
+    static void min_##name(void *in_values, void *inout_values, int *count, \
+                           MPI_Datatype *type)                              \
+    {                                                                       \
+        const c *in = in_values;                                            \
+        c *inout = inout_values;                                            \
+                                                                            \
+        (void)type;                                                         \
+        for (int i = 0; i < *count; i++)                                    \
+            inout[i] = in[i] < inout[i] ? in[i] : inout[i];                 \
+    }                                                                       \
+    static void max_##name(void *in_values, void *inout_values, int *count, \
+                           MPI_Datatype *type)                              \
+    {                                                                       \
+        const c *in = in_values;                                            \
+        c *inout = inout_values;                                            \
+                                                                            \
+        (void)type;                                                         \
+        for (int i = 0; i < *count; i++)                                    \
+            inout[i] = in[i] > inout[i] ? in[i] : inout[i];                 \
+    }
+
+UNSIGNED(uint, unsigned)
+UNSIGNED(ulong, unsigned long)
+UNSIGNED(ulonglong, unsigned long long)
+
+static MPI_User_function *const unsigned_functions[DART_TYPE_LAST][2] = {
+    [DART_TYPE_UINT] = {min_uint, max_uint},
+    [DART_TYPE_ULONG] = {min_ulong, max_ulong},
+    [DART_TYPE_ULONGLONG] = {min_ulonglong, max_ulonglong},
+};
+static MPI_Op unsigned_ops[DART_TYPE_LAST][2];
+
 bool type_rma(dart_datatype_t dtype, enum rma_type *out)
 {
     static const enum rma_type types[DART_TYPE_LAST] = {
@@ -125,9 +159,9 @@ static MPI_Op mpi_op(dart_operation_t op, dart_datatype_t dtype)
 {
     switch (op) {
     case DART_OP_MIN:
-        return MPI_MIN;
+        return unsigned_functions[dtype][0] ? unsigned_ops[dtype][0] : MPI_MIN;
     case DART_OP_MAX:
-        return MPI_MAX;
+        return unsigned_functions[dtype][1] ? unsigned_ops[dtype][1] : MPI_MAX;
     case DART_OP_SUM:
         return MPI_SUM;
     case DART_OP_PROD:
@@ -316,7 +350,7 @@ dart_ret_t dart_op_destroy(dart_operation_t *op)
 dart_ret_t ops_start(void)
 {
     for (int t = DART_TYPE_BYTE; t < DART_TYPE_LAST; t++) {
-        minmax_ops[t] = MPI_OP_NULL;
+        minmax_ops[t] = unsigned_ops[t][0] = unsigned_ops[t][1] = MPI_OP_NULL;
         minmax_pairs[t] = MPI_DATATYPE_NULL;
     }
     for (int t = DART_TYPE_BYTE; t < DART_TYPE_LAST; t++) {
@@ -325,6 +359,13 @@ dart_ret_t ops_start(void)
             MPI_Op_create(minmax_functions[t], 1, &minmax_ops[t])) {
             ops_stop();
             return DART_ERR_NOMEM;
+        }
+        for (int i = 0; i < 2 && unsigned_functions[t][i]; i++) {
+            if (MPI_Op_create(unsigned_functions[t][i], 1,
+                              &unsigned_ops[t][i])) {
+                ops_stop();
+                return DART_ERR_NOMEM;
+            }
         }
     }
     return DART_OK;
@@ -335,6 +376,10 @@ void ops_stop(void)
     for (int t = DART_TYPE_BYTE; t < DART_TYPE_LAST; t++) {
         if (minmax_ops[t] != MPI_OP_NULL)
             MPI_Op_free(&minmax_ops[t]);
+        for (int i = 0; i < 2; i++) {
+            if (unsigned_ops[t][i] != MPI_OP_NULL)
+                MPI_Op_free(&unsigned_ops[t][i]);
+        }
         if (minmax_pairs[t] != MPI_DATATYPE_NULL)
             MPI_Type_free(&minmax_pairs[t]);
     }
