@@ -27,6 +27,9 @@ static const struct part {
     {ops_start, ops_stop},
     {messages_start, messages_stop},
     {locality_start, locality_stop},
+    {heap_start, heap_stop},
+    {window_start, window_stop},
+    {NULL, segments_stop},
 };
 
 #define PARTS ((int)(sizeof(parts) / sizeof(parts[0])))

@@ -3,6 +3,7 @@
 # symbols stand in it too, so that MPI_Init asks for the thread level we need.
 lib_LTLIBRARIES += libdart-mpi.la
 libdart_mpi_la_SOURCES = shim/takeover.c shim/takeover.h
+libdart_mpi_la_SOURCES += fronts/dart/allocator.c
 libdart_mpi_la_SOURCES += fronts/dart/collective.c
 libdart_mpi_la_SOURCES += fronts/dart/config.c
 libdart_mpi_la_SOURCES += fronts/dart/domain.c
@@ -12,11 +13,18 @@ libdart_mpi_la_SOURCES += fronts/dart/domain_copy.c
 libdart_mpi_la_SOURCES += fronts/dart/domain_group.c
 libdart_mpi_la_SOURCES += fronts/dart/domain_insert.c
 libdart_mpi_la_SOURCES += fronts/dart/domain_prune.c
+libdart_mpi_la_SOURCES += fronts/dart/far.c
+libdart_mpi_la_SOURCES += fronts/dart/far.h
 libdart_mpi_la_SOURCES += fronts/dart/front.c
 libdart_mpi_la_SOURCES += fronts/dart/front.h
+libdart_mpi_la_SOURCES += fronts/dart/globmem.c
 libdart_mpi_la_SOURCES += fronts/dart/group.c
 libdart_mpi_la_SOURCES += fronts/dart/group.h
+libdart_mpi_la_SOURCES += fronts/dart/handle.c
+libdart_mpi_la_SOURCES += fronts/dart/handle.h
 libdart_mpi_la_SOURCES += fronts/dart/hardware.c
+libdart_mpi_la_SOURCES += fronts/dart/heap.c
+libdart_mpi_la_SOURCES += fronts/dart/heap.h
 libdart_mpi_la_SOURCES += fronts/dart/init.c
 libdart_mpi_la_SOURCES += fronts/dart/io.c
 libdart_mpi_la_SOURCES += fronts/dart/large.h
@@ -28,16 +36,26 @@ libdart_mpi_la_SOURCES += fronts/dart/message.c
 libdart_mpi_la_SOURCES += fronts/dart/message.h
 libdart_mpi_la_SOURCES += fronts/dart/op.c
 libdart_mpi_la_SOURCES += fronts/dart/op.h
+libdart_mpi_la_SOURCES += fronts/dart/pool.c
+libdart_mpi_la_SOURCES += fronts/dart/pool.h
 libdart_mpi_la_SOURCES += fronts/dart/roster.c
 libdart_mpi_la_SOURCES += fronts/dart/roster.h
+libdart_mpi_la_SOURCES += fronts/dart/segment.c
 libdart_mpi_la_SOURCES += fronts/dart/segment.h
+libdart_mpi_la_SOURCES += fronts/dart/shape.c
+libdart_mpi_la_SOURCES += fronts/dart/shape.h
+libdart_mpi_la_SOURCES += fronts/dart/target.c
+libdart_mpi_la_SOURCES += fronts/dart/target.h
 libdart_mpi_la_SOURCES += fronts/dart/team.c
 libdart_mpi_la_SOURCES += fronts/dart/team.h
 libdart_mpi_la_SOURCES += fronts/dart/team_create.c
 libdart_mpi_la_SOURCES += fronts/dart/team_make.c
 libdart_mpi_la_SOURCES += fronts/dart/team_make.h
+libdart_mpi_la_SOURCES += fronts/dart/transfer.c
 libdart_mpi_la_SOURCES += fronts/dart/type.c
 libdart_mpi_la_SOURCES += fronts/dart/types.h
+libdart_mpi_la_SOURCES += fronts/dart/window.c
+libdart_mpi_la_SOURCES += fronts/dart/window.h
 libdart_mpi_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS) $(HWLOC_CFLAGS)
 libdart_mpi_la_LDFLAGS = $(AM_LDFLAGS) -avoid-version -Wl,-z,nodelete \
 	-Wl,-Bsymbolic-functions \
@@ -121,3 +139,30 @@ tests_programs_dart_collective_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_dart_collective_LDADD = libdart-mpi.la $(MPI_LIBS)
 TESTS += tests/bats/dart_collective.bats
 EXTRA_DIST += tests/bats/dart_collective.bats
+
+check_PROGRAMS += tests/programs/dart_allocator
+tests_programs_dart_allocator_SOURCES = tests/programs/dart_allocator.c \
+	tests/programs/dart_check.h
+tests_programs_dart_allocator_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_dart_allocator_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_dart_allocator_LDADD = libdart-mpi.la $(MPI_LIBS)
+TESTS += tests/bats/dart_allocator.bats
+EXTRA_DIST += tests/bats/dart_allocator.bats
+
+check_PROGRAMS += tests/programs/dart_memory
+tests_programs_dart_memory_SOURCES = tests/programs/dart_memory.c \
+	tests/programs/dart_check.h
+tests_programs_dart_memory_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_dart_memory_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_dart_memory_LDADD = libdart-mpi.la $(MPI_LIBS)
+TESTS += tests/bats/dart_memory.bats
+EXTRA_DIST += tests/bats/dart_memory.bats
+
+check_PROGRAMS += tests/programs/dart_segment
+tests_programs_dart_segment_SOURCES = tests/programs/dart_segment.c \
+	tests/programs/dart_check.h
+tests_programs_dart_segment_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_dart_segment_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_dart_segment_LDADD = libdart-mpi.la libdrasync.la $(MPI_LIBS)
+TESTS += tests/bats/dart_segment.bats
+EXTRA_DIST += tests/bats/dart_segment.bats

@@ -4,42 +4,93 @@
  * Numbers are the same on all units of the team because allocating is
  * collective: the lowest free one is taken.  1 and up are allocations, -1 and
  * down registrations, 0 is the unit's heap.
+ *
+ * Finding one is thread-safe, also while another is made or dropped; these are
+ * done by one thread at a time for each team.
  */
 #ifndef DRASYNC_FRONTS_DART_SEGMENT_H
 #define DRASYNC_FRONTS_DART_SEGMENT_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "drasync.h"
+#include "fronts/dart/front.h"
 
 struct team;
 
 struct segment {
+    char *mine;             /* this unit's part in this process */
+    const uint64_t *places; /* [team size] runtime/rma.h; shared by the node */
+    const uint64_t *sizes;  /* [team size] in bytes; NULL: all @bytes */
+    size_t bytes;           /* of the largest part */
+    size_t mine_bytes;
     int16_t id;
-    uint16_t flags;          /* the program's */
-    size_t bytes;            /* of this unit's part */
-    char *mine;              /* this unit's part in this process */
-    drasync_region_t region; /* that it lies in; NULL: registered */
-    const uint64_t *places;  /* [team size] runtime/rma.h; shared by the node */
+    bool announced;          /* mine is private memory, rma_private_begin() */
+    _Atomic uint16_t flags;  /* the program's */
+    drasync_region_t region; /* that mine lies in; NULL: registered */
+    void *table;             /* @places in this unit's heap; NULL: in another's */
 };
 
+struct segment_list {
+    int32_t max;
+    struct segment_list *shorter; /* those before; somebody may still read */
+    struct segment *_Atomic at[];
+};
+
+/* Zero is an empty one. */
 struct segment_table {
-    struct segment **allocated;  /* [allocated_max], by number */
-    struct segment **registered; /* by -number */
-    int32_t allocated_max, registered_max;
+    /* By number, and by -number. */
+    struct segment_list *_Atomic allocated, *_Atomic registered;
+    /* All numbers below are taken. */
+    int32_t allocated_free, registered_free;
 };
 
 /* NULL: there is none. */
 static inline struct segment *segment_find(const struct segment_table *table,
                                            int16_t id)
 {
-    if (id > 0)
-        return id < table->allocated_max ? table->allocated[id] : NULL;
-    return -id < table->registered_max && id ? table->registered[-id] : NULL;
+    const struct segment_list *list = atomic_load_explicit(
+        id > 0 ? &table->allocated : &table->registered, memory_order_acquire);
+    int32_t number = id > 0 ? id : -(int32_t)id;
+
+    return list && number < list->max
+               ? atomic_load_explicit(&list->at[number], memory_order_acquire)
+               : NULL;
 }
 
-/* Free what the program left: only this unit's part, no messages. */
+/* Bytes of a unit's part; @unit is in range. */
+static inline size_t segment_bytes(const struct segment *segment, int unit)
+{
+    return segment->sizes ? segment->sizes[unit] : segment->bytes;
+}
+
+/*
+ * Collective: a segment of which this unit has @bytes at @address.  @ret is what
+ * went wrong on this unit before, and counts like what goes wrong here: all units
+ * return the error of the first that has one, and *segment_out is NULL.  The
+ * segment has @region from then on (NULL: it is a registration).
+ */
+dart_ret_t segment_new(struct team *team, dart_ret_t ret, void *address,
+                       size_t bytes, drasync_region_t region,
+                       struct segment **segment_out);
+
+/* Out of the table, with all that it has.  This unit's part alone: all other
+ * units have stopped using it. */
+void segment_drop(struct team *team, struct segment *segment);
+
+/* Drop what the program left, and the table; no messages, as above. */
 void segment_drop_all(struct team *team);
+
+/* --- For the program, and parts of the front (globmem.c) --------------------- */
+
+/* Collective: @bytes on each unit, @ret as above. */
+dart_ret_t segment_allocate(struct team *team, dart_ret_t ret, size_t bytes,
+                            struct segment **segment_out);
+
+/* Collective: wait until nobody uses it any more, and drop it. */
+dart_ret_t segment_free(struct team *team, struct segment *segment);
 
 #endif /* DRASYNC_FRONTS_DART_SEGMENT_H */

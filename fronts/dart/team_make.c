@@ -78,6 +78,7 @@ void team_enter(struct team *team, int number)
 
 void team_drop(struct team *team)
 {
+    segment_drop_all(team);
     locality_drop(team->id);
     team_table[team->id] = NULL;
     team_number_give(team->id);

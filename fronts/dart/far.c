@@ -1,0 +1,153 @@
+#include "fronts/dart/far.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "fronts/dart/shape.h"
+#include "fronts/dart/window.h"
+
+/* One operation of MPI, whose counts are ints. */
+#define PIECE_BYTES_MAX ((size_t)1 << 30)
+
+/* --- MPI's window ------------------------------------------------------------- */
+
+/* @bytes in one piece; @request NULL: a flush tells. */
+static int piece(const struct far *far, size_t there, size_t here,
+                 size_t bytes, MPI_Request *request)
+{
+    int target = window_target(far->target.node), count = (int)bytes;
+    MPI_Aint at = (MPI_Aint)(far->target.place + there);
+    char *buffer = (char *)far->buffer + here;
+
+    if (far->put)
+        return request ? MPI_Rput(buffer, count, MPI_BYTE, target, at, count,
+                                  MPI_BYTE, window_mpi, request)
+                       : MPI_Put(buffer, count, MPI_BYTE, target, at, count,
+                                 MPI_BYTE, window_mpi);
+    return request ? MPI_Rget(buffer, count, MPI_BYTE, target, at, count,
+                              MPI_BYTE, window_mpi, request)
+                   : MPI_Get(buffer, count, MPI_BYTE, target, at, count,
+                             MPI_BYTE, window_mpi);
+}
+
+/* Piece by piece as the shapes have it: for what MPI's counts cannot say. */
+static int pieces(const struct far *far)
+{
+    size_t left = far->nelem * far->here->bytes;
+    struct shape_cursor there, here;
+    int err = 0;
+
+    shape_begin(&there, far->there, far->nelem);
+    shape_begin(&here, far->here, far->nelem);
+    while (left && !err) {
+        size_t bytes = there.bytes < here.bytes ? there.bytes : here.bytes;
+
+        if (bytes > PIECE_BYTES_MAX)
+            bytes = PIECE_BYTES_MAX;
+        err = piece(far, there.at, here.at, bytes, NULL);
+        left -= bytes;
+        if (left) {
+            shape_advance(&there, bytes);
+            shape_advance(&here, bytes);
+        }
+    }
+    return err;
+}
+
+/* A shape as MPI has it; false: its count is more than an int. */
+static bool as_mpi(const struct type *type, size_t nelem, MPI_Datatype *mpi,
+                   int *count)
+{
+    size_t n = nelem / type->elements;
+
+    *mpi = type->mpi;
+    *count = (int)n;
+    return n <= INT_MAX;
+}
+
+/* In one operation with MPI's types.  Never as a request: MPICH 4.0.2 completes
+ * MPI_Rget with such a type at the target too early. */
+static int shaped(const struct far *far)
+{
+    int target = window_target(far->target.node), there_count, here_count;
+    MPI_Aint at = (MPI_Aint)far->target.place;
+    MPI_Datatype there, here;
+
+    if (!as_mpi(far->there, far->nelem, &there, &there_count) ||
+        !as_mpi(far->here, far->nelem, &here, &here_count))
+        return pieces(far);
+    return far->put ? MPI_Put(far->buffer, here_count, here, target, at,
+                              there_count, there, window_mpi)
+                    : MPI_Get(far->buffer, here_count, here, target, at,
+                              there_count, there, window_mpi);
+}
+
+dart_ret_t far_begin(const struct far *far, dart_handle_t handle)
+{
+    bool plain =
+        far->there->kind == TYPE_BASIC && far->here->kind == TYPE_BASIC;
+    size_t bytes = far->nelem * far->here->bytes;
+    int node = far->target.node, err;
+
+    if (handle) {
+        handle->request = MPI_REQUEST_NULL;
+        handle->node = node;
+        handle->put = far->put;
+        handle->by_flush = !plain || bytes > PIECE_BYTES_MAX;
+    }
+    if (plain && bytes <= PIECE_BYTES_MAX)
+        err = piece(far, 0, 0, bytes, handle ? &handle->request : NULL);
+    else
+        err = plain ? pieces(far) : shaped(far);
+    window_use(node);
+    return err ? front_fail(DART_ERR_OTHER, "MPI could not begin a transfer")
+               : DART_OK;
+}
+
+/* --- Private memory ------------------------------------------------------------- */
+
+/* The target's pieces from or into @packed. */
+static int private_pieces(const struct far *far, char *packed)
+{
+    size_t left = far->nelem * far->there->bytes;
+    struct shape_cursor there;
+    int err = 0;
+
+    shape_begin(&there, far->there, far->nelem);
+    while (left && !err) {
+        size_t bytes = there.bytes;
+        uint64_t place = far->target.place + there.at;
+
+        err = far->put ? rma_write(far->target.rank, place, packed, bytes)
+                       : rma_read(far->target.rank, place, packed, bytes);
+        packed += bytes;
+        left -= bytes;
+        if (left)
+            shape_advance(&there, bytes);
+    }
+    return err;
+}
+
+dart_ret_t far_private(const struct far *far)
+{
+    const struct type *element = type_of(far->here->base);
+    bool plain = far->here->kind == TYPE_BASIC;
+    char *packed = far->buffer;
+    int err;
+
+    if (!plain) {
+        packed = malloc(far->nelem * far->here->bytes);
+        if (!packed)
+            return front_fail(DART_ERR_NOMEM, "no memory to pack a transfer");
+    }
+    if (!plain && far->put)
+        shape_copy(packed, element, far->buffer, far->here, far->nelem);
+    err = private_pieces(far, packed);
+    if (!plain && !far->put && !err)
+        shape_copy(far->buffer, far->here, packed, element, far->nelem);
+    if (!plain)
+        free(packed);
+    return err ? front_fail(front_error(err), "private memory of unit %d: %s",
+                            far->target.rank, drasync_strerror(err))
+               : DART_OK;
+}

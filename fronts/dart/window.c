@@ -1,0 +1,148 @@
+#include "fronts/dart/window.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fronts/dart/handle.h"
+
+MPI_Win window_mpi = MPI_WIN_NULL;
+_Atomic unsigned char *window_used;
+
+static MPI_Comm comm = MPI_COMM_NULL;
+
+/* [2 * nodes] Nodes in the order of first use: those that a flush of all has
+ * taken upon itself, and then those that window_used names. */
+static pthread_mutex_t nodes_lock = PTHREAD_MUTEX_INITIALIZER;
+static int *nodes_used, nodes_count;
+
+/* One flush of all at a time: who finds nothing to do returns when what another
+ * thread took upon itself is done. */
+static pthread_mutex_t flush_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static dart_ret_t mpi_ret(int err)
+{
+    return err == MPI_SUCCESS ? DART_OK : DART_ERR_OTHER;
+}
+
+/* --- Start and end -------------------------------------------------------------- */
+
+static void free_lists(void)
+{
+    free((void *)window_used);
+    free(nodes_used);
+    window_used = NULL;
+    nodes_used = NULL;
+    nodes_count = 0;
+}
+
+dart_ret_t window_start(void)
+{
+    size_t nodes = (size_t)front_job->nodes;
+    bool leader = front_job->local == 0;
+    int bad;
+
+    if (nodes == 1)
+        return DART_OK;
+    window_used = calloc(nodes, sizeof(*window_used));
+    nodes_used = malloc(2 * nodes * sizeof(*nodes_used));
+    nodes_count = 0;
+    if (MPI_Comm_dup(MPI_COMM_WORLD, &comm)) {
+        free_lists();
+        return DART_ERR_OTHER;
+    }
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    bad = !window_used || !nodes_used;
+    if (MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_MAX, comm) || bad)
+        goto free_comm;
+    if (MPI_Win_create(leader ? front_job->window : NULL,
+                       leader ? (MPI_Aint)front_job->window_bytes : 0, 1,
+                       MPI_INFO_NULL, comm, &window_mpi))
+        goto free_comm;
+    MPI_Win_set_errhandler(window_mpi, MPI_ERRORS_RETURN);
+    if (MPI_Win_lock_all(MPI_MODE_NOCHECK, window_mpi))
+        goto free_window;
+    return DART_OK;
+
+free_window:
+    MPI_Win_free(&window_mpi);
+free_comm:
+    MPI_Comm_free(&comm);
+    free_lists();
+    return front_fail(bad ? DART_ERR_NOMEM : DART_ERR_OTHER,
+                      "dart_init: MPI has no window for the nodes' memory");
+}
+
+void window_stop(void)
+{
+    if (comm == MPI_COMM_NULL)
+        return;
+    handles_stop();
+    MPI_Win_unlock_all(window_mpi);
+    MPI_Win_free(&window_mpi);
+    MPI_Comm_free(&comm);
+    free_lists();
+}
+
+/* --- What is under way ------------------------------------------------------------ */
+
+void window_use_first(int node)
+{
+    pthread_mutex_lock(&nodes_lock);
+    if (!window_used[node]) {
+        nodes_used[nodes_count++] = node;
+        atomic_store(&window_used[node], 1);
+    }
+    pthread_mutex_unlock(&nodes_lock);
+}
+
+dart_ret_t window_flush(int node)
+{
+    return mpi_ret(MPI_Win_flush(window_target(node), window_mpi));
+}
+
+dart_ret_t window_flush_local(int node)
+{
+    return mpi_ret(MPI_Win_flush_local(window_target(node), window_mpi));
+}
+
+/*
+ * Flush the nodes that are in the list now.  @take: and they are no longer in
+ * it; what is begun from here on puts them behind these.
+ */
+static dart_ret_t flush_used(dart_ret_t (*flush)(int node), bool take)
+{
+    dart_ret_t ret = DART_OK;
+    int count;
+
+    pthread_mutex_lock(&flush_lock);
+    pthread_mutex_lock(&nodes_lock);
+    count = nodes_count;
+    for (int i = 0; take && i < count; i++)
+        atomic_store(&window_used[nodes_used[i]], 0);
+    pthread_mutex_unlock(&nodes_lock);
+    for (int i = 0; i < count; i++) {
+        dart_ret_t one = flush(nodes_used[i]);
+        ret = one ? one : ret;
+    }
+    if (take) {
+        pthread_mutex_lock(&nodes_lock);
+        nodes_count -= count;
+        memmove(nodes_used, nodes_used + count,
+                (size_t)nodes_count * sizeof(*nodes_used));
+        pthread_mutex_unlock(&nodes_lock);
+    }
+    pthread_mutex_unlock(&flush_lock);
+    return ret;
+}
+
+dart_ret_t window_flush_all(void)
+{
+    return front_job->nodes == 1 ? DART_OK : flush_used(window_flush, true);
+}
+
+dart_ret_t window_flush_local_all(void)
+{
+    return front_job->nodes == 1 ? DART_OK
+                                 : flush_used(window_flush_local, false);
+}

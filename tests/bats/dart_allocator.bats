@@ -1,0 +1,28 @@
+# DART: pools of a team.
+
+setup_file() {
+  load common
+  load dart
+  hosts_up
+}
+
+teardown_file() {
+  hosts_down
+}
+
+setup() {
+  load common
+  load dart
+}
+
+@test "pools of a team" {
+  units_on_a_node dart_allocator
+}
+
+@test "pools of a team, each unit being a node" {
+  units_as_nodes dart_allocator
+}
+
+@test "pools of a team, on two hosts" {
+  units_on_hosts dart_allocator
+}
