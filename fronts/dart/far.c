@@ -95,6 +95,7 @@ dart_ret_t far_begin(const struct far *far, dart_handle_t handle)
         handle->put = far->put;
         handle->by_flush = !plain || bytes > PIECE_BYTES_MAX;
     }
+    rma_awake(node);
     if (plain && bytes <= PIECE_BYTES_MAX)
         err = piece(far, 0, 0, bytes, handle ? &handle->request : NULL);
     else

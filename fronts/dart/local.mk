@@ -4,6 +4,7 @@
 lib_LTLIBRARIES += libdart-mpi.la
 libdart_mpi_la_SOURCES = shim/takeover.c shim/takeover.h
 libdart_mpi_la_SOURCES += fronts/dart/allocator.c
+libdart_mpi_la_SOURCES += fronts/dart/atomic.c
 libdart_mpi_la_SOURCES += fronts/dart/collective.c
 libdart_mpi_la_SOURCES += fronts/dart/config.c
 libdart_mpi_la_SOURCES += fronts/dart/domain.c
