@@ -25,6 +25,9 @@ enum runtime_kind {
     /* One-sided access. */
     RUNTIME_KIND_RMA = 112,
 
+    /* Locks in which ranks of all nodes queue. */
+    RUNTIME_KIND_QUEUE_LOCK = 116,
+
     RUNTIME_KINDS_MAX = 128,
 };
 

@@ -3,6 +3,7 @@
 #include "runtime/chunks.h"
 #include "runtime/names.h"
 #include "runtime/native.h"
+#include "runtime/queue_lock.h"
 #include "runtime/record.h"
 #include "runtime/replica.h"
 #include "runtime/rma_state.h"
@@ -13,6 +14,7 @@ const struct runtime_module *const runtime_modules[] = {
     &native_module,
     &replica_module,
     &rma_module,
+    &queue_lock_module,
     &record_module,
     NULL,
 };

@@ -30,6 +30,7 @@ static const struct part {
     {heap_start, heap_stop},
     {window_start, window_stop},
     {NULL, segments_stop},
+    {NULL, locks_stop},
 };
 
 #define PARTS ((int)(sizeof(parts) / sizeof(parts[0])))

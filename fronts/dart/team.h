@@ -30,6 +30,7 @@ struct team {
     const dart_unit_t *units; /* [size] in MPI_COMM_WORLD, ascending */
     struct segment_table segments;
     uint64_t locks; /* made so far: the next one's home */
+    struct dart_lock_struct *lock_first;
 
     struct roster *roster;         /* owns @units */
     struct team_comm *shared_comm; /* owns @comm */

@@ -11,6 +11,7 @@
 
 #include "fronts/dart/front.h"
 #include "fronts/dart/group.h"
+#include "fronts/dart/lock.h"
 #include "fronts/dart/team.h"
 #include "fronts/dart/team_make.h"
 
@@ -298,6 +299,9 @@ dart_ret_t dart_team_destroy(dart_team_t *teamid)
         return front_fail(DART_ERR_INVAL, "%s: DART_TEAM_ALL ends in dart_exit",
                           what);
     ret = team_get(what, *teamid, &team);
+    if (ret)
+        return ret;
+    ret = locks_drop(team);
     if (ret)
         return ret;
     /* Nobody uses it any more, so what it has can go. */

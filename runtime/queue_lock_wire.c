@@ -1,0 +1,183 @@
+/*
+ * The messages of locks: what they hold, sending them, and what the progress
+ * thread does when they come.
+ */
+#include "runtime/queue_lock.h"
+#include "runtime/queue_lock_queue.h"
+
+enum {
+    LOCK_ASK = RUNTIME_KIND_QUEUE_LOCK,
+    LOCK_GIVEN,
+    LOCK_FOLLOW,
+    LOCK_LEFT,
+};
+
+/* On the wire. */
+struct lock_ask {
+    uint64_t tail, who;
+    uint64_t try;
+};
+
+struct lock_given {
+    uint64_t who;
+    int64_t result;
+};
+
+struct lock_follow {
+    uint64_t before, who;
+};
+
+struct lock_left {
+    uint64_t tail, who;
+};
+
+/* --- Sending -------------------------------------------------------------------- */
+
+static int tell(int node, uint32_t kind, const void *header, size_t bytes)
+{
+    const struct runtime_message m = {
+        .node = node,
+        .kind = kind,
+        .header = header,
+        .header_bytes = bytes,
+        .late = kind == LOCK_LEFT,
+    };
+
+    return runtime_send(&m);
+}
+
+int queue_tell_ask(int node, uint64_t tail, uint64_t who, bool try)
+{
+    const struct lock_ask m = {.tail = tail, .who = who, .try = try};
+
+    return tell(node, LOCK_ASK, &m, sizeof(m));
+}
+
+int queue_tell_follow(uint64_t before, uint64_t who)
+{
+    const struct lock_follow m = {.before = before, .who = who};
+
+    return tell(queue_node(before), LOCK_FOLLOW, &m, sizeof(m));
+}
+
+int queue_tell_given(uint64_t who, int result)
+{
+    const struct lock_given m = {.who = who, .result = result};
+
+    return tell(queue_node(who), LOCK_GIVEN, &m, sizeof(m));
+}
+
+int queue_tell_left(int node, uint64_t tail, uint64_t who)
+{
+    const struct lock_left m = {.tail = tail, .who = who};
+
+    return tell(node, LOCK_LEFT, &m, sizeof(m));
+}
+
+/* --- Arriving ------------------------------------------------------------------- */
+
+static struct queue_tail *tail_at(uint64_t address)
+{
+    struct queue_tail *tail = (void *)(uintptr_t)address;
+
+    if (!control_plausible(&runtime.space, tail, sizeof(*tail)) ||
+        tail->magic != TAIL_MAGIC)
+        return NULL;
+    return tail;
+}
+
+static bool entry_here(uint64_t name)
+{
+    struct queue_entry *e = queue_entry_of(name);
+
+    return (name & NAME_BIT) && queue_is_here(name) &&
+           control_plausible(&runtime.space, e, sizeof(*e)) &&
+           e->magic == ENTRY_MAGIC;
+}
+
+static bool is_elsewhere(uint64_t name)
+{
+    return (name & NAME_BIT) && !queue_is_here(name) &&
+           queue_node(name) < runtime.nodes;
+}
+
+static void answer(uint64_t who, int result)
+{
+    if (queue_give(who, result))
+        runtime_poison("no memory to give a lock");
+}
+
+static void ask_arrived(int from, const void *header, size_t bytes,
+                        uint64_t context)
+{
+    const struct lock_ask *m = header;
+    struct queue_tail *tail = bytes == sizeof(*m) ? tail_at(m->tail) : NULL;
+
+    (void)context;
+    if (!tail || !is_elsewhere(m->who) || queue_node(m->who) != from)
+        runtime_poison("node %d asked for a lock that is none", from);
+    else if (m->try)
+        answer(m->who, queue_try(tail, m->who) ? 0 : DRASYNC_EAGAIN);
+    else if (!queue_ask(tail, m->who))
+        answer(m->who, 0);
+}
+
+static void given_arrived(int from, const void *header, size_t bytes,
+                          uint64_t context)
+{
+    const struct lock_given *m = header;
+
+    (void)context;
+    if (bytes == sizeof(*m) && entry_here(m->who) &&
+        !waiter_done(&queue_entry_of(m->who)->waiter))
+        waiter_wake(&queue_entry_of(m->who)->waiter, (int)m->result);
+    else
+        runtime_poison("node %d gave a lock that nobody asked for", from);
+}
+
+static void follow_arrived(int from, const void *header, size_t bytes,
+                           uint64_t context)
+{
+    const struct lock_follow *m = header;
+
+    (void)context;
+    if (bytes != sizeof(*m) || !entry_here(m->before) ||
+        !(queue_is_here(m->who) ? entry_here(m->who) : is_elsewhere(m->who)))
+        runtime_poison("node %d waits for a lock that is none", from);
+    else if (!queue_follow(m->before, m->who))
+        answer(m->who, 0);
+}
+
+static void left_arrived(int from, const void *header, size_t bytes,
+                         uint64_t context)
+{
+    const struct lock_left *m = header;
+    struct queue_tail *tail = bytes == sizeof(*m) ? tail_at(m->tail) : NULL;
+
+    (void)context;
+    if (!tail || !is_elsewhere(m->who) || queue_node(m->who) != from) {
+        runtime_poison("node %d left a lock that is none", from);
+        return;
+    }
+    queue_leave(tail, m->who);
+    doorbell_ring(&tail->left);
+}
+
+static int queue_lock_start(void)
+{
+    static const struct runtime_handler ask = {.arrived = ask_arrived};
+    static const struct runtime_handler given = {.arrived = given_arrived};
+    static const struct runtime_handler follow = {.arrived = follow_arrived};
+    static const struct runtime_handler left = {.arrived = left_arrived};
+
+    runtime_handle(LOCK_ASK, &ask);
+    runtime_handle(LOCK_GIVEN, &given);
+    runtime_handle(LOCK_FOLLOW, &follow);
+    runtime_handle(LOCK_LEFT, &left);
+    return 0;
+}
+
+const struct runtime_module queue_lock_module = {
+    .name = "queue_lock",
+    .start = queue_lock_start,
+};
