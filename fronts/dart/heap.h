@@ -20,4 +20,11 @@ dart_ret_t heap_take(size_t bytes, void **object_out, uint64_t *place_out);
 /* It must be one, and not given back yet. */
 void heap_give(void *object);
 
+/* Where the heap's @bytes, not 0, from @place on are; NULL: not in it.  No page
+ * but the first and the last is looked at. */
+char *heap_at(uint64_t place, size_t bytes);
+
+/* The heap goes, and with it what fronts/dart/memory.c still keeps of it. */
+void memory_forget(void);
+
 #endif /* DRASYNC_FRONTS_DART_HEAP_H */

@@ -35,6 +35,7 @@ libdart_mpi_la_SOURCES += fronts/dart/locality_split.c
 libdart_mpi_la_SOURCES += fronts/dart/locality_tree.c
 libdart_mpi_la_SOURCES += fronts/dart/lock.c
 libdart_mpi_la_SOURCES += fronts/dart/lock.h
+libdart_mpi_la_SOURCES += fronts/dart/memory.c
 libdart_mpi_la_SOURCES += fronts/dart/message.c
 libdart_mpi_la_SOURCES += fronts/dart/message.h
 libdart_mpi_la_SOURCES += fronts/dart/op.c

@@ -81,6 +81,28 @@ static void many(void)
     assert(dart_memfree(large) == DART_OK);
 }
 
+/* What was freed last can still be read: fronts/dart/memory.c says why. */
+static void late(void)
+{
+    dart_gptr_t own = take(1, DART_TYPE_LONG);
+    dart_gptr_t *all = calloc((size_t)units, sizeof(*all));
+    long value = 1000 + me, got = 0;
+
+    assert(all);
+    assert(dart_put_blocking(own, &value, 1, DART_TYPE_LONG, DART_TYPE_LONG) ==
+           DART_OK);
+    assert(dart_allgather(&own, all, sizeof(own), DART_TYPE_BYTE,
+                          DART_TEAM_ALL) == DART_OK);
+    assert(dart_memfree(own) == DART_OK);
+    barrier();
+    assert(dart_get_blocking(&got, all[(me + 1) % units], 1, DART_TYPE_LONG,
+                             DART_TYPE_LONG) == DART_OK);
+    assert(got == 1000 + (me + 1) % units);
+    assert(dart_memfree(own) == DART_ERR_INVAL);
+    barrier();
+    free(all);
+}
+
 static void *in_thread(void *seed)
 {
     uint64_t random = *(uint64_t *)seed;
@@ -196,7 +218,9 @@ int main(void)
     outside();
     check_begin();
     few();
+    late();
     many();
+    late();
     threads();
     others();
     wrong();
