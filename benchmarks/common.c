@@ -218,24 +218,35 @@ double bench_now_ns(void)
 
 void bench_add(struct bench *b, enum bench_side side, double value)
 {
-    bench_require(b->count[side] < BENCH_RUNS_MAX, "too many runs");
-    b->value[side][b->count[side]++] = value;
+    int *count = &b->count[b->now][side];
+
+    bench_require(*count < BENCH_RUNS_MAX, "too many runs");
+    b->value[b->now][side][(*count)++] = value;
+}
+
+static int cases(const struct bench *b)
+{
+    return b->cases ? b->cases_count : 1;
 }
 
 void bench_compare(struct bench *b, bench_fn *ours, bench_fn *theirs, void *arg)
 {
     bench_fn *const side[2] = {ours, theirs};
 
-    for (int s = 0; s < 2; s++)
-        if (b->side == BENCH_BOTH || b->side == (enum bench_side)s)
-            side[s](arg);
-    for (int i = 0; i < b->runs; i++)
-        for (int turn = 0; turn < 2; turn++) {
-            enum bench_side s = (enum bench_side)((i + turn) % 2);
+    /* The first is the warm-up. */
+    for (int i = 0; i <= b->runs; i++)
+        for (b->now = 0; b->now < cases(b); b->now++)
+            for (int turn = 0; turn < 2; turn++) {
+                enum bench_side s = (enum bench_side)((i + turn) % 2);
+                double value;
 
-            if (b->side == BENCH_BOTH || b->side == s)
-                bench_add(b, s, side[s](arg));
-        }
+                if (b->side != BENCH_BOTH && b->side != s)
+                    continue;
+                value = side[s](arg);
+                if (i > 0)
+                    bench_add(b, s, value);
+            }
+    b->now = 0;
 }
 
 /* Read the numbers that a job prints; how many. */
@@ -247,7 +258,8 @@ static int drive_read(struct bench *b, FILE *job, enum bench_side side,
     double value;
 
     while (fgets(line, sizeof(line), job)) {
-        if (sscanf(line, "side=%lf", &value) == 1) {
+        if (sscanf(line, "side=%lf case=%d", &value, &b->now) == 2) {
+            bench_require(b->now >= 0 && b->now < cases(b), "case");
             if (count)
                 bench_add(b, side, value);
             found++;
@@ -294,6 +306,7 @@ static void drive_one(struct bench *b, enum bench_side side, int runs,
     job = popen(command, "r");
     bench_require(job != NULL, "popen");
     n = drive_read(b, job, side, count);
+    b->now = 0;
     pclose(job);
     if (!n)
         drive_failed(b, command, errors);
@@ -350,28 +363,67 @@ void bench_extra(struct bench *b, const char *name, double value)
     snprintf(b->extra + used, sizeof(b->extra) - used, " %s=%.4g", name, value);
 }
 
+/* What came of a case; its values are sorted then. */
+struct outcome {
+    double ours, theirs, ratio;
+};
+
+static struct outcome outcome(struct bench *b, int number)
+{
+    int *count = b->count[number];
+    struct outcome o;
+
+    bench_require(count[0] > 0 && count[1] > 0, "no measurements");
+    o.ours = bench_median(b->value[number][0], count[0]);
+    o.theirs = bench_median(b->value[number][1], count[1]);
+    o.ratio = b->kind == BENCH_TIME ? o.theirs / o.ours : o.ours / o.theirs;
+    return o;
+}
+
+/* The case that the line is about, with a field for each in b->extra. */
+static int main_case(struct bench *b)
+{
+    int worst = 0;
+    double ratio = 0;
+
+    for (int i = 0; b->cases && i < cases(b); i++) {
+        struct outcome o = outcome(b, i);
+        char name[64];
+
+        snprintf(name, sizeof(name), "ratio_%s", b->cases[i]);
+        bench_extra(b, name, o.ratio);
+        snprintf(name, sizeof(name), "ours_%s", b->cases[i]);
+        bench_extra(b, name, o.ours);
+        snprintf(name, sizeof(name), "theirs_%s", b->cases[i]);
+        bench_extra(b, name, o.theirs);
+        if (i == 0 || o.ratio < ratio) {
+            worst = i;
+            ratio = o.ratio;
+        }
+    }
+    return b->main_case ? b->main_case - 1 : worst;
+}
+
 static void print_line(struct bench *b)
 {
-    double ours, theirs, ratio;
-    int runs = b->count[0] < b->count[1] ? b->count[0] : b->count[1];
+    int number = main_case(b), *count = b->count[number];
+    double(*value)[BENCH_RUNS_MAX] = b->value[number];
+    struct outcome o = outcome(b, number);
 
-    bench_require(runs > 0, "no measurements");
-    ours = bench_median(b->value[0], b->count[0]);
-    theirs = bench_median(b->value[1], b->count[1]);
-    ratio = b->kind == BENCH_TIME ? theirs / ours : ours / theirs;
     printf("%s ratio=%.4g ours=%.4g theirs=%.4g unit=%s runs=%d "
            "ours_iqr=%.3g theirs_iqr=%.3g%s\n",
-           b->name, ratio, ours, theirs, b->unit, runs,
-           iqr(b->value[0], b->count[0]), iqr(b->value[1], b->count[1]),
-           b->extra);
+           b->name, o.ratio, o.ours, o.theirs, b->unit,
+           count[0] < count[1] ? count[0] : count[1], iqr(value[0], count[0]),
+           iqr(value[1], count[1]), b->extra);
     fflush(stdout);
 }
 
 /* For bench_drive(). */
 static void print_side(const struct bench *b)
 {
-    for (int i = 0; i < b->count[b->side]; i++)
-        printf("side=%.17g\n", b->value[b->side][i]);
+    for (int c = 0; c < cases(b); c++)
+        for (int i = 0; i < b->count[c][b->side]; i++)
+            printf("side=%.17g case=%d\n", b->value[c][b->side][i], c);
     fflush(stdout);
 }
 

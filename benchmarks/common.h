@@ -28,6 +28,9 @@
 /* Most runs of a side. */
 #define BENCH_RUNS_MAX 1000
 
+/* Most cases of a benchmark. */
+#define BENCH_CASES_MAX 8
+
 enum bench_kind { BENCH_TIME, BENCH_RATE };
 
 enum bench_side { BENCH_BOTH = -1, BENCH_OURS = 0, BENCH_THEIRS = 1 };
@@ -38,16 +41,21 @@ struct bench {
     enum bench_kind kind;
     int runs; /* of each side, unless --runs */
     int jobs; /* at most so many for each side; 0: all in one process */
+    /* Measured one after the other in each run; the line is that of the worst,
+     * or of case number @main_case - 1, and has what came of each. */
+    const char *const *cases; /* names; NULL: there is one, without */
+    int cases_count, main_case;
 
     /* Filled in here. */
     bool tiny;
     enum bench_side side; /* --side: measure one, in this process */
     const char *launch;   /* --launch: before the program's name, to start it */
     int rank, ranks, cores;
+    int now; /* the case that is measured */
 
-    double value[2][BENCH_RUNS_MAX];
-    int count[2];
-    char extra[256]; /* more fields for the line */
+    double value[BENCH_CASES_MAX][2][BENCH_RUNS_MAX];
+    int count[BENCH_CASES_MAX][2];
+    char extra[768]; /* more fields for the line */
 };
 
 /*
@@ -82,7 +90,8 @@ void bench_compare(struct bench *b, bench_fn *ours, bench_fn *theirs,
  */
 void bench_drive(struct bench *b);
 
-/* Note a measurement; where the two functions above do not fit. */
+/* Note a measurement of the case now; where the two functions above do not
+ * fit. */
 void bench_add(struct bench *b, enum bench_side side, double value);
 
 /* Add a field to the line, as "name=%.4g". */

@@ -4,18 +4,12 @@
  *
  * ours    drasync_acquire() for WRITE, change all of the object,
  *         drasync_release(), again and again
- * theirs  an MCS queue lock on MPI-3 one-sided operations, and MPI_Get() and
- *         MPI_Put() of the data, which lie at rank 0.  Whoever waits looks at a
- *         word of its own window; if there are more ranks than cores it yields
- *         its core between two looks, which is to their advantage: MPICH's own
- *         waiting spins
+ * theirs  an MCS queue lock on MPI-3 one-sided operations (mcs.h), and MPI_Get()
+ *         and MPI_Put() of the data, which lie at rank 0
  *
  * Counted: critical sections whose rank differs from the one before.
  */
-#include "benchmarks/common.h"
-
-#include <mpi.h>
-#include <sched.h>
+#include "benchmarks/mcs.h"
 
 #define BYTES        64
 #define WORDS        (BYTES / sizeof(uint64_t))
@@ -27,12 +21,13 @@ struct prize {
     uint64_t holder, handovers, value[WORDS - 2];
 };
 
-/* Of each rank: the next one in the queue, and whether to wait; -1: none.
- * tail, prize: rank 0's. */
+/* The prize is rank 0's. */
 struct window {
-    int64_t next, blocked, tail, pad;
+    struct mcs_words lock;
     struct prize prize;
 };
+
+#define AT(field) ((MPI_Aint)offsetof(struct window, field))
 
 struct both {
     struct bench *bench;
@@ -40,7 +35,7 @@ struct both {
     drasync_region_t region;
     struct prize *prize;
     struct window *window;
-    MPI_Win win;
+    struct mcs lock; /* and the window */
 };
 
 static void change(struct prize *p, int rank)
@@ -81,88 +76,32 @@ static double ours(void *arg)
     return count / (end - begin) * 1e9;
 }
 
-/* --- The MCS lock -------------------------------------------------------- */
-
-#define AT(field) ((MPI_Aint)offsetof(struct window, field))
-
-static int64_t swap(const struct both *b, int64_t value, int rank, MPI_Aint at,
-                    MPI_Op op)
-{
-    int64_t old;
-
-    MPI_Fetch_and_op(&value, &old, MPI_INT64_T, rank, at, op, b->win);
-    MPI_Win_flush(rank, b->win);
-    return old;
-}
-
-/* Wait until a word of the own window is no longer @value. */
-static int64_t wait_change(const struct both *b, MPI_Aint at, int64_t value)
-{
-    int64_t now;
-
-    while ((now = swap(b, 0, b->bench->rank, at, MPI_NO_OP)) == value)
-        if (b->bench->ranks > b->bench->cores)
-            sched_yield();
-    return now;
-}
-
-static void mcs_lock(const struct both *b)
-{
-    int me = b->bench->rank;
-    int64_t before;
-
-    swap(b, -1, me, AT(next), MPI_REPLACE);
-    swap(b, 1, me, AT(blocked), MPI_REPLACE);
-    before = swap(b, me, 0, AT(tail), MPI_REPLACE);
-    if (before >= 0) {
-        swap(b, me, (int)before, AT(next), MPI_REPLACE);
-        wait_change(b, AT(blocked), 1);
-    }
-}
-
-static void mcs_unlock(const struct both *b)
-{
-    int me = b->bench->rank;
-    int64_t next = swap(b, 0, me, AT(next), MPI_NO_OP);
-
-    if (next < 0) {
-        int64_t none = -1, mine = me, old;
-
-        MPI_Compare_and_swap(&none, &mine, &old, MPI_INT64_T, 0, AT(tail),
-                             b->win);
-        MPI_Win_flush(0, b->win);
-        if (old == mine)
-            return;
-        next = wait_change(b, AT(next), -1);
-    }
-    swap(b, 0, (int)next, AT(blocked), MPI_REPLACE);
-}
-
 static double theirs(void *arg)
 {
     struct both *b = arg;
+    MPI_Win win = b->lock.win;
     double begin, end;
     struct prize p;
 
     if (b->bench->rank == 0)
         b->window->prize = (struct prize){0};
-    MPI_Win_sync(b->win);
+    MPI_Win_sync(win);
     bench_barrier_asleep();
     begin = bench_now_ns();
     end = begin + b->seconds * 1e9;
     do {
-        mcs_lock(b);
-        MPI_Get(&p, BYTES, MPI_BYTE, 0, AT(prize), BYTES, MPI_BYTE, b->win);
-        MPI_Win_flush(0, b->win);
+        mcs_lock(&b->lock);
+        MPI_Get(&p, BYTES, MPI_BYTE, 0, AT(prize), BYTES, MPI_BYTE, win);
+        MPI_Win_flush(0, win);
         change(&p, b->bench->rank);
-        MPI_Put(&p, BYTES, MPI_BYTE, 0, AT(prize), BYTES, MPI_BYTE, b->win);
-        MPI_Win_flush(0, b->win);
-        mcs_unlock(b);
+        MPI_Put(&p, BYTES, MPI_BYTE, 0, AT(prize), BYTES, MPI_BYTE, win);
+        MPI_Win_flush(0, win);
+        mcs_unlock(&b->lock);
     } while (bench_now_ns() < end);
     end = bench_now_ns();
     bench_barrier_asleep();
-    MPI_Get(&p, BYTES, MPI_BYTE, 0, AT(prize), BYTES, MPI_BYTE, b->win);
-    MPI_Win_flush(0, b->win);
+    MPI_Get(&p, BYTES, MPI_BYTE, 0, AT(prize), BYTES, MPI_BYTE, win);
+    MPI_Win_flush(0, win);
     bench_barrier_asleep();
     return (double)p.handovers / (end - begin) * 1e9;
 }
@@ -188,10 +127,12 @@ static void region_make(struct both *b)
 static void window_make(struct both *b)
 {
     MPI_Win_allocate(sizeof(*b->window), 1, MPI_INFO_NULL, MPI_COMM_WORLD,
-                     (void *)&b->window, &b->win);
-    *b->window = (struct window){.next = -1, .tail = -1};
+                     (void *)&b->window, &b->lock.win);
+    *b->window = (struct window){.lock = MCS_WORDS};
+    b->lock.me = b->bench->rank;
+    b->lock.yields = b->bench->ranks > b->bench->cores;
     MPI_Barrier(MPI_COMM_WORLD);
-    MPI_Win_lock_all(MPI_MODE_NOCHECK, b->win);
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, b->lock.win);
 }
 
 _Static_assert(sizeof(struct window) % 16 == 0, "MPICH 4.0.2 needs it");
@@ -219,8 +160,8 @@ int main(int argc, char **argv)
         window_make(&both);
     bench_compare(&bench, ours, theirs, &both);
     if (bench.side == BENCH_THEIRS) {
-        MPI_Win_unlock_all(both.win);
-        MPI_Win_free(&both.win);
+        MPI_Win_unlock_all(both.lock.win);
+        MPI_Win_free(&both.lock.win);
     }
     return bench_finish(&bench);
 }

@@ -4,7 +4,9 @@
 noinst_LTLIBRARIES += benchmarks/libbench.la
 benchmarks_libbench_la_SOURCES = \
 	benchmarks/common.c benchmarks/common.h \
-	benchmarks/handover.h benchmarks/objects.h \
+	benchmarks/dart.h benchmarks/dart_busy.h benchmarks/dart_lock.h \
+	benchmarks/dart_node.h benchmarks/dart_wire.h \
+	benchmarks/handover.h benchmarks/mcs.h benchmarks/objects.h \
 	benchmarks/pages.h benchmarks/reacquire.h \
 	benchmarks/small_regions.h
 benchmarks_libbench_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
@@ -138,6 +140,69 @@ benchmarks_paper_protocol_SOURCES = benchmarks/paper_protocol.c
 benchmarks_paper_protocol_CPPFLAGS = $(bench_cppflags)
 benchmarks_paper_protocol_LDFLAGS = $(bench_ldflags)
 benchmarks_paper_protocol_LDADD = $(bench_ldadd)
+
+# About DART.
+bench_dart_ldadd = benchmarks/libbench.la libdart-mpi.la libdrasync.la $(MPI_LIBS)
+
+bench_programs += benchmarks/dart_put_node
+benchmarks_dart_put_node_SOURCES = benchmarks/dart_put_node.c
+benchmarks_dart_put_node_CPPFLAGS = $(bench_cppflags)
+benchmarks_dart_put_node_LDFLAGS = $(bench_ldflags)
+benchmarks_dart_put_node_LDADD = $(bench_dart_ldadd)
+
+bench_programs += benchmarks/dart_get_node
+benchmarks_dart_get_node_SOURCES = benchmarks/dart_get_node.c
+benchmarks_dart_get_node_CPPFLAGS = $(bench_cppflags)
+benchmarks_dart_get_node_LDFLAGS = $(bench_ldflags)
+benchmarks_dart_get_node_LDADD = $(bench_dart_ldadd)
+
+bench_programs += benchmarks/dart_put_wire
+benchmarks_dart_put_wire_SOURCES = benchmarks/dart_put_wire.c
+benchmarks_dart_put_wire_CPPFLAGS = $(bench_cppflags)
+benchmarks_dart_put_wire_LDFLAGS = $(bench_ldflags)
+benchmarks_dart_put_wire_LDADD = $(bench_dart_ldadd)
+
+bench_programs += benchmarks/dart_get_wire
+benchmarks_dart_get_wire_SOURCES = benchmarks/dart_get_wire.c
+benchmarks_dart_get_wire_CPPFLAGS = $(bench_cppflags)
+benchmarks_dart_get_wire_LDFLAGS = $(bench_ldflags)
+benchmarks_dart_get_wire_LDADD = $(bench_dart_ldadd)
+
+bench_programs += benchmarks/dart_start
+benchmarks_dart_start_SOURCES = benchmarks/dart_start.c
+benchmarks_dart_start_CPPFLAGS = $(bench_cppflags)
+benchmarks_dart_start_LDFLAGS = $(bench_ldflags)
+benchmarks_dart_start_LDADD = $(bench_dart_ldadd)
+
+bench_programs += benchmarks/dart_busy_node
+benchmarks_dart_busy_node_SOURCES = benchmarks/dart_busy_node.c
+benchmarks_dart_busy_node_CPPFLAGS = $(bench_cppflags)
+benchmarks_dart_busy_node_LDFLAGS = $(bench_ldflags)
+benchmarks_dart_busy_node_LDADD = $(bench_dart_ldadd)
+
+bench_programs += benchmarks/dart_busy_wire
+benchmarks_dart_busy_wire_SOURCES = benchmarks/dart_busy_wire.c
+benchmarks_dart_busy_wire_CPPFLAGS = $(bench_cppflags)
+benchmarks_dart_busy_wire_LDFLAGS = $(bench_ldflags)
+benchmarks_dart_busy_wire_LDADD = $(bench_dart_ldadd)
+
+bench_programs += benchmarks/dart_lock
+benchmarks_dart_lock_SOURCES = benchmarks/dart_lock.c
+benchmarks_dart_lock_CPPFLAGS = $(bench_cppflags)
+benchmarks_dart_lock_LDFLAGS = $(bench_ldflags)
+benchmarks_dart_lock_LDADD = $(bench_dart_ldadd)
+
+bench_programs += benchmarks/dart_lock_contended
+benchmarks_dart_lock_contended_SOURCES = benchmarks/dart_lock_contended.c
+benchmarks_dart_lock_contended_CPPFLAGS = $(bench_cppflags)
+benchmarks_dart_lock_contended_LDFLAGS = $(bench_ldflags)
+benchmarks_dart_lock_contended_LDADD = $(bench_dart_ldadd)
+
+bench_programs += benchmarks/dart_many
+benchmarks_dart_many_SOURCES = benchmarks/dart_many.c
+benchmarks_dart_many_CPPFLAGS = $(bench_cppflags)
+benchmarks_dart_many_LDFLAGS = $(bench_ldflags)
+benchmarks_dart_many_LDADD = $(bench_dart_ldadd)
 
 bench-programs: $(bench_programs)
 bench: $(bench_programs)

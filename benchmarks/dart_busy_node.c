@@ -1,0 +1,21 @@
+/* dart_busy_node - put, get and fetch_and_op of a unit on the node that computes. */
+#include "benchmarks/dart_busy.h"
+
+int main(int argc, char **argv)
+{
+    static struct busy_row row = {
+        .bench =
+            {
+                .name = "dart_busy_node",
+                .unit = "us",
+                .what = "Put, get, fetch_and_op of a unit on the node that "
+                        "computes; MPI-3's.\n",
+                .runs = 9,
+                .jobs = 3,
+            },
+        .ours_count = 10000,
+        .theirs_count = 1000,
+    };
+
+    return busy_main(&row, argc, argv);
+}

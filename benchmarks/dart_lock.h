@@ -1,0 +1,48 @@
+/*
+ * dart_lock.h - the rows about a lock of two units of a node: our side's DART
+ * lock, theirs the one of mcs.h; both homes are unit 0.
+ */
+#ifndef BENCHMARKS_DART_LOCK_H
+#define BENCHMARKS_DART_LOCK_H
+
+#include "benchmarks/dart.h"
+#include "benchmarks/mcs.h"
+
+struct lock_row {
+    struct bench bench;
+    struct dart_memory memory;
+    dart_lock_t lock;
+    struct mcs mcs;
+};
+
+static inline void lock_row_make(struct lock_row *row, int argc, char **argv,
+                                 size_t bytes)
+{
+    const struct bench *b = &row->bench;
+    struct mcs_words words = MCS_WORDS;
+
+    bench_start(&row->bench, argc, argv, 2);
+    dart_memory_make(&row->memory, b, bytes);
+    if (b->side != BENCH_THEIRS) {
+        dart_check(dart_team_lock_init(DART_TEAM_ALL, &row->lock),
+                   "dart_team_lock_init");
+        return;
+    }
+    row->mcs = (struct mcs){
+        .win = row->memory.win, .me = b->rank, .yields = b->ranks > b->cores};
+    MPI_Put(&words, sizeof(words), MPI_BYTE, b->rank, 0, sizeof(words),
+            MPI_BYTE, row->mcs.win);
+    MPI_Win_flush(b->rank, row->mcs.win);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static inline int lock_row_end(struct lock_row *row)
+{
+    if (row->bench.side != BENCH_THEIRS)
+        dart_check(dart_team_lock_destroy(&row->lock),
+                   "dart_team_lock_destroy");
+    dart_memory_end(&row->memory, &row->bench);
+    return bench_finish(&row->bench);
+}
+
+#endif
