@@ -7,26 +7,67 @@ static _Thread_local char self __attribute__((tls_model("initial-exec")));
 
 /* --- Threads of a rank ------------------------------------------------------------ */
 
+#define TURN_TRY UINT32_C(1)
+#define TURN_ONE UINT32_C(2)
+
+/* How many turns come before that which would be given next. */
+static uint32_t turns_before(uint32_t turns, uint32_t over)
+{
+    return (turns - over * TURN_ONE) / TURN_ONE;
+}
+
 static int turn_take(struct queue_lock *lock)
 {
-    uint32_t mine = atomic_fetch_add(&lock->turns, 1), now;
+    uint32_t turns = atomic_load_explicit(&lock->turns, memory_order_relaxed);
+    uint32_t now;
     int err = 0;
 
-    while (!err && (now = doorbell_read(&lock->turn)) != mine)
+    while (!atomic_compare_exchange_weak(&lock->turns, &turns,
+                                         (turns + TURN_ONE) & ~TURN_TRY))
+        continue;
+    while (!err && turns_before(turns, now = doorbell_read(&lock->turn)))
         err = doorbell_wait(&lock->turn, now, WAIT_FOREVER);
     return err;
 }
 
-static bool turn_try(struct queue_lock *lock)
+/* Who tries may be about to give up, though the lock is free by now: so another
+ * who tries waits until it has it, or has not. */
+static int turn_try(struct queue_lock *lock)
 {
-    uint32_t now = doorbell_read(&lock->turn);
+    int err = 0;
 
-    return atomic_compare_exchange_strong(&lock->turns, &now, now + 1);
+    while (!err) {
+        uint32_t tried = doorbell_read(&lock->tried);
+        uint32_t now = doorbell_read(&lock->turn);
+        uint32_t turns = atomic_load(&lock->turns);
+        uint32_t before = turns_before(turns, now);
+
+        if (doorbell_read(&lock->turn) != now)
+            continue;
+        if (before > 1 || (before && !(turns & TURN_TRY)))
+            return DRASYNC_EAGAIN;
+        if (before)
+            err = doorbell_wait(&lock->tried, tried, WAIT_FOREVER);
+        else if (atomic_compare_exchange_strong(&lock->turns, &turns,
+                                                (turns + TURN_ONE) | TURN_TRY))
+            return 0;
+    }
+    return err;
 }
 
 static void turn_give(struct queue_lock *lock)
 {
     doorbell_ring(&lock->turn);
+}
+
+/* A try has the lock, or gives its turn to the next. */
+static void turn_tried(struct queue_lock *lock, bool had)
+{
+    if (had)
+        atomic_fetch_and(&lock->turns, ~TURN_TRY);
+    else
+        turn_give(lock);
+    doorbell_ring(&lock->tried);
 }
 
 static bool is_mine(const struct queue_lock *lock)
@@ -84,6 +125,28 @@ int queue_lock_take(struct queue_lock *lock)
     return err;
 }
 
+static int try_home(struct queue_lock *lock)
+{
+    uint64_t last;
+    int err;
+
+    if (lock->tail) {
+        last = queue_try(lock->tail, lock->mine);
+        if (!last)
+            return 0;
+        if (queue_is_here(last))
+            return DRASYNC_EAGAIN;
+        err = queue_tell_push(last, lock->tail_there, lock->mine);
+        if (!err)
+            err = wait_given(lock, true);
+    } else {
+        err = ask_home(lock, true);
+    }
+    if (err == DRASYNC_EAGAIN)
+        waiter_reset(&lock->entry->waiter);
+    return err;
+}
+
 int queue_lock_try(struct queue_lock *lock)
 {
     int err = runtime_enter();
@@ -92,19 +155,14 @@ int queue_lock_try(struct queue_lock *lock)
         return err;
     if (is_mine(lock))
         return DRASYNC_EINVAL;
-    if (!turn_try(lock))
-        return DRASYNC_EAGAIN;
-    if (lock->tail) {
-        err = queue_try(lock->tail, lock->mine) ? 0 : DRASYNC_EAGAIN;
-    } else {
-        err = ask_home(lock, true);
-        if (err == DRASYNC_EAGAIN)
-            waiter_reset(&lock->entry->waiter);
-    }
+    err = turn_try(lock);
+    if (err)
+        return err;
+    err = try_home(lock);
     if (!err)
         set_owner(lock, (uintptr_t)&self);
-    else if (err != DRASYNC_EPEER)
-        turn_give(lock);
+    if (err != DRASYNC_EPEER)
+        turn_tried(lock, !err);
     return err;
 }
 

@@ -12,6 +12,8 @@
  *   GIVEN   to who asked: it has the lock; else
  *   FOLLOW  from the home to the node of who was before: who comes next
  *   LEFT    to the home: I was the last, and have given the lock back
+ *   PUSH    from the home to the node of who is the last: is that so still?
+ *   PUSHED  the answer, which comes after every LEFT that was sent before
  *
  * Nobody waits for LEFT.  If somebody came after all, his FOLLOW finds that the
  * lock was given back, and is answered with GIVEN at once.  So a lock that nobody
@@ -19,13 +21,19 @@
  * goes with the next one; and a lock that others wait for is handed on by one
  * message, on a node by one store and perhaps a wake.
  *
+ * A try must not take a LEFT that is under way for somebody who has the lock: the
+ * program may know, by its own messages, that he gave it back.  So where the last
+ * is of another node than the home and than who tries, the home sends PUSH, and
+ * decides when PUSHED has come.  Nobody waits for that but who tries.
+ *
  * The ranks that share a lock make it together.  Each calls queue_lock_new(), one
  * of them as its home; they agree that all succeeded and on the home's tail; each
  * calls queue_lock_open().  In the end they agree that none uses it
  * (queue_lock_used()), on the sum of queue_lock_left(), and each calls
  * queue_lock_end() with it.
  *
- * Threads of a rank wait for each other, in their order, before the rank asks.
+ * Threads of a rank wait for each other, in their order, before the rank asks; a
+ * try waits for another one, until it is decided, and for nothing else.
  * Take, try and give may be called by any thread at any time in between, but not
  * on the progress thread; the others by one thread at a time.
  */
@@ -60,8 +68,9 @@ struct queue_lock {
     struct queue_tail *tail; /* NULL: on another node */
     uint64_t mine;           /* how the tail names our entry, next time */
     _Atomic uintptr_t owner; /* the thread that has the lock; 0: none here */
-    _Atomic uint32_t turns;  /* given to threads; */
+    _Atomic uint32_t turns;  /* given to threads, twice; odd: it is a try's */
     struct doorbell turn;    /* it has rung as often as one is over */
+    struct doorbell tried;   /* rings when a try is decided */
     uint32_t left;           /* LEFTs sent */
     int32_t home;            /* node */
     uint64_t tail_there;     /* address on that node */
@@ -81,7 +90,7 @@ void queue_lock_open(struct queue_lock *lock, int node, uint64_t tail);
 /* Does a thread of this rank have the lock, or ask for it? */
 static inline bool queue_lock_used(const struct queue_lock *lock)
 {
-    return atomic_load(&lock->turns) != doorbell_read(&lock->turn);
+    return (atomic_load(&lock->turns) ^ doorbell_read(&lock->turn) << 1) > 1;
 }
 
 /* So many messages to the home tell of releases. */
@@ -101,7 +110,7 @@ int queue_lock_end(struct queue_lock *lock, uint64_t left);
 /*
  * Wait for the lock, and have it; the try: if nobody has it.
  *   DRASYNC_EINVAL  this thread has it already
- *   DRASYNC_EAGAIN  (try) somebody has it, or waits
+ *   DRASYNC_EAGAIN  (try) since it began, somebody had it, or waited
  *   DRASYNC_ENOMEM, DRASYNC_EPEER
  */
 int queue_lock_take(struct queue_lock *lock);

@@ -58,13 +58,15 @@ struct queue_tail {
 /*
  * To the node of a tail: @who asks, or tries.  To the node of an entry: @who comes
  * after @before; @who has it, or that is what became of its try.  To the node of a
- * tail: @who was the last, and has given the lock back.
+ * tail: @who was the last, and has given the lock back.  To the node of @last: when
+ * what was sent from there has come here, decide the try of @who.
  *   DRASYNC_ENOMEM, DRASYNC_EPEER
  */
 int queue_tell_ask(int node, uint64_t tail, uint64_t who, bool try);
 int queue_tell_follow(uint64_t before, uint64_t who);
 int queue_tell_given(uint64_t who, int result);
 int queue_tell_left(int node, uint64_t tail, uint64_t who);
+int queue_tell_push(uint64_t last, uint64_t tail, uint64_t who);
 
 /* --- Names ------------------------------------------------------------------- */
 
@@ -143,15 +145,17 @@ static inline uint64_t queue_ask(struct queue_tail *tail, uint64_t who)
     return before;
 }
 
-/* The same if nobody has the lock, or waits.  @who has it. */
-static inline bool queue_try(struct queue_tail *tail, uint64_t who)
+/* The same if nobody has the lock, or waits.  0: @who has it; else who was the
+ * last, and is so still as far as is known here. */
+static inline uint64_t queue_try(struct queue_tail *tail, uint64_t who)
 {
-    uint64_t nobody = 0;
-    bool had = atomic_compare_exchange_strong_explicit(
-        &tail->last, &nobody, who, memory_order_acq_rel, memory_order_acquire);
+    uint64_t last = 0;
 
+    passed_give();
+    atomic_compare_exchange_strong_explicit(
+        &tail->last, &last, who, memory_order_acq_rel, memory_order_acquire);
     passed_take();
-    return had;
+    return last;
 }
 
 /* @who was the last, and has given the lock back. */

@@ -10,6 +10,8 @@ enum {
     LOCK_GIVEN,
     LOCK_FOLLOW,
     LOCK_LEFT,
+    LOCK_PUSH,
+    LOCK_PUSHED,
 };
 
 /* On the wire. */
@@ -28,6 +30,11 @@ struct lock_follow {
 };
 
 struct lock_left {
+    uint64_t tail, who;
+};
+
+/* There and back. */
+struct lock_push {
     uint64_t tail, who;
 };
 
@@ -74,6 +81,13 @@ int queue_tell_left(int node, uint64_t tail, uint64_t who)
     return tell(node, LOCK_LEFT, &m, sizeof(m));
 }
 
+int queue_tell_push(uint64_t last, uint64_t tail, uint64_t who)
+{
+    const struct lock_push m = {.tail = tail, .who = who};
+
+    return tell(queue_node(last), LOCK_PUSH, &m, sizeof(m));
+}
+
 /* --- Arriving ------------------------------------------------------------------- */
 
 static struct queue_tail *tail_at(uint64_t address)
@@ -95,6 +109,11 @@ static bool entry_here(uint64_t name)
            e->magic == ENTRY_MAGIC;
 }
 
+static bool waits_here(uint64_t name)
+{
+    return entry_here(name) && !waiter_done(&queue_entry_of(name)->waiter);
+}
+
 static bool is_elsewhere(uint64_t name)
 {
     return (name & NAME_BIT) && !queue_is_here(name) &&
@@ -107,6 +126,17 @@ static void answer(uint64_t who, int result)
         runtime_poison("no memory to give a lock");
 }
 
+/* The node of who tries has nothing under way: that would be here already. */
+static void try_arrived(struct queue_tail *tail, uint64_t who)
+{
+    uint64_t last = queue_try(tail, who);
+
+    if (!last || queue_is_here(last) || queue_node(last) == queue_node(who))
+        answer(who, last ? DRASYNC_EAGAIN : 0);
+    else if (queue_tell_push(last, (uintptr_t)tail, who))
+        runtime_poison("no memory to try a lock");
+}
+
 static void ask_arrived(int from, const void *header, size_t bytes,
                         uint64_t context)
 {
@@ -117,7 +147,7 @@ static void ask_arrived(int from, const void *header, size_t bytes,
     if (!tail || !is_elsewhere(m->who) || queue_node(m->who) != from)
         runtime_poison("node %d asked for a lock that is none", from);
     else if (m->try)
-        answer(m->who, queue_try(tail, m->who) ? 0 : DRASYNC_EAGAIN);
+        try_arrived(tail, m->who);
     else if (!queue_ask(tail, m->who))
         answer(m->who, 0);
 }
@@ -128,8 +158,7 @@ static void given_arrived(int from, const void *header, size_t bytes,
     const struct lock_given *m = header;
 
     (void)context;
-    if (bytes == sizeof(*m) && entry_here(m->who) &&
-        !waiter_done(&queue_entry_of(m->who)->waiter))
+    if (bytes == sizeof(*m) && waits_here(m->who))
         waiter_wake(&queue_entry_of(m->who)->waiter, (int)m->result);
     else
         runtime_poison("node %d gave a lock that nobody asked for", from);
@@ -163,17 +192,46 @@ static void left_arrived(int from, const void *header, size_t bytes,
     doorbell_ring(&tail->left);
 }
 
+static void push_arrived(int from, const void *header, size_t bytes,
+                         uint64_t context)
+{
+    (void)context;
+    if (bytes != sizeof(struct lock_push))
+        runtime_poison("node %d tries a lock that is none", from);
+    else if (tell(from, LOCK_PUSHED, header, bytes))
+        runtime_poison("no memory to try a lock");
+}
+
+/* Whoever is the last now was not when the try began, or has the lock. */
+static void pushed_arrived(int from, const void *header, size_t bytes,
+                           uint64_t context)
+{
+    const struct lock_push *m = header;
+    struct queue_tail *tail = bytes == sizeof(*m) ? tail_at(m->tail) : NULL;
+
+    (void)context;
+    if (!tail ||
+        !(queue_is_here(m->who) ? waits_here(m->who) : is_elsewhere(m->who)))
+        runtime_poison("node %d answered for a lock that is none", from);
+    else
+        answer(m->who, queue_try(tail, m->who) ? DRASYNC_EAGAIN : 0);
+}
+
 static int queue_lock_start(void)
 {
     static const struct runtime_handler ask = {.arrived = ask_arrived};
     static const struct runtime_handler given = {.arrived = given_arrived};
     static const struct runtime_handler follow = {.arrived = follow_arrived};
     static const struct runtime_handler left = {.arrived = left_arrived};
+    static const struct runtime_handler push = {.arrived = push_arrived};
+    static const struct runtime_handler pushed = {.arrived = pushed_arrived};
 
     runtime_handle(LOCK_ASK, &ask);
     runtime_handle(LOCK_GIVEN, &given);
     runtime_handle(LOCK_FOLLOW, &follow);
     runtime_handle(LOCK_LEFT, &left);
+    runtime_handle(LOCK_PUSH, &push);
+    runtime_handle(LOCK_PUSHED, &pushed);
     return 0;
 }
 

@@ -1,5 +1,15 @@
 # Locks of DART's teams.
 
+setup_file() {
+  load common
+  load dart
+  hosts_up
+}
+
+teardown_file() {
+  hosts_down
+}
+
 setup() {
   load common
   load dart
@@ -11,4 +21,48 @@ setup() {
 
 @test "locks where each unit is a node" {
   units_as_nodes dart_lock "$BATS_TEST_TMPDIR/shared"
+}
+
+@test "locks where nodes have several units" {
+  DRASYNC_NODE=2 run -0 mpi 4 "$abs_top_builddir/tests/programs/dart_lock" \
+    "$BATS_TEST_TMPDIR/shared"
+  assert_line "ok"
+}
+
+@test "locks between hosts" {
+  units_on_hosts dart_lock "$BATS_TEST_TMPDIR/shared"
+}
+
+@test "a try for a lock that was given back has it" {
+  units_on_a_node dart_lock_try
+  units_as_nodes dart_lock_try
+  DRASYNC_NODE=2 run -0 mpi 4 "$abs_top_builddir/tests/programs/dart_lock_try"
+  assert_line "ok"
+}
+
+@test "tries between hosts" {
+  units_on_hosts dart_lock_try
+}
+
+# As with native regions: the launcher's own children stay until all are gone.
+# The first unit that gives up may end the other before it says so.
+unit_dies() {
+  over=$BATS_TEST_TMPDIR/over
+  mkdir "$over"
+  DRASYNC_TEST_SECONDS=60 run mpi 3 sh -c "
+    '$abs_top_builddir/tests/programs/dart_lock' '$over.shared' killed
+    : >'$over'/\$PMI_RANK
+    while [ \$(ls '$over' | wc -l) -lt 3 ]; do sleep 0.1; done"
+  refute [ "$status" -eq 124 ]
+  assert_output --regexp "drasync: rank . \(.*\): rank 2 \(.*\) died"
+  assert_output --regexp "unit [01]: 999"
+}
+
+@test "a unit killed with a lock ends the others' waiting for it" {
+  unit_dies
+}
+
+@test "a unit killed with a lock, where each is a node" {
+  export DRASYNC_NODE=rank
+  unit_dies
 }

@@ -45,7 +45,8 @@ dart_ret_t dart_team_lock_destroy(dart_lock_t *lock) DART_NOTHROW;
 dart_ret_t dart_lock_acquire(dart_lock_t lock) DART_NOTHROW;
 
 /*
- * Take it if nobody has it: *result is 1, else 0; nobody is waited for.
+ * Take it if nobody has it: *result is 1, else 0: since the call began somebody
+ * had it, or waited for it.  Nobody is waited for.
  *   DART_ERR_INVAL  no lock, @result is NULL, or this thread has it
  */
 dart_ret_t dart_lock_try_acquire(dart_lock_t lock,
