@@ -58,9 +58,10 @@ static int pieces(const struct far *far)
 static bool as_mpi(const struct type *type, size_t nelem, MPI_Datatype *mpi,
                    int *count)
 {
-    size_t n = nelem / type->elements;
+    bool plain = type->kind == TYPE_BASIC;
+    size_t n = plain ? nelem * type->bytes : nelem / type->elements;
 
-    *mpi = type->mpi;
+    *mpi = plain ? MPI_BYTE : type->mpi;
     *count = (int)n;
     return n <= INT_MAX;
 }

@@ -184,3 +184,12 @@ tests_programs_dart_lock_try_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_dart_lock_try_LDADD = libdart-mpi.la $(MPI_LIBS)
 TESTS += tests/bats/dart_lock.bats
 EXTRA_DIST += tests/bats/dart_lock.bats
+
+check_PROGRAMS += tests/programs/dart_transfer
+tests_programs_dart_transfer_SOURCES = tests/programs/dart_transfer.c \
+	tests/programs/dart_check.h tests/programs/dart_forms.h
+tests_programs_dart_transfer_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_dart_transfer_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_dart_transfer_LDADD = libdart-mpi.la $(MPI_LIBS)
+TESTS += tests/bats/dart_transfer.bats
+EXTRA_DIST += tests/bats/dart_transfer.bats

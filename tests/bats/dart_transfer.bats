@@ -1,0 +1,28 @@
+# DART: put and get.
+
+setup_file() {
+  load common
+  load dart
+  hosts_up
+}
+
+teardown_file() {
+  hosts_down
+}
+
+setup() {
+  load common
+  load dart
+}
+
+@test "put and get in all forms and shapes" {
+  units_on_a_node dart_transfer
+}
+
+@test "put and get, each unit being a node" {
+  units_as_nodes dart_transfer
+}
+
+@test "put and get, on two hosts" {
+  units_on_hosts dart_transfer
+}
