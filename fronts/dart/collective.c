@@ -10,6 +10,7 @@
 #include "fronts/dart/large.h"
 #include "fronts/dart/op.h"
 #include "fronts/dart/team.h"
+#include "fronts/dart/team_call.h"
 #include "fronts/dart/types.h"
 
 /* Reductions go in pieces of so many elements: they are one by one anyway. */
@@ -73,7 +74,7 @@ dart_ret_t dart_barrier(dart_team_t teamid)
     struct team *team;
     dart_ret_t ret = team_get(what, teamid, &team);
 
-    return ret ? ret : outcome(what, MPI_Barrier(team->comm));
+    return ret ? ret : outcome(what, team_barrier(team));
 }
 
 dart_ret_t dart_bcast(void *buf, size_t nelem, dart_datatype_t dtype,
@@ -90,8 +91,9 @@ dart_ret_t dart_bcast(void *buf, size_t nelem, dart_datatype_t dtype,
         ret = check_buffer(what, buf);
     if (ret || !nelem)
         return ret;
-    return outcome(what, LARGE(MPI_Bcast)(buf, (large_count)nelem, type,
-                                          root.id, team->comm));
+    return outcome(what,
+                   TEAM_CALL(team, LARGE(MPI_Bcast), LARGE(MPI_Ibcast), buf,
+                             (large_count)nelem, type, root.id, team->comm));
 }
 
 dart_ret_t dart_scatter(const void *sendbuf, void *recvbuf, size_t nelem,
@@ -111,9 +113,10 @@ dart_ret_t dart_scatter(const void *sendbuf, void *recvbuf, size_t nelem,
         return ret;
     if (team->me == root.id && (!recvbuf || recvbuf == sendbuf))
         recvbuf = MPI_IN_PLACE;
-    return outcome(what, LARGE(MPI_Scatter)(sendbuf, (large_count)nelem, type,
-                                            recvbuf, (large_count)nelem, type,
-                                            root.id, team->comm));
+    return outcome(what,
+                   TEAM_CALL(team, LARGE(MPI_Scatter), LARGE(MPI_Iscatter),
+                             sendbuf, (large_count)nelem, type, recvbuf,
+                             (large_count)nelem, type, root.id, team->comm));
 }
 
 dart_ret_t dart_gather(const void *sendbuf, void *recvbuf, size_t nelem,
@@ -133,9 +136,10 @@ dart_ret_t dart_gather(const void *sendbuf, void *recvbuf, size_t nelem,
         return ret;
     if (team->me == root.id && (!sendbuf || recvbuf == sendbuf))
         sendbuf = MPI_IN_PLACE;
-    return outcome(what, LARGE(MPI_Gather)(sendbuf, (large_count)nelem, type,
-                                           recvbuf, (large_count)nelem, type,
-                                           root.id, team->comm));
+    return outcome(what,
+                   TEAM_CALL(team, LARGE(MPI_Gather), LARGE(MPI_Igather),
+                             sendbuf, (large_count)nelem, type, recvbuf,
+                             (large_count)nelem, type, root.id, team->comm));
 }
 
 dart_ret_t dart_allgather(const void *sendbuf, void *recvbuf, size_t nelem,
@@ -152,9 +156,10 @@ dart_ret_t dart_allgather(const void *sendbuf, void *recvbuf, size_t nelem,
         return ret;
     if (!sendbuf || sendbuf == recvbuf)
         sendbuf = MPI_IN_PLACE;
-    return outcome(what, LARGE(MPI_Allgather)(sendbuf, (large_count)nelem, type,
-                                              recvbuf, (large_count)nelem, type,
-                                              team->comm));
+    return outcome(what,
+                   TEAM_CALL(team, LARGE(MPI_Allgather), LARGE(MPI_Iallgather),
+                             sendbuf, (large_count)nelem, type, recvbuf,
+                             (large_count)nelem, type, team->comm));
 }
 
 dart_ret_t dart_alltoall(const void *sendbuf, void *recvbuf, size_t nelem,
@@ -171,9 +176,10 @@ dart_ret_t dart_alltoall(const void *sendbuf, void *recvbuf, size_t nelem,
         return ret;
     if (!sendbuf || sendbuf == recvbuf)
         sendbuf = MPI_IN_PLACE;
-    return outcome(what, LARGE(MPI_Alltoall)(sendbuf, (large_count)nelem, type,
-                                             recvbuf, (large_count)nelem, type,
-                                             team->comm));
+    return outcome(what,
+                   TEAM_CALL(team, LARGE(MPI_Alltoall), LARGE(MPI_Ialltoall),
+                             sendbuf, (large_count)nelem, type, recvbuf,
+                             (large_count)nelem, type, team->comm));
 }
 
 dart_ret_t dart_allgatherv(const void *sendbuf, size_t nsendelem,
@@ -210,9 +216,10 @@ dart_ret_t dart_allgatherv(const void *sendbuf, size_t nsendelem,
     if (!ret && any) {
         if (sendbuf == recvbuf || (!sendbuf && nrecvelem[team->me]))
             sendbuf = MPI_IN_PLACE;
-        ret = outcome(what, LARGE(MPI_Allgatherv)(
-                                sendbuf, (large_count)nsendelem, type, recvbuf,
-                                counts, offsets, type, team->comm));
+        ret = outcome(what, TEAM_CALL(team, LARGE(MPI_Allgatherv),
+                                      LARGE(MPI_Iallgatherv), sendbuf,
+                                      (large_count)nsendelem, type, recvbuf,
+                                      counts, offsets, type, team->comm));
     }
     free(counts);
     free(offsets);
@@ -252,9 +259,9 @@ dart_ret_t dart_allreduce(const void *sendbuf, void *recvbuf, size_t nelem,
         from = NULL;
     while (!ret && r.count) {
         size_t count = r.count < REDUCE_MAX ? r.count : REDUCE_MAX;
-        ret =
-            outcome(what, MPI_Allreduce(from ? from : MPI_IN_PLACE, to,
-                                        (int)count, r.type, r.op, team->comm));
+        ret = outcome(what, TEAM_CALL(team, MPI_Allreduce, MPI_Iallreduce,
+                                      from ? from : MPI_IN_PLACE, to,
+                                      (int)count, r.type, r.op, team->comm));
         from = from ? from + count * r.bytes : NULL;
         to += count * r.bytes;
         r.count -= count;
@@ -283,9 +290,10 @@ dart_ret_t dart_reduce(const void *sendbuf, void *recvbuf, size_t nelem,
     ret = check_buffer(what, here ? to : from);
     while (!ret && r.count) {
         size_t count = r.count < REDUCE_MAX ? r.count : REDUCE_MAX;
-        ret = outcome(what, MPI_Reduce(in_place ? MPI_IN_PLACE : from,
-                                       here ? to : NULL, (int)count, r.type,
-                                       r.op, root.id, team->comm));
+        ret = outcome(what, TEAM_CALL(team, MPI_Reduce, MPI_Ireduce,
+                                      in_place ? MPI_IN_PLACE : from,
+                                      here ? to : NULL, (int)count, r.type,
+                                      r.op, root.id, team->comm));
         from += count * r.bytes;
         if (here)
             to += count * r.bytes;

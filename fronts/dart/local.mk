@@ -52,6 +52,8 @@ libdart_mpi_la_SOURCES += fronts/dart/target.c
 libdart_mpi_la_SOURCES += fronts/dart/target.h
 libdart_mpi_la_SOURCES += fronts/dart/team.c
 libdart_mpi_la_SOURCES += fronts/dart/team.h
+libdart_mpi_la_SOURCES += fronts/dart/team_call.c
+libdart_mpi_la_SOURCES += fronts/dart/team_call.h
 libdart_mpi_la_SOURCES += fronts/dart/team_create.c
 libdart_mpi_la_SOURCES += fronts/dart/team_make.c
 libdart_mpi_la_SOURCES += fronts/dart/team_make.h
@@ -108,6 +110,12 @@ tests_programs_dart_team_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_dart_team_LDADD = libdart-mpi.la $(MPI_LIBS)
 TESTS += tests/bats/dart_team.bats
 EXTRA_DIST += tests/bats/dart_team.bats
+
+check_PROGRAMS += tests/programs/dart_teams
+tests_programs_dart_teams_SOURCES = tests/programs/dart_teams.c
+tests_programs_dart_teams_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_dart_teams_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_dart_teams_LDADD = libdart-mpi.la $(MPI_LIBS)
 
 # Trees of locality domains by themselves, with memory that ends.
 dart_unit_tests = tests/unit/dart_domains.t tests/unit/dart_domains_errors.t

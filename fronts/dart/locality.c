@@ -17,6 +17,7 @@
 #include "fronts/dart/front.h"
 #include "fronts/dart/locality.h"
 #include "fronts/dart/team.h"
+#include "fronts/dart/team_call.h"
 
 /* DASH is compiled against these. */
 #define LAYOUT(type, member, offset) \
@@ -96,8 +97,7 @@ dart_ret_t locality_start(void)
     ret = team_agree(team, all && hosts ? DART_OK : DART_ERR_NOMEM);
     if (!ret) {
         hardware_look(&mine);
-        err = MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, all, sizeof(mine),
-                            MPI_BYTE, team->comm);
+        err = team_allgather(team, &mine, all, sizeof(mine));
         if (err != MPI_SUCCESS)
             ret = DART_ERR_OTHER;
         else if (!locality_hosts(all, team->size, hosts))

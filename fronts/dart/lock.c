@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "fronts/dart/front.h"
+#include "fronts/dart/team_call.h"
 #include "runtime/queue_lock.h"
 
 enum lock_state {
@@ -142,8 +143,7 @@ dart_ret_t dart_team_lock_init(dart_team_t teamid, dart_lock_t *lock)
 
     /* The worst error, and the one tail. */
     uint64_t agreed[2] = {(uint64_t)ret, tail};
-    if (MPI_Allreduce(MPI_IN_PLACE, agreed, 2, MPI_UINT64_T, MPI_MAX,
-                      team->comm))
+    if (team_allreduce(team, agreed, 2, MPI_UINT64_T, MPI_MAX))
         agreed[0] = DART_ERR_OTHER;
     if (agreed[0]) {
         if (made) {
@@ -195,8 +195,7 @@ dart_ret_t dart_team_lock_destroy(dart_lock_t *lock)
     }
 
     uint64_t sums[2] = {queue_lock_used(&l->queue), queue_lock_left(&l->queue)};
-    if (MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_UINT64_T, MPI_SUM,
-                      l->team->comm))
+    if (team_allreduce(l->team, sums, 2, MPI_UINT64_T, MPI_SUM))
         return DART_ERR_OTHER;
     if (sums[0])
         return front_fail(DART_ERR_INVAL, "dart_team_lock_destroy: a unit has "
@@ -240,8 +239,7 @@ dart_ret_t locks_drop(struct team *team)
 
         for (next = l; next && count < LOCKS_DROP_MAX; next = next->next)
             left[count++] = queue_lock_left(&next->queue);
-        if (MPI_Allreduce(MPI_IN_PLACE, left, count, MPI_UINT64_T, MPI_SUM,
-                          team->comm))
+        if (team_allreduce(team, left, count, MPI_UINT64_T, MPI_SUM))
             return DART_ERR_OTHER;
         for (int i = 0; i < count; i++, l = next) {
             next = l->next;

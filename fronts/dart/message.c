@@ -5,6 +5,7 @@
 #include "fronts/dart/front.h"
 #include "fronts/dart/large.h"
 #include "fronts/dart/message.h"
+#include "fronts/dart/team_call.h"
 #include "fronts/dart/types.h"
 
 static MPI_Comm messages = MPI_COMM_NULL;
@@ -74,6 +75,13 @@ static dart_ret_t outcome(const char *what, int err)
     return front_fail(DART_ERR_OTHER, "%s: MPI says: %s", what, text);
 }
 
+static int receive(void *buffer, large_count count, MPI_Datatype type, int unit,
+                   int tag, MPI_Comm comm)
+{
+    return LARGE(MPI_Recv)(buffer, count, type, unit, tag, comm,
+                           MPI_STATUS_IGNORE);
+}
+
 dart_ret_t dart_send(const void *sendbuf, size_t nelem, dart_datatype_t dtype,
                      int tag, dart_global_unit_t unit)
 {
@@ -84,8 +92,9 @@ dart_ret_t dart_send(const void *sendbuf, size_t nelem, dart_datatype_t dtype,
 
     if (ret)
         return ret;
-    return outcome(what, LARGE(MPI_Send)(sendbuf, (large_count)nelem, mpi,
-                                         unit.id, tag, messages));
+    return outcome(what,
+                   WAITING(LARGE(MPI_Send), LARGE(MPI_Isend), sendbuf,
+                           (large_count)nelem, mpi, unit.id, tag, messages));
 }
 
 dart_ret_t dart_recv(void *recvbuf, size_t nelem, dart_datatype_t dtype,
@@ -99,8 +108,30 @@ dart_ret_t dart_recv(void *recvbuf, size_t nelem, dart_datatype_t dtype,
     if (ret)
         return ret;
     return outcome(what,
-                   LARGE(MPI_Recv)(recvbuf, (large_count)nelem, mpi, unit.id,
-                                   tag, messages, MPI_STATUS_IGNORE));
+                   WAITING(receive, LARGE(MPI_Irecv), recvbuf,
+                           (large_count)nelem, mpi, unit.id, tag, messages));
+}
+
+/* Both are begun before either is waited for. */
+static int exchange(const struct side *to, MPI_Datatype type_to,
+                    const struct side *from, MPI_Datatype type_from)
+{
+    MPI_Request in;
+    int error, error_in;
+
+    error = LARGE(MPI_Irecv)((void *)from->buffer, (large_count)from->nelem,
+                             type_from, from->unit, from->tag, messages, &in);
+    if (error)
+        return error;
+    error = LARGE(MPI_Isend)(to->buffer, (large_count)to->nelem, type_to,
+                             to->unit, to->tag, messages, &team_request);
+    if (error)
+        MPI_Cancel(&in);
+    else
+        error = team_wait(error);
+    team_request = in;
+    error_in = team_wait(MPI_SUCCESS);
+    return error ? error : error_in;
 }
 
 dart_ret_t dart_sendrecv(const void *sendbuf, size_t send_nelem,
@@ -119,6 +150,8 @@ dart_ret_t dart_sendrecv(const void *sendbuf, size_t send_nelem,
         ret = side_check(what, &from, &mpi_from);
     if (ret)
         return ret;
+    if (teams_crowded)
+        return outcome(what, exchange(&to, mpi_to, &from, mpi_from));
     return outcome(what, LARGE(MPI_Sendrecv)(sendbuf, (large_count)send_nelem,
                                              mpi_to, dest.id, send_tag, recvbuf,
                                              (large_count)recv_nelem, mpi_from,

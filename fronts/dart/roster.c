@@ -69,55 +69,66 @@ void roster_drop(struct roster *roster)
     pthread_mutex_unlock(&mutex);
 }
 
-struct team_comm *roster_comm(struct roster *roster)
+struct team_comm *roster_comm_take(struct roster *roster)
 {
     struct team_comm *latest;
 
     pthread_mutex_lock(&mutex);
-    latest = roster->comms;
+    latest = roster->comm;
+    if (latest)
+        latest->teams++;
     pthread_mutex_unlock(&mutex);
     return latest;
+}
+
+struct team_comm *team_comm_new(void)
+{
+    struct team_comm *comm = calloc(1, sizeof(*comm));
+
+    if (!comm)
+        return NULL;
+    comm->comm = MPI_COMM_NULL;
+    comm->teams = 1;
+    pthread_mutex_init(&comm->mutex, NULL);
+    pthread_cond_init(&comm->next, NULL);
+    return comm;
+}
+
+void team_comm_free(struct team_comm *comm)
+{
+    if (!comm)
+        return;
+    if (comm->comm != MPI_COMM_NULL)
+        MPI_Comm_free(&comm->comm);
+    pthread_cond_destroy(&comm->next);
+    pthread_mutex_destroy(&comm->mutex);
+    free(comm);
 }
 
 void roster_comm_add(struct roster *roster, struct team_comm *comm)
 {
     pthread_mutex_lock(&mutex);
-    comm->teams = 1;
-    comm->previous = NULL;
-    comm->next = roster->comms;
-    if (comm->next)
-        comm->next->previous = comm;
-    roster->comms = comm;
+    if (comm->shared)
+        roster->comm = comm;
     comms++;
     pthread_mutex_unlock(&mutex);
 }
 
-void roster_comm_take(struct team_comm *comm)
+bool roster_comm_drop(struct roster *roster, struct team_comm *comm)
 {
-    pthread_mutex_lock(&mutex);
-    comm->teams++;
-    pthread_mutex_unlock(&mutex);
-}
+    bool last;
 
-void roster_comm_drop(struct roster *roster, struct team_comm *comm)
-{
     pthread_mutex_lock(&mutex);
-    if (--comm->teams > 0)
-        comm = NULL;
-    if (comm) {
-        if (comm->previous)
-            comm->previous->next = comm->next;
-        else
-            roster->comms = comm->next;
-        if (comm->next)
-            comm->next->previous = comm->previous;
+    last = --comm->teams == 0;
+    if (last) {
+        if (roster->comm == comm)
+            roster->comm = NULL;
         comms--;
     }
     pthread_mutex_unlock(&mutex);
-    if (comm) {
-        MPI_Comm_free(&comm->comm);
-        free(comm);
-    }
+    if (last)
+        team_comm_free(comm);
+    return last;
 }
 
 int roster_comms(void)

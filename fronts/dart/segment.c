@@ -5,6 +5,7 @@
 
 #include "fronts/dart/heap.h"
 #include "fronts/dart/team.h"
+#include "fronts/dart/team_call.h"
 #include "fronts/dart/window.h"
 
 #define ALIGN_BYTES 64
@@ -185,8 +186,7 @@ dart_ret_t segment_new(struct team *team, dart_ret_t ret, void *address,
     mine.error = ret;
     if (!parts)
         goto fail;
-    if (MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, parts, sizeof(mine),
-                      MPI_BYTE, team->comm))
+    if (team_allgather(team, &mine, parts, sizeof(mine)))
         ret = DART_ERR_OTHER;
     else
         ret = first_error(team, parts);
@@ -240,7 +240,7 @@ void segment_drop_all(struct team *team)
 /* Before the heap goes, where their tables are. */
 void segments_stop(void)
 {
-    MPI_Barrier(team_find(DART_TEAM_ALL)->comm);
+    team_barrier(team_find(DART_TEAM_ALL));
     for (int id = 0; id < TEAMS_MAX; id++) {
         if (team_table[id])
             segment_drop_all(team_table[id]);
@@ -292,7 +292,7 @@ dart_ret_t segment_free(struct team *team, struct segment *segment)
     /* What this unit has put is there before anybody's memory is another's. */
     dart_ret_t ret = window_flush_all();
 
-    if (MPI_Barrier(team->comm))
+    if (team_barrier(team))
         ret = DART_ERR_OTHER;
     segment_drop(team, segment);
     return ret;

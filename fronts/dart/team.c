@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "fronts/dart/front.h"
+#include "fronts/dart/team_call.h"
 #include "fronts/dart/team_make.h"
 
 struct team *team_table[TEAMS_MAX];
@@ -28,7 +29,7 @@ dart_ret_t team_agree(const struct team *team, dart_ret_t mine)
 {
     int worst = (int)mine;
 
-    if (MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, team->comm))
+    if (team_allreduce(team, &worst, 1, MPI_INT, MPI_MAX))
         return DART_ERR_OTHER;
     return (dart_ret_t)worst;
 }
@@ -64,21 +65,28 @@ static struct roster *roster_of_all(void)
 /* The communicator comes first: without it nothing can be agreed. */
 dart_ret_t team_start(void)
 {
-    struct team_comm *comm = calloc(1, sizeof(*comm));
+    struct team_comm *comm = team_comm_new();
     struct roster *roster = roster_of_all();
     struct team *team = roster ? team_new(roster) : NULL;
-    int bad = !comm || !team;
+    int level = MPI_THREAD_SINGLE;
     MPI_Comm all;
 
     if (MPI_Comm_dup(MPI_COMM_WORLD, &all))
         goto fail;
     MPI_Comm_set_errhandler(all, MPI_ERRORS_RETURN);
-    if (MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_MAX, all) || bad) {
+    /* What the program was told, not what MPI gave us. */
+    MPI_Query_thread(&level);
+
+    int any[3] = {!comm || !team, front_job->crowded,
+                  level == MPI_THREAD_MULTIPLE};
+    if (MPI_Allreduce(MPI_IN_PLACE, any, 3, MPI_INT, MPI_MAX, all) || any[0]) {
         MPI_Comm_free(&all);
         goto fail;
     }
+    teams_crowded = any[1];
+    teams_threads = any[2];
     comm->comm = all;
-    comm->made_for = DART_TEAM_ALL;
+    comm->number = DART_TEAM_ALL;
     roster_comm_add(roster, comm);
     team->shared_comm = comm;
     team_number_take(DART_TEAM_ALL);
@@ -89,7 +97,7 @@ fail:
     free(team);
     if (roster)
         roster_drop(roster);
-    free(comm);
+    team_comm_free(comm);
     return DART_ERR_NOMEM;
 }
 

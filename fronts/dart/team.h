@@ -22,14 +22,17 @@ struct team_comm;
 
 struct team {
     dart_team_t id;
-    MPI_Comm comm; /* ranks are units; perhaps shared with other teams, whose
-                      collective operations may not run at the same time */
+    MPI_Comm comm; /* ranks are units; perhaps shared with other teams: MPI's
+                      collective operations go through team_call.h */
+    bool turns;    /* other threads may be using it for another team */
     int size;
     int me;                   /* this unit in it */
     bool one_node;            /* all members are on this node */
     const dart_unit_t *units; /* [size] in MPI_COMM_WORLD, ascending */
     struct segment_table segments;
     uint64_t locks; /* made so far: the next one's home */
+    int window;     /* where numbers for teams under it are looked for first, on
+                       all units alike */
     struct dart_lock_struct *lock_first;
 
     struct roster *roster;         /* owns @units */

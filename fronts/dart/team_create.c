@@ -1,9 +1,10 @@
 /*
  * Making and ending teams.
  *
- * Two reductions over the parent: what numbers are free on all its units, and
- * whether somebody has an error; then, whether those who will be members named
- * the same ones and could take the number.  Units may name different groups, if
+ * Two reductions over the parent: what numbers are free on all its units, of a
+ * window of them, and whether somebody has an error; then, whether those who will
+ * be members named the same ones and could take the number.  A window that is
+ * full costs one more, once for all teams in it.  Units may name different groups, if
  * these have no member in common: they become teams of the same number.
  */
 #include <stdlib.h>
@@ -13,7 +14,11 @@
 #include "fronts/dart/group.h"
 #include "fronts/dart/lock.h"
 #include "fronts/dart/team.h"
+#include "fronts/dart/team_call.h"
 #include "fronts/dart/team_make.h"
+
+/* Attempts to take a number before some other thread does. */
+#define TURNS_MAX 10000
 
 static const char create[] = "dart_team_create";
 
@@ -25,7 +30,7 @@ enum {
 };
 
 struct offer {
-    uint64_t used[TEAM_WORDS];
+    uint64_t used[WINDOW_WORDS];
     uint64_t flags;
 };
 
@@ -44,19 +49,23 @@ struct count {
 
 /* What this unit contributes; all NULL where it is not going to be a member. */
 struct plan {
-    const struct team *parent;
+    struct team *parent;
     const struct dart_group_struct *group;
     struct team *team;
     struct roster *roster;
     struct team_comm *comm;  /* a new one's record */
     struct team_comm *other; /* one that there is */
-    int number;
+    int number;              /* taken; -1: none */
 };
 
 static void plan_drop(struct plan *plan)
 {
     free(plan->team);
-    free(plan->comm);
+    team_comm_free(plan->comm);
+    if (plan->other)
+        team_comm_leave(plan->roster, plan->other);
+    if (plan->number >= 0)
+        team_number_give(plan->number);
     if (plan->roster)
         roster_drop(plan->roster);
 }
@@ -93,12 +102,12 @@ static uint64_t plan_make(struct plan *plan)
     place = group_place(g, me);
     if (place == g->size || g->units[place] != me)
         return 0;
-    plan->comm = calloc(1, sizeof(*plan->comm));
+    plan->comm = team_comm_new();
     plan->roster = roster_take(g->units, g->size);
     plan->team = plan->roster ? team_new(plan->roster) : NULL;
     if (!plan->team || !plan->comm)
         return FLAG_NOMEM;
-    plan->other = roster_comm(plan->roster);
+    plan->other = roster_comm_take(plan->roster);
     return roster_comms() < COMMS_MAX ? 0 : FLAG_SHARE;
 }
 
@@ -111,30 +120,22 @@ static uint64_t signature(const struct plan *plan, uint64_t salt)
     return plan->team->me == 0 ? hash - members * hash : hash;
 }
 
-/* Take a number that was free when the units told; all but @used changes. */
-static dart_ret_t plan_number(struct plan *plan, uint64_t flags, int from,
-                              const uint64_t *used, struct count *count)
+/* Take a number that was free when the units told; all but @number changes. */
+static dart_ret_t plan_number(struct plan *plan, uint64_t flags, int number,
+                              struct count *count)
 {
-    bool member = plan->team != NULL;
-
-    plan->number = team_number_free(used, from);
-    if (plan->number < 0)
-        return front_fail(DART_ERR_NOMEM,
-                          "%s: the units of team %d use all team numbers",
-                          create, (int)plan->parent->id);
     memset(count, 0, sizeof(*count));
-    if (member) {
+    if (plan->team) {
         count->any = 1;
         count->members = signature(plan, 1);
         count->comms = signature(
-            plan, plan->other ? (uint64_t)plan->other->made_for + 2 : 1);
+            plan, plan->other ? (uint64_t)plan->other->number + 2 : 1);
         count->without = !plan->other || !(flags & FLAG_SHARE);
-        count->lost = !team_number_take(plan->number);
-        if (count->lost)
-            plan->number = -1;
+        count->lost = !team_number_take(number);
+        plan->number = count->lost ? -1 : number;
     }
-    if (MPI_Allreduce(MPI_IN_PLACE, count, sizeof(*count) / sizeof(uint64_t),
-                      MPI_UINT64_T, MPI_SUM, plan->parent->comm))
+    if (team_allreduce(plan->parent, count, sizeof(*count) / sizeof(uint64_t),
+                       MPI_UINT64_T, MPI_SUM))
         return DART_ERR_OTHER;
     if (count->members)
         return front_fail(DART_ERR_INVAL,
@@ -143,37 +144,73 @@ static dart_ret_t plan_number(struct plan *plan, uint64_t flags, int from,
     return DART_OK;
 }
 
+/* A number of the parent's window that is free on all units, or of the first
+ * window after it that has one; *number is -1 where a window has none. */
+static dart_ret_t plan_look(struct plan *plan, uint64_t flags, unsigned turn,
+                            int *number, uint64_t *flags_out)
+{
+    struct team *parent = plan->parent;
+    unsigned from = turn * (unsigned)(parent->id * 64 + 1);
+    struct offer offer = {.flags = flags};
+    int bit;
+
+    team_numbers(parent->window, offer.used);
+    if (team_allreduce(parent, &offer, sizeof(offer) / sizeof(uint64_t),
+                       MPI_UINT64_T, MPI_BOR))
+        return DART_ERR_OTHER;
+    *flags_out = offer.flags;
+    if (offer.flags & FLAG_INVAL)
+        return DART_ERR_INVAL;
+    if (offer.flags & FLAG_NOMEM)
+        return front_fail(DART_ERR_NOMEM, "%s: some unit has no memory",
+                          create);
+    bit = team_number_free(offer.used, (int)(from % WINDOW_NUMBERS));
+    *number = bit < 0 ? -1 : parent->window * WINDOW_NUMBERS + bit;
+    if (bit < 0)
+        parent->window = (parent->window + 1) % WINDOWS;
+    return DART_OK;
+}
+
 /* Agree on a number; threads that make teams of several parents may be in each
  * other's way, and go apart. */
 static dart_ret_t plan_agree(struct plan *plan, uint64_t flags,
                              struct count *count, uint64_t *flags_out)
 {
-    for (unsigned turn = 0;; turn++) {
-        struct offer offer;
-        unsigned from = turn * (unsigned)(plan->parent->id * 64 + 1);
-        dart_ret_t ret;
+    int number = -1, full = 0;
 
-        team_numbers(offer.used);
-        offer.flags = flags;
-        if (MPI_Allreduce(MPI_IN_PLACE, &offer,
-                          sizeof(offer) / sizeof(uint64_t), MPI_UINT64_T,
-                          MPI_BOR, plan->parent->comm))
-            return DART_ERR_OTHER;
-        *flags_out = offer.flags;
-        if (offer.flags & FLAG_INVAL)
-            return DART_ERR_INVAL;
-        if (offer.flags & FLAG_NOMEM)
-            return front_fail(DART_ERR_NOMEM, "%s: some unit has no memory",
-                              create);
-        ret = plan_number(plan, offer.flags, (int)(from % TEAMS_MAX),
-                          offer.used, count);
-        if (!ret && !count->lost)
-            return DART_OK;
-        if (plan->team && plan->number > 0)
-            team_number_give(plan->number);
+    for (unsigned turn = 0; turn < TURNS_MAX;) {
+        dart_ret_t ret = plan_look(plan, flags, turn, &number, flags_out);
+
         if (ret)
             return ret;
+        if (number < 0) {
+            if (++full == WINDOWS)
+                return front_fail(
+                    DART_ERR_NOMEM,
+                    "%s: the units of team %d use all team numbers", create,
+                    (int)plan->parent->id);
+            continue;
+        }
+        ret = plan_number(plan, *flags_out, number, count);
+        if (ret || !count->lost)
+            return ret;
+        if (plan->number >= 0)
+            team_number_give(plan->number);
+        plan->number = -1;
+        full = 0;
+        turn++;
     }
+    return front_fail(DART_ERR_OTHER,
+                      "%s: other threads took every number that was free",
+                      create);
+}
+
+static int comm_create(const struct team *parent, MPI_Group group,
+                       MPI_Comm *comm)
+{
+    if (parent->turns && team_turn_begin(parent))
+        return MPI_ERR_OTHER;
+    return team_turn_end(parent, MPI_Comm_create(parent->comm, group, comm));
 }
 
 /* A communicator of the group's members. */
@@ -193,8 +230,7 @@ static dart_ret_t plan_communicator(struct plan *plan)
         err = MPI_SUCCESS;
     /* Who cannot names nobody: then it is an error of MPI's on the others. */
     if (!err || all != MPI_GROUP_NULL)
-        err =
-            MPI_Comm_create(parent->comm, err ? MPI_GROUP_EMPTY : some, &comm);
+        err = comm_create(parent, err ? MPI_GROUP_EMPTY : some, &comm);
     free(ranks);
     if (some != MPI_GROUP_NULL && some != MPI_GROUP_EMPTY)
         MPI_Group_free(&some);
@@ -213,29 +249,33 @@ static dart_ret_t plan_communicator(struct plan *plan)
 }
 
 static dart_ret_t plan_finish(struct plan *plan, const struct count *count,
-                              dart_team_t *newteam)
+                              uint64_t flags, dart_team_t *newteam)
 {
     bool share = !count->comms && !count->without;
+    struct team *team = plan->team;
     dart_ret_t ret = DART_OK;
 
     if (!share)
         ret = plan_communicator(plan);
-    if (ret || !plan->team) {
-        if (plan->team)
-            team_number_give(plan->number);
+    if (ret || !team)
         return ret;
-    }
     if (share) {
-        roster_comm_take(plan->other);
-        plan->team->shared_comm = plan->other;
+        team->shared_comm = plan->other;
+        plan->other = NULL;
     } else {
-        plan->comm->made_for = (dart_team_t)plan->number;
+        plan->comm->number = plan->number;
+        plan->comm->shared = (flags & FLAG_SHARE) != 0;
         roster_comm_add(plan->roster, plan->comm);
-        plan->team->shared_comm = plan->comm;
+        team->shared_comm = plan->comm;
         plan->comm = NULL;
     }
-    team_enter(plan->team, plan->number);
-    *newteam = plan->team->id;
+    team->window = plan->parent->window;
+    team_enter(team, plan->number);
+    *newteam = team->id;
+    if (plan->other)
+        team_comm_leave(plan->roster, plan->other);
+    plan->other = NULL;
+    plan->number = -1;
     plan->team = NULL;
     plan->roster = NULL;
     return DART_OK;
@@ -263,7 +303,7 @@ dart_ret_t dart_team_create(dart_team_t teamid, const dart_group_t group,
     }
     ret = plan_agree(&plan, flags, &count, &flags);
     if (!ret && count.any)
-        ret = plan_finish(&plan, &count, newteam);
+        ret = plan_finish(&plan, &count, flags, newteam);
     plan_drop(&plan);
     return ret;
 }
@@ -305,7 +345,7 @@ dart_ret_t dart_team_destroy(dart_team_t *teamid)
     if (ret)
         return ret;
     /* Nobody uses it any more, so what it has can go. */
-    if (MPI_Barrier(team->comm))
+    if (team_barrier(team))
         ret = front_fail(DART_ERR_OTHER, "%s: MPI's barrier failed", what);
     team_drop(team);
     *teamid = DART_TEAM_NULL;

@@ -6,14 +6,16 @@
 
 #include "fronts/dart/front.h"
 #include "fronts/dart/locality.h"
+#include "fronts/dart/team_call.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t numbers[TEAM_WORDS];
+static uint64_t numbers[TEAMS_MAX / 64];
 
-void team_numbers(uint64_t used_out[TEAM_WORDS])
+void team_numbers(int window, uint64_t used_out[WINDOW_WORDS])
 {
     pthread_mutex_lock(&mutex);
-    memcpy(used_out, numbers, sizeof(numbers));
+    memcpy(used_out, numbers + window * WINDOW_WORDS,
+           WINDOW_WORDS * sizeof(*numbers));
     pthread_mutex_unlock(&mutex);
 }
 
@@ -36,13 +38,13 @@ void team_number_give(int number)
     pthread_mutex_unlock(&mutex);
 }
 
-int team_number_free(const uint64_t used[TEAM_WORDS], int from)
+int team_number_free(const uint64_t used[WINDOW_WORDS], int from)
 {
     uint64_t free_bits = ~used[from / 64] & UINT64_MAX << from % 64;
 
     /* The first word twice: its upper part first, its lower part last. */
-    for (int i = 0; i <= TEAM_WORDS; i++) {
-        int word = (from / 64 + i) % TEAM_WORDS;
+    for (int i = 0; i <= WINDOW_WORDS; i++) {
+        int word = (from / 64 + i) % WINDOW_WORDS;
         if (i > 0)
             free_bits = ~used[word];
         if (free_bits)
@@ -72,6 +74,7 @@ struct team *team_new(struct roster *roster)
 void team_enter(struct team *team, int number)
 {
     team->comm = team->shared_comm->comm;
+    team->turns = teams_threads && team->shared_comm->shared;
     team->id = (dart_team_t)number;
     team_table[number] = team;
 }
@@ -81,8 +84,17 @@ void team_drop(struct team *team)
     segment_drop_all(team);
     locality_drop(team->id);
     team_table[team->id] = NULL;
-    team_number_give(team->id);
-    roster_comm_drop(team->roster, team->shared_comm);
+    if (team->id != team->shared_comm->number)
+        team_number_give(team->id);
+    team_comm_leave(team->roster, team->shared_comm);
     roster_drop(team->roster);
     free(team);
+}
+
+void team_comm_leave(struct roster *roster, struct team_comm *comm)
+{
+    int number = comm->number;
+
+    if (roster_comm_drop(roster, comm))
+        team_number_give(number);
 }

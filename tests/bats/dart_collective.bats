@@ -5,7 +5,23 @@ setup() {
   load dart
 }
 
+setup_file() {
+  load common
+  load dart
+  hosts_up
+}
+
+teardown_file() {
+  load common
+  load dart
+  hosts_down
+}
+
 @test "every type by every operation, data to and from everybody, wrong calls" {
   units_on_a_node dart_collective
   units_as_nodes dart_collective
+}
+
+@test "the same on two hosts" {
+  units_on_hosts dart_collective
 }

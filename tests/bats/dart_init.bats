@@ -5,15 +5,40 @@ setup() {
   load dart
 }
 
-@test "DART starts MPI itself, and starts and ends hundreds of times" {
-  units_on_a_node dart_init
+setup_file() {
+  load common
+  load dart
+  hosts_up
+}
+
+teardown_file() {
+  load common
+  load dart
+  hosts_down
+}
+
+@test "DART starts MPI itself, and starts and ends again and again" {
+  units_on_a_node dart_init 8
 }
 
 @test "the same where each unit is a node" {
-  units_as_nodes dart_init
+  units_as_nodes dart_init 5
+}
+
+@test "the same on two hosts" {
+  units_on_hosts dart_init 4
+}
+
+@test "hundreds of times leave no memory behind" {
+  run -0 mpi 1 "$abs_top_builddir/tests/programs/dart_init" 300
+  assert_line "ok"
+  run -0 mpi 2 "$abs_top_builddir/tests/programs/dart_init" 300
+  assert_line "ok"
+  DRASYNC_NODE=rank run -0 mpi 2 "$abs_top_builddir/tests/programs/dart_init" 30
+  assert_line "ok"
 }
 
 @test "a program that has started MPI keeps it, and is told the level it asked for" {
-  units_on_a_node dart_init own
-  units_as_nodes dart_init own
+  units_on_a_node dart_init 3 own
+  units_as_nodes dart_init 3 own
 }

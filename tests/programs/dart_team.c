@@ -1,36 +1,16 @@
 /*
- * dart_team [many]: teams, through the interface alone; `many`: 10,000 at a time.
- * MPI's calls that make them are counted: what a team costs must not grow with
- * the number of teams.
+ * dart_team: teams, through the interface alone.
  */
 #undef NDEBUG
 #include <assert.h>
-#include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "dash/dart/if/dart.h"
 
-#define MANY 10000
-
 static size_t units;
 static int me;
-static int comms_made, reductions;
-
-int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
-{
-    comms_made++;
-    return PMPI_Comm_create(comm, group, newcomm);
-}
-
-int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count,
-                  MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
-{
-    reductions++;
-    return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
-}
 
 /* The units of @bits. */
 static dart_group_t group_of(unsigned bits)
@@ -189,31 +169,6 @@ static void wrong(void)
     assert(dart_team_destroy(&team) == DART_OK);
 }
 
-static void many(void)
-{
-    static dart_team_t teams[MANY];
-    unsigned all = (1u << units) - 1;
-    int before;
-
-    for (int round = 0; round < 1; round++) {
-        comms_made = 0;
-        for (int i = 0; i < MANY; i++) {
-            before = reductions;
-            assert(create(DART_TEAM_ALL, (unsigned)i % all + 1, &teams[i]) ==
-                   DART_OK);
-            assert(reductions - before == 2);
-        }
-        /* MPI has about 2,000 communicators. */
-        assert(comms_made < 1500);
-        for (int i = 0; i < MANY; i += 97) {
-            if (teams[i] != DART_TEAM_NULL)
-                check(teams[i], (unsigned)i % all + 1);
-        }
-        for (int i = 0; i < MANY; i++)
-            assert(dart_team_destroy(&teams[i]) == DART_OK);
-    }
-}
-
 /* A thread that makes teams under a team of its own, beside another. */
 static void *make(void *parent)
 {
@@ -242,7 +197,7 @@ static void threads(void)
     assert(!pthread_join(thread, NULL));
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
     dart_thread_support_level_t level;
     dart_config_t *config;
@@ -254,23 +209,19 @@ int main(int argc, char **argv)
     assert(dart_init_thread(NULL, NULL, &level) == DART_OK);
     assert(dart_size(&units) == DART_OK && dart_myid(&id) == DART_OK);
     me = id.id;
-    if (argc > 1 && !strcmp(argv[1], "many")) {
-        many();
-    } else {
-        check(DART_TEAM_ALL, (1u << units) - 1);
-        subsets();
-        at_once();
-        wrong();
-        if (level == DART_THREAD_MULTIPLE)
-            threads();
-        /* What is left goes with dart_exit. */
-        assert(dart_team_clone(DART_TEAM_ALL, &left) == DART_OK);
-        assert(dart_exit() == DART_OK);
-        assert(dart_team_destroy(&left) == DART_ERR_NOTINIT);
-        assert(dart_barrier(DART_TEAM_ALL) == DART_ERR_NOTINIT);
-        assert(dart_init(NULL, NULL) == DART_OK);
-        assert(dart_team_destroy(&left) == DART_ERR_INVAL);
-    }
+    check(DART_TEAM_ALL, (1u << units) - 1);
+    subsets();
+    at_once();
+    wrong();
+    if (level == DART_THREAD_MULTIPLE)
+        threads();
+    /* What is left goes with dart_exit. */
+    assert(dart_team_clone(DART_TEAM_ALL, &left) == DART_OK);
+    assert(dart_exit() == DART_OK);
+    assert(dart_team_destroy(&left) == DART_ERR_NOTINIT);
+    assert(dart_barrier(DART_TEAM_ALL) == DART_ERR_NOTINIT);
+    assert(dart_init(NULL, NULL) == DART_OK);
+    assert(dart_team_destroy(&left) == DART_ERR_INVAL);
     assert(dart_exit() == DART_OK);
     if (me == 0)
         printf("ok\n");
