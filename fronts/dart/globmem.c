@@ -121,7 +121,8 @@ static dart_ret_t take_back(const char *what, dart_gptr_t gptr,
         return front_fail(DART_ERR_INVAL, "%s: segment %d is %s", what,
                           (int)gptr.segid,
                           registered ? "an allocation" : "registered memory");
-    return segment_free(team, segment);
+    return registered ? segment_unregister(team, segment)
+                      : segment_free(team, segment);
 }
 
 dart_ret_t dart_team_memfree(dart_gptr_t gptr)

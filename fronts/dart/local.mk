@@ -201,3 +201,12 @@ tests_programs_dart_transfer_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_dart_transfer_LDADD = libdart-mpi.la $(MPI_LIBS)
 TESTS += tests/bats/dart_transfer.bats
 EXTRA_DIST += tests/bats/dart_transfer.bats
+
+check_PROGRAMS += tests/programs/dart_unequal
+tests_programs_dart_unequal_SOURCES = tests/programs/dart_unequal.c \
+	tests/programs/dart_check.h
+tests_programs_dart_unequal_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_dart_unequal_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_dart_unequal_LDADD = libdart-mpi.la $(MPI_LIBS)
+TESTS += tests/bats/dart_unequal.bats
+EXTRA_DIST += tests/bats/dart_unequal.bats

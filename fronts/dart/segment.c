@@ -1,6 +1,6 @@
 #include "fronts/dart/segment.h"
 
-#include <mpi.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "fronts/dart/heap.h"
@@ -15,8 +15,24 @@ struct part {
     uint64_t place;
     uint64_t bytes;
     uint64_t table; /* place of the node's table, if this unit made it */
-    uint64_t error;
+    uint32_t error;
+    uint16_t free;  /* the lowest number that this unit has free, */
+    uint16_t above; /* and the lowest above which it has none */
 };
+
+/* The table of a node, in the heap of the member who keeps it. */
+struct segment_places {
+    _Atomic uint32_t users; /* members on the node that have not dropped it */
+    struct segment_places *next; /* of those left by this unit */
+    uint64_t values[];           /* places, and for a registration sizes */
+};
+
+static pthread_mutex_t left_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct segment_places *left; /* the unit's own, that others still use */
+
+/* For all units' parts, when there is no memory: the others wait for us. */
+static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct part *spare;
 
 /* --- The lists ---------------------------------------------------------------- */
 
@@ -50,22 +66,62 @@ static dart_ret_t list_grow(struct segment_list *_Atomic *list)
     return DART_OK;
 }
 
-/* The lowest free number, which the list has room for. */
-static dart_ret_t number_take(struct segment_table *table, bool registered,
-                              int32_t *number_out)
+/* Make the list so long that it has @number. */
+static dart_ret_t list_reach(struct segment_list *_Atomic *list, int32_t number)
+{
+    dart_ret_t ret = DART_OK;
+
+    while (!ret && (!*list || number >= (*list)->max))
+        ret = list_grow(list);
+    return ret;
+}
+
+/* What numbers this unit has to offer; the list has room for the lower one. */
+static dart_ret_t numbers_free(struct segment_table *table, bool registered,
+                               struct part *mine)
 {
     struct segment_list *_Atomic *list = list_for(table, registered);
-    int32_t *lowest = free_for(table, registered), number = *lowest;
-    dart_ret_t ret = DART_OK;
+    int32_t *lowest = free_for(table, registered), number = *lowest, above;
+    dart_ret_t ret;
 
     if (number == 0)
         number = 1;
     while (*list && number < (*list)->max && (*list)->at[number])
         number++;
-    if (!*list || number == (*list)->max)
-        ret = list_grow(list);
-    *lowest = *number_out = number;
-    return ret;
+    ret = list_reach(list, number);
+    if (ret)
+        return ret;
+    for (above = (*list)->max; above > number && !(*list)->at[above - 1];)
+        above--;
+    *lowest = number;
+    mine->free = (uint16_t)number;
+    mine->above = (uint16_t)above;
+    return DART_OK;
+}
+
+/*
+ * Registrations end one unit at a time, so units may have different ones: then
+ * the lowest number is taken above which no unit has any.  All units agree.
+ */
+static dart_ret_t number_agree(struct team *team, bool registered,
+                               const struct part *parts, int32_t *number_out)
+{
+    bool same = true;
+    int32_t above = 0;
+    dart_ret_t ret;
+
+    for (int i = 0; i < team->size; i++) {
+        same = same && parts[i].free == parts[0].free;
+        if (above < parts[i].above)
+            above = parts[i].above;
+    }
+    *number_out = same ? parts[0].free : above;
+    if (same)
+        return DART_OK;
+    ret = above > INT16_MAX
+              ? DART_ERR_NOMEM
+              : list_reach(list_for(&team->segments, registered), above);
+    return team_agree(team, ret);
 }
 
 static void lists_free(struct segment_list *list)
@@ -89,36 +145,68 @@ static int keeper_of(const struct team *team)
     return unit;
 }
 
-/* In one object: places, and for a registration sizes. */
-static size_t table_bytes(const struct team *team, bool registered)
+/* --- Tables of places ----------------------------------------------------------- */
+
+static int members_here(const struct team *team)
 {
-    return (size_t)team->size * sizeof(uint64_t) * (registered ? 2 : 1);
+    int here = 0;
+
+    for (int i = 0; i < team->size; i++)
+        here += front_job->node_of[team->units[i]] == front_job->node;
+    return here;
 }
 
-/* Where this unit's part lies, and the node's table if it is this unit's. */
-static dart_ret_t part_fill(struct team *team, struct segment *segment,
-                            struct part *part)
+static dart_ret_t places_new(const struct team *team, bool registered,
+                             uint64_t *place_out)
 {
-    bool registered = !segment->region;
-    dart_ret_t ret = DART_OK;
-    int err = 0;
+    size_t values = (size_t)team->size * (registered ? 2 : 1);
+    struct segment_places *table;
+    void *object;
+    dart_ret_t ret = heap_take(
+        sizeof(*table) + values * sizeof(table->values[0]), &object, place_out);
 
-    part->bytes = segment->mine_bytes;
-    if (segment->mine_bytes || !registered)
-        err = rma_place_of(segment->mine, segment->mine_bytes, &part->place);
-    if (!err && part->place & RMA_PRIVATE) {
-        err = rma_private_begin(segment->mine, segment->mine_bytes);
-        segment->announced = !err;
+    if (ret)
+        return ret;
+    table = object;
+    atomic_init(&table->users, (uint32_t)members_here(team));
+    return DART_OK;
+}
+
+/* Where the heap has it, which the unit gives it back to. */
+static struct segment_places *own_table(uint64_t place)
+{
+    return (void *)(front_job->data + place);
+}
+
+/* The unit's own that nobody uses any more. */
+static void places_sweep(void)
+{
+    struct segment_places **at = &left, *table;
+
+    pthread_mutex_lock(&left_lock);
+    while ((table = *at)) {
+        if (atomic_load_explicit(&table->users, memory_order_acquire)) {
+            at = &table->next;
+            continue;
+        }
+        *at = table->next;
+        heap_give(table);
     }
-    if (err)
-        return front_fail(front_error(err),
-                          "%zu bytes at %p cannot be shared: %s",
-                          segment->mine_bytes, (void *)segment->mine,
-                          drasync_strerror(err));
-    if (keeper_of(team) == team->me)
-        ret = heap_take(table_bytes(team, registered), &segment->table,
-                        &part->table);
-    return ret;
+    pthread_mutex_unlock(&left_lock);
+}
+
+/* This unit uses it no more; @own: it is in its heap. */
+static void places_drop(struct segment_places *table, bool own)
+{
+    if (own) {
+        pthread_mutex_lock(&left_lock);
+        table->next = left;
+        left = table;
+        pthread_mutex_unlock(&left_lock);
+    }
+    atomic_fetch_sub_explicit(&table->users, 1, memory_order_release);
+    if (own)
+        places_sweep();
 }
 
 /*
@@ -128,10 +216,16 @@ static dart_ret_t part_fill(struct team *team, struct segment *segment,
 static void places_set(const struct team *team, struct segment *segment,
                        const struct part *parts)
 {
-    uint64_t *places =
-        rma_address(front_job, parts[keeper_of(team)].table);
+    int keeper = keeper_of(team);
+    bool own = keeper == team->me;
+    struct segment_places *table =
+        own ? own_table(parts[keeper].table)
+            : rma_address(front_job, parts[keeper].table);
+    uint64_t *places = table->values;
     uint64_t *sizes = segment->region ? NULL : places + team->size;
 
+    segment->table = table;
+    segment->own_table = own;
     segment->places = places;
     segment->sizes = sizes;
     for (int i = 0; i < team->size; i++) {
@@ -143,8 +237,64 @@ static void places_set(const struct team *team, struct segment *segment,
     }
 }
 
-static dart_ret_t first_error(const struct team *team, const struct part *parts)
+/* --- Making and dropping ---------------------------------------------------------- */
+
+/* This unit's part: where it lies. */
+static dart_ret_t part_fill(struct segment *segment, struct part *part)
 {
+    bool registered = !segment->region;
+    int err = 0;
+
+    part->bytes = segment->mine_bytes;
+    if (segment->mine_bytes || !registered)
+        err = rma_place_of(segment->mine, segment->mine_bytes, &part->place);
+    if (!err && part->place & RMA_PRIVATE) {
+        err = rma_private_begin(segment->mine, segment->mine_bytes);
+        segment->announced = !err;
+    }
+    return err ? front_fail(front_error(err),
+                            "%zu bytes at %p cannot be shared: %s",
+                            segment->mine_bytes, (void *)segment->mine,
+                            drasync_strerror(err))
+               : DART_OK;
+}
+
+/* A segment that no table knows, and what the others must know of it. */
+static dart_ret_t segment_begin(struct team *team, void *address, size_t bytes,
+                                drasync_region_t region,
+                                struct segment **segment_out, struct part *mine)
+{
+    struct segment *segment = calloc(1, sizeof(*segment));
+    dart_ret_t ret;
+
+    *segment_out = segment;
+    if (!segment)
+        return DART_ERR_NOMEM;
+    segment->mine = address;
+    segment->mine_bytes = bytes;
+    segment->region = region;
+    ret = numbers_free(&team->segments, !region, mine);
+    if (!ret)
+        ret = part_fill(segment, mine);
+    if (!ret && keeper_of(team) == team->me)
+        ret = places_new(team, !region, &mine->table);
+    return ret;
+}
+
+/* What is the unit's alone, but for the region. */
+static void segment_undo(struct segment *segment)
+{
+    if (segment->announced)
+        rma_private_end(segment->mine, segment->mine_bytes);
+    free(segment);
+}
+
+/* Everybody's parts.  The error is that of the first that has one. */
+static dart_ret_t parts_exchange(const struct team *team,
+                                 const struct part *mine, struct part *parts)
+{
+    if (team_allgather(team, mine, parts, sizeof(*mine)))
+        return DART_ERR_OTHER;
     for (int i = 0; i < team->size; i++) {
         if (parts[i].error)
             return (dart_ret_t)parts[i].error;
@@ -152,14 +302,22 @@ static dart_ret_t first_error(const struct team *team, const struct part *parts)
     return DART_OK;
 }
 
-/* Everything of the segment but the region. */
-static void segment_undo(struct segment *segment)
+static dart_ret_t segment_agree(struct team *team, struct segment *segment,
+                                const struct part *mine, struct part *parts)
 {
-    if (segment->announced)
-        rma_private_end(segment->mine, segment->mine_bytes);
-    if (segment->table)
-        heap_give(segment->table);
-    free(segment);
+    bool registered = segment && !segment->region;
+    dart_ret_t ret = parts_exchange(team, mine, parts);
+    int32_t number;
+
+    if (!ret)
+        ret = number_agree(team, registered, parts, &number);
+    if (ret)
+        return ret;
+    segment->id = (int16_t)(registered ? -number : number);
+    places_set(team, segment, parts);
+    atomic_store_explicit(&(*list_for(&team->segments, registered))->at[number],
+                          segment, memory_order_release);
+    return DART_OK;
 }
 
 dart_ret_t segment_new(struct team *team, dart_ret_t ret, void *address,
@@ -168,41 +326,31 @@ dart_ret_t segment_new(struct team *team, dart_ret_t ret, void *address,
 {
     struct part mine = {0};
     struct part *parts = malloc((size_t)team->size * sizeof(*parts));
-    struct segment *segment = calloc(1, sizeof(*segment));
-    int32_t number = 0;
+    struct segment *segment = NULL;
 
     *segment_out = NULL;
-    if (!ret && (!parts || !segment))
+    places_sweep();
+    if (!ret && !parts)
         ret = DART_ERR_NOMEM;
     if (!ret)
-        ret = number_take(&team->segments, !region, &number);
-    if (!ret) {
-        segment->id = (int16_t)(region ? number : -number);
-        segment->mine = address;
-        segment->mine_bytes = bytes;
-        segment->region = region;
-        ret = part_fill(team, segment, &mine);
+        ret = segment_begin(team, address, bytes, region, &segment, &mine);
+    mine.error = (uint32_t)ret;
+    if (parts) {
+        ret = segment_agree(team, segment, &mine, parts);
+    } else {
+        pthread_mutex_lock(&spare_lock);
+        ret = segment_agree(team, segment, &mine, spare);
+        pthread_mutex_unlock(&spare_lock);
     }
-    mine.error = ret;
-    if (!parts)
-        goto fail;
-    if (team_allgather(team, &mine, parts, sizeof(mine)))
-        ret = DART_ERR_OTHER;
-    else
-        ret = first_error(team, parts);
-    if (ret)
-        goto fail;
-    places_set(team, segment, parts);
     free(parts);
-    atomic_store_explicit(&(*list_for(&team->segments, !region))->at[number],
-                          segment, memory_order_release);
-    *segment_out = segment;
-    return DART_OK;
-
-fail:
+    if (!ret) {
+        *segment_out = segment;
+        return DART_OK;
+    }
+    if (mine.table)
+        heap_give(own_table(mine.table));
     if (segment)
         segment_undo(segment);
-    free(parts);
     return ret;
 }
 
@@ -215,6 +363,7 @@ void segment_drop(struct team *team, struct segment *segment)
     (*list_for(&team->segments, registered))->at[number] = NULL;
     if (number < *lowest)
         *lowest = number;
+    places_drop(segment->table, segment->own_table);
     if (segment->region)
         drasync_delete(segment->region);
     segment_undo(segment);
@@ -237,14 +386,32 @@ void segment_drop_all(struct team *team)
     }
 }
 
+dart_ret_t segments_start(void)
+{
+    const struct team *all = team_find(DART_TEAM_ALL);
+
+    spare = malloc((size_t)all->size * sizeof(*spare));
+    return team_agree(all, spare ? DART_OK : DART_ERR_NOMEM);
+}
+
 /* Before the heap goes, where their tables are. */
 void segments_stop(void)
 {
+<<<<<<< HEAD
     team_barrier(team_find(DART_TEAM_ALL));
+=======
+    const struct team *all = team_find(DART_TEAM_ALL);
+
+    team_barrier(all);
+>>>>>>> 0471526 (dart: a unit takes a registration back by itself, when it likes)
     for (int id = 0; id < TEAMS_MAX; id++) {
         if (team_table[id])
             segment_drop_all(team_table[id]);
     }
+    team_barrier(all);
+    left = NULL;
+    free(spare);
+    spare = NULL;
 }
 
 /* --- Team allocations ---------------------------------------------------------- */
@@ -294,6 +461,14 @@ dart_ret_t segment_free(struct team *team, struct segment *segment)
 
     if (team_barrier(team))
         ret = DART_ERR_OTHER;
+    segment_drop(team, segment);
+    return ret;
+}
+
+dart_ret_t segment_unregister(struct team *team, struct segment *segment)
+{
+    dart_ret_t ret = window_flush_all();
+
     segment_drop(team, segment);
     return ret;
 }

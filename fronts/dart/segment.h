@@ -2,8 +2,8 @@
  * segment.h - a team's allocations and registrations, found by their numbers.
  *
  * Numbers are the same on all units of the team because allocating is
- * collective: the lowest free one is taken.  1 and up are allocations, -1 and
- * down registrations, 0 is the unit's heap.
+ * collective: the lowest one is taken that is free on all.  1 and up are
+ * allocations, -1 and down registrations, 0 is the unit's heap.
  *
  * Finding one is thread-safe, also while another is made or dropped; these are
  * done by one thread at a time for each team.
@@ -20,6 +20,7 @@
 #include "fronts/dart/front.h"
 
 struct team;
+struct segment_places;
 
 struct segment {
     char *mine;             /* this unit's part in this process */
@@ -31,7 +32,8 @@ struct segment {
     bool announced;          /* mine is private memory, rma_private_begin() */
     _Atomic uint16_t flags;  /* the program's */
     drasync_region_t region; /* that mine lies in; NULL: registered */
-    void *table;             /* @places in this unit's heap; NULL: in another's */
+    struct segment_places *table; /* where @places are, */
+    bool own_table;               /* in this unit's heap */
 };
 
 struct segment_list {
@@ -78,7 +80,7 @@ dart_ret_t segment_new(struct team *team, dart_ret_t ret, void *address,
                        struct segment **segment_out);
 
 /* Out of the table, with all that it has.  This unit's part alone: all other
- * units have stopped using it. */
+ * units have stopped using that. */
 void segment_drop(struct team *team, struct segment *segment);
 
 /* Drop what the program left, and the table; no messages, as above. */
@@ -92,5 +94,8 @@ dart_ret_t segment_allocate(struct team *team, dart_ret_t ret, size_t bytes,
 
 /* Collective: wait until nobody uses it any more, and drop it. */
 dart_ret_t segment_free(struct team *team, struct segment *segment);
+
+/* Finish what this unit has put anywhere, and drop its part.  Not collective. */
+dart_ret_t segment_unregister(struct team *team, struct segment *segment);
 
 #endif /* DRASYNC_FRONTS_DART_SEGMENT_H */

@@ -210,8 +210,10 @@ dart_ret_t dart_team_memregister(dart_team_t teamid, size_t nlelem,
                                  dart_gptr_t *gptr) DART_NOTHROW;
 
 /*
- * Take it back.  Collective; one thread a team.  As dart_team_memfree(), but
- * the memory stays.
+ * Take it back; the memory stays.  One thread a team.  It concerns this unit's
+ * part: the others may not use that any more, and are not waited for, so that
+ * each unit may do it when it likes.  A registration made meanwhile has another
+ * number on all units.
  *   DART_ERR_INVAL  not a registration, or taken back
  */
 dart_ret_t dart_team_memderegister(dart_gptr_t gptr) DART_NOTHROW;

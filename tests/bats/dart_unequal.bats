@@ -1,0 +1,28 @@
+# Registrations that units of the DART front take back one by one.
+
+setup_file() {
+  load common
+  load dart
+  hosts_up
+}
+
+teardown_file() {
+  hosts_down
+}
+
+setup() {
+  load common
+  load dart
+}
+
+@test "units take registrations back one by one" {
+  units_on_a_node dart_unequal
+}
+
+@test "units take registrations back one by one, each unit being a node" {
+  units_as_nodes dart_unequal
+}
+
+@test "units take registrations back one by one, on two hosts" {
+  units_on_hosts dart_unequal
+}
