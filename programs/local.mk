@@ -12,3 +12,4 @@ tests_unit_programs_csv_t_LDADD = programs/common/libcommon.la
 
 include programs/delaunay/local.mk
 include programs/barnes_hut/local.mk
+include programs/dart/local.mk

@@ -84,8 +84,8 @@ dartinclude_HEADERS = \
 
 # Each part's tests: tests/programs/dart_*.c through the interface alone.
 EXTRA_DIST += tests/bats/dart.bash
-TESTS += tests/bats/dart_headers.bats
-EXTRA_DIST += tests/bats/dart_headers.bats
+TESTS += tests/bats/dart_headers.bats tests/bats/dart_dash.bats
+EXTRA_DIST += tests/bats/dart_headers.bats tests/bats/dart_dash.bats
 
 check_PROGRAMS += tests/programs/dart_init
 tests_programs_dart_init_SOURCES = tests/programs/dart_init.c

@@ -78,3 +78,26 @@ END
   "${CC:-cc}" "-I$abs_top_srcdir/include" move.c -o move
   run -0 ./move
 }
+
+# Functions that the headers declare without defining them.
+declared() {
+  local header
+  for header in "$headers"/*.h; do
+    printf '#include <dash/dart/if/%s>\n' "${header##*/}"
+  done | sed '1i #include <stdint.h>\ntypedef int64_t hid_t;' >all.c
+  "${CC:-cc}" "-I$abs_top_srcdir/include" -aux-info all.txt -fsyntax-only all.c
+  sed -n 's,^/\* .*/dash/dart/if/[^ ]* \*/ extern .*[ *]\(dart_[a-z_0-9]*\) (.*,\1,p' all.txt |
+    sort -u
+}
+
+exported() {
+  nm -D --defined-only "$libs/libdart-mpi.so" | awk '$3 ~ /^dart_/ { print $3 }' |
+    sort -u
+}
+
+@test "the library exports the functions that DART's headers declare, and no others" {
+  declared >declared.txt
+  exported >exported.txt
+  assert [ "$(wc -l <declared.txt)" -gt 80 ]
+  run -0 diff declared.txt exported.txt
+}
