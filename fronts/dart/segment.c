@@ -397,13 +397,9 @@ dart_ret_t segments_start(void)
 /* Before the heap goes, where their tables are. */
 void segments_stop(void)
 {
-<<<<<<< HEAD
-    team_barrier(team_find(DART_TEAM_ALL));
-=======
     const struct team *all = team_find(DART_TEAM_ALL);
 
     team_barrier(all);
->>>>>>> 0471526 (dart: a unit takes a registration back by itself, when it likes)
     for (int id = 0; id < TEAMS_MAX; id++) {
         if (team_table[id])
             segment_drop_all(team_table[id]);
