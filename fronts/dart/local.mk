@@ -210,3 +210,12 @@ tests_programs_dart_unequal_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_dart_unequal_LDADD = libdart-mpi.la $(MPI_LIBS)
 TESTS += tests/bats/dart_unequal.bats
 EXTRA_DIST += tests/bats/dart_unequal.bats
+
+check_PROGRAMS += tests/programs/dart_atomic
+tests_programs_dart_atomic_SOURCES = tests/programs/dart_atomic.c \
+	tests/programs/dart_check.h tests/programs/dart_updates.h
+tests_programs_dart_atomic_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_dart_atomic_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_dart_atomic_LDADD = libdart-mpi.la $(MPI_LIBS)
+TESTS += tests/bats/dart_atomic.bats
+EXTRA_DIST += tests/bats/dart_atomic.bats

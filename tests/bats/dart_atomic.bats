@@ -1,0 +1,28 @@
+# DART: atomic operations.
+
+setup_file() {
+  load common
+  load dart
+  hosts_up
+}
+
+teardown_file() {
+  hosts_down
+}
+
+setup() {
+  load common
+  load dart
+}
+
+@test "atomic operations of all types, by all units and threads" {
+  units_on_a_node dart_atomic
+}
+
+@test "atomic operations, each unit being a node" {
+  units_as_nodes dart_atomic
+}
+
+@test "atomic operations, on two hosts" {
+  units_on_hosts dart_atomic
+}
