@@ -95,6 +95,15 @@ tests_programs_dart_init_LDADD = libdart-mpi.la $(MPI_LIBS)
 TESTS += tests/bats/dart_init.bats
 EXTRA_DIST += tests/bats/dart_init.bats
 
+check_PROGRAMS += tests/programs/dart_outside
+tests_programs_dart_outside_SOURCES = tests/programs/dart_outside.c \
+	tests/programs/dart_check.h
+tests_programs_dart_outside_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_dart_outside_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_dart_outside_LDADD = libdart-mpi.la $(MPI_LIBS)
+TESTS += tests/bats/dart_outside.bats
+EXTRA_DIST += tests/bats/dart_outside.bats
+
 check_PROGRAMS += tests/programs/dart_group
 tests_programs_dart_group_SOURCES = tests/programs/dart_group.c
 tests_programs_dart_group_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
