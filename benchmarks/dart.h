@@ -55,6 +55,15 @@ static inline void dart_memory_make(struct dart_memory *m,
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Each side's own. */
+static inline void dart_side_barrier(bool ours)
+{
+    if (ours)
+        dart_check(dart_barrier(DART_TEAM_ALL), "dart_barrier");
+    else
+        MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static inline void dart_memory_end(struct dart_memory *m, const struct bench *b)
 {
     if (b->side == BENCH_THEIRS) {

@@ -14,7 +14,7 @@ int main(int argc, char **argv)
                 .jobs = 3,
             },
         .ours_count = 10000,
-        .theirs_count = 1000,
+        .theirs_count = 3,
     };
 
     return busy_main(&row, argc, argv);

@@ -22,12 +22,12 @@ static void mpi(struct wire_row *row, size_t bytes)
 
 static double ours(void *row)
 {
-    return wire_time(row, dart);
+    return wire_time(row, dart, true);
 }
 
 static double theirs(void *row)
 {
-    return wire_time(row, mpi);
+    return wire_time(row, mpi, false);
 }
 
 int main(int argc, char **argv)

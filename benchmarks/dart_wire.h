@@ -3,8 +3,8 @@
  * is common to all rows between hosts.
  *
  * Unit 0 puts or gets, one after the other, each done before the next; unit 1
- * waits in MPI_Barrier(), on both sides, so that MPI's progress there is as good
- * as it can be.  The worst of the sizes makes the row.
+ * waits in dart_barrier(), on their side in MPI_Barrier(), where MPI's progress is
+ * as good as it can be.  The worst of the sizes makes the row.
  */
 #ifndef BENCHMARKS_DART_WIRE_H
 #define BENCHMARKS_DART_WIRE_H
@@ -28,20 +28,20 @@ struct wire_row {
 typedef void wire_copy(struct wire_row *row, size_t bytes);
 
 /* Microseconds for one. */
-static inline double wire_time(struct wire_row *row, wire_copy *copy)
+static inline double wire_time(struct wire_row *row, wire_copy *copy, bool ours)
 {
     size_t bytes = wire_bytes[row->bench.now];
     int count = row->bench.tiny ? 5 : wire_count[row->bench.now];
     double us = 0, begin;
 
-    MPI_Barrier(MPI_COMM_WORLD);
+    dart_side_barrier(ours);
     if (row->bench.rank == 0) {
         begin = bench_now_ns();
         for (int i = 0; i < count; i++)
             copy(row, bytes);
         us = (bench_now_ns() - begin) * 1e-3 / count;
     }
-    MPI_Barrier(MPI_COMM_WORLD);
+    dart_side_barrier(ours);
     return bench_told(us, 0);
 }
 

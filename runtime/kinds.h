@@ -28,6 +28,9 @@ enum runtime_kind {
     /* Locks in which ranks of all nodes queue. */
     RUNTIME_KIND_QUEUE_LOCK = 116,
 
+    /* Transfers of one-sided access. */
+    RUNTIME_KIND_RMA_FAR = 124,
+
     RUNTIME_KINDS_MAX = 128,
 };
 

@@ -21,6 +21,7 @@ libdrasync_runtime_la_SOURCES += runtime/record.c
 libdrasync_runtime_la_SOURCES += runtime/record.h
 libdrasync_runtime_la_SOURCES += runtime/record_module.c
 libdrasync_runtime_la_SOURCES += runtime/progress.c
+libdrasync_runtime_la_SOURCES += runtime/progress_slice.c
 libdrasync_runtime_la_SOURCES += runtime/progress.h
 libdrasync_runtime_la_SOURCES += runtime/runtime.c
 libdrasync_runtime_la_SOURCES += runtime/runtime.h

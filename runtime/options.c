@@ -111,6 +111,7 @@ int options_read(struct runtime_options *options, char *why, size_t why_bytes)
     static const char *const progress_words[] = {"adaptive", "spin", NULL};
     static const char *const wire_words[] = {"bulk", "paged", NULL};
     static const char *const myrmics_words[] = {"copy", "move", NULL};
+    static const char *const rma_words[] = {"auto", "mpi", "messages", NULL};
     static const char *const switch_words[] = {"0", "1", NULL};
     int err;
 
@@ -135,6 +136,10 @@ int options_read(struct runtime_options *options, char *why, size_t why_bytes)
         return err;
     err = read_word("DRASYNC_WIRE", wire_words, "paged or bulk (default)",
                     &options->wire, why, why_bytes);
+    if (err)
+        return err;
+    err = read_word("DRASYNC_RMA", rma_words, "mpi, messages or auto (default)",
+                    &options->rma, why, why_bytes);
     if (err)
         return err;
     err = read_word("DRASYNC_CHECK", switch_words, "1 or 0 (default)",

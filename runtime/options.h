@@ -26,6 +26,12 @@ enum runtime_wire {
     RUNTIME_WIRE_PAGED,
 };
 
+enum runtime_rma {
+    RUNTIME_RMA_AUTO, /* by messages where MPI runs over sockets */
+    RUNTIME_RMA_MPI,
+    RUNTIME_RMA_MESSAGES,
+};
+
 /* No pointers in it: it is sent from rank 0 to the others as it is. */
 struct runtime_options {
     uint64_t space_bytes;  /* DRASYNC_SPACE; 0: not given */
@@ -37,6 +43,7 @@ struct runtime_options {
     uint32_t check;        /* DRASYNC_CHECK=0|1 */
     uint32_t stats;        /* DRASYNC_STATS=0|1: print counters at the end */
     uint32_t wire;         /* DRASYNC_WIRE=bulk|paged: to compare with */
+    uint32_t rma;          /* DRASYNC_RMA=auto|mpi|messages */
 };
 
 /*

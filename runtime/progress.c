@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "memory/limit.h"
@@ -43,13 +42,11 @@
 
 /* While another thread helps: it looks whether that has ended.  Each time may
  * cost the helper, on the same core, some 10 us, in a virtual machine 40. */
-#define PROGRESS_AWAY_US 500
+#define PROGRESS_AWAY_US      500
+#define PROGRESS_AWAY_LONG_US 100000 /* that one says when it ends */
 
 /* A message may be late by so much if threads help all the time. */
 #define PROGRESS_LATE_US 1000
-
-/* Who gets the core soon after waking: Linux since 6.12, else no harm. */
-#define PROGRESS_SLICE_NS 100000
 
 /* How often it looks whether ranks of this host live. */
 #define PROGRESS_LOOK_US 500000
@@ -66,10 +63,13 @@ static pthread_t thread;
 static _Atomic bool running;
 static _Atomic bool abandoned;
 
+/* How a thread helps: for a moment, or for as long as something takes. */
+enum { HELPED = 1, HELPED_LONG };
+
 /* Held for a turn, or for as long as a thread helps. */
 static pthread_mutex_t turns = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool turning; /* by this thread */
-static _Atomic uint32_t helped;    /* futex: 1 while a thread helps */
+static _Atomic uint32_t helped;    /* futex: a thread helps */
 static _Atomic uint64_t active_us; /* when something last moved */
 static _Atomic uint64_t told_us;   /* progress_serve() was called, or 0; */
 static _Atomic uint64_t serve_us;  /* and until then it matters */
@@ -261,12 +261,16 @@ static bool may_end(uint64_t now, uint64_t *abandoned_us)
 /* Take the turns, or nap while another thread helps, and not take them. */
 static bool take_turns(void)
 {
-    if (!atomic_load(&helped)) {
+    uint32_t how = atomic_load(&helped);
+
+    if (!how) {
         pthread_mutex_lock(&turns);
         turning = true;
         return true;
     }
-    wait_futex(&helped, 1, runtime_now_us() + PROGRESS_AWAY_US);
+    wait_futex(&helped, how,
+               runtime_now_us() + (how == HELPED_LONG ? PROGRESS_AWAY_LONG_US
+                                                      : PROGRESS_AWAY_US));
     return false;
 }
 
@@ -274,23 +278,6 @@ static void give_turns(void)
 {
     turning = false;
     pthread_mutex_unlock(&turns);
-}
-
-void progress_short_slice(void)
-{
-    struct {
-        uint32_t size, policy;
-        uint64_t flags;
-        int32_t nice;
-        uint32_t priority;
-        uint64_t runtime_ns, deadline_ns, period_ns;
-    } attr;
-
-    if (syscall(SYS_sched_getattr, 0, &attr, sizeof(attr), 0) ||
-        attr.policy != SCHED_OTHER)
-        return;
-    attr.runtime_ns = PROGRESS_SLICE_NS;
-    syscall(SYS_sched_setattr, 0, &attr, 0);
 }
 
 static void *progress_main(void *unused)
@@ -362,9 +349,9 @@ bool progress_send(const struct runtime_message *m, int *err_out)
     }
     /* What is late, or the network keeps, must be pushed; and an answer may
      * come, unseen. */
-    bool wake = can && atomic_load(&box->asleep) == OUTBOX_SLEEPS &&
-                (message.late ||
-                 (!mine && (!watches || !transport_still(transport))));
+    bool wake =
+        can && atomic_load(&box->asleep) == OUTBOX_SLEEPS &&
+        (message.late || (!mine && (!watches || !transport_still(transport))));
     if (!mine)
         pthread_mutex_unlock(&turns);
     if (wake)
@@ -372,16 +359,36 @@ bool progress_send(const struct runtime_message *m, int *err_out)
     return can;
 }
 
+/* Be the one who helps.  False: there is another one, or nothing to help. */
+static bool help_begin(void)
+{
+    if (!atomic_load(&running) || turning || atomic_exchange(&helped, HELPED))
+        return false;
+    pthread_mutex_lock(&turns);
+    turning = true;
+    limit_reserve_enter();
+    return true;
+}
+
+static void help_end(uint64_t active, bool more)
+{
+    limit_reserve_leave();
+    note_active(active);
+    more |= !transport_still(transport) ||
+            atomic_load(&runtime.shared->outbox.pending) > 0;
+    more |= atomic_exchange(&helped, 0) == HELPED_LONG;
+    give_turns();
+    if (more)
+        wait_futex_wake(&helped, 1);
+}
+
 void progress_help(const struct waiter *w, uint64_t deadline_us)
 {
     uint64_t now = runtime_now_us(), active = now;
     bool wanted = false;
 
-    if (!atomic_load(&running) || turning || atomic_exchange(&helped, 1))
+    if (!help_begin())
         return;
-    pthread_mutex_lock(&turns);
-    turning = true;
-    limit_reserve_enter();
     while (!waiter_done(w) && !wanted && now < deadline_us &&
            now - active < PROGRESS_POLL_WAITED_US &&
            !atomic_load(runtime_poisoned)) {
@@ -392,15 +399,49 @@ void progress_help(const struct waiter *w, uint64_t deadline_us)
         else if (!waiter_done(w))
             wanted = yield(now);
     }
-    limit_reserve_leave();
-    note_active(active);
-    bool more = !waiter_done(w) || !transport_still(transport) ||
-                atomic_load(&runtime.shared->outbox.pending) > 0 ||
-                atomic_load(&runtime.shared->outbox.remote_waits) > 1;
-    atomic_store(&helped, 0);
+    help_end(active, !waiter_done(w) ||
+                         atomic_load(&runtime.shared->outbox.remote_waits) > 1);
+}
+
+bool progress_help_until(bool (*over)(void *arg), void *arg)
+{
+    uint64_t now = runtime_now_us(), active = now, looked = now;
+    bool done = false;
+
+    if (!help_begin())
+        return false;
+    while (!(done = over(arg)) && !atomic_load(runtime_poisoned)) {
+        int moved = turn(transport->late && now - late_us > PROGRESS_LATE_US);
+        now = runtime_now_us();
+        if (now - looked > PROGRESS_LOOK_US) {
+            death_check(now);
+            looked = now;
+        }
+        if (moved) {
+            active = now;
+            continue;
+        }
+        if (now - active > PROGRESS_POLL_WAITED_US)
+            atomic_store(&helped, HELPED_LONG);
+        sched_yield();
+    }
+    help_end(active, !done);
+    return done;
+}
+
+void progress_glance(void)
+{
+    if (!atomic_load(&running) || turning || pthread_mutex_trylock(&turns))
+        return;
+    turning = true;
+    if (turn(false))
+        note_active(runtime_now_us());
     give_turns();
-    if (more)
-        wait_futex_wake(&helped, 1);
+}
+
+bool progress_on_sockets(void)
+{
+    return watches > 0;
 }
 
 int progress_start(struct boot *boot)

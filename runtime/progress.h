@@ -62,6 +62,16 @@ bool progress_send(const struct runtime_message *message, int *err_out);
  */
 void progress_help(const struct waiter *waiter, uint64_t deadline_us);
 
+/* The same until @over, which is asked between two polls, however long that
+ * takes.  False: it could not, or the job is poisoned. */
+bool progress_help_until(bool (*over)(void *arg), void *arg);
+
+/* One poll, if nobody else polls. */
+void progress_glance(void);
+
+/* Does what comes from other nodes come through sockets?  On the leader. */
+bool progress_on_sockets(void);
+
 /* MPI's one-sided operations are about to come: for some milliseconds the thread
  * does not sleep long, and listens to sockets all the time.  On that thread. */
 void progress_serve(void);

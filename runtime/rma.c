@@ -102,12 +102,15 @@ static int rma_start(void)
         .data_bytes = space->layout.data_bytes,
     };
     err = rma_wire_start();
+    if (!err)
+        err = rma_far_start();
     return err ? err : rma_data_start();
 }
 
 static void rma_stop(void)
 {
     rma_data_stop();
+    rma_far_stop();
     rma_wire_stop();
     rma_shared = NULL;
 }

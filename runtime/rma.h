@@ -24,18 +24,26 @@
 #include "drasync.h"
 
 /* The front is in another library, and this one exports drasync_ only. */
-#define rma_enter         drasync_rma_enter
-#define rma_job           drasync_rma_job
-#define rma_place_of      drasync_rma_place_of
-#define rma_private_begin drasync_rma_private_begin
-#define rma_private_end   drasync_rma_private_end
-#define rma_apply         drasync_rma_apply
-#define rma_swap_if       drasync_rma_swap_if
-#define rma_update        drasync_rma_update
-#define rma_compare       drasync_rma_compare
-#define rma_read          drasync_rma_read
-#define rma_write         drasync_rma_write
-#define rma_awake         drasync_rma_awake
+#define rma_enter           drasync_rma_enter
+#define rma_job             drasync_rma_job
+#define rma_place_of        drasync_rma_place_of
+#define rma_private_begin   drasync_rma_private_begin
+#define rma_private_end     drasync_rma_private_end
+#define rma_apply           drasync_rma_apply
+#define rma_swap_if         drasync_rma_swap_if
+#define rma_update          drasync_rma_update
+#define rma_compare         drasync_rma_compare
+#define rma_read            drasync_rma_read
+#define rma_write           drasync_rma_write
+#define rma_awake           drasync_rma_awake
+#define rma_far_reaches     drasync_rma_far_reaches
+#define rma_far_put         drasync_rma_far_put
+#define rma_far_get         drasync_rma_far_get
+#define rma_far_wait        drasync_rma_far_wait
+#define rma_far_test        drasync_rma_far_test
+#define rma_far_flush_begin drasync_rma_far_flush_begin
+#define rma_far_flush_end   drasync_rma_far_flush_end
+#define rma_help            drasync_rma_help
 
 /* This job, as a front needs it; does not change while the library runs. */
 struct rma_job {
@@ -146,6 +154,44 @@ int rma_compare(int rank, uint64_t place, enum rma_type type,
  * it is done.  Any length. */
 int rma_read(int rank, uint64_t place, void *to, size_t bytes);
 int rma_write(int rank, uint64_t place, const void *from, size_t bytes);
+
+/*
+ * To and from another node's data file by messages, which need one look of that
+ * node into MPI where MPI's own one-sided operations need several.  For whom?
+ * The node's leader, where MPI runs over sockets, unless DRASYNC_RMA says
+ * otherwise.
+ */
+bool rma_far_reaches(int node);
+
+/*
+ * Begin one; the program's buffer stays as it is until it is done.  *ticket_out
+ * (never 0) is for the calls below; NULL: a flush tells.  Done means there, for a
+ * put; puts of up to RMA_FAR_COPIED_BYTES may have their buffer back at once.
+ * Waits only if very much is under way.
+ *   DRASYNC_ENOMEM, DRASYNC_EPEER, DRASYNC_ELIMIT
+ */
+#define RMA_FAR_COPIED_BYTES ((size_t)8 << 10)
+typedef uint64_t rma_ticket;
+int rma_far_put(int node, uint64_t place, const void *from, size_t bytes,
+                rma_ticket *ticket_out);
+int rma_far_get(int node, uint64_t place, void *to, size_t bytes,
+                rma_ticket *ticket_out);
+
+/* Wait for it, or see whether it is done.  What went wrong with any to that
+ * node is said once, by who waits first. */
+int rma_far_wait(int node, rma_ticket ticket);
+bool rma_far_test(rma_ticket ticket);
+
+/* All that this process has begun on @node, in two steps, so that nodes can be
+ * flushed side by side.  The second alone: all that has a ticket, and gets. */
+int rma_far_flush_begin(int node);
+int rma_far_flush_end(int node);
+
+/*
+ * Do the progress thread's work until @over, if this thread can: it polls, and
+ * answers other nodes meanwhile.  False: it is not over, wait otherwise.
+ */
+bool rma_help(bool (*over)(void *arg), void *arg);
 
 /* MPI's one-sided operations are about to go to @node: its progress thread is to
  * stay awake.  Cheap; sends at most one message in a millisecond. */

@@ -12,8 +12,8 @@
 /* --- MPI's window ------------------------------------------------------------- */
 
 /* @bytes in one piece; @request NULL: a flush tells. */
-static int piece(const struct far *far, size_t there, size_t here,
-                 size_t bytes, MPI_Request *request)
+static int piece(const struct far *far, size_t there, size_t here, size_t bytes,
+                 MPI_Request *request)
 {
     int target = window_target(far->target.node), count = (int)bytes;
     MPI_Aint at = (MPI_Aint)(far->target.place + there);
@@ -83,6 +83,27 @@ static int shaped(const struct far *far)
                               there_count, there, window_mpi);
 }
 
+static dart_ret_t transfer_failed(int node, int err)
+{
+    return front_fail(front_error(err), "a transfer to node %d: %s", node,
+                      drasync_strerror(err));
+}
+
+/* In one piece, by messages of ours. */
+static dart_ret_t by_message(const struct far *far, size_t bytes,
+                             dart_handle_t handle)
+{
+    rma_ticket *ticket = handle ? &handle->ticket : NULL;
+    int node = far->target.node;
+    uint64_t place = far->target.place;
+    int err = far->put ? rma_far_put(node, place, far->buffer, bytes, ticket)
+                       : rma_far_get(node, place, far->buffer, bytes, ticket);
+
+    if (handle)
+        handle->copied = far->put && bytes <= RMA_FAR_COPIED_BYTES;
+    return err ? transfer_failed(node, err) : DART_OK;
+}
+
 dart_ret_t far_begin(const struct far *far, dart_handle_t handle)
 {
     bool plain =
@@ -92,10 +113,13 @@ dart_ret_t far_begin(const struct far *far, dart_handle_t handle)
 
     if (handle) {
         handle->request = MPI_REQUEST_NULL;
+        handle->ticket = 0;
         handle->node = node;
         handle->put = far->put;
         handle->by_flush = !plain || bytes > PIECE_BYTES_MAX;
     }
+    if (plain && window_by_messages)
+        return by_message(far, bytes, handle);
     rma_awake(node);
     if (plain && bytes <= PIECE_BYTES_MAX)
         err = piece(far, 0, 0, bytes, handle ? &handle->request : NULL);
@@ -104,6 +128,18 @@ dart_ret_t far_begin(const struct far *far, dart_handle_t handle)
     window_use(node);
     return err ? front_fail(DART_ERR_OTHER, "MPI could not begin a transfer")
                : DART_OK;
+}
+
+dart_ret_t far_do(const struct far *far)
+{
+    struct dart_handle_struct handle;
+    int node = far->target.node, err;
+    dart_ret_t ret = far_begin(far, &handle);
+
+    if (ret || !handle.ticket)
+        return ret ? ret : window_flush(node);
+    err = rma_far_wait(node, handle.ticket);
+    return err ? transfer_failed(node, err) : DART_OK;
 }
 
 /* --- Private memory ------------------------------------------------------------- */

@@ -21,8 +21,11 @@ struct far {
     size_t nelem;
 };
 
-/* Begin it on MPI's window.  @handle, if not NULL, stands for it then. */
+/* Begin it: on MPI's window, or by messages.  @handle, if not NULL, stands for it then. */
 dart_ret_t far_begin(const struct far *far, dart_handle_t handle);
+
+/* Begin it, and wait until it is done. */
+dart_ret_t far_do(const struct far *far);
 
 /* Copy to or from private memory of another unit; done when it returns. */
 dart_ret_t far_private(const struct far *far);

@@ -84,6 +84,8 @@ static bool is_up(const char *what, dart_ret_t *ret)
 /* The buffers here may be used again. */
 static int wait_here(dart_handle_t handle)
 {
+    if (handle->ticket)
+        return handle->copied ? 0 : rma_far_wait(handle->node, handle->ticket);
     if (handle->by_flush)
         return (int)window_flush_local(handle->node);
     return MPI_Wait(&handle->request, MPI_STATUS_IGNORE);
@@ -92,11 +94,22 @@ static int wait_here(dart_handle_t handle)
 /* The same without waiting, where MPI can tell. */
 static int test_here(dart_handle_t handle, int *done)
 {
+    if (handle->ticket) {
+        *done = handle->copied || rma_far_test(handle->ticket);
+        return 0;
+    }
     if (handle->by_flush) {
         *done = 1;
         return (int)window_flush_local(handle->node);
     }
     return MPI_Test(&handle->request, done, MPI_STATUS_IGNORE);
+}
+
+/* By messages: it is done there. */
+static int test_there(dart_handle_t handle, int *done)
+{
+    *done = rma_far_test(handle->ticket);
+    return 0;
 }
 
 /* Puts of these are there; the same node again has nothing left to do. */
@@ -105,7 +118,11 @@ static int flush_puts(const dart_handle_t *handles, size_t n)
     int flushed = -1, err = 0;
 
     for (size_t i = 0; i < n && !err; i++) {
-        if (handles[i] && handles[i]->put && handles[i]->node != flushed) {
+        if (!handles[i] || !handles[i]->put)
+            continue;
+        if (handles[i]->ticket) {
+            err = rma_far_wait(handles[i]->node, handles[i]->ticket);
+        } else if (handles[i]->node != flushed) {
             flushed = handles[i]->node;
             err = (int)window_flush(flushed);
         }
@@ -160,7 +177,8 @@ static dart_ret_t test_all(const char *what, dart_handle_t *handles, size_t n,
     for (size_t i = 0; i < n && !err; i++) {
         int done = 1;
         if (handles[i])
-            err = test_here(handles[i], &done);
+            err = there && handles[i]->ticket ? test_there(handles[i], &done)
+                                              : test_here(handles[i], &done);
         all &= done;
     }
     if (!err && all && there)
@@ -209,8 +227,7 @@ dart_ret_t dart_testall_local(dart_handle_t handles[], size_t n,
     return test_all("dart_testall_local", handles, n, result, false);
 }
 
-dart_ret_t dart_testall(dart_handle_t handles[], size_t n,
-                        int32_t *is_finished)
+dart_ret_t dart_testall(dart_handle_t handles[], size_t n, int32_t *is_finished)
 {
     return test_all("dart_testall", handles, n, is_finished, true);
 }
@@ -243,7 +260,7 @@ dart_ret_t dart_handle_free(dart_handle_t *handle)
 
     if (!is_up("dart_handle_free", &ret) || !handle || !*handle)
         return ret;
-    if ((*handle)->by_flush) {
+    if ((*handle)->by_flush || (*handle)->ticket) {
         handle_give(*handle);
     } else {
         pthread_mutex_lock(&left_lock);
@@ -277,8 +294,8 @@ static dart_ret_t flush(const char *what, dart_gptr_t gptr, bool all,
                         dart_ret_t (*one)(int node), dart_ret_t (*every)(void))
 {
     int node = 0;
-    dart_ret_t ret = all ? target_segment(what, gptr)
-                         : target_node(what, gptr, &node);
+    dart_ret_t ret =
+        all ? target_segment(what, gptr) : target_node(what, gptr, &node);
 
     if (ret)
         return ret;

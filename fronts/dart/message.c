@@ -150,7 +150,7 @@ dart_ret_t dart_sendrecv(const void *sendbuf, size_t send_nelem,
         ret = side_check(what, &from, &mpi_from);
     if (ret)
         return ret;
-    if (teams_crowded)
+    if (teams_poll)
         return outcome(what, exchange(&to, mpi_to, &from, mpi_from));
     return outcome(what, LARGE(MPI_Sendrecv)(sendbuf, (large_count)send_nelem,
                                              mpi_to, dest.id, send_tag, recvbuf,

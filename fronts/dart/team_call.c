@@ -8,21 +8,34 @@
 /* Tests before the processor is offered to others. */
 #define TESTS_MAX 16
 
-bool teams_crowded, teams_threads;
+bool teams_poll, teams_threads;
 _Thread_local MPI_Request team_request;
+
+struct waiting {
+    int error, done;
+};
+
+static bool is_over(void *arg)
+{
+    struct waiting *w = arg;
+
+    w->error = MPI_Test(&team_request, &w->done, MPI_STATUS_IGNORE);
+    return w->error || w->done;
+}
 
 int team_wait(int error)
 {
-    int done = 0;
+    struct waiting w = {.error = error};
 
-    for (int tests = 0; !error && !done; tests++) {
-        error = MPI_Test(&team_request, &done, MPI_STATUS_IGNORE);
-        if (!done && tests >= TESTS_MAX) {
+    if (error || rma_help(is_over, &w))
+        return w.error;
+    for (int tests = 0; !is_over(&w); tests++) {
+        if (tests >= TESTS_MAX) {
             tests = TESTS_MAX;
             sched_yield();
         }
     }
-    return error;
+    return w.error;
 }
 
 /*

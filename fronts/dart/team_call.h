@@ -22,8 +22,12 @@
 
 #include "fronts/dart/team.h"
 
-/* The same on all units, from team_start() on. */
-extern bool teams_crowded; /* more units on a host than processors */
+/*
+ * The same on all units, from team_start() on.  Units poll if there are more of
+ * them on a host than processors, or if some do the progress thread's work while
+ * they wait: units of other nodes that want something of them get it at once.
+ */
+extern bool teams_poll;
 extern bool teams_threads; /* a program may call from several threads */
 
 extern _Thread_local MPI_Request team_request;
@@ -33,7 +37,7 @@ int team_wait(int error);
 
 /* What @call or @begin (the same, and a request) says, on its way through here. */
 #define WAITING(call, begin, ...)                                 \
-    (teams_crowded ? team_wait(begin(__VA_ARGS__, &team_request)) \
+    (teams_poll ? team_wait(begin(__VA_ARGS__, &team_request)) \
                    : call(__VA_ARGS__))
 
 /* The same for a collective operation on the communicator of @team. */

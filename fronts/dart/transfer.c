@@ -83,6 +83,8 @@ static dart_ret_t transfer(const char *what, dart_gptr_t gptr, struct far *far,
         if (!handle)
             return front_fail(DART_ERR_NOMEM, "%s: no memory", what);
     }
+    if (until == UNTIL_DONE && window_by_messages)
+        return far_do(far);
     ret = far_begin(far, handle);
     if (!ret && until == UNTIL_DONE)
         ret = far->put ? window_flush(far->target.node)

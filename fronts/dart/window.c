@@ -7,6 +7,7 @@
 #include "fronts/dart/handle.h"
 
 MPI_Win window_mpi = MPI_WIN_NULL;
+bool window_by_messages;
 _Atomic unsigned char *window_used;
 
 static MPI_Comm comm = MPI_COMM_NULL;
@@ -62,6 +63,7 @@ dart_ret_t window_start(void)
     MPI_Win_set_errhandler(window_mpi, MPI_ERRORS_RETURN);
     if (MPI_Win_lock_all(MPI_MODE_NOCHECK, window_mpi))
         goto free_window;
+    window_by_messages = rma_far_reaches(front_job->node == 0 ? 1 : 0);
     return DART_OK;
 
 free_window:
@@ -78,6 +80,8 @@ void window_stop(void)
     if (comm == MPI_COMM_NULL)
         return;
     handles_stop();
+    window_flush_all();
+    window_by_messages = false;
     MPI_Win_unlock_all(window_mpi);
     MPI_Win_free(&window_mpi);
     MPI_Comm_free(&comm);
@@ -89,21 +93,70 @@ void window_stop(void)
 void window_use_first(int node)
 {
     pthread_mutex_lock(&nodes_lock);
-    if (!window_used[node]) {
+    if (window_used[node] != WINDOW_NOW) {
         nodes_used[nodes_count++] = node;
-        atomic_store(&window_used[node], 1);
+        atomic_store(&window_used[node], WINDOW_NOW);
     }
     pthread_mutex_unlock(&nodes_lock);
 }
 
-dart_ret_t window_flush(int node)
+static dart_ret_t messages_ret(int err)
+{
+    return err ? front_fail(front_error(err), "transfers between nodes: %s",
+                            drasync_strerror(err))
+               : DART_OK;
+}
+
+/* Has this unit ever used MPI's window to @node? */
+static bool window_ever(int node)
+{
+    return !window_by_messages ||
+           atomic_load_explicit(&window_used[node], memory_order_acquire);
+}
+
+static dart_ret_t flush_window(int node)
 {
     return mpi_ret(MPI_Win_flush(window_target(node), window_mpi));
 }
 
-dart_ret_t window_flush_local(int node)
+static dart_ret_t flush_window_local(int node)
 {
     return mpi_ret(MPI_Win_flush_local(window_target(node), window_mpi));
+}
+
+dart_ret_t window_flush(int node)
+{
+    dart_ret_t ret = window_ever(node) ? flush_window(node) : DART_OK;
+    int err = 0;
+
+    if (window_by_messages) {
+        err = rma_far_flush_begin(node);
+        if (!err)
+            err = rma_far_flush_end(node);
+    }
+    return ret ? ret : messages_ret(err);
+}
+
+dart_ret_t window_flush_local(int node)
+{
+    dart_ret_t ret = window_ever(node) ? flush_window_local(node) : DART_OK;
+    int err = window_by_messages ? rma_far_flush_end(node) : 0;
+
+    return ret ? ret : messages_ret(err);
+}
+
+/* What went to all nodes by messages; @there: and is not only copied. */
+static dart_ret_t flush_messages(bool there)
+{
+    int err = 0;
+
+    if (!window_by_messages)
+        return DART_OK;
+    for (int node = 0; node < front_job->nodes && there && !err; node++)
+        err = rma_far_flush_begin(node);
+    for (int node = 0; node < front_job->nodes && !err; node++)
+        err = rma_far_flush_end(node);
+    return messages_ret(err);
 }
 
 /*
@@ -119,7 +172,7 @@ static dart_ret_t flush_used(dart_ret_t (*flush)(int node), bool take)
     pthread_mutex_lock(&nodes_lock);
     count = nodes_count;
     for (int i = 0; take && i < count; i++)
-        atomic_store(&window_used[nodes_used[i]], 0);
+        atomic_store(&window_used[nodes_used[i]], WINDOW_EVER);
     pthread_mutex_unlock(&nodes_lock);
     for (int i = 0; i < count; i++) {
         dart_ret_t one = flush(nodes_used[i]);
@@ -138,11 +191,22 @@ static dart_ret_t flush_used(dart_ret_t (*flush)(int node), bool take)
 
 dart_ret_t window_flush_all(void)
 {
-    return front_job->nodes == 1 ? DART_OK : flush_used(window_flush, true);
+    dart_ret_t ret, messages;
+
+    if (front_job->nodes == 1)
+        return DART_OK;
+    ret = flush_used(flush_window, true);
+    messages = flush_messages(true);
+    return ret ? ret : messages;
 }
 
 dart_ret_t window_flush_local_all(void)
 {
-    return front_job->nodes == 1 ? DART_OK
-                                 : flush_used(window_flush_local, false);
+    dart_ret_t ret, messages;
+
+    if (front_job->nodes == 1)
+        return DART_OK;
+    ret = flush_used(flush_window_local, false);
+    messages = flush_messages(false);
+    return ret ? ret : messages;
 }

@@ -1,6 +1,6 @@
 /*
  * window.h - MPI's window over the memory of all nodes, and what this unit has
- * begun on it.
+ * begun on it, or by messages instead of it (rma_far_put()).
  *
  * Each node's data file belongs to the node's leader, at displacement 0; the
  * other ranks have nothing in it.  Made in window_start() and locked shared
@@ -19,6 +19,9 @@
 
 extern MPI_Win window_mpi;
 
+/* This unit's transfers in one piece do not use the window: rma_far_put(). */
+extern bool window_by_messages;
+
 /* Who answers for a node's memory there. */
 static inline int window_target(int node)
 {
@@ -29,12 +32,14 @@ static inline int window_target(int node)
  * Say that an operation to @node has been begun, after it was, so that
  * window_flush_all() knows of it.
  */
+enum { WINDOW_NEVER, WINDOW_EVER, WINDOW_NOW };
 extern _Atomic unsigned char *window_used; /* [nodes] */
 void window_use_first(int node);
 
 static inline void window_use(int node)
 {
-    if (!atomic_load_explicit(&window_used[node], memory_order_acquire))
+    if (atomic_load_explicit(&window_used[node], memory_order_acquire) !=
+        WINDOW_NOW)
         window_use_first(node);
 }
 

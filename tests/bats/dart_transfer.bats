@@ -26,3 +26,11 @@ setup() {
 @test "put and get, on two hosts" {
   units_on_hosts dart_transfer
 }
+
+@test "put and get by messages, each unit being a node" {
+  DRASYNC_RMA=messages units_as_nodes dart_transfer
+}
+
+@test "put and get by MPI's one-sided operations, on two hosts" {
+  DRASYNC_RMA=mpi units_on_hosts dart_transfer
+}

@@ -27,7 +27,8 @@ static void clear(void)
     static const char *const names[] = {"DRASYNC_SPACE",   "DRASYNC_MEMORY",
                                         "DRASYNC_NODE",    "DRASYNC_PROGRESS",
                                         "DRASYNC_MYRMICS", "DRASYNC_CHECK",
-                                        "DRASYNC_STATS",   "DRASYNC_WIRE"};
+                                        "DRASYNC_STATS",   "DRASYNC_WIRE",
+                                        "DRASYNC_RMA"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         unsetenv(names[i]);
@@ -67,24 +68,27 @@ int main(void)
            !options.space_bytes && !options.memory_bytes &&
            options.progress == RUNTIME_PROGRESS_ADAPTIVE &&
            options.wire == RUNTIME_WIRE_BULK &&
+           options.rma == RUNTIME_RMA_AUTO &&
            options.myrmics == RUNTIME_MYRMICS_COPY,
        "nothing set: the defaults");
     setenv("DRASYNC_NODE", "rank", 1);
     setenv("DRASYNC_MYRMICS", "move", 1);
     setenv("DRASYNC_PROGRESS", "spin", 1);
     setenv("DRASYNC_WIRE", "paged", 1);
+    setenv("DRASYNC_RMA", "messages", 1);
     setenv("DRASYNC_SPACE", "1G", 1);
     setenv("DRASYNC_MEMORY", "", 1);
     ok(!options_read(&options, why, sizeof(why)) && options.node_ranks == 1 &&
            options.space_bytes == UINT64_C(1) << 30 && !options.memory_bytes &&
            options.progress == RUNTIME_PROGRESS_SPIN &&
            options.wire == RUNTIME_WIRE_PAGED &&
+           options.rma == RUNTIME_RMA_MESSAGES &&
            options.myrmics == RUNTIME_MYRMICS_MOVE,
        "all set; an empty one counts as not set");
     ok(refused("DRASYNC_NODE", "ranks") && refused("DRASYNC_NODE", "0") &&
            refused("DRASYNC_PROGRESS", "fast") &&
            refused("DRASYNC_MYRMICS", "Move") &&
-           refused("DRASYNC_WIRE", "pages") && refused("DRASYNC_SPACE", "0") &&
+           refused("DRASYNC_WIRE", "pages") && refused("DRASYNC_RMA", "tcp") && refused("DRASYNC_SPACE", "0") &&
            refused("DRASYNC_MEMORY", "lots") && refused("DRASYNC_CHECK", "2") &&
            refused("DRASYNC_STATS", "yes"),
        "bad values are named");

@@ -1,0 +1,145 @@
+/* Asking another node for transfers: see rma_far.h. */
+#include "runtime/rma_far.h"
+
+#include <string.h>
+
+#include "runtime/progress.h"
+#include "runtime/rma_state.h"
+
+bool rma_far_reaches(int node)
+{
+    if (!runtime.leader || node < 0 || node >= runtime.nodes ||
+        node == runtime.node)
+        return false;
+    switch (runtime.options.rma) {
+    case RUNTIME_RMA_MESSAGES:
+        return true;
+    case RUNTIME_RMA_MPI:
+        return false;
+    default:
+        return progress_on_sockets();
+    }
+}
+
+/* No more than is good is under way to @node. */
+static int make_room(int node)
+{
+    return far_full(node) ? rma_far_flush_end(node) : 0;
+}
+
+static int send_or_undo(const struct runtime_message *message,
+                        rma_ticket ticket)
+{
+    int err = runtime_send(message);
+
+    if (err && ticket)
+        far_op_undo(message->node, ticket);
+    return err;
+}
+
+static int put_small(int node, uint64_t place, const void *from, size_t bytes,
+                     rma_ticket ticket)
+{
+    char message[sizeof(struct far_head) + FAR_SMALL_BYTES];
+    const struct far_head head = {place, bytes, ticket};
+    const struct runtime_message m = {
+        .node = node,
+        .kind = FAR_PUT,
+        .header = message,
+        .header_bytes = sizeof(head) + bytes,
+    };
+
+    memcpy(message, &head, sizeof(head));
+    if (bytes)
+        memcpy(message + sizeof(head), from, bytes);
+    return send_or_undo(&m, ticket);
+}
+
+static int put_large(int node, uint64_t place, const void *from, size_t bytes,
+                     rma_ticket ticket)
+{
+    const struct far_head head = {place, bytes, ticket};
+    const struct transport_piece piece = {(void *)(uintptr_t)from, bytes};
+    const struct runtime_message m = {
+        .node = node,
+        .kind = FAR_PUT,
+        .header = &head,
+        .header_bytes = sizeof(head),
+        .pieces = &piece,
+        .pieces_count = 1,
+        .context = ticket,
+    };
+
+    return send_or_undo(&m, ticket);
+}
+
+int rma_far_put(int node, uint64_t place, const void *from, size_t bytes,
+                rma_ticket *ticket_out)
+{
+    bool small = bytes <= FAR_SMALL_BYTES;
+    rma_ticket ticket = 0;
+    int err = make_room(node);
+
+    if (!err && (!small || ticket_out || far_small_due(node, bytes)))
+        err = far_op_take(node, NULL, 0, small ? 1 : 2, &ticket);
+    if (err)
+        return err;
+    err = small ? put_small(node, place, from, bytes, ticket)
+                : put_large(node, place, from, bytes, ticket);
+    if (!err && !ticket)
+        far_note_small(node, bytes);
+    if (ticket_out)
+        *ticket_out = ticket;
+    return err;
+}
+
+int rma_far_get(int node, uint64_t place, void *to, size_t bytes,
+                rma_ticket *ticket_out)
+{
+    struct far_head head = {place, bytes, 0};
+    const struct runtime_message m = {
+        .node = node,
+        .kind = FAR_GET,
+        .header = &head,
+        .header_bytes = sizeof(head),
+    };
+    int err = make_room(node);
+
+    if (!err)
+        err = far_op_take(node, to, bytes, 1, &head.ticket);
+    if (err)
+        return err;
+    if (ticket_out)
+        *ticket_out = head.ticket;
+    return send_or_undo(&m, head.ticket);
+}
+
+int rma_far_flush_begin(int node)
+{
+    rma_ticket ticket = 0;
+    int err;
+
+    if (!far_small_open(node))
+        return 0;
+    err = far_op_take(node, NULL, 0, 1, &ticket);
+    return err ? err : put_small(node, 0, NULL, 0, ticket);
+}
+
+bool rma_help(bool (*over)(void *arg), void *arg)
+{
+    return progress_help_until(over, arg);
+}
+
+int rma_far_start(void)
+{
+    int err = far_ops_start();
+
+    if (!err)
+        far_serve_start();
+    return err;
+}
+
+void rma_far_stop(void)
+{
+    far_ops_stop();
+}

@@ -1,0 +1,69 @@
+/*
+ * rma_far.h - inside runtime/rma_far*.c: transfers to and from the data files of
+ * other nodes by messages.  What fronts call is in rma.h.
+ *
+ *   PUT   bytes for a place, in the header if they are few, else as data; and
+ *         whoever wants to know when they are there gets
+ *   DONE
+ *   GET   bytes from a place; they come with
+ *   DATA
+ *
+ * Messages between two nodes are handled in order, and few bytes at once: so the
+ * answer to anything tells that all small puts before it are there.  A flush
+ * asks for one only if there was none.
+ */
+#ifndef DRASYNC_RUNTIME_RMA_FAR_H
+#define DRASYNC_RUNTIME_RMA_FAR_H
+
+#include "runtime/rma.h"
+#include "runtime/runtime.h"
+
+enum far_kind { FAR_PUT = RUNTIME_KIND_RMA_FAR, FAR_DONE, FAR_GET, FAR_DATA };
+
+/* So much goes in a header. */
+#define FAR_SMALL_BYTES RMA_FAR_COPIED_BYTES
+
+struct far_head {
+    uint64_t place, bytes;
+    uint64_t ticket; /* the asker's; 0: no answer */
+};
+
+struct far_answer {
+    uint64_t ticket;
+    int64_t err;
+};
+
+/* --- What is under way (rma_far_ops.c) ------------------------------------------ */
+
+/*
+ * A ticket for something that @parts answers to this process will complete, on
+ * @node; if it is a get, @bytes are to come to @to.  It counts for a flush.
+ *   DRASYNC_ENOMEM, DRASYNC_ELIMIT
+ */
+int far_op_take(int node, void *to, size_t bytes, uint32_t parts,
+                rma_ticket *ticket_out);
+/* It was not sent. */
+void far_op_undo(int node, rma_ticket ticket);
+
+/* One answer from @node.  False: nobody asked. */
+bool far_op_answered(rma_ticket ticket, int node, int err);
+
+/* Where the data of a get goes, all of it; NULL: nobody asked for that. */
+void *far_op_to(rma_ticket ticket, int node, uint64_t bytes);
+
+/* A small put without a ticket was sent, after that. */
+void far_note_small(int node, size_t bytes);
+
+/* So many are under way that the next one is to have a ticket; that the next one
+ * has to wait; is there any that nothing will tell of? */
+bool far_small_due(int node, size_t bytes);
+bool far_full(int node);
+bool far_small_open(int node);
+
+int far_ops_start(void);
+void far_ops_stop(void);
+
+/* rma_far_serve.c; in a module's start. */
+void far_serve_start(void);
+
+#endif /* DRASYNC_RUNTIME_RMA_FAR_H */

@@ -1,0 +1,292 @@
+/* What was begun and is not answered, and who waits for it: see rma_far.h. */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "runtime/progress.h"
+#include "runtime/rma_far.h"
+#include "runtime/wait.h"
+
+/* After so many small puts, or bytes of them, an answer is asked for; and when
+ * so much waits for answers from a node, the next one waits too. */
+#define FAR_SMALL_PUTS_MAX      256
+#define FAR_SMALL_PUT_BYTES_MAX ((size_t)256 << 10)
+#define FAR_OPS_MAX             1024
+
+/* Of all nodes together, as threads may begin more at a time. */
+#define FAR_CHUNK_OPS  256
+#define FAR_CHUNKS_MAX 4096
+
+/* What an answer will come for. */
+struct far_op {
+    uint32_t serial; /* another one for each use */
+    uint32_t parts;  /* answers that are to come; 0: free */
+    int32_t node;
+    uint32_t next; /* free: number + 1 */
+    void *to;      /* of a get */
+    uint64_t bytes;
+};
+
+struct far_node {
+    uint32_t ops;        /* not answered */
+    uint32_t small_puts; /* since anything that is answered */
+    size_t small_bytes;
+    int err; /* what went wrong since it was asked last */
+};
+
+/* A thread that waits: for one, or for all of a node. */
+struct far_waiting {
+    struct waiter waiter;
+    rma_ticket ticket;
+    int node;
+    struct far_waiting *next;
+};
+
+/* Under the lock; nothing is sent, and nobody waited for, with it. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct far_op *chunks[FAR_CHUNKS_MAX];
+static uint32_t chunks_count, free_first;
+static struct far_node *nodes; /* [runtime.nodes] */
+static struct far_waiting *waitings;
+
+/* --- What is under way ---------------------------------------------------------- */
+
+static struct far_op *op_at(uint32_t number)
+{
+    return &chunks[number / FAR_CHUNK_OPS][number % FAR_CHUNK_OPS];
+}
+
+static rma_ticket ticket_of(uint32_t number)
+{
+    return (uint64_t)op_at(number)->serial << 32 | (number + 1);
+}
+
+/* NULL: it is over, or never was. */
+static struct far_op *op_find(rma_ticket ticket)
+{
+    uint32_t number = (uint32_t)ticket - 1;
+    struct far_op *op;
+
+    if (number >= chunks_count * FAR_CHUNK_OPS)
+        return NULL;
+    op = op_at(number);
+    return op->parts && op->serial == ticket >> 32 ? op : NULL;
+}
+
+static int chunk_add(void)
+{
+    struct far_op *chunk;
+
+    if (chunks_count == FAR_CHUNKS_MAX)
+        return DRASYNC_ELIMIT;
+    chunk = calloc(FAR_CHUNK_OPS, sizeof(*chunk));
+    if (!chunk)
+        return DRASYNC_ENOMEM;
+    chunks[chunks_count] = chunk;
+    for (uint32_t i = FAR_CHUNK_OPS; i-- > 0;) {
+        chunk[i].next = free_first;
+        free_first = chunks_count * FAR_CHUNK_OPS + i + 1;
+    }
+    chunks_count++;
+    return 0;
+}
+
+int far_op_take(int node, void *to, size_t bytes, uint32_t parts,
+                rma_ticket *ticket_out)
+{
+    struct far_op *op;
+    int err = 0;
+
+    pthread_mutex_lock(&lock);
+    if (!free_first)
+        err = chunk_add();
+    if (!err) {
+        uint32_t number = free_first - 1;
+
+        op = op_at(number);
+        free_first = op->next;
+        op->serial++;
+        op->parts = parts;
+        op->node = node;
+        op->to = to;
+        op->bytes = bytes;
+        nodes[node].ops++;
+        nodes[node].small_puts = 0;
+        nodes[node].small_bytes = 0;
+        *ticket_out = ticket_of(number);
+    }
+    pthread_mutex_unlock(&lock);
+    return err;
+}
+
+/* Under the lock. */
+static bool is_over(const struct far_waiting *w)
+{
+    return w->ticket ? !op_find(w->ticket) : nodes[w->node].ops == 0;
+}
+
+/* Under the lock. */
+static void wake_waiting(void)
+{
+    struct far_waiting **at = &waitings;
+
+    while (*at) {
+        struct far_waiting *w = *at;
+
+        if (is_over(w)) {
+            *at = w->next;
+            waiter_wake(&w->waiter, 0);
+        } else {
+            at = &w->next;
+        }
+    }
+}
+
+bool far_op_answered(rma_ticket ticket, int node, int err)
+{
+    struct far_op *op;
+
+    pthread_mutex_lock(&lock);
+    op = op_find(ticket);
+    if (op && op->node == node) {
+        if (err && !nodes[node].err)
+            nodes[node].err = err;
+        if (--op->parts == 0) {
+            op->next = free_first;
+            free_first = (uint32_t)ticket;
+            nodes[node].ops--;
+            wake_waiting();
+        }
+    } else {
+        op = NULL;
+    }
+    pthread_mutex_unlock(&lock);
+    return op != NULL;
+}
+
+void far_op_undo(int node, rma_ticket ticket)
+{
+    /* Others may have relied on its answer. */
+    far_note_small(node, 0);
+    while (far_op_answered(ticket, node, 0))
+        continue;
+}
+
+void *far_op_to(rma_ticket ticket, int node, uint64_t bytes)
+{
+    struct far_op *op;
+    void *to = NULL;
+
+    pthread_mutex_lock(&lock);
+    op = op_find(ticket);
+    if (op && op->node == node && op->bytes == bytes)
+        to = op->to;
+    pthread_mutex_unlock(&lock);
+    return to;
+}
+
+void far_note_small(int node, size_t bytes)
+{
+    pthread_mutex_lock(&lock);
+    nodes[node].small_puts++;
+    nodes[node].small_bytes += bytes;
+    pthread_mutex_unlock(&lock);
+}
+
+bool far_small_due(int node, size_t bytes)
+{
+    const struct far_node *n = &nodes[node];
+    bool due;
+
+    pthread_mutex_lock(&lock);
+    due = n->small_puts >= FAR_SMALL_PUTS_MAX ||
+          n->small_bytes + bytes > FAR_SMALL_PUT_BYTES_MAX;
+    pthread_mutex_unlock(&lock);
+    return due;
+}
+
+bool far_full(int node)
+{
+    bool full;
+
+    pthread_mutex_lock(&lock);
+    full = nodes[node].ops >= FAR_OPS_MAX;
+    pthread_mutex_unlock(&lock);
+    return full;
+}
+
+bool far_small_open(int node)
+{
+    bool open;
+
+    pthread_mutex_lock(&lock);
+    open = nodes[node].small_puts > 0;
+    pthread_mutex_unlock(&lock);
+    return open;
+}
+
+/* --- Waiting ------------------------------------------------------------------------ */
+
+static int wait_for(rma_ticket ticket, int node)
+{
+    struct far_waiting w = {.ticket = ticket, .node = node};
+    int result, err = 0;
+
+    pthread_mutex_lock(&lock);
+    if (!is_over(&w)) {
+        w.next = waitings;
+        waitings = &w;
+        pthread_mutex_unlock(&lock);
+        err = runtime_wait_remote(&w.waiter, WAIT_FOREVER, &result);
+        pthread_mutex_lock(&lock);
+        for (struct far_waiting **at = &waitings; *at; at = &(*at)->next) {
+            if (*at == &w) {
+                *at = w.next;
+                break;
+            }
+        }
+    }
+    if (!err) {
+        err = nodes[node].err;
+        nodes[node].err = 0;
+    }
+    pthread_mutex_unlock(&lock);
+    return err;
+}
+
+int rma_far_wait(int node, rma_ticket ticket)
+{
+    return wait_for(ticket, node);
+}
+
+bool rma_far_test(rma_ticket ticket)
+{
+    bool over;
+
+    progress_glance();
+    pthread_mutex_lock(&lock);
+    over = !op_find(ticket);
+    pthread_mutex_unlock(&lock);
+    return over;
+}
+
+int rma_far_flush_end(int node)
+{
+    return wait_for(0, node);
+}
+
+/* --- Start and end ------------------------------------------------------------ */
+
+int far_ops_start(void)
+{
+    nodes = calloc((size_t)runtime.nodes, sizeof(*nodes));
+    return nodes ? 0 : DRASYNC_ENOMEM;
+}
+
+void far_ops_stop(void)
+{
+    while (chunks_count > 0)
+        free(chunks[--chunks_count]);
+    free_first = 0;
+    free(nodes);
+    nodes = NULL;
+}

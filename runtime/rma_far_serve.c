@@ -1,0 +1,195 @@
+/* Answering transfers of other nodes, and taking their answers: see rma_far.h.
+ * Handlers, so all on whoever does the progress thread's work. */
+#include <string.h>
+
+#include "memory/passed.h"
+#include "runtime/rma_far.h"
+
+static void answer(int node, rma_ticket ticket, int err)
+{
+    const struct far_answer a = {ticket, err};
+    const struct runtime_message m = {
+        .node = node,
+        .kind = FAR_DONE,
+        .header = &a,
+        .header_bytes = sizeof(a),
+    };
+
+    if (!ticket && err)
+        runtime_poison("node %d put into memory that this node does not have",
+                       node);
+    else if (ticket && runtime_send(&m))
+        runtime_poison("no memory to answer node %d", node);
+}
+
+/* False: the job is over. */
+static bool read_head(int from, const void *header, size_t bytes,
+                      struct far_head *head)
+{
+    if (bytes >= sizeof(*head)) {
+        memcpy(head, header, sizeof(*head));
+        return true;
+    }
+    runtime_poison("node %d sent a transfer that is cut short", from);
+    return false;
+}
+
+static int put_place(int from, const void *header, size_t header_bytes,
+                     uint64_t bulk_bytes, struct transport_sink *sink,
+                     uint64_t *context_out)
+{
+    struct far_head head;
+    void *address;
+
+    if (!bulk_bytes)
+        return 0;
+    if (!read_head(from, header, header_bytes, &head))
+        return DRASYNC_EINVAL;
+    *context_out = 1;
+    address = head.bytes == bulk_bytes
+                  ? space_window(&runtime.space, head.place, head.bytes)
+                  : NULL;
+    if (!address) {
+        answer(from, head.ticket, DRASYNC_EINVAL);
+        return DRASYNC_EINVAL;
+    }
+    return transport_sink_add(sink, address, bulk_bytes);
+}
+
+static void put_arrived(int from, const void *header, size_t header_bytes,
+                        uint64_t context)
+{
+    const char *data = (const char *)header + sizeof(struct far_head);
+    struct far_head head;
+    void *address;
+    int err = 0;
+
+    if (!read_head(from, header, header_bytes, &head))
+        return;
+    if (!context && head.bytes) {
+        address = header_bytes - sizeof(head) == head.bytes
+                      ? space_window(&runtime.space, head.place, head.bytes)
+                      : NULL;
+        passed_unseen_begin();
+        if (address)
+            memcpy(address, data, head.bytes);
+        else
+            err = DRASYNC_EINVAL;
+        passed_unseen_end();
+    }
+    answer(from, head.ticket, err);
+}
+
+/* Our data has left. */
+static void put_sent(int to, uint64_t context, int result)
+{
+    (void)result; /* told by an answer */
+    far_op_answered(context, to, 0);
+}
+
+static void done_arrived(int from, const void *header, size_t header_bytes,
+                         uint64_t context)
+{
+    struct far_answer a = {0};
+
+    (void)context;
+    if (header_bytes >= sizeof(a))
+        memcpy(&a, header, sizeof(a));
+    if (!far_op_answered(a.ticket, from, (int)a.err))
+        runtime_poison("node %d answered a transfer that was not made", from);
+}
+
+static void get_arrived(int from, const void *header, size_t header_bytes,
+                        uint64_t context)
+{
+    char small[sizeof(struct far_answer) + FAR_SMALL_BYTES];
+    struct transport_piece piece = {0};
+    struct far_answer a = {0};
+    struct runtime_message m = {
+        .node = from,
+        .kind = FAR_DATA,
+        .header = small,
+        .header_bytes = sizeof(a),
+    };
+    struct far_head head;
+
+    (void)context;
+    if (!read_head(from, header, header_bytes, &head))
+        return;
+    piece.ptr = space_window(&runtime.space, head.place, head.bytes);
+    piece.bytes = head.bytes;
+    a.ticket = head.ticket;
+    a.err = piece.ptr ? 0 : DRASYNC_EINVAL;
+    memcpy(small, &a, sizeof(a));
+    if (!a.err && head.bytes <= FAR_SMALL_BYTES) {
+        passed_unseen_begin();
+        memcpy(small + sizeof(a), piece.ptr, head.bytes);
+        passed_unseen_end();
+        m.header_bytes += head.bytes;
+    } else if (!a.err) {
+        m.pieces = &piece;
+        m.pieces_count = 1;
+    }
+    if (runtime_send(&m))
+        runtime_poison("no memory to answer node %d", from);
+}
+
+/* Where the data that belongs to a header goes. */
+static void *data_to(int from, const void *header, size_t header_bytes,
+                     uint64_t bytes)
+{
+    struct far_answer a;
+
+    if (header_bytes < sizeof(a))
+        return NULL;
+    memcpy(&a, header, sizeof(a));
+    return far_op_to(a.ticket, from, bytes);
+}
+
+static int data_place(int from, const void *header, size_t header_bytes,
+                      uint64_t bulk_bytes, struct transport_sink *sink,
+                      uint64_t *context_out)
+{
+    void *to;
+
+    if (!bulk_bytes)
+        return 0;
+    *context_out = 1;
+    to = data_to(from, header, header_bytes, bulk_bytes);
+    if (to)
+        return transport_sink_add(sink, to, bulk_bytes);
+    runtime_poison("node %d sent data that nobody asked for", from);
+    return DRASYNC_EINVAL;
+}
+
+static void data_arrived(int from, const void *header, size_t header_bytes,
+                         uint64_t context)
+{
+    const char *data = (const char *)header + sizeof(struct far_answer);
+    size_t bytes = header_bytes - sizeof(struct far_answer);
+
+    if (!context && header_bytes > sizeof(struct far_answer)) {
+        void *to = data_to(from, header, header_bytes, bytes);
+
+        passed_unseen_begin();
+        if (to)
+            memcpy(to, data, bytes);
+        passed_unseen_end();
+    }
+    done_arrived(from, header, header_bytes, 0);
+}
+
+void far_serve_start(void)
+{
+    static const struct runtime_handler put = {put_place, put_arrived,
+                                               put_sent};
+    static const struct runtime_handler done = {.arrived = done_arrived};
+    static const struct runtime_handler get = {.arrived = get_arrived};
+    static const struct runtime_handler data = {.place = data_place,
+                                                .arrived = data_arrived};
+
+    runtime_handle(FAR_PUT, &put);
+    runtime_handle(FAR_DONE, &done);
+    runtime_handle(FAR_GET, &get);
+    runtime_handle(FAR_DATA, &data);
+}
