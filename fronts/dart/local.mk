@@ -153,6 +153,14 @@ tests_programs_dart_locality_LDADD = libdart-mpi.la $(MPI_LIBS)
 TESTS += tests/bats/dart_locality.bats
 EXTRA_DIST += tests/bats/dart_locality.bats
 
+check_PROGRAMS += tests/programs/dart_io
+tests_programs_dart_io_SOURCES = tests/programs/dart_io.c
+tests_programs_dart_io_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_dart_io_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_dart_io_LDADD = libdart-mpi.la $(MPI_LIBS)
+TESTS += tests/bats/dart_io.bats
+EXTRA_DIST += tests/bats/dart_io.bats tests/programs/dart_hdf5.c
+
 check_PROGRAMS += tests/programs/dart_collective
 tests_programs_dart_collective_SOURCES = tests/programs/dart_collective.c
 tests_programs_dart_collective_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)

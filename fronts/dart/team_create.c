@@ -221,22 +221,21 @@ static dart_ret_t plan_communicator(struct plan *plan)
     int *ranks = malloc((size_t)(size ? size : 1) * sizeof(*ranks));
     MPI_Group all = MPI_GROUP_NULL, some = MPI_GROUP_NULL;
     MPI_Comm comm = MPI_COMM_NULL;
-    int err = MPI_ERR_NO_MEM;
+    int err, err_mine = MPI_ERR_NO_MEM;
 
     for (int i = 0; ranks && i < size; i++)
         ranks[i] = team_unit_of(parent, plan->team->units[i]);
     if (ranks && !MPI_Comm_group(parent->comm, &all) &&
         !MPI_Group_incl(all, size, ranks, &some))
-        err = MPI_SUCCESS;
-    /* Who cannot names nobody: then it is an error of MPI's on the others. */
-    if (!err || all != MPI_GROUP_NULL)
-        err = comm_create(parent, err ? MPI_GROUP_EMPTY : some, &comm);
+        err_mine = MPI_SUCCESS;
+    /* Who cannot names nobody, and says so afterwards. */
+    err = comm_create(parent, err_mine ? MPI_GROUP_EMPTY : some, &comm);
     free(ranks);
     if (some != MPI_GROUP_NULL && some != MPI_GROUP_EMPTY)
         MPI_Group_free(&some);
     if (all != MPI_GROUP_NULL)
         MPI_Group_free(&all);
-    if (err || (plan->team && comm == MPI_COMM_NULL))
+    if (err || err_mine || (plan->team && comm == MPI_COMM_NULL))
         return front_fail(DART_ERR_NOMEM,
                           "%s: MPI has no communicator left; teams of the same "
                           "members share one, so fewer sets of members help",
@@ -256,7 +255,7 @@ static dart_ret_t plan_finish(struct plan *plan, const struct count *count,
     dart_ret_t ret = DART_OK;
 
     if (!share)
-        ret = plan_communicator(plan);
+        ret = team_agree(plan->parent, plan_communicator(plan));
     if (ret || !team)
         return ret;
     if (share) {

@@ -3,11 +3,15 @@
  */
 #undef NDEBUG
 #include <assert.h>
+#include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "dash/dart/if/dart.h"
+
+/* More than MPI has. */
+#define COMMS_MAX 10000
 
 static size_t units;
 static int me;
@@ -66,6 +70,30 @@ static void check(dart_team_t team, unsigned bits)
            DART_OK);
     assert(sum == (int)size);
     assert(dart_barrier(team) == DART_OK);
+}
+
+/* One unit has taken all communicators that MPI has: nobody gets a team. */
+static void no_communicator(void)
+{
+    static MPI_Comm own[COMMS_MAX];
+    int count = 0;
+    dart_team_t team = 5;
+
+    if (me == 0) {
+        MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+        while (count < COMMS_MAX && !MPI_Comm_dup(MPI_COMM_SELF, &own[count]))
+            count++;
+        assert(count < COMMS_MAX);
+    }
+    assert(dart_barrier(DART_TEAM_ALL) == DART_OK);
+    assert(dart_team_clone(DART_TEAM_ALL, &team) == DART_ERR_NOMEM);
+    assert(team == DART_TEAM_NULL);
+    for (int i = 0; i < count; i++)
+        MPI_Comm_free(&own[i]);
+    assert(dart_barrier(DART_TEAM_ALL) == DART_OK);
+    assert(dart_team_clone(DART_TEAM_ALL, &team) == DART_OK && team == 1);
+    check(team, (1u << units) - 1);
+    assert(dart_team_destroy(&team) == DART_OK);
 }
 
 static void subsets(void)
@@ -213,6 +241,7 @@ int main(void)
     subsets();
     at_once();
     wrong();
+    no_communicator();
     if (level == DART_THREAD_MULTIPLE)
         threads();
     /* What is left goes with dart_exit. */

@@ -129,7 +129,7 @@ static void many(int count)
     struct made *made = calloc((size_t)count, sizeof(*made));
     unsigned all = (1u << units) - 1, low = all & ((1u << (units + 1) / 2) - 1);
     struct made half = {DART_TEAM_NULL, low >> me & 1 ? low : all & ~low};
-    long before, windows = 0;
+    long before, more = 0;
 
     assert(made);
     half.team = make(DART_TEAM_ALL, half.bits);
@@ -139,15 +139,15 @@ static void many(int count)
         before = reductions;
         made[i] = make_any(i, half);
         assert(reductions - before >= 2);
-        windows += reductions - before - 2;
+        more += reductions - before - 2;
         if (made[i].team == DART_TEAM_NULL)
             continue;
         assert(!used[made[i].team]);
         used[made[i].team] = true;
     }
-    /* Two reductions each, and one for each 256 numbers that are full; of few
-     * bytes. */
-    assert(windows <= 2 * (count / 256 + 1));
+    /* Two reductions each, one for each new communicator, and one for each 256
+     * numbers that are full; of few bytes. */
+    assert(more <= comms + 2 * (count / 256 + 1));
     assert(bytes <= 100 * reductions);
     assert(comms <= COMMS_MAX);
     for (int i = 0; i < count; i += 97) {

@@ -18,7 +18,9 @@
  * A call is local unless it says "collective": then all units of the team make
  * it, with the same arguments where they are not the unit's own, in the same
  * order as other collective calls of that team.  An error of a collective call
- * is the same on all of them, and none has anything then.
+ * is the same on all of them, and none has anything then; but where a call is
+ * wrong on some units only (no such team, NULL), these may return at once, and
+ * the others wait for them for ever.
  *
  * Threads.  With DART_THREAD_MULTIPLE (dart_init_thread()) a call may be made
  * by any thread at any time unless it says one of these:

@@ -20,7 +20,8 @@ extern "C" {
 /* --- Collective operations ----------------------------------------------- */
 
 /*
- * As MPI's of the same names; one thread a team.  Each returns:
+ * As MPI's of the same names; one thread a team.  A unit may be through before
+ * others have begun, but for dart_barrier().  Each returns:
  *   DART_ERR_INVAL  no such team here; no such type, or not in one piece; no
  *                   such unit; an operation that the type does not have; NULL
  */
@@ -31,12 +32,14 @@ dart_ret_t dart_barrier(dart_team_t team) DART_NOTHROW;
 dart_ret_t dart_bcast(void *buf, size_t nelem, dart_datatype_t dtype,
                       dart_team_unit_t root, dart_team_t team) DART_NOTHROW;
 
-/* @nelem elements for each unit, in @sendbuf of @root (NULL elsewhere). */
+/* @nelem elements for each unit, in @sendbuf of @root (NULL elsewhere).  The
+ * root's @recvbuf NULL, or equal to @sendbuf: its part stays where it is. */
 dart_ret_t dart_scatter(const void *sendbuf, void *recvbuf, size_t nelem,
                         dart_datatype_t dtype, dart_team_unit_t root,
                         dart_team_t team) DART_NOTHROW;
 
-/* @nelem elements of each unit, to @recvbuf of @root (NULL elsewhere). */
+/* @nelem elements of each unit, to @recvbuf of @root (NULL elsewhere).  The
+ * root's @sendbuf NULL, or equal to @recvbuf: its part is in its place already. */
 dart_ret_t dart_gather(const void *sendbuf, void *recvbuf, size_t nelem,
                        dart_datatype_t dtype, dart_team_unit_t root,
                        dart_team_t team) DART_NOTHROW;
@@ -47,7 +50,7 @@ dart_ret_t dart_allgather(const void *sendbuf, void *recvbuf, size_t nelem,
                           dart_datatype_t dtype, dart_team_t team) DART_NOTHROW;
 
 /* With a count for each unit, and where its part begins in @recvbuf, in
- * elements. */
+ * elements.  @sendbuf as above. */
 dart_ret_t dart_allgatherv(const void *sendbuf, size_t nsendelem,
                            dart_datatype_t dtype, void *recvbuf,
                            const size_t *nrecvelem, const size_t *recvdispls,
@@ -59,11 +62,13 @@ dart_ret_t dart_allreduce(const void *sendbuf, void *recvbuf, size_t nelem,
                           dart_datatype_t dtype, dart_operation_t op,
                           dart_team_t team) DART_NOTHROW;
 
-/* @nelem elements from each unit to each other. */
+/* @nelem elements from each unit to each other.  @sendbuf NULL, or equal to
+ * @recvbuf: they are in @recvbuf, and what comes takes their places. */
 dart_ret_t dart_alltoall(const void *sendbuf, void *recvbuf, size_t nelem,
                          dart_datatype_t dtype, dart_team_t team) DART_NOTHROW;
 
-/* As dart_allreduce(), to @recvbuf of @root (NULL elsewhere). */
+/* As dart_allreduce(), to @recvbuf of @root (NULL elsewhere, but if @sendbuf is
+ * NULL). */
 dart_ret_t dart_reduce(const void *sendbuf, void *recvbuf, size_t nelem,
                        dart_datatype_t dtype, dart_operation_t op,
                        dart_team_unit_t root, dart_team_t team) DART_NOTHROW;

@@ -124,11 +124,16 @@ dart_ret_t dart_team_get_group(dart_team_t teamid,
  *
  * *newteam is the same number on all members of the new team, and differs from
  * those of all teams that one of them is in; DART_TEAM_NULL where the caller is
- * not in the new team (on all, if the group is empty on all).
+ * not in the new team (on all, if the group is empty on all: DART_OK too).
+ * Units may also pass groups that have no member in common: they become teams
+ * of the same number.
  *   DART_ERR_INVAL  no such team here; @newteam is NULL; a member of the group
  *                   is not in @teamid, or passed another group
- *   DART_ERR_NOMEM  also: no number is left (there are 32,767)
- * On error *newteam is DART_TEAM_NULL.
+ *   DART_ERR_NOMEM  also: no number is left (there are 32,767), or no
+ *                   communicator of MPI (for about 1,900 sets of members)
+ *   DART_ERR_OTHER  MPI failed
+ * What only one unit finds wrong is an error on all, but for @teamid.  On error
+ * *newteam is DART_TEAM_NULL.
  */
 dart_ret_t dart_team_create(dart_team_t teamid, const dart_group_t group,
                             dart_team_t *newteam) DART_NOTHROW;
@@ -136,7 +141,9 @@ dart_ret_t dart_team_create(dart_team_t teamid, const dart_group_t group,
 /*
  * End a team, with its memory and locks; *teamid becomes DART_TEAM_NULL, and if
  * it is that already nothing happens.  Collective; one thread.
- *   DART_ERR_INVAL  no such team here, DART_TEAM_ALL, or @teamid is NULL
+ *   DART_ERR_INVAL  no such team here, DART_TEAM_ALL, or @teamid is NULL; on
+ *                   all units, with nothing changed: somebody has a lock of the
+ *                   team, or waits for one
  */
 dart_ret_t dart_team_destroy(dart_team_t *teamid) DART_NOTHROW;
 
