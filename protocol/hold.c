@@ -186,31 +186,47 @@ static void read_end(struct step *s, struct proto_hold *hold)
     hold_end(s, hold);
 }
 
-int proto_release(struct proto_node *node, int32_t rank,
-                  struct proto_region *r, struct proto_effects *out)
+/* One hold less: @hold for READ, NULL for WRITE. */
+static void give_back(struct proto_node *node, struct proto_region *r,
+                      struct proto_hold *hold, struct proto_effects *out)
 {
-    struct proto_hold *hold = NULL;
-    if (r->write_rank == rank) {
-        if (r->write_count > 1) {
-            r->write_count--;
-            return 0;
-        }
-    } else {
-        hold = hold_of(r, rank);
-        if (!hold)
-            return DRASYNC_ENOTHELD;
-        if (hold->count > 1) {
-            hold->count--;
-            return 0;
-        }
-    }
+    uint32_t *count = hold ? &hold->count : &r->write_count;
     struct step s;
+
+    if (*count > 1) {
+        --*count;
+        return;
+    }
     step_begin(&s, node, out);
     if (hold)
         read_end(&s, hold);
     else
         write_end(&s, r);
     step_end(&s);
+}
+
+int proto_release(struct proto_node *node, int32_t rank,
+                  struct proto_region *r, struct proto_effects *out)
+{
+    struct proto_hold *hold = NULL;
+
+    if (r->write_rank != rank) {
+        hold = hold_of(r, rank);
+        if (!hold)
+            return DRASYNC_ENOTHELD;
+    }
+    give_back(node, r, hold, out);
+    return 0;
+}
+
+int proto_undo(struct proto_node *node, int32_t rank, struct proto_region *r,
+               enum drasync_mode mode, struct proto_effects *out)
+{
+    struct proto_hold *hold = mode == DRASYNC_READ ? hold_of(r, rank) : NULL;
+
+    if (!hold)
+        return proto_release(node, rank, r, out);
+    give_back(node, r, hold, out);
     return 0;
 }
 

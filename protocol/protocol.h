@@ -357,6 +357,15 @@ int proto_release(struct proto_node *node, int32_t rank,
                   struct proto_region *region, struct proto_effects *out);
 
 /*
+ * Give back what was acquired for @mode and could not be used: for READ, the
+ * hold of READ even if there is one of WRITE too.
+ *   DRASYNC_ENOTHELD
+ */
+int proto_undo(struct proto_node *node, int32_t rank,
+               struct proto_region *region, enum drasync_mode mode,
+               struct proto_effects *out);
+
+/*
  * After a grant with split: the rank has copied the data of @region's current
  * copy, which is pinned, into @frames; they are the current copy's from now on.
  *   DRASYNC_ENOTHELD, DRASYNC_ENOMEM (release the hold, report it)

@@ -68,22 +68,21 @@ static enum native_for step_for(enum drasync_mode mode)
     return mode == DRASYNC_READ ? NATIVE_FOR_READ : NATIVE_FOR_ALL;
 }
 
-static int release_quietly(uint64_t address)
+/* What was acquired for @mode cannot be used. */
+static void undo(uint64_t address, enum drasync_mode mode)
 {
     struct proto_effects *effects;
     struct native_tree tree;
-    int err = native_lock(address, &tree);
 
-    if (err)
-        return err;
+    if (native_lock(address, &tree))
+        return;
     effects = native_effects();
     if (tree.region) {
         native_windows_end(&tree, tree.region);
-        proto_release(&native.node, native.rank, tree.region, effects);
+        proto_undo(&native.node, native.rank, tree.region, mode, effects);
         native_do(effects, NULL);
     }
     native_unlock(&tree);
-    return 0;
 }
 
 /*
@@ -110,7 +109,7 @@ static int finish(uint64_t address, struct native_tree *tree, bool locked,
     if (!err && !locked)
         err = native_lock_for(step_for(mode), address, tree);
     if (err)
-        goto undo;
+        goto unusable;
     if (!tree->region) {
         native_unlock(tree);
         return DRASYNC_EDELETED; /* by another thread of this rank */
@@ -134,8 +133,8 @@ static int finish(uint64_t address, struct native_tree *tree, bool locked,
     native_map_unlock();
     if (!err)
         return 0;
-undo:
-    release_quietly(address);
+unusable:
+    undo(address, mode);
     return err;
 }
 

@@ -191,6 +191,30 @@ static void test_pins(void)
     CHECK(objects == 0);
 }
 
+/* READ within WRITE that cannot be used leaves WRITE as it was. */
+static void test_undo(void)
+{
+    struct proto_region *a = root_of(0, 1);
+    CHECK(acquire(0, a, DRASYNC_READ) == 0);
+    proto_effects_clear(&out);
+    CHECK(proto_undo(&node, 0, a, DRASYNC_READ, &out) == 0);
+    CHECK(proto_held(a, 0) == DRASYNC_WRITE);
+    CHECK(release(0, a) == 0 && proto_held(a, 0) == 0);
+    CHECK(acquire(0, a, DRASYNC_READ) == 0);
+    CHECK(acquire(0, a, DRASYNC_READ) == 0);
+    CHECK(proto_undo(&node, 0, a, DRASYNC_READ, &out) == 0);
+    CHECK(proto_held(a, 0) == DRASYNC_READ);
+    CHECK(proto_undo(&node, 0, a, DRASYNC_READ, &out) == 0);
+    CHECK(proto_held(a, 0) == 0);
+    CHECK(proto_undo(&node, 0, a, DRASYNC_READ, &out) == DRASYNC_ENOTHELD);
+    CHECK(acquire(0, a, DRASYNC_WRITE) == 0);
+    CHECK(acquire(0, a, DRASYNC_WRITE) == 0);
+    CHECK(proto_undo(&node, 0, a, DRASYNC_WRITE, &out) == 0);
+    CHECK(proto_held(a, 0) == DRASYNC_WRITE);
+    CHECK(delete (0, a) == 0);
+    CHECK(objects == 0 && !table[1]);
+}
+
 static void test_waiting(void)
 {
     struct proto_region *a = root_of(0, 1);
@@ -247,6 +271,7 @@ int main(void)
     proto_node_open(&node, &env);
     test_nesting();
     test_pins();
+    test_undo();
     test_waiting();
     test_no_memory();
     return 0;
