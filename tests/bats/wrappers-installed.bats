@@ -33,7 +33,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     me = first = sys_get_worker_id();
     MPI_Bcast(&first, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    if (me == 1) /* one alone, as mpirun mixes lines */
+    if (me == sys_get_num_workers() - 1) /* one alone: mpirun mixes lines */
         printf("%d, %d of %d on %s\n", first, me, sys_get_num_workers(),
                drasync_version());
     return MPI_Finalize();
