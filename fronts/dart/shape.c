@@ -90,7 +90,7 @@ copy_rows(char *to, size_t to_step, const char *from, size_t from_step,
           size_t count, size_t bytes)
 {
     for (size_t i = 0; i < count; i++)
-        memcpy(to + i * to_step, from + i * from_step, bytes);
+        memmove(to + i * to_step, from + i * from_step, bytes);
 }
 
 /* With the size a constant where it is a usual one. */

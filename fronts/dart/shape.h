@@ -34,7 +34,8 @@ void shape_begin(struct shape_cursor *cursor, const struct type *type,
 /* @bytes of the piece are done. */
 void shape_advance(struct shape_cursor *cursor, size_t bytes);
 
-/* Small sizes without a call, and in one access. */
+/* Small sizes without a call, and in one access.  They may overlap: a buffer may
+ * be a part of what it is moved to. */
 static inline void shape_copy_bytes(void *to, const void *from, size_t bytes)
 {
     switch (bytes) {
@@ -51,7 +52,7 @@ static inline void shape_copy_bytes(void *to, const void *from, size_t bytes)
         memcpy(to, from, 8);
         break;
     default:
-        memcpy(to, from, bytes);
+        memmove(to, from, bytes);
     }
 }
 

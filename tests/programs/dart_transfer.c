@@ -327,17 +327,24 @@ static void sizes(void)
 static void to_itself(void)
 {
     dart_gptr_t gptr = on_unit(take(DART_TEAM_ALL, 4096), me);
-    char *mine = address_of(gptr);
+    char *mine = address_of(gptr), before[4096];
     uint64_t random = 7;
 
     fill((unsigned char *)mine, 4096, &random);
-    char first = mine[0];
     assert(dart_put_blocking(gptr, mine, 4096, DART_TYPE_BYTE,
                              DART_TYPE_BYTE) == DART_OK);
-    assert(mine[0] == first);
     assert(dart_get_blocking(mine + 2048, gptr, 2048, DART_TYPE_BYTE,
                              DART_TYPE_BYTE) == DART_OK);
     assert(memcmp(mine, mine + 2048, 2048) == 0);
+    /* And parts that overlap. */
+    memcpy(before, mine, 4096);
+    assert(dart_put_blocking(at_offset(gptr, 100), mine, 3000, DART_TYPE_BYTE,
+                             DART_TYPE_BYTE) == DART_OK);
+    assert(memcmp(mine + 100, before, 3000) == 0);
+    memcpy(mine, before, 4096);
+    assert(dart_get_blocking(mine, at_offset(gptr, 100), 3000, DART_TYPE_BYTE,
+                             DART_TYPE_BYTE) == DART_OK);
+    assert(memcmp(mine, before + 100, 3000) == 0);
     assert(dart_team_memfree(gptr) == DART_OK);
 }
 
