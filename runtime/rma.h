@@ -35,6 +35,8 @@
 #define rma_compare         drasync_rma_compare
 #define rma_read            drasync_rma_read
 #define rma_write           drasync_rma_write
+#define rma_read_pieces     drasync_rma_read_pieces
+#define rma_write_pieces    drasync_rma_write_pieces
 #define rma_awake           drasync_rma_awake
 #define rma_far_reaches     drasync_rma_far_reaches
 #define rma_far_put         drasync_rma_far_put
@@ -154,6 +156,18 @@ int rma_compare(int rank, uint64_t place, enum rma_type type,
  * it is done.  Any length. */
 int rma_read(int rank, uint64_t place, void *to, size_t bytes);
 int rma_write(int rank, uint64_t place, const void *from, size_t bytes);
+
+struct rma_piece {
+    uint64_t place, bytes;
+};
+
+/* The same for pieces of a rank's memory, which lie one after another here; at
+ * once where that is cheaper.  On error some may have been copied. */
+#define RMA_PIECES_MAX 256
+int rma_read_pieces(int rank, const struct rma_piece *pieces, size_t count,
+                    void *to);
+int rma_write_pieces(int rank, const struct rma_piece *pieces, size_t count,
+                     const void *from);
 
 /*
  * To and from another node's data file by messages, which need one look of that

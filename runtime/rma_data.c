@@ -116,6 +116,71 @@ int rma_write(int rank, uint64_t place, const void *from, size_t bytes)
     return copy(rank, place, (void *)(uintptr_t)from, bytes, true);
 }
 
+/* --- In pieces ------------------------------------------------------------------ */
+
+/* In one call of the kernel.  DRASYNC_EAGAIN: not all, so one by one. */
+static int move_pieces(int rank, const struct rma_piece *pieces, size_t count,
+                       void *here, bool write)
+{
+    struct iovec theirs[RMA_PIECES_MAX], mine = {.iov_base = here};
+    int pid = pid_of(runtime.local_of[rank]), saved = errno;
+    ssize_t moved;
+
+    for (size_t i = 0; i < count; i++) {
+        uint64_t address = pieces[i].place & ~RMA_PRIVATE;
+
+        theirs[i].iov_base = (void *)(uintptr_t)address;
+        theirs[i].iov_len = pieces[i].bytes;
+        mine.iov_len += pieces[i].bytes;
+    }
+    moved = write ? process_vm_writev(pid, &mine, 1, theirs, count, 0)
+                  : process_vm_readv(pid, &mine, 1, theirs, count, 0);
+    errno = saved;
+    return moved >= 0 && (size_t)moved == mine.iov_len ? 0 : DRASYNC_EAGAIN;
+}
+
+static int copy_pieces(int rank, const struct rma_piece *pieces, size_t count,
+                       void *here, bool write)
+{
+    bool at_once = true;
+    int err = 0;
+
+    if (count > RMA_PIECES_MAX || (count && !here))
+        return DRASYNC_EINVAL;
+    /* All that is announced private memory of another process here? */
+    for (size_t i = 0; i < count && at_once; i++) {
+        void *address;
+        err = rma_find(rank, pieces[i].place, pieces[i].bytes, &address);
+        at_once = err == DRASYNC_EAGAIN;
+    }
+    if (err && err != DRASYNC_EAGAIN)
+        return err;
+    at_once = at_once && count > 1 && runtime.node_of[rank] == runtime.node &&
+              is_allowed(runtime.local_of[rank]);
+    err = at_once ? move_pieces(rank, pieces, count, here, write)
+                  : DRASYNC_EAGAIN;
+    if (err != DRASYNC_EAGAIN)
+        return err;
+    err = 0;
+    for (size_t i = 0; i < count && !err; i++) {
+        err = copy(rank, pieces[i].place, here, pieces[i].bytes, write);
+        here = (char *)here + pieces[i].bytes;
+    }
+    return err;
+}
+
+int rma_read_pieces(int rank, const struct rma_piece *pieces, size_t count,
+                    void *to)
+{
+    return copy_pieces(rank, pieces, count, to, false);
+}
+
+int rma_write_pieces(int rank, const struct rma_piece *pieces, size_t count,
+                     const void *from)
+{
+    return copy_pieces(rank, pieces, count, (void *)(uintptr_t)from, true);
+}
+
 int rma_data_start(void)
 {
     struct rma_peer *self = &rma_shared->peers[runtime.local];

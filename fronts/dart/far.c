@@ -148,20 +148,25 @@ dart_ret_t far_do(const struct far *far)
 static int private_pieces(const struct far *far, char *packed)
 {
     size_t left = far->nelem * far->there->bytes;
+    struct rma_piece pieces[RMA_PIECES_MAX];
     struct shape_cursor there;
-    int err = 0;
+    int rank = far->target.rank, err = 0;
 
     shape_begin(&there, far->there, far->nelem);
     while (left && !err) {
-        size_t bytes = there.bytes;
-        uint64_t place = far->target.place + there.at;
+        size_t count = 0, bytes = 0;
 
-        err = far->put ? rma_write(far->target.rank, place, packed, bytes)
-                       : rma_read(far->target.rank, place, packed, bytes);
+        while (count < RMA_PIECES_MAX && bytes < left) {
+            pieces[count].place = far->target.place + there.at;
+            pieces[count++].bytes = there.bytes;
+            bytes += there.bytes;
+            if (bytes < left)
+                shape_advance(&there, there.bytes);
+        }
+        err = far->put ? rma_write_pieces(rank, pieces, count, packed)
+                       : rma_read_pieces(rank, pieces, count, packed);
         packed += bytes;
         left -= bytes;
-        if (left)
-            shape_advance(&there, bytes);
     }
     return err;
 }
