@@ -236,3 +236,13 @@ tests_programs_dart_atomic_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_dart_atomic_LDADD = libdart-mpi.la $(MPI_LIBS)
 TESTS += tests/bats/dart_atomic.bats
 EXTRA_DIST += tests/bats/dart_atomic.bats
+
+check_PROGRAMS += tests/programs/dart_register
+tests_programs_dart_register_SOURCES = tests/programs/dart_register.c \
+	tests/programs/dart_check.h tests/programs/dart_forms.h \
+	tests/programs/dart_updates.h
+tests_programs_dart_register_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_dart_register_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_dart_register_LDADD = libdart-mpi.la libdrasync.la $(MPI_LIBS)
+TESTS += tests/bats/dart_register.bats
+EXTRA_DIST += tests/bats/dart_register.bats

@@ -26,3 +26,8 @@ setup() {
 @test "atomic operations, on two hosts" {
   units_on_hosts dart_atomic
 }
+
+@test "atomic operations, two nodes of two units" {
+  DRASYNC_NODE=2 run -0 mpi 4 "$abs_top_builddir/tests/programs/dart_atomic"
+  assert_line "ok"
+}

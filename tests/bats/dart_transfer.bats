@@ -34,3 +34,8 @@ setup() {
 @test "put and get by MPI's one-sided operations, on two hosts" {
   DRASYNC_RMA=mpi units_on_hosts dart_transfer
 }
+
+@test "put and get, two nodes of two units" {
+  DRASYNC_NODE=2 run -0 mpi 4 "$abs_top_builddir/tests/programs/dart_transfer"
+  assert_line "ok"
+}

@@ -80,8 +80,8 @@ dart_ret_t dart_gptr_getaddr(const dart_gptr_t gptr, void **addr) DART_NOTHROW;
 /*
  * Let @gptr, which is this unit's in some segment, point to @addr in that
  * segment.
- *   DART_ERR_INVAL  no such team, unit or segment; another unit's; @gptr is
- *                   NULL
+ *   DART_ERR_INVAL  no such team, unit or segment; another unit's; @addr is
+ *                   outside this unit's part (its end is not); @gptr is NULL
  */
 dart_ret_t dart_gptr_setaddr(dart_gptr_t *gptr, void *addr) DART_NOTHROW;
 
@@ -213,7 +213,7 @@ dart_ret_t dart_team_memregister(dart_team_t teamid, size_t nlelem,
  * Take it back; the memory stays.  One thread a team.  It concerns this unit's
  * part: the others may not use that any more, and are not waited for, so that
  * each unit may do it when it likes.  A registration made meanwhile has another
- * number on all units.
+ * number on all units.  DART_GPTR_NULL is ignored.
  *   DART_ERR_INVAL  not a registration, or taken back
  */
 dart_ret_t dart_team_memderegister(dart_gptr_t gptr) DART_NOTHROW;
