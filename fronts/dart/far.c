@@ -66,9 +66,9 @@ static bool as_mpi(const struct type *type, size_t nelem, MPI_Datatype *mpi,
     return n <= INT_MAX;
 }
 
-/* In one operation with MPI's types.  Never as a request: MPICH 4.0.2 completes
- * MPI_Rget with such a type at the target too early. */
-static int shaped(const struct far *far)
+/* In one operation with MPI's types.  @request as above, but it is not set for a
+ * get: MPICH 4.0.2 completes MPI_Rget with such a type too early. */
+static int shaped(const struct far *far, MPI_Request *request)
 {
     int target = window_target(far->target.node), there_count, here_count;
     MPI_Aint at = (MPI_Aint)far->target.place;
@@ -77,10 +77,13 @@ static int shaped(const struct far *far)
     if (!as_mpi(far->there, far->nelem, &there, &there_count) ||
         !as_mpi(far->here, far->nelem, &here, &here_count))
         return pieces(far);
-    return far->put ? MPI_Put(far->buffer, here_count, here, target, at,
-                              there_count, there, window_mpi)
-                    : MPI_Get(far->buffer, here_count, here, target, at,
-                              there_count, there, window_mpi);
+    if (far->put)
+        return request ? MPI_Rput(far->buffer, here_count, here, target, at,
+                                  there_count, there, window_mpi, request)
+                       : MPI_Put(far->buffer, here_count, here, target, at,
+                                 there_count, there, window_mpi);
+    return MPI_Get(far->buffer, here_count, here, target, at, there_count,
+                   there, window_mpi);
 }
 
 static dart_ret_t transfer_failed(int node, int err)
@@ -109,6 +112,7 @@ dart_ret_t far_begin(const struct far *far, dart_handle_t handle)
     bool plain =
         far->there->kind == TYPE_BASIC && far->here->kind == TYPE_BASIC;
     size_t bytes = far->nelem * far->here->bytes;
+    MPI_Request *request = handle ? &handle->request : NULL;
     int node = far->target.node, err;
 
     if (handle) {
@@ -116,16 +120,18 @@ dart_ret_t far_begin(const struct far *far, dart_handle_t handle)
         handle->ticket = 0;
         handle->node = node;
         handle->put = far->put;
-        handle->by_flush = !plain || bytes > PIECE_BYTES_MAX;
+        handle->by_flush = false;
     }
     if (plain && window_by_messages)
         return by_message(far, bytes, handle);
     rma_awake(node);
     if (plain && bytes <= PIECE_BYTES_MAX)
-        err = piece(far, 0, 0, bytes, handle ? &handle->request : NULL);
+        err = piece(far, 0, 0, bytes, request);
     else
-        err = plain ? pieces(far) : shaped(far);
+        err = plain ? pieces(far) : shaped(far, request);
     window_use(node);
+    if (request)
+        handle->by_flush = *request == MPI_REQUEST_NULL;
     return err ? front_fail(DART_ERR_OTHER, "MPI could not begin a transfer")
                : DART_OK;
 }

@@ -174,7 +174,8 @@ dart_ret_t dart_waitall_local(dart_handle_t handles[], size_t n) DART_NOTHROW;
  * Are they complete?  The result is 1 if all are, and the handles then are
  * DART_HANDLE_NULL; else 0, and they are as they were.  dart_test() and
  * dart_testall() mean remotely too, and may wait for the other node's memory,
- * though never for the other unit.
+ * though never for the other unit.  So may all four for a get with a strided
+ * or indexed type, and for more than 1 GiB.
  *   DART_ERR_INVAL  as above, or the last argument is NULL
  */
 dart_ret_t dart_test_local(dart_handle_t *handle, int32_t *result) DART_NOTHROW;
