@@ -246,3 +246,12 @@ tests_programs_dart_register_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_dart_register_LDADD = libdart-mpi.la libdrasync.la $(MPI_LIBS)
 TESTS += tests/bats/dart_register.bats
 EXTRA_DIST += tests/bats/dart_register.bats
+
+check_PROGRAMS += tests/programs/dart_large
+tests_programs_dart_large_SOURCES = tests/programs/dart_large.c \
+	tests/programs/dart_check.h
+tests_programs_dart_large_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_dart_large_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_dart_large_LDADD = libdart-mpi.la $(MPI_LIBS)
+TESTS += tests/bats/dart_large.bats
+EXTRA_DIST += tests/bats/dart_large.bats

@@ -1,0 +1,19 @@
+# DART: transfers of more than 32 bits can count.
+
+load common
+
+setup() {
+  local free
+  free=$(awk '/MemAvailable/ { print int($2 / 1048576) }' /proc/meminfo)
+  [ "$free" -ge 8 ] || skip "needs 8 GiB of free memory, there are $free"
+}
+
+@test "one transfer of more bytes and elements than 32 bits can count" {
+  run -0 mpi 2 "$abs_top_builddir/tests/programs/dart_large" 4 private
+  assert_line "ok"
+}
+
+@test "one transfer of more bytes than an int can count, between nodes" {
+  DRASYNC_NODE=rank run -0 mpi 2 "$abs_top_builddir/tests/programs/dart_large" 2
+  assert_line "ok"
+}
