@@ -5,6 +5,7 @@
  * return the same error without saying a word to each other.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "fronts/dart/front.h"
 #include "fronts/dart/large.h"
@@ -182,6 +183,29 @@ dart_ret_t dart_alltoall(const void *sendbuf, void *recvbuf, size_t nelem,
                              (large_count)nelem, type, team->comm));
 }
 
+/* Each part is sent by its unit: MPICH 4.0.2 does not come back from
+ * MPI_Allgatherv with more than 2 GiB. */
+static dart_ret_t allgatherv_large(const char *what, const struct team *team,
+                                   const void *sendbuf, char *recvbuf,
+                                   size_t bytes, MPI_Datatype type,
+                                   const size_t *counts, const size_t *offsets)
+{
+    char *mine = recvbuf + offsets[team->me] * bytes;
+    dart_ret_t ret = DART_OK;
+
+    if (sendbuf != MPI_IN_PLACE && counts[team->me])
+        memcpy(mine, sendbuf, counts[team->me] * bytes);
+    for (int unit = 0; unit < team->size && !ret; unit++) {
+        if (counts[unit])
+            ret = outcome(what,
+                          TEAM_CALL(team, LARGE(MPI_Bcast), LARGE(MPI_Ibcast),
+                                    recvbuf + offsets[unit] * bytes,
+                                    (large_count)counts[unit], type, unit,
+                                    team->comm));
+    }
+    return ret;
+}
+
 dart_ret_t dart_allgatherv(const void *sendbuf, size_t nsendelem,
                            dart_datatype_t dtype, void *recvbuf,
                            const size_t *nrecvelem, const size_t *recvdispls,
@@ -192,7 +216,8 @@ dart_ret_t dart_allgatherv(const void *sendbuf, size_t nsendelem,
     MPI_Datatype type;
     large_count *counts;
     large_offset *offsets;
-    size_t units, any = 0;
+    size_t units, any = 0, bytes;
+    bool large = false;
     dart_ret_t ret = begin(what, teamid, nsendelem, dtype, false, &team, &type);
 
     if (!ret && (!nrecvelem || !recvdispls))
@@ -200,6 +225,7 @@ dart_ret_t dart_allgatherv(const void *sendbuf, size_t nsendelem,
     if (ret)
         return ret;
     units = (size_t)team->size;
+    bytes = type_of(dtype)->bytes;
     counts = malloc(units * sizeof(*counts));
     offsets = malloc(units * sizeof(*offsets));
     if (!counts || !offsets)
@@ -209,17 +235,21 @@ dart_ret_t dart_allgatherv(const void *sendbuf, size_t nsendelem,
             ret = front_fail(DART_ERR_INVAL, "%s: too many elements", what);
         counts[i] = (large_count)nrecvelem[i];
         offsets[i] = (large_offset)recvdispls[i];
-        any |= nrecvelem[i];
+        large |= __builtin_add_overflow(any, nrecvelem[i], &any);
     }
     if (!ret && any)
         ret = check_buffer(what, recvbuf);
     if (!ret && any) {
         if (sendbuf == recvbuf || (!sendbuf && nrecvelem[team->me]))
             sendbuf = MPI_IN_PLACE;
-        ret = outcome(what, TEAM_CALL(team, LARGE(MPI_Allgatherv),
-                                      LARGE(MPI_Iallgatherv), sendbuf,
-                                      (large_count)nsendelem, type, recvbuf,
-                                      counts, offsets, type, team->comm));
+        if (large || any > (size_t)INT_MAX / bytes)
+            ret = allgatherv_large(what, team, sendbuf, recvbuf, bytes, type,
+                                   nrecvelem, recvdispls);
+        else
+            ret = outcome(what, TEAM_CALL(team, LARGE(MPI_Allgatherv),
+                                          LARGE(MPI_Iallgatherv), sendbuf,
+                                          (large_count)nsendelem, type, recvbuf,
+                                          counts, offsets, type, team->comm));
     }
     free(counts);
     free(offsets);

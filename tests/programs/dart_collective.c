@@ -5,6 +5,7 @@
 #undef NDEBUG
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "dash/dart/if/dart.h"
@@ -346,6 +347,28 @@ static void types(void)
     assert(dart_type_create_custom(8, NULL) == DART_ERR_INVAL);
 }
 
+/* Counts beyond 32 bits; one unit has its values in place, and touches none. */
+static void large(void)
+{
+    size_t n = ((size_t)1 << 31) + 17, place = 0;
+    char *values = malloc(n);
+
+    assert(values);
+    assert(dart_bcast(values, n, DART_TYPE_BYTE, DART_TEAM_UNIT_ID(0),
+                      DART_TEAM_ALL) == DART_OK);
+    assert(dart_allgather(NULL, values, n, DART_TYPE_BYTE, DART_TEAM_ALL) ==
+           DART_OK);
+    assert(dart_allgatherv(NULL, n, DART_TYPE_BYTE, values, &n, &place,
+                           DART_TEAM_ALL) == DART_OK);
+    assert(dart_gather(NULL, values, n, DART_TYPE_BYTE, DART_TEAM_UNIT_ID(0),
+                       DART_TEAM_ALL) == DART_OK);
+    assert(dart_scatter(values, NULL, n, DART_TYPE_BYTE, DART_TEAM_UNIT_ID(0),
+                        DART_TEAM_ALL) == DART_OK);
+    assert(dart_allreduce(NULL, values, n, DART_TYPE_BYTE, DART_OP_BOR,
+                          DART_TEAM_ALL) == DART_OK);
+    free(values);
+}
+
 int main(void)
 {
     dart_config_t *config;
@@ -363,6 +386,8 @@ int main(void)
     nothing_and_wrong();
     messages();
     types();
+    if (units == 1)
+        large();
     assert(dart_exit() == DART_OK);
     if (me == 0)
         printf("ok\n");
