@@ -137,8 +137,8 @@ dart_ret_t dart_team_lock_init(dart_team_t teamid, dart_lock_t *lock)
         *lock = DART_LOCK_NULL;
     if (ret)
         return ret;
-    /* No unit has the tails of all locks. */
-    home = (int)(team->locks % (uint64_t)team->size);
+    /* No unit has the tails of all locks, nor those of all teams' first. */
+    home = (int)(((uint64_t)team->id + team->locks) % (uint64_t)team->size);
     ret = lock ? part_new(team, home, &made, &tail) : DART_ERR_INVAL;
 
     /* The worst error, and the one tail. */
@@ -194,7 +194,9 @@ dart_ret_t dart_team_lock_destroy(dart_lock_t *lock)
                                           "was destroyed before");
     }
 
-    uint64_t sums[2] = {queue_lock_used(&l->queue), queue_lock_left(&l->queue)};
+    uint64_t sums[2];
+    sums[0] = queue_lock_used(&l->queue);
+    sums[1] = queue_lock_left(&l->queue); /* of all uses, if none goes on */
     if (team_allreduce(l->team, sums, 2, MPI_UINT64_T, MPI_SUM))
         return DART_ERR_OTHER;
     if (sums[0])

@@ -44,18 +44,34 @@ setup() {
   units_on_hosts dart_lock_try
 }
 
+@test "locks of some of the units, and what becomes of them with their team" {
+  units_on_a_node dart_lock_teams "$BATS_TEST_TMPDIR/shared"
+  units_as_nodes dart_lock_teams "$BATS_TEST_TMPDIR/shared"
+}
+
+@test "locks of some of the units between hosts" {
+  units_on_hosts dart_lock_teams "$BATS_TEST_TMPDIR/shared"
+}
+
+@test "the 10,000th lock costs what the first one did" {
+  run -0 mpi 4 "$abs_top_builddir/tests/programs/dart_lock_teams" \
+    "$BATS_TEST_TMPDIR/shared" many
+  assert_line "ok"
+}
+
 # As with native regions: the launcher's own children stay until all are gone.
-# The first unit that gives up may end the other before it says so.
+# The first unit that gives up may end the other before it does.
 unit_dies() {
   over=$BATS_TEST_TMPDIR/over
   mkdir "$over"
   DRASYNC_TEST_SECONDS=60 run mpi 3 sh -c "
-    '$abs_top_builddir/tests/programs/dart_lock' '$over.shared' killed
+    '$abs_top_builddir/tests/programs/dart_lock_teams' '$over.shared' killed
     : >'$over'/\$PMI_RANK
     while [ \$(ls '$over' | wc -l) -lt 3 ]; do sleep 0.1; done"
   refute [ "$status" -eq 124 ]
   assert_output --regexp "drasync: rank . \(.*\): rank 2 \(.*\) died"
-  assert_output --regexp "unit [01]: 999"
+  run cat "$over".shared.?
+  assert_line 999
 }
 
 @test "a unit killed with a lock ends the others' waiting for it" {

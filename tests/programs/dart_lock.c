@@ -1,16 +1,14 @@
 /*
- * dart_lock FILE [killed]: locks of teams, through the interface alone.
+ * dart_lock FILE: locks of teams, through the interface alone.
  *
  * What the locks guard lies in FILE, which all units map, wherever they are: so
- * exclusion is seen on plain memory.  `killed`: the last unit dies with a lock,
- * and the others say what they get.
+ * exclusion is seen on plain memory.
  */
 #undef NDEBUG
 #include <assert.h>
 #include <fcntl.h>
 #include <mpi.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,10 +18,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "dart_yield.h"
 #include "dash/dart/if/dart.h"
 
-#define MANY      10000
-#define MANY_SLOW 200 /* where MPI's waiting takes the core from others */
+#define MANY      2000
 #define UNITS_MAX 64
 #define THREADS   3
 
@@ -150,7 +148,8 @@ static void threads(void)
 {
     pthread_t thread[THREADS];
     struct work work[THREADS];
-    dart_lock_t lock = lock_new(DART_TEAM_ALL), second = lock_new(DART_TEAM_ALL);
+    dart_lock_t lock = lock_new(DART_TEAM_ALL),
+                second = lock_new(DART_TEAM_ALL);
 
     for (int i = 0; i < THREADS; i++) {
         work[i] = (struct work){lock, second, i};
@@ -275,32 +274,32 @@ static void order(void)
 static void many(void)
 {
     static dart_lock_t lock[MANY];
-    int n = units > 1 ? MANY_SLOW : MANY;
 
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < MANY; i++)
         lock[i] = lock_new(DART_TEAM_ALL);
-    for (int i = 0; i < n; i++)
-        count(lock[(i + me * 77) % n], &shared->counter[(i + me * 77) % n]);
-    for (int i = 0; i < n; i += 2)
+    for (int i = 0; i < MANY; i++)
+        count(lock[(i + me * 77) % MANY],
+              &shared->counter[(i + me * 77) % MANY]);
+    for (int i = 0; i < MANY; i += 2)
         lock_end(&lock[i]);
-    for (int i = 0; i < n; i += 2)
+    for (int i = 0; i < MANY; i += 2)
         lock[i] = lock_new(DART_TEAM_ALL);
     /* One thread may have many, and give them back in any order. */
     if (me == 0) {
-        for (int i = 0; i < n; i++)
+        for (int i = 0; i < MANY; i++)
             ok(dart_lock_acquire(lock[i]));
-        for (int i = 0; i < n; i++)
+        for (int i = 0; i < MANY; i++)
             shared->counter[i]++;
-        for (int i = 0; i < n; i++)
-            ok(dart_lock_release(lock[(i * 7) % n]));
+        for (int i = 0; i < MANY; i++)
+            ok(dart_lock_release(lock[(i * 7) % MANY]));
     }
     barrier();
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < MANY; i++)
         count(lock[i], &shared->counter[i]);
     barrier();
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < MANY; i++)
         assert(shared->counter[i] == 2u * (unsigned)units + 1);
-    for (int i = n - 1; i >= 0; i--)
+    for (int i = MANY - 1; i >= 0; i--)
         lock_end(&lock[i]);
     if (me == 0)
         memset(shared->counter, 0, sizeof(shared->counter));
@@ -437,26 +436,10 @@ static void start(const char *path)
     barrier();
     if (me > 0)
         fd = open(path, O_RDWR);
-    shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-                  0);
+    shared =
+        mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     assert(shared != MAP_FAILED);
     close(fd);
-}
-
-static int killed(void)
-{
-    dart_lock_t lock = lock_new(DART_TEAM_ALL);
-    dart_ret_t ret;
-
-    if (me == units - 1)
-        ok(dart_lock_acquire(lock));
-    barrier();
-    if (me == units - 1)
-        raise(SIGKILL);
-    ret = dart_lock_acquire(lock);
-    printf("unit %d: %d\n", me, (int)ret);
-    fflush(stdout);
-    return 1;
 }
 
 int main(int argc, char **argv)
@@ -465,8 +448,6 @@ int main(int argc, char **argv)
 
     assert(argc > 1);
     start(argv[1]);
-    if (argc > 2 && !strcmp(argv[2], "killed"))
-        return killed();
     exclusion();
     threads();
     order();

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "dart_check.h"
+#include "dart_yield.h"
 
 #define ROUNDS  20
 #define THREADS 3
