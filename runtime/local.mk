@@ -86,6 +86,14 @@ EXTRA_DIST += tests/programs/mpi_f08.f90 tests/programs/mpi_tool.c
 include runtime/replica.mk
 include runtime/rma.mk
 
+check_PROGRAMS += tests/unit/queue_lock_wire.t
+TESTS += tests/unit/queue_lock_wire.t
+tests_unit_queue_lock_wire_t_SOURCES = tests/unit/queue_lock_wire.c \
+	tests/unit/memory_common.h runtime/queue_lock_wire.c
+# Objects of its own, as the library's are libtool's.
+tests_unit_queue_lock_wire_t_CFLAGS = $(AM_CFLAGS)
+tests_unit_queue_lock_wire_t_LDADD = libdrasync_memory.la
+
 check_PROGRAMS += tests/unit/runtime_options.t
 TESTS += tests/unit/runtime_options.t
 tests_unit_runtime_options_t_SOURCES = tests/unit/runtime_options.c

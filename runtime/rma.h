@@ -78,7 +78,8 @@ const struct rma_job *rma_job(void);
  * Where @bytes at @address of this process lie.  In a region: its frames as this
  * rank sees them; this rank must hold it for WRITE.
  *   DRASYNC_ENOTHELD  a region that this rank does not hold for WRITE
- *   DRASYNC_EINVAL    partly in a region, or across its extents
+ *   DRASYNC_ENOREGION where regions lie, but in none
+ *   DRASYNC_EINVAL    NULL, partly in a region, or across its extents
  */
 int rma_place_of(const void *address, size_t bytes, uint64_t *place_out);
 

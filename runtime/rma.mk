@@ -10,6 +10,15 @@ TESTS += tests/unit/rma_apply.t
 tests_unit_rma_apply_t_SOURCES = tests/unit/rma_apply.c
 tests_unit_rma_apply_t_LDADD = libdrasync_runtime.la libdrasync_memory.la
 
+check_PROGRAMS += tests/unit/rma_wire.t
+TESTS += tests/unit/rma_wire.t
+tests_unit_rma_wire_t_SOURCES = tests/unit/rma_wire.c \
+	tests/unit/memory_common.h runtime/rma_wire.c runtime/rma_apply.c \
+	runtime/rma_ranges.c
+# Objects of its own, as the library's are libtool's.
+tests_unit_rma_wire_t_CFLAGS = $(AM_CFLAGS)
+tests_unit_rma_wire_t_LDADD = libdrasync_memory.la
+
 check_PROGRAMS += tests/programs/rma_places
 tests_programs_rma_places_SOURCES = tests/programs/rma_places.c \
 	tests/programs/native_check.h
@@ -30,6 +39,13 @@ tests_programs_rma_awake_SOURCES = tests/programs/rma_awake.c \
 tests_programs_rma_awake_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_rma_awake_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_rma_awake_LDADD = libdrasync.la $(MPI_LIBS)
+
+check_PROGRAMS += tests/programs/rma_others
+tests_programs_rma_others_SOURCES = tests/programs/rma_others.c \
+	tests/programs/native_check.h
+tests_programs_rma_others_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_rma_others_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_rma_others_LDADD = libdrasync.la $(MPI_LIBS)
 
 TESTS += tests/bats/rma.bats
 EXTRA_DIST += tests/bats/rma.bats

@@ -2,6 +2,15 @@
 # One-sided access: runtime/rma.h.
 
 load common
+load dart # for its hosts
+
+setup_file() {
+  hosts_up
+}
+
+teardown_file() {
+  hosts_down
+}
 
 programs=$abs_top_builddir/tests/programs
 
@@ -35,4 +44,63 @@ on_all() {
 
 @test "one-sided operations of MPI reach a rank that makes no MPI calls" {
   on_all rma_awake
+}
+
+@test "several threads of each rank use the memory of all" {
+  on_all rma_others threads
+}
+
+@test "a rank starts other programs while others use its memory" {
+  local n
+  for n in 2 3; do
+    run -0 mpi "$n" "$programs/rma_others" children
+    assert_line "children ok ranks=$n"
+    DRASYNC_NODE=rank run -0 mpi "$n" "$programs/rma_others" children
+    assert_line "children ok ranks=$n"
+  done
+}
+
+# rank_ends HOW ERROR: the last rank does, and the others get the error.  The
+# launcher's own children stay until all are gone; the first that gives up may end
+# the other before it says so.
+rank_ends() {
+  local over=$BATS_TEST_TMPDIR/over
+  mkdir "$over"
+  DRASYNC_TEST_SECONDS=60 run mpi 3 sh -c "
+    '$programs/rma_others' $1
+    : >'$over'/\$PMI_RANK
+    while [ \$(ls '$over' | wc -l) -lt 3 ]; do sleep 0.1; done"
+  refute [ "$status" -eq 124 ]
+  assert_output --regexp "rank [01]: $2"
+}
+
+@test "a rank leaves while others use its memory" {
+  rank_ends exits DRASYNC_EINVAL
+}
+
+# Its node is alone, so it is dead when it does not answer any more.
+@test "a rank leaves while others use its memory, where each is a node" {
+  export DRASYNC_NODE=rank
+  rank_ends exits "DRASYNC_(EINVAL|EPEER)"
+}
+
+@test "a rank is killed while others use its memory" {
+  rank_ends dies DRASYNC_EPEER
+}
+
+@test "a rank is killed while others use its memory, where each is a node" {
+  export DRASYNC_NODE=rank
+  rank_ends dies DRASYNC_EPEER
+}
+
+@test "one-sided access between hosts" {
+  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
+    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  local program
+  for program in rma_places rma_remote rma_awake "rma_others threads" \
+    "rma_others children"; do
+    # shellcheck disable=SC2086 # a program and its argument
+    run -0 hosts_run 4 "$programs"/$program
+    assert_line --regexp " ok ranks=4\$"
+  done
 }
