@@ -32,6 +32,20 @@ void dispatch_count_sent(uint32_t kind)
         counts.sent++;
 }
 
+void dispatch_publish(const struct transport_counters *c)
+{
+    struct runtime_shared *shared = runtime.shared;
+
+    atomic_store_explicit(&shared->messages_sent, c->messages_sent,
+                          memory_order_relaxed);
+    atomic_store_explicit(&shared->messages_received, c->messages_received,
+                          memory_order_relaxed);
+    atomic_store_explicit(&shared->bytes_sent, c->bytes_sent,
+                          memory_order_relaxed);
+    atomic_store_explicit(&shared->bytes_received, c->bytes_received,
+                          memory_order_relaxed);
+}
+
 struct dispatch_counts dispatch_get_counts(void)
 {
     return counts;

@@ -22,6 +22,9 @@ struct dispatch_counts {
 };
 
 void dispatch_count_sent(uint32_t kind);
+
+/* What the transport counted, for all ranks of the node to see. */
+void dispatch_publish(const struct transport_counters *counters);
 struct dispatch_counts dispatch_get_counts(void);
 
 /* Of calls; runtime/call.c. */

@@ -188,21 +188,6 @@ static void relax(uint64_t now, uint64_t active, bool by)
     sleep_us(us, active);
 }
 
-static void publish_counters(void)
-{
-    struct runtime_shared *shared = runtime.shared;
-    const struct transport_counters *c = &transport->counters;
-
-    atomic_store_explicit(&shared->messages_sent, c->messages_sent,
-                          memory_order_relaxed);
-    atomic_store_explicit(&shared->messages_received, c->messages_received,
-                          memory_order_relaxed);
-    atomic_store_explicit(&shared->bytes_sent, c->bytes_sent,
-                          memory_order_relaxed);
-    atomic_store_explicit(&shared->bytes_received, c->bytes_received,
-                          memory_order_relaxed);
-}
-
 /* Tell the other nodes, once; end the job if it does not end by itself.  This
  * also ends ranks that wait inside MPI for the one that died. */
 static void poisoned(uint64_t now)
@@ -241,7 +226,7 @@ static int turn(bool flush)
                        drasync_strerror(steps));
     steps = steps < 0 ? 0 : queued + moved + steps;
     if (steps)
-        publish_counters();
+        dispatch_publish(&transport->counters);
     return steps;
 }
 
@@ -311,7 +296,7 @@ static void *progress_main(void *unused)
         if (idle)
             relax(now, active, by);
     }
-    publish_counters();
+    dispatch_publish(&transport->counters);
     if (shutdown_over()) {
         atomic_store(&runtime.shared->stopped, 1);
         doorbell_ring(&runtime.shared->stop_doorbell);
@@ -329,7 +314,8 @@ bool progress_send(const struct runtime_message *m, int *err_out)
         .pieces = m->pieces,
         .pieces_count = m->pieces_count,
         .context = m->context,
-        .late = m->late && atomic_load(&box->asleep) != OUTBOX_SLEEPS,
+        .late =
+            m->lazy || (m->late && atomic_load(&box->asleep) != OUTBOX_SLEEPS),
     };
     bool mine = turning;
 
@@ -344,7 +330,7 @@ bool progress_send(const struct runtime_message *m, int *err_out)
         *err_out = transport_send(transport, m->node, &message);
         if (!*err_out)
             dispatch_count_sent(m->kind);
-        publish_counters();
+        dispatch_publish(&transport->counters);
         note_active(now);
     }
     /* What is late, or the network keeps, must be pushed; and an answer may

@@ -43,6 +43,7 @@
 #define rma_far_get         drasync_rma_far_get
 #define rma_far_wait        drasync_rma_far_wait
 #define rma_far_test        drasync_rma_far_test
+#define rma_far_cover       drasync_rma_far_cover
 #define rma_far_flush_begin drasync_rma_far_flush_begin
 #define rma_far_flush_end   drasync_rma_far_flush_end
 #define rma_help            drasync_rma_help
@@ -181,7 +182,8 @@ bool rma_far_reaches(int node);
 /*
  * Begin one; the program's buffer stays as it is until it is done.  *ticket_out
  * (never 0) is for the calls below; NULL: a flush tells.  Done means there, for a
- * put; puts of up to RMA_FAR_COPIED_BYTES may have their buffer back at once.
+ * put; puts of up to RMA_FAR_COPIED_BYTES may have their buffer back at once, and
+ * without a ticket they may wait to go with what comes next, some milliseconds.
  * Waits only if very much is under way.
  *   DRASYNC_ENOMEM, DRASYNC_EPEER, DRASYNC_ELIMIT
  */
@@ -191,6 +193,10 @@ int rma_far_put(int node, uint64_t place, const void *from, size_t bytes,
                 rma_ticket *ticket_out);
 int rma_far_get(int node, uint64_t place, void *to, size_t bytes,
                 rma_ticket *ticket_out);
+
+/* A ticket that is done when all those puts to @node without one are; 0: they
+ * are. */
+int rma_far_cover(int node, rma_ticket *ticket_out);
 
 /* Wait for it, or see whether it is done.  What went wrong with any to that
  * node is said once, by who waits first. */

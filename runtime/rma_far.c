@@ -47,6 +47,7 @@ static int put_small(int node, uint64_t place, const void *from, size_t bytes,
         .kind = FAR_PUT,
         .header = message,
         .header_bytes = sizeof(head) + bytes,
+        .lazy = !ticket && bytes <= FAR_LAZY_BYTES,
     };
 
     memcpy(message, &head, sizeof(head));
@@ -114,15 +115,22 @@ int rma_far_get(int node, uint64_t place, void *to, size_t bytes,
     return send_or_undo(&m, head.ticket);
 }
 
-int rma_far_flush_begin(int node)
+int rma_far_cover(int node, rma_ticket *ticket_out)
 {
-    rma_ticket ticket = 0;
     int err;
 
+    *ticket_out = far_last(node);
     if (!far_small_open(node))
         return 0;
-    err = far_op_take(node, NULL, 0, 1, &ticket);
-    return err ? err : put_small(node, 0, NULL, 0, ticket);
+    err = far_op_take(node, NULL, 0, 1, ticket_out);
+    return err ? err : put_small(node, 0, NULL, 0, *ticket_out);
+}
+
+int rma_far_flush_begin(int node)
+{
+    rma_ticket ticket;
+
+    return rma_far_cover(node, &ticket);
 }
 
 bool rma_help(bool (*over)(void *arg), void *arg)

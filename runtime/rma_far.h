@@ -23,6 +23,9 @@ enum far_kind { FAR_PUT = RUNTIME_KIND_RMA_FAR, FAR_DONE, FAR_GET, FAR_DATA };
 /* So much goes in a header. */
 #define FAR_SMALL_BYTES RMA_FAR_COPIED_BYTES
 
+/* So much of it waits for other messages to go with. */
+#define FAR_LAZY_BYTES ((size_t)512)
+
 struct far_head {
     uint64_t place, bytes;
     uint64_t ticket; /* the asker's; 0: no answer */
@@ -59,6 +62,9 @@ void far_note_small(int node, size_t bytes);
 bool far_small_due(int node, size_t bytes);
 bool far_full(int node);
 bool far_small_open(int node);
+
+/* The last ticket for @node; 0: it is done.  Ask before far_small_open(). */
+rma_ticket far_last(int node);
 
 int far_ops_start(void);
 void far_ops_stop(void);

@@ -31,6 +31,7 @@ struct far_node {
     uint32_t small_puts; /* since anything that is answered */
     size_t small_bytes;
     int err; /* what went wrong since it was asked last */
+    rma_ticket last;
 };
 
 /* A thread that waits: for one, or for all of a node. */
@@ -113,6 +114,7 @@ int far_op_take(int node, void *to, size_t bytes, uint32_t parts,
         nodes[node].small_puts = 0;
         nodes[node].small_bytes = 0;
         *ticket_out = ticket_of(number);
+        nodes[node].last = *ticket_out;
     }
     pthread_mutex_unlock(&lock);
     return err;
@@ -222,6 +224,16 @@ bool far_small_open(int node)
     open = nodes[node].small_puts > 0;
     pthread_mutex_unlock(&lock);
     return open;
+}
+
+rma_ticket far_last(int node)
+{
+    rma_ticket last;
+
+    pthread_mutex_lock(&lock);
+    last = op_find(nodes[node].last) ? nodes[node].last : 0;
+    pthread_mutex_unlock(&lock);
+    return last;
 }
 
 /* --- Waiting ------------------------------------------------------------------------ */

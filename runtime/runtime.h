@@ -119,6 +119,8 @@ struct runtime_message {
     /* Nobody waits for it: without data, it may go with the next message to that
      * node, or a little later by itself.  Order is kept. */
     bool late;
+    /* Nor is it to be there soon: the progress thread need not wake for it. */
+    bool lazy;
 };
 
 #define RUNTIME_HEADER_BYTES_MAX ((size_t)64 << 20)

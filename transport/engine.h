@@ -19,7 +19,7 @@
 
 #include "transport/wire.h"
 
-#define PACKET_BYTES_MAX    16384 /* with its head */
+#define PACKET_BYTES_MAX    65536 /* with its head */
 #define PACKETS_POSTED      32    /* receives that wait for packets */
 #define PACKETS_A_POLL_MAX  64
 #define SEGMENT_BYTES       ((size_t)128 << 10)

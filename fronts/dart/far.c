@@ -92,25 +92,31 @@ static dart_ret_t transfer_failed(int node, int err)
                       drasync_strerror(err));
 }
 
-/* In one piece, by messages of ours. */
+/* In one piece, by messages of ours.  Few bytes are copied; @handle has a ticket
+ * then only if it is to be done @soon. */
 static dart_ret_t by_message(const struct far *far, size_t bytes,
-                             dart_handle_t handle)
+                             dart_handle_t handle, bool soon)
 {
-    rma_ticket *ticket = handle ? &handle->ticket : NULL;
+    bool copied = far->put && bytes <= RMA_FAR_COPIED_BYTES;
+    rma_ticket *ticket = handle && (soon || !copied) ? &handle->ticket : NULL;
     int node = far->target.node;
     uint64_t place = far->target.place;
     int err = far->put ? rma_far_put(node, place, far->buffer, bytes, ticket)
                        : rma_far_get(node, place, far->buffer, bytes, ticket);
 
     if (handle)
-        handle->copied = far->put && bytes <= RMA_FAR_COPIED_BYTES;
+        handle->copied = copied;
     return err ? transfer_failed(node, err) : DART_OK;
+}
+
+static bool in_one_piece(const struct far *far)
+{
+    return far->there->kind == TYPE_BASIC && far->here->kind == TYPE_BASIC;
 }
 
 dart_ret_t far_begin(const struct far *far, dart_handle_t handle)
 {
-    bool plain =
-        far->there->kind == TYPE_BASIC && far->here->kind == TYPE_BASIC;
+    bool plain = in_one_piece(far);
     size_t bytes = far->nelem * far->here->bytes;
     MPI_Request *request = handle ? &handle->request : NULL;
     int node = far->target.node, err;
@@ -118,12 +124,13 @@ dart_ret_t far_begin(const struct far *far, dart_handle_t handle)
     if (handle) {
         handle->request = MPI_REQUEST_NULL;
         handle->ticket = 0;
+        handle->copied = false;
         handle->node = node;
         handle->put = far->put;
         handle->by_flush = false;
     }
     if (plain && window_by_messages)
-        return by_message(far, bytes, handle);
+        return by_message(far, bytes, handle, false);
     rma_awake(node);
     if (plain && bytes <= PIECE_BYTES_MAX)
         err = piece(far, 0, 0, bytes, request);
@@ -140,10 +147,15 @@ dart_ret_t far_do(const struct far *far)
 {
     struct dart_handle_struct handle;
     int node = far->target.node, err;
-    dart_ret_t ret = far_begin(far, &handle);
+    dart_ret_t ret;
 
-    if (ret || !handle.ticket)
+    if (!in_one_piece(far)) {
+        ret = far_begin(far, NULL);
         return ret ? ret : window_flush(node);
+    }
+    ret = by_message(far, far->nelem * far->here->bytes, &handle, true);
+    if (ret)
+        return ret;
     err = rma_far_wait(node, handle.ticket);
     return err ? transfer_failed(node, err) : DART_OK;
 }

@@ -24,7 +24,7 @@ struct far {
 /* Begin it: on MPI's window, or by messages.  @handle, if not NULL, stands for it then. */
 dart_ret_t far_begin(const struct far *far, dart_handle_t handle);
 
-/* Begin it, and wait until it is done. */
+/* Begin it, and wait until it is done; where there is window_by_messages. */
 dart_ret_t far_do(const struct far *far);
 
 /* Copy to or from private memory of another unit; done when it returns. */

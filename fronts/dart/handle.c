@@ -84,8 +84,10 @@ static bool is_up(const char *what, dart_ret_t *ret)
 /* The buffers here may be used again. */
 static int wait_here(dart_handle_t handle)
 {
+    if (handle->copied)
+        return 0;
     if (handle->ticket)
-        return handle->copied ? 0 : rma_far_wait(handle->node, handle->ticket);
+        return rma_far_wait(handle->node, handle->ticket);
     if (handle->by_flush)
         return (int)window_flush_local(handle->node);
     return MPI_Wait(&handle->request, MPI_STATUS_IGNORE);
@@ -94,7 +96,7 @@ static int wait_here(dart_handle_t handle)
 /* The same without waiting, where MPI can tell. */
 static int test_here(dart_handle_t handle, int *done)
 {
-    if (handle->ticket) {
+    if (handle->copied || handle->ticket) {
         *done = handle->copied || rma_far_test(handle->ticket);
         return 0;
     }
@@ -105,11 +107,30 @@ static int test_here(dart_handle_t handle, int *done)
     return MPI_Test(&handle->request, done, MPI_STATUS_IGNORE);
 }
 
-/* By messages: it is done there. */
+static bool by_message(const struct dart_handle_struct *handle)
+{
+    return handle->ticket || handle->copied;
+}
+
+/* By messages: is it done there? */
 static int test_there(dart_handle_t handle, int *done)
 {
-    *done = rma_far_test(handle->ticket);
-    return 0;
+    int err = 0;
+
+    if (!handle->ticket && handle->put)
+        err = rma_far_cover(handle->node, &handle->ticket);
+    *done = !handle->ticket || rma_far_test(handle->ticket);
+    if (*done)
+        handle->put = false;
+    return err;
+}
+
+static int wait_there(dart_handle_t handle)
+{
+    int err = handle->ticket ? 0 : rma_far_cover(handle->node, &handle->ticket);
+
+    return err || !handle->ticket ? err
+                                  : rma_far_wait(handle->node, handle->ticket);
 }
 
 /* Puts of these are there; the same node again has nothing left to do. */
@@ -120,8 +141,8 @@ static int flush_puts(const dart_handle_t *handles, size_t n)
     for (size_t i = 0; i < n && !err; i++) {
         if (!handles[i] || !handles[i]->put)
             continue;
-        if (handles[i]->ticket) {
-            err = rma_far_wait(handles[i]->node, handles[i]->ticket);
+        if (by_message(handles[i])) {
+            err = wait_there(handles[i]);
         } else if (handles[i]->node != flushed) {
             flushed = handles[i]->node;
             err = (int)window_flush(flushed);
@@ -177,8 +198,9 @@ static dart_ret_t test_all(const char *what, dart_handle_t *handles, size_t n,
     for (size_t i = 0; i < n && !err; i++) {
         int done = 1;
         if (handles[i])
-            err = there && handles[i]->ticket ? test_there(handles[i], &done)
-                                              : test_here(handles[i], &done);
+            err = there && by_message(handles[i])
+                      ? test_there(handles[i], &done)
+                      : test_here(handles[i], &done);
         all &= done;
     }
     if (!err && all && there)
@@ -260,7 +282,7 @@ dart_ret_t dart_handle_free(dart_handle_t *handle)
 
     if (!is_up("dart_handle_free", &ret) || !handle || !*handle)
         return ret;
-    if ((*handle)->by_flush || (*handle)->ticket) {
+    if ((*handle)->by_flush || by_message(*handle)) {
         handle_give(*handle);
     } else {
         pthread_mutex_lock(&left_lock);

@@ -11,11 +11,11 @@
 
 struct dart_handle_struct {
     MPI_Request request; /* MPI_REQUEST_NULL: a flush of @node tells... */
-    rma_ticket ticket;   /* ...but if this is not 0: it is by messages */
+    rma_ticket ticket;   /* ...but if this is not 0: it is by messages... */
     int node;
     bool put; /* done there only after a flush */
     bool by_flush;
-    bool copied; /* the program's buffer may be used again */
+    bool copied; /* ...or if it was small, and put; copied already */
     struct dart_handle_struct *next;
 };
 

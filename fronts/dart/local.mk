@@ -263,3 +263,12 @@ tests_programs_dart_large_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_dart_large_LDADD = libdart-mpi.la $(MPI_LIBS)
 TESTS += tests/bats/dart_large.bats
 EXTRA_DIST += tests/bats/dart_large.bats
+
+check_PROGRAMS += tests/programs/dart_pipeline
+tests_programs_dart_pipeline_SOURCES = tests/programs/dart_pipeline.c \
+	tests/programs/dart_check.h
+tests_programs_dart_pipeline_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_dart_pipeline_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_dart_pipeline_LDADD = libdart-mpi.la $(MPI_LIBS)
+TESTS += tests/bats/dart_pipeline.bats
+EXTRA_DIST += tests/bats/dart_pipeline.bats

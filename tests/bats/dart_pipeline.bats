@@ -1,0 +1,40 @@
+# DART: many transfers at a time.
+
+setup_file() {
+  load common
+  load dart
+  hosts_up
+}
+
+teardown_file() {
+  hosts_down
+}
+
+setup() {
+  load common
+  load dart
+}
+
+@test "thousands of transfers under way, by several threads" {
+  run -0 mpi 2 "$abs_top_builddir/tests/programs/dart_pipeline"
+  assert_line "ok"
+}
+
+@test "thousands of transfers under way between nodes, by messages" {
+  DRASYNC_NODE=rank DRASYNC_RMA=messages \
+    run -0 mpi 3 "$abs_top_builddir/tests/programs/dart_pipeline"
+  assert_line "ok"
+}
+
+@test "thousands of transfers under way between nodes, by MPI's operations" {
+  DRASYNC_NODE=rank DRASYNC_RMA=mpi \
+    run -0 mpi 2 "$abs_top_builddir/tests/programs/dart_pipeline"
+  assert_line "ok"
+}
+
+@test "thousands of transfers under way between hosts" {
+  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
+    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  run -0 hosts_run 2 "$abs_top_builddir/tests/programs/dart_pipeline"
+  assert_line "ok"
+}
