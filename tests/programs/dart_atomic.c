@@ -14,7 +14,9 @@ static dart_gptr_t take(dart_team_t team, size_t bytes)
 static void all_return(dart_ret_t ret, dart_gptr_t gptr, dart_datatype_t type,
                        dart_operation_t op)
 {
-    long double value = 0, result = 0, compare = 0;
+    /* The bytes that a long double does not use are 0 too. */
+    static const long double value, compare;
+    long double result = 0;
 
     assert(dart_accumulate(gptr, &value, 1, type, op) == ret);
     assert(dart_accumulate_blocking_local(gptr, &value, 1, type, op) == ret);
