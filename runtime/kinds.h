@@ -31,7 +31,7 @@ enum runtime_kind {
     /* Transfers of one-sided access. */
     RUNTIME_KIND_RMA_FAR = 124,
 
-    RUNTIME_KINDS_MAX = 128,
+    RUNTIME_KINDS_MAX = 144,
 };
 
 #endif /* DRASYNC_RUNTIME_KINDS_H */
