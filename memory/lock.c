@@ -12,6 +12,7 @@
 #if SANITIZER_THREAD
 
 _Bool passed_shared;
+char passed_far;
 
 void passed_set_shared(void)
 {

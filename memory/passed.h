@@ -38,6 +38,20 @@ static inline void passed_take(void)
         __tsan_acquire(&passed_shared);
 }
 
+extern char passed_far;
+
+/* What other nodes' messages order, in however many processes: all before this,
+ * and what is done after the other. */
+static inline void passed_far_give(void)
+{
+    __tsan_release(&passed_far);
+}
+
+static inline void passed_far_take(void)
+{
+    __tsan_acquire(&passed_far);
+}
+
 void AnnotateIgnoreReadsBegin(const char *file, int line);
 void AnnotateIgnoreReadsEnd(const char *file, int line);
 void AnnotateIgnoreWritesBegin(const char *file, int line);
@@ -72,6 +86,14 @@ static inline void passed_give(void)
 }
 
 static inline void passed_take(void)
+{
+}
+
+static inline void passed_far_give(void)
+{
+}
+
+static inline void passed_far_take(void)
 {
 }
 

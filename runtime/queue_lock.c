@@ -1,6 +1,7 @@
 #include "runtime/queue_lock.h"
 
 #include "runtime/queue_lock_queue.h"
+#include "runtime/shared.h"
 
 /* Its address tells threads apart. */
 static _Thread_local char self __attribute__((tls_model("initial-exec")));
@@ -266,6 +267,7 @@ int queue_lock_new(struct queue_lock *lock, bool home, uint64_t *tail_out)
     lock->entry->magic = ENTRY_MAGIC;
     if (home)
         lock->tail->magic = TAIL_MAGIC;
+    passed_far_give();
     *tail_out = (uint64_t)(uintptr_t)tail;
     return 0;
 }
@@ -277,23 +279,35 @@ void queue_lock_open(struct queue_lock *lock, int node, uint64_t tail)
     lock->tail = node == runtime.node ? (void *)(uintptr_t)tail : NULL;
 }
 
+/* The bell is the node's, as the tail may go with the last of them. */
+static int wait_left(struct queue_tail *tail, uint32_t left)
+{
+    struct doorbell *bell = &runtime.shared->call_doorbell;
+    int err = 0;
+
+    runtime_remote_wait(1);
+    while (!err) {
+        uint32_t seen = doorbell_read(bell);
+
+        if (atomic_load(&tail->left) == left)
+            break;
+        err = doorbell_wait(bell, seen, WAIT_FOREVER);
+    }
+    runtime_remote_wait(-1);
+    return err;
+}
+
 int queue_lock_end(struct queue_lock *lock, uint64_t left)
 {
     int err = runtime_enter();
-    uint32_t seen;
 
+    if (!err && lock->is_home)
+        err = wait_left(lock->tail, (uint32_t)left);
     if (err)
         return err;
-    if (lock->is_home) {
-        runtime_remote_wait(1);
-        while (!err &&
-               (seen = doorbell_read(&lock->tail->left)) != (uint32_t)left)
-            err = doorbell_wait(&lock->tail->left, seen, WAIT_FOREVER);
-        runtime_remote_wait(-1);
-        if (err)
-            return err;
+    passed_far_take();
+    if (lock->is_home)
         control_free(&runtime.space, lock->tail);
-    }
     control_free(&runtime.space, lock->entry);
     return 0;
 }

@@ -26,7 +26,7 @@ struct queue_entry {
 
 struct queue_tail {
     uint32_t magic;
-    struct doorbell left;  /* has rung as often as LEFT came */
+    _Atomic uint32_t left; /* so many LEFTs have come */
     _Atomic uint64_t last; /* NAME of who asked last; 0: the lock is free */
 };
 

@@ -4,6 +4,7 @@
  */
 #include "runtime/queue_lock.h"
 #include "runtime/queue_lock_queue.h"
+#include "runtime/shared.h"
 
 enum {
     LOCK_ASK = RUNTIME_KIND_QUEUE_LOCK,
@@ -94,6 +95,7 @@ static struct queue_tail *tail_at(uint64_t address)
 {
     struct queue_tail *tail = (void *)(uintptr_t)address;
 
+    passed_far_take();
     if (!control_plausible(&runtime.space, tail, sizeof(*tail)) ||
         tail->magic != TAIL_MAGIC)
         return NULL;
@@ -103,10 +105,14 @@ static struct queue_tail *tail_at(uint64_t address)
 static bool entry_here(uint64_t name)
 {
     struct queue_entry *e = queue_entry_of(name);
+    bool here;
 
-    return (name & NAME_BIT) && queue_is_here(name) &&
+    passed_far_take();
+    here = (name & NAME_BIT) && queue_is_here(name) &&
            control_plausible(&runtime.space, e, sizeof(*e)) &&
            e->magic == ENTRY_MAGIC;
+    passed_far_give();
+    return here;
 }
 
 static bool waits_here(uint64_t name)
@@ -189,7 +195,10 @@ static void left_arrived(int from, const void *header, size_t bytes,
         return;
     }
     queue_leave(tail, m->who);
-    doorbell_ring(&tail->left);
+    /* Nothing of it is used after that: it may be the last. */
+    passed_far_give();
+    atomic_fetch_add(&tail->left, 1);
+    doorbell_ring(&runtime.shared->call_doorbell);
 }
 
 static void push_arrived(int from, const void *header, size_t bytes,

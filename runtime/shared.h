@@ -101,7 +101,8 @@ struct runtime_shared {
     _Atomic uint64_t bytes_sent, bytes_received;
 
     _Atomic uint64_t call_next;
-    struct doorbell call_doorbell; /* rings when a slot comes free */
+    struct doorbell call_doorbell; /* rings when a slot comes free, or a message
+                                      that a lock's end waits for has come */
     struct runtime_call_slot calls[RUNTIME_CALL_SLOTS];
 
     struct lock trees[RUNTIME_TREE_LOCKS];

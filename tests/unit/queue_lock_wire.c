@@ -6,6 +6,7 @@
 #include "memory_common.h"
 #include "runtime/queue_lock.h"
 #include "runtime/queue_lock_queue.h"
+#include "runtime/shared.h"
 
 enum { NODES = 3, SELF = 1, OTHER = 2, KINDS = 6, BYTES_MAX = 32 };
 
@@ -13,6 +14,7 @@ enum { ASK, GIVEN, FOLLOW, LEFT, PUSH, PUSHED };
 
 static const size_t length[KINDS] = {24, 16, 16, 16, 16, 16};
 
+static struct runtime_shared shared;
 struct runtime runtime;
 _Atomic uint32_t *runtime_poisoned;
 
@@ -282,6 +284,7 @@ int main(void)
     char text[64];
 
     node_open(&runtime.space, GIB, SELF, NODES, 256 * MIB);
+    runtime.shared = &shared;
     runtime.node = SELF;
     runtime.nodes = NODES;
     runtime_poisoned = control_poison_flag(&runtime.space);
