@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fronts/dart/handle.h"
+#include "fronts/dart/team_call.h"
 
 MPI_Win window_mpi = MPI_WIN_NULL;
 bool window_by_messages;
@@ -114,14 +115,36 @@ static bool window_ever(int node)
            atomic_load_explicit(&window_used[node], memory_order_acquire);
 }
 
+/*
+ * MPICH 4.0.2 over UCX notes for each target whether anything needs a flush, and
+ * takes the note away when a flush is over, though another thread has begun
+ * something meanwhile: that thread's flush then returns at once.  So threads
+ * flush one at a time, and each begins something first, which makes the note.
+ */
+static dart_ret_t flush_target(int (*flush)(int rank, MPI_Win win), int node)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    int target = window_target(node), err;
+    char byte;
+
+    if (!teams_threads)
+        return mpi_ret(flush(target, window_mpi));
+    pthread_mutex_lock(&lock);
+    err = MPI_Get(&byte, 1, MPI_BYTE, target, 0, 1, MPI_BYTE, window_mpi);
+    if (!err)
+        err = flush(target, window_mpi);
+    pthread_mutex_unlock(&lock);
+    return mpi_ret(err);
+}
+
 static dart_ret_t flush_window(int node)
 {
-    return mpi_ret(MPI_Win_flush(window_target(node), window_mpi));
+    return flush_target(MPI_Win_flush, node);
 }
 
 static dart_ret_t flush_window_local(int node)
 {
-    return mpi_ret(MPI_Win_flush_local(window_target(node), window_mpi));
+    return flush_target(MPI_Win_flush_local, node);
 }
 
 dart_ret_t window_flush(int node)

@@ -35,6 +35,6 @@ setup() {
 @test "thousands of transfers under way between hosts" {
   [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
     skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
-  run -0 hosts_run 2 "$abs_top_builddir/tests/programs/dart_pipeline"
+  run -0 hosts_run 4 "$abs_top_builddir/tests/programs/dart_pipeline"
   assert_line "ok"
 }
