@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "fronts/dart/handle.h"
-#include "fronts/dart/team_call.h"
 
 MPI_Win window_mpi = MPI_WIN_NULL;
 bool window_by_messages;
@@ -116,35 +115,33 @@ static bool window_ever(int node)
 }
 
 /*
- * MPICH 4.0.2 over UCX notes for each target whether anything needs a flush, and
- * takes the note away when a flush is over, though another thread has begun
- * something meanwhile: that thread's flush then returns at once.  So threads
- * flush one at a time, and each begins something first, which makes the note.
+ * MPICH 4.0.2 over UCX keeps one note for each target: nothing to flush, or to
+ * flush remotely, or locally too.  It is not kept well.  A put that is complete
+ * locally at once replaces the note of a get that is not, so that a local flush
+ * does not wait for the get: we always flush remotely.  And the end of a flush
+ * takes away the note of what another thread has begun meanwhile, so that the
+ * other thread's flush returns at once: flushes come one at a time and, once two
+ * threads have flushed, each begins something itself first, which makes the note.
  */
-static dart_ret_t flush_target(int (*flush)(int rank, MPI_Win win), int node)
-{
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    int target = window_target(node), err;
-    char byte;
-
-    if (!teams_threads)
-        return mpi_ret(flush(target, window_mpi));
-    pthread_mutex_lock(&lock);
-    err = MPI_Get(&byte, 1, MPI_BYTE, target, 0, 1, MPI_BYTE, window_mpi);
-    if (!err)
-        err = flush(target, window_mpi);
-    pthread_mutex_unlock(&lock);
-    return mpi_ret(err);
-}
-
 static dart_ret_t flush_window(int node)
 {
-    return flush_target(MPI_Win_flush, node);
-}
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static _Thread_local char self; /* its address tells threads apart */
+    static const char *first;
+    static bool several;
+    int target = window_target(node), err = MPI_SUCCESS;
+    char byte;
 
-static dart_ret_t flush_window_local(int node)
-{
-    return flush_target(MPI_Win_flush_local, node);
+    pthread_mutex_lock(&lock);
+    if (!first)
+        first = &self;
+    several = several || first != &self;
+    if (several)
+        err = MPI_Get(&byte, 1, MPI_BYTE, target, 0, 1, MPI_BYTE, window_mpi);
+    if (!err)
+        err = MPI_Win_flush(target, window_mpi);
+    pthread_mutex_unlock(&lock);
+    return mpi_ret(err);
 }
 
 dart_ret_t window_flush(int node)
@@ -162,7 +159,7 @@ dart_ret_t window_flush(int node)
 
 dart_ret_t window_flush_local(int node)
 {
-    dart_ret_t ret = window_ever(node) ? flush_window_local(node) : DART_OK;
+    dart_ret_t ret = window_ever(node) ? flush_window(node) : DART_OK;
     int err = window_by_messages ? rma_far_flush_end(node) : 0;
 
     return ret ? ret : messages_ret(err);
@@ -186,7 +183,7 @@ static dart_ret_t flush_messages(bool there)
  * Flush the nodes that are in the list now.  @take: and they are no longer in
  * it; what is begun from here on puts them behind these.
  */
-static dart_ret_t flush_used(dart_ret_t (*flush)(int node), bool take)
+static dart_ret_t flush_used(bool take)
 {
     dart_ret_t ret = DART_OK;
     int count;
@@ -198,7 +195,7 @@ static dart_ret_t flush_used(dart_ret_t (*flush)(int node), bool take)
         atomic_store(&window_used[nodes_used[i]], WINDOW_EVER);
     pthread_mutex_unlock(&nodes_lock);
     for (int i = 0; i < count; i++) {
-        dart_ret_t one = flush(nodes_used[i]);
+        dart_ret_t one = flush_window(nodes_used[i]);
         ret = one ? one : ret;
     }
     if (take) {
@@ -218,7 +215,7 @@ dart_ret_t window_flush_all(void)
 
     if (front_job->nodes == 1)
         return DART_OK;
-    ret = flush_used(flush_window, true);
+    ret = flush_used(true);
     messages = flush_messages(true);
     return ret ? ret : messages;
 }
@@ -229,7 +226,7 @@ dart_ret_t window_flush_local_all(void)
 
     if (front_job->nodes == 1)
         return DART_OK;
-    ret = flush_used(flush_window_local, false);
+    ret = flush_used(false);
     messages = flush_messages(false);
     return ret ? ret : messages;
 }
