@@ -38,7 +38,7 @@
 #define rma_read_pieces     drasync_rma_read_pieces
 #define rma_write_pieces    drasync_rma_write_pieces
 #define rma_awake           drasync_rma_awake
-#define rma_far_reaches     drasync_rma_far_reaches
+#define rma_far_used        drasync_rma_far_used
 #define rma_far_put         drasync_rma_far_put
 #define rma_far_get         drasync_rma_far_get
 #define rma_far_wait        drasync_rma_far_wait
@@ -177,7 +177,7 @@ int rma_write_pieces(int rank, const struct rma_piece *pieces, size_t count,
  * The node's leader, where MPI runs over sockets, unless DRASYNC_RMA says
  * otherwise.
  */
-bool rma_far_reaches(int node);
+bool rma_far_used(void);
 
 /*
  * Begin one; the program's buffer stays as it is until it is done.  *ticket_out

@@ -28,7 +28,7 @@ tests_programs_rma_places_LDADD = libdrasync.la $(MPI_LIBS)
 
 check_PROGRAMS += tests/programs/rma_remote
 tests_programs_rma_remote_SOURCES = tests/programs/rma_remote.c \
-	tests/programs/native_check.h
+	tests/programs/forbid_process_vm.h tests/programs/native_check.h
 tests_programs_rma_remote_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_rma_remote_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_rma_remote_LDADD = libdrasync.la $(MPI_LIBS)

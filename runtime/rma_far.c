@@ -6,10 +6,9 @@
 #include "runtime/progress.h"
 #include "runtime/rma_state.h"
 
-bool rma_far_reaches(int node)
+bool rma_far_used(void)
 {
-    if (!runtime.leader || node < 0 || node >= runtime.nodes ||
-        node == runtime.node)
+    if (!runtime.leader || runtime.nodes == 1)
         return false;
     switch (runtime.options.rma) {
     case RUNTIME_RMA_MESSAGES:
@@ -79,10 +78,13 @@ int rma_far_put(int node, uint64_t place, const void *from, size_t bytes,
 {
     bool small = bytes <= FAR_SMALL_BYTES;
     rma_ticket ticket = 0;
-    int err = make_room(node);
+    int err = 0;
 
-    if (!err && (!small || ticket_out || far_small_due(node, bytes)))
-        err = far_op_take(node, NULL, 0, small ? 1 : 2, &ticket);
+    if (!small || ticket_out || !far_small_free(node, bytes)) {
+        err = make_room(node);
+        if (!err)
+            err = far_op_take(node, NULL, 0, small ? 1 : 2, &ticket);
+    }
     if (err)
         return err;
     err = small ? put_small(node, place, from, bytes, ticket)

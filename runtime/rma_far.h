@@ -57,9 +57,9 @@ void *far_op_to(rma_ticket ticket, int node, uint64_t bytes);
 /* A small put without a ticket was sent, after that. */
 void far_note_small(int node, size_t bytes);
 
-/* So many are under way that the next one is to have a ticket; that the next one
- * has to wait; is there any that nothing will tell of? */
-bool far_small_due(int node, size_t bytes);
+/* Are so few under way that the next one needs no ticket; so many that the next
+ * one, of any kind, has to wait; is there any that nothing will tell of? */
+bool far_small_free(int node, size_t bytes);
 bool far_full(int node);
 bool far_small_open(int node);
 

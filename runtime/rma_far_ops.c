@@ -194,16 +194,16 @@ void far_note_small(int node, size_t bytes)
     pthread_mutex_unlock(&lock);
 }
 
-bool far_small_due(int node, size_t bytes)
+bool far_small_free(int node, size_t bytes)
 {
     const struct far_node *n = &nodes[node];
-    bool due;
+    bool may;
 
     pthread_mutex_lock(&lock);
-    due = n->small_puts >= FAR_SMALL_PUTS_MAX ||
-          n->small_bytes + bytes > FAR_SMALL_PUT_BYTES_MAX;
+    may = n->ops < FAR_OPS_MAX && n->small_puts < FAR_SMALL_PUTS_MAX &&
+          n->small_bytes + bytes <= FAR_SMALL_PUT_BYTES_MAX;
     pthread_mutex_unlock(&lock);
-    return due;
+    return may;
 }
 
 bool far_full(int node)

@@ -12,8 +12,8 @@ static dart_ret_t bytes_of(const char *what, size_t nelem,
         return front_fail(DART_ERR_INVAL, "%s: the type is not contiguous",
                           what);
     if (__builtin_mul_overflow(nelem, type->bytes, bytes_out))
-        return front_fail(DART_ERR_NOMEM, "%s: %zu elements are too many",
-                          what, nelem);
+        return front_fail(DART_ERR_NOMEM, "%s: %zu elements are too many", what,
+                          nelem);
     return DART_OK;
 }
 
@@ -33,10 +33,12 @@ static dart_ret_t made(const char *what, dart_ret_t ret,
     return DART_OK;
 }
 
-dart_ret_t dart_team_memalloc_aligned(dart_team_t teamid, size_t nelem,
-                                      dart_datatype_t dtype, dart_gptr_t *gptr)
+/* @what is collective: with @register_it what this unit has at @addr, else memory
+ * that is made for it. */
+static dart_ret_t make(const char *what, dart_team_t teamid, size_t nelem,
+                       dart_datatype_t dtype, bool register_it, void *addr,
+                       dart_gptr_t *gptr)
 {
-    static const char what[] = "dart_team_memalloc_aligned";
     struct segment *segment;
     struct team *team;
     size_t bytes = 0;
@@ -50,44 +52,32 @@ dart_ret_t dart_team_memalloc_aligned(dart_team_t teamid, size_t nelem,
     /* From here on the other units wait for this one. */
     ret = gptr ? bytes_of(what, nelem, dtype, &bytes)
                : front_fail(DART_ERR_INVAL, "%s: NULL", what);
-    ret = segment_allocate(team, ret, bytes, &segment);
+    ret = register_it ? segment_new(team, ret, addr, bytes, NULL, &segment)
+                      : segment_allocate(team, ret, bytes, &segment);
     return made(what, ret, team, segment, gptr);
 }
 
-static dart_ret_t memregister(const char *what, dart_team_t teamid,
-                              size_t nelem, dart_datatype_t dtype, void *addr,
-                              dart_gptr_t *gptr)
+dart_ret_t dart_team_memalloc_aligned(dart_team_t teamid, size_t nelem,
+                                      dart_datatype_t dtype, dart_gptr_t *gptr)
 {
-    struct segment *segment;
-    struct team *team;
-    size_t bytes = 0;
-    dart_ret_t ret;
-
-    if (gptr)
-        *gptr = DART_GPTR_NULL;
-    ret = team_get(what, teamid, &team);
-    if (ret)
-        return ret;
-    ret = gptr ? bytes_of(what, nelem, dtype, &bytes)
-               : front_fail(DART_ERR_INVAL, "%s: NULL", what);
-    ret = segment_new(team, ret, addr, bytes, NULL, &segment);
-    return made(what, ret, team, segment, gptr);
+    return make("dart_team_memalloc_aligned", teamid, nelem, dtype, false, NULL,
+                gptr);
 }
 
 dart_ret_t dart_team_memregister_aligned(dart_team_t teamid, size_t nelem,
                                          dart_datatype_t dtype, void *addr,
                                          dart_gptr_t *gptr)
 {
-    return memregister("dart_team_memregister_aligned", teamid, nelem, dtype,
-                       addr, gptr);
+    return make("dart_team_memregister_aligned", teamid, nelem, dtype, true,
+                addr, gptr);
 }
 
 dart_ret_t dart_team_memregister(dart_team_t teamid, size_t nlelem,
                                  dart_datatype_t dtype, void *addr,
                                  dart_gptr_t *gptr)
 {
-    return memregister("dart_team_memregister", teamid, nlelem, dtype, addr,
-                       gptr);
+    return make("dart_team_memregister", teamid, nlelem, dtype, true, addr,
+                gptr);
 }
 
 /* The segment that @gptr names, not the unit's heap. */
@@ -100,13 +90,12 @@ static dart_ret_t get(const char *what, dart_gptr_t gptr,
         return ret;
     *segment_out = segment_find(&(*team_out)->segments, gptr.segid);
     if (!*segment_out)
-        return front_fail(DART_ERR_INVAL, "%s: team %d has no segment %d",
-                          what, (int)gptr.teamid, (int)gptr.segid);
+        return front_fail(DART_ERR_INVAL, "%s: team %d has no segment %d", what,
+                          (int)gptr.teamid, (int)gptr.segid);
     return DART_OK;
 }
 
-static dart_ret_t take_back(const char *what, dart_gptr_t gptr,
-                            bool registered)
+static dart_ret_t take_back(const char *what, dart_gptr_t gptr, bool registered)
 {
     struct segment *segment;
     struct team *team;

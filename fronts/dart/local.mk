@@ -83,7 +83,7 @@ dartinclude_HEADERS = \
 	include/dash/dart/if/dart_util.h
 
 # Each part's tests: tests/programs/dart_*.c through the interface alone.
-EXTRA_DIST += tests/bats/dart.bash
+EXTRA_DIST += tests/bats/dart.bash tests/bats/dart_hosts.bash
 TESTS += tests/bats/dart_headers.bats tests/bats/dart_dash.bats
 EXTRA_DIST += tests/bats/dart_headers.bats tests/bats/dart_dash.bats
 
@@ -248,7 +248,7 @@ EXTRA_DIST += tests/bats/dart_atomic.bats
 check_PROGRAMS += tests/programs/dart_register
 tests_programs_dart_register_SOURCES = tests/programs/dart_register.c \
 	tests/programs/dart_check.h tests/programs/dart_forms.h \
-	tests/programs/dart_updates.h
+	tests/programs/dart_updates.h tests/programs/forbid_process_vm.h
 tests_programs_dart_register_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_dart_register_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_dart_register_LDADD = libdart-mpi.la libdrasync.la $(MPI_LIBS)

@@ -77,9 +77,7 @@ dart_ret_t team_start(void)
     /* What the program was told, not what MPI gave us. */
     MPI_Query_thread(&level);
 
-    int other = front_job->node == 0 ? 1 : 0;
-    int any[3] = {!comm || !team,
-                  front_job->crowded || rma_far_reaches(other),
+    int any[3] = {!comm || !team, front_job->crowded || rma_far_used(),
                   level == MPI_THREAD_MULTIPLE};
     if (MPI_Allreduce(MPI_IN_PLACE, any, 3, MPI_INT, MPI_MAX, all) || any[0]) {
         MPI_Comm_free(&all);

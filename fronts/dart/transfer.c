@@ -48,8 +48,8 @@ static dart_ret_t prepare(const char *what, dart_gptr_t gptr, struct far *far,
         return front_fail(DART_ERR_INVAL, "%s: NULL", what);
     if (!shape_span(far->there, far->nelem, &span) ||
         __builtin_mul_overflow(far->nelem, far->here->bytes, &bytes))
-        return front_fail(DART_ERR_INVAL, "%s: %zu elements are too many",
-                          what, far->nelem);
+        return front_fail(DART_ERR_INVAL, "%s: %zu elements are too many", what,
+                          far->nelem);
     ret = target_find(what, gptr, span, &far->target);
     if (ret || far->nelem == 0)
         return ret;
@@ -96,10 +96,10 @@ static dart_ret_t transfer(const char *what, dart_gptr_t gptr, struct far *far,
     return ret;
 }
 
-static dart_ret_t put(const char *what, dart_gptr_t gptr, const void *src,
-                      size_t nelem, dart_datatype_t src_type,
-                      dart_datatype_t dst_type, enum until until,
-                      dart_handle_t *handle)
+static dart_ret_t put_far(const char *what, dart_gptr_t gptr, const void *src,
+                          size_t nelem, dart_datatype_t src_type,
+                          dart_datatype_t dst_type, enum until until,
+                          dart_handle_t *handle)
 {
     struct far far = {
         .put = true,
@@ -112,10 +112,10 @@ static dart_ret_t put(const char *what, dart_gptr_t gptr, const void *src,
     return transfer(what, gptr, &far, until, handle);
 }
 
-static dart_ret_t get(const char *what, void *dest, dart_gptr_t gptr,
-                      size_t nelem, dart_datatype_t src_type,
-                      dart_datatype_t dst_type, enum until until,
-                      dart_handle_t *handle)
+static dart_ret_t get_far(const char *what, void *dest, dart_gptr_t gptr,
+                          size_t nelem, dart_datatype_t src_type,
+                          dart_datatype_t dst_type, enum until until,
+                          dart_handle_t *handle)
 {
     struct far far = {
         .put = false,
@@ -136,99 +136,89 @@ static inline char *quick(dart_gptr_t gptr, const void *buffer, size_t nelem,
                           dart_datatype_t src_type, dart_datatype_t dst_type,
                           size_t *bytes)
 {
-    if (src_type != dst_type ||
-        (uintptr_t)src_type - 1 >= DART_TYPE_LAST - 1 || !buffer ||
+    if (src_type != dst_type || (uintptr_t)src_type - 1 >= DART_TYPE_LAST - 1 ||
+        !buffer ||
         __builtin_mul_overflow(nelem, types_basic[src_type].bytes, bytes))
         return NULL;
     return target_here(gptr, *bytes);
 }
 
-dart_ret_t dart_put_blocking(dart_gptr_t gptr, const void *src, size_t nelem,
-                             dart_datatype_t src_type,
-                             dart_datatype_t dst_type)
+static inline dart_ret_t put(const char *what, dart_gptr_t gptr,
+                             const void *src, size_t nelem,
+                             dart_datatype_t src_type, dart_datatype_t dst_type,
+                             enum until until, dart_handle_t *handle)
 {
     size_t bytes;
     char *to = quick(gptr, src, nelem, src_type, dst_type, &bytes);
 
     if (!to)
-        return put("dart_put_blocking", gptr, src, nelem, src_type, dst_type,
-                   UNTIL_DONE, NULL);
+        return put_far(what, gptr, src, nelem, src_type, dst_type, until,
+                       handle);
     shape_copy_bytes(to, src, bytes);
     return DART_OK;
 }
 
-dart_ret_t dart_get_blocking(void *dest, dart_gptr_t gptr, size_t nelem,
-                             dart_datatype_t src_type,
-                             dart_datatype_t dst_type)
+static inline dart_ret_t get(const char *what, void *dest, dart_gptr_t gptr,
+                             size_t nelem, dart_datatype_t src_type,
+                             dart_datatype_t dst_type, enum until until,
+                             dart_handle_t *handle)
 {
     size_t bytes;
     const char *from = quick(gptr, dest, nelem, src_type, dst_type, &bytes);
 
     if (!from)
-        return get("dart_get_blocking", dest, gptr, nelem, src_type, dst_type,
-                   UNTIL_DONE, NULL);
+        return get_far(what, dest, gptr, nelem, src_type, dst_type, until,
+                       handle);
     shape_copy_bytes(dest, from, bytes);
     return DART_OK;
+}
+
+dart_ret_t dart_put_blocking(dart_gptr_t gptr, const void *src, size_t nelem,
+                             dart_datatype_t src_type, dart_datatype_t dst_type)
+{
+    return put("dart_put_blocking", gptr, src, nelem, src_type, dst_type,
+               UNTIL_DONE, NULL);
+}
+
+dart_ret_t dart_get_blocking(void *dest, dart_gptr_t gptr, size_t nelem,
+                             dart_datatype_t src_type, dart_datatype_t dst_type)
+{
+    return get("dart_get_blocking", dest, gptr, nelem, src_type, dst_type,
+               UNTIL_DONE, NULL);
 }
 
 dart_ret_t dart_put(dart_gptr_t gptr, const void *src, size_t nelem,
                     dart_datatype_t src_type, dart_datatype_t dst_type)
 {
-    size_t bytes;
-    char *to = quick(gptr, src, nelem, src_type, dst_type, &bytes);
-
-    if (!to)
-        return put("dart_put", gptr, src, nelem, src_type, dst_type,
-                   UNTIL_BEGUN, NULL);
-    shape_copy_bytes(to, src, bytes);
-    return DART_OK;
+    return put("dart_put", gptr, src, nelem, src_type, dst_type, UNTIL_BEGUN,
+               NULL);
 }
 
 dart_ret_t dart_get(void *dest, dart_gptr_t gptr, size_t nelem,
                     dart_datatype_t src_type, dart_datatype_t dst_type)
 {
-    size_t bytes;
-    const char *from = quick(gptr, dest, nelem, src_type, dst_type, &bytes);
-
-    if (!from)
-        return get("dart_get", dest, gptr, nelem, src_type, dst_type,
-                   UNTIL_BEGUN, NULL);
-    shape_copy_bytes(dest, from, bytes);
-    return DART_OK;
+    return get("dart_get", dest, gptr, nelem, src_type, dst_type, UNTIL_BEGUN,
+               NULL);
 }
 
 dart_ret_t dart_put_handle(dart_gptr_t gptr, const void *src, size_t nelem,
                            dart_datatype_t src_type, dart_datatype_t dst_type,
                            dart_handle_t *handle)
 {
-    size_t bytes;
-    char *to;
-
     if (!handle)
         return front_fail(DART_ERR_INVAL, "dart_put_handle: NULL");
     *handle = DART_HANDLE_NULL;
-    to = quick(gptr, src, nelem, src_type, dst_type, &bytes);
-    if (!to)
-        return put("dart_put_handle", gptr, src, nelem, src_type, dst_type,
-                   UNTIL_HANDLE, handle);
-    shape_copy_bytes(to, src, bytes);
-    return DART_OK;
+    return put("dart_put_handle", gptr, src, nelem, src_type, dst_type,
+               UNTIL_HANDLE, handle);
 }
 
 dart_ret_t dart_get_handle(void *dest, dart_gptr_t gptr, size_t nelem,
                            dart_datatype_t src_type, dart_datatype_t dst_type,
                            dart_handle_t *handle)
 {
-    const char *from;
-    size_t bytes;
-
     if (!handle)
         return front_fail(DART_ERR_INVAL, "dart_get_handle: NULL");
     *handle = DART_HANDLE_NULL;
-    from = quick(gptr, dest, nelem, src_type, dst_type, &bytes);
-    if (!from)
-        return get("dart_get_handle", dest, gptr, nelem, src_type, dst_type,
-                   UNTIL_HANDLE, handle);
-    shape_copy_bytes(dest, from, bytes);
-    return DART_OK;
+    return get("dart_get_handle", dest, gptr, nelem, src_type, dst_type,
+               UNTIL_HANDLE, handle);
 }

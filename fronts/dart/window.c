@@ -63,7 +63,7 @@ dart_ret_t window_start(void)
     MPI_Win_set_errhandler(window_mpi, MPI_ERRORS_RETURN);
     if (MPI_Win_lock_all(MPI_MODE_NOCHECK, window_mpi))
         goto free_window;
-    window_by_messages = rma_far_reaches(front_job->node == 0 ? 1 : 0);
+    window_by_messages = rma_far_used();
     return DART_OK;
 
 free_window:
@@ -144,25 +144,26 @@ static dart_ret_t flush_window(int node)
     return mpi_ret(err);
 }
 
-dart_ret_t window_flush(int node)
+static dart_ret_t flush_node(int node, bool there)
 {
     dart_ret_t ret = window_ever(node) ? flush_window(node) : DART_OK;
     int err = 0;
 
-    if (window_by_messages) {
+    if (window_by_messages && there)
         err = rma_far_flush_begin(node);
-        if (!err)
-            err = rma_far_flush_end(node);
-    }
+    if (window_by_messages && !err)
+        err = rma_far_flush_end(node);
     return ret ? ret : messages_ret(err);
+}
+
+dart_ret_t window_flush(int node)
+{
+    return flush_node(node, true);
 }
 
 dart_ret_t window_flush_local(int node)
 {
-    dart_ret_t ret = window_ever(node) ? flush_window(node) : DART_OK;
-    int err = window_by_messages ? rma_far_flush_end(node) : 0;
-
-    return ret ? ret : messages_ret(err);
+    return flush_node(node, false);
 }
 
 /* What went to all nodes by messages; @there: and is not only copied. */
@@ -179,11 +180,9 @@ static dart_ret_t flush_messages(bool there)
     return messages_ret(err);
 }
 
-/*
- * Flush the nodes that are in the list now.  @take: and they are no longer in
- * it; what is begun from here on puts them behind these.
- */
-static dart_ret_t flush_used(bool take)
+/* Flush the nodes that are in the list, and take them from it; what is begun from
+ * here on puts them behind these. */
+static dart_ret_t flush_used(void)
 {
     dart_ret_t ret = DART_OK;
     int count;
@@ -191,42 +190,39 @@ static dart_ret_t flush_used(bool take)
     pthread_mutex_lock(&flush_lock);
     pthread_mutex_lock(&nodes_lock);
     count = nodes_count;
-    for (int i = 0; take && i < count; i++)
+    for (int i = 0; i < count; i++)
         atomic_store(&window_used[nodes_used[i]], WINDOW_EVER);
     pthread_mutex_unlock(&nodes_lock);
     for (int i = 0; i < count; i++) {
         dart_ret_t one = flush_window(nodes_used[i]);
         ret = one ? one : ret;
     }
-    if (take) {
-        pthread_mutex_lock(&nodes_lock);
-        nodes_count -= count;
-        memmove(nodes_used, nodes_used + count,
-                (size_t)nodes_count * sizeof(*nodes_used));
-        pthread_mutex_unlock(&nodes_lock);
-    }
+    pthread_mutex_lock(&nodes_lock);
+    nodes_count -= count;
+    memmove(nodes_used, nodes_used + count,
+            (size_t)nodes_count * sizeof(*nodes_used));
+    pthread_mutex_unlock(&nodes_lock);
     pthread_mutex_unlock(&flush_lock);
     return ret;
 }
 
-dart_ret_t window_flush_all(void)
+static dart_ret_t flush_all(bool there)
 {
     dart_ret_t ret, messages;
 
     if (front_job->nodes == 1)
         return DART_OK;
-    ret = flush_used(true);
-    messages = flush_messages(true);
+    ret = flush_used();
+    messages = flush_messages(there);
     return ret ? ret : messages;
+}
+
+dart_ret_t window_flush_all(void)
+{
+    return flush_all(true);
 }
 
 dart_ret_t window_flush_local_all(void)
 {
-    dart_ret_t ret, messages;
-
-    if (front_job->nodes == 1)
-        return DART_OK;
-    ret = flush_used(false);
-    messages = flush_messages(false);
-    return ret ? ret : messages;
+    return flush_all(false);
 }

@@ -48,8 +48,8 @@ dart_ret_t window_flush(int node);
 /* ...or its buffers here may be used again. */
 dart_ret_t window_flush_local(int node);
 
-/* The same for all nodes that this unit has begun anything on since the last
- * window_flush_all(). */
+/* The same for all nodes that this unit has begun anything on since it last did
+ * either. */
 dart_ret_t window_flush_all(void);
 dart_ret_t window_flush_local_all(void);
 

@@ -2,10 +2,7 @@
 #
 # Each test program runs through the real interface with 1 to 4 units in three
 # arrangements, and says "ok" on unit 0 when all units are through.  A file that
-# uses units_on_hosts makes its hosts in setup_file and ends them after it:
-#
-#     setup_file() { load common; load dart; hosts_up; }
-#     teardown_file() { hosts_down; }
+# uses units_on_hosts loads dart_hosts instead.
 
 # units_on_a_node PROGRAM ARGUMENTS...
 units_on_a_node() {

@@ -1,19 +1,7 @@
 # DART: pools of a team.
 
-setup_file() {
-  load common
-  load dart
-  hosts_up
-}
-
-teardown_file() {
-  hosts_down
-}
-
-setup() {
-  load common
-  load dart
-}
+load common
+load dart_hosts
 
 @test "pools of a team" {
   units_on_a_node dart_allocator

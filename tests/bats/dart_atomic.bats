@@ -1,19 +1,7 @@
 # DART: atomic operations.
 
-setup_file() {
-  load common
-  load dart
-  hosts_up
-}
-
-teardown_file() {
-  hosts_down
-}
-
-setup() {
-  load common
-  load dart
-}
+load common
+load dart_hosts
 
 @test "atomic operations of all types, by all units and threads" {
   units_on_a_node dart_atomic

@@ -1,18 +1,9 @@
 # The example of the DART interface, on real data.
 
-setup_file() {
-  load common
-  load dart
-  hosts_up
-}
-
-teardown_file() {
-  hosts_down
-}
+load common
+load dart_hosts
 
 setup() {
-  load common
-  load dart
   program=$abs_top_builddir/programs/dart/.libs/cities_dart
 }
 

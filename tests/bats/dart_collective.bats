@@ -1,21 +1,7 @@
 # DART's collective calls, reductions and messages, and its data types.
 
-setup() {
-  load common
-  load dart
-}
-
-setup_file() {
-  load common
-  load dart
-  hosts_up
-}
-
-teardown_file() {
-  load common
-  load dart
-  hosts_down
-}
+load common
+load dart_hosts
 
 @test "every type by every operation, data to and from everybody, wrong calls" {
   units_on_a_node dart_collective

@@ -1,21 +1,7 @@
 # DART's groups.
 
-setup() {
-  load common
-  load dart
-}
-
-setup_file() {
-  load common
-  load dart
-  hosts_up
-}
-
-teardown_file() {
-  load common
-  load dart
-  hosts_down
-}
+load common
+load dart_hosts
 
 @test "groups: members in order, sets of them, parts of them, wrong calls" {
   units_on_a_node dart_group

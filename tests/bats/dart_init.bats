@@ -1,21 +1,7 @@
 # DART's start and end.
 
-setup() {
-  load common
-  load dart
-}
-
-setup_file() {
-  load common
-  load dart
-  hosts_up
-}
-
-teardown_file() {
-  load common
-  load dart
-  hosts_down
-}
+load common
+load dart_hosts
 
 @test "DART starts MPI itself, and starts and ends again and again" {
   units_on_a_node dart_init 8

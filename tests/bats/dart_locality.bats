@@ -1,21 +1,7 @@
 # Where units run: trees of locality domains.
 
-setup() {
-  load common
-  load dart
-}
-
-setup_file() {
-  load common
-  load dart
-  hosts_up
-}
-
-teardown_file() {
-  load common
-  load dart
-  hosts_down
-}
+load common
+load dart_hosts
 
 @test "units of a host are in its domain, each in a core" {
   units_on_a_node dart_locality

@@ -1,19 +1,7 @@
 # Locks of DART's teams.
 
-setup_file() {
-  load common
-  load dart
-  hosts_up
-}
-
-teardown_file() {
-  hosts_down
-}
-
-setup() {
-  load common
-  load dart
-}
+load common
+load dart_hosts
 
 @test "units and their threads have a lock one at a time, in order" {
   units_on_a_node dart_lock "$BATS_TEST_TMPDIR/shared"

@@ -1,19 +1,7 @@
 # DART: a unit's own memory.
 
-setup_file() {
-  load common
-  load dart
-  hosts_up
-}
-
-teardown_file() {
-  hosts_down
-}
-
-setup() {
-  load common
-  load dart
-}
+load common
+load dart_hosts
 
 @test "a unit's own memory" {
   units_on_a_node dart_memory

@@ -1,19 +1,7 @@
 # DART: many transfers at a time.
 
-setup_file() {
-  load common
-  load dart
-  hosts_up
-}
-
-teardown_file() {
-  hosts_down
-}
-
-setup() {
-  load common
-  load dart
-}
+load common
+load dart_hosts
 
 @test "thousands of transfers under way, by several threads" {
   run -0 mpi 2 "$abs_top_builddir/tests/programs/dart_pipeline"

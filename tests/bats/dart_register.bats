@@ -1,19 +1,7 @@
 # DART: registered memory.
 
-setup_file() {
-  load common
-  load dart
-  hosts_up
-}
-
-teardown_file() {
-  hosts_down
-}
-
-setup() {
-  load common
-  load dart
-}
+load common
+load dart_hosts
 
 @test "registered memory, private and of regions" {
   units_on_a_node dart_register

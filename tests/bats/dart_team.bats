@@ -1,21 +1,7 @@
 # DART's teams.
 
-setup() {
-  load common
-  load dart
-}
-
-setup_file() {
-  load common
-  load dart
-  hosts_up
-}
-
-teardown_file() {
-  load common
-  load dart
-  hosts_down
-}
+load common
+load dart_hosts
 
 @test "teams of any units, under any team, by several threads; wrong calls" {
   units_on_a_node dart_team

@@ -1,19 +1,7 @@
 # DART: put and get.
 
-setup_file() {
-  load common
-  load dart
-  hosts_up
-}
-
-teardown_file() {
-  hosts_down
-}
-
-setup() {
-  load common
-  load dart
-}
+load common
+load dart_hosts
 
 @test "put and get in all forms and shapes" {
   units_on_a_node dart_transfer

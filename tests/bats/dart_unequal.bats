@@ -1,19 +1,7 @@
 # Registrations that units of the DART front take back one by one.
 
-setup_file() {
-  load common
-  load dart
-  hosts_up
-}
-
-teardown_file() {
-  hosts_down
-}
-
-setup() {
-  load common
-  load dart
-}
+load common
+load dart_hosts
 
 @test "units take registrations back one by one" {
   units_on_a_node dart_unequal

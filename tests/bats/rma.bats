@@ -2,15 +2,7 @@
 # One-sided access: runtime/rma.h.
 
 load common
-load dart # for its hosts
-
-setup_file() {
-  hosts_up
-}
-
-teardown_file() {
-  hosts_down
-}
+load dart_hosts
 
 programs=$abs_top_builddir/tests/programs
 

@@ -3,17 +3,13 @@
  *
  * dart_register [forbidden]   the kernel lets no process copy from another
  */
-#include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <stdbool.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 
 #include "dart_forms.h"
 #include "dart_updates.h"
 #include "drasync.h"
+#include "forbid_process_vm.h"
 
 static dart_gptr_t give(dart_team_t team, void *address, size_t bytes)
 {
@@ -313,31 +309,6 @@ static void outside(void)
     assert(dart_team_memregister_aligned(DART_TEAM_ALL, 1, DART_TYPE_LONG,
                                          &value, &gptr) == DART_ERR_NOTINIT);
     assert(dart_team_memderegister(gptr) == DART_ERR_NOTINIT);
-}
-
-/* --- Where the kernel forbids ------------------------------------------------------- */
-
-#define REFUSE(nr)                                 \
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1), \
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
-
-/* For this thread and those it starts, from now on. */
-static void forbid(void)
-{
-    struct sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        REFUSE(SYS_process_vm_readv),
-        REFUSE(SYS_process_vm_writev),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = {sizeof(filter) / sizeof(filter[0]), filter};
-
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) {
-        printf("cannot forbid: %s\n", strerror(errno));
-        fflush(stdout);
-        MPI_Abort(MPI_COMM_WORLD, 77);
-    }
 }
 
 int main(int argc, char **argv)

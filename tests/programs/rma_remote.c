@@ -4,15 +4,10 @@
  *
  * rma_remote [forbidden]   the kernel does not let ranks copy from each other
  */
-#include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <pthread.h>
-#include <stddef.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "forbid_process_vm.h"
 #include "native_check.h"
 #include "runtime/rma.h"
 
@@ -279,29 +274,6 @@ static void comes_and_goes(void)
 }
 
 /* --- Where the kernel forbids ---------------------------------------------------- */
-
-#define REFUSE(nr)                                 \
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1), \
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
-
-/* For this thread, from now on. */
-static void forbid(void)
-{
-    struct sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        REFUSE(SYS_process_vm_readv),
-        REFUSE(SYS_process_vm_writev),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = {sizeof(filter) / sizeof(filter[0]), filter};
-
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) {
-        printf("cannot forbid: %s\n", strerror(errno));
-        fflush(stdout);
-        MPI_Abort(MPI_COMM_WORLD, 77);
-    }
-}
 
 /* The first to copy finds that it may not; MPI's threads go on as they were. */
 static void *first_copy(void *unused)
