@@ -15,13 +15,21 @@ extern const struct transport_events dispatch_events;
 
 /*
  * Messages that shutdown must not leave in flight: sent, and arrived with all
- * their data.  Those of shutdown itself do not count.
+ * their data.  Those of shutdown itself do not count; nor do those of ranks with
+ * ends of their own, who see to it that nothing is under way before they have
+ * quiesced.
  */
 struct dispatch_counts {
     uint64_t sent, received;
 };
 
-void dispatch_count_sent(uint32_t kind);
+/* Send to node @node, which is to say to its leader. */
+int dispatch_send(struct transport *transport, int node,
+                  const struct transport_message *message);
+
+/* The same for an answer to what came from @rank. */
+int dispatch_answer(struct transport *transport, int rank,
+                    const struct transport_message *message);
 
 /* What the transport counted, for all ranks of the node to see. */
 void dispatch_publish(const struct transport_counters *counters);

@@ -190,9 +190,7 @@ int outbox_drain(struct transport *transport)
         };
         next = out->next;
         if (!err)
-            err = transport_send(transport, out->node, &message);
-        if (!err)
-            dispatch_count_sent(out->kind);
+            err = dispatch_send(transport, out->node, &message);
         control_free(&runtime.space, out);
         atomic_fetch_sub(&box->pending, 1);
         count++;

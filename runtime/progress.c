@@ -68,7 +68,7 @@ static void poisoned(uint64_t now)
         poison_told_us = now;
         for (int i = 0; i < runtime.nodes; i++) {
             if (i != runtime.node)
-                transport_send(transport, i, &message);
+                dispatch_send(transport, i, &message);
         }
     } else if (now - poison_told_us > PROGRESS_POISONED_US) {
         runtime_die("the job does not end by itself after: %s",
@@ -193,9 +193,7 @@ bool progress_send(const struct runtime_message *m, int *err_out)
         uint64_t now = runtime_now_us();
         if (!transport->late)
             late_us = now;
-        *err_out = transport_send(transport, m->node, &message);
-        if (!*err_out)
-            dispatch_count_sent(m->kind);
+        *err_out = dispatch_send(transport, m->node, &message);
         dispatch_publish(&transport->counters);
         rest_note(now);
     }
@@ -210,6 +208,11 @@ bool progress_send(const struct runtime_message *m, int *err_out)
     if (wake)
         outbox_wake();
     return can;
+}
+
+int progress_answer(int rank, const struct transport_message *message)
+{
+    return dispatch_answer(transport, rank, message);
 }
 
 /* Be the one who helps.  False: there is another one, or nothing to help. */
@@ -302,9 +305,16 @@ int progress_start(struct boot *boot)
                              runtime.options.wire == RUNTIME_WIRE_PAGED
                                  ? TRANSPORT_PAGED
                                  : TRANSPORT_BULK,
-                             &dispatch_events, NULL, &transport);
-    if (err)
+                             &dispatch_events, NULL, false, &transport);
+    /* Then each has a connection, which rest_listen() looks for. */
+    int met = boot_barrier(boot, BOOT_LEADERS);
+    if (!err)
+        err = met;
+    if (err) {
+        transport_close(transport);
+        transport = NULL;
         return err;
+    }
     if (!boot_neighbours(boot))
         rest_listen();
     /* The program's signals are for the program's threads. */

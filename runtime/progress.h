@@ -55,6 +55,9 @@ void progress_abandon(void);
  */
 bool progress_send(const struct runtime_message *message, int *err_out);
 
+/* Send an answer to what came from @rank; only inside a handler. */
+int progress_answer(int rank, const struct transport_message *message);
+
 /*
  * Poll until the event of @waiter is here, @deadline_us has come, or nothing has
  * moved for a while.  Returns at once where this is not the leader's process, or

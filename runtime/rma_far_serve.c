@@ -3,23 +3,23 @@
 #include <string.h>
 
 #include "memory/passed.h"
+#include "runtime/progress.h"
 #include "runtime/rma_far.h"
 
-static void answer(int node, rma_ticket ticket, int err)
+static void answer(int rank, rma_ticket ticket, int err)
 {
     const struct far_answer a = {ticket, err};
-    const struct runtime_message m = {
-        .node = node,
+    const struct transport_message m = {
         .kind = FAR_DONE,
         .header = &a,
         .header_bytes = sizeof(a),
     };
 
     if (!ticket && err)
-        runtime_poison("node %d put into memory that this node does not have",
-                       node);
-    else if (ticket && runtime_send(&m))
-        runtime_poison("no memory to answer node %d", node);
+        runtime_poison("rank %d put into memory that this node does not have",
+                       rank);
+    else if (ticket && progress_answer(rank, &m))
+        runtime_poison("no memory to answer rank %d", rank);
 }
 
 /* False: the job is over. */
@@ -30,7 +30,7 @@ static bool read_head(int from, const void *header, size_t bytes,
         memcpy(head, header, sizeof(*head));
         return true;
     }
-    runtime_poison("node %d sent a transfer that is cut short", from);
+    runtime_poison("rank %d sent a transfer that is cut short", from);
     return false;
 }
 
@@ -84,7 +84,14 @@ static void put_arrived(int from, const void *header, size_t header_bytes,
 static void put_sent(int to, uint64_t context, int result)
 {
     (void)result; /* told by an answer */
-    far_op_answered(context, to, 0);
+    far_op_answered(context, runtime.node_of[to], 0);
+}
+
+/* Only a node's leader answers for it. */
+static bool answered(int from, rma_ticket ticket, int err)
+{
+    return runtime.local_of[from] == 0 &&
+           far_op_answered(ticket, runtime.node_of[from], err);
 }
 
 static void done_arrived(int from, const void *header, size_t header_bytes,
@@ -95,8 +102,8 @@ static void done_arrived(int from, const void *header, size_t header_bytes,
     (void)context;
     if (header_bytes >= sizeof(a))
         memcpy(&a, header, sizeof(a));
-    if (!far_op_answered(a.ticket, from, (int)a.err))
-        runtime_poison("node %d answered a transfer that was not made", from);
+    if (!answered(from, a.ticket, (int)a.err))
+        runtime_poison("rank %d answered a transfer that was not made", from);
 }
 
 static void get_arrived(int from, const void *header, size_t header_bytes,
@@ -105,8 +112,7 @@ static void get_arrived(int from, const void *header, size_t header_bytes,
     char small[sizeof(struct far_answer) + FAR_SMALL_BYTES];
     struct transport_piece piece = {0};
     struct far_answer a = {0};
-    struct runtime_message m = {
-        .node = from,
+    struct transport_message m = {
         .kind = FAR_DATA,
         .header = small,
         .header_bytes = sizeof(a),
@@ -130,8 +136,8 @@ static void get_arrived(int from, const void *header, size_t header_bytes,
         m.pieces = &piece;
         m.pieces_count = 1;
     }
-    if (runtime_send(&m))
-        runtime_poison("no memory to answer node %d", from);
+    if (progress_answer(from, &m))
+        runtime_poison("no memory to answer rank %d", from);
 }
 
 /* Where the data that belongs to a header goes. */
@@ -140,10 +146,10 @@ static void *data_to(int from, const void *header, size_t header_bytes,
 {
     struct far_answer a;
 
-    if (header_bytes < sizeof(a))
+    if (header_bytes < sizeof(a) || runtime.local_of[from] != 0)
         return NULL;
     memcpy(&a, header, sizeof(a));
-    return far_op_to(a.ticket, from, bytes);
+    return far_op_to(a.ticket, runtime.node_of[from], bytes);
 }
 
 static int data_place(int from, const void *header, size_t header_bytes,
@@ -158,7 +164,7 @@ static int data_place(int from, const void *header, size_t header_bytes,
     to = data_to(from, header, header_bytes, bulk_bytes);
     if (to)
         return transport_sink_add(sink, to, bulk_bytes);
-    runtime_poison("node %d sent data that nobody asked for", from);
+    runtime_poison("rank %d sent data that nobody asked for", from);
     return DRASYNC_EINVAL;
 }
 
@@ -181,12 +187,25 @@ static void data_arrived(int from, const void *header, size_t header_bytes,
 
 void far_serve_start(void)
 {
-    static const struct runtime_handler put = {put_place, put_arrived,
-                                               put_sent};
-    static const struct runtime_handler done = {.arrived = done_arrived};
-    static const struct runtime_handler get = {.arrived = get_arrived};
-    static const struct runtime_handler data = {.place = data_place,
-                                                .arrived = data_arrived};
+    static const struct runtime_handler put = {
+        .by_rank = true,
+        .place = put_place,
+        .arrived = put_arrived,
+        .sent = put_sent,
+    };
+    static const struct runtime_handler done = {
+        .by_rank = true,
+        .arrived = done_arrived,
+    };
+    static const struct runtime_handler get = {
+        .by_rank = true,
+        .arrived = get_arrived,
+    };
+    static const struct runtime_handler data = {
+        .by_rank = true,
+        .place = data_place,
+        .arrived = data_arrived,
+    };
 
     runtime_handle(FAR_PUT, &put);
     runtime_handle(FAR_DONE, &done);

@@ -89,7 +89,7 @@ static int send_struct(struct transport *transport, int to, uint32_t kind,
     struct transport_message message = {
         .kind = kind, .header = what, .header_bytes = bytes};
 
-    return transport_send(transport, to, &message);
+    return dispatch_send(transport, to, &message);
 }
 
 /* A new round, or the end, to the nodes below and to this one. */

@@ -1,7 +1,7 @@
 /*
  * boot.h - what the runtime needs of MPI at start and end, so that it does not
- * include mpi.h: who is who, a few collectives, a transport between leaders,
- * and the end of the job.
+ * include mpi.h: who is who, a few collectives, a transport between ranks, and
+ * the end of the job.
  *
  * MPI is looked up with dlsym when the first of these is called, because the
  * library is also loaded into processes that are no ranks.  Entry points are
@@ -91,10 +91,14 @@ int boot_and(struct boot *boot, enum boot_scope scope, uint64_t *words,
              int count);
 int boot_min(struct boot *boot, enum boot_scope scope, int64_t *value);
 
-/* A transport between the leaders; only they call, all of them, with the same
- * @data. */
+/*
+ * This rank's end of a transport between all ranks; the numbers of nodes there
+ * are those of ranks.  It calls alone, whenever it likes, once at a time; those
+ * that talk to each other need the same @data.  @few: it keeps memory for few
+ * messages that come at a time.  Close it before boot_close().
+ */
 int boot_transport(struct boot *boot, enum transport_data data,
-                   const struct transport_events *events, void *user,
+                   const struct transport_events *events, void *user, bool few,
                    struct transport **out);
 
 /* Free the communicators; collective over all, or not at all if @alone.  If not

@@ -209,6 +209,16 @@ static void message_whole(struct engine *engine, int from,
     transport_sink_free(&in.sink);
 }
 
+/* The message of @from whose header is not whole. */
+static struct incoming **partial_link(struct engine *engine, int from)
+{
+    struct incoming **link = &engine->partial;
+
+    while (*link && (*link)->from != from)
+        link = &(*link)->next;
+    return link;
+}
+
 static int message_begun(struct engine *engine, int from,
                          const struct packet *p)
 {
@@ -229,13 +239,14 @@ static int message_begun(struct engine *engine, int from,
     memcpy(in->header, p->bytes, p->here_bytes);
     if (in->header_got == in->header_bytes)
         return header_whole(engine, in);
-    engine->partial[from] = in;
+    in->next = engine->partial;
+    engine->partial = in;
     return 0;
 }
 
 static int message_more(struct engine *engine, int from, const struct packet *p)
 {
-    struct incoming *in = engine->partial[from];
+    struct incoming **link = partial_link(engine, from), *in = *link;
 
     if (!in || p->here_bytes > in->header_bytes - in->header_got)
         return DRASYNC_EINTERNAL;
@@ -243,7 +254,7 @@ static int message_more(struct engine *engine, int from, const struct packet *p)
     in->header_got += p->here_bytes;
     if (in->header_got < in->header_bytes)
         return 0;
-    engine->partial[from] = NULL;
+    *link = in->next;
     return header_whole(engine, in);
 }
 
@@ -274,7 +285,7 @@ static int packet_arrived(struct engine *engine, int from,
 {
     switch (p->type) {
     case PACKET_MESSAGE:
-        if (engine->partial[from])
+        if (*partial_link(engine, from))
             return DRASYNC_EINTERNAL;
         if (p->eager ||
             (p->bulk_bytes == 0 && p->here_bytes == p->header_bytes)) {
@@ -343,7 +354,7 @@ static int poll_packets(struct engine *engine)
             err = post(engine, at);
         if (err)
             return err;
-        engine->posted_first = (at + 1) % PACKETS_POSTED;
+        engine->posted_first = (at + 1) % engine->posted_count;
         moved++;
     }
     return moved;
@@ -371,14 +382,9 @@ static bool engine_still(const struct transport *transport)
 {
     const struct engine *engine = (const struct engine *)transport;
 
-    if (engine->sending_first || engine->finished_first || engine->out_count ||
-        engine->waiting_first || engine->slots_used)
-        return false;
-    for (int i = 0; i < transport->nodes; i++) {
-        if (engine->partial[i])
-            return false;
-    }
-    return true;
+    return !engine->sending_first && !engine->finished_first &&
+           !engine->out_count && !engine->waiting_first &&
+           !engine->slots_used && !engine->partial;
 }
 
 static uint64_t engine_now_us(const struct transport *transport)
@@ -392,7 +398,7 @@ static void engine_close(struct transport *transport)
 {
     struct engine *engine = engine_of(transport);
 
-    for (int i = 0; i < PACKETS_POSTED; i++) {
+    for (int i = 0; i < engine->posted_count; i++) {
         if (engine->posted_requests[i].active)
             engine->wire->ops->cancel(engine->wire,
                                       &engine->posted_requests[i]);
@@ -400,9 +406,10 @@ static void engine_close(struct transport *transport)
     }
     bulk_close(engine);
     packets_close(engine);
-    for (int i = 0; engine->partial && i < transport->nodes; i++) {
-        if (engine->partial[i])
-            bulk_free_incoming(engine->partial[i]);
+    while (engine->partial) {
+        struct incoming *in = engine->partial;
+        engine->partial = in->next;
+        bulk_free_incoming(in);
     }
     while (engine->finished_first) {
         struct finished *f = engine->finished_first;
@@ -411,7 +418,6 @@ static void engine_close(struct transport *transport)
     }
     /* A packet that is still on its way belongs to the network: let it go. */
     engine->wire->ops->close(engine->wire);
-    free(engine->partial);
     free(engine);
 }
 
@@ -445,10 +451,9 @@ int engine_open(struct wire *wire, enum transport_data data,
     engine->sending_last = &engine->sending_first;
     engine->finished_last = &engine->finished_first;
     engine->waiting_last = &engine->waiting_first;
-    engine->partial = calloc((size_t)wire->nodes, sizeof(*engine->partial));
-    if (!engine->partial)
-        err = DRASYNC_ENOMEM;
-    for (int i = 0; i < PACKETS_POSTED && !err; i++) {
+    engine->posted_count =
+        wire->few ? PACKETS_POSTED_FEW : PACKETS_POSTED;
+    for (int i = 0; i < engine->posted_count && !err; i++) {
         engine->posted[i] = malloc(PACKET_BYTES_MAX);
         err = engine->posted[i] ? post(engine, i) : DRASYNC_ENOMEM;
     }

@@ -20,7 +20,8 @@
 #include "transport/wire.h"
 
 #define PACKET_BYTES_MAX    65536 /* with its head */
-#define PACKETS_POSTED      32    /* receives that wait for packets */
+#define PACKETS_POSTED      32    /* receives that wait for packets, at most */
+#define PACKETS_POSTED_FEW  8
 #define PACKETS_A_POLL_MAX  64
 #define SEGMENT_BYTES       ((size_t)128 << 10)
 #define SEGMENT_PAGED_BYTES ((size_t)4096)
@@ -109,7 +110,7 @@ struct outgoing {
 
 /* A message that is coming in. */
 struct incoming {
-    struct incoming *next; /* of those that wait for a slot */
+    struct incoming *next; /* of those that wait for a slot, or are partial */
     int from;
     uint32_t kind;
     uint64_t id, context;
@@ -135,7 +136,7 @@ struct engine {
 
     struct packet *posted[PACKETS_POSTED];
     struct wire_request posted_requests[PACKETS_POSTED];
-    int posted_first;
+    int posted_count, posted_first;
 
     struct sending *sending_first, **sending_last;
     struct sending *late; /* not sent yet */
@@ -151,7 +152,7 @@ struct engine {
     char *spare[SEGMENTS_MAX];
     int spares;
 
-    struct incoming **partial; /* [nodes] the header is not whole */
+    struct incoming *partial; /* those whose header is not whole; few */
     struct incoming *waiting_first, **waiting_last;
     struct incoming *slots[SLOTS_MAX];
     int slots_used;

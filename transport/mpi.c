@@ -1,4 +1,8 @@
-/* The wire over MPI: two private communicators between the leaders. */
+/*
+ * The wire over MPI: between ranks, on the private communicator of all of them,
+ * which nothing else sends on but collectives.  So who opens it needs nobody
+ * else, and it costs no context of MPI's.
+ */
 #include "transport/boot.h"
 #include "transport/boot_mpi.h"
 #include "transport/mpi_table.h"
@@ -11,12 +15,18 @@
 
 struct mpi_wire {
     struct wire wire;
-    MPI_Comm comms[WIRE_CHANNELS];
+    MPI_Comm comm;
 };
 
-static MPI_Comm comm_of(struct wire *wire, enum wire_channel channel)
+static MPI_Comm comm_of(const struct wire *wire)
 {
-    return ((struct mpi_wire *)wire)->comms[channel];
+    return ((const struct mpi_wire *)wire)->comm;
+}
+
+/* Channels share the communicator. */
+static int tag_of(enum wire_channel channel, int tag)
+{
+    return tag * WIRE_CHANNELS + (int)channel;
 }
 
 static int mpi_wire_send(struct wire *wire, int to, enum wire_channel channel,
@@ -25,8 +35,8 @@ static int mpi_wire_send(struct wire *wire, int to, enum wire_channel channel,
 {
     MPI_Request handle;
 
-    if (mpi.Isend(data, (int)bytes, MPI_BYTE, to, tag, comm_of(wire, channel),
-                  &handle))
+    if (mpi.Isend(data, (int)bytes, MPI_BYTE, to, tag_of(channel, tag),
+                  comm_of(wire), &handle))
         return DRASYNC_EPEER;
     request->handle = (uint32_t)handle;
     request->active = true;
@@ -40,8 +50,8 @@ static int mpi_wire_receive(struct wire *wire, int from,
     MPI_Request handle;
 
     if (mpi.Irecv(data, (int)bytes_max, MPI_BYTE,
-                  from == WIRE_ANY ? MPI_ANY_SOURCE : from, tag,
-                  comm_of(wire, channel), &handle))
+                  from == WIRE_ANY ? MPI_ANY_SOURCE : from,
+                  tag_of(channel, tag), comm_of(wire), &handle))
         return DRASYNC_EPEER;
     request->handle = (uint32_t)handle;
     request->active = true;
@@ -93,17 +103,9 @@ static uint64_t mpi_wire_now_us(const struct wire *wire)
     return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
 }
 
-/* Freeing a communicator is collective, but does not wait for those that never
- * will: its handle goes with the process when the job is broken. */
 static void mpi_wire_close(struct wire *wire)
 {
-    struct mpi_wire *w = (struct mpi_wire *)wire;
-
-    for (int i = 0; i < WIRE_CHANNELS; i++) {
-        if (w->comms[i] != MPI_COMM_NULL && !boot_finalized())
-            mpi.Comm_free(&w->comms[i]);
-    }
-    free(w);
+    free(wire);
 }
 
 static const struct wire_ops mpi_wire_ops = {
@@ -116,7 +118,7 @@ static const struct wire_ops mpi_wire_ops = {
 };
 
 int boot_transport(struct boot *boot, enum transport_data data,
-                   const struct transport_events *events, void *user,
+                   const struct transport_events *events, void *user, bool few,
                    struct transport **out)
 {
     struct mpi_wire *w = calloc(1, sizeof(*w));
@@ -124,16 +126,9 @@ int boot_transport(struct boot *boot, enum transport_data data,
     if (!w)
         return DRASYNC_ENOMEM;
     w->wire.ops = &mpi_wire_ops;
-    for (int i = 0; i < WIRE_CHANNELS; i++)
-        w->comms[i] = MPI_COMM_NULL;
-    for (int i = 0; i < WIRE_CHANNELS; i++) {
-        if (mpi.Comm_dup(boot->leaders, &w->comms[i])) {
-            mpi_wire_close(&w->wire);
-            return DRASYNC_EPEER;
-        }
-        mpi.Comm_set_errhandler(w->comms[i], MPI_ERRORS_RETURN);
-    }
-    mpi.Comm_rank(boot->leaders, &w->wire.node);
-    mpi.Comm_size(boot->leaders, &w->wire.nodes);
+    w->wire.node = boot->rank;
+    w->wire.nodes = boot->ranks;
+    w->wire.few = few;
+    w->comm = boot->all;
     return engine_open(&w->wire, data, events, user, out);
 }

@@ -1,5 +1,6 @@
 /*
- * transport.h - messages between nodes: send, poll, now.
+ * transport.h - messages between nodes: send, poll, now.  Over MPI every rank
+ * may have an end of its own: "node" then means that, and is the rank's number.
  *
  * A message is a kind, a header (copied) and bulk data (a list of pieces of
  * memory, not copied).  Between two nodes headers arrive in the order they were

@@ -50,6 +50,7 @@ struct wire_ops {
 struct wire {
     const struct wire_ops *ops;
     int node, nodes;
+    bool few; /* not many packets will come at a time */
 };
 
 /* A transport over @wire, which it owns from then on. */
