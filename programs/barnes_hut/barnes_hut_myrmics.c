@@ -119,12 +119,12 @@ static const struct body **gather(struct simulation *sim)
 
 static void rebalance(struct simulation *sim)
 {
-    const struct body **all = gather(sim), **mine;
+    const struct body **all = gather(sim);
     rid_t old = sim->region;
     size_t count;
 
-    mine = bodies_bisect(all, sim->total, sim->worker, sim->workers, &count);
-    keep_bodies(sim, mine, count);
+    bodies_share(all, sim->total, sim->worker, sim->workers, &count);
+    keep_bodies(sim, all, count);
     free(all);
     sys_barrier();
     sys_rfree(old);

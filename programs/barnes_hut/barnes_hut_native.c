@@ -170,16 +170,16 @@ static const struct body **gather(struct simulation *sim)
 
 static void rebalance(struct simulation *sim)
 {
-    const struct body **all, **mine;
+    const struct body **all;
     struct body *bodies;
     size_t count, i;
 
     show_all(sim);
     all = gather(sim);
-    mine = bodies_bisect(all, sim->total, sim->worker, sim->workers, &count);
+    bodies_share(all, sim->total, sim->worker, sim->workers, &count);
     bodies = report_malloc(count * sizeof *bodies);
     for (i = 0; i < count; i++)
-        bodies[i] = *mine[i];
+        bodies[i] = *all[i];
     look_away(sim);
     keep_bodies(sim, bodies, count);
     free(all);

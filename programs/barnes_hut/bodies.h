@@ -48,14 +48,14 @@ const struct body **bodies_by_id(const struct share *shares, int workers,
                                  size_t *count_out);
 
 /*
- * Orthogonal recursive bisection: the bodies that fall to @worker when space is
- * cut, across its longest side each time, so that the workers' shares of the
- * last step's work are as equal as can be.  @all, from bodies_by_id(), is
- * reordered; the chosen ones, in order of their numbers, are the
- * return value's first *count_out, which point into @all.
+ * The bodies that fall to @worker when all are put in a row, cell by cell of the
+ * grid (cell.h), each followed by its neighbours, and the row is cut so that the
+ * workers' shares of the last step's work are as equal as can be.  @all, from
+ * bodies_by_id(), is changed; the chosen ones, in order of their numbers, are its
+ * first *count_out.  (share.c)
  */
-const struct body **bodies_bisect(const struct body **all, size_t count,
-                                  int worker, int workers, size_t *count_out);
+void bodies_share(const struct body **all, size_t count, int worker,
+                  int workers, size_t *count_out);
 
 /* Velocities on by @dt times the accelerations; positions by @dt times the
  * velocities. */

@@ -3,8 +3,10 @@
 noinst_LTLIBRARIES += programs/barnes_hut/libbarnes_hut.la
 programs_barnes_hut_libbarnes_hut_la_SOURCES = \
 	programs/barnes_hut/bodies.c programs/barnes_hut/bodies.h \
+	programs/barnes_hut/cell.c programs/barnes_hut/cell.h \
 	programs/barnes_hut/forces.c programs/barnes_hut/forces.h \
 	programs/barnes_hut/program.c programs/barnes_hut/program.h \
+	programs/barnes_hut/share.c \
 	programs/barnes_hut/tree.c programs/barnes_hut/tree.h
 # No contraction: the same bits from every compiler and for every target.
 programs_barnes_hut_libbarnes_hut_la_CFLAGS = $(AM_CFLAGS) -ffp-contract=off

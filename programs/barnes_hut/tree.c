@@ -5,16 +5,12 @@
 #include <string.h>
 
 #include "../common/report.h"
+#include "cell.h"
 
 struct builder {
     struct node_source *source;
     double theta;
     const struct body **spare; /* as long as the list of bodies */
-};
-
-struct cell {
-    double center[3];
-    double half; /* of its side */
 };
 
 static struct node *new_node(struct node_source *source)
@@ -25,43 +21,6 @@ static struct node *new_node(struct node_source *source)
     }
     /* From the front, so that neighbours in the tree are so in memory. */
     return source->batch[TREE_BATCH - source->left--];
-}
-
-static unsigned octant_of(const struct cell *cell, const struct body *body)
-{
-    return (body->position[0] >= cell->center[0] ? 1u : 0u) |
-           (body->position[1] >= cell->center[1] ? 2u : 0u) |
-           (body->position[2] >= cell->center[2] ? 4u : 0u);
-}
-
-static struct cell part_of(const struct cell *cell, unsigned octant)
-{
-    struct cell part = {{0, 0, 0}, cell->half / 2};
-    unsigned k;
-
-    for (k = 0; k < 3; k++)
-        part.center[k] =
-            cell->center[k] + (octant >> k & 1 ? part.half : -part.half);
-    return part;
-}
-
-/* Order the list by octant, otherwise as it was. */
-static void sort_octants(struct builder *builder, const struct cell *cell,
-                         const struct body **list, size_t count,
-                         size_t starts[9])
-{
-    size_t place[8] = {0}, i;
-    unsigned octant;
-
-    for (i = 0; i < count; i++)
-        place[octant_of(cell, list[i])]++;
-    for (starts[0] = 0, octant = 0; octant < 8; octant++) {
-        starts[octant + 1] = starts[octant] + place[octant];
-        place[octant] = starts[octant];
-    }
-    for (i = 0; i < count; i++)
-        builder->spare[place[octant_of(cell, list[i])]++] = list[i];
-    memcpy(list, builder->spare, count * sizeof *list);
 }
 
 static int all_in_one_place(const struct body **list, size_t count)
@@ -128,55 +87,31 @@ static struct node *build(struct builder *builder, struct cell cell,
         return next;
     }
     for (;;) {
-        struct cell part;
-
-        octant = octant_of(&cell, list[0]);
-        for (i = 1; i < count && octant_of(&cell, list[i]) == octant; i++)
+        octant = cell_octant(&cell, list[0]);
+        for (i = 1; i < count && cell_octant(&cell, list[i]) == octant; i++)
             ;
         if (i < count)
             break;
-        part = part_of(&cell, octant);
         /* Bodies closer than numbers can tell: they share this cell. */
-        if (part.half < 1e-300 ||
-            memcmp(part.center, cell.center, sizeof part.center) == 0) {
+        if (cell_is_point(&cell)) {
             for (i = count; i > 0; i--)
                 next = leaf(builder, list[i - 1], next);
             return next;
         }
-        cell = part;
+        cell = cell_part(&cell, octant);
     }
-    sort_octants(builder, &cell, list, count, starts);
+    cell_sort(&cell, list, count, builder->spare, starts);
     node = new_node(builder->source);
     node->next = next;
     for (octant = 8; octant-- > 0;) {
         if (starts[octant] < starts[octant + 1])
-            next = build(builder, part_of(&cell, octant), list + starts[octant],
-                         starts[octant + 1] - starts[octant], next);
+            next =
+                build(builder, cell_part(&cell, octant), list + starts[octant],
+                      starts[octant + 1] - starts[octant], next);
     }
     node->more = next;
     sum_up(node, &cell, builder->theta);
     return node;
-}
-
-/* A cube around all bodies. */
-static struct cell cube_around(const struct body *bodies, size_t count)
-{
-    struct cell cell = {{0, 0, 0}, 0};
-    double low, high;
-    size_t i;
-    int k;
-
-    for (k = 0; k < 3; k++) {
-        low = high = bodies[0].position[k];
-        for (i = 1; i < count; i++) {
-            low = fmin(low, bodies[i].position[k]);
-            high = fmax(high, bodies[i].position[k]);
-        }
-        cell.center[k] = low + (high - low) / 2;
-        cell.half = fmax(cell.half, (high - low) / 2);
-    }
-    cell.half *= 1.0000001;
-    return cell;
 }
 
 struct node *tree_build(struct node_source *source, const struct body *bodies,
@@ -193,7 +128,7 @@ struct node *tree_build(struct node_source *source, const struct body *bodies,
     builder.spare = report_malloc(count * sizeof *builder.spare);
     for (i = 0; i < count; i++)
         list[i] = &bodies[i];
-    root = build(&builder, cube_around(bodies, count), list, count, NULL);
+    root = build(&builder, cell_around(list, count), list, count, NULL);
     free(builder.spare);
     free(list);
     return root;

@@ -8,7 +8,7 @@
 #include "programs/barnes_hut/tree.h"
 #include "programs/common/report.h"
 
-/* The numerical code of Barnes-Hut: trees, forces, bisection. */
+/* The numerical code of Barnes-Hut: trees, forces, shares. */
 
 #define COUNT 2000
 
@@ -117,7 +117,7 @@ static void test_coinciding(void)
        "one body, and none");
 }
 
-static void test_bisection(struct body *bodies)
+static void test_shares(struct body *bodies)
 {
     static int owner[COUNT];
     struct share share = {bodies, COUNT};
@@ -127,22 +127,22 @@ static void test_bisection(struct body *bodies)
     for (workers = 1; workers <= 9; workers++) {
         memset(owner, 0xff, sizeof owner);
         for (w = 0; w < workers; w++) {
-            const struct body **all = bodies_by_id(&share, 1, &count), **mine;
+            const struct body **all = bodies_by_id(&share, 1, &count);
             uint64_t work = 0, total = 0;
 
-            mine = bodies_bisect(all, count, w, workers, &mine_count);
+            bodies_share(all, count, w, workers, &mine_count);
             for (i = 0; i < mine_count; i++) {
-                if (owner[mine[i]->id] != -1)
+                if (owner[all[i]->id] != -1)
                     once = 0;
-                if (i && mine[i]->id <= mine[i - 1]->id)
+                if (i && all[i]->id <= all[i - 1]->id)
                     ordered = 0;
-                owner[mine[i]->id] = w;
-                work += mine[i]->work;
+                owner[all[i]->id] = w;
+                work += all[i]->work;
             }
             for (i = 0; i < COUNT; i++)
                 total += bodies[i].work;
             if (fabs((double)work - (double)total / workers) >
-                0.02 * (double)total)
+                0.002 * (double)total)
                 balanced = 0;
             free(all);
         }
@@ -153,6 +153,70 @@ static void test_bisection(struct body *bodies)
     ok(once, "each body falls to one worker");
     ok(ordered, "a worker's bodies are in order");
     ok(balanced, "the work is shared evenly");
+}
+
+/* Interactions of all bodies with the trees of @workers' shares. */
+static uint64_t work_with(struct body *bodies, int workers)
+{
+    static struct body copies[COUNT];
+    const struct gravity gravity = {1, 0.01};
+    struct share share = {bodies, COUNT};
+    const struct node *trees[9];
+    struct pull *pulls = malloc(COUNT * sizeof *pulls);
+    size_t all_count, count, done = 0, i;
+    uint64_t work = 0;
+    int w;
+
+    arena_used = 0;
+    for (w = 0; w < workers; w++) {
+        const struct body **all = bodies_by_id(&share, 1, &all_count);
+
+        bodies_share(all, all_count, w, workers, &count);
+        for (i = 0; i < count; i++)
+            copies[done + i] = *all[i];
+        trees[w] = make_tree(copies + done, count, 0.5, 0);
+        done += count;
+        free(all);
+    }
+    forces_from_trees(trees, workers, &gravity, bodies, COUNT, pulls);
+    for (i = 0; i < COUNT; i++)
+        work += pulls[i].work;
+    free(pulls);
+    return work;
+}
+
+static void test_trees_of_shares(struct body *bodies)
+{
+    uint64_t one = work_with(bodies, 1);
+
+    ok(work_with(bodies, 2) < one + one / 50 &&
+           work_with(bodies, 9) < one + one / 10,
+       "the trees of shares are looked at hardly more often than one tree");
+}
+
+static void test_no_bodies(void)
+{
+    const struct body *none[1] = {NULL};
+    size_t count = 1;
+
+    bodies_share(none, 0, 1, 3, &count);
+    ok(count == 0, "no bodies have no shares");
+}
+
+static void test_workers_without(struct body *bodies)
+{
+    struct share share = {bodies, 3};
+    size_t count, all_count, sum = 0;
+    int w;
+
+    for (w = 0; w < 9; w++) {
+        const struct body **all = bodies_by_id(&share, 1, &all_count);
+
+        bodies_share(all, all_count, w, 9, &count);
+        sum += count;
+        free(all);
+    }
+    ok(sum == 3, "of few bodies some workers get none");
 }
 
 static void test_missing(struct body *bodies)
@@ -186,12 +250,15 @@ int main(void)
 {
     static struct body bodies[COUNT];
 
-    printf("1..12\n");
+    printf("1..15\n");
     bodies_plummer(COUNT, 7, bodies);
     test_plummer(bodies);
     test_forces(bodies);
     test_coinciding();
-    test_bisection(bodies);
+    test_shares(bodies);
+    test_trees_of_shares(bodies);
+    test_no_bodies();
+    test_workers_without(bodies);
     test_missing(bodies);
-    return failures != 0 || tests != 12;
+    return failures != 0 || tests != 15;
 }
