@@ -109,19 +109,24 @@ int drasync_iacquire(drasync_region_t region, enum drasync_mode mode,
     return err;
 }
 
+/* It has had its result. */
+static void request_end(drasync_request_t *request)
+{
+    native_request_free(*request);
+    *request = NULL;
+}
+
 int drasync_test(drasync_request_t *request, int *done_out)
 {
     int err = runtime_enter();
 
-    if (err)
-        return err;
     if (!request || !*request || !done_out)
-        return DRASYNC_EINVAL;
-    err = native_test(*request, done_out);
-    if (*done_out) {
-        native_request_free(*request);
-        *request = NULL;
-    }
+        return err ? err : DRASYNC_EINVAL;
+    *done_out = 1;
+    if (!err)
+        err = native_test(*request, done_out);
+    if (*done_out)
+        request_end(request);
     return err;
 }
 
@@ -129,15 +134,12 @@ int drasync_wait(drasync_request_t *request, uint64_t timeout_us)
 {
     int err = runtime_enter();
 
-    if (err)
-        return err;
     if (!request || !*request)
-        return DRASYNC_EINVAL;
-    err = native_wait(*request, timeout_us);
-    if (err != DRASYNC_EAGAIN) {
-        native_request_free(*request);
-        *request = NULL;
-    }
+        return err ? err : DRASYNC_EINVAL;
+    if (!err)
+        err = native_wait(*request, timeout_us);
+    if (err != DRASYNC_EAGAIN)
+        request_end(request);
     return err;
 }
 
@@ -145,13 +147,11 @@ int drasync_cancel(drasync_request_t *request)
 {
     int err = runtime_enter();
 
-    if (err)
-        return err;
     if (!request || !*request)
-        return DRASYNC_EINVAL;
-    err = native_cancel(*request);
-    native_request_free(*request);
-    *request = NULL;
+        return err ? err : DRASYNC_EINVAL;
+    if (!err)
+        err = native_cancel(*request);
+    request_end(request);
     return err;
 }
 

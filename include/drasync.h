@@ -25,9 +25,9 @@
  *
  * Unless said otherwise a call is thread-safe, not collective, and on error has
  * changed nothing.  Any call may return DRASYNC_ENOTREADY (MPI is finalized, or
- * this is a child of fork), DRASYNC_EPEER (a rank of the job died) or
- * DRASYNC_EINTERNAL.  After Symeonidou, Pratikakis, Nikolopoulos, Bilas:
- * DRASync, IJHPCA 2014, sec. 2.
+ * this is a child of fork), DRASYNC_EPEER (a rank of the job died; who asks in
+ * vain again and again is told, too) or DRASYNC_EINTERNAL.  After Symeonidou,
+ * Pratikakis, Nikolopoulos, Bilas: DRASync, IJHPCA 2014, sec. 2.
  */
 #ifndef DRASYNC_H
 #define DRASYNC_H
@@ -179,7 +179,8 @@ int drasync_iacquire(drasync_region_t region, enum drasync_mode mode,
 
 /*
  * Is it done?  *done_out becomes 1 and *request NULL if so, and the result is
- * that of drasync_acquire(); otherwise *done_out is 0 and the result 0.
+ * that of drasync_acquire(), or the error that ends all requests; otherwise
+ * *done_out is 0 and the result 0.
  */
 int drasync_test(drasync_request_t *request, int *done_out);
 

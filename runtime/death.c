@@ -164,3 +164,10 @@ int death_check(uint64_t since_us)
         return DRASYNC_EPEER;
     return look_for_exited(since_us, now);
 }
+
+int death_refused(int err)
+{
+    int dead = death_check(runtime_now_us());
+
+    return dead ? dead : err;
+}

@@ -24,6 +24,12 @@ void death_stop(void);
  */
 int death_check(uint64_t since_us);
 
+/*
+ * The same for somebody who does not wait, but may ask again and again: @err is
+ * why he does not have it, and what he gets unless the job is poisoned.
+ */
+int death_refused(int err);
+
 /* Look now, at all ranks of this host. */
 int death_look(void);
 

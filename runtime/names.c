@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "memory/control.h"
+#include "runtime/death.h"
 #include "runtime/names_table.h"
 #include "runtime/shared.h"
 #include "runtime/wait.h"
@@ -310,7 +311,7 @@ int names_lookup(const char *name, uint64_t timeout_us, uint64_t *address_out)
             *address_out = s->address;
     }
     slot_give(r.slot);
-    return err;
+    return err != DRASYNC_EAGAIN ? err : death_refused(err);
 }
 
 int names_withdraw(const struct names_region *regions, size_t count)

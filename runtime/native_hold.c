@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "memory/limit.h"
+#include "runtime/death.h"
 #include "runtime/native_state.h"
 #include "runtime/native_window.h"
 
@@ -236,27 +237,34 @@ static int wait_until(struct native_wait *wait, uint64_t deadline,
     return runtime_wait_remote(&wait->waiter, deadline, result_out);
 }
 
-int native_acquire(drasync_region_t region, enum drasync_mode mode,
-                   uint64_t timeout_us)
+/* By a step; @deadline 0: do not wait for others. */
+static int acquire(uint64_t address, enum drasync_mode mode, uint64_t deadline)
 {
-    struct drasync_request q = {.address = address_of(region)};
-    uint64_t deadline = timeout_us ? wait_deadline_us(timeout_us) : 0;
-    int result, err = native_fast_take(q.address, mode, deadline);
+    struct drasync_request q = {.address = address};
+    int result, err = start(&q, mode, deadline == 0);
 
-    if (err != NATIVE_FAST_NOT)
-        return err;
-    if (!native_address_valid(region))
-        return DRASYNC_ENOREGION;
-    err = start(&q, mode, timeout_us == 0);
     if (err != PROTO_WAIT)
         return err;
     /* "Do not wait" is the owner's matter; his answer is waited for. */
-    err = wait_until(q.wait, timeout_us ? deadline : WAIT_FOREVER, &result);
+    err = wait_until(q.wait, deadline ? deadline : WAIT_FOREVER, &result);
     if (!err)
         return granted(&q, result);
     if (err == DRASYNC_EAGAIN && ended_after_all(&q))
         return granted(&q, q.wait->waiter.result);
     return err;
+}
+
+int native_acquire(drasync_region_t region, enum drasync_mode mode,
+                   uint64_t timeout_us)
+{
+    uint64_t deadline = timeout_us ? wait_deadline_us(timeout_us) : 0;
+    int err = native_fast_take(address_of(region), mode, deadline);
+
+    if (err == NATIVE_FAST_NOT)
+        err = native_address_valid(region)
+                  ? acquire(address_of(region), mode, deadline)
+                  : DRASYNC_ENOREGION;
+    return err != DRASYNC_EAGAIN ? err : death_refused(err);
 }
 
 int native_iacquire(drasync_region_t region, enum drasync_mode mode,
@@ -287,8 +295,10 @@ int native_test(drasync_request_t request, int *done_out)
         return request->result;
     if (waiter_done(&request->wait->waiter))
         return granted(request, request->wait->waiter.result);
-    *done_out = 0;
-    return 0;
+    int err = death_refused(0);
+
+    *done_out = err != 0;
+    return err;
 }
 
 int native_wait(drasync_request_t request, uint64_t timeout_us)

@@ -1,6 +1,7 @@
 /* Making and deleting regions. */
 #include "memory/control.h"
 #include "memory/limit.h"
+#include "runtime/death.h"
 #include "runtime/native_state.h"
 #include "runtime/native_stock.h"
 
@@ -163,7 +164,7 @@ static int delete_one(drasync_region_t region)
     }
     if (wait)
         native_wait_give(wait);
-    return err;
+    return err != DRASYNC_EBUSY ? err : death_refused(err);
 }
 
 int native_delete(drasync_region_t region)

@@ -1,5 +1,6 @@
 #include "runtime/queue_lock.h"
 
+#include "runtime/death.h"
 #include "runtime/queue_lock_queue.h"
 #include "runtime/shared.h"
 
@@ -157,14 +158,14 @@ int queue_lock_try(struct queue_lock *lock)
     if (is_mine(lock))
         return DRASYNC_EINVAL;
     err = turn_try(lock);
-    if (err)
-        return err;
-    err = try_home(lock);
-    if (!err)
-        set_owner(lock, (uintptr_t)&self);
-    if (err != DRASYNC_EPEER)
-        turn_tried(lock, !err);
-    return err;
+    if (!err) {
+        err = try_home(lock);
+        if (!err)
+            set_owner(lock, (uintptr_t)&self);
+        if (err != DRASYNC_EPEER)
+            turn_tried(lock, !err);
+    }
+    return err != DRASYNC_EAGAIN ? err : death_refused(err);
 }
 
 /* Nobody is known to come next.  1: nobody does; 0: look again; or an error. */

@@ -79,7 +79,7 @@ static int sleep_and_check(_Atomic uint32_t *word, uint32_t value,
     uint64_t now = runtime_now_us();
 
     if (deadline_us != WAIT_FOREVER && now >= deadline_us)
-        return DRASYNC_EAGAIN;
+        return death_refused(DRASYNC_EAGAIN);
     uint64_t until = now + WAIT_CHECK_US;
     if (until > deadline_us)
         until = deadline_us;

@@ -50,10 +50,10 @@ load dart_hosts
 # As with native regions: the launcher's own children stay until all are gone.
 # The first unit that gives up may end the other before it does.
 unit_dies() {
-  over=$BATS_TEST_TMPDIR/over
+  over=$BATS_TEST_TMPDIR/$1
   mkdir "$over"
   DRASYNC_TEST_SECONDS=60 run mpi 3 sh -c "
-    '$abs_top_builddir/tests/programs/dart_lock_teams' '$over.shared' killed
+    '$abs_top_builddir/tests/programs/dart_lock_teams' '$over.shared' $1
     : >'$over'/\$PMI_RANK
     while [ \$(ls '$over' | wc -l) -lt 3 ]; do sleep 0.1; done"
   refute [ "$status" -eq 124 ]
@@ -62,11 +62,13 @@ unit_dies() {
   assert_line 999
 }
 
-@test "a unit killed with a lock ends the others' waiting for it" {
-  unit_dies
+@test "a unit killed with a lock ends the others' waiting for it, and trying" {
+  unit_dies killed
+  unit_dies tried
 }
 
 @test "a unit killed with a lock, where each is a node" {
   export DRASYNC_NODE=rank
-  unit_dies
+  unit_dies killed
+  unit_dies tried
 }

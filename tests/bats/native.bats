@@ -182,6 +182,23 @@ programs=$abs_top_builddir/tests/programs
   done
 }
 
+@test "who asks a dead rank for its hold again and again is told" {
+  for node in shared rank; do
+    for way in try handed read below timed test wait delete lookup; do
+      over=$BATS_TEST_TMPDIR/$node.$way
+      mkdir "$over"
+      DRASYNC_NODE=$node DRASYNC_TEST_SECONDS=60 run mpi 3 sh -c "
+        '$programs/native_refused' $way
+        : >'$over'/\$PMI_RANK
+        while [ \$(ls '$over' | wc -l) -lt 3 ]; do sleep 0.1; done"
+      refute [ "$status" -eq 124 ]
+      assert_output --regexp "drasync: rank [01] \(.*\): rank 2 \(.*\) died"
+      assert_line --regexp "rank [01]: DRASYNC_EPEER"
+      refute_line --regexp "rank [01]: DRASYNC_E[^P]"
+    done
+  done
+}
+
 @test "regions come and go while others ask for them" {
   for ranks in 1 2 4; do
     run -0 mpi $ranks "$programs/native_stock"

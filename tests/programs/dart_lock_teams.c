@@ -1,8 +1,8 @@
 /*
- * dart_lock_teams FILE [many|killed]: locks of teams that are not all units, what becomes
- * of them when the team ends, and where they are; `many`: 10,000 at a time;
- * `killed`: the last unit dies with a lock, and others write what they get to FILE
- * with their number.
+ * dart_lock_teams FILE [many|killed|tried]: locks of teams that are not all
+ * units, what becomes of them when the team ends, and where they are; `many`:
+ * 10,000 at a time; `killed`, `tried`: the last unit dies with a lock, and others,
+ * who wait or try, write what they get to FILE with their number.
  *
  * What they guard lies in FILE, which all units map.  MPI's reductions are
  * counted: what a lock costs must not grow with the number of locks.
@@ -332,7 +332,18 @@ static void many(void)
 
 /* --- The end of a unit ---------------------------------------------------------------- */
 
-static int killed(const char *path)
+static dart_ret_t try_for_ever(dart_lock_t lock)
+{
+    dart_ret_t ret;
+    int32_t had;
+
+    do
+        ret = dart_lock_try_acquire(lock, &had);
+    while (ret == DART_OK && !had);
+    return ret;
+}
+
+static int killed(const char *path, bool tried)
 {
     _Atomic uint64_t *here = (_Atomic uint64_t *)counter;
     dart_lock_t lock = lock_new(DART_TEAM_ALL);
@@ -348,7 +359,7 @@ static int killed(const char *path)
         sched_yield();
     if (me == units - 1)
         raise(SIGKILL);
-    ret = dart_lock_acquire(lock);
+    ret = tried ? try_for_ever(lock) : dart_lock_acquire(lock);
     snprintf(mine, sizeof(mine), "%s.%d", path, me);
     f = fopen(mine, "w");
     assert(f && fprintf(f, "%d\n", (int)ret) > 0 && !fclose(f));
@@ -383,7 +394,9 @@ int main(int argc, char **argv)
     if (argc > 2 && !strcmp(argv[2], "many")) {
         many();
     } else if (argc > 2 && !strcmp(argv[2], "killed")) {
-        return killed(argv[1]);
+        return killed(argv[1], false);
+    } else if (argc > 2 && !strcmp(argv[2], "tried")) {
+        return killed(argv[1], true);
     } else {
         for (unsigned bits = 1; bits < 1u << units; bits++)
             halves(bits);
