@@ -317,6 +317,7 @@ int progress_start(struct boot *boot)
     }
     if (!boot_neighbours(boot))
         rest_listen();
+    atomic_store(&runtime.shared->on_sockets, progress_on_sockets());
     /* The program's signals are for the program's threads. */
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);

@@ -101,10 +101,15 @@ static int rma_start(void)
         .data = space->base,
         .data_bytes = space->layout.data_bytes,
     };
+    rma_far_start();
     err = rma_wire_start();
-    if (!err)
-        err = rma_far_start();
     return err ? err : rma_data_start();
+}
+
+static void rma_quiesce(void)
+{
+    rma_far_quiesce();
+    rma_agent_leave();
 }
 
 static void rma_stop(void)
@@ -119,6 +124,6 @@ const struct runtime_module rma_module = {
     .name = "rma",
     .start_leader = rma_start_leader,
     .start = rma_start,
-    .quiesce = rma_agent_leave,
+    .quiesce = rma_quiesce,
     .stop = rma_stop,
 };

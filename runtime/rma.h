@@ -39,6 +39,7 @@
 #define rma_write_pieces    drasync_rma_write_pieces
 #define rma_awake           drasync_rma_awake
 #define rma_far_used        drasync_rma_far_used
+#define rma_far_open        drasync_rma_far_open
 #define rma_far_put         drasync_rma_far_put
 #define rma_far_get         drasync_rma_far_get
 #define rma_far_wait        drasync_rma_far_wait
@@ -173,17 +174,25 @@ int rma_write_pieces(int rank, const struct rma_piece *pieces, size_t count,
 
 /*
  * To and from another node's data file by messages, which need one look of that
- * node into MPI where MPI's own one-sided operations need several.  For whom?
- * The node's leader, where MPI runs over sockets, unless DRASYNC_RMA says
- * otherwise.
+ * node into MPI where MPI's own one-sided operations need several.  When?  Where
+ * MPI runs over sockets, unless DRASYNC_RMA says otherwise.
+ *
+ * Every rank sends them itself, and the other node's leader answers it.  Answers
+ * are taken while a thread of this rank waits for one or asks for one below; on
+ * a leader also at any other time.
  */
 bool rma_far_used(void);
+
+/* What the calls below need in this process; once, or more often, by one thread
+ * at a time.  DRASYNC_ENOMEM, DRASYNC_EPEER. */
+int rma_far_open(void);
 
 /*
  * Begin one; the program's buffer stays as it is until it is done.  *ticket_out
  * (never 0) is for the calls below; NULL: a flush tells.  Done means there, for a
  * put; puts of up to RMA_FAR_COPIED_BYTES may have their buffer back at once, and
- * without a ticket they may wait to go with what comes next, some milliseconds.
+ * without a ticket they may wait to go with what comes next: some milliseconds,
+ * and where this rank leads no node, until it next waits or asks for something.
  * Waits only if very much is under way.
  *   DRASYNC_ENOMEM, DRASYNC_EPEER, DRASYNC_ELIMIT
  */

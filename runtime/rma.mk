@@ -1,7 +1,8 @@
 # One-sided access, for fronts in other libraries.
 libdrasync_runtime_la_SOURCES += runtime/rma.c runtime/rma.h \
 	runtime/rma_agent.c runtime/rma_apply.c runtime/rma_data.c \
-	runtime/rma_far.c runtime/rma_far.h runtime/rma_far_ops.c \
+	runtime/rma_far.c runtime/rma_far.h runtime/rma_far_end.c \
+	runtime/rma_far_ops.c \
 	runtime/rma_far_serve.c \
 	runtime/rma_ranges.c runtime/rma_state.h runtime/rma_wire.c
 

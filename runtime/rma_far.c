@@ -5,10 +5,11 @@
 
 #include "runtime/progress.h"
 #include "runtime/rma_state.h"
+#include "runtime/shared.h"
 
 bool rma_far_used(void)
 {
-    if (!runtime.leader || runtime.nodes == 1)
+    if (runtime.nodes == 1)
         return false;
     switch (runtime.options.rma) {
     case RUNTIME_RMA_MESSAGES:
@@ -16,8 +17,15 @@ bool rma_far_used(void)
     case RUNTIME_RMA_MPI:
         return false;
     default:
-        return progress_on_sockets();
+        return atomic_load(&runtime.shared->on_sockets);
     }
+}
+
+int rma_far_open(void)
+{
+    int err = far_ops_start();
+
+    return err ? err : far_end_open();
 }
 
 /* No more than is good is under way to @node. */
@@ -29,7 +37,7 @@ static int make_room(int node)
 static int send_or_undo(const struct runtime_message *message,
                         rma_ticket ticket)
 {
-    int err = runtime_send(message);
+    int err = far_send(message);
 
     if (err && ticket)
         far_op_undo(message->node, ticket);
@@ -140,16 +148,20 @@ bool rma_help(bool (*over)(void *arg), void *arg)
     return progress_help_until(over, arg);
 }
 
-int rma_far_start(void)
+void rma_far_start(void)
 {
-    int err = far_ops_start();
+    far_serve_start();
+}
 
-    if (!err)
-        far_serve_start();
-    return err;
+/* Others' messages are not counted in shutdown: see runtime/dispatch.h. */
+void rma_far_quiesce(void)
+{
+    if (!runtime.leader)
+        far_ops_finish();
 }
 
 void rma_far_stop(void)
 {
+    far_end_close();
     far_ops_stop();
 }

@@ -17,6 +17,7 @@
 
 #include "runtime/rma.h"
 #include "runtime/runtime.h"
+#include "runtime/wait.h"
 
 enum far_kind { FAR_PUT = RUNTIME_KIND_RMA_FAR, FAR_DONE, FAR_GET, FAR_DATA };
 
@@ -35,6 +36,22 @@ struct far_answer {
     uint64_t ticket;
     int64_t err;
 };
+
+/* --- This process's end of the transport (rma_far_end.c) ------------------------ */
+
+/*
+ * A leader's is the node's.  Another rank has one of its own, without a thread:
+ * its threads poll while they wait, one at a time.
+ */
+int far_end_open(void);
+void far_end_close(void);
+
+/* runtime_send(), by this process. */
+int far_send(const struct runtime_message *message);
+
+/* Wait for what an answer brings: 0 or DRASYNC_EPEER; or see what has come. */
+int far_wait(struct waiter *waiter);
+void far_glance(void);
 
 /* --- What is under way (rma_far_ops.c) ------------------------------------------ */
 
@@ -69,7 +86,14 @@ rma_ticket far_last(int node);
 int far_ops_start(void);
 void far_ops_stop(void);
 
+/* All of this process's is answered.  DRASYNC_EPEER. */
+int far_ops_finish(void);
+
 /* rma_far_serve.c; in a module's start. */
 void far_serve_start(void);
+
+/* What it makes of answers, and of what was put. */
+extern const struct runtime_handler far_put_handler, far_done_handler,
+    far_data_handler;
 
 #endif /* DRASYNC_RUNTIME_RMA_FAR_H */

@@ -2,9 +2,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "runtime/progress.h"
 #include "runtime/rma_far.h"
-#include "runtime/wait.h"
 
 /* After so many small puts, or bytes of them, an answer is asked for; and when
  * so much waits for answers from a node, the next one waits too. */
@@ -241,14 +239,14 @@ rma_ticket far_last(int node)
 static int wait_for(rma_ticket ticket, int node)
 {
     struct far_waiting w = {.ticket = ticket, .node = node};
-    int result, err = 0;
+    int err = 0;
 
     pthread_mutex_lock(&lock);
     if (!is_over(&w)) {
         w.next = waitings;
         waitings = &w;
         pthread_mutex_unlock(&lock);
-        err = runtime_wait_remote(&w.waiter, WAIT_FOREVER, &result);
+        err = far_wait(&w.waiter);
         pthread_mutex_lock(&lock);
         for (struct far_waiting **at = &waitings; *at; at = &(*at)->next) {
             if (*at == &w) {
@@ -274,7 +272,7 @@ bool rma_far_test(rma_ticket ticket)
 {
     bool over;
 
-    progress_glance();
+    far_glance();
     pthread_mutex_lock(&lock);
     over = !op_find(ticket);
     pthread_mutex_unlock(&lock);
@@ -290,8 +288,20 @@ int rma_far_flush_end(int node)
 
 int far_ops_start(void)
 {
-    nodes = calloc((size_t)runtime.nodes, sizeof(*nodes));
+    if (!nodes)
+        nodes = calloc((size_t)runtime.nodes, sizeof(*nodes));
     return nodes ? 0 : DRASYNC_ENOMEM;
+}
+
+int far_ops_finish(void)
+{
+    int err = 0;
+
+    for (int node = 0; nodes && node < runtime.nodes && !err; node++)
+        err = rma_far_flush_begin(node);
+    for (int node = 0; nodes && node < runtime.nodes && !err; node++)
+        err = rma_far_flush_end(node);
+    return err;
 }
 
 void far_ops_stop(void)

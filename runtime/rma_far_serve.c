@@ -185,30 +185,33 @@ static void data_arrived(int from, const void *header, size_t header_bytes,
     done_arrived(from, header, header_bytes, 0);
 }
 
+const struct runtime_handler far_put_handler = {
+    .by_rank = true,
+    .place = put_place,
+    .arrived = put_arrived,
+    .sent = put_sent,
+};
+
+const struct runtime_handler far_done_handler = {
+    .by_rank = true,
+    .arrived = done_arrived,
+};
+
+const struct runtime_handler far_data_handler = {
+    .by_rank = true,
+    .place = data_place,
+    .arrived = data_arrived,
+};
+
 void far_serve_start(void)
 {
-    static const struct runtime_handler put = {
-        .by_rank = true,
-        .place = put_place,
-        .arrived = put_arrived,
-        .sent = put_sent,
-    };
-    static const struct runtime_handler done = {
-        .by_rank = true,
-        .arrived = done_arrived,
-    };
     static const struct runtime_handler get = {
         .by_rank = true,
         .arrived = get_arrived,
     };
-    static const struct runtime_handler data = {
-        .by_rank = true,
-        .place = data_place,
-        .arrived = data_arrived,
-    };
 
-    runtime_handle(FAR_PUT, &put);
-    runtime_handle(FAR_DONE, &done);
+    runtime_handle(FAR_PUT, &far_put_handler);
+    runtime_handle(FAR_DONE, &far_done_handler);
     runtime_handle(FAR_GET, &get);
-    runtime_handle(FAR_DATA, &data);
+    runtime_handle(FAR_DATA, &far_data_handler);
 }

@@ -137,7 +137,8 @@ int rma_peers_init(struct rma_shared *shared, int locals,
                    _Atomic uint32_t *poison);
 int rma_wire_start(void);
 void rma_wire_stop(void);
-int rma_far_start(void);
+void rma_far_start(void);
+void rma_far_quiesce(void);
 void rma_far_stop(void);
 int rma_data_start(void);
 void rma_data_stop(void);

@@ -96,6 +96,9 @@ struct runtime_shared {
     _Atomic uint32_t stopped;  /* 1: nothing is in flight on any node */
     struct doorbell stop_doorbell;
 
+    /* progress_on_sockets() of the leader, for all; set at the start. */
+    _Atomic uint32_t on_sockets;
+
     /* Of the node, kept by the progress thread. */
     _Atomic uint64_t messages_sent, messages_received;
     _Atomic uint64_t bytes_sent, bytes_received;

@@ -451,8 +451,7 @@ int engine_open(struct wire *wire, enum transport_data data,
     engine->sending_last = &engine->sending_first;
     engine->finished_last = &engine->finished_first;
     engine->waiting_last = &engine->waiting_first;
-    engine->posted_count =
-        wire->few ? PACKETS_POSTED_FEW : PACKETS_POSTED;
+    engine->posted_count = wire->few ? PACKETS_POSTED_FEW : PACKETS_POSTED;
     for (int i = 0; i < engine->posted_count && !err; i++) {
         engine->posted[i] = malloc(PACKET_BYTES_MAX);
         err = engine->posted[i] ? post(engine, i) : DRASYNC_ENOMEM;

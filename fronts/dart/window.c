@@ -64,6 +64,8 @@ dart_ret_t window_start(void)
     if (MPI_Win_lock_all(MPI_MODE_NOCHECK, window_mpi))
         goto free_window;
     window_by_messages = rma_far_used();
+    if (window_by_messages && rma_far_open())
+        goto free_window;
     return DART_OK;
 
 free_window:
