@@ -206,53 +206,93 @@ static dart_ret_t allgatherv_large(const char *what, const struct team *team,
     return ret;
 }
 
+/* What dart_allgatherv() gets for each unit, in MPI's words. */
+struct shares {
+    const large_count *counts;
+    const large_offset *offsets;
+    void *own; /* NULL: they are the program's arrays */
+};
+
+/* Nobody can tell the others alone that he has no memory: where arrays need to
+ * be copied, all agree that they could. */
+static dart_ret_t shares_make(const struct team *team, const size_t *counts,
+                              const size_t *offsets, struct shares *out)
+{
+    size_t units = (size_t)team->size;
+    large_count *to;
+    large_offset *to_offsets;
+    dart_ret_t ret;
+
+    if (LARGE_ARRAYS) {
+        *out = (struct shares){(const void *)counts, (const void *)offsets,
+                               NULL};
+        return DART_OK;
+    }
+    to = malloc(units * (sizeof(*to) + sizeof(*to_offsets)));
+    to_offsets = (void *)(to + units);
+    *out = (struct shares){to, to_offsets, to};
+    for (size_t i = 0; i < units && to; i++) {
+        to[i] = (large_count)counts[i];
+        to_offsets[i] = (large_offset)offsets[i];
+    }
+    ret = team_agree(team, to ? DART_OK : DART_ERR_NOMEM);
+    if (ret)
+        free(to);
+    return ret;
+}
+
+/* Are there so many, and so far away, as MPI can say?  *any is their sum. */
+static bool shares_valid(const struct team *team, const size_t *counts,
+                         const size_t *offsets, size_t bytes, size_t *any)
+{
+    *any = 0;
+    for (int i = 0; i < team->size; i++) {
+        if (counts[i] > LARGE_COUNT_MAX / bytes ||
+            (counts[i] && offsets[i] > LARGE_COUNT_MAX / bytes) ||
+            __builtin_add_overflow(*any, counts[i], any))
+            return false;
+    }
+    return *any <= LARGE_COUNT_MAX / bytes;
+}
+
 dart_ret_t dart_allgatherv(const void *sendbuf, size_t nsendelem,
                            dart_datatype_t dtype, void *recvbuf,
                            const size_t *nrecvelem, const size_t *recvdispls,
                            dart_team_t teamid)
 {
     const char *what = "dart_allgatherv";
+    struct shares shares;
     struct team *team;
     MPI_Datatype type;
-    large_count *counts;
-    large_offset *offsets;
-    size_t units, any = 0, bytes;
-    bool large = false;
+    size_t any, bytes;
     dart_ret_t ret = begin(what, teamid, nsendelem, dtype, false, &team, &type);
 
     if (!ret && (!nrecvelem || !recvdispls))
         ret = front_fail(DART_ERR_INVAL, "%s: no counts or no places", what);
     if (ret)
         return ret;
-    units = (size_t)team->size;
     bytes = type_of(dtype)->bytes;
-    counts = malloc(units * sizeof(*counts));
-    offsets = malloc(units * sizeof(*offsets));
-    if (!counts || !offsets)
-        ret = front_fail(DART_ERR_NOMEM, "%s: out of memory", what);
-    for (size_t i = 0; i < units && !ret; i++) {
-        if (nrecvelem[i] > LARGE_COUNT_MAX || recvdispls[i] > LARGE_COUNT_MAX)
-            ret = front_fail(DART_ERR_INVAL, "%s: too many elements", what);
-        counts[i] = (large_count)nrecvelem[i];
-        offsets[i] = (large_offset)recvdispls[i];
-        large |= __builtin_add_overflow(any, nrecvelem[i], &any);
-    }
-    if (!ret && any)
-        ret = check_buffer(what, recvbuf);
-    if (!ret && any) {
-        if (sendbuf == recvbuf || (!sendbuf && nrecvelem[team->me]))
-            sendbuf = MPI_IN_PLACE;
-        if (large || any > (size_t)INT_MAX / bytes)
-            ret = allgatherv_large(what, team, sendbuf, recvbuf, bytes, type,
-                                   nrecvelem, recvdispls);
-        else
-            ret = outcome(what, TEAM_CALL(team, LARGE(MPI_Allgatherv),
-                                          LARGE(MPI_Iallgatherv), sendbuf,
-                                          (large_count)nsendelem, type, recvbuf,
-                                          counts, offsets, type, team->comm));
-    }
-    free(counts);
-    free(offsets);
+    if (!shares_valid(team, nrecvelem, recvdispls, bytes, &any))
+        return front_fail(DART_ERR_INVAL, "%s: too many elements", what);
+    if (!any)
+        return DART_OK;
+    ret = check_buffer(what, recvbuf);
+    if (ret)
+        return ret;
+    if (sendbuf == recvbuf || (!sendbuf && nrecvelem[team->me]))
+        sendbuf = MPI_IN_PLACE;
+    if (any > (size_t)INT_MAX / bytes)
+        return allgatherv_large(what, team, sendbuf, recvbuf, bytes, type,
+                                nrecvelem, recvdispls);
+    ret = shares_make(team, nrecvelem, recvdispls, &shares);
+    if (ret)
+        return front_fail(ret, "%s: some unit has no memory", what);
+    ret = outcome(what, TEAM_CALL(team, LARGE(MPI_Allgatherv),
+                                  LARGE(MPI_Iallgatherv), sendbuf,
+                                  (large_count)nsendelem, type, recvbuf,
+                                  shares.counts, shares.offsets, type,
+                                  team->comm));
+    free(shares.own);
     return ret;
 }
 

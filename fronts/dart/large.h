@@ -13,11 +13,17 @@
 #if MPI_VERSION >= 4
 typedef MPI_Count large_count;
 typedef MPI_Aint large_offset;
+/* An array of size_t whose values are below LARGE_COUNT_MAX is one of these. */
+_Static_assert(sizeof(large_count) == sizeof(size_t) &&
+                   sizeof(large_offset) == sizeof(size_t),
+               "arrays of counts are passed on");
+#define LARGE_ARRAYS 1
 #define LARGE(call)     call##_c
 #define LARGE_COUNT_MAX ((size_t)PTRDIFF_MAX)
 #else
 typedef int large_count;
 typedef int large_offset;
+#define LARGE_ARRAYS    0
 #define LARGE(call)     call
 #define LARGE_COUNT_MAX ((size_t)INT_MAX)
 #endif

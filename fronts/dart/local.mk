@@ -272,3 +272,13 @@ tests_programs_dart_pipeline_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_dart_pipeline_LDADD = libdart-mpi.la $(MPI_LIBS)
 TESTS += tests/bats/dart_pipeline.bats
 EXTRA_DIST += tests/bats/dart_pipeline.bats
+
+check_PROGRAMS += tests/programs/dart_nomem
+tests_programs_dart_nomem_SOURCES = tests/programs/dart_nomem.c \
+	tests/programs/dart_nomem.h tests/programs/dart_check.h \
+	tests/programs/failing.h
+tests_programs_dart_nomem_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_dart_nomem_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_dart_nomem_LDADD = libdart-mpi.la libdrasync.la $(MPI_LIBS)
+TESTS += tests/bats/dart_nomem.bats
+EXTRA_DIST += tests/bats/dart_nomem.bats

@@ -389,9 +389,15 @@ void segment_drop_all(struct team *team)
 dart_ret_t segments_start(void)
 {
     const struct team *all = team_find(DART_TEAM_ALL);
+    dart_ret_t ret;
 
     spare = malloc((size_t)all->size * sizeof(*spare));
-    return team_agree(all, spare ? DART_OK : DART_ERR_NOMEM);
+    ret = team_agree(all, spare ? DART_OK : DART_ERR_NOMEM);
+    if (ret) {
+        free(spare);
+        spare = NULL;
+    }
+    return ret;
 }
 
 /* Before the heap goes, where their tables are. */

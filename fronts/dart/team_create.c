@@ -55,6 +55,7 @@ struct plan {
     struct roster *roster;
     struct team_comm *comm;  /* a new one's record */
     struct team_comm *other; /* one that there is */
+    MPI_Group members;       /* MPI_GROUP_EMPTY: none */
     int number;              /* taken; -1: none */
 };
 
@@ -64,6 +65,8 @@ static void plan_drop(struct plan *plan)
     team_comm_free(plan->comm);
     if (plan->other)
         team_comm_leave(plan->roster, plan->other);
+    if (plan->members != MPI_GROUP_EMPTY)
+        MPI_Group_free(&plan->members);
     if (plan->number >= 0)
         team_number_give(plan->number);
     if (plan->roster)
@@ -83,6 +86,24 @@ static bool plan_members_valid(const struct plan *plan)
             return false;
     }
     return true;
+}
+
+/* The members in MPI's words; before the units agree, since a member that names
+ * others than the rest to MPI_Comm_create keeps them waiting. */
+static bool plan_group(struct plan *plan)
+{
+    const struct dart_group_struct *g = plan->group;
+    int *ranks = malloc((size_t)g->size * sizeof(*ranks)), err = 1;
+    MPI_Group all;
+
+    for (int i = 0; ranks && i < g->size; i++)
+        ranks[i] = team_unit_of(plan->parent, g->units[i]);
+    if (ranks && !MPI_Comm_group(plan->parent->comm, &all)) {
+        err = MPI_Group_incl(all, g->size, ranks, &plan->members);
+        MPI_Group_free(&all);
+    }
+    free(ranks);
+    return !err;
 }
 
 /* Returns flags. */
@@ -105,7 +126,7 @@ static uint64_t plan_make(struct plan *plan)
     plan->comm = team_comm_new();
     plan->roster = roster_take(g->units, g->size);
     plan->team = plan->roster ? team_new(plan->roster) : NULL;
-    if (!plan->team || !plan->comm)
+    if (!plan->team || !plan->comm || !plan_group(plan))
         return FLAG_NOMEM;
     plan->other = roster_comm_take(plan->roster);
     return roster_comms() < COMMS_MAX ? 0 : FLAG_SHARE;
@@ -216,26 +237,10 @@ static int comm_create(const struct team *parent, MPI_Group group,
 /* A communicator of the group's members. */
 static dart_ret_t plan_communicator(struct plan *plan)
 {
-    const struct team *parent = plan->parent;
-    int size = plan->team ? plan->team->size : 0;
-    int *ranks = malloc((size_t)(size ? size : 1) * sizeof(*ranks));
-    MPI_Group all = MPI_GROUP_NULL, some = MPI_GROUP_NULL;
     MPI_Comm comm = MPI_COMM_NULL;
-    int err, err_mine = MPI_ERR_NO_MEM;
+    int err = comm_create(plan->parent, plan->members, &comm);
 
-    for (int i = 0; ranks && i < size; i++)
-        ranks[i] = team_unit_of(parent, plan->team->units[i]);
-    if (ranks && !MPI_Comm_group(parent->comm, &all) &&
-        !MPI_Group_incl(all, size, ranks, &some))
-        err_mine = MPI_SUCCESS;
-    /* Who cannot names nobody, and says so afterwards. */
-    err = comm_create(parent, err_mine ? MPI_GROUP_EMPTY : some, &comm);
-    free(ranks);
-    if (some != MPI_GROUP_NULL && some != MPI_GROUP_EMPTY)
-        MPI_Group_free(&some);
-    if (all != MPI_GROUP_NULL)
-        MPI_Group_free(&all);
-    if (err || err_mine || (plan->team && comm == MPI_COMM_NULL))
+    if (err || (plan->team && comm == MPI_COMM_NULL))
         return front_fail(DART_ERR_NOMEM,
                           "%s: MPI has no communicator left; teams of the same "
                           "members share one, so fewer sets of members help",
@@ -283,7 +288,8 @@ static dart_ret_t plan_finish(struct plan *plan, const struct count *count,
 dart_ret_t dart_team_create(dart_team_t teamid, const dart_group_t group,
                             dart_team_t *newteam)
 {
-    struct plan plan = {.group = group, .number = -1};
+    struct plan plan = {
+        .group = group, .members = MPI_GROUP_EMPTY, .number = -1};
     struct count count;
     struct team *parent;
     uint64_t flags;
