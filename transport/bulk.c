@@ -34,7 +34,7 @@ static char *straight(const struct stream *s, struct cursor *at, size_t bytes)
     return p->bytes - at->offset >= bytes ? (char *)p->ptr + at->offset : NULL;
 }
 
-/* Between the pieces and a buffer. */
+/* Between the pieces and a buffer, which is only read unless @gather. */
 static void copy(const struct stream *s, struct cursor at, char *buffer,
                  size_t bytes, bool gather)
 {
@@ -310,6 +310,15 @@ void bulk_expect(struct engine *engine, struct incoming *in)
     in->next = NULL;
     *engine->waiting_last = in;
     engine->waiting_last = &in->next;
+}
+
+void bulk_fill(struct incoming *in, const char *data, size_t bytes)
+{
+    struct stream *s = &in->stream;
+
+    s->pieces = in->sink.pieces;
+    copy(s, s->at, (char *)(uintptr_t)data, bytes, false);
+    advance(s, &s->at, bytes);
 }
 
 int bulk_page(struct engine *engine, int from, const struct packet *packet)

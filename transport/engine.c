@@ -12,23 +12,74 @@ static struct engine *engine_of(struct transport *transport)
 
 /* --- Sending -------------------------------------------------------------- */
 
-/* The rest of a header that did not fit in the first packet. */
-static int send_rest(struct engine *engine, int to, const char *rest,
-                     size_t bytes)
+/* What is left of a message that goes in packets. */
+struct source {
+    const char *header;
+    size_t header_left, data_left;
+    const struct transport_piece *piece;
+    size_t offset; /* in it */
+};
+
+/* Say how much of @src goes into the next packet; how many bytes that is. */
+static size_t source_share(const struct source *src, uint32_t *here_out,
+                           uint32_t *data_out)
 {
-    while (bytes > 0) {
-        size_t now = bytes < PACKET_ROOM ? bytes : PACKET_ROOM;
+    size_t here =
+        src->header_left < PACKET_ROOM ? src->header_left : PACKET_ROOM;
+    size_t data = src->data_left < PACKET_ROOM - here ? src->data_left
+                                                      : PACKET_ROOM - here;
+
+    *here_out = (uint32_t)here;
+    *data_out = (uint32_t)data;
+    return here + data;
+}
+
+/* Fill it with that. */
+static void source_take(struct source *src, struct packet *p, uint32_t here,
+                        uint32_t data)
+{
+    char *to = p->bytes;
+
+    p->here_bytes = here;
+    p->data_bytes = data;
+    if (here)
+        memcpy(to, src->header, here);
+    to += here;
+    src->header += here;
+    src->header_left -= here;
+    src->data_left -= data;
+    while (data > 0) {
+        size_t now = src->piece->bytes - src->offset;
+
+        if (now > data)
+            now = data;
+        if (now)
+            memcpy(to, (const char *)src->piece->ptr + src->offset, now);
+        to += now;
+        data -= (uint32_t)now;
+        src->offset += now;
+        if (src->offset == src->piece->bytes) {
+            src->piece++;
+            src->offset = 0;
+        }
+    }
+}
+
+/* What did not fit in the first packet. */
+static int send_rest(struct engine *engine, int to, struct source *src)
+{
+    while (src->header_left + src->data_left > 0) {
+        uint32_t here, data;
+        size_t bytes = source_share(src, &here, &data);
         struct sending *s;
-        struct packet *p = packet_new(engine, to, PACKET_MORE, now, &s);
+        struct packet *p = packet_new(engine, to, PACKET_MORE, bytes, &s);
+
         if (!p)
             return DRASYNC_ENOMEM;
-        p->here_bytes = (uint32_t)now;
-        memcpy(p->bytes, rest, now);
+        source_take(src, p, here, data);
         int err = packet_send(engine, s);
         if (err)
             return err;
-        rest += now;
-        bytes -= now;
     }
     return 0;
 }
@@ -63,59 +114,60 @@ static int bulk_bytes_of(const struct transport_message *message,
     return 0;
 }
 
+/* Promise the data, or what is to be said when it is gone. */
+static int begin_data(struct engine *engine, int to,
+                      const struct transport_message *message,
+                      uint64_t bulk_bytes, bool eager, uint64_t *id_out)
+{
+    if (!bulk_bytes)
+        return 0;
+    return eager ? finish_later(engine, to, message)
+                 : bulk_announce(engine, to, message, bulk_bytes, id_out);
+}
+
 static int engine_send(struct transport *transport, int to,
                        const struct transport_message *message)
 {
     struct engine *engine = engine_of(transport);
-    size_t header_bytes = message->header_bytes, here, inline_bytes = 0;
+    struct source src = {.header = message->header,
+                         .header_left = message->header_bytes,
+                         .piece = message->pieces};
     uint64_t bulk_bytes, id = 0;
+    struct sending *s = NULL;
+    uint32_t here, data;
     int err = bulk_bytes_of(message, &bulk_bytes);
 
     if (err || to < 0 || to >= transport->nodes ||
-        header_bytes > TRANSPORT_HEADER_BYTES_MAX)
+        message->header_bytes > TRANSPORT_HEADER_BYTES_MAX)
         return DRASYNC_EINVAL;
-    here = header_bytes < PACKET_ROOM ? header_bytes : PACKET_ROOM;
-    if (header_bytes + bulk_bytes <= PACKET_ROOM && !engine->paged)
-        inline_bytes = (size_t)bulk_bytes;
-    if (bulk_bytes)
-        err = inline_bytes
-                  ? finish_later(engine, to, message)
-                  : bulk_announce(engine, to, message, bulk_bytes, &id);
+    bool eager = bulk_bytes && bulk_bytes <= EAGER_BYTES_MAX && !engine->paged;
+    if (eager)
+        src.data_left = (size_t)bulk_bytes;
+    err = begin_data(engine, to, message, bulk_bytes, eager, &id);
     if (err)
         return err;
-    bool late = message->late && here == header_bytes && !bulk_bytes;
-    struct sending *s = NULL;
-    struct packet *p =
-        late ? packet_late(engine, to, PACKET_MESSAGE, here)
-             : packet_new(engine, to, PACKET_MESSAGE, here + inline_bytes, &s);
+    size_t bytes = source_share(&src, &here, &data);
+    bool late = message->late && here == src.header_left && !bulk_bytes;
+    struct packet *p = late ? packet_late(engine, to, PACKET_MESSAGE, bytes)
+                            : packet_new(engine, to, PACKET_MESSAGE, bytes, &s);
     if (!p) {
         if (id)
             bulk_forget(engine, id);
         return DRASYNC_ENOMEM;
     }
-
     p->kind = message->kind;
     p->id = id;
-    p->header_bytes = header_bytes;
+    p->header_bytes = message->header_bytes;
     p->bulk_bytes = bulk_bytes;
-    p->here_bytes = (uint32_t)here;
-    p->eager = inline_bytes > 0;
-    if (here)
-        memcpy(p->bytes, message->header, here);
-    char *to_bytes = p->bytes + here;
-    for (size_t i = 0; i < message->pieces_count && inline_bytes; i++) {
-        if (message->pieces[i].bytes)
-            memcpy(to_bytes, message->pieces[i].ptr, message->pieces[i].bytes);
-        to_bytes += message->pieces[i].bytes;
-    }
+    p->eager = eager;
+    source_take(&src, p, here, data);
     transport->counters.messages_sent++;
     transport->counters.bytes_sent += bulk_bytes;
     if (late)
         return 0;
     err = packet_send(engine, s);
-    if (!err && here < header_bytes)
-        err = send_rest(engine, to, (const char *)message->header + here,
-                        header_bytes - here);
+    if (!err)
+        err = send_rest(engine, to, &src);
     if (err && id)
         bulk_forget(engine, id);
     return err;
@@ -140,159 +192,12 @@ static int poll_finished(struct engine *engine)
 
 /* --- Receiving ----------------------------------------------------------- */
 
-static void scatter(const struct transport_sink *sink, const char *bytes)
-{
-    for (size_t i = 0; i < sink->count; i++) {
-        memcpy(sink->pieces[i].ptr, bytes, sink->pieces[i].bytes);
-        bytes += sink->pieces[i].bytes;
-    }
-}
-
-/* Ask where the data of @in goes.  0, or why it is refused. */
-static int place(struct engine *engine, struct incoming *in, const char *header)
-{
-    struct transport *t = &engine->transport;
-    int err =
-        t->events.place(t->user, in->from, in->kind, header, in->header_bytes,
-                        in->bulk_bytes, &in->sink, &in->context);
-
-    if (!err && in->sink.bytes != in->bulk_bytes)
-        err = DRASYNC_EINTERNAL;
-    return err;
-}
-
-static void arrived(struct engine *engine, struct incoming *in,
-                    const char *header)
-{
-    struct transport *t = &engine->transport;
-
-    t->counters.messages_received++;
-    t->counters.bytes_received += in->bulk_bytes;
-    t->events.arrived(t->user, in->from, in->kind, header, in->header_bytes,
-                      in->context);
-}
-
-/* The header of @in is whole; it is ours. */
-static int header_whole(struct engine *engine, struct incoming *in)
-{
-    int err = place(engine, in, in->header);
-
-    if (!err && in->bulk_bytes) {
-        bulk_expect(engine, in);
-        return 0;
-    }
-    if (!err)
-        arrived(engine, in, in->header);
-    else if (in->bulk_bytes)
-        err = engine_answer(engine, in->from, PACKET_REFUSE, in->id, err, 0);
-    else
-        err = 0;
-    bulk_free_incoming(in);
-    return err;
-}
-
-/* A message that is all in its packet. */
-static void message_whole(struct engine *engine, int from,
-                          const struct packet *p)
-{
-    struct incoming in = {
-        .from = from,
-        .kind = p->kind,
-        .header_bytes = p->header_bytes,
-        .bulk_bytes = p->bulk_bytes,
-    };
-
-    if (!place(engine, &in, p->bytes)) {
-        scatter(&in.sink, p->bytes + p->here_bytes);
-        arrived(engine, &in, p->bytes);
-    }
-    transport_sink_free(&in.sink);
-}
-
-/* The message of @from whose header is not whole. */
-static struct incoming **partial_link(struct engine *engine, int from)
-{
-    struct incoming **link = &engine->partial;
-
-    while (*link && (*link)->from != from)
-        link = &(*link)->next;
-    return link;
-}
-
-static int message_begun(struct engine *engine, int from,
-                         const struct packet *p)
-{
-    struct incoming *in = calloc(1, sizeof(*in));
-
-    if (in)
-        in->header = malloc(p->header_bytes + 1);
-    if (!in || !in->header) {
-        free(in);
-        return DRASYNC_ENOMEM;
-    }
-    in->from = from;
-    in->kind = p->kind;
-    in->id = p->id;
-    in->header_bytes = p->header_bytes;
-    in->header_got = p->here_bytes;
-    in->bulk_bytes = p->bulk_bytes;
-    memcpy(in->header, p->bytes, p->here_bytes);
-    if (in->header_got == in->header_bytes)
-        return header_whole(engine, in);
-    in->next = engine->partial;
-    engine->partial = in;
-    return 0;
-}
-
-static int message_more(struct engine *engine, int from, const struct packet *p)
-{
-    struct incoming **link = partial_link(engine, from), *in = *link;
-
-    if (!in || p->here_bytes > in->header_bytes - in->header_got)
-        return DRASYNC_EINTERNAL;
-    memcpy(in->header + in->header_got, p->bytes, p->here_bytes);
-    in->header_got += p->here_bytes;
-    if (in->header_got < in->header_bytes)
-        return 0;
-    *link = in->next;
-    return header_whole(engine, in);
-}
-
-/* How long the packet at @p is, of which @bytes are here; 0: broken. */
-static size_t packet_length(const struct packet *p, size_t bytes)
-{
-    size_t room = bytes - sizeof(*p), body;
-
-    if (bytes < sizeof(*p) || p->here_bytes > room)
-        return 0;
-    body = p->here_bytes;
-    if (p->type == PACKET_MESSAGE) {
-        if (p->header_bytes > TRANSPORT_HEADER_BYTES_MAX ||
-            p->here_bytes > p->header_bytes ||
-            p->bulk_bytes > TRANSPORT_BULK_BYTES_MAX)
-            return 0;
-        if (p->eager && (p->here_bytes != p->header_bytes ||
-                         p->bulk_bytes > room - p->here_bytes))
-            return 0;
-        if (p->eager)
-            body += p->bulk_bytes;
-    }
-    return PACKET_PADDED(body) <= room ? sizeof(*p) + PACKET_PADDED(body) : 0;
-}
-
 static int packet_arrived(struct engine *engine, int from,
                           const struct packet *p)
 {
     switch (p->type) {
     case PACKET_MESSAGE:
-        if (*partial_link(engine, from))
-            return DRASYNC_EINTERNAL;
-        if (p->eager ||
-            (p->bulk_bytes == 0 && p->here_bytes == p->header_bytes)) {
-            message_whole(engine, from, p);
-            return 0;
-        }
-        return message_begun(engine, from, p);
+        return message_first(engine, from, p);
     case PACKET_MORE:
         return message_more(engine, from, p);
     case PACKET_GO:
@@ -303,6 +208,18 @@ static int packet_arrived(struct engine *engine, int from,
     default:
         return DRASYNC_EINTERNAL;
     }
+}
+
+/* How long the packet at @p is, of which @bytes are here; 0: broken. */
+static size_t packet_length(const struct packet *p, size_t bytes)
+{
+    size_t room = bytes - sizeof(*p), body;
+
+    if (bytes < sizeof(*p) || p->here_bytes > room ||
+        p->data_bytes > room - p->here_bytes)
+        return 0;
+    body = p->here_bytes + (size_t)p->data_bytes;
+    return PACKET_PADDED(body) <= room ? sizeof(*p) + PACKET_PADDED(body) : 0;
 }
 
 /* One packet, or several behind each other. */

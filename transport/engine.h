@@ -1,10 +1,12 @@
 /*
  * engine.h - the inside of a transport: packets on the control channel
- * (engine.c; packets.c sends them), data in segments on the bulk channel (bulk.c).  Private to
- * transport/.
+ * (engine.c; packets.c sends them, messages.c receives), data in segments on the
+ * bulk channel (bulk.c).  Private to transport/.
  *
- * A message is one packet, or, if its header is long, several that follow each
- * other.  Data that fits travels in the packet.  Else the receiver, once it
+ * A message is one packet, or, if it is long, several that follow each other.
+ * They are short enough for MPI to send at once: of more than some 18 KiB, over
+ * TCP, it tells the receiver first, which takes longer than 32 KiB of data do.
+ * Few data travel in the packets, behind the header.  Else the receiver, once it
  * knows where the data goes and has a slot, answers GO with the slot's number,
  * and the data follows as segments of equal length, whatever the pieces are on
  * both sides: a segment inside one piece moves straight, another through a
@@ -19,8 +21,9 @@
 
 #include "transport/wire.h"
 
-#define PACKET_BYTES_MAX    65536 /* with its head */
-#define PACKETS_POSTED      32    /* receives that wait for packets, at most */
+#define PACKET_BYTES_MAX    16896 /* 16 KiB of data, a header, and its head */
+#define EAGER_BYTES_MAX     ((size_t)64 << 10) /* data in packets */
+#define PACKETS_POSTED      32 /* receives that wait for packets, at most */
 #define PACKETS_POSTED_FEW  8
 #define PACKETS_A_POLL_MAX  64
 #define SEGMENT_BYTES       ((size_t)128 << 10)
@@ -31,7 +34,7 @@
 
 enum packet_type {
     PACKET_MESSAGE = 1, /* a message, or its beginning */
-    PACKET_MORE,        /* more of the header of the last one */
+    PACKET_MORE,        /* more of the last one */
     PACKET_GO,          /* send the data of message `id` to tag `value` */
     PACKET_REFUSE,      /* drop it; `value` is why */
     PACKET_PAGE,        /* `bulk_bytes` more of `id` come to tag `value` */
@@ -45,7 +48,8 @@ struct packet {
     uint64_t bulk_bytes;
     int32_t value;
     uint32_t here_bytes; /* of the header, in this packet */
-    uint64_t eager;      /* 1: the data follows in this packet */
+    uint32_t data_bytes; /* that follow it here */
+    uint32_t eager;      /* 1: all data comes in packets */
     char bytes[];
 };
 
@@ -110,7 +114,7 @@ struct outgoing {
 
 /* A message that is coming in. */
 struct incoming {
-    struct incoming *next; /* of those that wait for a slot, or are partial */
+    struct incoming *next; /* of those that wait for a slot, or are not whole */
     int from;
     uint32_t kind;
     uint64_t id, context;
@@ -118,10 +122,12 @@ struct incoming {
     struct transport_sink sink;
     struct stream stream;
     uint64_t bulk_bytes;
+    uint64_t data_got; /* in packets */
+    bool eager, placed, refused;
     char *header;
 };
 
-/* The end of a message whose data travelled in its packet. */
+/* The end of a message whose data travelled in packets. */
 struct finished {
     struct finished *next;
     int to;
@@ -152,7 +158,7 @@ struct engine {
     char *spare[SEGMENTS_MAX];
     int spares;
 
-    struct incoming *partial; /* those whose header is not whole; few */
+    struct incoming *partial; /* packets of it are to come; few */
     struct incoming *waiting_first, **waiting_last;
     struct incoming *slots[SLOTS_MAX];
     int slots_used;
@@ -177,7 +183,12 @@ void packets_close(struct engine *engine);
 int engine_answer(struct engine *engine, int to, enum packet_type type,
                   uint64_t id, int32_t value, uint64_t bulk_bytes);
 
+/* messages.c: a packet of a message, from node @from. */
+int message_first(struct engine *engine, int from, const struct packet *p);
+int message_more(struct engine *engine, int from, const struct packet *p);
+
 /* bulk.c */
+void bulk_fill(struct incoming *in, const char *data, size_t bytes);
 int bulk_announce(struct engine *engine, int to,
                   const struct transport_message *message, uint64_t bulk_bytes,
                   uint64_t *id_out);

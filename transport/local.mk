@@ -9,6 +9,7 @@ libdrasync_transport_la_SOURCES = \
 	transport/engine.c \
 	transport/engine.h \
 	transport/loop.c \
+	transport/messages.c \
 	transport/mpi.c \
 	transport/mpi_table.h \
 	transport/packets.c \
@@ -19,9 +20,17 @@ libdrasync_transport_la_SOURCES = \
 	transport/wire.h
 libdrasync_transport_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 
-check_PROGRAMS += tests/unit/transport_loop.t tests/unit/transport_sockets.t
-TESTS += tests/unit/transport_loop.t tests/unit/transport_sockets.t
+check_PROGRAMS += \
+	tests/unit/transport_loop.t \
+	tests/unit/transport_packets.t \
+	tests/unit/transport_sockets.t
+TESTS += \
+	tests/unit/transport_loop.t \
+	tests/unit/transport_packets.t \
+	tests/unit/transport_sockets.t
 tests_unit_transport_loop_t_SOURCES = tests/unit/transport_loop.c
 tests_unit_transport_loop_t_LDADD = libdrasync_transport.la
+tests_unit_transport_packets_t_SOURCES = tests/unit/transport_packets.c
+tests_unit_transport_packets_t_LDADD = libdrasync_transport.la
 tests_unit_transport_sockets_t_SOURCES = tests/unit/transport_sockets.c
 tests_unit_transport_sockets_t_LDADD = libdrasync_transport.la

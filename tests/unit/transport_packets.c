@@ -1,0 +1,224 @@
+/*
+ * Packets that no transport sends: cut off, of unknown kinds, out of order, with
+ * more than was promised.  Each is an error of the poll that finds it, and
+ * touches nothing.  And messages in several packets, by hand.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "drasync.h"
+#include "transport/engine.h"
+
+enum { NODES = 2, HEADER = 32, ROOM = 4096 };
+
+static int tests, failures;
+static char place_of_data[ROOM];
+static int placed, arrivals, refuse;
+
+static void ok(int good, const char *what)
+{
+    tests++;
+    failures += !good;
+    printf("%sok %d - %s\n", good ? "" : "not ", tests, what);
+}
+
+static int on_place(void *user, int from, uint32_t kind, const void *header,
+                    size_t header_bytes, uint64_t bulk_bytes,
+                    struct transport_sink *sink, uint64_t *context_out)
+{
+    (void)user;
+    (void)from;
+    (void)kind;
+    (void)header;
+    (void)header_bytes;
+    (void)context_out;
+    placed++;
+    if (refuse || bulk_bytes > ROOM)
+        return DRASYNC_EINVAL;
+    return transport_sink_add(sink, place_of_data, bulk_bytes);
+}
+
+static void on_arrived(void *user, int from, uint32_t kind, const void *header,
+                       size_t header_bytes, uint64_t context)
+{
+    (void)user;
+    (void)from;
+    (void)kind;
+    (void)header;
+    (void)header_bytes;
+    (void)context;
+    arrivals++;
+}
+
+static void on_sent(void *user, int to, uint32_t kind, uint64_t context,
+                    int result)
+{
+    (void)user;
+    (void)to;
+    (void)kind;
+    (void)context;
+    (void)result;
+}
+
+static const struct transport_events events = {on_place, on_arrived, on_sent};
+static struct transport *ends[NODES];
+
+static void begin(void)
+{
+    placed = arrivals = refuse = 0;
+    memset(place_of_data, 0, ROOM);
+    if (transport_loop_open(NODES, TRANSPORT_BULK, &events, NULL, ends))
+        abort();
+}
+
+static void end(void)
+{
+    for (int i = 0; i < NODES; i++)
+        transport_close(ends[i]);
+}
+
+/* Node 0 sends @head and then @bytes of 'x', of which the wire carries @all in
+ * total; what node 1's poll says. */
+static int sent(struct packet head, size_t bytes, size_t all)
+{
+    struct wire *wire = ((struct engine *)ends[0])->wire;
+    struct wire_request request = {0};
+    char *data = calloc(1, sizeof(head) + PACKET_PADDED(bytes));
+    bool done = false;
+
+    memcpy(data, &head, sizeof(head));
+    memset(data + sizeof(head), 'x', bytes);
+    if (wire->ops->send(wire, 1, WIRE_CONTROL, 0, data, all, &request) ||
+        wire->ops->test(wire, &request, &done, NULL, NULL) || !done)
+        abort();
+    free(data);
+    return transport_poll(ends[1]);
+}
+
+/* All of it. */
+static int sent_all(struct packet head)
+{
+    size_t bytes = (size_t)head.here_bytes + head.data_bytes;
+
+    return sent(head, bytes, sizeof(head) + PACKET_PADDED(bytes));
+}
+
+/* A message of which the header's @here bytes and @data bytes are in the packet,
+ * and @header and @bulk in all. */
+static struct packet first(uint32_t here, uint64_t header, uint32_t data,
+                           uint64_t bulk)
+{
+    return (struct packet){
+        .type = PACKET_MESSAGE,
+        .here_bytes = here,
+        .header_bytes = header,
+        .data_bytes = data,
+        .bulk_bytes = bulk,
+        .eager = bulk > 0,
+    };
+}
+
+static struct packet more(uint32_t here, uint32_t data)
+{
+    return (struct packet){
+        .type = PACKET_MORE, .here_bytes = here, .data_bytes = data};
+}
+
+static int error(struct packet head)
+{
+    int err;
+
+    begin();
+    err = sent_all(head);
+    end();
+    return err == DRASYNC_EINTERNAL && !arrivals;
+}
+
+/* @then after @head, which is well. */
+static int error_after(struct packet head, struct packet then)
+{
+    int good, err;
+
+    begin();
+    good = sent_all(head);
+    err = sent_all(then);
+    end();
+    return good > 0 && err == DRASYNC_EINTERNAL && !arrivals;
+}
+
+static void broken(void)
+{
+    struct packet late_data = first(HEADER, HEADER, 8, 64);
+
+    begin();
+    ok(sent(first(0, 0, 0, 0), 0, 0) == DRASYNC_EINTERNAL, "nothing at all");
+    end();
+    begin();
+    ok(sent(first(0, 0, 0, 0), 0, 20) == DRASYNC_EINTERNAL, "half a head");
+    end();
+    begin();
+    ok(sent(first(64, 64, 0, 0), 64, sizeof(struct packet) + 32) ==
+           DRASYNC_EINTERNAL,
+       "a header that is cut off");
+    end();
+    begin();
+    ok(sent(first(0, 0, 64, 64), 64, sizeof(struct packet) + 32) ==
+           DRASYNC_EINTERNAL,
+       "data that is cut off");
+    end();
+    ok(error((struct packet){.type = 77}), "an unknown type");
+    ok(error(first(64, HEADER, 0, 0)), "more of the header than there is");
+    ok(error(first(HEADER, TRANSPORT_HEADER_BYTES_MAX + 1, 0, 0)),
+       "a header past the limit");
+    ok(error(first(HEADER, HEADER, 8, EAGER_BYTES_MAX + 1)),
+       "more data in packets than goes there");
+    ok(error(first(HEADER, HEADER, 80, 64)), "more data than was promised");
+    ok(error(first(8, HEADER, 8, 64)), "data before the header is whole");
+    late_data.eager = 0;
+    ok(error(late_data), "data in the packet that was to be announced");
+    ok(error(more(8, 0)), "more of a message that did not begin");
+}
+
+static void broken_after(void)
+{
+    ok(error_after(first(8, HEADER, 0, 0), more(HEADER, 0)),
+       "more than the rest of the header");
+    ok(error_after(first(8, HEADER, 0, 0), first(8, 8, 0, 0)),
+       "a message in the middle of another");
+    ok(error_after(first(HEADER, HEADER, 8, 64), more(8, 0)),
+       "a header that goes on behind the data");
+    ok(error_after(first(HEADER, HEADER, 8, 64), more(0, 60)),
+       "more than the rest of the data");
+    ok(error_after(first(8, HEADER, 0, 0), more(HEADER - 8, 8)),
+       "data of a message that has none");
+}
+
+static void in_parts(void)
+{
+    begin();
+    int good = sent_all(first(8, HEADER, 0, 64)) > 0 && !placed;
+    good &= sent_all(more(HEADER - 8, 10)) > 0 && placed == 1 && !arrivals;
+    good &= !transport_idle(ends[1]);
+    good &= sent_all(more(0, 54)) > 0 && arrivals == 1;
+    good &= transport_idle(ends[1]) && place_of_data[63] == 'x' &&
+            !place_of_data[64];
+    ok(good, "a message in three packets is placed and arrives once");
+    refuse = 1;
+    good = sent_all(first(HEADER, HEADER, 10, 64)) > 0 && placed == 2;
+    good &= sent_all(more(0, 54)) > 0 && transport_idle(ends[1]);
+    refuse = 0;
+    good &= sent_all(first(HEADER, HEADER, 64, 64)) > 0;
+    ok(good && placed == 3 && arrivals == 2,
+       "one that is refused is not missed by the next");
+    end();
+}
+
+int main(void)
+{
+    broken();
+    broken_after();
+    in_parts();
+    printf("1..%d\n", tests);
+    return failures != 0;
+}
