@@ -16,7 +16,12 @@
  *   - Memory of a region may be read under any hold and written, allocated and
  *     freed under WRITE only.
  *   - Ancestors first: acquiring a region while holding one of its subregions,
- *     but not the region itself, is DRASYNC_EORDER.
+ *     but not the region itself, is DRASYNC_EORDER.  Requests of one rank that
+ *     wait at once (of several threads, or non-blocking) follow the same rule:
+ *     one for a subregion of what was asked for earlier begins when that is
+ *     decided; one for what is above an earlier one ends with DRASYNC_EORDER if
+ *     the subregion is there first.  So it is with WRITE after READ, and
+ *     DRASYNC_EUPGRADE.
  *
  * The library starts inside MPI_Init or MPI_Init_thread when the program refers
  * to any of these calls, or at the first call if MPI was not started, which

@@ -132,6 +132,7 @@ static int acquire_idle(struct step *s, int32_t rank, struct proto_region *r,
         if (!FAULT(s, FAULT_SAME_VERSION))
             r->written = ++r->root->clock;
         grant->split = r->pinned > 0 && !FAULT(s, FAULT_NO_SPLIT);
+        end_above(s, r, rank);
         return 0;
     }
     struct proto_hold *hold = hold_new(s, rank, false);
@@ -143,7 +144,50 @@ static int acquire_idle(struct step *s, int32_t rank, struct proto_region *r,
     }
     hold_link(hold, r);
     grant->hold = hold;
+    end_above(s, r, rank);
     return 0;
+}
+
+/* If @op's rank has asked for what is above before, @op begins after that. */
+static bool waits_above(struct proto_op *op)
+{
+    struct proto_op *above = asked_above(op->target, op->rank, op->born);
+    if (!above)
+        return false;
+    op->at = op->target;
+    op->where = AT_ABOVE;
+    list_insert(&above->below, &op->link);
+    return true;
+}
+
+void acquires_located(struct proto_region *r)
+{
+    struct proto_link *next;
+    for (struct proto_link *l = r->pending.next; l != &r->pending; l = next) {
+        struct proto_op *op = CONTAINER(l, struct proto_op, link);
+        next = l->next;
+        if (op->kind != OP_ACQUIRE || op->detached ||
+            (op->flags & PROTO_NOWAIT) ||
+            !asked_above(r, op->rank, op->born))
+            continue;
+        op_unlist(op);
+        waits_above(op);
+    }
+}
+
+void acquire_answered(struct step *s, struct proto_op *op)
+{
+    enum drasync_mode have;
+    const struct proto_region *r = op->target;
+    op_unlist(op);
+    if (r->dead || r->gone)
+        op_fail(s, op, DRASYNC_EDELETED);
+    else if (own_cover(r, op->rank, &have))
+        complete(s, op);
+    else if (holds_below(r, op->rank))
+        op_fail(s, op, DRASYNC_EORDER);
+    else if (!waits_above(op))
+        op_begin(s, op);
 }
 
 static int acquire_slow(struct step *s, int32_t rank, struct proto_region *r,
@@ -155,12 +199,9 @@ static int acquire_slow(struct step *s, int32_t rank, struct proto_region *r,
         return DRASYNC_ENOMEM;
     if (nowait)
         op->flags |= PROTO_NOWAIT;
-    if (!part_push(s, op, &op->parts, r)) {
-        op_free(s, op);
-        return DRASYNC_ENOMEM;
-    }
     *op_out = op;
-    advance(s, op);
+    if (!waits_above(op))
+        op_begin(s, op);
     return PROTO_WAIT;
 }
 
@@ -206,7 +247,10 @@ static int acquire(struct step *s, int32_t rank, struct proto_region *r,
         return acquire_nested(s, rank, r, mode, have, grant);
     if (holds_below(r, rank))
         return DRASYNC_EORDER;
-    if (idle(r))
+    bool above = asked_above(r, rank, UINT64_MAX) != NULL;
+    if (above && nowait)
+        return DRASYNC_EAGAIN;
+    if (idle(r) && !above)
         return acquire_idle(s, rank, r, mode, grant);
     return acquire_slow(s, rank, r, mode, nowait, waiter, op_out);
 }

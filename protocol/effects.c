@@ -110,6 +110,7 @@ void poison(struct step *s, const char *why)
 void granted(struct step *s, struct proto_op *op, struct proto_hold *hold,
              bool split)
 {
+    list_move_all(&s->begin, &op->below);
     if (op->detached)
         return;
     op->detached = true;
@@ -123,6 +124,7 @@ void granted(struct step *s, struct proto_op *op, struct proto_hold *hold,
 
 void failed(struct step *s, struct proto_op *op, int error)
 {
+    list_move_all(&s->begin, &op->below);
     if (op->detached)
         return;
     op->detached = true;

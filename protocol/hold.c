@@ -96,6 +96,40 @@ void grant_write(struct proto_region *r, int32_t rank)
     r->write_count++;
 }
 
+static struct proto_op *asked_by(const struct proto_region *r, int32_t rank,
+                                 uint64_t born)
+{
+    for (struct proto_link *l = r->asking.next; l != &r->asking; l = l->next) {
+        struct proto_op *op = CONTAINER(l, struct proto_op, by_target);
+        if (op->rank == rank && op->born < born && !op->detached)
+            return op;
+    }
+    return NULL;
+}
+
+struct proto_op *asked_above(const struct proto_region *r, int32_t rank,
+                             uint64_t born)
+{
+    struct proto_op *op;
+    while ((r = r->parent) != NULL)
+        if ((op = asked_by(r, rank, born)) != NULL)
+            return op;
+    return NULL;
+}
+
+void end_above(struct step *s, const struct proto_region *r, int32_t rank)
+{
+    struct proto_op *op;
+    while ((r = r->parent) != NULL) {
+        if (list_empty(&r->asking))
+            continue;
+        if (r->write_rank == rank || hold_of(r, rank))
+            return;
+        while ((op = asked_by(r, rank, UINT64_MAX)) != NULL)
+            op_give_up(s, op, DRASYNC_EORDER);
+    }
+}
+
 bool pin_subtree(struct step *s, struct proto_link *list,
                  struct proto_region *top)
 {

@@ -71,12 +71,16 @@ struct proto_part {
 };
 
 enum op_kind { OP_ACQUIRE, OP_DELETE, OP_FOREIGN };
-enum op_where { AT_NOTHING, AT_QUEUE, AT_PENDING, AT_OWNER, AT_LEADER };
+enum op_where {
+    AT_NOTHING, AT_QUEUE, AT_PENDING, AT_OWNER, AT_LEADER, AT_ABOVE,
+};
 enum delete_stage { DELETE_GATHER, DELETE_KNOWERS, DELETE_SENDS, DELETE_HOLDS,
                     DELETE_BURY };
 
 struct proto_op {
-    struct proto_link link; /* where: queue, pending, requests, followers */
+    /* where: queue, pending, requests, followers, below */
+    struct proto_link link;
+    struct proto_link by_target; /* OP_ACQUIRE: in target->asking */
     uint8_t kind, where, mode, stage;
     uint16_t flags, hops;
     bool detached;  /* nobody waits any more */
@@ -85,6 +89,7 @@ struct proto_op {
     uint32_t node;
     int32_t rank;
     int error;      /* it failed, and waits for its data to arrive */
+    uint64_t born; /* local: a ticket */
     uint64_t ticket, sent_epoch;
     /* Foreign: who had the token at move sent_epoch; and, if it waits for that
      * in a line, the request before it and its node. */
@@ -92,6 +97,7 @@ struct proto_op {
     uint64_t after;
     struct proto_region *target, *at;
     struct proto_link parts, pins, followers;
+    struct proto_link below;    /* its rank's, that begin when it is answered */
     struct proto_link arrivals; /* by_op */
     uint32_t awaiting;          /* data, or answers to a delete */
     struct proto_hold *hold;
@@ -143,6 +149,7 @@ struct step {
     const struct proto_env *env;
     struct proto_effects *out;
     struct proto_link serve, gc;
+    struct proto_link begin; /* operations that may, now */
     /* The REQUEST that is handled, and what it became: while it waits, what
      * else it wants is forgotten. */
     const struct proto_message *request;
@@ -258,6 +265,11 @@ void write_end(struct step *s, struct proto_region *r);
 bool pin_subtree(struct step *s, struct proto_link *list,
                  struct proto_region *top);
 void grant_write(struct proto_region *r, int32_t rank);
+/* What @rank waits for above @r and asked for before @born; or NULL. */
+struct proto_op *asked_above(const struct proto_region *r, int32_t rank,
+                             uint64_t born);
+/* @rank has a hold of @r now: what it waits for above gets DRASYNC_EORDER. */
+void end_above(struct step *s, const struct proto_region *r, int32_t rank);
 
 /* op.c */
 struct proto_op *op_new(struct step *s, enum op_kind kind, int32_t rank,
@@ -272,6 +284,12 @@ bool grantable(struct step *s, const struct proto_region *r,
 void advance(struct step *s, struct proto_op *op);
 void op_fail(struct step *s, struct proto_op *op, int error);
 void op_unlist(struct proto_op *op);
+/* Begin to lock @op's subtree. */
+void op_begin(struct step *s, struct proto_op *op);
+/* It has all. */
+void complete(struct step *s, struct proto_op *op);
+/* Whoever waits for @op gets @error, and it ends as soon as it can. */
+void op_give_up(struct step *s, struct proto_op *op, int error);
 void enqueue(struct step *s, struct proto_op *op, struct proto_region *r);
 void op_settle(struct step *s, struct proto_op *op);
 void op_unlock(struct step *s, struct proto_op *op);
@@ -344,6 +362,12 @@ struct proto_region *next_locked(const struct proto_op *op,
 void delete_next(struct step *s, struct proto_op *op);
 void bury_start(struct step *s, struct proto_op *op);
 void bury_end(struct step *s, struct proto_op *op);
+
+/* acquire.c */
+/* What @op waited for AT_ABOVE is decided. */
+void acquire_answered(struct step *s, struct proto_op *op);
+/* What is above @r is known now. */
+void acquires_located(struct proto_region *r);
 
 /* The handlers of messages, one file each. */
 typedef void handler(struct step *s, uint32_t from,

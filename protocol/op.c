@@ -22,6 +22,7 @@ struct proto_op *op_new(struct step *s, enum op_kind kind, int32_t rank,
     list_init(&op->parts);
     list_init(&op->pins);
     list_init(&op->followers);
+    list_init(&op->below);
     list_init(&op->arrivals);
     if (kind == OP_ACQUIRE && mode == DRASYNC_READ) {
         op->hold = take(s, PROTO_HOLD);
@@ -35,8 +36,13 @@ struct proto_op *op_new(struct step *s, enum op_kind kind, int32_t rank,
         list_init(&op->hold->pins);
     }
     op->target = target;
+    list_init(&op->by_target);
     if (target)
         target->keeps++;
+    if (kind == OP_ACQUIRE) {
+        op->born = s->env->ticket(s->env->ctx);
+        list_insert(&target->asking, &op->by_target);
+    }
     return op;
 }
 
@@ -44,6 +50,7 @@ void op_free(struct step *s, struct proto_op *op)
 {
     if (s->requester == op)
         s->requester = NULL;
+    list_remove(&op->by_target);
     if (op->target) {
         op->target->keeps--;
         mark_gc(s, op->target);
@@ -254,6 +261,8 @@ static void become_hold(struct step *s, struct proto_op *op)
     list_move_all(&hold->pins, &op->pins);
     hold_link(hold, r);
     granted(s, op, hold, false);
+    if (!hold->covered)
+        end_above(s, r, op->rank);
 }
 
 static void complete_read(struct step *s, struct proto_op *op)
@@ -280,9 +289,10 @@ static void complete_read(struct step *s, struct proto_op *op)
     op_free(s, op);
 }
 
-static void complete(struct step *s, struct proto_op *op)
+void complete(struct step *s, struct proto_op *op)
 {
     struct proto_region *r = op->target;
+    enum drasync_mode have;
     base_end(s, op, op->base_of);
     if (op->kind == OP_DELETE) {
         delete_locked(s, op);
@@ -292,15 +302,30 @@ static void complete(struct step *s, struct proto_op *op)
         complete_read(s, op);
         return;
     }
+    /* Its READ came first. */
+    if (!op->detached && own_cover(r, op->rank, &have) &&
+        have == DRASYNC_READ) {
+        op_fail(s, op, DRASYNC_EUPGRADE);
+        return;
+    }
     op_settle(s, op);
     if (!op->detached) {
         grant_write(r, op->rank);
         if (!FAULT(s, FAULT_SAME_VERSION))
             r->written = ++r->root->clock;
+        end_above(s, r, op->rank);
     }
     op_unlock(s, op);
     granted(s, op, NULL, r->pinned > 0 && !FAULT(s, FAULT_NO_SPLIT));
     op_free(s, op);
+}
+
+void op_begin(struct step *s, struct proto_op *op)
+{
+    if (part_push(s, op, &op->parts, op->target))
+        advance(s, op);
+    else
+        op_fail(s, op, DRASYNC_ENOMEM);
 }
 
 /* READ: let everything go and begin again. */
@@ -312,10 +337,7 @@ static void restart(struct step *s, struct proto_op *op)
     pins_end(s, &op->pins);
     op_settle(s, op);
     end_parts(s, op);
-    if (part_push(s, op, &op->parts, op->target))
-        advance(s, op);
-    else
-        op_fail(s, op, DRASYNC_ENOMEM);
+    op_begin(s, op);
 }
 
 void advance(struct step *s, struct proto_op *op)
@@ -406,22 +428,28 @@ void serve(struct step *s, struct proto_region *r)
     }
 }
 
-void proto_detach(struct proto_node *node, struct proto_op *op,
-                  struct proto_effects *out)
+void op_give_up(struct step *s, struct proto_op *op, int error)
 {
-    struct step s;
-    step_begin(&s, node, out);
-    op->detached = true;
+    failed(s, op, error);
     if (op->where == AT_LEADER ||
         (op->where != AT_OWNER && op->where != AT_NOTHING &&
          list_empty(&op->followers))) {
         struct proto_region *r = op->at;
         bool queued = op->where == AT_QUEUE;
         op_unlist(op);
-        op_fail(&s, op, DRASYNC_EAGAIN);
+        op_fail(s, op, error);
         if (queued)
-            mark_serve(&s, r);
+            mark_serve(s, r);
     }
+}
+
+void proto_detach(struct proto_node *node, struct proto_op *op,
+                  struct proto_effects *out)
+{
+    struct step s;
+    step_begin(&s, node, out);
+    op->detached = true;
+    op_give_up(&s, op, DRASYNC_EAGAIN);
     step_end(&s);
 }
 
@@ -435,11 +463,16 @@ void step_begin(struct step *s, struct proto_node *node,
     s->requester = NULL;
     list_init(&s->serve);
     list_init(&s->gc);
+    list_init(&s->begin);
 }
 
 void step_end(struct step *s)
 {
-    while (!list_empty(&s->serve)) {
+    while (!list_empty(&s->serve) || !list_empty(&s->begin)) {
+        if (!list_empty(&s->begin)) {
+            acquire_answered(s, CONTAINER(s->begin.next, struct proto_op, link));
+            continue;
+        }
         struct proto_region *r =
             CONTAINER(s->serve.next, struct proto_region, serve);
         list_remove(&r->serve);

@@ -154,6 +154,7 @@ struct proto_region {
     bool pin_counted; /* counts in pinned */
     bool dropped;     /* a copy was, for want of memory; others count on it */
     struct proto_link parts; /* that name it, of operations */
+    struct proto_link asking; /* this node's acquires of it */
 
     /* Root records only. */
     uint64_t clock;

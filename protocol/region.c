@@ -102,7 +102,7 @@ struct proto_region *region_new(struct step *s, uint64_t address,
         &r->sibling,  &r->children, &r->holds,    &r->copies,
         &r->queue,    &r->pending,  &r->presence, &r->sendings,
         &r->requests, &r->arrivals, &r->serve,    &r->gc,
-        &r->parts,
+        &r->parts,    &r->asking,
     };
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
         list_init(lists[i]);
@@ -132,6 +132,7 @@ struct proto_region *region_learn(struct step *s, uint64_t address,
         r->locating = false;
         r->incarnation = incarnation;
         region_link(r, parent);
+        acquires_located(r);
         mark_serve(s, r); /* what waits here goes on at the step's end */
         return r;
     }

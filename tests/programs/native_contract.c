@@ -291,6 +291,89 @@ static void between_ranks(void)
     check_barrier();
 }
 
+static int *number_in(drasync_region_t r)
+{
+    void *v;
+
+    OK(drasync_get_root(r, &v));
+    return v;
+}
+
+/* Rank 1 puts a number where rank 0 does not wait for it. */
+static void put(drasync_region_t r, int number)
+{
+    check_barrier();
+    if (check_rank == 1) {
+        OK(drasync_acquire(r, DRASYNC_WRITE));
+        *number_in(r) = number;
+        OK(drasync_release(r));
+    }
+    check_barrier();
+}
+
+/* Rank 0 asks for a region and one below it, both held by rank 1, at once. */
+static void both(enum drasync_mode above, int below_first)
+{
+    drasync_region_t top = NULL, first = NULL, r = NULL;
+    drasync_request_t request[2] = {0};
+    void *v;
+
+    if (check_rank == 1) {
+        OK(drasync_new_region(&top));
+        OK(drasync_new_subregion(top, &first));
+        OK(drasync_new_subregion(top, &r));
+        OK(drasync_alloc(r, sizeof(int), &v));
+        *(int *)v = 1;
+        OK(drasync_set_root(r, v));
+        OK(drasync_acquire(first, DRASYNC_WRITE));
+        if (below_first)
+            OK(drasync_acquire(r, DRASYNC_WRITE));
+        OK(drasync_release(top));
+    }
+    check_share(&top, 1);
+    check_share(&first, 1);
+    check_share(&r, 1);
+    if (check_rank == 0) {
+        if (below_first)
+            OK(drasync_iacquire(r, DRASYNC_READ, &request[0]));
+        OK(drasync_iacquire(top, above, &request[1]));
+        if (!below_first)
+            OK(drasync_iacquire(r, DRASYNC_READ, &request[0]));
+    }
+    check_barrier();
+    if (check_rank == 1 && below_first)
+        OK(drasync_release(r));
+    if (check_rank == 0 && below_first)
+        OK(drasync_wait(&request[0], DRASYNC_FOREVER));
+    check_barrier();
+    if (check_rank == 1)
+        OK(drasync_release(first));
+    if (check_rank == 0) {
+        CODE(drasync_wait(&request[1], DRASYNC_FOREVER),
+             below_first ? DRASYNC_EORDER : 0);
+        if (!below_first) {
+            OK(drasync_wait(&request[0], DRASYNC_FOREVER));
+            OK(drasync_release(top));
+        }
+        CHECK(*number_in(r) == 1);
+    }
+    put(r, 2);
+    if (check_rank == 0) {
+        CHECK(*number_in(r) == 1);
+        OK(drasync_release(r));
+        /* The request that failed may be on its way still. */
+        OK(drasync_acquire(top, DRASYNC_WRITE));
+        OK(drasync_delete(top));
+    }
+    check_barrier();
+}
+
+static void above_and_below(void)
+{
+    for (int i = 0; i < 4 && check_ranks > 1; i++)
+        both(i % 2 ? DRASYNC_READ : DRASYNC_WRITE, i / 2);
+}
+
 static void texts(void)
 {
     CHECK(!strcmp(drasync_errname(DRASYNC_EAGAIN), "DRASYNC_EAGAIN"));
@@ -302,7 +385,7 @@ static void texts(void)
 int main(int argc, char **argv)
 {
     static void (*const together[])(void) = {
-        texts, arguments, objects, names, between_ranks,
+        texts, arguments, objects, names, between_ranks, above_and_below,
     };
     /* These look at addresses after deletion, which another rank might use. */
     static void (*const in_turn[])(void) = { strangers, holds };

@@ -239,6 +239,94 @@ static void test_waiting(void)
     CHECK(out.count >= 2 && objects == 0);
 }
 
+/* The same as acquire(), release() and result() for several requests that wait
+ * at once, each with a number. */
+static char asker[8];
+static struct proto_op *last_asked;
+
+static int ask(int number, int rank, struct proto_region *r, int mode)
+{
+    proto_effects_clear(&out);
+    return proto_acquire(&node, rank, r, 0, (enum drasync_mode)mode, false,
+                         &asker[number], &grant, &last_asked, &out);
+}
+
+static int result_of(int number)
+{
+    int found = 1;
+    for (size_t i = 0; i < out.count; i++) {
+        const struct proto_effect *e = &out.effect[i];
+        if (e->kind != PROTO_GRANTED && e->kind != PROTO_FAILED)
+            continue;
+        if (e->waiter == &asker[number]) {
+            CHECK(found == 1);
+            found = e->kind == PROTO_FAILED ? e->error : 0;
+        }
+    }
+    return found;
+}
+
+/* What a rank gets of a region while it waits for what is above. */
+static void test_above(void)
+{
+    struct proto_region *a = root_of(1, 1), *b = child_of(1, a, 2),
+                        *c = child_of(1, a, 3);
+    CHECK(release(1, a) == 0);
+    for (int mode = DRASYNC_READ; mode <= DRASYNC_WRITE; mode++) {
+        /* Asked for before it. */
+        CHECK(acquire(1, b, DRASYNC_WRITE) == 0);
+        CHECK(ask(0, 0, b, DRASYNC_READ) == PROTO_WAIT);
+        CHECK(ask(1, 0, a, mode) == PROTO_WAIT);
+        CHECK(ask(2, 2, a, mode) == PROTO_WAIT);
+        CHECK(release(1, b) == 0);
+        CHECK(result_of(0) == 0 && result_of(1) == DRASYNC_EORDER);
+        CHECK(result_of(2) == 0 && proto_held(c, 2) == mode);
+        CHECK(proto_held(b, 0) == DRASYNC_READ && proto_held(a, 0) == 0);
+        CHECK(release(0, b) == 0 && release(2, a) == 0);
+        /* Asked for after it, and free. */
+        CHECK(acquire(1, b, DRASYNC_WRITE) == 0);
+        CHECK(ask(1, 0, a, mode) == PROTO_WAIT && result_of(1) == 1);
+        CHECK(ask(0, 0, c, DRASYNC_READ) == PROTO_WAIT && result_of(0) == 1);
+        CHECK(ask(3, 2, c, DRASYNC_READ) == 0 && release(2, c) == 0);
+        CHECK(proto_acquire(&node, 0, c, 0, DRASYNC_READ, true, &op, &grant,
+                            &op, &out) == DRASYNC_EAGAIN);
+        CHECK(release(1, b) == 0 && result_of(1) == 0 && result_of(0) == 0);
+        CHECK(proto_held(c, 0) == mode);
+        CHECK(release(0, a) == 0 && proto_held(c, 0) == DRASYNC_READ);
+        CHECK(release(0, c) == 0);
+        /* What is above fails, and what is below does not. */
+        CHECK(acquire(1, b, DRASYNC_WRITE) == 0);
+        CHECK(ask(1, 0, a, mode) == PROTO_WAIT && result_of(1) == 1);
+        struct proto_op *waits = last_asked;
+        CHECK(ask(0, 0, c, DRASYNC_WRITE) == PROTO_WAIT && result_of(0) == 1);
+        proto_effects_clear(&out);
+        proto_detach(&node, waits, &out);
+        CHECK(result_of(1) == 1 && result_of(0) == 0);
+        CHECK(release(1, b) == 0 && release(0, c) == 0);
+        /* What is above came first, and covers it. */
+        CHECK(acquire(1, a, DRASYNC_WRITE) == 0);
+        CHECK(ask(1, 0, a, mode) == PROTO_WAIT);
+        CHECK(ask(0, 0, b, DRASYNC_READ) == PROTO_WAIT);
+        CHECK(ask(2, 0, b, DRASYNC_WRITE) == PROTO_WAIT);
+        CHECK(release(1, a) == 0 && result_of(0) == 0 && result_of(1) == 0);
+        CHECK(result_of(2) == (mode == DRASYNC_READ ? DRASYNC_EUPGRADE : 0));
+        CHECK(proto_held(b, 0) == mode);
+        CHECK(release(0, b) == 0 && release(0, a) == 0);
+        if (mode == DRASYNC_WRITE)
+            CHECK(release(0, b) == 0);
+        CHECK(proto_held(b, 0) == 0);
+    }
+    /* Of one region. */
+    CHECK(acquire(1, a, DRASYNC_WRITE) == 0);
+    CHECK(ask(0, 0, a, DRASYNC_READ) == PROTO_WAIT);
+    CHECK(ask(1, 0, a, DRASYNC_WRITE) == PROTO_WAIT);
+    CHECK(release(1, a) == 0);
+    CHECK(result_of(0) == 0 && result_of(1) == DRASYNC_EUPGRADE);
+    CHECK(proto_held(a, 0) == DRASYNC_READ && release(0, a) == 0);
+    CHECK(a->busy == 0 && a->reads == 0 && a->pinned == 0 && a->waiting == 0);
+    CHECK(delete (0, a) == 0 && objects == 0);
+}
+
 static void test_no_memory(void)
 {
     struct proto_region *a = root_of(0, 1), *b;
@@ -273,6 +361,7 @@ int main(void)
     test_pins();
     test_undo();
     test_waiting();
+    test_above();
     test_no_memory();
     return 0;
 }
