@@ -2,8 +2,9 @@
  * bodies.h - the bodies of the simulation, where they come from, and which
  * worker they belong to.
  *
- * A worker's bodies are one array, in order of their numbers.  Everything here
- * gives the same bits wherever it is computed from the same bodies.
+ * A worker's bodies are one array, in the order of the grid (cell.h), so that
+ * bodies that look at the same nodes of a tree follow each other.  Everything
+ * here gives the same bits wherever it is computed from the same bodies.
  */
 #ifndef BARNES_HUT_BODIES_H
 #define BARNES_HUT_BODIES_H
@@ -49,9 +50,9 @@ const struct body **bodies_by_id(const struct share *shares, int workers,
 
 /*
  * The bodies that fall to @worker when all are put in a row, cell by cell of the
- * grid (cell.h), each followed by its neighbours, and the row is cut so that the
- * workers' shares of the last step's work are as equal as can be.  @all, from
- * bodies_by_id(), is changed; the chosen ones, in order of their numbers, are its
+ * grid, each followed by its neighbours, and the row is cut so that the workers'
+ * shares of the last step's work are as equal as can be.  @all, from
+ * bodies_by_id(), is changed; the chosen ones, in the row's order, are its
  * first *count_out.  (share.c)
  */
 void bodies_share(const struct body **all, size_t count, int worker,
