@@ -295,6 +295,21 @@ void progress_glance(void)
     give_turns();
 }
 
+/* Collective over the leaders. */
+static int listen_to_sockets(struct boot *boot)
+{
+    int err = boot_barrier(boot, BOOT_LEADERS); /* connects each of them */
+    int64_t all;
+
+    if (!boot_neighbours(boot))
+        rest_listen();
+    all = progress_on_sockets();
+    if (!err)
+        err = boot_min(boot, BOOT_LEADERS, &all);
+    atomic_store(&runtime.shared->on_sockets, all == 1);
+    return err;
+}
+
 int progress_start(struct boot *boot)
 {
     sigset_t all, before;
@@ -306,8 +321,7 @@ int progress_start(struct boot *boot)
                                  ? TRANSPORT_PAGED
                                  : TRANSPORT_BULK,
                              &dispatch_events, NULL, false, &transport);
-    /* Then each has a connection, which rest_listen() looks for. */
-    int met = boot_barrier(boot, BOOT_LEADERS);
+    int met = listen_to_sockets(boot);
     if (!err)
         err = met;
     if (err) {
@@ -315,9 +329,6 @@ int progress_start(struct boot *boot)
         transport = NULL;
         return err;
     }
-    if (!boot_neighbours(boot))
-        rest_listen();
-    atomic_store(&runtime.shared->on_sockets, progress_on_sockets());
     /* The program's signals are for the program's threads. */
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);

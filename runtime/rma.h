@@ -42,11 +42,14 @@
 #define rma_far_open        drasync_rma_far_open
 #define rma_far_put         drasync_rma_far_put
 #define rma_far_get         drasync_rma_far_get
+#define rma_far_put_runs    drasync_rma_far_put_runs
+#define rma_far_get_runs    drasync_rma_far_get_runs
 #define rma_far_wait        drasync_rma_far_wait
 #define rma_far_test        drasync_rma_far_test
 #define rma_far_cover       drasync_rma_far_cover
 #define rma_far_flush_begin drasync_rma_far_flush_begin
 #define rma_far_flush_end   drasync_rma_far_flush_end
+#define rma_far_flush_all   drasync_rma_far_flush_all
 #define rma_help            drasync_rma_help
 
 /* This job, as a front needs it; does not change while the library runs. */
@@ -175,7 +178,7 @@ int rma_write_pieces(int rank, const struct rma_piece *pieces, size_t count,
 /*
  * To and from another node's data file by messages, which need one look of that
  * node into MPI where MPI's own one-sided operations need several.  When?  Where
- * MPI runs over sockets, unless DRASYNC_RMA says otherwise.
+ * MPI runs over sockets, unless DRASYNC_RMA says otherwise; all ranks or none.
  *
  * Every rank sends them itself, and the other node's leader answers it.  Answers
  * are taken while a thread of this rank waits for one or asks for one below; on
@@ -203,6 +206,30 @@ int rma_far_put(int node, uint64_t place, const void *from, size_t bytes,
 int rma_far_get(int node, uint64_t place, void *to, size_t bytes,
                 rma_ticket *ticket_out);
 
+/*
+ * The same in shapes: @place and the buffer are where both shapes begin, and those
+ * come as runs, in the order in which the bytes are one another's.  All that is
+ * put is copied, as few bytes are, and waits for nothing else; what is longer than
+ * some megabytes waits until the rest is there.  Nothing of the runs is used when
+ * the call has returned.
+ *   DRASYNC_EINVAL  the runs are not @bytes on both sides
+ */
+struct rma_run {
+    uint64_t at; /* of the first block */
+    uint64_t bytes, stride, count;
+};
+
+struct rma_runs {
+    bool (*next)(struct rma_runs *runs, struct rma_run *run_out);
+};
+
+int rma_far_put_runs(int node, uint64_t place, struct rma_runs *there,
+                     const void *from, struct rma_runs *here, uint64_t bytes,
+                     rma_ticket *ticket_out);
+int rma_far_get_runs(int node, uint64_t place, struct rma_runs *there, void *to,
+                     struct rma_runs *here, uint64_t bytes,
+                     rma_ticket *ticket_out);
+
 /* A ticket that is done when all those puts to @node without one are; 0: they
  * are. */
 int rma_far_cover(int node, rma_ticket *ticket_out);
@@ -216,6 +243,9 @@ bool rma_far_test(rma_ticket ticket);
  * flushed side by side.  The second alone: all that has a ticket, and gets. */
 int rma_far_flush_begin(int node);
 int rma_far_flush_end(int node);
+
+/* The same for all nodes; @there false: the second step alone. */
+int rma_far_flush_all(bool there);
 
 /*
  * Do the progress thread's work until @over, if this thread can: it polls, and

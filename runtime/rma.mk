@@ -2,7 +2,8 @@
 libdrasync_runtime_la_SOURCES += runtime/rma.c runtime/rma.h \
 	runtime/rma_agent.c runtime/rma_apply.c runtime/rma_data.c \
 	runtime/rma_far.c runtime/rma_far.h runtime/rma_far_end.c \
-	runtime/rma_far_ops.c \
+	runtime/rma_far_ops.c runtime/rma_far_runs.c runtime/rma_far_runs.h \
+	runtime/rma_far_runs_serve.c \
 	runtime/rma_far_serve.c \
 	runtime/rma_ranges.c runtime/rma_state.h runtime/rma_wire.c
 
@@ -19,6 +20,15 @@ tests_unit_rma_wire_t_SOURCES = tests/unit/rma_wire.c \
 # Objects of its own, as the library's are libtool's.
 tests_unit_rma_wire_t_CFLAGS = $(AM_CFLAGS)
 tests_unit_rma_wire_t_LDADD = libdrasync_memory.la
+
+check_PROGRAMS += tests/unit/rma_far_wire.t
+TESTS += tests/unit/rma_far_wire.t
+tests_unit_rma_far_wire_t_SOURCES = tests/unit/rma_far_wire.c \
+	tests/unit/memory_common.h runtime/rma_far.c runtime/rma_far_ops.c \
+	runtime/rma_far_runs.c runtime/rma_far_runs_serve.c \
+	runtime/rma_far_serve.c
+tests_unit_rma_far_wire_t_CFLAGS = $(AM_CFLAGS)
+tests_unit_rma_far_wire_t_LDADD = libdrasync_memory.la libdrasync_transport.la
 
 check_PROGRAMS += tests/programs/rma_places
 tests_programs_rma_places_SOURCES = tests/programs/rma_places.c \

@@ -28,12 +28,6 @@ int rma_far_open(void)
     return err ? err : far_end_open();
 }
 
-/* No more than is good is under way to @node. */
-static int make_room(int node)
-{
-    return far_full(node) ? rma_far_flush_end(node) : 0;
-}
-
 static int send_or_undo(const struct runtime_message *message,
                         rma_ticket ticket)
 {
@@ -41,6 +35,27 @@ static int send_or_undo(const struct runtime_message *message,
 
     if (err && ticket)
         far_op_undo(message->node, ticket);
+    return err;
+}
+
+int far_small_begin(int node, size_t bytes, bool asked, rma_ticket *ticket_out)
+{
+    int err;
+
+    *ticket_out = 0;
+    if (!asked && far_small_free(node, bytes))
+        return 0;
+    err = far_make_room(node);
+    return err ? err : far_op_take(node, NULL, 0, 1, ticket_out);
+}
+
+int far_small_send(const struct runtime_message *message, size_t bytes,
+                   rma_ticket ticket)
+{
+    int err = send_or_undo(message, ticket);
+
+    if (!err && !ticket)
+        far_note_small(message->node, bytes);
     return err;
 }
 
@@ -60,7 +75,7 @@ static int put_small(int node, uint64_t place, const void *from, size_t bytes,
     memcpy(message, &head, sizeof(head));
     if (bytes)
         memcpy(message + sizeof(head), from, bytes);
-    return send_or_undo(&m, ticket);
+    return far_small_send(&m, bytes, ticket);
 }
 
 static int put_large(int node, uint64_t place, const void *from, size_t bytes,
@@ -84,22 +99,21 @@ static int put_large(int node, uint64_t place, const void *from, size_t bytes,
 int rma_far_put(int node, uint64_t place, const void *from, size_t bytes,
                 rma_ticket *ticket_out)
 {
-    bool small = bytes <= FAR_SMALL_BYTES;
-    rma_ticket ticket = 0;
-    int err = 0;
+    rma_ticket ticket;
+    int err;
 
-    if (!small || ticket_out || !far_small_free(node, bytes)) {
-        err = make_room(node);
+    if (bytes <= FAR_SMALL_BYTES) {
+        err = far_small_begin(node, bytes, ticket_out != NULL, &ticket);
         if (!err)
-            err = far_op_take(node, NULL, 0, small ? 1 : 2, &ticket);
+            err = put_small(node, place, from, bytes, ticket);
+    } else {
+        err = far_make_room(node);
+        if (!err)
+            err = far_op_take(node, NULL, 0, 2, &ticket);
+        if (!err)
+            err = put_large(node, place, from, bytes, ticket);
     }
-    if (err)
-        return err;
-    err = small ? put_small(node, place, from, bytes, ticket)
-                : put_large(node, place, from, bytes, ticket);
-    if (!err && !ticket)
-        far_note_small(node, bytes);
-    if (ticket_out)
+    if (!err && ticket_out)
         *ticket_out = ticket;
     return err;
 }
@@ -114,7 +128,7 @@ int rma_far_get(int node, uint64_t place, void *to, size_t bytes,
         .header = &head,
         .header_bytes = sizeof(head),
     };
-    int err = make_room(node);
+    int err = far_make_room(node);
 
     if (!err)
         err = far_op_take(node, to, bytes, 1, &head.ticket);
@@ -157,7 +171,7 @@ void rma_far_start(void)
 void rma_far_quiesce(void)
 {
     if (!runtime.leader)
-        far_ops_finish();
+        rma_far_flush_all(true);
 }
 
 void rma_far_stop(void)

@@ -19,7 +19,14 @@
 #include "runtime/runtime.h"
 #include "runtime/wait.h"
 
-enum far_kind { FAR_PUT = RUNTIME_KIND_RMA_FAR, FAR_DONE, FAR_GET, FAR_DATA };
+enum far_kind {
+    FAR_PUT = RUNTIME_KIND_RMA_FAR,
+    FAR_DONE,
+    FAR_GET,
+    FAR_DATA,
+    FAR_PUT_RUNS, /* rma_far_runs.h */
+    FAR_GET_RUNS,
+};
 
 /* So much goes in a header. */
 #define FAR_SMALL_BYTES RMA_FAR_COPIED_BYTES
@@ -71,14 +78,34 @@ bool far_op_answered(rma_ticket ticket, int node, int err);
 /* Where the data of a get goes, all of it; NULL: nobody asked for that. */
 void *far_op_to(rma_ticket ticket, int node, uint64_t bytes);
 
+/* One more DATA is to come for it, for @piece, which is its own from here on; or
+ * was not asked for after all. */
+struct far_piece;
+void far_op_expect(rma_ticket ticket, struct far_piece *piece);
+void far_op_forget(rma_ticket ticket, struct far_piece *piece);
+
+/* What the next DATA for it is for, to be freed; NULL: not for a piece. */
+struct far_piece *far_op_piece(rma_ticket ticket, int node);
+
 /* A small put without a ticket was sent, after that. */
 void far_note_small(int node, size_t bytes);
 
-/* Are so few under way that the next one needs no ticket; so many that the next
- * one, of any kind, has to wait; is there any that nothing will tell of? */
+/* Are so few under way that the next one needs no ticket; is there any that
+ * nothing will tell of? */
 bool far_small_free(int node, size_t bytes);
-bool far_full(int node);
 bool far_small_open(int node);
+
+/* Wait until no more is under way than is good for @node. */
+int far_make_room(int node);
+
+/*
+ * A put that is copied whole into one message, or into several that follow each
+ * other: what it needs, then send it.  *ticket_out is 0 unless it is @asked for
+ * or due.
+ */
+int far_small_begin(int node, size_t bytes, bool asked, rma_ticket *ticket_out);
+int far_small_send(const struct runtime_message *message, size_t bytes,
+                   rma_ticket ticket);
 
 /* The last ticket for @node; 0: it is done.  Ask before far_small_open(). */
 rma_ticket far_last(int node);
@@ -86,11 +113,11 @@ rma_ticket far_last(int node);
 int far_ops_start(void);
 void far_ops_stop(void);
 
-/* All of this process's is answered.  DRASYNC_EPEER. */
-int far_ops_finish(void);
-
 /* rma_far_serve.c; in a module's start. */
 void far_serve_start(void);
+
+/* Tell @rank that its put is here, or what was wrong with it; in a handler. */
+void far_answer_put(int rank, rma_ticket ticket, int err);
 
 /* What it makes of answers, and of what was put. */
 extern const struct runtime_handler far_put_handler, far_done_handler,

@@ -99,10 +99,12 @@ static void turns_take(void)
     atomic_fetch_sub(&wanted, 1);
 }
 
-/* Those who want to send come first; a mutex would not see to that. */
+/* Who found them taken may poll now.  Those who want to send come first; a mutex
+ * would not see to that. */
 static void turns_give(void)
 {
     pthread_mutex_unlock(&turns);
+    doorbell_ring(&bell);
     for (int i = 0; i < FAR_YIELDS_MAX && atomic_load(&wanted); i++)
         sched_yield();
 }
@@ -178,7 +180,6 @@ static int wait_here(struct waiter *w)
         }
         bool done = poll_for(w, &active, &looked);
         turns_give();
-        doorbell_ring(&bell);
         if (done)
             break;
         if (atomic_load(runtime_poisoned))

@@ -1,12 +1,13 @@
 /* Answering transfers of other nodes, and taking their answers: see rma_far.h.
  * Handlers, so all on whoever does the progress thread's work. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "memory/passed.h"
 #include "runtime/progress.h"
-#include "runtime/rma_far.h"
+#include "runtime/rma_far_runs.h"
 
-static void answer(int rank, rma_ticket ticket, int err)
+void far_answer_put(int rank, rma_ticket ticket, int err)
 {
     const struct far_answer a = {ticket, err};
     const struct transport_message m = {
@@ -50,7 +51,7 @@ static int put_place(int from, const void *header, size_t header_bytes,
                   ? space_window(&runtime.space, head.place, head.bytes)
                   : NULL;
     if (!address) {
-        answer(from, head.ticket, DRASYNC_EINVAL);
+        far_answer_put(from, head.ticket, DRASYNC_EINVAL);
         return DRASYNC_EINVAL;
     }
     return transport_sink_add(sink, address, bulk_bytes);
@@ -77,7 +78,7 @@ static void put_arrived(int from, const void *header, size_t header_bytes,
             err = DRASYNC_EINVAL;
         passed_unseen_end();
     }
-    answer(from, head.ticket, err);
+    far_answer_put(from, head.ticket, err);
 }
 
 /* Our data has left. */
@@ -168,13 +169,38 @@ static int data_place(int from, const void *header, size_t header_bytes,
     return DRASYNC_EINVAL;
 }
 
+/* Of a get in a shape.  False: it was another. */
+static bool piece_arrived(int from, const void *header, const char *data,
+                          size_t bytes)
+{
+    struct far_piece *piece;
+    struct far_answer a;
+
+    memcpy(&a, header, sizeof(a));
+    piece = runtime.local_of[from] == 0
+                ? far_op_piece(a.ticket, runtime.node_of[from])
+                : NULL;
+    if (!piece)
+        return false;
+    passed_unseen_begin();
+    if (piece->bytes == bytes)
+        far_piece_unpack(piece, data);
+    else if (!a.err)
+        runtime_poison("rank %d sent %zu bytes where %zu were asked for", from,
+                       bytes, (size_t)piece->bytes);
+    passed_unseen_end();
+    free(piece);
+    return true;
+}
+
 static void data_arrived(int from, const void *header, size_t header_bytes,
                          uint64_t context)
 {
     const char *data = (const char *)header + sizeof(struct far_answer);
     size_t bytes = header_bytes - sizeof(struct far_answer);
 
-    if (!context && header_bytes > sizeof(struct far_answer)) {
+    if (!context && header_bytes >= sizeof(struct far_answer) &&
+        !piece_arrived(from, header, data, bytes) && bytes) {
         void *to = data_to(from, header, header_bytes, bytes);
 
         passed_unseen_begin();
@@ -214,4 +240,5 @@ void far_serve_start(void)
     runtime_handle(FAR_DONE, &far_done_handler);
     runtime_handle(FAR_GET, &get);
     runtime_handle(FAR_DATA, &far_data_handler);
+    far_runs_serve_start();
 }

@@ -96,7 +96,7 @@ struct runtime_shared {
     _Atomic uint32_t stopped;  /* 1: nothing is in flight on any node */
     struct doorbell stop_doorbell;
 
-    /* progress_on_sockets() of the leader, for all; set at the start. */
+    /* 1: progress_on_sockets() on all nodes; set at the start. */
     _Atomic uint32_t on_sockets;
 
     /* Of the node, kept by the progress thread. */

@@ -92,31 +92,51 @@ static dart_ret_t transfer_failed(int node, int err)
                       drasync_strerror(err));
 }
 
-/* In one piece, by messages of ours.  Few bytes are copied; @handle has a ticket
- * then only if it is to be done @soon. */
-static dart_ret_t by_message(const struct far *far, size_t bytes,
-                             dart_handle_t handle, bool soon)
+static int send_piece(const struct far *far, size_t bytes, rma_ticket *ticket)
 {
-    bool copied = far->put && bytes <= RMA_FAR_COPIED_BYTES;
-    rma_ticket *ticket = handle && (soon || !copied) ? &handle->ticket : NULL;
     int node = far->target.node;
     uint64_t place = far->target.place;
-    int err = far->put ? rma_far_put(node, place, far->buffer, bytes, ticket)
-                       : rma_far_get(node, place, far->buffer, bytes, ticket);
+
+    return far->put ? rma_far_put(node, place, far->buffer, bytes, ticket)
+                    : rma_far_get(node, place, far->buffer, bytes, ticket);
+}
+
+static int send_runs(const struct far *far, size_t bytes, rma_ticket *ticket)
+{
+    int node = far->target.node;
+    uint64_t place = far->target.place;
+    struct shape_runs there, here;
+
+    shape_runs_begin(&there, far->there, far->nelem);
+    shape_runs_begin(&here, far->here, far->nelem);
+    return far->put ? rma_far_put_runs(node, place, &there.runs, far->buffer,
+                                       &here.runs, bytes, ticket)
+                    : rma_far_get_runs(node, place, &there.runs, far->buffer,
+                                       &here.runs, bytes, ticket);
+}
+
+/* By messages of ours.  Puts of few bytes and in shapes are copied; @handle has a
+ * ticket then only if it is to be done @soon. */
+static dart_ret_t by_message(const struct far *far, dart_handle_t handle,
+                             bool soon)
+{
+    size_t bytes = far->nelem * far->here->bytes;
+    bool whole = shape_in_one_piece(far->there, far->nelem) &&
+                 shape_in_one_piece(far->here, far->nelem);
+    bool copied = far->put && (!whole || bytes <= RMA_FAR_COPIED_BYTES);
+    rma_ticket *ticket = handle && (soon || !copied) ? &handle->ticket : NULL;
+    int err = whole ? send_piece(far, bytes, ticket)
+                    : send_runs(far, bytes, ticket);
 
     if (handle)
         handle->copied = copied;
-    return err ? transfer_failed(node, err) : DART_OK;
-}
-
-static bool in_one_piece(const struct far *far)
-{
-    return far->there->kind == TYPE_BASIC && far->here->kind == TYPE_BASIC;
+    return err ? transfer_failed(far->target.node, err) : DART_OK;
 }
 
 dart_ret_t far_begin(const struct far *far, dart_handle_t handle)
 {
-    bool plain = in_one_piece(far);
+    bool plain =
+        far->there->kind == TYPE_BASIC && far->here->kind == TYPE_BASIC;
     size_t bytes = far->nelem * far->here->bytes;
     MPI_Request *request = handle ? &handle->request : NULL;
     int node = far->target.node, err;
@@ -129,8 +149,8 @@ dart_ret_t far_begin(const struct far *far, dart_handle_t handle)
         handle->put = far->put;
         handle->by_flush = false;
     }
-    if (plain && window_by_messages)
-        return by_message(far, bytes, handle, false);
+    if (window_by_messages)
+        return by_message(far, handle, false);
     rma_awake(node);
     if (plain && bytes <= PIECE_BYTES_MAX)
         err = piece(far, 0, 0, bytes, request);
@@ -149,11 +169,8 @@ dart_ret_t far_do(const struct far *far)
     int node = far->target.node, err;
     dart_ret_t ret;
 
-    if (!in_one_piece(far)) {
-        ret = far_begin(far, NULL);
-        return ret ? ret : window_flush(node);
-    }
-    ret = by_message(far, far->nelem * far->here->bytes, &handle, true);
+    handle.ticket = 0;
+    ret = by_message(far, &handle, true);
     if (ret)
         return ret;
     err = rma_far_wait(node, handle.ticket);

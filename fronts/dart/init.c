@@ -12,6 +12,7 @@
 #include "fronts/dart/op.h"
 #include "fronts/dart/team.h"
 #include "fronts/dart/types.h"
+#include "fronts/dart/window.h"
 
 bool front_up;
 const struct rma_job *front_job;
@@ -31,6 +32,7 @@ static const struct part {
     {window_start, window_stop},
     {segments_start, segments_stop},
     {NULL, locks_stop},
+    {NULL, window_settle},
 };
 
 #define PARTS ((int)(sizeof(parts) / sizeof(parts[0])))

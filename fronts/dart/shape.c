@@ -83,6 +83,56 @@ void shape_advance(struct shape_cursor *cursor, size_t bytes)
     }
 }
 
+/* --- Runs ----------------------------------------------------------------------- */
+
+static bool next_run(struct rma_runs *runs, struct rma_run *out)
+{
+    struct shape_runs *r = (struct shape_runs *)runs;
+    struct shape_cursor *c = &r->cursor;
+
+    if (!r->left)
+        return false;
+    *out = (struct rma_run){.at = c->at, .bytes = c->bytes, .count = 1};
+    if (c->type->kind == TYPE_STRIDED) {
+        out->count = r->left / c->bytes;
+        out->stride = c->type->stride * c->type->bytes;
+        r->left = 0;
+        return true;
+    }
+    r->left -= c->bytes;
+    while (r->left) {
+        shape_advance(c, c->bytes);
+        if (out->count == 1 && c->at == out->at + out->bytes) {
+            out->bytes += c->bytes;
+        } else if (c->bytes == out->bytes && c->at > out->at &&
+                   (out->count == 1 ||
+                    c->at == out->at + out->count * out->stride)) {
+            if (out->count == 1)
+                out->stride = c->at - out->at;
+            out->count++;
+        } else {
+            return true;
+        }
+        r->left -= c->bytes;
+    }
+    return true;
+}
+
+void shape_runs_begin(struct shape_runs *runs, const struct type *type,
+                      size_t nelem)
+{
+    runs->runs.next = next_run;
+    runs->left = nelem * type->bytes;
+    shape_begin(&runs->cursor, type, nelem);
+}
+
+bool shape_in_one_piece(const struct type *type, size_t nelem)
+{
+    return type->kind == TYPE_BASIC ||
+           (type->kind == TYPE_STRIDED &&
+            (nelem == type->elements || type->stride == type->blocklen));
+}
+
 /* --- Copying -------------------------------------------------------------------- */
 
 static inline __attribute__((always_inline)) void

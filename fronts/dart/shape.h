@@ -34,6 +34,19 @@ void shape_begin(struct shape_cursor *cursor, const struct type *type,
 /* @bytes of the piece are done. */
 void shape_advance(struct shape_cursor *cursor, size_t bytes);
 
+/* The same as runs of blocks; where pieces lie regularly they become one. */
+struct shape_runs {
+    struct rma_runs runs; /* first */
+    struct shape_cursor cursor;
+    size_t left;
+};
+
+void shape_runs_begin(struct shape_runs *runs, const struct type *type,
+                      size_t nelem);
+
+/* Do they lie in one piece? */
+bool shape_in_one_piece(const struct type *type, size_t nelem);
+
 /* Small sizes without a call, and in one access.  They may overlap: a buffer may
  * be a part of what it is moved to. */
 static inline void shape_copy_bytes(void *to, const void *from, size_t bytes)

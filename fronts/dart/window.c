@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fronts/dart/handle.h"
+#include "fronts/dart/team.h"
 
 MPI_Win window_mpi = MPI_WIN_NULL;
 bool window_by_messages;
@@ -45,6 +46,9 @@ dart_ret_t window_start(void)
 
     if (nodes == 1)
         return DART_OK;
+    window_by_messages = rma_far_used();
+    if (window_by_messages)
+        return rma_far_open() ? DART_ERR_NOMEM : DART_OK;
     window_used = calloc(nodes, sizeof(*window_used));
     nodes_used = malloc(2 * nodes * sizeof(*nodes_used));
     nodes_count = 0;
@@ -63,9 +67,6 @@ dart_ret_t window_start(void)
     MPI_Win_set_errhandler(window_mpi, MPI_ERRORS_RETURN);
     if (MPI_Win_lock_all(MPI_MODE_NOCHECK, window_mpi))
         goto free_window;
-    window_by_messages = rma_far_used();
-    if (window_by_messages && rma_far_open())
-        goto free_window;
     return DART_OK;
 
 free_window:
@@ -79,15 +80,22 @@ free_comm:
 
 void window_stop(void)
 {
+    window_by_messages = false;
     if (comm == MPI_COMM_NULL)
         return;
-    handles_stop();
-    window_flush_all();
-    window_by_messages = false;
     MPI_Win_unlock_all(window_mpi);
     MPI_Win_free(&window_mpi);
     MPI_Comm_free(&comm);
     free_lists();
+}
+
+void window_settle(void)
+{
+    if (front_job->nodes == 1)
+        return;
+    handles_stop();
+    window_flush_all();
+    team_agree(team_find(DART_TEAM_ALL), DART_OK);
 }
 
 /* --- What is under way ------------------------------------------------------------ */
@@ -107,13 +115,6 @@ static dart_ret_t messages_ret(int err)
     return err ? front_fail(front_error(err), "transfers between nodes: %s",
                             drasync_strerror(err))
                : DART_OK;
-}
-
-/* Has this unit ever used MPI's window to @node? */
-static bool window_ever(int node)
-{
-    return !window_by_messages ||
-           atomic_load_explicit(&window_used[node], memory_order_acquire);
 }
 
 /*
@@ -148,14 +149,13 @@ static dart_ret_t flush_window(int node)
 
 static dart_ret_t flush_node(int node, bool there)
 {
-    dart_ret_t ret = window_ever(node) ? flush_window(node) : DART_OK;
     int err = 0;
 
-    if (window_by_messages && there)
+    if (!window_by_messages)
+        return flush_window(node);
+    if (there)
         err = rma_far_flush_begin(node);
-    if (window_by_messages && !err)
-        err = rma_far_flush_end(node);
-    return ret ? ret : messages_ret(err);
+    return messages_ret(err ? err : rma_far_flush_end(node));
 }
 
 dart_ret_t window_flush(int node)
@@ -166,20 +166,6 @@ dart_ret_t window_flush(int node)
 dart_ret_t window_flush_local(int node)
 {
     return flush_node(node, false);
-}
-
-/* What went to all nodes by messages; @there: and is not only copied. */
-static dart_ret_t flush_messages(bool there)
-{
-    int err = 0;
-
-    if (!window_by_messages)
-        return DART_OK;
-    for (int node = 0; node < front_job->nodes && there && !err; node++)
-        err = rma_far_flush_begin(node);
-    for (int node = 0; node < front_job->nodes && !err; node++)
-        err = rma_far_flush_end(node);
-    return messages_ret(err);
 }
 
 /* Flush the nodes that are in the list, and take them from it; what is begun from
@@ -210,13 +196,10 @@ static dart_ret_t flush_used(void)
 
 static dart_ret_t flush_all(bool there)
 {
-    dart_ret_t ret, messages;
-
     if (front_job->nodes == 1)
         return DART_OK;
-    ret = flush_used();
-    messages = flush_messages(there);
-    return ret ? ret : messages;
+    return window_by_messages ? messages_ret(rma_far_flush_all(there))
+                              : flush_used();
 }
 
 dart_ret_t window_flush_all(void)

@@ -1,6 +1,7 @@
 /*
  * window.h - MPI's window over the memory of all nodes, and what this unit has
- * begun on it, or by messages instead of it (rma_far_put()).
+ * begun on it, or by messages instead of it (rma_far_put()): all units do the
+ * one, or all the other, and where it is messages there is no window.
  *
  * Each node's data file belongs to the node's leader, at displacement 0; the
  * other ranks have nothing in it.  Made in window_start() and locked shared
@@ -19,7 +20,7 @@
 
 extern MPI_Win window_mpi;
 
-/* This unit's transfers in one piece do not use the window: rma_far_put(). */
+/* Transfers do not use the window: rma_far_put(). */
 extern bool window_by_messages;
 
 /* Who answers for a node's memory there. */
@@ -52,5 +53,8 @@ dart_ret_t window_flush_local(int node);
  * either. */
 dart_ret_t window_flush_all(void);
 dart_ret_t window_flush_local_all(void);
+
+/* All that any unit has begun is done; collective, before anything is stopped. */
+void window_settle(void);
 
 #endif /* DRASYNC_FRONTS_DART_WINDOW_H */
