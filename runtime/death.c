@@ -10,6 +10,7 @@
 #include "memory/control.h"
 #include "runtime/runtime.h"
 #include "runtime/shared.h"
+#include "runtime/start.h"
 
 /* Somebody of the node looks this often. */
 #define DEATH_LOOK_US 150000
@@ -55,17 +56,20 @@ uint64_t death_start_ticks(int pid)
     return state == 'Z' || state == 'X' ? 0 : ticks;
 }
 
-int death_start(struct boot *boot, uint64_t host_key)
+int death_start(struct boot *boot, uint64_t host_key, int err)
 {
     struct death_peer self = {.host_key = host_key, .rank = runtime.rank};
     struct death_peer *all = calloc((size_t)runtime.ranks, sizeof(*all));
 
-    if (!all)
-        return DRASYNC_ENOMEM;
+    err = start_agree(err || all ? err : DRASYNC_ENOMEM);
+    if (err) {
+        free(all);
+        return err;
+    }
     self.pid = getpid();
     self.start_ticks = death_start_ticks(self.pid);
     snprintf(self.host, sizeof(self.host), "%.47s", runtime.host);
-    int err = boot_allgather(boot, BOOT_ALL, &self, all, sizeof(self));
+    err = boot_allgather(boot, BOOT_ALL, &self, all, sizeof(self));
     if (err) {
         free(all);
         return err;

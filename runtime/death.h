@@ -13,8 +13,9 @@
 
 #include "transport/boot.h"
 
-/* Collective: every rank says which process it is. */
-int death_start(struct boot *boot, uint64_t host_key);
+/* Collective: every rank says which process it is.  @err is what went wrong on
+ * this rank before: all ranks return the worst of any. */
+int death_start(struct boot *boot, uint64_t host_key, int err);
 void death_stop(void);
 
 /*

@@ -371,3 +371,13 @@ void progress_abandon(void)
     outbox_wake();
     pthread_join(thread, NULL);
 }
+
+void progress_undo(void)
+{
+    if (!running)
+        return;
+    progress_abandon();
+    transport_close(transport);
+    transport = NULL;
+    rest_deaf();
+}

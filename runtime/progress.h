@@ -49,6 +49,9 @@ void progress_join(void);
 /* End it soon, whatever is under way: this process exits. */
 void progress_abandon(void);
 
+/* Undo the start, which failed on another rank.  Nobody has sent anything. */
+void progress_undo(void);
+
 /*
  * Send @message now, on this thread.  False: not possible here and now, queue it;
  * else *err_out is 0 or a negative code.  Never waits; locks may be held.

@@ -69,7 +69,9 @@ static int start_boot(void)
     }
     err = boot_open(stop_at_finalize, &runtime_boot);
     if (err) {
-        runtime_say("cannot start: MPI_Comm_dup failed");
+        runtime_say("cannot start: %s", err == DRASYNC_ENOMEM
+                                            ? drasync_strerror(err)
+                                            : "MPI_Comm_dup failed");
         return err;
     }
     runtime.rank = boot_rank(runtime_boot);
@@ -97,33 +99,23 @@ static int start_options(void)
     return err;
 }
 
-/* Do the ranks of this host outnumber its processors? */
-static int start_crowded(uint64_t host_key)
+/* Do the ranks of this host outnumber its processors?  @keys: [ranks] */
+static int start_crowded(uint64_t host_key, uint64_t *keys)
 {
-    uint64_t *keys = malloc((size_t)runtime.ranks * sizeof(*keys));
     long here = 0;
-
-    if (!keys)
-        return DRASYNC_ENOMEM;
     int err = boot_allgather(runtime_boot, BOOT_ALL, &host_key, keys,
                              sizeof(host_key));
+
     for (int i = 0; i < runtime.ranks && !err; i++)
         here += keys[i] == host_key;
-    free(keys);
     runtime.crowded = here > sysconf(_SC_NPROCESSORS_ONLN);
     lock_set_spins(runtime.crowded ? 0 : LOCK_SPINS);
     return err;
 }
 
-static int start_nodes(uint64_t host_key)
+/* @keys: [ranks] */
+static int start_split(uint64_t host_key, uint64_t *keys)
 {
-    size_t ranks = (size_t)runtime.ranks;
-
-    runtime.node_of = calloc(ranks, sizeof(int));
-    runtime.local_of = calloc(ranks, sizeof(int));
-    runtime.leader_of = calloc(ranks, sizeof(int));
-    if (!runtime.node_of || !runtime.local_of || !runtime.leader_of)
-        return DRASYNC_ENOMEM;
     int err =
         boot_split(runtime_boot, (int)runtime.options.node_ranks, host_key,
                    runtime.node_of, runtime.local_of, &runtime.nodes);
@@ -138,7 +130,26 @@ static int start_nodes(uint64_t host_key)
         if (runtime.local_of[i] == 0)
             runtime.leader_of[runtime.node_of[i]] = i;
     }
-    return start_crowded(host_key);
+    return start_crowded(host_key, keys);
+}
+
+static int start_nodes(uint64_t host_key)
+{
+    size_t ranks = (size_t)runtime.ranks;
+    uint64_t *keys = malloc(ranks * sizeof(*keys));
+    int err;
+
+    runtime.node_of = calloc(ranks, sizeof(int));
+    runtime.local_of = calloc(ranks, sizeof(int));
+    runtime.leader_of = calloc(ranks, sizeof(int));
+    err = start_agree(!keys || !runtime.node_of || !runtime.local_of ||
+                              !runtime.leader_of
+                          ? DRASYNC_ENOMEM
+                          : 0);
+    if (!err)
+        err = start_split(host_key, keys);
+    free(keys);
+    return err;
 }
 
 static int start_threads_allowed(void)
@@ -174,8 +185,7 @@ static int start_modules(void)
     runtime_poisoned = control_poison_flag(&runtime.space);
     if (!err && runtime.shared->magic != RUNTIME_MAGIC)
         err = DRASYNC_EINTERNAL;
-    if (!err)
-        err = death_start(runtime_boot, start_host_key());
+    err = death_start(runtime_boot, start_host_key(), err);
     for (m = runtime_modules; *m && !err; m++) {
         if ((*m)->start)
             err = (*m)->start();
@@ -198,8 +208,11 @@ static int start_all(void)
         err = start_memory();
     if (!err)
         err = start_modules();
-    if (!err)
+    if (!err) {
         err = start_agree(progress_start(runtime_boot));
+        if (err)
+            progress_undo();
+    }
     if (err)
         return err;
     atomic_store(&runtime_self()->state, RUNTIME_RANK_RUNNING);

@@ -42,25 +42,35 @@ static int watch_finalize(void (*hook)(void))
     return 0;
 }
 
+/* The same on all ranks: the lowest @err of any. */
+static int agree(MPI_Comm all, int err)
+{
+    return mpi.Allreduce(MPI_IN_PLACE, &err, 1, MPI_INT, MPI_MIN, all)
+               ? DRASYNC_EPEER
+               : err;
+}
+
 int boot_open(void (*at_finalize)(void), struct boot **out)
 {
     struct boot *boot = calloc(1, sizeof(*boot));
+    MPI_Comm all;
+    int err;
 
-    if (!boot)
-        return DRASYNC_ENOMEM;
-    boot->all = boot->node = boot->leaders = MPI_COMM_NULL;
-    if (mpi.Comm_dup(MPI_COMM_WORLD, &boot->all)) {
+    if (mpi.Comm_dup(MPI_COMM_WORLD, &all)) {
         free(boot);
         return DRASYNC_EINTERNAL;
     }
-    mpi.Comm_set_errhandler(boot->all, MPI_ERRORS_RETURN);
+    mpi.Comm_set_errhandler(all, MPI_ERRORS_RETURN);
+    err = agree(all, boot ? watch_finalize(at_finalize) : DRASYNC_ENOMEM);
+    if (err) {
+        mpi.Comm_free(&all);
+        free(boot);
+        return err;
+    }
+    boot->node = boot->leaders = MPI_COMM_NULL;
+    boot->all = all;
     mpi.Comm_rank(boot->all, &boot->rank);
     mpi.Comm_size(boot->all, &boot->ranks);
-    if (watch_finalize(at_finalize)) {
-        mpi.Comm_free(&boot->all);
-        free(boot);
-        return DRASYNC_EINTERNAL;
-    }
     *out = boot;
     return 0;
 }
@@ -78,11 +88,12 @@ int boot_ranks(const struct boot *boot)
 /*
  * Split what MPI calls a node by @host_key, since containers that share a host
  * name may not see each other's processes; and in groups of @node_ranks.
+ * @keys: [all ranks]
  */
-static int split_node(struct boot *boot, int node_ranks, uint64_t host_key)
+static int split_node(struct boot *boot, int node_ranks, uint64_t host_key,
+                      uint64_t *keys)
 {
     MPI_Comm shared, host;
-    uint64_t *keys;
     int ranks, own, color = 0, local = 0;
 
     if (mpi.Comm_split_type(boot->all, MPI_COMM_TYPE_SHARED, boot->rank,
@@ -90,12 +101,10 @@ static int split_node(struct boot *boot, int node_ranks, uint64_t host_key)
         return DRASYNC_EPEER;
     mpi.Comm_set_errhandler(shared, MPI_ERRORS_RETURN);
     mpi.Comm_size(shared, &ranks);
-    keys = malloc((size_t)ranks * sizeof(*keys));
-    int err = !keys ||
-              mpi.Allgather(&host_key, 8, MPI_BYTE, keys, 8, MPI_BYTE, shared);
+    int err =
+        mpi.Allgather(&host_key, 8, MPI_BYTE, keys, 8, MPI_BYTE, shared);
     for (int i = 0; !err && keys[i] != host_key; i++)
         color = i + 1;
-    free(keys);
     if (!err)
         err = mpi.Comm_split(shared, color, boot->rank, &host);
     mpi.Comm_free(&shared);
@@ -113,12 +122,13 @@ static int split_node(struct boot *boot, int node_ranks, uint64_t host_key)
     return 0;
 }
 
-int boot_split(struct boot *boot, int node_ranks, uint64_t host_key,
-               int *node_of, int *local_of, int *nodes_out)
+/* @room: [all ranks] */
+static int split(struct boot *boot, int node_ranks, uint64_t host_key,
+                 uint64_t *room, int *node_of, int *local_of, int *nodes_out)
 {
     int leader = boot->rank, local = 0, nodes = 0;
-    int mine[2], *all;
-    int err = split_node(boot, node_ranks, host_key);
+    int mine[2], *all = (int *)room;
+    int err = split_node(boot, node_ranks, host_key, room);
 
     if (err)
         return err;
@@ -132,23 +142,30 @@ int boot_split(struct boot *boot, int node_ranks, uint64_t host_key,
     if (boot->leaders != MPI_COMM_NULL)
         mpi.Comm_set_errhandler(boot->leaders, MPI_ERRORS_RETURN);
 
-    all = malloc((size_t)boot->ranks * sizeof(mine));
-    if (!all)
-        return DRASYNC_ENOMEM;
     mine[0] = leader;
     mine[1] = local;
-    if (mpi.Allgather(mine, 2, MPI_INT, all, 2, MPI_INT, boot->all)) {
-        free(all);
+    if (mpi.Allgather(mine, 2, MPI_INT, all, 2, MPI_INT, boot->all))
         return DRASYNC_EPEER;
-    }
     /* A leader is its node's lowest rank, so it comes before its node. */
     for (int i = 0; i < boot->ranks; i++) {
         local_of[i] = all[2 * i + 1];
         node_of[i] = local_of[i] ? node_of[all[2 * i]] : nodes++;
     }
-    free(all);
     *nodes_out = nodes;
     return 0;
+}
+
+int boot_split(struct boot *boot, int node_ranks, uint64_t host_key,
+               int *node_of, int *local_of, int *nodes_out)
+{
+    uint64_t *room = malloc((size_t)boot->ranks * sizeof(*room));
+    int err = agree(boot->all, room ? 0 : DRASYNC_ENOMEM);
+
+    if (!err)
+        err = split(boot, node_ranks, host_key, room, node_of, local_of,
+                    nodes_out);
+    free(room);
+    return err;
 }
 
 bool boot_neighbours(const struct boot *boot)

@@ -63,6 +63,8 @@ struct boot;
  * Collective over all ranks; MPI must be up.  @at_finalize is called by
  * MPI_Finalize before anything else, even where the library could not take
  * MPI_Finalize over.
+ *   DRASYNC_EINTERNAL, DRASYNC_EPEER  MPI failed
+ *   DRASYNC_ENOMEM  some rank has no memory
  */
 int boot_open(void (*at_finalize)(void), struct boot **out);
 
@@ -73,6 +75,8 @@ int boot_ranks(const struct boot *boot);
  * Find the nodes: ranks that share memory and have the same @host_key, in
  * groups of at most @node_ranks (0: no limit).  Nodes are numbered by their
  * lowest rank. Collective over all.  @node_of, @local_of: [ranks], filled in.
+ *   DRASYNC_EPEER
+ *   DRASYNC_ENOMEM  some rank has no memory
  */
 int boot_split(struct boot *boot, int node_ranks, uint64_t host_key,
                int *node_of, int *local_of, int *nodes_out);
