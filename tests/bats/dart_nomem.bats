@@ -15,3 +15,29 @@ load dart
   units_on_a_node dart_nomem restart
   units_as_nodes dart_nomem restart
 }
+
+# N and the unit: in the first dart_init of a process the N-th request fails.
+start_refused() {
+  run -0 mpi 2 "$abs_top_builddir/tests/programs/dart_nomem" start "$@"
+  refute_output --partial Assertion
+}
+
+@test "the first dart_init of a process, too: nobody waits for the one without memory" {
+  local n
+  for n in 1 2 3 4 5 6 7 8 16 40 55 70 500; do
+    start_refused "$n" 0
+    start_refused "$n" 1
+    DRASYNC_NODE=rank start_refused "$n" 0
+    DRASYNC_NODE=rank start_refused "$n" 1
+  done
+  assert_line "no request"
+}
+
+@test "calls that a unit makes for itself, without memory: groups, types, trees" {
+  units_on_a_node dart_nomem_alone
+}
+
+@test "a node whose memory is used up says so, and works when some is given back" {
+  DRASYNC_MEMORY=64M units_on_a_node dart_nomem full
+  DRASYNC_MEMORY=64M units_as_nodes dart_nomem full
+}

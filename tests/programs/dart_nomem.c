@@ -2,7 +2,6 @@
  * dart_nomem MODE: what calls do without memory, through the interface alone.
  *
  *   collective   those that units make together, without memory on each in turn
- *   alone        those that each makes for itself
  *   restart      dart_init, when it has been called before
  *   start N UNIT dart_init: its N-th request on that unit is refused; says "no
  *                request" if it has none
@@ -219,6 +218,72 @@ static void locks(void)
     }
 }
 
+/* --- The node's memory is used up ------------------------------------------------ */
+
+#define PIECES_MAX 100000
+
+static dart_gptr_t pieces[PIECES_MAX];
+static dart_gptr_t *kept;
+static dart_lock_t *many_locks;
+
+/* Down to the smallest. */
+static int fill(void)
+{
+    int count = 0;
+
+    for (size_t bytes = (size_t)8 << 20; bytes >= 16; bytes /= 2) {
+        while (count < PIECES_MAX &&
+               dart_memalloc(bytes, DART_TYPE_BYTE, &pieces[count]) == DART_OK)
+            count++;
+        assert(DART_GPTR_ISNULL(pieces[count]));
+    }
+    assert(count < PIECES_MAX);
+    return count;
+}
+
+/* What the calls without memory say they say on all units, and what went before
+ * them can be given back. */
+static void full(void)
+{
+    const struct call allocation = {"dart_team_memalloc_aligned", NULL, NULL};
+    const struct call lock_made = {"dart_team_lock_init", NULL, NULL};
+    int own, allocated = 0, locked = 0;
+    dart_ret_t ret;
+
+    ret = run_memalloc_large();
+    assert(ret == DART_OK);
+    kept[allocated++] = made;
+    own = fill();
+    barrier();
+    while (!ret && allocated < PIECES_MAX) {
+        ret = run_memalloc();
+        same_everywhere(&allocation, (int)ret);
+        if (!ret)
+            kept[allocated++] = made;
+    }
+    assert(ret == DART_ERR_NOMEM && DART_GPTR_ISNULL(made));
+    assert(run_pool() == DART_ERR_NOMEM && !pool);
+    ret = DART_OK;
+    while (!ret && locked < PIECES_MAX) {
+        ret = dart_team_lock_init(team, &many_locks[locked]);
+        same_everywhere(&lock_made, (int)ret);
+        locked += !ret;
+    }
+    assert(ret == DART_ERR_NOMEM && !many_locks[locked]);
+    barrier();
+    while (locked)
+        assert(dart_team_lock_destroy(&many_locks[--locked]) == DART_OK);
+    while (allocated)
+        assert(dart_team_memfree(kept[--allocated]) == DART_OK);
+    while (own)
+        assert(dart_memfree(pieces[--own]) == DART_OK);
+    barrier();
+    assert(dart_memalloc((size_t)1 << 20, DART_TYPE_BYTE, pieces) == DART_OK);
+    assert(dart_memfree(*pieces) == DART_OK);
+    assert(run_lock() == DART_OK);
+    undo_lock();
+}
+
 /* --- Start ---------------------------------------------------------------------- */
 
 static dart_ret_t run_init(void)
@@ -290,6 +355,13 @@ int main(int argc, char **argv)
     if (!strcmp(mode, "collective")) {
         locks();
         twice(collective);
+    } else if (!strcmp(mode, "full")) {
+        kept = calloc(PIECES_MAX, sizeof(*kept));
+        many_locks = calloc(PIECES_MAX, sizeof(dart_lock_t));
+        assert(kept && many_locks);
+        full();
+        free(kept);
+        free(many_locks);
     } else if (!strcmp(mode, "restart")) {
         restart();
     } else {
