@@ -228,6 +228,14 @@ int queue_lock_give(struct queue_lock *lock)
     return 0;
 }
 
+int queue_lock_free(struct queue_lock *lock)
+{
+    if (!atomic_load_explicit(&lock->owner, memory_order_relaxed))
+        return DRASYNC_ENOTHELD;
+    set_owner(lock, (uintptr_t)&self);
+    return queue_lock_give(lock);
+}
+
 /* --- Making and ending ------------------------------------------------------------------- */
 
 static int name_new(const struct queue_entry *entry, uint64_t *name_out)

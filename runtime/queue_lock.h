@@ -54,6 +54,7 @@
 #define queue_lock_take drasync_queue_lock_take
 #define queue_lock_try  drasync_queue_lock_try
 #define queue_lock_give drasync_queue_lock_give
+#define queue_lock_free drasync_queue_lock_free
 
 struct queue_entry;
 struct queue_tail;
@@ -123,5 +124,9 @@ int queue_lock_try(struct queue_lock *lock);
  *   DRASYNC_EPEER
  */
 int queue_lock_give(struct queue_lock *lock);
+
+/* The same for whichever thread of this rank has it, which does nothing more with
+ * it: that may have ended.  DRASYNC_ENOTHELD: none has. */
+int queue_lock_free(struct queue_lock *lock);
 
 #endif /* DRASYNC_RUNTIME_QUEUE_LOCK_H */

@@ -223,7 +223,7 @@ static dart_ret_t all_free(const struct team *team)
     return team_agree(team, mine);
 }
 
-dart_ret_t locks_drop(struct team *team)
+dart_ret_t locks_drop(const char *what, struct team *team)
 {
     struct dart_lock_struct *l = team->lock_first, *next;
     dart_ret_t ret;
@@ -232,9 +232,10 @@ dart_ret_t locks_drop(struct team *team)
         return DART_OK;
     ret = all_free(team);
     if (ret)
-        return front_fail(ret, "dart_team_destroy: a unit of team %d has a lock "
-                               "of it, or waits for one",
-                          (int)team->id);
+        return front_fail(ret,
+                          "%s: a unit of team %d has a lock of it, or waits "
+                          "for one",
+                          what, (int)team->id);
     while (l) {
         uint64_t left[LOCKS_DROP_MAX];
         int count = 0;
@@ -253,12 +254,27 @@ dart_ret_t locks_drop(struct team *team)
     return DART_OK;
 }
 
-/* Highest team first, on all units alike.  Locks that are used are lost. */
+/* What this unit still has of the team's it gives back. */
+static void give_back(struct team *team)
+{
+    for (struct dart_lock_struct *l = team->lock_first; l; l = l->next) {
+        if (!queue_lock_free(&l->queue))
+            front_fail(DART_OK,
+                       "dart_exit: this unit had a lock of team %d; it was "
+                       "released",
+                       (int)team->id);
+    }
+}
+
+/* Highest team first, on all units alike.  Locks that somebody waits for, against
+ * the rules, are lost, with all of their team. */
 void locks_stop(void)
 {
     for (int id = TEAMS_MAX - 1; id >= 0; id--) {
-        if (team_table[id])
-            locks_drop(team_table[id]);
+        if (!team_table[id])
+            continue;
+        give_back(team_table[id]);
+        locks_drop("dart_exit", team_table[id]);
     }
     pthread_mutex_lock(&blocks_lock);
     unused = NULL;

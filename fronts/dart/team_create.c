@@ -346,7 +346,7 @@ dart_ret_t dart_team_destroy(dart_team_t *teamid)
     ret = team_get(what, *teamid, &team);
     if (ret)
         return ret;
-    ret = locks_drop(team);
+    ret = locks_drop(what, team);
     if (ret)
         return ret;
     /* Nobody uses it any more, so what it has can go. */
