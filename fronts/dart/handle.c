@@ -6,6 +6,7 @@
 
 #include "fronts/dart/target.h"
 #include "fronts/dart/window.h"
+#include "memory/sanitizer.h"
 
 /* A thread keeps so many for itself. */
 #define SPARE_MAX 256
@@ -69,9 +70,22 @@ void handle_give(dart_handle_t handle)
 
 /* --- Waiting ------------------------------------------------------------------------ */
 
-static dart_ret_t failed(const char *what)
+/* What went wrong where, for a call that @what names. */
+static dart_ret_t of_mpi(const char *what, int err)
 {
-    return front_fail(DART_ERR_OTHER, "%s: MPI failed", what);
+    return err ? front_fail(DART_ERR_OTHER, "%s: MPI failed", what) : DART_OK;
+}
+
+static dart_ret_t of_messages(const char *what, int err)
+{
+    return err ? front_fail(front_error(err), "%s: transfers between nodes: %s",
+                            what, drasync_strerror(err))
+               : DART_OK;
+}
+
+static dart_ret_t of_flush(const char *what, dart_ret_t ret)
+{
+    return ret ? front_fail(ret, "%s: a flush failed", what) : DART_OK;
 }
 
 static bool is_up(const char *what, dart_ret_t *ret)
@@ -82,29 +96,31 @@ static bool is_up(const char *what, dart_ret_t *ret)
 }
 
 /* The buffers here may be used again. */
-static int wait_here(dart_handle_t handle)
+static dart_ret_t wait_here(const char *what, dart_handle_t handle)
 {
     if (handle->copied)
-        return 0;
+        return DART_OK;
     if (handle->ticket)
-        return rma_far_wait(handle->node, handle->ticket);
+        return of_messages(what, rma_far_wait(handle->node, handle->ticket));
     if (handle->by_flush)
-        return (int)window_flush_local(handle->node);
-    return MPI_Wait(&handle->request, MPI_STATUS_IGNORE);
+        return of_flush(what, window_flush_local(handle->node));
+    return of_mpi(what, MPI_Wait(&handle->request, MPI_STATUS_IGNORE));
 }
 
 /* The same without waiting, where MPI can tell. */
-static int test_here(dart_handle_t handle, int *done)
+static dart_ret_t test_here(const char *what, dart_handle_t handle, int *done)
 {
-    if (handle->copied || handle->ticket) {
-        *done = handle->copied || rma_far_test(handle->ticket);
-        return 0;
-    }
-    if (handle->by_flush) {
-        *done = 1;
-        return (int)window_flush_local(handle->node);
-    }
-    return MPI_Test(&handle->request, done, MPI_STATUS_IGNORE);
+    *done = 1;
+    if (handle->copied)
+        return DART_OK;
+    if (handle->ticket)
+        *done = rma_far_test(handle->ticket);
+    else if (handle->by_flush)
+        return of_flush(what, window_flush_local(handle->node));
+    else
+        return of_mpi(what,
+                      MPI_Test(&handle->request, done, MPI_STATUS_IGNORE));
+    return DART_OK;
 }
 
 static bool by_message(const struct dart_handle_struct *handle)
@@ -113,7 +129,7 @@ static bool by_message(const struct dart_handle_struct *handle)
 }
 
 /* By messages: is it done there? */
-static int test_there(dart_handle_t handle, int *done)
+static dart_ret_t test_there(const char *what, dart_handle_t handle, int *done)
 {
     int err = 0;
 
@@ -122,33 +138,36 @@ static int test_there(dart_handle_t handle, int *done)
     *done = !handle->ticket || rma_far_test(handle->ticket);
     if (*done)
         handle->put = false;
-    return err;
+    return of_messages(what, err);
 }
 
-static int wait_there(dart_handle_t handle)
+static dart_ret_t wait_there(const char *what, dart_handle_t handle)
 {
     int err = handle->ticket ? 0 : rma_far_cover(handle->node, &handle->ticket);
 
-    return err || !handle->ticket ? err
-                                  : rma_far_wait(handle->node, handle->ticket);
+    if (!err && handle->ticket)
+        err = rma_far_wait(handle->node, handle->ticket);
+    return of_messages(what, err);
 }
 
 /* Puts of these are there; the same node again has nothing left to do. */
-static int flush_puts(const dart_handle_t *handles, size_t n)
+static dart_ret_t flush_puts(const char *what, const dart_handle_t *handles,
+                             size_t n)
 {
-    int flushed = -1, err = 0;
+    dart_ret_t ret = DART_OK;
+    int flushed = -1;
 
-    for (size_t i = 0; i < n && !err; i++) {
+    for (size_t i = 0; i < n && !ret; i++) {
         if (!handles[i] || !handles[i]->put)
             continue;
         if (by_message(handles[i])) {
-            err = wait_there(handles[i]);
+            ret = wait_there(what, handles[i]);
         } else if (handles[i]->node != flushed) {
             flushed = handles[i]->node;
-            err = (int)window_flush(flushed);
+            ret = of_flush(what, window_flush(flushed));
         }
     }
-    return err;
+    return ret;
 }
 
 static void give_all(dart_handle_t *handles, size_t n)
@@ -164,29 +183,27 @@ static dart_ret_t wait_all(const char *what, dart_handle_t *handles, size_t n,
                            bool there)
 {
     dart_ret_t ret;
-    int err = 0;
 
     if (!handles && n)
         return front_fail(DART_ERR_INVAL, "%s: NULL", what);
     if (!is_up(what, &ret))
         return ret;
-    for (size_t i = 0; i < n && !err; i++) {
+    for (size_t i = 0; i < n && !ret; i++) {
         if (handles[i])
-            err = wait_here(handles[i]);
+            ret = wait_here(what, handles[i]);
     }
-    if (!err && there)
-        err = flush_puts(handles, n);
-    if (err)
-        return failed(what);
-    give_all(handles, n);
-    return DART_OK;
+    if (!ret && there)
+        ret = flush_puts(what, handles, n);
+    if (!ret)
+        give_all(handles, n);
+    return ret;
 }
 
 /* Those that are done stay until all are. */
 static dart_ret_t test_all(const char *what, dart_handle_t *handles, size_t n,
                            int32_t *result, bool there)
 {
-    int err = 0, all = 1;
+    int all = 1;
     dart_ret_t ret;
 
     if (result)
@@ -195,18 +212,18 @@ static dart_ret_t test_all(const char *what, dart_handle_t *handles, size_t n,
         return front_fail(DART_ERR_INVAL, "%s: NULL", what);
     if (!is_up(what, &ret))
         return ret;
-    for (size_t i = 0; i < n && !err; i++) {
+    for (size_t i = 0; i < n && !ret; i++) {
         int done = 1;
         if (handles[i])
-            err = there && by_message(handles[i])
-                      ? test_there(handles[i], &done)
-                      : test_here(handles[i], &done);
+            ret = there && by_message(handles[i])
+                      ? test_there(what, handles[i], &done)
+                      : test_here(what, handles[i], &done);
         all &= done;
     }
-    if (!err && all && there)
-        err = flush_puts(handles, n);
-    if (err)
-        return failed(what);
+    if (!ret && all && there)
+        ret = flush_puts(what, handles, n);
+    if (ret)
+        return ret;
     if (all)
         give_all(handles, n);
     *result = all;
@@ -309,7 +326,14 @@ void handles_stop(void)
  * whoever sees one after it. */
 static void fence(void)
 {
+#if SANITIZER_THREAD
+    /* GCC's knows no fences; it sees what goes through one word. */
+    static _Atomic int word;
+
+    atomic_fetch_add(&word, 0);
+#else
     atomic_thread_fence(memory_order_seq_cst);
+#endif
 }
 
 static dart_ret_t flush(const char *what, dart_gptr_t gptr, bool all,
