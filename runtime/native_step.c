@@ -2,6 +2,7 @@
  * Steps of the protocol: lock the trees, let the step run, do what it says,
  * unlock.
  */
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "runtime/names.h"
@@ -119,9 +120,28 @@ void native_unlock(const struct native_tree *tree)
         lock_give(&runtime.shared->trees[i]);
 }
 
+/* What a thread's steps did not give back goes with the thread. */
+static pthread_key_t effects_key;
+static pthread_once_t effects_once = PTHREAD_ONCE_INIT;
+
+static void effects_end(void *unused)
+{
+    (void)unused;
+    native_effects_free();
+}
+
+static void effects_make_key(void)
+{
+    pthread_key_create(&effects_key, effects_end);
+}
+
 struct proto_effects *native_effects(void)
 {
-    thread_effects.grow = realloc;
+    if (!thread_effects.grow) {
+        pthread_once(&effects_once, effects_make_key);
+        pthread_setspecific(effects_key, &thread_effects);
+        thread_effects.grow = realloc;
+    }
     proto_effects_clear(&thread_effects);
     return &thread_effects;
 }

@@ -25,6 +25,7 @@ teardown_file() {
 
 setup() {
   load common
+  leaks_of_others
   delaunay=$abs_top_builddir/programs/delaunay/.libs/delaunay
   barnes_hut=$abs_top_builddir/programs/barnes_hut/.libs/barnes_hut
 }

@@ -21,13 +21,15 @@ data=$abs_top_srcdir/data
 export LD_LIBRARY_PATH=$libs
 
 # What LD_PRELOAD must name: in a sanitizer's build its runtime comes first, or
-# it refuses to start in programs that are not built with it.  Leaks of those,
-# mpirun and shells among them, are not ours to report.
+# it refuses to start in programs that are not built with it.
 preload=$shim
 case ${DRASYNC_SANITIZERS:-} in
 *address*)
   preload=$("${CC:-cc}" -print-file-name=libasan.so):$shim
-  export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"
+  # Leaks are errors, but for what MPI and the libraries below it keep.
+  export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=1"
+  export LSAN_OPTIONS="${LSAN_OPTIONS:-suppressions=$abs_top_srcdir/tests/\
+sanitizers/lsan.supp:print_suppressions=0}"
   ;;
 *thread*)
   preload=$("${CC:-cc}" -print-file-name=libtsan.so):$shim
@@ -40,6 +42,15 @@ esac
 command -v "$MPIRUN" >/dev/null || {
   echo "$MPIRUN not found (Debian: apt-get install mpich)" >&2
   return 1
+}
+
+# leaks_of_others: from here on programs run that have the sanitizer's runtime
+# preloaded but are not ours, mpirun and shells among them: their leaks are not
+# ours to report.
+leaks_of_others() {
+  case ${DRASYNC_SANITIZERS:-} in
+  *address*) export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" ;;
+  esac
 }
 
 # mpi N PROGRAM ARGUMENTS...: run a job, at most DRASYNC_TEST_SECONDS (120).
@@ -55,6 +66,7 @@ mpi() {
 mpi_preloaded() {
   local ranks=$1
   shift
+  leaks_of_others
   LD_PRELOAD=$preload timeout -k 5 "${DRASYNC_TEST_SECONDS:-120}" \
     "$MPIRUN" -n "$ranks" "$@" </dev/null 3>&-
 }

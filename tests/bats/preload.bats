@@ -3,6 +3,7 @@
 # What preloading does to programs, and to processes that are no ranks.
 
 load common
+leaks_of_others
 
 setup_file() {
   export programs=$abs_top_builddir/tests/programs
