@@ -3,6 +3,7 @@
 load common
 
 setup() {
+  export DRASYNC_TEST_SECONDS=400 # some 30 where nothing else runs
   local free
   free=$(awk '/MemAvailable/ { print int($2 / 1048576) }' /proc/meminfo)
   [ "$free" -ge 8 ] || skip "needs 8 GiB of free memory, there are $free"

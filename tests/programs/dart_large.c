@@ -1,6 +1,7 @@
 /*
- * dart_large GIB [private]: more than so many GiB, in one transfer, from and to
- * buffers that are the same 64 MiB again and again; to private memory too.
+ * dart_large GIB [private]: more than so many GiB, in one transfer and one atomic
+ * operation on as many bytes, from and to buffers that are the same 64 MiB again
+ * and again; transfers to private memory too.
  */
 #include <sys/mman.h>
 #include <unistd.h>
@@ -49,8 +50,8 @@ static void check(const char *buffer, size_t from)
     }
 }
 
-/* Numbers here and there in another unit's part, up to the last. */
-static void check_there(dart_gptr_t gptr)
+/* Numbers here and there in another unit's part, up to the last; or 0. */
+static void check_there(dart_gptr_t gptr, bool zero)
 {
     const size_t at[] = {0, PIECE, (size_t)1 << 30, bytes - PIECE, bytes - 8};
 
@@ -60,7 +61,7 @@ static void check_there(dart_gptr_t gptr)
         assert(dart_get_blocking(&seen, at_offset(gptr, at[i]), 1,
                                  DART_TYPE_ULONGLONG,
                                  DART_TYPE_ULONGLONG) == DART_OK);
-        assert(seen == number(at[i] % PIECE / 8));
+        assert(seen == (zero ? 0 : number(at[i] % PIECE / 8)));
     }
 }
 
@@ -69,7 +70,7 @@ static void there(dart_gptr_t gptr, char *buffer)
     fill(buffer);
     assert(dart_put_blocking(gptr, buffer, bytes, DART_TYPE_BYTE,
                              DART_TYPE_BYTE) == DART_OK);
-    check_there(gptr);
+    check_there(gptr, false);
 }
 
 /* From there, by numbers and strided. */
@@ -96,6 +97,15 @@ static void back(dart_gptr_t gptr, char *buffer)
     assert(dart_type_destroy(&every_other) == DART_OK);
 }
 
+/* Each byte by itself with what it is. */
+static void updated(dart_gptr_t gptr, char *buffer)
+{
+    fill(buffer);
+    assert(dart_accumulate(gptr, buffer, bytes, DART_TYPE_BYTE, DART_OP_BXOR) ==
+           DART_OK);
+    check_there(gptr, true);
+}
+
 int main(int argc, char **argv)
 {
     int file = memfd_create("dart_large", MFD_CLOEXEC), last;
@@ -114,6 +124,7 @@ int main(int argc, char **argv)
     if (me == 0) {
         there(gptr, buffer);
         back(gptr, buffer);
+        updated(gptr, buffer);
     }
     barrier();
     if (me == last)

@@ -24,6 +24,14 @@ extern "C" {
  * others have begun, but for dart_barrier().  Each returns:
  *   DART_ERR_INVAL  no such team here; no such type, or not in one piece; no
  *                   such unit; an operation that the type does not have; NULL
+ *   DART_ERR_OTHER  MPI failed
+ *
+ * All units pass the same counts, type, operation and root.  Units do not ask
+ * each other whether they do: a wrong argument on all is an error on all, but
+ * one on some is an error there alone, and leaves the others waiting for them;
+ * and where counts or types differ, the result is undefined.  (Calls that make or
+ * end something, in dart_team_group.h, dart_globmem.h and dart_synchronization.h,
+ * tell all units, but for a team that one of them is not in.)
  */
 
 dart_ret_t dart_barrier(dart_team_t team) DART_NOTHROW;
@@ -50,7 +58,8 @@ dart_ret_t dart_allgather(const void *sendbuf, void *recvbuf, size_t nelem,
                           dart_datatype_t dtype, dart_team_t team) DART_NOTHROW;
 
 /* With a count for each unit, and where its part begins in @recvbuf, in
- * elements.  @sendbuf as above. */
+ * elements.  @sendbuf as above.  DART_ERR_NOMEM, on all units: only with an MPI
+ * older than 4.0, if some unit has no memory. */
 dart_ret_t dart_allgatherv(const void *sendbuf, size_t nsendelem,
                            dart_datatype_t dtype, void *recvbuf,
                            const size_t *nrecvelem, const size_t *recvdispls,
@@ -164,6 +173,8 @@ dart_ret_t dart_put_handle(dart_gptr_t gptr, const void *src, size_t nelem,
 /*
  * Wait until one, or @n, are complete: locally and remotely, or locally only.
  *   DART_ERR_INVAL  @handles is NULL, and @n is not 0
+ *   DART_ERR_NOMEM  none for a message to the other node
+ * On error the handles are as they were.
  */
 dart_ret_t dart_wait(dart_handle_t *handle) DART_NOTHROW;
 dart_ret_t dart_waitall(dart_handle_t handles[], size_t n) DART_NOTHROW;

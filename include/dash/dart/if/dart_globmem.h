@@ -14,6 +14,10 @@
  *
  * Sizes are in elements of the named type, which must be in one piece (basic or
  * custom); 64 bits throughout.
+ *
+ * Collective calls that make something: what one unit finds wrong or has no
+ * memory for is an error on all.  A team that a unit is not in, and what it
+ * cannot find to take back, is an error there alone: others wait for it.
  */
 #ifndef DART_GLOBMEM_H_INCLUDED
 #define DART_GLOBMEM_H_INCLUDED

@@ -21,6 +21,9 @@ extern "C" {
  *   DART_ERR_OTHER  DART runs already; MPI was finalized; several nodes, and
  *                   MPI does not give MPI_THREAD_MULTIPLE
  *   DART_ERR_NOMEM
+ * What one unit cannot do is an error on all, and DART does not run.  It can be
+ * tried again, but for the first one in a process: what failed of DRASync itself
+ * then, fails for good.
  */
 dart_ret_t dart_init(int *argc, char ***argv) DART_NOTHROW;
 
@@ -35,9 +38,9 @@ dart_init_thread(int *argc, char ***argv,
 
 /*
  * End DART.  Collective over MPI_COMM_WORLD; one thread.  Memory, teams and
- * locks that are left end with it; operations that are under way must have been
- * completed.  MPI goes on, and is the program's to finalize if the program
- * started it.
+ * locks that are left end with it, locks that somebody has too; operations that
+ * are under way must have been completed, waiting for a lock among them.  MPI
+ * goes on, and is the program's to finalize if the program started it.
  */
 dart_ret_t dart_exit(void) DART_NOTHROW;
 

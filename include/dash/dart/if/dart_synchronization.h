@@ -22,7 +22,8 @@ typedef struct dart_lock_struct *dart_lock_t;
 
 /*
  * Make a lock.  Collective; one thread a team.  *lock is owned by the caller
- * until dart_team_lock_destroy(); DART_LOCK_NULL on error.
+ * until dart_team_lock_destroy(); DART_LOCK_NULL on error, which is one on all
+ * units but for a team that this one is not in: then the others wait for it.
  *   DART_ERR_INVAL  no such team, or @lock is NULL
  *   DART_ERR_NOMEM
  */
@@ -32,14 +33,16 @@ dart_ret_t dart_team_lock_init(dart_team_t teamid,
 /*
  * End a lock; *lock becomes DART_LOCK_NULL, and if it is that already nothing
  * happens.  Collective; one thread a team.  A team's locks end with the team.
- *   DART_ERR_INVAL  @lock is NULL, was destroyed, or somebody has or waits for
- *                   it
+ *   DART_ERR_INVAL  @lock is NULL, or was destroyed: the others wait for this
+ *                   unit; on all units, with nothing changed: somebody has or
+ *                   waits for it
  */
 dart_ret_t dart_team_lock_destroy(dart_lock_t *lock) DART_NOTHROW;
 
 /*
  * Take the lock, however long it takes.  It does not nest.
  *   DART_ERR_INVAL  no lock, or this thread has it
+ *   DART_ERR_NOMEM  none for a message to another node
  *   DART_ERR_OTHER  a unit of the job died
  */
 dart_ret_t dart_lock_acquire(dart_lock_t lock) DART_NOTHROW;
@@ -48,6 +51,7 @@ dart_ret_t dart_lock_acquire(dart_lock_t lock) DART_NOTHROW;
  * Take it if nobody has it: *result is 1, else 0: since the call began somebody
  * had it, or waited for it.  Nobody is waited for.
  *   DART_ERR_INVAL  no lock, @result is NULL, or this thread has it
+ *   DART_ERR_NOMEM, DART_ERR_OTHER  as above
  */
 dart_ret_t dart_lock_try_acquire(dart_lock_t lock,
                                  int32_t *result) DART_NOTHROW;
@@ -55,6 +59,8 @@ dart_ret_t dart_lock_try_acquire(dart_lock_t lock,
 /*
  * Give it to the next who waits.
  *   DART_ERR_INVAL  no lock, or this thread does not have it
+ *   DART_ERR_NOMEM  as above; the thread has it as before
+ *   DART_ERR_OTHER  as above
  */
 dart_ret_t dart_lock_release(dart_lock_t lock) DART_NOTHROW;
 

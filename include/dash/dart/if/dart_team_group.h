@@ -132,8 +132,8 @@ dart_ret_t dart_team_get_group(dart_team_t teamid,
  *   DART_ERR_NOMEM  also: no number is left (there are 32,767), or no
  *                   communicator of MPI (for about 1,900 sets of members)
  *   DART_ERR_OTHER  MPI failed
- * What only one unit finds wrong is an error on all, but for @teamid.  On error
- * *newteam is DART_TEAM_NULL.
+ * What only one unit finds wrong, or has no memory for, is an error on all, but
+ * for @teamid: then the others wait for it.  On error *newteam is DART_TEAM_NULL.
  */
 dart_ret_t dart_team_create(dart_team_t teamid, const dart_group_t group,
                             dart_team_t *newteam) DART_NOTHROW;
@@ -141,9 +141,9 @@ dart_ret_t dart_team_create(dart_team_t teamid, const dart_group_t group,
 /*
  * End a team, with its memory and locks; *teamid becomes DART_TEAM_NULL, and if
  * it is that already nothing happens.  Collective; one thread.
- *   DART_ERR_INVAL  no such team here, DART_TEAM_ALL, or @teamid is NULL; on
- *                   all units, with nothing changed: somebody has a lock of the
- *                   team, or waits for one
+ *   DART_ERR_INVAL  no such team here, DART_TEAM_ALL, or @teamid is NULL: the
+ *                   others wait for this unit; on all units, with nothing
+ *                   changed: somebody has a lock of the team, or waits for one
  */
 dart_ret_t dart_team_destroy(dart_team_t *teamid) DART_NOTHROW;
 
