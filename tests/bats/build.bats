@@ -119,3 +119,15 @@ END
   assert_failure
   assert_output --partial "no-mpirun not found"
 }
+
+@test "make uninstall takes back what make install put there" {
+  local dest=$BATS_TEST_TMPDIR/dest step
+  for step in install uninstall; do
+    # Make's own variables would tie this make to the one that runs the tests.
+    run -0 env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS \
+      make -s -C "$abs_top_builddir" "$step" DESTDIR="$dest"
+    run -0 find "$dest" -name '*drasync*' -o -name 'dash*' -o -not -type d
+    [ "$step" = uninstall ] || assert_line --partial /libdart-mpi.so
+  done
+  assert_output ""
+}
