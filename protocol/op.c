@@ -470,7 +470,8 @@ void step_end(struct step *s)
 {
     while (!list_empty(&s->serve) || !list_empty(&s->begin)) {
         if (!list_empty(&s->begin)) {
-            acquire_answered(s, CONTAINER(s->begin.next, struct proto_op, link));
+            acquire_answered(s,
+                             CONTAINER(s->begin.next, struct proto_op, link));
             continue;
         }
         struct proto_region *r =
