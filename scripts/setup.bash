@@ -1,5 +1,6 @@
 # Sourced by quickstart, check and check-sanitizers: what a fresh machine needs
-# before it can build, and the build.
+# before it can build, and the build.  Sourcing it says "Usage: $usage" where the
+# script's first argument is --help.
 #
 # Sets top (the source tree) and build (the build tree: ./build, or
 # $DRASYNC_BUILD); leaves the caller's directory alone.
@@ -13,6 +14,13 @@ die() {
   printf '%s: %s\n' "${0##*/}" "$*" >&2
   exit 1
 }
+
+case ${1:-} in
+--help | -h)
+  say "Usage: scripts/${usage:?}"
+  exit
+  ;;
+esac
 
 have() { command -v "$1" >/dev/null 2>&1; }
 have_bats_library() { [ -f "${BATS_LIB_PATH:-/usr/lib/bats}/$1/load.bash" ]; }
@@ -83,21 +91,32 @@ logged() {
   }
 }
 
+# configure_build [OPTION...]: configure $build unless it is, so far as to the
+# last thing that configure makes.
+configure_build() {
+  local options=("$@") option
+  if [ -f "$build/Makefile" ] && [ -x "$build/libtool" ]; then
+    for option in "$@"; do
+      "$build/config.status" --config | grep -qF -e "$option" ||
+        die "$build is configured without $option: remove it, or set DRASYNC_BUILD"
+    done
+    return
+  fi
+  say "Configuring in $build"
+  # Where several MPIs are installed, Debian's mpicc may be another one.
+  ! have mpicc.mpich || options+=(MPICC=mpicc.mpich)
+  (cd "$build" && logged "$build/configure.log" "$top/configure" \
+    "${options[@]}")
+}
+
 # build_all [CONFIGURE OPTION...]: configure $build unless it is, and make.
 build_all() {
-  local options=("$@")
   mkdir -p "$build"
   if [ ! -x "$top/configure" ]; then
     say "Making configure"
     logged "$build/autogen.log" "$top/autogen.sh"
   fi
-  if [ ! -f "$build/Makefile" ]; then
-    say "Configuring in $build"
-    # Where several MPIs are installed, Debian's mpicc may be another one.
-    ! have mpicc.mpich || options+=(MPICC=mpicc.mpich)
-    (cd "$build" && logged "$build/configure.log" "$top/configure" \
-      "${options[@]}")
-  fi
+  configure_build "$@"
   say "Building"
   logged "$build/make.log" make -j "$(nproc)" -C "$build"
 }

@@ -95,3 +95,43 @@ END
   run -1 "$abs_top_srcdir/scripts/check-sanitizers" other
   assert_output "check-sanitizers: no sanitizer other: asan, ubsan or tsan"
 }
+
+@test "scripts say how they are used, and refuse what they do not know" {
+  scripts=$abs_top_srcdir/scripts
+  for script in quickstart check check-sanitizers cluster bench figures \
+    sweep-seeds regenerate-scenarios; do
+    run -0 "$scripts/$script" --help
+    assert_line --index 0 --regexp "^Usage: scripts/$script"
+  done
+  for script in quickstart check check-sanitizers bench figures; do
+    run ! "$scripts/$script" --no-such-option
+    assert_output --regexp "^$script: .*--no-such-option"
+    assert [ "${#lines[@]}" -eq 1 ]
+  done
+  run ! "$scripts/regenerate-scenarios" "$BATS_TEST_TMPDIR"
+  assert_output "regenerate-scenarios: no $BATS_TEST_TMPDIR/sim/simulate: \
+make sim/simulate there first"
+  run -0 ls "$DRASYNC_BUILD"
+  assert_output ""
+}
+
+@test "a build that was configured otherwise, or not to its end, is seen" {
+  cd "$DRASYNC_BUILD"
+  printf '#!/bin/sh\nmkdir -p .; touch Makefile libtool; chmod +x libtool\n' \
+    >"$BATS_TEST_TMPDIR/configure"
+  chmod +x "$BATS_TEST_TMPDIR/configure"
+  printf '#!/bin/sh\necho "%s"\n' "'MPICC=x' '--enable-asan'" >config.status
+  chmod +x config.status
+  touch Makefile
+  configured_as() {
+    bash -c '. "$abs_top_srcdir/scripts/setup.bash"
+      top=$BATS_TEST_TMPDIR; configure_build "$@"' "$0" "$@"
+  }
+  # There is no libtool, which configure makes last.
+  run -0 configured_as
+  assert_output "Configuring in $DRASYNC_BUILD"
+  run -0 configured_as --enable-asan
+  assert_output ""
+  run -1 configured_as --enable-tsan
+  assert_output --partial "is configured without --enable-tsan: remove it"
+}
