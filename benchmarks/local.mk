@@ -6,6 +6,7 @@ benchmarks_libbench_la_SOURCES = \
 	benchmarks/common.c benchmarks/common.h \
 	benchmarks/dart.h benchmarks/dart_busy.h benchmarks/dart_lock.h \
 	benchmarks/dart_node.h benchmarks/dart_wire.h \
+	benchmarks/dart_wire_cases.h \
 	benchmarks/handover.h benchmarks/mcs.h benchmarks/objects.h \
 	benchmarks/pages.h benchmarks/reacquire.h \
 	benchmarks/small_regions.h
@@ -167,6 +168,24 @@ benchmarks_dart_get_wire_SOURCES = benchmarks/dart_get_wire.c
 benchmarks_dart_get_wire_CPPFLAGS = $(bench_cppflags)
 benchmarks_dart_get_wire_LDFLAGS = $(bench_ldflags)
 benchmarks_dart_get_wire_LDADD = $(bench_dart_ldadd)
+
+bench_programs += benchmarks/dart_unit_wire
+benchmarks_dart_unit_wire_SOURCES = benchmarks/dart_unit_wire.c
+benchmarks_dart_unit_wire_CPPFLAGS = $(bench_cppflags)
+benchmarks_dart_unit_wire_LDFLAGS = $(bench_ldflags)
+benchmarks_dart_unit_wire_LDADD = $(bench_dart_ldadd)
+
+bench_programs += benchmarks/dart_mpi_wire
+benchmarks_dart_mpi_wire_SOURCES = benchmarks/dart_mpi_wire.c
+benchmarks_dart_mpi_wire_CPPFLAGS = $(bench_cppflags)
+benchmarks_dart_mpi_wire_LDFLAGS = $(bench_ldflags)
+benchmarks_dart_mpi_wire_LDADD = $(bench_dart_ldadd)
+
+bench_programs += benchmarks/dart_shape_wire
+benchmarks_dart_shape_wire_SOURCES = benchmarks/dart_shape_wire.c
+benchmarks_dart_shape_wire_CPPFLAGS = $(bench_cppflags)
+benchmarks_dart_shape_wire_LDFLAGS = $(bench_ldflags)
+benchmarks_dart_shape_wire_LDADD = $(bench_dart_ldadd)
 
 bench_programs += benchmarks/dart_start
 benchmarks_dart_start_SOURCES = benchmarks/dart_start.c
