@@ -11,14 +11,10 @@
 #include "runtime/death.h"
 #include "runtime/dispatch.h"
 #include "runtime/outbox.h"
+#include "runtime/progress_away.h"
 #include "runtime/progress_rest.h"
 #include "runtime/runtime.h"
 #include "runtime/shared.h"
-
-/* While another thread helps: it looks whether that has ended.  Each time may
- * cost the helper, on the same core, some 10 us, in a virtual machine 40. */
-#define PROGRESS_AWAY_US      500
-#define PROGRESS_AWAY_LONG_US 100000 /* that one says when it ends */
 
 /* A message may be late by so much if threads help all the time. */
 #define PROGRESS_LATE_US 1000
@@ -44,7 +40,7 @@ enum { HELPED = 1, HELPED_LONG };
 /* Held for a turn, or for as long as a thread helps. */
 static pthread_mutex_t turns = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool turning; /* by this thread */
-static _Atomic uint32_t helped;    /* futex: a thread helps */
+static _Atomic uint32_t helped;    /* a thread helps */
 static uint64_t late_us;           /* since when messages wait; under `turns` */
 /* Does somebody of this node wait for what comes from others? */
 static bool waited(void)
@@ -109,20 +105,18 @@ static bool may_end(uint64_t now, uint64_t *abandoned_us)
            now - *abandoned_us > PROGRESS_ABANDON_US;
 }
 
-/* Take the turns, or nap while another thread helps, and not take them. */
-static bool take_turns(void)
+/* Take the turns, when no other thread helps. */
+static void take_turns(void)
 {
-    uint32_t how = atomic_load(&helped);
+    uint32_t how;
 
-    if (!how) {
-        pthread_mutex_lock(&turns);
-        turning = true;
-        return true;
+    while ((how = atomic_load(&helped))) {
+        away_begin(runtime_now_us(), how == HELPED_LONG);
+        if (atomic_load(&helped))
+            away_wait();
     }
-    wait_futex(&helped, how,
-               runtime_now_us() + (how == HELPED_LONG ? PROGRESS_AWAY_LONG_US
-                                                      : PROGRESS_AWAY_US));
-    return false;
+    pthread_mutex_lock(&turns);
+    turning = true;
 }
 
 static void give_turns(void)
@@ -143,8 +137,7 @@ static void *progress_main(void *unused)
     progress_short_slice();
     rest_note(now);
     while (!over) {
-        if (!take_turns())
-            continue;
+        take_turns();
         int moved = turn(true);
         now = runtime_now_us();
         if (moved)
@@ -235,7 +228,7 @@ static void help_end(uint64_t active, bool more)
     more |= atomic_exchange(&helped, 0) == HELPED_LONG;
     give_turns();
     if (more)
-        wait_futex_wake(&helped, 1);
+        away_end();
 }
 
 void progress_help(const struct waiter *w, uint64_t deadline_us)
@@ -248,6 +241,7 @@ void progress_help(const struct waiter *w, uint64_t deadline_us)
     while (!waiter_done(w) && !wanted && now < deadline_us &&
            now - active < REST_POLL_WAITED_US &&
            !atomic_load(runtime_poisoned)) {
+        away_push(now, false);
         int moved = turn(transport->late && now - late_us > PROGRESS_LATE_US);
         now = runtime_now_us();
         if (moved)
@@ -267,6 +261,7 @@ bool progress_help_until(bool (*over)(void *arg), void *arg)
     if (!help_begin())
         return false;
     while (!(done = over(arg)) && !atomic_load(runtime_poisoned)) {
+        away_push(now, atomic_load(&helped) == HELPED_LONG);
         int moved = turn(transport->late && now - late_us > PROGRESS_LATE_US);
         now = runtime_now_us();
         if (now - looked > PROGRESS_LOOK_US) {
@@ -324,6 +319,8 @@ int progress_start(struct boot *boot)
     int met = listen_to_sockets(boot);
     if (!err)
         err = met;
+    if (!err)
+        err = away_open();
     if (err) {
         transport_close(transport);
         transport = NULL;
@@ -335,6 +332,7 @@ int progress_start(struct boot *boot)
     err = pthread_create(&thread, NULL, progress_main, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (err) {
+        away_close();
         transport_close(transport);
         transport = NULL;
         runtime_say("cannot start: no progress thread: %s", strerror(err));
@@ -357,6 +355,7 @@ void progress_join(void)
     pthread_join(thread, NULL);
     transport_close(transport);
     transport = NULL;
+    away_close();
     rest_deaf();
 }
 
