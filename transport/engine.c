@@ -65,21 +65,47 @@ static void source_take(struct source *src, struct packet *p, uint32_t here,
     }
 }
 
-/* What did not fit in the first packet. */
-static int send_rest(struct engine *engine, int to, struct source *src)
+/* Packets for what does not fit in the first one.  A message goes whole or not at
+ * all: who gets some of its packets waits for the rest. */
+static int reserve_rest(int to, const struct source *src, uint32_t here,
+                        uint32_t data, struct sending **list_out)
 {
-    while (src->header_left + src->data_left > 0) {
+    struct source left = *src;
+    struct sending **last = list_out;
+
+    *list_out = NULL;
+    left.header_left -= here;
+    left.data_left -= data;
+    while (left.header_left + left.data_left > 0) {
+        *last = packet_room(to, source_share(&left, &here, &data));
+        if (!*last) {
+            packets_free(*list_out);
+            *list_out = NULL;
+            return DRASYNC_ENOMEM;
+        }
+        left.header_left -= here;
+        left.data_left -= data;
+        last = &(*last)->next;
+    }
+    return 0;
+}
+
+static int send_rest(struct engine *engine, struct sending *list,
+                     struct source *src)
+{
+    while (list) {
         uint32_t here, data;
         size_t bytes = source_share(src, &here, &data);
-        struct sending *s;
-        struct packet *p = packet_new(engine, to, PACKET_MORE, bytes, &s);
+        struct sending *s = list;
 
-        if (!p)
-            return DRASYNC_ENOMEM;
-        source_take(src, p, here, data);
+        list = s->next;
+        s->next = NULL;
+        source_take(src, packet_in(s, PACKET_MORE, bytes), here, data);
         int err = packet_send(engine, s);
-        if (err)
+        if (err) {
+            packets_free(list);
             return err;
+        }
     }
     return 0;
 }
@@ -125,6 +151,22 @@ static int begin_data(struct engine *engine, int to,
                  : bulk_announce(engine, to, message, bulk_bytes, id_out);
 }
 
+/* The message is not sent after all. */
+static void forget_data(struct engine *engine, uint64_t bulk_bytes, uint64_t id)
+{
+    struct finished **link = &engine->finished_first;
+
+    if (id)
+        bulk_forget(engine, id);
+    if (id || !bulk_bytes)
+        return;
+    while ((*link)->next)
+        link = &(*link)->next;
+    free(*link);
+    *link = NULL;
+    engine->finished_last = link;
+}
+
 static int engine_send(struct transport *transport, int to,
                        const struct transport_message *message)
 {
@@ -133,7 +175,7 @@ static int engine_send(struct transport *transport, int to,
                          .header_left = message->header_bytes,
                          .piece = message->pieces};
     uint64_t bulk_bytes, id = 0;
-    struct sending *s = NULL;
+    struct sending *s = NULL, *rest = NULL;
     uint32_t here, data;
     int err = bulk_bytes_of(message, &bulk_bytes);
 
@@ -148,11 +190,13 @@ static int engine_send(struct transport *transport, int to,
         return err;
     size_t bytes = source_share(&src, &here, &data);
     bool late = message->late && here == src.header_left && !bulk_bytes;
-    struct packet *p = late ? packet_late(engine, to, PACKET_MESSAGE, bytes)
-                            : packet_new(engine, to, PACKET_MESSAGE, bytes, &s);
+    struct packet *p = NULL;
+    if (!reserve_rest(to, &src, here, data, &rest))
+        p = late ? packet_late(engine, to, PACKET_MESSAGE, bytes)
+                 : packet_new(engine, to, PACKET_MESSAGE, bytes, &s);
     if (!p) {
-        if (id)
-            bulk_forget(engine, id);
+        packets_free(rest);
+        forget_data(engine, bulk_bytes, id);
         return DRASYNC_ENOMEM;
     }
     p->kind = message->kind;
@@ -166,10 +210,12 @@ static int engine_send(struct transport *transport, int to,
     if (late)
         return 0;
     err = packet_send(engine, s);
-    if (!err)
-        err = send_rest(engine, to, &src);
-    if (err && id)
-        bulk_forget(engine, id);
+    if (err)
+        packets_free(rest);
+    else
+        err = send_rest(engine, rest, &src);
+    if (err)
+        forget_data(engine, bulk_bytes, id);
     return err;
 }
 

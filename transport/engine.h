@@ -172,6 +172,14 @@ struct engine {
 struct packet *packet_new(struct engine *engine, int to, enum packet_type type,
                           size_t bytes, struct sending **sending_out);
 int packet_send(struct engine *engine, struct sending *s);
+
+/* For a message of several packets, all of which must be there before the first
+ * is sent: one without what waits for that node, and its packet to be filled.
+ * @list hangs by `next`. */
+struct sending *packet_room(int to, size_t bytes);
+struct packet *packet_in(struct sending *s, enum packet_type type,
+                         size_t bytes);
+void packets_free(struct sending *list);
 /* A packet that waits for the next one to that node, or packets_flush(). */
 struct packet *packet_late(struct engine *engine, int to, enum packet_type type,
                            size_t bytes);

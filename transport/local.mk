@@ -22,14 +22,20 @@ libdrasync_transport_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 
 check_PROGRAMS += \
 	tests/unit/transport_loop.t \
+	tests/unit/transport_memory.t \
 	tests/unit/transport_packets.t \
 	tests/unit/transport_sockets.t
 TESTS += \
 	tests/unit/transport_loop.t \
+	tests/unit/transport_memory.t \
 	tests/unit/transport_packets.t \
 	tests/unit/transport_sockets.t
 tests_unit_transport_loop_t_SOURCES = tests/unit/transport_loop.c
 tests_unit_transport_loop_t_LDADD = libdrasync_transport.la
+tests_unit_transport_memory_t_SOURCES = tests/unit/transport_memory.c
+tests_unit_transport_memory_t_LDADD = libdrasync_transport.la
+tests_unit_transport_memory_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc \
+	-Wl,--wrap=calloc -Wl,--wrap=realloc
 tests_unit_transport_packets_t_SOURCES = tests/unit/transport_packets.c
 tests_unit_transport_packets_t_LDADD = libdrasync_transport.la
 tests_unit_transport_sockets_t_SOURCES = tests/unit/transport_sockets.c

@@ -70,6 +70,13 @@ static struct sending *late_unlink(struct engine *engine, struct sending **link)
     return s;
 }
 
+static void late_add(struct engine *engine, struct sending *s)
+{
+    s->next = engine->late;
+    engine->late = s;
+    engine->transport.late++;
+}
+
 int packets_flush(struct transport *transport)
 {
     struct engine *engine = (struct engine *)transport;
@@ -100,9 +107,7 @@ struct packet *packet_late(struct engine *engine, int to, enum packet_type type,
     s = sending_new(to, more < LATE_BYTES_MAX ? LATE_BYTES_MAX : more);
     if (!s)
         return NULL;
-    s->next = engine->late;
-    engine->late = s;
-    engine->transport.late++;
+    late_add(engine, s);
     return append(s, type, bytes);
 }
 
@@ -122,13 +127,37 @@ struct packet *packet_new(struct engine *engine, int to, enum packet_type type,
         late = NULL;
     }
     s = sending_new(to, more + (late ? late->bytes : 0));
-    if (s && late) {
+    *sending_out = s;
+    if (!s) {
+        if (late)
+            late_add(engine, late);
+        return NULL;
+    }
+    if (late) {
         memcpy(s->data, late->data, late->bytes);
         s->bytes = late->bytes;
     }
     free(late);
-    *sending_out = s;
-    return s ? append(s, type, bytes) : NULL;
+    return append(s, type, bytes);
+}
+
+struct sending *packet_room(int to, size_t bytes)
+{
+    return sending_new(to, sizeof(struct packet) + PACKET_PADDED(bytes));
+}
+
+struct packet *packet_in(struct sending *s, enum packet_type type, size_t bytes)
+{
+    return append(s, type, bytes);
+}
+
+void packets_free(struct sending *list)
+{
+    while (list) {
+        struct sending *next = list->next;
+        free(list);
+        list = next;
+    }
 }
 
 int engine_answer(struct engine *engine, int to, enum packet_type type,
