@@ -289,5 +289,13 @@ tests_programs_dart_nomem_alone_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_dart_nomem_alone_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_dart_nomem_alone_LDADD = libdart-mpi.la libdrasync.la \
 	$(MPI_LIBS)
+
+check_PROGRAMS += tests/programs/dart_nomem_far
+tests_programs_dart_nomem_far_SOURCES = tests/programs/dart_nomem_far.c \
+	tests/programs/dart_nomem.h tests/programs/dart_check.h \
+	tests/programs/failing.h
+tests_programs_dart_nomem_far_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_dart_nomem_far_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_dart_nomem_far_LDADD = libdart-mpi.la libdrasync.la $(MPI_LIBS)
 TESTS += tests/bats/dart_nomem.bats
 EXTRA_DIST += tests/bats/dart_nomem.bats

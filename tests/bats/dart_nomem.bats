@@ -37,6 +37,10 @@ start_refused() {
   units_on_a_node dart_nomem_alone
 }
 
+@test "transfers, atomic operations and locks without memory" {
+  units_on_a_node dart_nomem_far
+}
+
 @test "a node whose memory is used up says so, and works when some is given back" {
   DRASYNC_MEMORY=64M units_on_a_node dart_nomem full
   DRASYNC_MEMORY=64M units_as_nodes dart_nomem full

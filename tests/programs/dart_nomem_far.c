@@ -1,0 +1,276 @@
+/*
+ * dart_nomem_far: transfers, atomic operations and locks without memory on the
+ * unit that asks, one request after another; through the interface alone.  On a
+ * node: between nodes, who waits takes what comes for others too, and without
+ * memory for that the job ends.
+ */
+#include "dart_nomem.h"
+
+#define MOST (96 << 10) /* bytes: more than a message has */
+#define FEW  24
+
+static dart_gptr_t there, private_there; /* the next unit's */
+static dart_gptr_t there_all;
+static dart_datatype_t strided;
+static char here[MOST], back[MOST];
+static dart_handle_t handle;
+static dart_lock_t locks[2];
+
+/* What the transfers before this have left under way. */
+static void undo_flush(void)
+{
+    assert(dart_flush_all(there_all) == DART_OK);
+}
+
+static dart_ret_t put(size_t bytes)
+{
+    here[0]++;
+    return dart_put_blocking(there, here, bytes, DART_TYPE_BYTE,
+                             DART_TYPE_BYTE);
+}
+
+static dart_ret_t run_put_few(void)
+{
+    return put(FEW);
+}
+
+static dart_ret_t run_put_many(void)
+{
+    return put(MOST);
+}
+
+/* What was put last is there. */
+static void undo_put(void)
+{
+    assert(dart_get_blocking(back, there, FEW, DART_TYPE_BYTE,
+                             DART_TYPE_BYTE) == DART_OK);
+    assert(memcmp(back, here, FEW) == 0);
+}
+
+static dart_ret_t run_begin_few(void)
+{
+    return dart_put(there, here, FEW, DART_TYPE_BYTE, DART_TYPE_BYTE);
+}
+
+static dart_ret_t run_begin_many(void)
+{
+    return dart_put(there, here, MOST, DART_TYPE_BYTE, DART_TYPE_BYTE);
+}
+
+static dart_ret_t get(dart_gptr_t from, size_t bytes)
+{
+    memset(back, 0, sizeof(back));
+    return dart_get_blocking(back, from, bytes, DART_TYPE_BYTE, DART_TYPE_BYTE);
+}
+
+static dart_ret_t run_get_few(void)
+{
+    return get(there, FEW);
+}
+
+static dart_ret_t run_get_many(void)
+{
+    return get(there, MOST);
+}
+
+static dart_ret_t run_put_handle(void)
+{
+    dart_ret_t ret = dart_put_handle(there, here, MOST, DART_TYPE_BYTE,
+                                     DART_TYPE_BYTE, &handle);
+
+    assert(!ret || !handle);
+    return ret;
+}
+
+static dart_ret_t run_get_handle(void)
+{
+    dart_ret_t ret = dart_get_handle(back, there, MOST, DART_TYPE_BYTE,
+                                     DART_TYPE_BYTE, &handle);
+
+    assert(!ret || !handle);
+    return ret;
+}
+
+static void undo_handle(void)
+{
+    assert(dart_wait(&handle) == DART_OK && !handle);
+}
+
+static dart_ret_t run_put_strided(void)
+{
+    return dart_put_blocking(there, here, 1000, DART_TYPE_INT, strided);
+}
+
+static dart_ret_t run_get_strided(void)
+{
+    return dart_get_blocking(back, there, 1000, strided, DART_TYPE_INT);
+}
+
+/* --- Private memory ------------------------------------------------------------------ */
+
+static dart_ret_t run_put_private(void)
+{
+    return dart_put_blocking(private_there, here, MOST, DART_TYPE_BYTE,
+                             DART_TYPE_BYTE);
+}
+
+static dart_ret_t run_get_private(void)
+{
+    return get(private_there, MOST);
+}
+
+static dart_ret_t run_put_private_strided(void)
+{
+    return dart_put_blocking(private_there, here, 1000, strided, DART_TYPE_INT);
+}
+
+static dart_ret_t run_get_private_strided(void)
+{
+    return dart_get_blocking(back, private_there, 1000, DART_TYPE_INT, strided);
+}
+
+/* --- Atomic operations --------------------------------------------------------------- */
+
+static dart_ret_t accumulate(dart_gptr_t to, size_t elements)
+{
+    return dart_accumulate(to, here, elements, DART_TYPE_INT, DART_OP_BXOR);
+}
+
+static dart_ret_t run_accumulate(void)
+{
+    return accumulate(there, MOST / sizeof(int));
+}
+
+static dart_ret_t run_accumulate_private(void)
+{
+    return accumulate(private_there, MOST / sizeof(int));
+}
+
+static dart_ret_t fetch(dart_gptr_t from)
+{
+    const int one = 1;
+    int old = 0;
+
+    return dart_fetch_and_op(from, &one, &old, DART_TYPE_INT, DART_OP_SUM);
+}
+
+static dart_ret_t run_fetch(void)
+{
+    return fetch(there);
+}
+
+static dart_ret_t run_fetch_private(void)
+{
+    return fetch(private_there);
+}
+
+static dart_ret_t run_compare(void)
+{
+    const int one = 1, two = 2;
+    int old = 0;
+
+    return dart_compare_and_swap(there, &one, &two, &old, DART_TYPE_INT);
+}
+
+/* --- Locks --------------------------------------------------------------------------- */
+
+static dart_ret_t run_acquire(void)
+{
+    dart_ret_t ret = DART_OK;
+
+    for (int i = 0; i < 2 && !ret; i++) {
+        ret = dart_lock_acquire(locks[i]);
+        if (ret && i)
+            assert(dart_lock_release(locks[0]) == DART_OK);
+    }
+    return ret;
+}
+
+static void undo_acquire(void)
+{
+    for (int i = 0; i < 2; i++)
+        assert(dart_lock_release(locks[i]) == DART_OK);
+}
+
+/* Who could not give it back has it, and can do so later. */
+static dart_ret_t run_release(void)
+{
+    long left = failing_left;
+    dart_ret_t ret[2];
+
+    failing_left = 0;
+    assert(run_acquire() == DART_OK);
+    failing_left = left;
+    for (int i = 0; i < 2; i++) {
+        ret[i] = dart_lock_release(locks[i]);
+        if (ret[i])
+            assert(dart_lock_release(locks[i]) == DART_OK);
+    }
+    return ret[0] ? ret[0] : ret[1];
+}
+
+/* --- All ------------------------------------------------------------------------------- */
+
+static const struct call calls[] = {
+    {"dart_get_blocking, many bytes", run_get_many, NULL},
+    {"dart_get_handle", run_get_handle, undo_handle},
+    {"dart_get_blocking, strided", run_get_strided, NULL},
+    {"dart_get_blocking, private", run_get_private, NULL},
+    {"dart_get_blocking, private, strided", run_get_private_strided, NULL},
+    {"dart_put_blocking", run_put_few, undo_put},
+    {"dart_put_blocking, many bytes", run_put_many, undo_put},
+    {"dart_put", run_begin_few, undo_flush},
+    {"dart_put, many bytes", run_begin_many, undo_flush},
+    {"dart_get_blocking", run_get_few, NULL},
+    {"dart_put_handle", run_put_handle, undo_handle},
+    {"dart_put_blocking, strided", run_put_strided, NULL},
+    {"dart_put_blocking, private", run_put_private, NULL},
+    {"dart_put_blocking, private, strided", run_put_private_strided, NULL},
+    {"dart_accumulate", run_accumulate, NULL},
+    {"dart_accumulate, private", run_accumulate_private, NULL},
+    {"dart_fetch_and_op", run_fetch, NULL},
+    {"dart_fetch_and_op, private", run_fetch_private, NULL},
+    {"dart_compare_and_swap", run_compare, NULL},
+    {"dart_lock_acquire", run_acquire, undo_acquire},
+    {"dart_lock_release", run_release, NULL},
+};
+
+/* One unit after the other: what it asks of the others they have memory for. */
+static void all_calls(void)
+{
+    for (int unit = 0; unit < units; unit++) {
+        for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+            if (me == unit)
+                alone(&calls[i]);
+        }
+        barrier();
+    }
+}
+
+int main(void)
+{
+    static char own[MOST];
+    dart_gptr_t gptr;
+    int next;
+
+    failing_begin();
+    check_begin();
+    next = (me + 1) % units;
+    assert(dart_team_memalloc_aligned(DART_TEAM_ALL, MOST, DART_TYPE_BYTE,
+                                      &there_all) == DART_OK);
+    assert(dart_team_memregister(DART_TEAM_ALL, MOST, DART_TYPE_BYTE, own,
+                                 &gptr) == DART_OK);
+    there = on_unit(there_all, next);
+    private_there = on_unit(gptr, next);
+    assert(dart_type_create_strided(DART_TYPE_INT, 4, 2, &strided) == DART_OK);
+    for (int i = 0; i < 2; i++)
+        assert(dart_team_lock_init(DART_TEAM_ALL, &locks[i]) == DART_OK);
+    twice(all_calls);
+    for (int i = 0; i < 2; i++)
+        assert(dart_team_lock_destroy(&locks[i]) == DART_OK);
+    barrier();
+    assert(dart_team_memderegister(gptr) == DART_OK);
+    assert(dart_team_memfree(there_all) == DART_OK);
+    check_end();
+    return 0;
+}
