@@ -294,39 +294,35 @@ static int post(struct engine *engine, int at)
                                       &engine->posted_requests[at]);
 }
 
-/* The receives match packets in the order in which they were posted, so looking
- * at the oldest alone keeps the order. */
-static int poll_packets(struct engine *engine)
+/*
+ * The receives match packets in the order in which they were posted, so looking
+ * at the oldest alone keeps the order.  One packet in a poll: it may be what the
+ * caller waits for, and to look for the next one is a system call.
+ */
+static int poll_packet(struct engine *engine)
 {
-    int moved = 0;
+    int at = engine->posted_first, from, err;
+    size_t bytes;
+    bool done;
 
-    while (moved < PACKETS_A_POLL_MAX) {
-        int at = engine->posted_first, from, err;
-        size_t bytes;
-        bool done;
-
-        err = engine->wire->ops->test(
-            engine->wire, &engine->posted_requests[at], &done, &from, &bytes);
-        if (err)
-            return err;
-        if (!done)
-            break;
-        err = packets_arrived(engine, from, (const char *)engine->posted[at],
-                              bytes);
-        if (!err)
-            err = post(engine, at);
-        if (err)
-            return err;
-        engine->posted_first = (at + 1) % engine->posted_count;
-        moved++;
-    }
-    return moved;
+    err = engine->wire->ops->test(engine->wire, &engine->posted_requests[at],
+                                  &done, &from, &bytes);
+    if (err || !done)
+        return err;
+    err =
+        packets_arrived(engine, from, (const char *)engine->posted[at], bytes);
+    if (!err)
+        err = post(engine, at);
+    if (err)
+        return err;
+    engine->posted_first = (at + 1) % engine->posted_count;
+    return 1;
 }
 
 static int engine_poll(struct transport *transport)
 {
     struct engine *engine = engine_of(transport);
-    int (*const steps[])(struct engine *) = {poll_packets, packets_poll,
+    int (*const steps[])(struct engine *) = {poll_packet, packets_poll,
                                              poll_finished, bulk_poll};
     int moved = 0;
 
