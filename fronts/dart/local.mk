@@ -299,3 +299,12 @@ tests_programs_dart_nomem_far_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_dart_nomem_far_LDADD = libdart-mpi.la libdrasync.la $(MPI_LIBS)
 TESTS += tests/bats/dart_nomem.bats
 EXTRA_DIST += tests/bats/dart_nomem.bats
+
+check_PROGRAMS += tests/programs/dart_errors
+tests_programs_dart_errors_SOURCES = tests/programs/dart_errors.c \
+	tests/programs/dart_check.h
+tests_programs_dart_errors_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_dart_errors_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_dart_errors_LDADD = libdart-mpi.la $(MPI_LIBS)
+TESTS += tests/bats/dart_errors.bats
+EXTRA_DIST += tests/bats/dart_errors.bats

@@ -1,6 +1,7 @@
 /* dart_send and dart_recv: MPI's, by global units, on a communicator of their
  * own, so that nobody else's tags are in the way. */
 #include <mpi.h>
+#include <stdlib.h>
 
 #include "fronts/dart/front.h"
 #include "fronts/dart/large.h"
@@ -75,12 +76,56 @@ static dart_ret_t outcome(const char *what, int err)
     return front_fail(DART_ERR_OTHER, "%s: MPI says: %s", what, text);
 }
 
-static int receive(void *buffer, large_count count, MPI_Datatype type, int unit,
-                   int tag, MPI_Comm comm)
+/* --- Receiving by polls ------------------------------------------------------- */
+
+struct coming {
+    const struct side *from;
+    MPI_Message message;
+    MPI_Status status;
+    int found, error;
+};
+
+static bool has_come(void *arg)
 {
-    return LARGE(MPI_Recv)(buffer, count, type, unit, tag, comm,
-                           MPI_STATUS_IGNORE);
+    struct coming *c = arg;
+
+    c->error = MPI_Improbe(c->from->unit, c->from->tag, messages, &c->found,
+                           &c->message, &c->status);
+    return c->error || c->found;
 }
+
+/* Somewhere else, as it is too long: MPICH ends the job for a message that is cut
+ * off, whatever the communicator says, unless its receiver waits in MPI_Recv. */
+static int receive_aside(struct coming *c, size_t bytes)
+{
+    char *spare = malloc(bytes);
+    int error = MPI_ERR_NO_MEM;
+
+    if (spare)
+        error = team_wait(LARGE(MPI_Imrecv)(spare, (large_count)bytes, MPI_BYTE,
+                                            &c->message, &team_request));
+    free(spare);
+    return error ? error : MPI_ERR_TRUNCATE;
+}
+
+static int receive_by_polls(const struct side *from, MPI_Datatype type)
+{
+    struct coming c = {.from = from};
+    MPI_Count bytes = 0;
+
+    team_poll(has_come, &c);
+    if (!c.error)
+        c.error = MPI_Get_elements_x(&c.status, MPI_BYTE, &bytes);
+    if (c.error)
+        return c.error;
+    if ((size_t)bytes > from->nelem * type_of(from->dtype)->bytes)
+        return receive_aside(&c, (size_t)bytes);
+    return team_wait(LARGE(MPI_Imrecv)((void *)from->buffer,
+                                       (large_count)from->nelem, type,
+                                       &c.message, &team_request));
+}
+
+/* --- Calls ----------------------------------------------------------------------- */
 
 dart_ret_t dart_send(const void *sendbuf, size_t nelem, dart_datatype_t dtype,
                      int tag, dart_global_unit_t unit)
@@ -107,31 +152,28 @@ dart_ret_t dart_recv(void *recvbuf, size_t nelem, dart_datatype_t dtype,
 
     if (ret)
         return ret;
-    return outcome(what,
-                   WAITING(receive, LARGE(MPI_Irecv), recvbuf,
-                           (large_count)nelem, mpi, unit.id, tag, messages));
+    return outcome(what, teams_poll
+                             ? receive_by_polls(&from, mpi)
+                             : LARGE(MPI_Recv)(recvbuf, (large_count)nelem, mpi,
+                                               unit.id, tag, messages,
+                                               MPI_STATUS_IGNORE));
 }
 
-/* Both are begun before either is waited for. */
+/* What is sent is on its way while the other is waited for. */
 static int exchange(const struct side *to, MPI_Datatype type_to,
                     const struct side *from, MPI_Datatype type_from)
 {
-    MPI_Request in;
-    int error, error_in;
+    MPI_Request out;
+    int error = LARGE(MPI_Isend)(to->buffer, (large_count)to->nelem, type_to,
+                                 to->unit, to->tag, messages, &out);
+    int error_in;
 
-    error = LARGE(MPI_Irecv)((void *)from->buffer, (large_count)from->nelem,
-                             type_from, from->unit, from->tag, messages, &in);
     if (error)
         return error;
-    error = LARGE(MPI_Isend)(to->buffer, (large_count)to->nelem, type_to,
-                             to->unit, to->tag, messages, &team_request);
-    if (error)
-        MPI_Cancel(&in);
-    else
-        error = team_wait(error);
-    team_request = in;
-    error_in = team_wait(MPI_SUCCESS);
-    return error ? error : error_in;
+    error_in = receive_by_polls(from, type_from);
+    team_request = out;
+    error = team_wait(MPI_SUCCESS);
+    return error_in ? error_in : error;
 }
 
 dart_ret_t dart_sendrecv(const void *sendbuf, size_t send_nelem,

@@ -23,18 +23,24 @@ static bool is_over(void *arg)
     return w->error || w->done;
 }
 
-int team_wait(int error)
+void team_poll(bool (*over)(void *arg), void *arg)
 {
-    struct waiting w = {.error = error};
-
-    if (error || rma_help(is_over, &w))
-        return w.error;
-    for (int tests = 0; !is_over(&w); tests++) {
+    if (rma_help(over, arg))
+        return;
+    for (int tests = 0; !over(arg); tests++) {
         if (tests >= TESTS_MAX) {
             tests = TESTS_MAX;
             sched_yield();
         }
     }
+}
+
+int team_wait(int error)
+{
+    struct waiting w = {.error = error};
+
+    if (!error)
+        team_poll(is_over, &w);
     return w.error;
 }
 

@@ -35,6 +35,9 @@ extern _Thread_local MPI_Request team_request;
 /* Wait for team_request, if it could be begun.  Returns MPI's error. */
 int team_wait(int error);
 
+/* Wait in the same way until @over, which looks into MPI. */
+void team_poll(bool (*over)(void *arg), void *arg);
+
 /* What @call or @begin (the same, and a request) says, on its way through here. */
 #define WAITING(call, begin, ...)                                 \
     (teams_poll ? team_wait(begin(__VA_ARGS__, &team_request)) \

@@ -216,7 +216,8 @@ dart_ret_t dart_put_blocking(dart_gptr_t gptr, const void *src, size_t nelem,
  * tag from one unit come in order.  Tags are those MPI has (0 to 32767 at
  * least).
  *   DART_ERR_INVAL  no such unit, type or tag; NULL
- *   DART_ERR_OTHER  also: the message was longer than the buffer
+ *   DART_ERR_OTHER  also: the message was longer than the buffer, whose contents
+ *                   are undefined then
  */
 dart_ret_t dart_send(const void *sendbuf, size_t nelem, dart_datatype_t dtype,
                      int tag, dart_global_unit_t unit) DART_NOTHROW;
