@@ -92,6 +92,13 @@ tests_programs_native_refused_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_native_refused_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_native_refused_LDADD = libdrasync.la $(MPI_LIBS)
 
+check_PROGRAMS += tests/programs/native_overlap
+tests_programs_native_overlap_SOURCES = tests/programs/native_overlap.c \
+	tests/programs/native_pair.h tests/programs/native_check.h
+tests_programs_native_overlap_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_overlap_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_overlap_LDADD = libdrasync.la $(MPI_LIBS)
+
 check_PROGRAMS += tests/programs/native_stock
 tests_programs_native_stock_SOURCES = tests/programs/native_stock.c \
 	tests/programs/native_check.h

@@ -182,6 +182,13 @@ programs=$abs_top_builddir/tests/programs
   done
 }
 
+@test "requests above and below each other, at once, end as one after the other" {
+  for node in shared 2 rank; do
+    DRASYNC_NODE=$node run -0 mpi 4 "$programs/native_overlap" 300 1
+    assert_line "overlap ok ranks=4"
+  done
+}
+
 @test "who asks a dead rank for its hold again and again is told" {
   for node in shared rank; do
     for way in try handed read below timed test wait delete lookup; do
