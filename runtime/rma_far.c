@@ -1,6 +1,7 @@
 /* Asking another node for transfers: see rma_far.h. */
 #include "runtime/rma_far.h"
 
+#include <sched.h>
 #include <string.h>
 
 #include "runtime/progress.h"
@@ -170,8 +171,20 @@ void rma_far_start(void)
 /* Others' messages are not counted in shutdown: see runtime/dispatch.h. */
 void rma_far_quiesce(void)
 {
-    if (!runtime.leader)
-        rma_far_flush_all(true);
+    if (runtime.leader || rma_far_flush_all(true))
+        return;
+    while (!far_end_still() && !atomic_load(runtime_poisoned)) {
+        far_glance();
+        sched_yield();
+    }
+}
+
+bool rma_far_push(void)
+{
+    if (runtime.leader || !far_end_opened())
+        return false;
+    far_glance();
+    return true;
 }
 
 void rma_far_stop(void)

@@ -52,6 +52,10 @@ struct far_answer {
  */
 int far_end_open(void);
 void far_end_close(void);
+bool far_end_opened(void);
+
+/* Is nothing of it in flight? */
+bool far_end_still(void);
 
 /* runtime_send(), by this process. */
 int far_send(const struct runtime_message *message);

@@ -140,33 +140,30 @@ static void nap(void)
     poll(fds, (nfds_t)count, FAR_NAP_MS);
 }
 
-/* With the turns: until @w's event is here (true), or another wants them, or
- * nothing has come for a while. */
-static bool poll_for(const struct waiter *w, uint64_t *active, uint64_t *looked)
+/* With the turns: until @w's event is here, or another wants them, or nothing has
+ * come for a while, or the time is @until.  What it is then. */
+static uint64_t poll_for(const struct waiter *w, uint64_t *active,
+                         uint64_t until)
 {
     uint64_t now = runtime_now_us();
 
-    while (!waiter_done(w)) {
+    while (!waiter_done(w) && now < until) {
         if (turn(now))
             *active = now;
         else if (atomic_load(&wanted) || now - *active > FAR_POLL_US ||
                  atomic_load(runtime_poisoned))
-            return false;
+            break;
         else if (!waiter_done(w))
             sched_yield();
         now = runtime_now_us();
-        if (now - *looked > FAR_LOOK_US) {
-            death_check(now);
-            *looked = now;
-        }
     }
-    return true;
+    return now;
 }
 
 /* For a rank that has an end of its own. */
 static int wait_here(struct waiter *w)
 {
-    uint64_t active = runtime_now_us(), looked = active;
+    uint64_t begun = runtime_now_us(), active = begun, looked = begun;
     int err = 0;
 
     while (!waiter_done(w) && !err) {
@@ -178,16 +175,18 @@ static int wait_here(struct waiter *w)
             err = doorbell_wait(&bell, seen, WAIT_FOREVER);
             continue;
         }
-        bool done = poll_for(w, &active, &looked);
+        uint64_t now = poll_for(w, &active, looked + FAR_LOOK_US);
         turns_give();
-        if (done)
+        if (waiter_done(w))
             break;
-        if (atomic_load(runtime_poisoned))
-            err = DRASYNC_EPEER;
-        else if (runtime_now_us() - active > FAR_POLL_US)
+        if (now - looked >= FAR_LOOK_US || atomic_load(runtime_poisoned)) {
+            err = death_check(begun);
+            looked = now;
+        } else if (now - active > FAR_POLL_US) {
             nap();
+        }
     }
-    return err;
+    return waiter_done(w) ? 0 : err;
 }
 
 int far_wait(struct waiter *w)
@@ -254,6 +253,23 @@ int far_end_open(void)
     if (runtime.leader || transport)
         return 0;
     return boot_transport(runtime_boot, data, &events, NULL, true, &transport);
+}
+
+bool far_end_opened(void)
+{
+    return transport != NULL;
+}
+
+bool far_end_still(void)
+{
+    bool still;
+
+    if (!transport)
+        return true;
+    pthread_mutex_lock(&turns);
+    still = transport_still(transport);
+    pthread_mutex_unlock(&turns);
+    return still;
 }
 
 void far_end_close(void)

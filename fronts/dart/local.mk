@@ -308,3 +308,12 @@ tests_programs_dart_errors_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_dart_errors_LDADD = libdart-mpi.la $(MPI_LIBS)
 TESTS += tests/bats/dart_errors.bats
 EXTRA_DIST += tests/bats/dart_errors.bats
+
+check_PROGRAMS += tests/programs/dart_far
+tests_programs_dart_far_SOURCES = tests/programs/dart_far.c \
+	tests/programs/dart_check.h
+tests_programs_dart_far_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_dart_far_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_dart_far_LDADD = libdart-mpi.la $(MPI_LIBS)
+TESTS += tests/bats/dart_far.bats
+EXTRA_DIST += tests/bats/dart_far.bats

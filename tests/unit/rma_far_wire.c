@@ -94,6 +94,16 @@ void far_end_close(void)
 {
 }
 
+bool far_end_opened(void)
+{
+    return true;
+}
+
+bool far_end_still(void)
+{
+    return true;
+}
+
 bool progress_help_until(bool (*over)(void *arg), void *arg)
 {
     return over(arg);
