@@ -10,7 +10,6 @@
 #ifndef TESTS_FAILING_H
 #define TESTS_FAILING_H
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
@@ -19,6 +18,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* They are called before a sanitizer is ready. */
+#define FAILING_PLAIN __attribute__((no_sanitize("address", "thread")))
 
 /* The code of our libraries; empty until failing_begin(). */
 #define FAILING_LIBRARIES_MAX 4
@@ -82,7 +86,7 @@ static inline bool failing_disarm(void)
     return reached;
 }
 
-static inline bool failing_ours(const void *caller)
+FAILING_PLAIN static inline bool failing_ours(const void *caller)
 {
     uintptr_t at = (uintptr_t)caller;
 
@@ -93,7 +97,7 @@ static inline bool failing_ours(const void *caller)
     return false;
 }
 
-static inline bool failing_now(const void *caller)
+FAILING_PLAIN static inline bool failing_now(const void *caller)
 {
     if (!failing_left || !failing_ours(caller) || --failing_left)
         return false;
@@ -102,12 +106,12 @@ static inline bool failing_now(const void *caller)
     return true;
 }
 
-static inline size_t failing_slot(uintptr_t block)
+FAILING_PLAIN static inline size_t failing_slot(uintptr_t block)
 {
     return (block >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 44;
 }
 
-static inline void failing_note(void *block)
+FAILING_PLAIN static inline void failing_note(void *block)
 {
     for (size_t i = failing_slot((uintptr_t)block);; i++) {
         _Atomic uintptr_t *slot = &failing_blocks[i % FAILING_SLOTS];
@@ -120,7 +124,7 @@ static inline void failing_note(void *block)
     atomic_fetch_add(&failing_live, 1);
 }
 
-static inline void *failing_taken(void *block, const void *caller)
+FAILING_PLAIN static inline void *failing_taken(void *block, const void *caller)
 {
     if (block && failing_ours(caller))
         failing_note(block);
@@ -128,7 +132,7 @@ static inline void *failing_taken(void *block, const void *caller)
 }
 
 /* Was it one of ours? */
-static inline bool failing_given(void *block)
+FAILING_PLAIN static inline bool failing_given(void *block)
 {
     if (!block || !failing_libraries)
         return false;
@@ -146,76 +150,86 @@ static inline bool failing_given(void *block)
     }
 }
 
-/* The next function of that name, looked up once. */
-#define FAILING_NEXT(type, name, ...)               \
-    static type (*_Atomic next)(__VA_ARGS__);       \
-    type (*real)(__VA_ARGS__) = atomic_load(&next); \
-                                                    \
-    if (!real) {                                    \
-        *(void **)&real = dlsym(RTLD_NEXT, name);   \
-        atomic_store(&next, real);                  \
-    }
+/*
+ * What is behind us: a sanitizer's, or the C library's.  By name, as dlsym may ask
+ * for memory itself.
+ */
+void *__interceptor_malloc(size_t bytes) __attribute__((weak));
+void *__interceptor_calloc(size_t count, size_t bytes) __attribute__((weak));
+void *__interceptor_realloc(void *old, size_t bytes) __attribute__((weak));
+void *__interceptor_aligned_alloc(size_t alignment, size_t bytes)
+    __attribute__((weak));
+void __interceptor_free(void *block) __attribute__((weak));
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t count, size_t bytes);
+void *__libc_realloc(void *old, size_t bytes);
+void *__libc_memalign(size_t alignment, size_t bytes);
+void __libc_free(void *block);
 
-void *malloc(size_t bytes)
+#define FAILING_REAL(name, other, ...)                        \
+    (__interceptor_##name ? __interceptor_##name(__VA_ARGS__) \
+                          : __libc_##other(__VA_ARGS__))
+
+FAILING_PLAIN void *malloc(size_t bytes)
 {
     const void *caller = __builtin_return_address(0);
-    FAILING_NEXT(void *, "malloc", size_t)
 
-    return failing_now(caller) ? NULL : failing_taken(real(bytes), caller);
+    return failing_now(caller)
+               ? NULL
+               : failing_taken(FAILING_REAL(malloc, malloc, bytes), caller);
 }
 
-void *calloc(size_t count, size_t bytes)
+FAILING_PLAIN void *calloc(size_t count, size_t bytes)
 {
     const void *caller = __builtin_return_address(0);
-    FAILING_NEXT(void *, "calloc", size_t, size_t)
 
-    return failing_now(caller) ? NULL
-                               : failing_taken(real(count, bytes), caller);
+    return failing_now(caller)
+               ? NULL
+               : failing_taken(FAILING_REAL(calloc, calloc, count, bytes),
+                               caller);
 }
 
-void *aligned_alloc(size_t alignment, size_t bytes)
+FAILING_PLAIN void *aligned_alloc(size_t alignment, size_t bytes)
 {
     const void *caller = __builtin_return_address(0);
-    FAILING_NEXT(void *, "aligned_alloc", size_t, size_t)
 
-    return failing_now(caller) ? NULL
-                               : failing_taken(real(alignment, bytes), caller);
+    return failing_now(caller)
+               ? NULL
+               : failing_taken(
+                     FAILING_REAL(aligned_alloc, memalign, alignment, bytes),
+                     caller);
 }
 
-void *realloc(void *old, size_t bytes)
+FAILING_PLAIN void *realloc(void *old, size_t bytes)
 {
     const void *caller = __builtin_return_address(0);
-    FAILING_NEXT(void *, "realloc", void *, size_t)
     void *block;
     bool was;
 
     if (failing_now(caller))
         return NULL;
     was = failing_given(old);
-    block = real(old, bytes);
+    block = FAILING_REAL(realloc, realloc, old, bytes);
     if (!block && was)
         failing_note(old);
     return failing_taken(block, caller);
 }
 
-void free(void *block)
+FAILING_PLAIN void free(void *block)
 {
-    FAILING_NEXT(void, "free", void *)
-
     failing_given(block);
-    real(block);
+    FAILING_REAL(free, free, block);
 }
 
 int fallocate(int fd, int mode, off_t offset, off_t bytes)
 {
     const void *caller = __builtin_return_address(0);
-    FAILING_NEXT(int, "fallocate", int, int, off_t, off_t)
 
     if (!(mode & FALLOC_FL_PUNCH_HOLE) && failing_now(caller)) {
         errno = ENOSPC;
         return -1;
     }
-    return real(fd, mode, offset, bytes);
+    return (int)syscall(SYS_fallocate, fd, mode, offset, bytes);
 }
 
 #endif /* TESTS_FAILING_H */
