@@ -19,9 +19,6 @@
 /* A message may be late by so much if threads help all the time. */
 #define PROGRESS_LATE_US 1000
 
-/* Who helps offers the core after so many turns in which nothing moved. */
-#define PROGRESS_YIELD_TURNS 4
-
 /* How often it looks whether ranks of this host live. */
 #define PROGRESS_LOOK_US 500000
 
@@ -238,7 +235,6 @@ void progress_help(const struct waiter *w, uint64_t deadline_us)
 {
     uint64_t now = runtime_now_us(), active = now;
     bool wanted = false;
-    int empty = 0;
 
     if (!help_begin())
         return;
@@ -250,7 +246,7 @@ void progress_help(const struct waiter *w, uint64_t deadline_us)
         now = runtime_now_us();
         if (moved)
             active = now;
-        else if (!waiter_done(w) && ++empty % PROGRESS_YIELD_TURNS == 0)
+        else if (!waiter_done(w))
             wanted = rest_yield(now);
     }
     help_end(active, !waiter_done(w) ||
@@ -261,7 +257,6 @@ bool progress_help_until(bool (*over)(void *arg), void *arg)
 {
     uint64_t now = runtime_now_us(), active = now, looked = now;
     bool done = false;
-    int empty = 0;
 
     if (!help_begin())
         return false;
@@ -279,8 +274,7 @@ bool progress_help_until(bool (*over)(void *arg), void *arg)
         }
         if (now - active > REST_POLL_WAITED_US)
             atomic_store(&helped, HELPED_LONG);
-        if (++empty % PROGRESS_YIELD_TURNS == 0)
-            sched_yield();
+        sched_yield();
     }
     help_end(active, !done);
     return done;
