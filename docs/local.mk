@@ -4,6 +4,7 @@ dist_man_MANS += docs/man/mpicc-drasync.1 docs/man/mpicxx-drasync.1 \
 EXTRA_DIST += docs/dart.md docs/myrmics.md
 EXTRA_DIST += docs/records.md docs/performance-figures.md
 EXTRA_DIST += \
+	docs/figures/barnes_hut_1m.svg \
 	docs/figures/barnes_hut_64k.svg \
 	docs/figures/barnes_hut_64k_hosts.svg \
 	docs/figures/barnes_hut_8k.svg \
