@@ -19,6 +19,17 @@ struct wire_case {
     int count;
 };
 
+/* The cases in one piece. */
+static const char *const plain_names[] = {"put8", "put4K", "put32K", "put2M",
+                                          "get8", "get4K", "get32K", "get2M"};
+
+/* put, bytes, block, how many */
+static const struct wire_case plain_cases[] = {
+    {true, 8, 0, 500},      {true, 4096, 0, 500},    {true, 32768, 0, 200},
+    {true, 2 << 20, 0, 10}, {false, 8, 0, 500},      {false, 4096, 0, 500},
+    {false, 32768, 0, 200}, {false, 2 << 20, 0, 10},
+};
+
 struct cases_row {
     struct bench bench;
     const struct wire_case *cases;
@@ -152,9 +163,8 @@ static inline int cases_main(struct cases_row *row, int argc, char **argv)
     m->other = row->target;
     row->buffer = bench_buffer(CASES_BYTES_MAX);
     if (b->side != BENCH_THEIRS)
-        dart_check(
-            dart_gptr_setunit(&m->there, DART_TEAM_UNIT_ID(row->target)),
-            "dart_gptr_setunit");
+        dart_check(dart_gptr_setunit(&m->there, DART_TEAM_UNIT_ID(row->target)),
+                   "dart_gptr_setunit");
     cases_pair(row);
     bench_compare(b, cases_ours, cases_theirs, row);
     if (b->side != BENCH_THEIRS && row->team != DART_TEAM_NULL)

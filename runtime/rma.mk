@@ -1,5 +1,5 @@
 # One-sided access, for fronts in other libraries.
-libdrasync_runtime_la_SOURCES += runtime/rma.c runtime/rma.h \
+libdrasync_runtime_la_SOURCES += runtime/blocks.h runtime/rma.c runtime/rma.h \
 	runtime/rma_agent.c runtime/rma_apply.c runtime/rma_data.c \
 	runtime/rma_far.c runtime/rma_far.h runtime/rma_far_end.c \
 	runtime/rma_far_ops.c runtime/rma_far_runs.c runtime/rma_far_runs.h \

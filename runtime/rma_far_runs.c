@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/blocks.h"
+
 /* A list of runs for less than this is not begun at the end of a message. */
 #define FAR_RUN_WORTH ((size_t)64)
 
@@ -76,45 +78,15 @@ static void cut_message(struct far_cut *c, uint64_t place, size_t most,
 
 /* --- Copying -------------------------------------------------------------------- */
 
-static inline __attribute__((always_inline)) void
-copy_rows(char *to, size_t to_step, const char *from, size_t from_step,
-          size_t count, size_t bytes)
-{
-    for (size_t i = 0; i < count; i++)
-        memcpy(to + i * to_step, from + i * from_step, bytes);
-}
-
-/* With the size a constant where it is a usual one. */
-static void copy_blocks(char *to, size_t to_step, const char *from,
-                        size_t from_step, size_t count, size_t bytes)
-{
-    switch (bytes) {
-    case 4:
-        copy_rows(to, to_step, from, from_step, count, 4);
-        break;
-    case 8:
-        copy_rows(to, to_step, from, from_step, count, 8);
-        break;
-    case 16:
-        copy_rows(to, to_step, from, from_step, count, 16);
-        break;
-    case 64:
-        copy_rows(to, to_step, from, from_step, count, 64);
-        break;
-    default:
-        copy_rows(to, to_step, from, from_step, count, bytes);
-    }
-}
-
 size_t far_run_pack(const struct far_run *run, const char *at, char *packed)
 {
-    copy_blocks(packed, run->bytes, at, run->stride, run->count, run->bytes);
+    blocks_copy(packed, run->bytes, at, run->stride, run->count, run->bytes);
     return (size_t)run->bytes * run->count;
 }
 
 size_t far_run_unpack(const struct far_run *run, char *at, const char *packed)
 {
-    copy_blocks(at, run->stride, packed, run->bytes, run->count, run->bytes);
+    blocks_copy(at, run->stride, packed, run->bytes, run->count, run->bytes);
     return (size_t)run->bytes * run->count;
 }
 

@@ -1,4 +1,5 @@
 #include "fronts/dart/shape.h"
+#include "runtime/blocks.h"
 
 static size_t blocks_end(const struct type *type)
 {
@@ -135,36 +136,6 @@ bool shape_in_one_piece(const struct type *type, size_t nelem)
 
 /* --- Copying -------------------------------------------------------------------- */
 
-static inline __attribute__((always_inline)) void
-copy_rows(char *to, size_t to_step, const char *from, size_t from_step,
-          size_t count, size_t bytes)
-{
-    for (size_t i = 0; i < count; i++)
-        memmove(to + i * to_step, from + i * from_step, bytes);
-}
-
-/* With the size a constant where it is a usual one. */
-static void copy_blocks(char *to, size_t to_step, const char *from,
-                        size_t from_step, size_t count, size_t bytes)
-{
-    switch (bytes) {
-    case 1:
-        copy_rows(to, to_step, from, from_step, count, 1);
-        break;
-    case 4:
-        copy_rows(to, to_step, from, from_step, count, 4);
-        break;
-    case 8:
-        copy_rows(to, to_step, from, from_step, count, 8);
-        break;
-    case 16:
-        copy_rows(to, to_step, from, from_step, count, 16);
-        break;
-    default:
-        copy_rows(to, to_step, from, from_step, count, bytes);
-    }
-}
-
 /* Elements in a row; 0: not all rows are as long. */
 static size_t row(const struct type *type)
 {
@@ -188,7 +159,7 @@ void shape_copy(char *to, const struct type *to_type, const char *from,
 
     if (to_type->kind != TYPE_INDEXED && from_type->kind != TYPE_INDEXED &&
         elements && (plain || row(to_type) == row(from_type))) {
-        copy_blocks(to, row_step(to_type, elements), from,
+        blocks_copy(to, row_step(to_type, elements), from,
                     row_step(from_type, elements), nelem / elements,
                     elements * to_type->bytes);
         return;

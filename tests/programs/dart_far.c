@@ -8,7 +8,9 @@
  *   dart_far killed    unit 0 is killed while others get from it; with nodes of 2
  */
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <unistd.h>
 
 #include "dart_check.h"
@@ -217,17 +219,25 @@ static void again(void)
  * would end MPI too, where it reads another process's memory.) */
 static void killed(void)
 {
-    dart_gptr_t gptr = take(1);
-    long value;
+    dart_gptr_t gptr = take(2), told;
+    _Atomic long *others = (_Atomic long *)address_of(gptr) + 1;
+    long value, one = 1;
     dart_ret_t ret = DART_OK;
 
     if (me == 0) {
-        usleep(200000);
+        while (*others < units - 1)
+            sched_yield();
         raise(SIGKILL);
     }
-    while (!ret)
+    told = on_unit(gptr, 0);
+    assert(dart_gptr_incaddr(&told, sizeof(long)) == DART_OK);
+    for (bool first = true; !ret; first = false) {
         ret = dart_get_blocking(&value, on_unit(gptr, me == 1 ? 2 : 0), 1,
                                 DART_TYPE_LONG, DART_TYPE_LONG);
+        if (first && !ret)
+            ret = dart_accumulate_blocking_local(told, &one, 1, DART_TYPE_LONG,
+                                                 DART_OP_SUM);
+    }
     printf("told %d\n", me);
     fflush(stdout);
     _exit(3);
