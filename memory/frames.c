@@ -6,6 +6,7 @@
 #include "memory/pages.h"
 #include "memory/shared.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #define RESERVE_PIECE_BYTES ((uint64_t)16 << 20)
@@ -122,14 +123,50 @@ int frames_copy(const struct space *space, uint64_t to_offset,
     return 0;
 }
 
+/* This process's, so that what it has mapped can be undone. */
+static pthread_mutex_t spare_mutex = PTHREAD_MUTEX_INITIALIZER;
+static void *spare;
+
+/* Map primary frames in a process that may have no more mappings: they join
+ * with their neighbours, so it has fewer afterwards. */
+static int map_with_spare(const struct space *space, void *address,
+                          uint64_t bytes, uint64_t offset)
+{
+    int err;
+
+    pthread_mutex_lock(&spare_mutex);
+    if (spare)
+        os_spare_free(spare);
+    err = os_map_over(address, bytes, space->data_fd, offset);
+    spare = os_spare_new();
+    pthread_mutex_unlock(&spare_mutex);
+    return err;
+}
+
+static void keep_spare(void)
+{
+    pthread_mutex_lock(&spare_mutex);
+    if (!spare)
+        spare = os_spare_new();
+    pthread_mutex_unlock(&spare_mutex);
+}
+
 int frames_map(const struct space *space, uint64_t first, uint64_t pages,
                uint64_t offset)
 {
+    void *address = space_address(space, first);
+    uint64_t bytes = space_page_offset(pages);
+    int primary = offset == space_page_offset(first), err;
+
     if (first >= space->pages || pages > space->pages - first ||
-        !range_usable(space, offset, space_page_offset(pages)))
+        !range_usable(space, offset, bytes))
         return DRASYNC_EINVAL;
-    return os_map_over(space_address(space, first), space_page_offset(pages),
-                       space->data_fd, offset);
+    if (!primary)
+        keep_spare();
+    err = os_map_over(address, bytes, space->data_fd, offset);
+    if (err == DRASYNC_ELIMIT && primary)
+        err = map_with_spare(space, address, bytes, offset);
+    return err;
 }
 
 void frames_enter(const struct space *space, uint64_t first, uint64_t pages)

@@ -77,7 +77,8 @@ int frames_map(const struct space *space, uint64_t first, uint64_t pages,
  */
 void frames_enter(const struct space *space, uint64_t first, uint64_t pages);
 
-/* Show the primary frames again. */
+/* Show the primary frames again.  A process with too many mappings can do
+ * that, too. */
 static inline int frames_map_primary(const struct space *space, uint64_t first,
                                      uint64_t pages)
 {

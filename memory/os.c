@@ -5,7 +5,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <unistd.h>
+
+/* What a read of one page enters: the kernel's default of fault_around_bytes */
+#define OS_AROUND_BYTES 65536u
+
+/* Zeros are written from one small buffer, so many times in one call. */
+#define FILL_PIECES 64
 
 int os_file_new(const char *name, uint64_t size_bytes, int *fd_out)
 {
@@ -53,6 +60,35 @@ int os_file_punch(int fd, uint64_t offset, uint64_t bytes)
     return DRASYNC_EINTERNAL;
 }
 
+int os_file_fill(int fd, uint64_t offset, uint64_t bytes)
+{
+    static char zeros[OS_AROUND_BYTES]; /* never written: one frame */
+    struct iovec pieces[FILL_PIECES];
+    uint64_t done = 0;
+    int saved = errno, i;
+
+    for (i = 0; i < FILL_PIECES; i++)
+        pieces[i] = (struct iovec){zeros, sizeof(zeros)};
+    while (done < bytes) {
+        uint64_t left = bytes - done, count = left / sizeof(zeros);
+        off_t at = (off_t)(offset + done);
+        ssize_t written;
+
+        if (count > FILL_PIECES)
+            count = FILL_PIECES;
+        written = count ? pwritev(fd, pieces, (int)count, at)
+                        : pwrite(fd, zeros, left, at);
+        if (written > 0)
+            done += (uint64_t)written;
+        else if (!written || errno != EINTR)
+            break;
+    }
+    if (done && done < bytes)
+        os_file_punch(fd, offset, bytes);
+    errno = saved;
+    return done < bytes ? DRASYNC_ENOMEM : 0;
+}
+
 static int map_at(void *address, uint64_t bytes, int fd, uint64_t offset,
                   int how)
 {
@@ -94,10 +130,12 @@ int os_map_over(void *address, uint64_t bytes, int fd, uint64_t offset)
 
 void os_enter(void *address, uint64_t bytes)
 {
-#ifdef MADV_POPULATE_WRITE
+#ifdef MADV_POPULATE_READ
+    char *at = address, *end = at + bytes;
     int saved = errno;
 
-    madvise(address, bytes, MADV_POPULATE_WRITE);
+    while (at < end && !madvise(at, OS_PAGE_BYTES, MADV_POPULATE_READ))
+        at += OS_AROUND_BYTES - (uintptr_t)at % OS_AROUND_BYTES;
     errno = saved;
 #else
     (void)address;
@@ -126,6 +164,29 @@ void os_unmap(void *address, uint64_t bytes)
 
     munmap(address, bytes);
     errno = saved;
+}
+
+/* Neighbours differ, or the kernel would take them for one. */
+void *os_spare_new(void)
+{
+    const uint64_t bytes = 3 * OS_PAGE_BYTES;
+    int saved = errno;
+    char *spare =
+        mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (spare == MAP_FAILED) {
+        spare = NULL;
+    } else if (mprotect(spare + OS_PAGE_BYTES, OS_PAGE_BYTES, PROT_READ)) {
+        munmap(spare, bytes);
+        spare = NULL;
+    }
+    errno = saved;
+    return spare;
+}
+
+void os_spare_free(void *spare)
+{
+    os_unmap(spare, 3 * OS_PAGE_BYTES);
 }
 
 static int hex_digit(char c)

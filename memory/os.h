@@ -33,6 +33,14 @@ int os_file_new(const char *name, uint64_t size_bytes, int *fd_out);
  */
 int os_file_reserve(int fd, uint64_t offset, uint64_t bytes);
 
+/*
+ * The same for a range that has no frames, by writing zeros.  It takes a third
+ * longer than os_file_reserve(), but frames that were written once can be
+ * entered many at a time (os_enter), which saves more than that when they are
+ * used.
+ */
+int os_file_fill(int fd, uint64_t offset, uint64_t bytes);
+
 /* Give the frames of a range back; it reads as 0 afterwards.  0 or
  * DRASYNC_EINTERNAL. */
 int os_file_punch(int fd, uint64_t offset, uint64_t bytes);
@@ -52,7 +60,12 @@ int os_map_new(void *address, uint64_t bytes, int fd, uint64_t offset);
  */
 int os_map_over(void *address, uint64_t bytes, int fd, uint64_t offset);
 
-/* Enter a mapped range in the page tables, for writing, if the kernel can. */
+/*
+ * Enter a mapped range, whose frames are filled, in the page tables, if the
+ * kernel can: a write there is then no page fault.  A page that is read brings
+ * those around it along (fault_around_bytes, 64 KiB unless the administrator
+ * changed it) if they have been written once; a page that is written does not.
+ */
 void os_enter(void *address, uint64_t bytes);
 
 /* Has the page at @address been entered by this process?  0 if that cannot be
@@ -60,6 +73,14 @@ void os_enter(void *address, uint64_t bytes);
 int os_entered(const void *address);
 
 void os_unmap(void *address, uint64_t bytes);
+
+/*
+ * A few mappings to keep in hand, or NULL: a process that has as many as it may
+ * (vm.max_map_count) is refused even one that takes the place of several, until
+ * it unmaps something.
+ */
+void *os_spare_new(void);
+void os_spare_free(void *spare);
 
 /*
  * Does anything in this process overlap [low, high)?  Reads /proc/self/maps.
