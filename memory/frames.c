@@ -50,7 +50,7 @@ static int reserve_pieces(const struct space *space, uint64_t offset,
     for (done = 0; done < bytes; done += piece) {
         piece = bytes - done < RESERVE_PIECE_BYTES ? bytes - done
                                                    : RESERVE_PIECE_BYTES;
-        err = os_file_reserve(space->data_fd, offset + done, piece);
+        err = os_file_fill(space->data_fd, offset + done, piece);
         if (err)
             break;
     }

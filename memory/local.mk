@@ -39,6 +39,7 @@ libdrasync_memory_la_SOURCES = \
 
 memory_tests = \
 	tests/unit/memory_cgroups.t \
+	tests/unit/memory_files.t \
 	tests/unit/memory_frames.t \
 	tests/unit/memory_heap.t \
 	tests/unit/memory_heap_cache.t \
@@ -50,6 +51,9 @@ memory_tests = \
 check_PROGRAMS += $(memory_tests)
 TESTS += $(memory_tests)
 
+tests_unit_memory_files_t_SOURCES = tests/unit/memory_files.c \
+	tests/unit/memory_common.h
+tests_unit_memory_files_t_LDADD = libdrasync_memory.la
 tests_unit_memory_frames_t_SOURCES = tests/unit/memory_frames.c \
 	tests/unit/memory_common.h
 tests_unit_memory_frames_t_LDADD = libdrasync_memory.la
