@@ -169,13 +169,30 @@ int frames_map(const struct space *space, uint64_t first, uint64_t pages,
     return err;
 }
 
-void frames_enter(const struct space *space, uint64_t first, uint64_t pages)
+static void enter(char *address, uint64_t pages)
 {
-    char *address = space_address(space, first);
-
-    if (pages < ENTERED_PAGES_MIN || !address || pages > space->pages - first ||
+    if (pages < ENTERED_PAGES_MIN ||
         (pages >= LOOKED_AT_PAGES_MIN &&
          os_entered(address + space_page_offset(pages - 1))))
         return;
     os_enter(address, space_page_offset(pages));
+}
+
+void frames_enter(const struct space *space, uint64_t first, uint64_t pages)
+{
+    char *address = space_address(space, first);
+
+    if (address && pages <= space->pages - first)
+        enter(address, pages);
+}
+
+void frames_enter_window(const struct space *space, uint64_t offset,
+                         uint64_t bytes)
+{
+    uint64_t first = offset >> PAGE_SHIFT;
+    char *address = space_window(space, offset, bytes);
+
+    if (address)
+        enter(space->window + space_page_offset(first),
+              space_pages_for(offset + bytes) - first);
 }

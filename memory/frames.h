@@ -77,6 +77,10 @@ int frames_map(const struct space *space, uint64_t first, uint64_t pages,
  */
 void frames_enter(const struct space *space, uint64_t first, uint64_t pages);
 
+/* The same for reserved frames [offset, offset + bytes) in the window. */
+void frames_enter_window(const struct space *space, uint64_t offset,
+                         uint64_t bytes);
+
 /* Show the primary frames again.  A process with too many mappings can do
  * that, too. */
 static inline int frames_map_primary(const struct space *space, uint64_t first,

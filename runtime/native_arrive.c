@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory/frames.h"
 #include "memory/limit.h"
 #include "runtime/native_delta.h"
 #include "runtime/native_state.h"
@@ -115,11 +116,12 @@ struct incoming {
 static int sink_pages(struct native_arrival *a, const struct frameset_run *at,
                       uint64_t page, uint64_t bytes)
 {
-    void *to;
+    uint64_t offset = at->offset + (page << PAGE_SHIFT);
+    void *to = space_window(&runtime.space, offset, bytes);
 
     if (!bytes)
         return 0;
-    to = space_window(&runtime.space, at->offset + (page << PAGE_SHIFT), bytes);
+    frames_enter_window(&runtime.space, offset, bytes);
     return transport_sink_add(a->sink, to, bytes);
 }
 

@@ -165,9 +165,12 @@ static int version_place(int from, const void *header, size_t header_bytes,
     }
     err = replica_version_frames(version);
     pieces = replica_version_pieces(version);
-    for (uint64_t i = 0; i < version->pieces && !err; i++)
-        err = transport_sink_add(sink, piece_data(&pieces[i]),
-                                 pieces[i].end_bytes - pieces[i].begin_bytes);
+    for (uint64_t i = 0; i < version->pieces && !err; i++) {
+        uint64_t bytes = pieces[i].end_bytes - pieces[i].begin_bytes;
+
+        frames_enter_window(&runtime.space, pieces[i].offset, bytes);
+        err = transport_sink_add(sink, piece_data(&pieces[i]), bytes);
+    }
     if (!err)
         err = replica_version_post(version);
     if (err) {
