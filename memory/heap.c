@@ -92,9 +92,13 @@ static void map_new_slot(const struct place *place, uint64_t offset,
     memset(place->map + granule + 1, 0, count - 1);
 }
 
-/* Cut a slot off the current extent; DRASYNC_EAGAIN if it is too full. */
+/*
+ * Cut @count slots off the current extent, or as many as there is room for:
+ * *made_out.  DRASYNC_EAGAIN: there is room for none.
+ */
 static int take_new(const struct heap_context *context, struct heap *heap,
-                    unsigned class, void **ptr_out)
+                    unsigned class, size_t count, void **ptrs_out,
+                    size_t *made_out)
 {
     uint64_t slot_bytes = class_bytes(class), offset;
     struct place place;
@@ -109,10 +113,15 @@ static int take_new(const struct heap_context *context, struct heap *heap,
         return DRASYNC_EINTERNAL;
     if (slot_bytes > place.bytes - offset)
         return DRASYNC_EAGAIN;
-    map_new_slot(&place, offset, class, slot_bytes);
-    heap->bump += slot_bytes;
-    heap->used_bytes += slot_bytes;
-    *ptr_out = (void *)(uintptr_t)(place.start + offset);
+    if (count > 1 && count > (place.bytes - offset) / slot_bytes)
+        count = (place.bytes - offset) / slot_bytes;
+    for (size_t i = 0; i < count; i++, offset += slot_bytes) {
+        map_new_slot(&place, offset, class, slot_bytes);
+        ptrs_out[i] = (void *)(uintptr_t)(place.start + offset);
+    }
+    heap->bump += count * slot_bytes;
+    heap->used_bytes += count * slot_bytes;
+    *made_out = count;
     return 0;
 }
 
@@ -124,8 +133,17 @@ static uint64_t rounded(const struct heap *heap, size_t size_bytes)
     return size_bytes ? round_to(size_bytes, align) : align;
 }
 
+/* How much @count objects need, as a hint: cut to what an extent may have. */
+static uint64_t hint_bytes(uint64_t each_bytes, size_t count)
+{
+    return count < HEAP_EXTENT_BYTES_MAX / each_bytes ? count * each_bytes
+                                                      : HEAP_EXTENT_BYTES_MAX;
+}
+
+/* At least one object, at most @count: *made_out. */
 static int alloc(const struct heap_context *context, struct heap *heap,
-                 size_t size_bytes, uint64_t hint_bytes, void **ptr_out)
+                 size_t size_bytes, size_t count, void **ptrs_out,
+                 size_t *made_out)
 {
     unsigned class;
     uint64_t bytes;
@@ -134,60 +152,52 @@ static int alloc(const struct heap_context *context, struct heap *heap,
     if (size_bytes > HEAP_OBJECT_BYTES_MAX)
         return DRASYNC_ENOMEM;
     bytes = rounded(heap, size_bytes);
+    *made_out = 1;
     if (bytes >= SINGLE_BYTES_MIN &&
         (bytes > CLASS_BYTES_MAX || bytes > space_page_offset(heap->pages) / 4))
-        return single_alloc(context, heap, bytes, ptr_out);
+        return single_alloc(context, heap, bytes, ptrs_out);
     class = class_for(bytes);
     if (heap->bins[bin_for(class)]) {
-        err = take_free(context, heap, class, ptr_out);
+        err = take_free(context, heap, class, ptrs_out);
         if (err != DRASYNC_EAGAIN)
             return err;
     }
-    err = take_new(context, heap, class, ptr_out);
+    err = take_new(context, heap, class, count, ptrs_out, made_out);
     if (err != DRASYNC_EAGAIN)
         return err;
-    err = heap_grow(context, heap, class_bytes(class), hint_bytes);
+    err =
+        heap_grow(context, heap, class_bytes(class), hint_bytes(bytes, count));
     if (err)
         return err;
-    err = take_new(context, heap, class, ptr_out);
+    err = take_new(context, heap, class, count, ptrs_out, made_out);
     return err == DRASYNC_EAGAIN ? DRASYNC_EINTERNAL : err;
 }
 
 int heap_alloc(const struct heap_context *context, struct heap *heap,
                size_t size_bytes, void **ptr_out)
 {
-    return alloc(context, heap, size_bytes, 0, ptr_out);
-}
+    size_t made;
 
-/* How much @count objects need, as a hint: cut to what an extent may have. */
-static uint64_t many_bytes(const struct heap *heap, size_t size_bytes,
-                           size_t count)
-{
-    uint64_t each = rounded(heap, size_bytes);
-
-    return count < HEAP_EXTENT_BYTES_MAX / each ? count * each
-                                                : HEAP_EXTENT_BYTES_MAX;
+    return alloc(context, heap, size_bytes, 1, ptr_out, &made);
 }
 
 int heap_alloc_many(const struct heap_context *context, struct heap *heap,
                     size_t size_bytes, size_t count, void **ptrs_out)
 {
-    size_t made;
+    size_t done = 0, made;
     int err = 0;
 
-    if (size_bytes > HEAP_OBJECT_BYTES_MAX)
-        return count ? DRASYNC_ENOMEM : 0;
-    for (made = 0; made < count; made++) {
-        err =
-            alloc(context, heap, size_bytes,
-                  many_bytes(heap, size_bytes, count - made), &ptrs_out[made]);
+    while (done < count) {
+        err = alloc(context, heap, size_bytes, count - done, ptrs_out + done,
+                    &made);
         if (err)
             break;
+        done += made;
     }
     if (!err)
         return 0;
-    while (made--)
-        heap_free(context, heap, ptrs_out[made]);
+    while (done--)
+        heap_free(context, heap, ptrs_out[done]);
     return err;
 }
 
