@@ -205,8 +205,9 @@ static int acquire_slow(struct step *s, int32_t rank, struct proto_region *r,
     return PROTO_WAIT;
 }
 
-/* The record to begin with for an address that is not known here. */
-static int unknown(struct step *s, uint64_t address,
+/* The record to begin with for an address that is not known here.  @read: as
+ * many others may ask for it at once, the question may go up a tree. */
+static int unknown(struct step *s, uint64_t address, bool read,
                    struct proto_region **region_out)
 {
     int64_t home = s->env->home(s->env->ctx, address);
@@ -216,9 +217,13 @@ static int unknown(struct step *s, uint64_t address,
     if (!r)
         return DRASYNC_ENOMEM;
     r->locating = true;
-    struct proto_message *m =
-        send_message(s, home_of(s, address), PROTO_LOCATE);
+    bool climbs = read && climb_pays(s, (uint32_t)home);
+    struct proto_message *m = send_message(
+        s, climbs ? climb_from(s, (uint32_t)home) : (uint32_t)home,
+        PROTO_LOCATE);
     m->root = m->region = address;
+    m->via = (uint32_t)home;
+    m->flags = climbs ? PROTO_CLIMBS : 0;
     *region_out = r;
     return 0;
 }
@@ -234,7 +239,7 @@ static int acquire(struct step *s, int32_t rank, struct proto_region *r,
     if (!r)
         r = find(s, address);
     if (!r) {
-        int err = unknown(s, address, &r);
+        int err = unknown(s, address, mode == DRASYNC_READ && !nowait, &r);
         if (err)
             return err;
     }
@@ -277,7 +282,7 @@ static int delete_target(struct step *s, int32_t rank, uint64_t address,
     enum drasync_mode have;
     struct proto_region *r = *region ? *region : find(s, address);
     if (!r) {
-        int err = unknown(s, address, &r);
+        int err = unknown(s, address, false, &r);
         if (err)
             return err;
     }

@@ -114,7 +114,8 @@ void proto_arrived(struct proto_node *node, struct proto_region *root,
         data_here(&s, a);
     }
     base_end(&s, op, a->region);
-    if (!a->shared || op->mode == DRASYNC_WRITE)
+    /* What others have from here is settled after they have settled it. */
+    if ((!a->shared && !op->relays) || op->mode == DRASYNC_WRITE)
         arrival_end(&s, a, a->error);
     if (op->where == AT_NOTHING)
         advance(&s, op);

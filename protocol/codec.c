@@ -160,17 +160,22 @@ static unsigned items_of(uint8_t type)
 
 enum {
     REQUEST_FLAGS = PROTO_NOWAIT | PROTO_DELETION | PROTO_DETOUR | PROTO_FRESH |
-                    PROTO_LOST | PROTO_HOMEWARD | PROTO_MORE | PROTO_CHAINED,
+                    PROTO_LOST | PROTO_HOMEWARD | PROTO_MORE | PROTO_CHAINED |
+                    PROTO_CLIMBS | PROTO_RELAYS,
 };
 
 /* The flags that a message of @type may have. */
 static unsigned flags_of(uint8_t type)
 {
     switch (type) {
+    case PROTO_LOCATE:
+        return PROTO_CLIMBS;
+    case PROTO_LOCATED:
+        return PROTO_HOT;
     case PROTO_REQUEST:
         return REQUEST_FLAGS;
     case PROTO_TRANSFER:
-        return PROTO_SHARED;
+        return PROTO_SHARED | PROTO_HOT;
     case PROTO_RECALL:
         return PROTO_HELD | PROTO_MORE;
     case PROTO_RECALLED:
@@ -249,6 +254,8 @@ static const char *check_item(const struct proto_env *env,
     const char *why = check_place(m, item, i);
     if (why)
         return why;
+    if (item->kind == PROTO_ITEM_WAITER && item->flags & PROTO_CLIMBS)
+        return "a waiter that climbs";
     if (item->kind == PROTO_ITEM_WAITER)
         return mode_valid(item->mode) ? NULL : "a waiter without a mode";
     if (item->kind == PROTO_ITEM_PRESENCE)
@@ -301,6 +308,12 @@ static const char *check_header(const struct proto_env *env,
         return "too many parts wanted";
     if (m->after && !(m->flags & PROTO_CHAINED))
         return "a place in no line";
+    if (m->type == PROTO_REQUEST && m->flags & (PROTO_CLIMBS | PROTO_RELAYS) &&
+        (m->mode != DRASYNC_READ || m->flags & PROTO_NOWAIT))
+        return "a request that cannot be combined with others";
+    if (m->type == PROTO_REQUEST && m->flags & PROTO_CLIMBS &&
+        (m->node == env->self || m->items_count))
+        return "a request that climbs in vain";
     if (transfer && m->items_count == 0)
         return "an empty transfer";
     if (items_of(m->type) & 1u << PROTO_ITEM_DELETED && m->items_count == 0)

@@ -43,11 +43,15 @@ static bool sends_left(struct proto_op *op)
     return false;
 }
 
-/* Is @p to be told, of those that @flags are for? */
-static bool to_tell(const struct proto_presence *p, uint64_t mark,
-                    uint16_t flags)
+/* Is @p to be told what @op has come to, and has not been? */
+static bool to_tell(const struct proto_presence *p, const struct proto_op *op,
+                    uint64_t mark)
 {
-    return p && p->told != mark && (p->more || !(flags & PROTO_MORE));
+    if (!p || p->told == mark)
+        return false;
+    if (op->stage == DELETE_SENDS)
+        return p->quiet != op->ticket;
+    return p->more || op->stage != DELETE_KNOWERS;
 }
 
 /* One message to @node about all regions of the subtree, from @r on, that it
@@ -60,28 +64,29 @@ static void tell_node(struct step *s, struct proto_op *op, uint32_t node,
     send_about(s, node, type, op->target, 0)->flags = flags;
     for (; r; r = next_locked(op, r)) {
         struct proto_presence *p = presence_of(r, node);
-        if (!to_tell(p, mark, flags))
+        if (!to_tell(p, op, mark))
             continue;
         p->told = mark;
+        if (op->stage == DELETE_SENDS)
+            p->quiet = op->ticket;
         add_deleted(s, send, r);
         op->awaiting++;
     }
 }
 
-/* Each node that may know regions of the subtree; with MORE only those that
- * know of others, and have not been asked by this delete. */
+/* Each node that may know regions of the subtree; about their sends only those
+ * that this delete has not asked, about others only those that know of some. */
 static void tell_presence(struct step *s, struct proto_op *op,
                           enum proto_message_type type, uint16_t flags)
 {
-    uint64_t mark =
-        flags & PROTO_MORE ? op->ticket : s->env->ticket(s->env->ctx);
+    uint64_t mark = s->env->ticket(s->env->ctx);
     struct proto_region *top = op->target;
     for (struct proto_region *r = top; r; r = next_locked(op, r)) {
         for (struct proto_link *l = r->presence.next; l != &r->presence;
              l = l->next) {
             const struct proto_presence *p =
                 CONTAINER(l, struct proto_presence, link);
-            if (p->node != self_of(s) && to_tell(p, mark, flags))
+            if (p->node != self_of(s) && to_tell(p, op, mark))
                 tell_node(s, op, p->node, r, type, flags, mark);
         }
     }
@@ -113,6 +118,32 @@ static void give_up(struct step *s, struct proto_op *op, int error)
     op_fail(s, op, error);
 }
 
+/*
+ * Until no data is on its way from anywhere, and nobody knows of nodes that this
+ * delete does not: what a node tells of those whom it served is all only when
+ * those who served it have nothing on its way.
+ */
+static bool all_known(struct step *s, struct proto_op *op)
+{
+    while (!op->error) {
+        if (op->stage == DELETE_SENDS) {
+            if (sends_left(op))
+                return false;
+            op->stage = DELETE_KNOWERS;
+            op->found = false;
+            tell_presence(s, op, PROTO_RECALL, PROTO_MORE);
+        } else if (op->found) {
+            op->stage = DELETE_SENDS;
+            tell_presence(s, op, PROTO_RECALL, 0);
+        } else {
+            return true;
+        }
+        if (op->awaiting)
+            return false;
+    }
+    return true;
+}
+
 /* A stage is over: nothing is awaited, go on to the next. */
 void delete_next(struct step *s, struct proto_op *op)
 {
@@ -120,23 +151,13 @@ void delete_next(struct step *s, struct proto_op *op)
         return;
     if (op->stage == DELETE_GATHER)
         return;
-    if (op->stage == DELETE_KNOWERS) {
-        if (!op->error)
-            tell_presence(s, op, PROTO_RECALL, PROTO_MORE);
-        if (op->awaiting)
+    if (op->stage < DELETE_HOLDS) {
+        if (!all_known(s, op))
             return;
         if (op->error) {
             give_up(s, op, op->error);
             return;
         }
-        op->stage = DELETE_SENDS;
-        tell_presence(s, op, PROTO_RECALL, 0);
-        if (op->awaiting)
-            return;
-    }
-    if (op->stage == DELETE_SENDS) {
-        if (sends_left(op))
-            return;
         op->stage = DELETE_HOLDS;
         tell_presence(s, op, PROTO_RECALL, PROTO_HELD);
         if (op->awaiting)
@@ -161,7 +182,8 @@ void delete_next(struct step *s, struct proto_op *op)
 void delete_locked(struct step *s, struct proto_op *op)
 {
     op_settle(s, op);
-    op->stage = DELETE_KNOWERS;
+    op->stage = DELETE_SENDS;
     op->ticket = s->env->ticket(s->env->ctx);
+    tell_presence(s, op, PROTO_RECALL, 0);
     delete_next(s, op);
 }

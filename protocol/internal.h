@@ -70,11 +70,11 @@ struct proto_part {
     struct proto_region *region; /* NULL: it was deleted */
 };
 
-enum op_kind { OP_ACQUIRE, OP_DELETE, OP_FOREIGN };
+enum op_kind { OP_ACQUIRE, OP_DELETE, OP_FOREIGN, OP_LOCATE };
 enum op_where {
-    AT_NOTHING, AT_QUEUE, AT_PENDING, AT_OWNER, AT_LEADER, AT_ABOVE,
+    AT_NOTHING, AT_QUEUE, AT_PENDING, AT_OWNER, AT_LEADER, AT_ABOVE, AT_LOCATE,
 };
-enum delete_stage { DELETE_GATHER, DELETE_KNOWERS, DELETE_SENDS, DELETE_HOLDS,
+enum delete_stage { DELETE_GATHER, DELETE_SENDS, DELETE_KNOWERS, DELETE_HOLDS,
                     DELETE_BURY };
 
 struct proto_op {
@@ -85,6 +85,8 @@ struct proto_op {
     uint16_t flags, hops;
     bool detached;  /* nobody waits any more */
     bool busy;      /* a delete was told so */
+    bool found;     /* a delete was told of nodes it did not know of */
+    bool relays;    /* some of its followers are other nodes' */
     bool restart;   /* a copy it was told it has is not here: begin again */
     uint32_t node;
     int32_t rank;
@@ -99,7 +101,9 @@ struct proto_op {
     struct proto_link parts, pins, followers;
     struct proto_link below;    /* its rank's, that begin when it is answered */
     struct proto_link arrivals; /* by_op */
-    uint32_t awaiting;          /* data, or answers to a delete */
+    /* Data, or answers to a delete; or, of a READ that is over, SETTLEDs of those
+     * whom it served. */
+    uint32_t awaiting;
     struct proto_hold *hold;
     void *waiter;
     /* While a request for base_of, or its data, is under way: the copy that is
@@ -118,6 +122,7 @@ struct proto_sending {
     uint64_t ticket;
     bool token; /* may bounce, so the data stays until it is settled */
     bool settled, sent;
+    struct proto_op *relay; /* of what came with this operation, or NULL */
 };
 
 /* A TRANSFER that came: until its data is here; if the sender keeps writers
@@ -139,6 +144,7 @@ struct proto_presence {
     bool more;        /* that node knows of others */
     uint64_t version; /* of the newest copy that node has */
     uint64_t told;    /* the question or order it was last told: a ticket */
+    uint64_t quiet;   /* the delete that asked it whether it sends: a ticket */
     struct proto_presence *below[2];
 };
 
@@ -309,6 +315,36 @@ void refuse(struct step *s, struct proto_region *r, struct proto_op *op,
 /* The answer to @op's request says that the part is deleted, or why not. */
 void request_refused(struct step *s, struct proto_op *op, int error);
 
+/* A foreign operation from its message; NULL: no memory. */
+struct proto_op *foreign(struct step *s, const struct proto_message *m);
+/* @op, a foreign one, waits here no more: it goes to its place in the line, or
+ * on after the token. */
+void send_on(struct step *s, struct proto_op *op, struct proto_region *r);
+
+/* combine.c */
+/* The next node on the way from here up the tree of @root. */
+uint32_t climb_from(const struct step *s, uint32_t root);
+/* Does it make sense to climb to @root, rather than to ask it? */
+bool climb_pays(const struct step *s, uint32_t root);
+/* @m, a REQUEST that climbs, is kept here or goes on; false: it has arrived. */
+bool climb(struct step *s, const struct proto_message *m);
+/* @op, another node's READ that waited here, waits for what @leader will get. */
+void lead(struct proto_op *leader, struct proto_op *op);
+/* It is the next to be asked for, by a READ of this node's own. */
+void relay(struct step *s, struct proto_region *r, struct proto_op *op);
+/* It is not served here: it goes on after the token by itself. */
+void part_company(struct step *s, struct proto_op *op, struct proto_region *r);
+/* The same for all whom @leader should have served. */
+void part_relayed(struct step *s, struct proto_op *leader);
+/* Of whom @op served, one has settled. */
+void relay_settled(struct step *s, struct proto_op *op);
+/* So many nodes READ it that they had better ask through others. */
+bool is_hot(const struct step *s, struct proto_region *r);
+
+/* locate.c */
+/* Others' LOCATEs of @r that waited here: they are answered, or go on. */
+void locates_end(struct step *s, struct proto_region *r);
+
 /* chain.c */
 bool chain_waits(const struct proto_region *r, const struct proto_message *m);
 bool chain_stays(struct step *s, const struct proto_region *r,
@@ -334,8 +370,12 @@ void presence_answer(struct step *s, size_t send,
 int presence_answered(struct step *s, const struct proto_message *m);
 
 /* transfer_send.c, transfer.c */
+/* What @leader, which is complete, has goes to @op too; false: it cannot. */
+bool pass_copies(struct step *s, struct proto_op *leader, struct proto_op *op,
+             bool hot);
 void grant_foreign(struct step *s, struct proto_region *r,
                    struct proto_op *op);
+void end_sending(struct step *s, struct proto_sending *sending);
 void sending_settled(struct step *s, struct proto_region *root, uint32_t node,
                      uint64_t ticket, bool settled, bool sent, bool placed);
 /* Add @r with its token, for @to, to the message at @send; then, when the

@@ -22,6 +22,8 @@ enum {
     PROTO_WAITERS_MAX = 32,
     /* Nodes known to have been at a region, which travel with its token. */
     PROTO_PRESENCE_MAX = 32,
+    /* Children of a node in the trees in which READs are combined. */
+    PROTO_FANOUT = 16,
     /* Hops from which the requester tells the home who has the region now. */
     PROTO_HOPS_LONG = 3,
     /* Forwards of one request; more means that the hints are broken. */

@@ -6,6 +6,7 @@ protocol_sources = \
 	protocol/bury.c \
 	protocol/chain.c \
 	protocol/codec.c \
+	protocol/combine.c \
 	protocol/copy.c \
 	protocol/delete.c \
 	protocol/effects.c \
@@ -25,6 +26,7 @@ protocol_sources = \
 	protocol/renew.c \
 	protocol/request.c \
 	protocol/settled.c \
+	protocol/step.c \
 	protocol/transfer.c \
 	protocol/transfer_send.c
 libdrasync_protocol_la_SOURCES = $(protocol_sources)

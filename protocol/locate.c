@@ -19,27 +19,98 @@ static void add_ancestors(struct step *s, size_t send,
     }
 }
 
-void on_LOCATE(struct step *s, uint32_t from, const struct proto_message *m)
+/* What this node knows of @r, which @node asked for. */
+static void say_located(struct step *s, uint32_t node,
+                        const struct proto_region *r, bool hot)
 {
-    (void)from;
-    uint32_t home = home_of(s, m->region);
-    if (home != self_of(s)) {
-        *send_message(s, home, PROTO_LOCATE) = *m;
-        return;
-    }
-    struct proto_region *r = find(s, m->region);
     size_t send = s->out->count;
-    struct proto_message *answer = send_message(s, m->node, PROTO_LOCATED);
-    answer->root = answer->region = m->region;
-    if (!r || !r->home || r->dead) {
-        answer->error = DRASYNC_ENOREGION;
-        return;
-    }
+    struct proto_message *answer = send_message(s, node, PROTO_LOCATED);
+    answer->region = r->address;
     answer->root = r->root->address;
     answer->incarnation = r->incarnation;
     answer->via = r->owned ? self_of(s) : r->hint;
     answer->epoch = r->epoch;
+    answer->flags = hot ? PROTO_HOT : 0;
     add_ancestors(s, send, r);
+}
+
+/* Another node's question waits here for the answer to this node's own, which
+ * goes the same way; false: no memory, or it goes another. */
+static bool keep(struct step *s, struct proto_region *r,
+                 const struct proto_message *m)
+{
+    struct proto_op *op;
+    if (home_of(s, m->region) != m->via)
+        return false;
+    op = op_new(s, OP_LOCATE, -1, NULL, DRASYNC_READ, NULL);
+    if (!op)
+        return false;
+    op->node = m->node;
+    op->where = AT_LOCATE;
+    list_insert(&r->locates, &op->link);
+    return true;
+}
+
+/* Is @r known here as well as at its home?  It is where BURY comes, or an
+ * answer to this node's own request. */
+static bool well_known(const struct proto_region *r)
+{
+    return !r->locating && !r->dead && !r->gone && r->epoch &&
+           (r->owned || r->sent || !list_empty(&r->copies));
+}
+
+void locates_end(struct step *s, struct proto_region *r)
+{
+    while (!list_empty(&r->locates)) {
+        struct proto_op *op = CONTAINER(r->locates.next, struct proto_op, link);
+        op_unlist(op);
+        if (!r->dead && !r->gone && r->epoch) {
+            say_located(s, op->node, r, true);
+        } else {
+            struct proto_message *m =
+                send_message(s, home_of(s, r->address), PROTO_LOCATE);
+            m->root = m->region = r->address;
+            m->node = op->node;
+        }
+        op_free(s, op);
+    }
+    mark_gc(s, r);
+}
+
+/* On the way up: answered here, kept, or sent on. */
+static void locate_climbs(struct step *s, const struct proto_message *m)
+{
+    struct proto_region *r = find(s, m->region);
+    if (r && r->locating && keep(s, r, m))
+        return;
+    if (r && well_known(r))
+        say_located(s, m->node, r, r->sent || is_hot(s, r));
+    else
+        *send_message(s, climb_from(s, m->via), PROTO_LOCATE) = *m;
+}
+
+void on_LOCATE(struct step *s, uint32_t from, const struct proto_message *m)
+{
+    (void)from;
+    uint32_t home = home_of(s, m->region);
+    if (m->flags & PROTO_CLIMBS && m->via != self_of(s) && home != self_of(s)) {
+        locate_climbs(s, m);
+        return;
+    }
+    if (home != self_of(s)) {
+        struct proto_message *on = send_message(s, home, PROTO_LOCATE);
+        *on = *m;
+        on->flags = 0;
+        return;
+    }
+    struct proto_region *r = find(s, m->region);
+    if (r && r->home && !r->dead) {
+        say_located(s, m->node, r, is_hot(s, r));
+        return;
+    }
+    struct proto_message *answer = send_message(s, m->node, PROTO_LOCATED);
+    answer->root = answer->region = m->region;
+    answer->error = DRASYNC_ENOREGION;
 }
 
 static void located_none(struct step *s, struct proto_region *r, int error)
@@ -52,6 +123,7 @@ static void located_none(struct step *s, struct proto_region *r, int error)
         op_fail(s, op, error);
     }
     r->gone = true;
+    mark_serve(s, r);
     mark_gc(s, r);
 }
 
@@ -85,6 +157,8 @@ void on_LOCATED(struct step *s, uint32_t from, const struct proto_message *m)
     if (!r)
         return;
     learn_hint(s, r, m->via, m->epoch);
+    r->hot = m->flags & PROTO_HOT || !list_empty(&r->locates);
     pump(s, r);
+    mark_serve(s, r);
     mark_gc(s, r);
 }

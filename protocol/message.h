@@ -41,7 +41,8 @@ enum proto_message_type {
 
 enum proto_item_kind {
     PROTO_ITEM_ANCESTOR = 1, /* (LOCATED) address, incarnation; root first */
-    PROTO_ITEM_REGION, /* address, incarnation, parent, version, epoch; DATA */
+    PROTO_ITEM_REGION, /* address, incarnation, parent, version, epoch; DATA;
+                          of a copy: node (hint) */
     PROTO_ITEM_CHILD,  /* of the REGION before it: address, incarnation, node
                           (hint), epoch; in order of creation */
     PROTO_ITEM_WAITER, /* in the queue of the REGION: node, version: ticket,
@@ -71,6 +72,11 @@ enum proto_flags {
     PROTO_HELD = 1 << 8,     /* RECALL: the second question, for holds */
     PROTO_CHAINED = 1 << 12, /* REQUEST, waiter: has had its place in a line;
                                 waits behind `after`, or at the token only */
+    PROTO_CLIMBS = 1 << 13, /* READ, LOCATE: goes up the tree of nodes to `via`,
+                               and may be combined with others there */
+    PROTO_RELAYS = 1 << 14, /* REQUEST, waiter: others will have the answer too,
+                               from the requester */
+    PROTO_HOT = 1 << 15,    /* TRANSFER, LOCATED: many READ it */
 };
 
 /* One flat struct for what all items and messages carry; unused fields are 0. */
@@ -86,7 +92,7 @@ struct proto_message {
     uint16_t flags, hops;
     int16_t error;   /* REFUSED, LOCATED: a drasync_error */
     uint32_t node;   /* the node that asked in the first place */
-    uint32_t via;    /* had the token at move `epoch` */
+    uint32_t via;    /* had the token at move `epoch`; LOCATE: the tree's root */
     uint32_t items_count;
     uint64_t ticket; /* its request */
     uint64_t root;   /* the tree */

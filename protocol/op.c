@@ -104,6 +104,7 @@ void op_unlist(struct proto_op *op)
 void enqueue(struct step *s, struct proto_op *op, struct proto_region *r)
 {
     base_end(s, op, r);
+    op->flags &= (uint16_t)~PROTO_CLIMBS;
     op->at = r;
     op->where = AT_QUEUE;
     list_insert(&r->queue, &op->link);
@@ -214,6 +215,7 @@ void op_fail(struct step *s, struct proto_op *op, int error)
     if (op->kind == OP_DELETE && error == DRASYNC_EAGAIN)
         error = DRASYNC_EBUSY;
     failed(s, op, error);
+    part_relayed(s, op);
     while (!list_empty(&op->followers)) {
         struct proto_op *follower =
             CONTAINER(op->followers.next, struct proto_op, link);
@@ -265,16 +267,22 @@ static void become_hold(struct step *s, struct proto_op *op)
         end_above(s, r, op->rank);
 }
 
-static void complete_read(struct step *s, struct proto_op *op)
+/* Serve those who waited for @op; one of another node needs no hold. */
+static void serve_followers(struct step *s, struct proto_op *op)
 {
-    struct proto_link *l;
-    for (l = op->pins.next; l != &op->pins; l = l->next)
-        unshare(s, CONTAINER(l, struct proto_pin, link));
-    op_settle(s, op);
+    bool hot = is_hot(s, op->target) || !op->detached ||
+               op->followers.next->next != &op->followers;
     while (!list_empty(&op->followers)) {
         struct proto_op *follower =
             CONTAINER(op->followers.next, struct proto_op, link);
         op_unlist(follower);
+        if (follower->kind == OP_FOREIGN) {
+            if (pass_copies(s, op, follower, hot))
+                op_free(s, follower);
+            else
+                part_company(s, follower, op->target);
+            continue;
+        }
         if (follower->detached || !clone_pins(s, &op->pins, &follower->pins)) {
             op_fail(s, follower, DRASYNC_ENOMEM);
             continue;
@@ -282,10 +290,24 @@ static void complete_read(struct step *s, struct proto_op *op)
         become_hold(s, follower);
         op_free(s, follower);
     }
+    op->relays = false;
+}
+
+static void complete_read(struct step *s, struct proto_op *op)
+{
+    struct proto_link *l;
+    for (l = op->pins.next; l != &op->pins; l = l->next)
+        unshare(s, CONTAINER(l, struct proto_pin, link));
+    if (!op->relays)
+        op_settle(s, op);
+    serve_followers(s, op);
     if (op->detached)
         pins_end(s, &op->pins);
     else
         become_hold(s, op);
+    if (op->awaiting)
+        return; /* until those whom it served have settled */
+    op_settle(s, op);
     op_free(s, op);
 }
 
@@ -392,6 +414,7 @@ void advance(struct step *s, struct proto_op *op)
 static bool thin_out(struct step *s, struct proto_op *op)
 {
     bool changed = !list_empty(&op->followers);
+    part_relayed(s, op);
     while (!list_empty(&op->followers)) {
         struct proto_op *follower =
             CONTAINER(op->followers.next, struct proto_op, link);
@@ -451,35 +474,4 @@ void proto_detach(struct proto_node *node, struct proto_op *op,
     op->detached = true;
     op_give_up(&s, op, DRASYNC_EAGAIN);
     step_end(&s);
-}
-
-void step_begin(struct step *s, struct proto_node *node,
-                struct proto_effects *out)
-{
-    s->node = node;
-    s->env = &node->env;
-    s->out = out;
-    s->request = NULL;
-    s->requester = NULL;
-    list_init(&s->serve);
-    list_init(&s->gc);
-    list_init(&s->begin);
-}
-
-void step_end(struct step *s)
-{
-    while (!list_empty(&s->serve) || !list_empty(&s->begin)) {
-        if (!list_empty(&s->begin)) {
-            acquire_answered(s,
-                             CONTAINER(s->begin.next, struct proto_op, link));
-            continue;
-        }
-        struct proto_region *r =
-            CONTAINER(s->serve.next, struct proto_region, serve);
-        list_remove(&r->serve);
-        if (!list_empty(&r->pending))
-            pump(s, r);
-        serve(s, r);
-    }
-    collect(s);
 }

@@ -122,7 +122,11 @@ int presence_answered(struct step *s, const struct proto_message *m)
             if (r && r->incarnation != item->incarnation)
                 r = NULL;
         } else if (r && item->node != self_of(s)) {
-            presence_add(s, r, item->node, 0, item->flags & PROTO_MORE);
+            bool more = item->flags & PROTO_MORE;
+            const struct proto_presence *p = presence_of(r, item->node);
+            if (r->lock && (!p || (more && !p->more)))
+                r->lock->found = true;
+            presence_add(s, r, item->node, 0, more);
         }
     }
     return 0;

@@ -113,6 +113,7 @@ struct proto_region {
     bool present; /* other nodes may count on this record */
     bool dead;    /* deleted; waits until all nodes have forgotten it */
     bool locating;
+    bool hot; /* many nodes READ it: ask through others */
     uint32_t hint;  /* where the token went, */
     uint64_t epoch; /* and its move that was: grows by one each */
     uint32_t tail_node;   /* home: the line's last, */
@@ -127,6 +128,7 @@ struct proto_region {
         copies; /* by version, newest first; the first is current if owned */
     struct proto_link queue;    /* owner: requests in order of arrival */
     struct proto_link pending;  /* not owner: requests that must wait here */
+    struct proto_link locates;  /* locating: others' LOCATEs */
     /* Nodes that may have copies or hints: presence.c. */
     struct proto_link presence;
     struct proto_presence *presence_top;
@@ -135,6 +137,8 @@ struct proto_region {
     uint64_t version; /* of the current copy, when the token came */
     uint64_t written; /* stamp of the last WRITE hold of this region */
     uint64_t arrived; /* stamp when the token came */
+    uint64_t read_version; /* owner: this version's data went */
+    uint32_t readers;      /* to so many nodes from here */
 
     /* Sums over this region and the records below it. */
     uint32_t away;    /* tokens that are elsewhere */
@@ -207,6 +211,7 @@ struct proto_node {
     struct proto_env env;
     uint32_t waiters_max; /* PROTO_WAITERS_MAX, or fewer in the simulator */
     uint32_t presence_max; /* the same of PROTO_PRESENCE_MAX */
+    uint32_t fanout;       /* the same of PROTO_FANOUT */
     uint32_t faults; /* rules that the simulator breaks on purpose */
 };
 

@@ -102,7 +102,7 @@ struct proto_region *region_new(struct step *s, uint64_t address,
         &r->sibling,  &r->children, &r->holds,    &r->copies,
         &r->queue,    &r->pending,  &r->presence, &r->sendings,
         &r->requests, &r->arrivals, &r->serve,    &r->gc,
-        &r->parts,    &r->asking,
+        &r->parts,    &r->asking,   &r->locates,
     };
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
         list_init(lists[i]);
@@ -179,7 +179,7 @@ static bool removable(const struct proto_region *r)
            list_empty(&r->copies) && list_empty(&r->queue) &&
            list_empty(&r->pending) && list_empty(&r->sendings) &&
            list_empty(&r->requests) && list_empty(&r->arrivals) &&
-           list_empty(&r->parts);
+           list_empty(&r->parts) && list_empty(&r->locates);
 }
 
 void collect(struct step *s)

@@ -24,19 +24,33 @@ bool is_local(const struct proto_op *op)
     return op->kind != OP_FOREIGN;
 }
 
+/* Is @op, a local one, the READ of @r as a whole, of which it has nothing? */
+static bool reads_whole(const struct proto_op *op, const struct proto_region *r)
+{
+    return op->kind == OP_ACQUIRE && op->mode == DRASYNC_READ &&
+           op->target == r && list_empty(&op->pins);
+}
+
+/* Those who wait here already need not ask again, up to the first who asks for
+ * something else, and other nodes' READs. */
 static void follow(struct proto_op *leader, struct proto_region *r)
 {
+    bool more = true;
     struct proto_link *next;
-    if (leader->mode != DRASYNC_READ || leader->target != r ||
-        !list_empty(&leader->pins))
+    if (!reads_whole(leader, r))
         return;
     for (struct proto_link *l = r->pending.next; l != &r->pending; l = next) {
         struct proto_op *op = CONTAINER(l, struct proto_op, link);
         next = l->next;
-        if (!is_local(op) || op->mode != DRASYNC_READ || op->target != r ||
-            op->flags != leader->flags || !list_empty(&op->pins) ||
-            !list_empty(&op->followers))
-            return;
+        if (!is_local(op)) {
+            if (op->flags & PROTO_CLIMBS && !(leader->flags & PROTO_NOWAIT))
+                lead(leader, op);
+            continue;
+        }
+        more = more && reads_whole(op, r) && op->flags == leader->flags &&
+               list_empty(&op->followers);
+        if (!more)
+            continue;
         op_unlist(op);
         op->where = AT_LEADER;
         list_insert(&leader->followers, &op->link);
@@ -50,6 +64,8 @@ uint16_t request_flags(const struct proto_op *op, const struct proto_region *r)
         flags |= PROTO_FRESH;
     if (!list_empty(&op->parts))
         flags |= PROTO_MORE;
+    if (op->relays)
+        flags |= PROTO_RELAYS;
     return flags;
 }
 
@@ -120,8 +136,13 @@ static void send_request(struct step *s, struct proto_op *op,
     m->version = op->base && op->base_of == r ? op->base->version : 0;
     uint32_t line = chain_join(s, r, m, to);
     s->out->effect[send].node = line;
-    if (line == to)
+    if (r->hot && reads_whole(op, r) && !(op->flags & PROTO_NOWAIT) &&
+        climb_pays(s, to)) {
+        m->flags |= PROTO_CLIMBS;
+        s->out->effect[send].node = climb_from(s, to);
+    } else if (line == to) {
         add_wanted(s, send, op, to, m->flags & PROTO_FRESH);
+    }
 }
 
 void make_pending(struct proto_op *op, struct proto_region *r)
@@ -205,8 +226,7 @@ static uint32_t next_hop(struct step *s, struct proto_region *r,
     return home;
 }
 
-/* A foreign operation from its message; NULL: no memory. */
-static struct proto_op *foreign(struct step *s, const struct proto_message *m)
+struct proto_op *foreign(struct step *s, const struct proto_message *m)
 {
     struct proto_op *op =
         op_new(s, OP_FOREIGN, -1, NULL, (enum drasync_mode)m->mode, NULL);
@@ -214,7 +234,7 @@ static struct proto_op *foreign(struct step *s, const struct proto_message *m)
         return NULL;
     op->node = m->node;
     op->ticket = m->ticket;
-    op->flags = m->flags;
+    op->flags = m->flags & (uint16_t)~PROTO_CLIMBS;
     op->hops = m->hops;
     op->sent_epoch = m->epoch;
     op->via = m->via;
@@ -244,6 +264,7 @@ static void forward(struct step *s, struct proto_region *r,
     struct proto_message m = *request_message;
     m.hops++;
     m.after = 0;
+    m.flags &= (uint16_t)~PROTO_CLIMBS;
     uint32_t to = next_hop(s, r, &m);
     if (m.hops >= PROTO_HOPS_MAX) {
         poison(s, "a request does not find its region");
@@ -287,10 +308,7 @@ static struct proto_message message_of(const struct proto_op *op,
     };
 }
 
-/* @op, a foreign one, waits here no more: it goes to its place in the line, or
- * on after the token. */
-static void send_on(struct step *s, struct proto_op *op,
-                    struct proto_region *r)
+void send_on(struct step *s, struct proto_op *op, struct proto_region *r)
 {
     struct proto_message m = message_of(op, r);
     if (!op->after || op->after_node == self_of(s)) {
@@ -336,7 +354,7 @@ void pump(struct step *s, struct proto_region *r)
         struct proto_op *op = CONTAINER(l, struct proto_op, link);
         next = l->next;
         if (is_local(op) ? !(op->flags & PROTO_NOWAIT)
-                         : chain_stays(s, r, op))
+                         : op->flags & PROTO_CLIMBS || chain_stays(s, r, op))
             continue;
         op_unlist(op);
         if (is_local(op)) {
@@ -350,8 +368,17 @@ void pump(struct step *s, struct proto_region *r)
     while (r->sent == 0 && !must_wait(r) && !list_empty(&r->pending)) {
         struct proto_op *op =
             CONTAINER(r->pending.next, struct proto_op, link);
+        if (op->flags & PROTO_CLIMBS) {
+            relay(s, r, op);
+            continue;
+        }
         op_unlist(op);
-        send_request(s, op, r);
+        if (is_local(op)) {
+            send_request(s, op, r);
+        } else {
+            send_on(s, op, r);
+            op_free(s, op);
+        }
     }
 }
 
@@ -398,6 +425,8 @@ static void request_owned(struct step *s, struct proto_region *r,
 void on_REQUEST(struct step *s, uint32_t from, const struct proto_message *m)
 {
     (void)from;
+    if (m->flags & PROTO_CLIMBS && climb(s, m))
+        return;
     struct proto_region *r = find(s, m->region);
     if (!r || r->locating || r->incarnation != m->incarnation) {
         forward(s, NULL, m);

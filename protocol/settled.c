@@ -32,8 +32,9 @@ static void end_copy(struct step *s, struct proto_pin *pin)
     copy_check(s, pin->region, copy);
 }
 
-static void end_sending(struct step *s, struct proto_sending *sending)
+void end_sending(struct step *s, struct proto_sending *sending)
 {
+    struct proto_op *relay = sending->relay;
     while (!list_empty(&sending->pins)) {
         struct proto_pin *pin =
             CONTAINER(sending->pins.next, struct proto_pin, link);
@@ -46,6 +47,8 @@ static void end_sending(struct step *s, struct proto_sending *sending)
     }
     list_remove(&sending->link);
     give(s, PROTO_SENDING, sending);
+    if (relay)
+        relay_settled(s, relay);
 }
 
 /* What was sent is known to be there: it need not be sent again. */
@@ -54,8 +57,7 @@ static void note_presence(struct proto_sending *sending)
     struct proto_link *head = &sending->pins;
     for (struct proto_link *l = head->next; l != head; l = l->next) {
         struct proto_pin *pin = CONTAINER(l, struct proto_pin, link);
-        struct proto_presence *p =
-            pin->region->owned ? presence_of(pin->region, sending->node) : NULL;
+        struct proto_presence *p = presence_of(pin->region, sending->node);
         if (p && p->version < pin->version)
             p->version = pin->version;
     }

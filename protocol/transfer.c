@@ -63,6 +63,11 @@ static struct proto_copy *take_copy(struct step *s, struct receipt *x,
         return copy_new(s, r, item->version, x->m->ticket);
     }
     struct proto_copy *copy = copy_find(r, item->version);
+    if (copy && !x->token && r->owned && copy == proto_newest(r)) {
+        /* The token has come meanwhile: it may be written. */
+        x->op->restart = true;
+        return NULL;
+    }
     if (copy && x->token) {
         /* It will be written. */
         bases_end(s, r, copy);
@@ -157,7 +162,7 @@ static void on_region(struct step *s, struct receipt *x, uint32_t i)
         take_token(x, r, item);
         pinned_update(r);
     } else {
-        learn_hint(s, r, x->from, item->epoch);
+        learn_hint(s, r, item->node, item->epoch);
         pin_new(s, &x->op->pins, r, copy);
     }
     struct proto_effect *e = effect(s, PROTO_ARRIVING);
@@ -324,6 +329,10 @@ void on_TRANSFER(struct step *s, uint32_t from, const struct proto_message *m)
         return;
     }
     op_unlist(x.op);
+    if (!x.token)
+        r->hot = (m->flags & PROTO_HOT) != 0;
+    if (m->flags & PROTO_SHARED)
+        part_relayed(s, x.op); /* it must go on to settle that */
     if (reserve(s, m)) {
         base_end(s, x.op, r);
         bounce(s, r, from, m);
@@ -337,7 +346,7 @@ void on_TRANSFER(struct step *s, uint32_t from, const struct proto_message *m)
     struct proto_arrival *a = arrival_new(s, &x, r);
     if (x.token && m->hops >= PROTO_HOPS_LONG)
         tell_home(s, m);
-    if (a && a->here && !a->shared)
+    if (a && a->here && !a->shared && !x.op->relays)
         arrival_end(s, a, 0);
     pump(s, r);
     advance(s, x.op);

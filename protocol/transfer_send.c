@@ -42,6 +42,15 @@ struct proto_item *token_items(struct step *s, size_t send,
     return s->out->failed ? item : &s->out->item[first];
 }
 
+/* One more node has got the data of @version. */
+static void count_reader(struct proto_region *r, uint64_t version)
+{
+    if (r->read_version != version)
+        r->readers = 0;
+    r->read_version = version;
+    r->readers++;
+}
+
 /* Put @r into the answer; false: it cannot be given now. */
 static bool add_region(struct step *s, struct answer *a, struct proto_region *r)
 {
@@ -54,8 +63,8 @@ static bool add_region(struct step *s, struct answer *a, struct proto_region *r)
     bool data = !p || p->version != version || (a->op->flags & PROTO_FRESH);
     if (r == a->top && !write && a->op->base_version == version)
         data = false; /* it keeps that, and has not settled it yet */
-    if (!p && !write) {
-        p = presence_add(s, r, a->op->node, 0, false);
+    if (!write && (!p || a->op->flags & PROTO_RELAYS)) {
+        p = presence_add(s, r, a->op->node, 0, a->op->flags & PROTO_RELAYS);
         if (!p)
             return false;
     }
@@ -64,6 +73,8 @@ static bool add_region(struct step *s, struct answer *a, struct proto_region *r)
         return false;
     struct proto_copy *copy = copy_current(r);
     pin->version = version;
+    if (r == a->top && data && !write)
+        count_reader(r, version);
     a->data |= data;
     if (data || write) {
         /* A token may bounce: its data stays until it is settled. */
@@ -80,6 +91,7 @@ static bool add_region(struct step *s, struct answer *a, struct proto_region *r)
         item->address = r->address;
         item->incarnation = r->incarnation;
         item->parent = r->parent ? r->parent->address : 0;
+        item->node = self_of(s);
         item->version = version;
         item->epoch = r->epoch;
     }
@@ -237,6 +249,8 @@ void grant_foreign(struct step *s, struct proto_region *top,
                (a.stopped || (op->flags & PROTO_MORE));
     if (a.shared)
         m->flags |= PROTO_SHARED;
+    else if (op->mode == DRASYNC_READ && is_hot(s, top))
+        m->flags |= PROTO_HOT;
     a.sending->sent = !a.data;
     list_insert(&top->root->sendings, &a.sending->link);
     ship(s, &a);
@@ -244,4 +258,77 @@ void grant_foreign(struct step *s, struct proto_region *top,
     op_free(s, op);
     if (!top->owned)
         pump(s, top);
+}
+
+/* Put what @pin of a READ that is complete sees into the answer. */
+static bool add_copy(struct step *s, struct answer *a,
+                     const struct proto_pin *seen)
+{
+    struct proto_region *r = seen->region;
+    struct proto_presence *p = presence_add(s, r, a->op->node, 0,
+                                            a->op->flags & PROTO_RELAYS);
+    struct proto_pin *pin = p ? pin_new(s, &a->sending->pins, r, NULL) : NULL;
+    if (!pin)
+        return false;
+    bool data = p->version != seen->version || a->op->flags & PROTO_FRESH;
+    if (r == a->top && a->op->base_version == seen->version)
+        data = false;
+    pin->version = seen->version;
+    if (data) {
+        pin->copy = seen->copy;
+        pin->copy->sends++;
+        pinned_update(r);
+    }
+    a->data |= data;
+    r->sends++;
+    r->present = true;
+    struct proto_item *item = add_item(s, a->send, PROTO_ITEM_REGION);
+    item->address = r->address;
+    item->incarnation = r->incarnation;
+    item->parent = r->parent ? r->parent->address : 0;
+    item->node = r->owned ? self_of(s) : r->hint;
+    item->version = seen->version;
+    item->epoch = r->epoch;
+    item->flags = data ? PROTO_DATA : 0;
+    return true;
+}
+
+bool pass_copies(struct step *s, struct proto_op *leader, struct proto_op *op,
+             bool hot)
+{
+    struct proto_region *top = leader->target;
+    struct answer a = {.top = top, .op = op};
+    bool whole = !list_empty(&leader->pins);
+    a.sending = take(s, PROTO_SENDING);
+    if (!a.sending)
+        return false;
+    memset(a.sending, 0, sizeof(*a.sending));
+    list_init(&a.sending->pins);
+    list_init(&a.sending->link);
+    a.sending->node = op->node;
+    a.sending->ticket = op->ticket;
+    a.send = s->out->count;
+    struct proto_message *m =
+        send_about(s, op->node, PROTO_TRANSFER, top, op->ticket);
+    m->mode = DRASYNC_READ;
+    m->flags = hot ? PROTO_HOT : 0;
+    m->via = self_of(s);
+    m->epoch = top->epoch;
+    for (struct proto_link *l = leader->pins.next; whole && l != &leader->pins;
+         l = l->next) {
+        struct proto_pin *pin = CONTAINER(l, struct proto_pin, link);
+        whole = pin->copy && !pin->region->dead && !pin->region->gone &&
+                add_copy(s, &a, pin);
+    }
+    if (!whole) {
+        s->out->count = a.send;
+        end_sending(s, a.sending);
+        return false;
+    }
+    a.sending->sent = !a.data;
+    a.sending->relay = leader;
+    leader->awaiting++;
+    list_insert(&top->root->sendings, &a.sending->link);
+    ship(s, &a);
+    return true;
 }

@@ -97,6 +97,8 @@ static int native_start(void)
     native.rank = runtime.rank;
     native_env_fill(&env);
     proto_node_open(&native.node, &env);
+    if (runtime.options.fanout)
+        native.node.fanout = runtime.options.fanout;
     if (pthread_key_create(&thread_key, thread_ends))
         return DRASYNC_ELIMIT;
     native_wire_start();

@@ -35,6 +35,13 @@ tests_programs_native_reread_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_native_reread_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_native_reread_LDADD = libdrasync.la $(MPI_LIBS)
 
+check_PROGRAMS += tests/programs/native_crowd
+tests_programs_native_crowd_SOURCES = tests/programs/native_crowd.c \
+	tests/programs/native_check.h
+tests_programs_native_crowd_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_crowd_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_crowd_LDADD = libdrasync.la $(MPI_LIBS)
+
 check_PROGRAMS += tests/programs/native_stories
 tests_programs_native_stories_SOURCES = tests/programs/native_stories.c \
 	tests/programs/native_check.h

@@ -214,7 +214,9 @@ bool native_delta_since(struct native_memory *memory,
         delta->pause--;
         return false;
     }
-    if (delta->version[0] != version)
+    if (delta->version[0] > version)
+        return false; /* a copy passed on, and a later one was sent already */
+    if (delta->version[0] < version)
         note(delta, set, version);
     if (!noted(delta, base))
         return false;

@@ -8,6 +8,7 @@
 #include "drasync.h"
 
 #define OPTIONS_NODE_RANKS_MAX 1000000
+#define OPTIONS_FANOUT_MAX     65536
 
 int options_parse_bytes(const char *text, uint64_t *bytes_out)
 {
@@ -63,6 +64,26 @@ static int read_word(const char *name, const char *const *words,
         return DRASYNC_EINVAL;
     }
     *value = (uint32_t)at;
+    return 0;
+}
+
+/* How many nodes one node of a tree of readers serves. */
+static int read_fanout(uint32_t *fanout, char *why, size_t why_bytes)
+{
+    const char *text = getenv("DRASYNC_FANOUT");
+    uint64_t number = 0;
+
+    if (!text || !*text)
+        return 0;
+    if (options_parse_bytes(text, &number) || number == 0 ||
+        number > OPTIONS_FANOUT_MAX) {
+        snprintf(why, why_bytes,
+                 "DRASYNC_FANOUT=%s is not valid: it may be a number from 1 "
+                 "to %d",
+                 text, OPTIONS_FANOUT_MAX);
+        return DRASYNC_EINVAL;
+    }
+    *fanout = (uint32_t)number;
     return 0;
 }
 
@@ -140,6 +161,9 @@ int options_read(struct runtime_options *options, char *why, size_t why_bytes)
         return err;
     err = read_word("DRASYNC_RMA", rma_words, "mpi, messages or auto (default)",
                     &options->rma, why, why_bytes);
+    if (err)
+        return err;
+    err = read_fanout(&options->fanout, why, why_bytes);
     if (err)
         return err;
     err = read_word("DRASYNC_CHECK", switch_words, "1 or 0 (default)",

@@ -44,6 +44,7 @@ struct runtime_options {
     uint32_t stats;        /* DRASYNC_STATS=0|1: print counters at the end */
     uint32_t wire;         /* DRASYNC_WIRE=bulk|paged: to compare with */
     uint32_t rma;          /* DRASYNC_RMA=auto|mpi|messages */
+    uint32_t fanout;       /* DRASYNC_FANOUT: of trees of readers; 0: not given */
 };
 
 /*

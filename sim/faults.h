@@ -13,6 +13,7 @@ enum sim_fault {
     FAULT_NO_SETTLED = 1 << 7,   /* do not say that it is in place */
     FAULT_BLIND_DELETE = 1 << 8, /* delete what others read */
     FAULT_TAKE_USED = 1 << 9,    /* overwrite what is read */
+    FAULT_OLD_ANSWER = 1 << 10,  /* serve others with what was asked before */
 };
 
 #endif

@@ -93,6 +93,23 @@ static void add_any(struct sim_script *script, uint64_t *state, uint32_t rank,
     sim_add(script, c);
 }
 
+/* Everybody READs one region, some more than once, and one WRITEs it. */
+static void add_crowd(struct sim_script *script, uint64_t *state,
+                      uint32_t ranks, uint32_t slots)
+{
+    uint32_t slot = pick(state, slots), writer = pick(state, ranks * 2);
+    for (uint32_t i = 0; i < ranks * 3 / 2; i++) {
+        struct sim_command c = {.rank = i % ranks, .verb = SIM_ACQUIRE};
+        c.slot = slot;
+        c.mode = i == writer ? DRASYNC_WRITE : DRASYNC_READ;
+        sim_add(script, c);
+        c.verb = i == writer ? SIM_WRITE : SIM_READ;
+        sim_add(script, c);
+        c.verb = SIM_RELEASE;
+        sim_add(script, c);
+    }
+}
+
 /* A tree, made by one rank and released, so that there is something to do. */
 static void add_tree(struct sim_script *script, uint64_t *state,
                      uint32_t rank, uint32_t first, uint32_t slots)
@@ -137,6 +154,8 @@ void sim_generate(struct sim_script *script, uint64_t seed)
     uint32_t size = 1 + pick(&state, 8), slots = trees * size;
     for (uint32_t t = 0; t < trees; t++)
         add_tree(script, &state, pick(&state, ranks), t * size, size);
+    if ((1u << seed % 7) & 0x2e)
+        script->fanout = 1 + (uint32_t)(seed / 7 % 3);
     uint32_t commands = 30 + pick(&state, 250);
     bool visits = pick(&state, 2);
     for (uint32_t i = 0; i < commands; i++) {
@@ -145,6 +164,8 @@ void sim_generate(struct sim_script *script, uint64_t seed)
             struct sim_command drop = {.rank = rank, .verb = SIM_DROP};
             sim_add(script, drop);
         }
+        if (script->fanout && pick(&state, 50) == 0)
+            add_crowd(script, &state, ranks, slots);
         if (visits && pick(&state, 4))
             add_visit(script, &state, rank, slots, readers);
         else

@@ -90,7 +90,9 @@ void show_message(struct sim *sim, uint32_t from, uint32_t to,
     } flags[] = {{PROTO_NOWAIT, "nowait"},     {PROTO_DELETION, "deletion"},
                  {PROTO_DETOUR, "detour"},     {PROTO_FRESH, "fresh"},
                  {PROTO_SHARED, "shared"},     {PROTO_BUSY, "busy"},
-                 {PROTO_HELD, "held?"},        {PROTO_CHAINED, "line"}};
+                 {PROTO_HELD, "held?"},        {PROTO_CHAINED, "line"},
+                 {PROTO_CLIMBS, "climbs"},     {PROTO_RELAYS, "relays"},
+                 {PROTO_HOT, "hot"}};
     fprintf(sim->show, "> %u -> %u %s", from, to, proto_message_name(m->type));
     if (m->region)
         show_region(sim, m->region);
@@ -100,6 +102,9 @@ void show_message(struct sim *sim, uint32_t from, uint32_t to,
         fprintf(sim->show, " \"%s\"", m->name);
     if (m->type == PROTO_REQUEST && m->hops)
         fprintf(sim->show, " of node %u, hop %u", m->node, m->hops);
+    else if ((m->type == PROTO_REQUEST || m->type == PROTO_LOCATE) &&
+             m->node != from)
+        fprintf(sim->show, " of node %u", m->node);
     for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
         if (m->flags & flags[i].flag)
             fprintf(sim->show, " %s", flags[i].name);

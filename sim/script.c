@@ -53,6 +53,7 @@ static const struct {
     {"bounce-fault", offsetof(struct sim_script, bounce_fault)},
     {"waiters", offsetof(struct sim_script, waiters)},
     {"presence", offsetof(struct sim_script, presence)},
+    {"fanout", offsetof(struct sim_script, fanout)},
     {"faults", offsetof(struct sim_script, faults)},
 };
 

@@ -358,6 +358,8 @@ void world_open(struct sim *sim, struct sim_script *script)
             sim->node[i].proto.waiters_max = script->waiters;
         if (script->presence)
             sim->node[i].proto.presence_max = script->presence;
+        if (script->fanout)
+            sim->node[i].proto.fanout = script->fanout;
     }
 }
 

@@ -92,6 +92,16 @@ programs=$abs_top_builddir/tests/programs
   assert_line "reread ok ranks=4"
 }
 
+@test "readers of one region are served by each other, and see what was written" {
+  local fanout
+  for fanout in 1 2 3; do
+    DRASYNC_FANOUT=$fanout DRASYNC_NODE=rank run -0 mpi 6 "$programs/native_crowd"
+    assert_line "crowd ok ranks=6"
+  done
+  DRASYNC_FANOUT=2 DRASYNC_NODE=2 run -0 mpi 8 "$programs/native_crowd"
+  assert_line "crowd ok ranks=8"
+}
+
 @test "what comes again comes to where it was, unless that is being read" {
   DRASYNC_NODE=2 run -0 mpi 4 "$programs/native_inplace"
   assert_line "inplace ok ranks=4"

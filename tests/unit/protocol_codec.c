@@ -399,6 +399,19 @@ static void what_is_refused(void)
     m = valid(PROTO_REQUEST);
     m.flags = 0;
     ok(refused(&m, "a place in no line"), "a request behind another");
+    m = valid(PROTO_REQUEST);
+    m.flags |= PROTO_CLIMBS;
+    m.mode = DRASYNC_WRITE;
+    ok(refused(&m, "a request that cannot be combined with others"),
+       "a WRITE that climbs");
+    m.mode = DRASYNC_READ;
+    m.flags = PROTO_RELAYS | PROTO_NOWAIT;
+    m.after = 0;
+    ok(refused(&m, "a request that cannot be combined with others"),
+       "a request for others that does not wait");
+    m.flags = PROTO_CLIMBS;
+    m.node = SELF;
+    ok(refused(&m, "a request that climbs in vain"), "an own one that climbs");
     m = valid(PROTO_LOCATE);
     m.node = SELF;
     ok(refused(&m, "an own question that comes back"), "an own LOCATE");
@@ -431,6 +444,12 @@ static void what_items_are_refused(void)
     m.mode = DRASYNC_WRITE;
     add(&m, PROTO_ITEM_CHILD);
     ok(refused(&m, "an item after what is not sent"), "a child of nothing");
+    m = valid(PROTO_TRANSFER);
+    m.mode = DRASYNC_WRITE;
+    m.items_count = 1;
+    add(&m, PROTO_ITEM_WAITER)->flags = PROTO_CLIMBS;
+    items[1].mode = DRASYNC_READ;
+    ok(refused(&m, "a waiter that climbs"), "a waiter on its way");
     m = valid(PROTO_RECALLED);
     m.flags = 0;
     ok(refused(&m, "nodes that nobody asked for"), "an answer with nodes");

@@ -28,7 +28,7 @@ static void clear(void)
                                         "DRASYNC_NODE",    "DRASYNC_PROGRESS",
                                         "DRASYNC_MYRMICS", "DRASYNC_CHECK",
                                         "DRASYNC_STATS",   "DRASYNC_WIRE",
-                                        "DRASYNC_RMA"};
+                                        "DRASYNC_RMA",     "DRASYNC_FANOUT"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         unsetenv(names[i]);
@@ -68,7 +68,7 @@ int main(void)
            !options.space_bytes && !options.memory_bytes &&
            options.progress == RUNTIME_PROGRESS_ADAPTIVE &&
            options.wire == RUNTIME_WIRE_BULK &&
-           options.rma == RUNTIME_RMA_AUTO &&
+           options.rma == RUNTIME_RMA_AUTO && !options.fanout &&
            options.myrmics == RUNTIME_MYRMICS_COPY,
        "nothing set: the defaults");
     setenv("DRASYNC_NODE", "rank", 1);
@@ -76,13 +76,14 @@ int main(void)
     setenv("DRASYNC_PROGRESS", "spin", 1);
     setenv("DRASYNC_WIRE", "paged", 1);
     setenv("DRASYNC_RMA", "messages", 1);
+    setenv("DRASYNC_FANOUT", "2", 1);
     setenv("DRASYNC_SPACE", "1G", 1);
     setenv("DRASYNC_MEMORY", "", 1);
     ok(!options_read(&options, why, sizeof(why)) && options.node_ranks == 1 &&
            options.space_bytes == UINT64_C(1) << 30 && !options.memory_bytes &&
            options.progress == RUNTIME_PROGRESS_SPIN &&
            options.wire == RUNTIME_WIRE_PAGED &&
-           options.rma == RUNTIME_RMA_MESSAGES &&
+           options.rma == RUNTIME_RMA_MESSAGES && options.fanout == 2 &&
            options.myrmics == RUNTIME_MYRMICS_MOVE,
        "all set; an empty one counts as not set");
     ok(refused("DRASYNC_NODE", "ranks") && refused("DRASYNC_NODE", "0") &&
@@ -90,7 +91,8 @@ int main(void)
            refused("DRASYNC_MYRMICS", "Move") &&
            refused("DRASYNC_WIRE", "pages") && refused("DRASYNC_RMA", "tcp") && refused("DRASYNC_SPACE", "0") &&
            refused("DRASYNC_MEMORY", "lots") && refused("DRASYNC_CHECK", "2") &&
-           refused("DRASYNC_STATS", "yes"),
+           refused("DRASYNC_STATS", "yes") && refused("DRASYNC_FANOUT", "0") &&
+           refused("DRASYNC_FANOUT", "many"),
        "bad values are named");
     printf("1..%d\n", tests);
     return failures != 0;

@@ -61,4 +61,5 @@ caught 128 "end: "
 caught 256 "delete: " 1 20000
 caught 512 "pins: #"
 caught 512 "freshness: "
+caught 1024 "consistency: "
 exit $((failures > 0))

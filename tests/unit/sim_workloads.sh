@@ -18,7 +18,7 @@ no_more() {
   awk -v a="$few" -v b="$many" 'BEGIN { exit !(b <= a * 1.1 + 0.001) }'
 }
 
-for name in storm storm-chunks ring ring-chunks hot hot-read gather; do
+for name in storm storm-chunks ring ring-chunks hot; do
   no_more "messages" 5 "$name"
   no_more "at the manager" 10 "$name"
 done
@@ -38,10 +38,29 @@ for rounds in 1 4; do
     awk '{ exit !($4 <= $1 * 1.1 && $5 <= $2 * 1.1 && $6 <= $3 * 1.1) }'
 done
 
+# Readers of one region are a tree from 18 nodes on: a few messages more, and
+# time that grows with its depth.
+readers() {
+  "$simulate" workload hot-read "$1" --per-node 1 |
+    awk -F, '{ print $5, $7, $13 / $3 }'
+}
+few=$(readers 16)
+many=$(readers 4096)
+echo "hot-read: messages, us, at the busiest: $few; with 4096 nodes: $many"
+echo "$few $many" |
+  awk '{ exit !($4 <= $1 * 1.2 && $5 <= $2 * 8 && $6 <= $3 / 8) }'
+
 no_more "time" 7 storm
 no_more "time" 7 storm-chunks
 no_more "time" 7 ring
 no_more "time" 7 ring-chunks
+
+# Who looks for a region that it has never met asks up a tree of nodes, once.
+few=$(field 5 gather 64)
+many=$(field 5 gather 1024)
+echo "gather: $few messages with 64 ranks, $many with 1024"
+awk -v a="$few" -v b="$many" 'BEGIN { exit !(b <= a + 2) }'
+no_more "at the manager" 10 gather
 
 # A tree: what grows is its depth (the first levels are on one node).
 few=$(field 9 gather 64)
