@@ -53,32 +53,23 @@ void outbox_wake(void)
     errno = saved;
 }
 
-bool outbox_sleep(uint64_t us, int *watch, int count)
+bool outbox_sleep(int alarm, int watch)
 {
     struct runtime_outbox *box = &runtime.shared->outbox;
-    struct timespec time = {.tv_sec = (time_t)(us / 1000000),
-                            .tv_nsec = (long)(us % 1000000) * 1000};
-    struct pollfd fds[1 + OUTBOX_WATCH_MAX];
-    bool something = false;
+    struct pollfd fds[] = {{.fd = runtime.wake_fd, .events = POLLIN},
+                           {.fd = alarm, .events = POLLIN},
+                           {.fd = watch, .events = POLLIN}};
     char rings[64];
 
-    fds[0] = (struct pollfd){.fd = runtime.wake_fd, .events = POLLIN};
-    for (int i = 0; i < count; i++)
-        fds[1 + i] = (struct pollfd){.fd = watch[i], .events = POLLIN};
-    int ready = ppoll(fds, 1 + (nfds_t)count, &time, NULL);
+    int ready = poll(fds, 3, -1);
     atomic_store(&box->asleep, OUTBOX_AWAKE);
     if (ready <= 0)
         return false;
-    for (int i = 0; i < count; i++) {
-        something |= fds[1 + i].revents != 0;
-        if (fds[1 + i].revents & POLLNVAL)
-            watch[i] = -1;
-    }
     if (fds[0].revents)
         while (read(runtime.wake_fd, rings, sizeof(rings)) ==
                (ssize_t)sizeof(rings))
             continue;
-    return something;
+    return fds[2].revents != 0;
 }
 
 void runtime_remote_wait(int by)

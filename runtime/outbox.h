@@ -28,12 +28,10 @@ void outbox_wake(void);
 
 /*
  * The progress thread: after `asleep` was set, and whoever sets something for it
- * to see before it looks was looked for, sleep for @us.  True if that ended
- * because one of @watch is readable.  What is no descriptor any more is set to
- * -1 there.
+ * to see before it looks was looked for, sleep until @alarm is readable.  True if
+ * that ended because @watch is, which may be -1.
  */
-#define OUTBOX_WATCH_MAX 4
-bool outbox_sleep(uint64_t us, int *watch, int count);
+bool outbox_sleep(int alarm, int watch);
 
 /* Give what is queued to @transport; on the progress thread.  How many, or a
  * negative code. */

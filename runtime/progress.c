@@ -19,6 +19,9 @@
 /* A message may be late by so much if threads help all the time. */
 #define PROGRESS_LATE_US 1000
 
+/* How often it looks for the end of another thread's turn before it sleeps. */
+#define PROGRESS_TRIES_MAX 100
+
 /* How often it looks whether ranks of this host live. */
 #define PROGRESS_LOOK_US 500000
 
@@ -40,6 +43,7 @@ enum { HELPED = 1, HELPED_LONG };
 /* Held for a turn, or for as long as a thread helps. */
 static pthread_mutex_t turns = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool turning; /* by this thread */
+static bool hushed;                /* rest_hush(); under `turns` */
 static _Atomic uint32_t helped;    /* a thread helps */
 static uint64_t late_us;           /* since when messages wait; under `turns` */
 /* Does somebody of this node wait for what comes from others? */
@@ -105,8 +109,8 @@ static bool may_end(uint64_t now, uint64_t *abandoned_us)
            now - *abandoned_us > PROGRESS_ABANDON_US;
 }
 
-/* Take the turns, when no other thread helps. */
-static void take_turns(void)
+/* Keep away for as long as a thread helps. */
+static void keep_away(void)
 {
     uint32_t how;
 
@@ -115,7 +119,23 @@ static void take_turns(void)
         if (atomic_load(&helped))
             away_wait();
     }
-    pthread_mutex_lock(&turns);
+}
+
+/*
+ * Take the turns, when no other thread helps.  Who has them may be sending what
+ * it will then help with, and would have to wake us if we slept on the mutex.
+ */
+static void take_turns(void)
+{
+    keep_away();
+    for (int i = 0; pthread_mutex_trylock(&turns); i++) {
+        if (i == PROGRESS_TRIES_MAX) {
+            pthread_mutex_lock(&turns);
+            break;
+        }
+        sched_yield();
+        keep_away();
+    }
     turning = true;
 }
 
@@ -166,6 +186,7 @@ static void *progress_main(void *unused)
 bool progress_send(const struct runtime_message *m, int *err_out)
 {
     struct runtime_outbox *box = &runtime.shared->outbox;
+    bool mine = turning;
     const struct transport_message message = {
         .kind = m->kind,
         .header = m->header,
@@ -173,10 +194,9 @@ bool progress_send(const struct runtime_message *m, int *err_out)
         .pieces = m->pieces,
         .pieces_count = m->pieces_count,
         .context = m->context,
-        .late =
-            m->lazy || (m->late && atomic_load(&box->asleep) != OUTBOX_SLEEPS),
+        .late = m->lazy || (m->late && (mine || atomic_load(&box->asleep) !=
+                                                    OUTBOX_SLEEPS)),
     };
-    bool mine = turning;
 
     if (!atomic_load(&running) || (!mine && pthread_mutex_trylock(&turns)))
         return false;
@@ -190,12 +210,11 @@ bool progress_send(const struct runtime_message *m, int *err_out)
         dispatch_publish(&transport->counters);
         rest_note(now);
     }
-    /* What is late, or the network keeps, must be pushed; and an answer may
-     * come, unseen. */
-    bool wake =
-        can && atomic_load(&box->asleep) == OUTBOX_SLEEPS &&
-        (message.late ||
-         (!mine && (!progress_on_sockets() || !transport_still(transport))));
+    /* What the network keeps must be pushed, and an answer may come, unseen.
+     * What is late too; but who helps has set the timer. */
+    bool wake = can && atomic_load(&box->asleep) == OUTBOX_SLEEPS &&
+                (m->lazy || (!mine && (message.late || !progress_on_sockets() ||
+                                       !transport_still(transport))));
     if (!mine)
         pthread_mutex_unlock(&turns);
     if (wake)
@@ -215,6 +234,7 @@ static bool help_begin(void)
         return false;
     pthread_mutex_lock(&turns);
     turning = true;
+    hushed = rest_hush();
     limit_reserve_enter();
     return true;
 }
@@ -223,6 +243,8 @@ static void help_end(uint64_t active, bool more)
 {
     limit_reserve_leave();
     rest_note(active);
+    if (hushed)
+        rest_unhush();
     more |= !transport_still(transport) ||
             atomic_load(&runtime.shared->outbox.pending) > 0;
     more |= atomic_exchange(&helped, 0) == HELPED_LONG;

@@ -18,13 +18,17 @@
  * progress thread keeps away (progress_help()).  A READ between two leaders then
  * passes no thread but the owner's progress thread.  When the helper has what it
  * waited for, the progress thread takes over within PROGRESS_AWAY_US, at once if
- * anything is under way.
+ * anything is under way.  Until then neither what comes nor its own timer wakes it:
+ * it would compete with the helper for the core, and whoever sends would pay for
+ * waking it.
  *
  * MPI's one-sided operations are no traffic that the thread sees, though it is its
  * polling that does them; so it is told of them (progress_serve()).
  *
  * Messages that nobody waits for (late) go with the next one to the same node, or
- * in the progress thread's next turn; not while it sleeps.
+ * in the progress thread's next turn.  While that sleeps they go at once, unless it
+ * is a helper who has them to send: it has more urgent things to do, and has set
+ * the timer.
  *
  * Whoever uses the transport holds one mutex, `turns`; handlers run under it and
  * may take any lock of the runtime.  So no thread waits for it with a lock held.

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "drasync.h"
+#include "runtime/runtime.h"
 
 #define PROGRESS_AWAY_US      1000
 #define PROGRESS_AWAY_LONG_US 100000
@@ -59,6 +60,12 @@ void away_end(void)
 void away_begin(uint64_t now, bool longer)
 {
     set(now + length_us(longer));
+}
+
+int away_alarm(uint64_t us)
+{
+    set(runtime_now_us() + us);
+    return timer;
 }
 
 void away_wait(void)

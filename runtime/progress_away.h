@@ -1,9 +1,9 @@
 /*
  * progress_away.h - the progress thread keeps away while other threads do its
- * work, and comes back soon after the last of them.  It sleeps on a timer which
- * they push ahead of them: a thread that woke to see that it is not needed would
- * take the core from one that polls there, for some 30 us in a virtual machine,
- * and a push costs 4.
+ * work, and comes back soon after the last of them.  Whenever it sleeps, it does
+ * so on a timer, which they push ahead of them: a thread that woke to see that it
+ * is not needed would take the core from one that polls there, for some 30 us in
+ * a virtual machine, and a push costs 4.
  */
 #ifndef DRASYNC_RUNTIME_PROGRESS_AWAY_H
 #define DRASYNC_RUNTIME_PROGRESS_AWAY_H
@@ -25,5 +25,8 @@ void away_end(void);
 /* Set the timer; then, if somebody helps still, sleep until it ends. */
 void away_begin(uint64_t now, bool longer);
 void away_wait(void);
+
+/* Set the timer, for a sleep of @us; the descriptor to sleep on. */
+int away_alarm(uint64_t us);
 
 #endif /* DRASYNC_RUNTIME_PROGRESS_AWAY_H */

@@ -2,9 +2,12 @@
 
 #include <sched.h>
 #include <stdatomic.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 
 #include "runtime/outbox.h"
 #include "runtime/progress.h"
+#include "runtime/progress_away.h"
 #include "runtime/runtime.h"
 #include "runtime/shared.h"
 #include "transport/sockets.h"
@@ -36,21 +39,55 @@
 static _Atomic uint64_t active_us; /* when something last moved */
 static _Atomic uint64_t told_us;   /* progress_serve() was called, or 0; */
 static _Atomic uint64_t serve_us;  /* and until then it matters */
-static int watch[OUTBOX_WATCH_MAX], watches; /* readable: something may come */
+
+/* MPI's sets of sockets, in one of ours; -1: none. */
+#define SETS_MAX 4
+static int sets[SETS_MAX], sets_count, ears = -1;
+
+static void ears_set(int operation, uint32_t events)
+{
+    for (int i = 0; i < sets_count; i++) {
+        struct epoll_event event = {.events = events};
+
+        /* One that was closed has left by itself. */
+        epoll_ctl(ears, operation, sets[i], &event);
+    }
+}
 
 void rest_listen(void)
 {
-    watches = sockets_find_sets(watch, OUTBOX_WATCH_MAX);
+    sets_count = sockets_find_sets(sets, SETS_MAX);
+    if (sets_count)
+        ears = epoll_create1(EPOLL_CLOEXEC);
+    if (ears >= 0)
+        ears_set(EPOLL_CTL_ADD, EPOLLIN);
 }
 
 void rest_deaf(void)
 {
-    watches = 0;
+    if (ears >= 0)
+        close(ears);
+    ears = -1;
 }
 
 bool progress_on_sockets(void)
 {
-    return watches > 0;
+    return ears >= 0;
+}
+
+bool rest_hush(void)
+{
+    bool listens = ears >= 0 &&
+                   atomic_load(&runtime.shared->outbox.asleep) != OUTBOX_AWAKE;
+
+    if (listens)
+        ears_set(EPOLL_CTL_MOD, 0);
+    return listens;
+}
+
+void rest_unhush(void)
+{
+    ears_set(EPOLL_CTL_MOD, EPOLLIN);
 }
 
 void rest_note(uint64_t now)
@@ -74,7 +111,7 @@ static void sleep_us(uint64_t us, uint64_t since_us)
     static bool vain;
     struct runtime_outbox *box = &runtime.shared->outbox;
     uint32_t how = us > PROGRESS_SLEEP_US_MIN ? OUTBOX_SLEEPS : OUTBOX_NAPS;
-    int listen = watches;
+    int listen = ears;
 
     if (vain_since_us != since_us)
         deaf_us = 0;
@@ -83,12 +120,12 @@ static void sleep_us(uint64_t us, uint64_t since_us)
         if (deaf_us > us)
             deaf_us = us;
         us = deaf_us;
-        listen = 0;
+        listen = -1;
     }
     vain = false;
     atomic_store(&box->asleep, how);
     if (!atomic_load(&box->head) && atomic_load(&active_us) == since_us)
-        vain = outbox_sleep(us, watch, listen);
+        vain = outbox_sleep(away_alarm(us), listen);
     else
         atomic_store(&box->asleep, OUTBOX_AWAKE);
     vain_since_us = since_us;
@@ -109,13 +146,14 @@ void progress_serve(void)
 static void sleep_serving(uint64_t since_us)
 {
     struct runtime_outbox *box = &runtime.shared->outbox;
-    uint64_t us = watches ? PROGRESS_SLEEP_US_WAITED : PROGRESS_SERVE_SLEEP_US;
+    bool listens = progress_on_sockets();
+    uint64_t us = listens ? PROGRESS_SLEEP_US_WAITED : PROGRESS_SERVE_SLEEP_US;
     uint64_t now;
 
-    atomic_store(&box->asleep, watches ? OUTBOX_SLEEPS : OUTBOX_NAPS);
+    atomic_store(&box->asleep, listens ? OUTBOX_SLEEPS : OUTBOX_NAPS);
     if (atomic_load(&box->head) || atomic_load(&active_us) != since_us) {
         atomic_store(&box->asleep, OUTBOX_AWAKE);
-    } else if (outbox_sleep(us, watch, watches)) {
+    } else if (outbox_sleep(away_alarm(us), ears)) {
         now = runtime_now_us();
         rest_note(now);
         if (now - atomic_load(&told_us) < PROGRESS_SERVE_US_MAX)

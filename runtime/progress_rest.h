@@ -19,6 +19,11 @@
 void rest_listen(void);
 void rest_deaf(void);
 
+/* A thread does the work, so let what comes not wake the progress thread, if that
+ * sleeps now: true, and then rest_unhush() is due. */
+bool rest_hush(void);
+void rest_unhush(void);
+
 /* Something moved; when did anything last?  Any thread. */
 void rest_note(uint64_t now);
 uint64_t rest_noted(void);
