@@ -42,7 +42,7 @@
 /* How much a window is given at a time: an eighth of what the heap has, within
  * these bounds.  Threads that share a region waste no more than that. */
 #define HEAP_WINDOW_BYTES_MIN ((uint64_t)4096)
-#define HEAP_WINDOW_BYTES_MAX ((uint64_t)65536)
+#define HEAP_WINDOW_BYTES_MAX ((uint64_t)262144)
 
 struct heap_window {
     uint64_t bump, end;
@@ -111,7 +111,7 @@ static inline void *heap_window_alloc(struct heap_window *window,
                          0))
         return NULL;
     /* The caller writes objects one after another, across pages. */
-    __builtin_prefetch((const void *)(uintptr_t)(address + 1024), 1);
+    __builtin_prefetch((const void *)(uintptr_t)(address + 2048), 1);
     window->bump = next;
     *(uint8_t *)(window->map + (address >> window->map_shift)) =
         (uint8_t)(granules | 0x80);
