@@ -6,7 +6,7 @@
 workloads() {
   local name ranks head=--head most=65536
   [ "$mode" != tiny ] || most=256
-  for name in storm storm-chunks ring ring-chunks gather hot-read hot; do
+  for name in storm storm-chunks ring ring-chunks gather hot-read hot-again hot; do
     for ((ranks = 16; ranks <= most; ranks *= 4)); do
       # With one node there is no manager to ask.
       [[ $name == *-chunks && $ranks = 16 ]] && continue
@@ -99,7 +99,7 @@ plot_workloads() {
     read -r what column unit <<<"$what"
     lines=''
     i=0
-    for name in storm storm-chunks ring ring-chunks gather hot-read hot; do
+    for name in storm storm-chunks ring ring-chunks gather hot-read hot-again hot; do
       i=$((i + 1))
       awk -F, -v n="$name" -v c="$column" '$1 == n { print $2, $c }' "$out/workloads.csv" >"$work/w$i"
       lines+="${lines:+, }'$work/w$i' using 1:2 with linespoints lw 2 title '$name'"

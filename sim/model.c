@@ -370,6 +370,8 @@ int model_open(struct model *model)
 
         model_env(model, i, &env);
         proto_node_open(&model->node[i].proto, &env);
+        if (model->fanout)
+            model->node[i].proto.fanout = model->fanout;
     }
     for (uint32_t i = 0; i < model->ranks; i++) {
         model->rank[i].id = i;

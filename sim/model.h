@@ -157,6 +157,7 @@ struct model {
     uint32_t flags;
     struct space space;  /* node 0's: lanes, and memory for the books */
     uint64_t lane_pages; /* 0: as the product has it */
+    uint32_t fanout;     /* of trees of readers; the same */
 
     uint64_t now, order, stamp, events;
     struct model_event *heap;

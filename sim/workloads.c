@@ -120,6 +120,23 @@ static void hot_read_next(const struct workload *w, uint32_t rank,
     hot(w, rank, step, op, DRASYNC_READ);
 }
 
+/* Rank 0 writes its region, then all read it, and again. */
+static void hot_again_next(const struct workload *w, uint32_t rank,
+                           uint32_t step, struct model_op *op)
+{
+    uint32_t at = own_region(w, rank, step, op);
+
+    if (!at || at > w->rounds * 6)
+        return;
+    op->mode = (at - 1) % 6 < 3 ? DRASYNC_WRITE : DRASYNC_READ;
+    op->counted = op->mode == DRASYNC_READ && at % 3 == 1;
+    op->verb = at % 3 == 0   ? MODEL_BARRIER
+               : at % 3 == 1 ? MODEL_ACQUIRE
+                             : MODEL_RELEASE;
+    if (op->mode == DRASYNC_WRITE && rank && op->verb != MODEL_BARRIER)
+        op->verb = MODEL_COMPUTE;
+}
+
 /* A binary tree: each reads its children's regions, then tells its parent. */
 static void gather_next(const struct workload *w, uint32_t rank, uint32_t step,
                         struct model_op *op)
@@ -157,6 +174,8 @@ static const struct workload_kind kinds[] = {
     {"hot", "all ranks take one region for WRITE", 1, 4096, false, hot_next},
     {"hot-read", "all ranks take one region for READ", 1, 4096, false,
      hot_read_next},
+    {"hot-again", "rank 0 WRITEs it, then all READ it, and again", 4, 4096,
+     false, hot_again_next},
     {"gather", "a binary tree of ranks, each reads its children's regions", 1,
      4096, false, gather_next},
 };
@@ -200,7 +219,7 @@ static void print_types(const struct model *model)
 }
 
 static int run(struct workload *w, uint32_t per_node, uint64_t lane_pages,
-               const struct model_cost *cost)
+               uint32_t fanout, const struct model_cost *cost)
 {
     struct model model = {.cost = *cost,
                           .per_node = per_node < w->ranks ? per_node : w->ranks,
@@ -211,6 +230,7 @@ static int run(struct workload *w, uint32_t per_node, uint64_t lane_pages,
     model.nodes = w->ranks / model.per_node;
     model.regions = w->ranks * w->rounds;
     model.lane_pages = lane_pages;
+    model.fanout = fanout;
     w->step = calloc(w->ranks, sizeof(*w->step));
     if (!w->step)
         return 1;
@@ -240,6 +260,9 @@ static int usage(FILE *to)
         "  --rounds N, --bytes N   how often, and the size of regions\n"
         "  --lane-pages N    addresses of a node before it asks the "
         "manager\n"
+        "  --fanout N        readers of one region that a node serves in a "
+        "tree; from\n"
+        "                    the number of nodes on there is none\n"
         "%s\n",
         cost_usage);
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -275,6 +298,7 @@ int workload_main(int argc, char **argv)
 {
     struct model_cost cost = model_cost_default;
     uint64_t ranks = 0, per_node = 16, rounds = 0, bytes = 0, lane = 0;
+    uint64_t fanout = 0;
     struct workload w = {0};
 
     if (argc == 1 && !strcmp(argv[0], "--help"))
@@ -297,6 +321,7 @@ int workload_main(int argc, char **argv)
                  !count_option("--rounds", argc, argv, &i, &rounds) &&
                  !count_option("--bytes", argc, argv, &i, &bytes) &&
                  !count_option("--lane-pages", argc, argv, &i, &lane) &&
+                 !count_option("--fanout", argc, argv, &i, &fanout) &&
                  cost_option(&cost, argc, argv, &i) != 1)
             return wrong("no such option, or not its value", argv[i]);
     }
@@ -310,5 +335,7 @@ int workload_main(int argc, char **argv)
     w.bytes = bytes ? bytes : w.kind->bytes;
     if (!lane && w.kind->lanes_used_up)
         lane = 2;
-    return run(&w, (uint32_t)per_node, lane, &cost);
+    return run(&w, (uint32_t)per_node, lane,
+               fanout < MODEL_NODES_MAX ? (uint32_t)fanout : MODEL_NODES_MAX,
+               &cost);
 }

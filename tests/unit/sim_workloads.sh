@@ -50,6 +50,15 @@ echo "hot-read: messages, us, at the busiest: $few; with 4096 nodes: $many"
 echo "$few $many" |
   awk '{ exit !($4 <= $1 * 1.2 && $5 <= $2 * 8 && $6 <= $3 / 8) }'
 
+# Again and again, with a WRITE between; and what it is without a tree.
+again() {
+  "$simulate" workload hot-again 512 --per-node 1 "$@" | cut -d, -f7
+}
+with=$(again)
+without=$(again --fanout 65536)
+echo "hot-again, 512 nodes: $with us, without a tree $without"
+awk -v a="$with" -v b="$without" 'BEGIN { exit !(a * 4 <= b) }'
+
 no_more "time" 7 storm
 no_more "time" 7 storm-chunks
 no_more "time" 7 ring
