@@ -38,20 +38,6 @@ void replica_block_put(struct replica_block *block)
 
 /* --- Copies --- */
 
-static void unlink_peer(struct replica_copy *copy)
-{
-    uint64_t head = copy->extent->user[0];
-    struct replica_copy *at = (struct replica_copy *)(uintptr_t)head;
-
-    if (at == copy) {
-        copy->extent->user[0] = (uint64_t)(uintptr_t)copy->peer;
-        return;
-    }
-    while (at->peer != copy)
-        at = at->peer;
-    at->peer = copy->peer;
-}
-
 void replica_drop_copies(struct replica_region *region)
 {
     uint64_t most = replica_spare_bytes_max();
@@ -66,7 +52,8 @@ void replica_drop_copies(struct replica_region *region)
         while (copy) {
             struct replica_copy *next = copy->next;
 
-            unlink_peer(copy);
+            /* All copies of the region's extents go. */
+            copy->extent->user[0] = 0;
             if (inbox->kept_bytes + space_page_offset(copy->pages) > most) {
                 replica_block_put(copy->block);
                 copy->block = NULL;

@@ -51,14 +51,23 @@ static int extent_for(struct replica_region *region,
     return 0;
 }
 
-static struct replica_copy *copy_of(const struct extent *extent)
+/* What this worker has of the extent.  It stands in two lists, of all workers'
+ * copies of the extent and of this worker's of the region: whichever ends first
+ * says it. */
+static struct replica_copy *copy_of(const struct replica_region *region,
+                                    const struct extent *extent)
 {
-    struct replica_copy *copy =
+    struct replica_copy *peer =
         (struct replica_copy *)(uintptr_t)extent->user[0];
+    struct replica_copy *own = region->local[runtime.local].copies;
 
-    while (copy && copy->local != runtime.local)
-        copy = copy->peer;
-    return copy;
+    for (; peer && own; peer = peer->peer, own = own->next) {
+        if (peer->local == runtime.local)
+            return peer;
+        if (own->extent == extent)
+            return own;
+    }
+    return NULL;
 }
 
 /* This worker takes the piece's frames for its own, or others where those are
@@ -134,7 +143,7 @@ static int plan_first(struct replica_region *region, struct extent *extent,
 static int plan_copy(struct replica_region *region, struct extent *extent,
                      struct replica_piece *piece, int shared, struct plan *plan)
 {
-    struct replica_copy *copy = copy_of(extent);
+    struct replica_copy *copy = copy_of(region, extent);
     uint64_t bytes = piece->end_bytes - piece->begin_bytes;
 
     if (!copy)
