@@ -153,13 +153,13 @@ void drasync_record_poll(int found)
 {
     uint64_t now;
 
-    if (self.depth || (found && !self.polling))
+    if (self.depth || !found == self.polling)
         return;
     now = drasync_record_thread_ns();
-    if (!self.polling)
-        self.poll_ns = now;
-    else if (found)
+    if (found)
         self.wait_ns += now - self.poll_ns;
+    else
+        self.poll_ns = now;
     self.polling = !found;
 }
 

@@ -10,7 +10,6 @@
  */
 #include <dlfcn.h>
 #include <mpi.h>
-#include <sched.h>
 #include <time.h>
 
 #include "runtime/record.h"
@@ -194,30 +193,4 @@ int MPI_Pcontrol(const int level, ...)
         end(RECORD_MARK, (uint64_t)level, clock_ns(), 0);
     }
     return real(level);
-}
-
-/*
- * Not a program's call, but what MPICH spins in while it waits.  Runs are
- * recorded with many more ranks than cores, where whoever spins through its
- * slice of the core keeps the rank from it that it waits for.
- */
-unsigned ucp_worker_progress(void *worker);
-
-#define YIELDS_MAX 50
-#define NAP_NS     300000
-
-unsigned ucp_worker_progress(void *worker)
-{
-    static _Thread_local unsigned vain;
-    const struct timespec nap = {0, NAP_NS};
-    unsigned moved;
-
-    REAL(ucp_worker_progress);
-    moved = real(worker);
-    vain = moved ? 0 : vain + 1;
-    if (vain > YIELDS_MAX)
-        nanosleep(&nap, NULL);
-    else if (vain)
-        sched_yield();
-    return moved;
 }

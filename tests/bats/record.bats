@@ -78,6 +78,17 @@ lines_of() {
   assert_output 1
 }
 
+@test "many more ranks than cores are recorded, to the end" {
+  run -0 recorded 48 "${barnes_hut}_myrmics" --plummer 200 --steps 1
+  assert_output --partial "workers=48"
+  run -0 grep -lc "^E " run.*
+  assert_equal "${#lines[@]}" 48
+  # Everybody had a tree of everybody, twice, and the bodies four times.
+  for rank in 0 20 47; do
+    assert_equal "$(lines_of R "run.$rank")" $((6 * 47))
+  done
+}
+
 @test "without DRASYNC_RECORD nothing is written" {
   preload="${preload/$shim/$record $shim}" run -0 mpi_preloaded 2 "${barnes_hut}_myrmics" \
     --plummer 100 --steps 1
