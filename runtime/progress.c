@@ -35,7 +35,7 @@ static struct transport *transport;
 static uint64_t poison_told_us; /* 0: the other nodes do not know */
 static pthread_t thread;
 static _Atomic bool running;
-static _Atomic bool abandoned;
+static _Atomic bool abandoned; /* no thread helps any more */
 
 /* How a thread helps: for a moment, or for as long as something takes. */
 enum { HELPED = 1, HELPED_LONG };
@@ -43,6 +43,7 @@ enum { HELPED = 1, HELPED_LONG };
 /* Held for a turn, or for as long as a thread helps. */
 static pthread_mutex_t turns = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool turning; /* by this thread */
+static _Thread_local bool helping; /* this thread, likewise */
 static bool hushed;                /* rest_hush(); under `turns` */
 static _Atomic uint32_t helped;    /* a thread helps */
 static uint64_t late_us;           /* since when messages wait; under `turns` */
@@ -227,6 +228,12 @@ int progress_answer(int rank, const struct transport_message *message)
     return dispatch_answer(transport, rank, message);
 }
 
+/* May a thread help on? */
+static bool helpful(void)
+{
+    return !atomic_load(runtime_poisoned) && !atomic_load(&abandoned);
+}
+
 /* Be the one who helps.  False: there is another one, or nothing to help. */
 static bool help_begin(void)
 {
@@ -234,6 +241,7 @@ static bool help_begin(void)
         return false;
     pthread_mutex_lock(&turns);
     turning = true;
+    helping = true;
     hushed = rest_hush();
     limit_reserve_enter();
     return true;
@@ -247,6 +255,7 @@ static void help_end(uint64_t active, bool more)
         rest_unhush();
     more |= !transport_still(transport) ||
             atomic_load(&runtime.shared->outbox.pending) > 0;
+    helping = false;
     more |= atomic_exchange(&helped, 0) == HELPED_LONG;
     give_turns();
     if (more)
@@ -261,8 +270,7 @@ void progress_help(const struct waiter *w, uint64_t deadline_us)
     if (!help_begin())
         return;
     while (!waiter_done(w) && !wanted && now < deadline_us &&
-           now - active < REST_POLL_WAITED_US &&
-           !atomic_load(runtime_poisoned)) {
+           now - active < REST_POLL_WAITED_US && helpful()) {
         away_push(now, false);
         int moved = turn(transport->late && now - late_us > PROGRESS_LATE_US);
         now = runtime_now_us();
@@ -282,7 +290,7 @@ bool progress_help_until(bool (*over)(void *arg), void *arg)
 
     if (!help_begin())
         return false;
-    while (!(done = over(arg)) && !atomic_load(runtime_poisoned)) {
+    while (!(done = over(arg)) && helpful()) {
         away_push(now, atomic_load(&helped) == HELPED_LONG);
         int moved = turn(transport->late && now - late_us > PROGRESS_LATE_US);
         now = runtime_now_us();
@@ -387,7 +395,10 @@ void progress_abandon(void)
         return;
     atomic_store(&abandoned, true);
     running = false;
-    if (turning)
+    /* A thread may leave from within a turn: in a handler, or for a signal. */
+    if (helping)
+        help_end(runtime_now_us(), true);
+    else if (turning)
         give_turns();
     outbox_wake();
     pthread_join(thread, NULL);
@@ -400,5 +411,6 @@ void progress_undo(void)
     progress_abandon();
     transport_close(transport);
     transport = NULL;
+    away_close();
     rest_deaf();
 }

@@ -50,7 +50,8 @@ int progress_start(struct boot *boot);
 /* Wait until the thread has ended (after STOP or poison), close the transport. */
 void progress_join(void);
 
-/* End it soon, whatever is under way: this process exits. */
+/* End it soon, whatever is under way, and whoever helps, which may be this thread:
+ * this process exits. */
 void progress_abandon(void);
 
 /* Undo the start, which failed on another rank.  Nobody has sent anything. */
@@ -73,7 +74,7 @@ int progress_answer(int rank, const struct transport_message *message);
 void progress_help(const struct waiter *waiter, uint64_t deadline_us);
 
 /* The same until @over, which is asked between two polls, however long that
- * takes.  False: it could not, or the job is poisoned. */
+ * takes.  False: it could not, the job is poisoned, or this process exits. */
 bool progress_help_until(bool (*over)(void *arg), void *arg);
 
 /* One poll, if nobody else polls. */

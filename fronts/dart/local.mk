@@ -198,19 +198,21 @@ EXTRA_DIST += tests/bats/dart_segment.bats
 
 check_PROGRAMS += tests/programs/dart_lock
 tests_programs_dart_lock_SOURCES = tests/programs/dart_lock.c \
-	tests/programs/dart_yield.h
+	tests/programs/dart_lock_check.h tests/programs/dart_yield.h
 tests_programs_dart_lock_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_dart_lock_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_dart_lock_LDADD = libdart-mpi.la $(MPI_LIBS)
 check_PROGRAMS += tests/programs/dart_lock_try
 tests_programs_dart_lock_try_SOURCES = tests/programs/dart_lock_try.c \
-	tests/programs/dart_check.h tests/programs/dart_yield.h
+	tests/programs/dart_check.h tests/programs/dart_lock_check.h \
+	tests/programs/dart_yield.h
 tests_programs_dart_lock_try_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_dart_lock_try_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_dart_lock_try_LDADD = libdart-mpi.la $(MPI_LIBS)
 check_PROGRAMS += tests/programs/dart_lock_teams
 tests_programs_dart_lock_teams_SOURCES = tests/programs/dart_lock_teams.c \
-	tests/programs/dart_check.h tests/programs/dart_yield.h
+	tests/programs/dart_check.h tests/programs/dart_lock_check.h \
+	tests/programs/dart_yield.h
 tests_programs_dart_lock_teams_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_dart_lock_teams_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_dart_lock_teams_LDADD = libdart-mpi.la libdrasync.la \
@@ -227,6 +229,12 @@ tests_programs_dart_transfer_LDADD = libdart-mpi.la $(MPI_LIBS)
 TESTS += tests/bats/dart_transfer.bats
 EXTRA_DIST += tests/bats/dart_transfer.bats
 
+check_PROGRAMS += tests/programs/dart_leaves
+tests_programs_dart_leaves_SOURCES = tests/programs/dart_leaves.c \
+	tests/programs/dart_check.h
+tests_programs_dart_leaves_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_dart_leaves_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_dart_leaves_LDADD = libdart-mpi.la $(MPI_LIBS)
 check_PROGRAMS += tests/programs/dart_unequal
 tests_programs_dart_unequal_SOURCES = tests/programs/dart_unequal.c \
 	tests/programs/dart_check.h

@@ -28,3 +28,23 @@ load dart_hosts
   units_on_a_node dart_init 3 own
   units_as_nodes dart_init 3 own
 }
+
+# More units than processors wait in DART rather than in MPI.
+@test "a program may leave without dart_exit while a thread of it waits" {
+  local units=$(($(nproc) + 1))
+  for node in shared rank; do
+    DRASYNC_NODE=$node DRASYNC_TEST_SECONDS=30 \
+      run mpi $units "$abs_top_builddir/tests/programs/dart_leaves"
+    refute [ "$status" -eq 124 ]
+    assert_line "leaving"
+  done
+}
+
+@test "a program may leave a waiting thread behind on two hosts" {
+  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
+    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  DRASYNC_TEST_SECONDS=30 \
+    run hosts_run 2 "$abs_top_builddir/tests/programs/dart_leaves"
+  refute [ "$status" -eq 124 ]
+  assert_line "leaving"
+}

@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "dart_lock_check.h"
 #include "dart_yield.h"
 #include "dash/dart/if/dart.h"
 
@@ -43,25 +44,6 @@ static void nap(void)
     const struct timespec time = {.tv_nsec = 50000};
 
     nanosleep(&time, NULL);
-}
-
-static void ok(dart_ret_t ret)
-{
-    assert(ret == DART_OK);
-}
-
-static void invalid(dart_ret_t ret)
-{
-    assert(ret == DART_ERR_INVAL);
-}
-
-static dart_lock_t lock_new(dart_team_t team)
-{
-    dart_lock_t lock;
-
-    ok(dart_team_lock_init(team, &lock));
-    assert(dart_lock_initialized(lock));
-    return lock;
 }
 
 static void lock_end(dart_lock_t *lock)

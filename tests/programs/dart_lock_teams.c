@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "dart_check.h"
+#include "dart_lock_check.h"
 #include "dart_yield.h"
 #include "drasync.h"
 
@@ -22,25 +23,6 @@
 #define TIMES  8 /* this often shows where a lock is */
 
 static uint64_t *counter; /* [of a team's lowest unit] */
-
-static void ok(dart_ret_t ret)
-{
-    assert(ret == DART_OK);
-}
-
-static void invalid(dart_ret_t ret)
-{
-    assert(ret == DART_ERR_INVAL);
-}
-
-static dart_lock_t lock_new(dart_team_t team)
-{
-    dart_lock_t lock;
-
-    ok(dart_team_lock_init(team, &lock));
-    assert(dart_lock_initialized(lock));
-    return lock;
-}
 
 static void use(dart_lock_t lock)
 {

@@ -6,23 +6,11 @@
 #include <stdatomic.h>
 
 #include "dart_check.h"
+#include "dart_lock_check.h"
 #include "dart_yield.h"
 
 #define ROUNDS  20
 #define THREADS 3
-
-static void ok(dart_ret_t ret)
-{
-    assert(ret == DART_OK);
-}
-
-static dart_lock_t lock_new(void)
-{
-    dart_lock_t lock;
-
-    ok(dart_team_lock_init(DART_TEAM_ALL, &lock));
-    return lock;
-}
 
 static int try(dart_lock_t lock)
 {
@@ -218,7 +206,7 @@ int main(void)
     check_begin();
     /* With each unit as home. */
     for (int home = 0; home < units; home++) {
-        dart_lock_t lock = lock_new();
+        dart_lock_t lock = lock_new(DART_TEAM_ALL);
 
         pairs(lock);
         after_queue(lock);
