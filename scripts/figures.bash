@@ -121,12 +121,17 @@ PLOT
   done
 }
 
+# With what the numbers of a problem were made.
+made() {
+  echo "commit $(git -C "$top" describe --always --dirty 2>/dev/null || echo unknown)," \
+    "$(date -u '+%Y-%m-%d %H:%M'), limit $limit s$([ -n "$measure" ] || echo ", not measured")"
+}
+
 facts() {
   echo "- $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $cores cores," \
     "$(awk '/^MemTotal/ { printf "%.0f GiB", $2 / 1048576 }' /proc/meminfo), $(uname -sr)"
   echo "- $("$mpirun" --version 2>/dev/null | sed -n 's/^ *Version: */MPICH /p' | head -n 1)," \
-    "commit $(git -C "$top" describe --always --dirty 2>/dev/null || echo unknown)," \
-    "$(date -u +%Y-%m-%d), scripts/figures$([ "$mode" = full ] || echo " --$mode")"
+    "scripts/figures$([ "$mode" = full ] || echo " --$mode")"
 }
 
 # A CSV as a Markdown table.
@@ -157,6 +162,33 @@ seconds_table() { # PROBLEM HOSTS
     }' "$out/figures.csv"
 }
 
+# What the workers of a record computed, all together, over what one does alone.
+computing_table() {
+  awk -F, -v all="$(printf '%s ' "${problems[@]%%|*}")" '
+    $2 == 1 && $5 == "simulated" && $3 ~ /^(drasync|baseline-one)$/ && $8 != "" {
+      t[$1, $3, $4] = $8 * $4
+      w[$4] = has[$1] = 1
+    }
+    END {
+      n = split(all, name, " ")
+      line = "| workers |"; rule = "| --- |"
+      for (i = 1; i <= n; i++)
+        if (name[i] in has) { line = line " " name[i] " |"; rule = rule " --- |" }
+      print line "\n" rule
+      for (k = 2; k <= 1024; k *= 2) {
+        if (!(k in w)) continue
+        line = "| " k " |"
+        for (i = 1; i <= n; i++)
+          if (name[i] in has)
+            line = line " " ratio(name[i], "drasync", k) ", " ratio(name[i], "baseline-one", k) " |"
+        print line
+      }
+    }
+    function ratio(p, s, k) {
+      return t[p, s, k] == "" || !t[p, s, 1] ? "-" : sprintf("%.2f", t[p, s, k] / t[p, s, 1])
+    }' "$out/figures.csv"
+}
+
 # How many of how many rows are off, with as many busy processes as COMPARISON
 # says against the cores.
 off() { # COMPARISON
@@ -179,7 +211,7 @@ summary() {
     IFS='|' read -r name title program arguments _ _ figure <<<"$problem"
     [ -s "$parts/$name.figures" ] || continue
     printf '\n## %s (Fig. %s)\n\n' "$title" "$figure"
-    printf '`%s_myrmics %s`\n\n' "$program" "$arguments"
+    printf '`%s_myrmics %s`; %s\n\n' "$program" "$arguments" "$(cat "$parts/$name.made")"
     seconds_table "$name" 1
     printf '\n![%s](%s.svg)\n' "$title" "$name"
     [ -e "$out/${name}_hosts.svg" ] || continue
@@ -197,6 +229,12 @@ summary() {
   else
     echo "Nothing was measured in this run (--no-measure): every time is simulated."
   fi
+  printf '\n## What was recorded\n\n'
+  echo "Computing outside of calls, of all workers together, over that of one worker alone:" \
+    "DRASync, baseline. Above 1 is what each worker does again (sharing out, joining), and" \
+    "caches that are cold because workers take turns on $cores cores."
+  echo
+  computing_table
   printf '\n## What messages cost here\n\n'
   sed 's/^\([a-z]*\),\(.*\)/- \1: `\2`/' "$out/costs.csv"
   printf '\n## Workloads at scale (simulated)\n\n'

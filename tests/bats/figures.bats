@@ -24,11 +24,43 @@ setup() {
     [ -s "$out/$plot.png" ]
   done
   run -0 grep -c "^## " "$out/summary.md"
-  assert_output 5
+  assert_output 6
+  run -0 grep -c "myrmics --.*; commit .*, limit 300 s" "$out/summary.md"
+  assert_output 2
   run -0 grep -c "^one,--per-node 1 --together --latency " "$out/costs.csv"
   assert_output 1
   run -0 grep -c "^storm," "$out/workloads.csv"
   assert_output 3
+}
+
+@test "figures goes on where it ended, and leaves what is not run again" {
+  command -v gnuplot >/dev/null || skip "gnuplot not found (Debian: gnuplot-nox)"
+  [ "$preload" = "$shim" ] ||
+    skip "it preloads itself, and a sanitizer's library would have to come first"
+  mkdir -p "$out/parts"
+  echo "hosts,--latency 77" >"$out/costs.csv"
+  echo "barnes_hut_8k,1,drasync,1,simulated,9.000,1.000,9,0,0" >"$out/parts/barnes_hut_8k.figures"
+  echo "commit before, limit 1 s" >"$out/parts/barnes_hut_8k.made"
+  timeout -k 5 60 "$figures" --tiny --no-hosts --only delaunay_100k --out "$out" </dev/null 3>&-
+  # What hosts cost was measured by another run; the other problem has its rows.
+  run -0 cut -d, -f1 "$out/costs.csv"
+  assert_output "$(printf '%s\n' hosts local one)"
+  run -0 grep -c "^barnes_hut_8k," "$out/figures.csv"
+  assert_output 1
+  run -0 grep "plummer" "$out/summary.md"
+  assert_output --partial "; commit before, limit 1 s"
+  # Once more: what is complete stays as it is, what is missing is made of the
+  # records that are there.
+  echo "delaunay_100k,1,drasync,1,simulated,8.000,1.000,8,0,0" >"$out/parts/delaunay_100k.figures"
+  rm "$out/parts/barnes_hut_8k.made" "$out/records/delaunay_100k.baseline.1.0"
+  cp "$out/costs.csv" "$out/costs.before"
+  timeout -k 5 60 "$figures" --tiny --no-hosts --resume --out "$out" </dev/null 3>&-
+  run -0 grep -c "^delaunay_100k," "$out/figures.csv"
+  assert_output 1
+  run -0 grep -c "^barnes_hut_8k,1,drasync,4,simulated," "$out/figures.csv"
+  assert_output 1
+  assert [ ! -e "$out/records/delaunay_100k.baseline.1.0" ]
+  run -0 diff "$out/costs.before" "$out/costs.csv"
 }
 
 @test "a wrong option of figures is an error that says what to do" {
