@@ -12,7 +12,17 @@
  * Time in allocation is taken of one call in so many and multiplied: looking at
  * the clock takes as long as allocating.
  */
-#define SAMPLE 128
+#define SAMPLE       128
+#define SAMPLE_QUICK (REPLICA_QUICK_CALLS + 1)
+
+/* What allocates and frees: these, or those that are quick. */
+static replica_alloc_fn alloc;
+static replica_free_fn give;
+
+static struct {
+    _Atomic(replica_alloc_fn *) alloc;
+    _Atomic(replica_free_fn *) free;
+} quick = {alloc, give};
 
 static struct {
     _Atomic uint64_t sched_ns, worker_ns, barrier_ns;
@@ -60,23 +70,38 @@ static void add_since(_Atomic uint64_t *counter, uint64_t since_ns)
     add(counter, myrmics_now_ns() - since_ns);
 }
 
-/*
- * When a call to the allocator begins; 0: it is not timed.  Quick calls are not
- * seen here but for one in so many, which stands for them.
- */
-static uint64_t sched_begin(const struct replica_job *job)
-{
-    int timed = count_call() % SAMPLE == 0;
+/* A call to the allocator that is timed stands for so many; or for none. */
+struct timed {
+    uint64_t since_ns, calls;
+};
 
-    if (!job->move && !record_wanted())
-        timed |= replica_quick_allow(SAMPLE - 1);
-    return timed ? myrmics_now_ns() : 0;
+/*
+ * Where a call to the allocator begins.  Quick calls are not seen here but for
+ * one in so many, which stands for them.
+ */
+static struct timed sched_begin(const struct replica_job *job)
+{
+    struct timed timed = {0};
+
+    if (count_call() % SAMPLE == 0)
+        timed.calls = SAMPLE;
+    if (!job->move && !record_wanted()) {
+        if (replica_quick_allow(alloc, give))
+            timed.calls = SAMPLE_QUICK;
+        atomic_store_explicit(&quick.alloc, replica_quick_alloc,
+                              memory_order_release);
+        atomic_store_explicit(&quick.free, replica_quick_free,
+                              memory_order_release);
+    }
+    if (timed.calls)
+        timed.since_ns = myrmics_now_ns();
+    return timed;
 }
 
-static void sched_end(uint64_t since_ns)
+static void sched_end(struct timed timed)
 {
-    if (since_ns)
-        add(&stats.sched_ns, (myrmics_now_ns() - since_ns) * SAMPLE);
+    if (timed.calls)
+        add(&stats.sched_ns, (myrmics_now_ns() - timed.since_ns) * timed.calls);
 }
 
 /* --- Errors --- */
@@ -161,7 +186,7 @@ static inline void recorded(rid_t region, uint64_t count, uint64_t bytes,
 rid_t _sys_ralloc(char *file, int line, rid_t parent, int level_hint)
 {
     const struct replica_job *job;
-    uint64_t since;
+    struct timed since;
     uint32_t region = 0;
 
     (void)level_hint;
@@ -179,7 +204,7 @@ rid_t _sys_ralloc(char *file, int line, rid_t parent, int level_hint)
 void _sys_rfree(char *file, int line, rid_t region)
 {
     const struct replica_job *job;
-    uint64_t since;
+    struct timed since;
 
     job = enter(file, line);
     since = sched_begin(job);
@@ -192,12 +217,11 @@ void _sys_rfree(char *file, int line, rid_t region)
     sched_end(since);
 }
 
-static __attribute__((noinline)) void *alloc(const char *file, int line,
-                                             size_t size, rid_t region)
+static void *alloc(const char *file, int line, size_t size, rid_t region)
 {
     const struct replica_job *job;
     void *object = NULL;
-    uint64_t since;
+    struct timed since;
     int err;
 
     job = enter(file, line);
@@ -215,16 +239,15 @@ static __attribute__((noinline)) void *alloc(const char *file, int line,
 
 void *_sys_alloc(char *file, int line, size_t size, rid_t region)
 {
-    void *object = replica_quick_alloc(region, size);
-
-    return object ? object : alloc(file, line, size, region);
+    return atomic_load_explicit(&quick.alloc,
+                                memory_order_acquire)(file, line, size, region);
 }
 
 void _sys_balloc(char *file, int line, size_t size, rid_t region,
                  int num_objects, void **objects)
 {
     const struct replica_job *job;
-    uint64_t since;
+    struct timed since;
 
     job = enter(file, line);
     since = sched_begin(job);
@@ -253,11 +276,10 @@ static void free_object(const char *file, int line,
     check(file, line, ops_of(job)->free(ptr, &place), 0, ptr, 0);
 }
 
-static __attribute__((noinline)) void give(const char *file, int line,
-                                           void *ptr)
+static void give(const char *file, int line, void *ptr)
 {
     const struct replica_job *job;
-    uint64_t since;
+    struct timed since;
 
     job = enter(file, line);
     since = sched_begin(job);
@@ -268,8 +290,7 @@ static __attribute__((noinline)) void give(const char *file, int line,
 
 void _sys_free(char *file, int line, void *ptr)
 {
-    if (replica_quick_free(ptr))
-        give(file, line, ptr);
+    atomic_load_explicit(&quick.free, memory_order_acquire)(file, line, ptr);
 }
 
 void *_sys_realloc(char *file, int line, void *old_ptr, size_t new_size,
@@ -278,7 +299,7 @@ void *_sys_realloc(char *file, int line, void *old_ptr, size_t new_size,
     const struct replica_job *job;
     struct replica_place place = {file, line};
     void *object = NULL;
-    uint64_t since;
+    struct timed since;
 
     job = enter(file, line);
     since = sched_begin(job);

@@ -1,51 +1,87 @@
 /*
- * heap_cache.h - free slots of one heap, at hand for one thread.
+ * heap_cache.h - free slots of a few heaps, at hand for one thread.
  *
  * In front of a heap (heap.h) whose user frees and allocates by turns: what is
- * freed is put on a short stack of its size class, and allocating takes it from
+ * freed goes to a short stack of its size class, and allocating takes it from
  * there, without touching the objects, the heap's lists or other memory that is
  * not warm.  Slots on a stack are free in the heap's map, so misuse is told
  * apart as ever, and in none of its lists: whoever else uses the heap does not
  * see them.
  *
- * Slots on a stack count as used in the heap.  Only for heaps whose objects are
- * aligned to 64 bytes.
+ * Both are made of few instructions, and fewer stores.  The user writes objects
+ * that are in none of the processor's caches, and whatever else is written
+ * queues up behind that: with 100,000 objects of mixed sizes each store of ours
+ * costs as much as four or five other instructions.  So what is freed is only
+ * noted, in one word, and sorted to its stack later, many at a time.
+ * That also keeps the map's byte, which is often far away, from being what the
+ * next call waits for.
  *
- * A cache is plain memory of one process, all zero when new.  Callers guarantee
- * what heap.h asks for, and that a cache is for one heap at a time: it is
- * flushed or cleared before it serves another; it is cleared, and parts are
- * forgotten, after heap_seal() and before any of the heap's extents goes.
+ * Slots on a stack, or noted, count as used in the heap.  Only for heaps whose
+ * objects are aligned to 64 bytes.
+ *
+ * A cache, and what caches share, is plain memory of one process, all zero when
+ * new; a cache is cleared before its first use, and what is shared opened.  Callers guarantee what heap.h
+ * asks for, that caches which share something are one thread's, and that a
+ * cache is for one heap at a time: it is flushed before it serves another, or
+ * cleared; it is cleared after heap_seal() and before any of the heap's extents
+ * goes.  Notes are of one cache at a time, and counted by the caller, who has a
+ * word at hand that it writes anyway: they are sorted, or the count is set to 0
+ * when the cache is cleared, before another one's are taken.
  */
 #ifndef MEMORY_HEAP_CACHE_H
 #define MEMORY_HEAP_CACHE_H
 
 #include "memory/heap_extent.h"
 
-#include <string.h>
-
 #define HEAP_CACHE_CLASSES   40 /* up to HEAP_CACHE_BYTES_MAX */
 #define HEAP_CACHE_BYTES_MAX ((uint64_t)32 << 10)
-#define HEAP_CACHE_SLOTS     64
+#define HEAP_CACHE_SLOTS     63
 #define HEAP_CACHE_ALIGN     ((uint64_t)1 << GRANULE_SHIFT_WIDE)
 
 /* How many are moved at a time between a stack and the heap's list. */
-#define HEAP_CACHE_BATCH (HEAP_CACHE_SLOTS / 2)
+#define HEAP_CACHE_BATCH 32
 
+/* How many can be noted before they are sorted. */
+#define HEAP_CACHE_NOTES 128
+
+/* Extents that are known at a time: as many as there are addresses between two
+ * objects, because a slot is kept as its address + its extent's number. */
+#define HEAP_CACHE_PARTS 64
+
+/* Which of them was met last in a block of so many bytes (shifted), of blocks
+ * that count the same modulo so many. */
+#define HEAP_CACHE_BLOCK_SHIFT 16
+#define HEAP_CACHE_BLOCKS      4096
+
+/* A class that has no slots, for sizes that have none. */
+#define HEAP_CACHE_NO_CLASS HEAP_CACHE_CLASSES
+
+/* A stack begins at a multiple of its size.  Its first entry is 0, which is in
+ * no extent: there is none. */
 struct heap_cache {
-    uint32_t count[HEAP_CACHE_CLASSES];
-    struct heap_cache_slot {
-        uint64_t address;
-        uint8_t *code; /* its place in the map */
-    } slot[HEAP_CACHE_CLASSES][HEAP_CACHE_SLOTS];
+    _Alignas(512) uint64_t slot[HEAP_CACHE_CLASSES + 1][HEAP_CACHE_SLOTS + 1];
+    uint64_t *top[HEAP_CACHE_CLASSES + 1]; /* the last entry */
 };
 
-/* An extent of the heap, looked at: granules whose slots may be put on a stack,
- * and where the map has them. */
+/* What is known of an extent: granules whose slots may be put on a stack, and
+ * where the map has them. */
 struct heap_cache_part {
-    uint64_t begin;
-    uint64_t granules;
-    uint64_t end; /* of the extent */
-    uint8_t *map; /* of `begin` */
+    _Alignas(64) uint64_t begin;
+    uint64_t granules; /* 0: nothing is known */
+    uint64_t end;      /* of the extent */
+    uint8_t *map;      /* of `begin` */
+    const struct extent *extent;
+    struct heap_cache *cache; /* its heap's */
+    uint64_t number;          /* of the part */
+};
+
+/* What the caches of a thread share. */
+struct heap_caches {
+    struct heap_cache_part part[HEAP_CACHE_PARTS];
+    uint64_t note[HEAP_CACHE_NOTES]; /* a slot, and its class << 56 */
+    uint8_t met[HEAP_CACHE_BLOCKS];
+    const struct space *space;
+    ptrdiff_t view; /* of the heaps (heap.h) */
 };
 
 /*
@@ -57,94 +93,120 @@ extern struct heap_cache_tables {
     uint8_t class[HEAP_CACHE_BYTES_MAX / HEAP_CACHE_ALIGN + 1];
 } heap_cache_tables;
 
-/* Fill the tables; before a cache is used, once. */
-void heap_cache_open(void);
+/* Before a cache is used, once. */
+void heap_caches_open(struct heap_caches *caches, const struct space *space,
+                      ptrdiff_t view);
 
-/* Forget all slots: what they are in is not handed out again. */
-static inline void heap_cache_clear(struct heap_cache *cache)
-{
-    memset(cache->count, 0, sizeof(cache->count));
-}
+/* Forget all slots, and the heap's extents: what there is is not handed out
+ * again. */
+void heap_cache_clear(struct heap_caches *caches, struct heap_cache *cache);
 
-/* Give all slots back to the heap. */
+/* Put the slots of @count notes on their stacks. */
+void heap_cache_sort(const struct heap_context *context, struct heap *heap,
+                     const struct heap_caches *caches, struct heap_cache *cache,
+                     unsigned count);
+
+/* Give all slots back to the heap, and clear.  There are no notes of them. */
 void heap_cache_flush(const struct heap_context *context, struct heap *heap,
-                      struct heap_cache *cache);
-
-/* Look at the extent that has @ptr.  DRASYNC_EAGAIN: none with slots. */
-int heap_cache_look(const struct heap_context *context, const struct heap *heap,
-                    const void *ptr, struct heap_cache_part *part_out);
+                      struct heap_caches *caches, struct heap_cache *cache);
 
 /* As heap_alloc(), and heap_free(). */
 int heap_cache_alloc_slow(const struct heap_context *context, struct heap *heap,
-                          struct heap_cache *cache, size_t size_bytes,
-                          void **ptr_out);
+                          struct heap_caches *caches, struct heap_cache *cache,
+                          size_t size_bytes, void **ptr_out);
 int heap_cache_free_slow(const struct heap_context *context, struct heap *heap,
-                         struct heap_cache *cache, void *ptr);
+                         struct heap_caches *caches, struct heap_cache *cache,
+                         void *ptr);
 
-/* Take a slot from its stack; NULL if there is none. */
-static inline void *heap_cache_alloc(struct heap_cache *cache,
-                                     size_t size_bytes)
+/* The class of objects of @size_bytes, or HEAP_CACHE_NO_CLASS. */
+static inline unsigned heap_cache_class(size_t size_bytes)
 {
-    const struct heap_cache_slot *slot;
-    unsigned class;
-    uint32_t count;
+    uint64_t granules = (size_bytes + HEAP_CACHE_ALIGN - 1) / HEAP_CACHE_ALIGN;
 
-    if (size_bytes - 1 >= HEAP_CACHE_BYTES_MAX)
-        return NULL;
-    class = heap_cache_tables.class[(size_bytes + HEAP_CACHE_ALIGN - 1) /
-                                    HEAP_CACHE_ALIGN];
-    count = cache->count[class];
-    if (!count)
-        return NULL;
-    cache->count[class] = count - 1;
-    slot = &cache->slot[class][count - 1];
-    *slot->code = (uint8_t)((class + 1) | MAP_TAKEN);
-    return (void *)(uintptr_t)slot->address;
+    return granules <= HEAP_CACHE_BYTES_MAX / HEAP_CACHE_ALIGN
+               ? heap_cache_tables.class[granules]
+               : HEAP_CACHE_NO_CLASS;
 }
 
-/* Which granule of a part begins at @ptr; what is none is too large. */
-static inline uint64_t heap_cache_granule(const struct heap_cache_part *part,
-                                          const void *ptr)
+/* Is there a slot of @class? */
+static inline int heap_cache_has(const struct heap_cache *cache, unsigned class)
 {
-    uint64_t offset = (uint64_t)(uintptr_t)ptr - part->begin;
-
-    return offset >> GRANULE_SHIFT_WIDE | offset << (64 - GRANULE_SHIFT_WIDE);
+    return *cache->top[class] != 0;
 }
 
+/* Take the slot that is there; NULL, and nothing has changed, if its extent's
+ * number is another's now: heap_cache_take_stray() then. */
+static inline void *heap_cache_take(const struct heap_caches *caches,
+                                    struct heap_cache *cache, unsigned class)
+{
+    uint64_t *top = cache->top[class], slot = *top;
+    const struct heap_cache_part *part = &caches->part[slot % HEAP_CACHE_ALIGN];
+    uint64_t granule = (slot - part->begin) >> GRANULE_SHIFT_WIDE;
+
+    if (granule >= part->granules)
+        return NULL;
+    cache->top[class] = top - 1;
+    part->map[granule] = (uint8_t)((class + 1) | MAP_TAKEN);
+    return (void *)(uintptr_t)(slot & ~(HEAP_CACHE_ALIGN - 1));
+}
+
+void *heap_cache_take_stray(const struct heap_caches *caches,
+                            struct heap_cache *cache, unsigned class);
+
+/* Which part most likely has @ptr? */
+static inline struct heap_cache_part *heap_cache_met(struct heap_caches *caches,
+                                                     const void *ptr)
+{
+    return &caches->part[caches->met[(uintptr_t)ptr >> HEAP_CACHE_BLOCK_SHIFT &
+                                     (HEAP_CACHE_BLOCKS - 1)]];
+}
+
+/* Does it, or does an object not begin at @ptr for all that its address says?
+ */
 static inline int heap_cache_in(const struct heap_cache_part *part,
                                 const void *ptr)
 {
-    return heap_cache_granule(part, ptr) < part->granules;
+    uint64_t offset = (uint64_t)(uintptr_t)ptr - part->begin;
+
+    /* What is between two granules becomes too large. */
+    return (offset >> GRANULE_SHIFT_WIDE |
+            offset << (64 - GRANULE_SHIFT_WIDE)) < part->granules;
 }
 
-/*
- * Put an object in a part (heap_cache_in()) on its stack.  0, or DRASYNC_EAGAIN
- * and nothing has changed: it is not one that can be put there, or the stack is
- * full.
+/* From now on heap_cache_met() says which part has @ptr.  False: none is known.
  */
-static inline int heap_cache_free(const struct heap_cache_part *part,
-                                  struct heap_cache *cache, void *ptr)
+int heap_cache_meet(struct heap_caches *caches, const void *ptr);
+
+/* Mark the object at @ptr, which is in @part, free in the map.  0, or
+ * DRASYNC_EAGAIN and nothing has changed: there is none, or none that can be put
+ * on a stack. */
+static inline int heap_cache_mark(const struct heap_cache_part *part,
+                                  const void *ptr, unsigned *class_out)
 {
     uint64_t address = (uint64_t)(uintptr_t)ptr;
-    uint64_t granule = heap_cache_granule(part, ptr);
-    struct heap_cache_slot *slot;
-    unsigned class;
-    uint32_t count;
-    uint8_t *code;
+    uint8_t *code = part->map + ((address - part->begin) >> GRANULE_SHIFT_WIDE);
+    unsigned class = (unsigned)((int8_t)*code + (int)MAP_TAKEN - 1);
 
-    code = part->map + granule;
-    class = (unsigned)(*code ^ MAP_TAKEN) - 1;
     if (class >= HEAP_CACHE_CLASSES ||
         heap_cache_tables.bytes[class] > part->end - address)
         return DRASYNC_EAGAIN;
-    count = cache->count[class];
-    if (count == HEAP_CACHE_SLOTS)
-        return DRASYNC_EAGAIN;
     *code = (uint8_t)(class + 1);
-    cache->count[class] = count + 1;
-    slot = &cache->slot[class][count];
-    slot->address = address;
-    slot->code = code;
+    *class_out = class;
+    return 0;
+}
+
+/* Free what @part has at @ptr, noted as number @count.  As heap_cache_mark().
+ */
+static inline int heap_cache_free(struct heap_caches *caches,
+                                  const struct heap_cache_part *part,
+                                  const void *ptr, unsigned count)
+{
+    unsigned class;
+
+    if (heap_cache_mark(part, ptr, &class))
+        return DRASYNC_EAGAIN;
+    caches->note[count] =
+        ((uint64_t) class << 56) + part->number + (uint64_t)(uintptr_t)ptr;
     /* It will be written when it is handed out again, which may be soon. */
     __builtin_prefetch(ptr, 1);
     return 0;

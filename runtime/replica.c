@@ -122,7 +122,7 @@ static int start(void)
     job.base = runtime.space.base;
     replica_dir_attach();
     replica_lock_open();
-    heap_cache_open();
+    heap_caches_open(&replica_caches_shared, &runtime.space, 0);
     if (runtime.nodes > 1)
         replica_wire_open();
     return 0;
@@ -130,6 +130,7 @@ static int start(void)
 
 static void quiesce(void)
 {
+    replica_lock_close();
     replica_flush_frees();
 }
 

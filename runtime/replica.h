@@ -102,17 +102,26 @@ int replica_alloc_many(uint32_t region, size_t size_bytes, size_t count,
 int replica_free_object(void *ptr, const struct replica_place *place);
 
 /*
- * The same, for most calls, and without replica_enter(): allocating gives an
- * object or NULL, freeing 0 or DRASYNC_EAGAIN; then nothing has happened, and
- * the calls above are to be made.
+ * The same, for most calls, and without replica_enter().  For the others they
+ * change nothing, and end in a call of what replica_quick_allow() was given,
+ * with what they were given themselves, so that a front's function can be a
+ * mere jump to these.  Not to be called before replica_quick_allow() was.
  */
-void *replica_quick_alloc(uint32_t region, size_t size_bytes);
-int replica_quick_free(void *ptr);
+typedef void *replica_alloc_fn(const char *file, int line, size_t size_bytes,
+                               uint32_t region);
+typedef void replica_free_fn(const char *file, int line, void *ptr);
 
-/* How many such calls there were.  So many more are answered, if none is left:
- * then 1 is returned, but for the first time.  None at first. */
+replica_alloc_fn replica_quick_alloc;
+replica_free_fn replica_quick_free;
+
+/* How many such calls there were. */
 uint64_t replica_quick_calls(void);
-int replica_quick_allow(uint64_t more);
+
+/* Some more are answered, REPLICA_QUICK_CALLS, if none is left: then 1 is
+ * returned, but for the first time.  None at first. */
+#define REPLICA_QUICK_CALLS 1016
+
+int replica_quick_allow(replica_alloc_fn *alloc, replica_free_fn *free);
 
 /*
  * Another size and region for an object; its bytes as this worker sees them.

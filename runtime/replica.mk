@@ -13,7 +13,6 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/replica_lock.h \
 	runtime/replica_pages.c \
 	runtime/replica_quick.c \
-	runtime/replica_quick.h \
 	runtime/replica_recv.c \
 	runtime/replica_region.c \
 	runtime/replica_send.c \

@@ -172,7 +172,7 @@ static void heap_kill(struct replica_heap *heap)
     if (replica_heap_take(heap, &leaning))
         return;
     atomic_store(&heap->live, 0);
-    heap->epoch++;
+    replica_heap_new_epoch(heap);
     replica_lock_reset(heap);
     replica_heap_give(heap, leaning);
 }

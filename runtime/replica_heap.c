@@ -3,7 +3,7 @@
 
 #include "memory/limit.h"
 #include "runtime/chunks.h"
-#include "runtime/replica_quick.h"
+#include "runtime/replica_cache.h"
 #include "runtime/replica_stock.h"
 #include "runtime/replica_state.h"
 
@@ -125,10 +125,8 @@ static int alloc_in(struct replica_heap *heap, size_t size_bytes,
 
     if (!cache)
         return heap_alloc(&context, &heap->heap, size_bytes, ptr_out);
-    *ptr_out = heap_cache_alloc(&cache->slots, size_bytes);
-    return *ptr_out ? 0
-                    : heap_cache_alloc_slow(&context, &heap->heap,
-                                            &cache->slots, size_bytes, ptr_out);
+    return heap_cache_alloc_slow(&context, &heap->heap, &replica_caches_shared,
+                                 &cache->slots, size_bytes, ptr_out);
 }
 
 static int alloc_here(uint32_t rid, size_t size_bytes, size_t count,
@@ -210,16 +208,12 @@ static int free_in(struct replica_heap *heap, void *ptr, int *wanted_out)
 {
     const struct heap_context context = replica_heap_context(heap);
     struct replica_cache *cache = replica_cache_of(heap);
-    int err;
 
-    if (!cache) {
-        *wanted_out = 1;
-        return heap_free(&context, &heap->heap, ptr);
-    }
-    err = heap_cache_free_slow(&context, &heap->heap, &cache->slots, ptr);
-    if (!err)
-        replica_quick_learn(cache, ptr);
-    return err;
+    if (cache)
+        return heap_cache_free_slow(&context, &heap->heap,
+                                    &replica_caches_shared, &cache->slots, ptr);
+    *wanted_out = 1;
+    return heap_free(&context, &heap->heap, ptr);
 }
 
 int replica_heap_free(struct replica_heap *heap, void *ptr)

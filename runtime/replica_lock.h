@@ -18,6 +18,10 @@
  * One thread of a process can be leaned to: the first that qualifies.  Where
  * the system has no membarrier no lock leans.
  *
+ * That word's upper bits are the thread's own, for what it counts: it writes the
+ * word twice whenever it comes in, and another store would cost a nanosecond
+ * (memory/heap_cache.h).
+ *
  * Callers give back what they took on the same thread, take no second heap
  * meanwhile, and keep the order of locks (replica_state.h).  If a thread dies
  * inside, those who wait are told DRASYNC_EPEER.
@@ -40,51 +44,99 @@
 #define REPLICA_LEAN_ORDER memory_order_relaxed
 #endif
 
-/* What locks that lean towards this thread say: 0 if none can. */
-extern __thread uint32_t replica_lean_mine
+/* Which heap the thread is in; what is above that is its own. */
+#define REPLICA_LEAN_HEAP ((UINT64_C(1) << 48) - 1)
+
+/*
+ * replica_heap.leans: the local number + 1 of the rank that the lock leans to, or
+ * 0, and above it an epoch, so that who remembers something of a heap sees in
+ * one look whether it still holds, and whether it may come in.
+ */
+#define REPLICA_LEAN_WHO   UINT64_C(0xffff)
+#define REPLICA_LEAN_EPOCH (REPLICA_LEAN_WHO + 1)
+
+/* This rank, if one of its threads is leaned to. */
+extern uint64_t replica_lean_mine;
+
+/* What the lock of @heap says if it leans to this rank. */
+static inline uint64_t replica_heap_leaning(const struct replica_heap *heap)
+{
+    return (atomic_load_explicit(&heap->leans, memory_order_relaxed) &
+            ~REPLICA_LEAN_WHO) |
+           replica_lean_mine;
+}
+
+/* What was remembered holds no more; by who is in. */
+static inline void replica_heap_new_epoch(struct replica_heap *heap)
+{
+    /* Others may straighten the lock at the same time. */
+    atomic_fetch_add(&heap->leans, REPLICA_LEAN_EPOCH);
+}
+
+/* Where that thread says which heap it is in; for others, a word that is
+ * REPLICA_LEAN_NONE and not written. */
+extern __thread _Atomic uint64_t *replica_lean_word
     __attribute__((tls_model("initial-exec")));
 
-/* Where that thread says which heap it is in; NULL if there is no such thread.
- */
-extern _Atomic(struct replica_heap *) *replica_lean_word;
+#define REPLICA_LEAN_NONE (UINT64_C(1) << 63)
 
-/* On every rank, before the first heap is used. */
+extern _Atomic uint64_t replica_lean_none;
+
+/* Do locks lean to the calling thread? */
+static inline int replica_lean_chosen(void)
+{
+    return replica_lean_word != &replica_lean_none;
+}
+
+/* On every rank, before the first heap is used; and when none is any more. */
 void replica_lock_open(void);
+void replica_lock_close(void);
 
-/* A heap's lock is made, straight.  Straight again, and as new; by who is in.
- */
+/* A heap's lock is made, straight.  Straight again; by who is in. */
 int replica_lock_init(struct replica_heap *heap);
 void replica_lock_reset(struct replica_heap *heap);
 
 int replica_heap_take_slow(struct replica_heap *heap);
 
-/* Come in if the lock leans to this thread, which says @mine: 1, or 0 and it is
- * as it was. */
-static inline int replica_heap_lean(struct replica_heap *heap, uint32_t mine)
+/*
+ * For the thread that locks lean to: come in if the lock of @heap says @leans.  1,
+ * or 0 and it is as it was.  @at: replica_lean_word; @word: what is there.
+ */
+static inline int replica_heap_lean(struct replica_heap *heap, uint64_t leans,
+                                    _Atomic uint64_t *at, uint64_t word)
 {
-    if (!mine ||
-        atomic_load_explicit(&heap->leans, memory_order_relaxed) != mine)
-        return 0;
-    atomic_store_explicit(replica_lean_word, heap, REPLICA_LEAN_ORDER);
+    atomic_store_explicit(at, word + (uintptr_t)heap, REPLICA_LEAN_ORDER);
     /* The other half of the barrier is in who straightens. */
     atomic_signal_fence(memory_order_seq_cst);
-    if (atomic_load_explicit(&heap->leans, REPLICA_LEAN_ORDER) == mine)
+    if (atomic_load_explicit(&heap->leans, REPLICA_LEAN_ORDER) == leans)
         return 1;
-    atomic_store_explicit(replica_lean_word, NULL, memory_order_release);
+    atomic_store_explicit(at, word, memory_order_release);
     return 0;
 }
 
 /* Come in.  *leaning_out is for replica_heap_give().  0 or DRASYNC_EPEER. */
 static inline int replica_heap_take(struct replica_heap *heap, int *leaning_out)
 {
-    *leaning_out = replica_heap_lean(heap, replica_lean_mine);
+    _Atomic uint64_t *at = replica_lean_word;
+    uint64_t leans = replica_heap_leaning(heap);
+
+    *leaning_out =
+        replica_lean_chosen() &&
+        atomic_load_explicit(&heap->leans, memory_order_relaxed) == leans &&
+        replica_heap_lean(heap, leans, at,
+                          atomic_load_explicit(at, memory_order_relaxed));
     return *leaning_out ? 0 : replica_heap_take_slow(heap);
 }
 
 static inline void replica_heap_give(struct replica_heap *heap, int leaning)
 {
+    _Atomic uint64_t *at = replica_lean_word;
+
     if (leaning)
-        atomic_store_explicit(replica_lean_word, NULL, memory_order_release);
+        atomic_store_explicit(at,
+                              atomic_load_explicit(at, memory_order_relaxed) &
+                                  ~REPLICA_LEAN_HEAP,
+                              memory_order_release);
     else
         lock_give(&heap->lock);
 }

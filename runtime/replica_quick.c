@@ -1,144 +1,189 @@
-#include "runtime/replica_quick.h"
+#include "runtime/replica_cache.h"
 
-/* Extents that are known at a time; a power of two, at most 256. */
-#define QUICK_EXTENTS 64
+/*
+ * Allocating and freeing where nothing stands in the way.  Nearly all calls are
+ * those of the thread that locks lean to (replica_lock.h), in a heap of its own
+ * that has a cache (replica_cache.h).  They are done here in one straight piece,
+ * with few stores (memory/heap_cache.h): nothing is called on the way but in
+ * the end, so that no register is saved.  Everything else goes the long way
+ * (replica_heap.c).
+ */
 
-/* Which of them was met last in a block of so many bytes (shifted), of blocks
- * that count the same modulo so many. */
-#define QUICK_BLOCK_SHIFT 16
-#define QUICK_BLOCKS      4096
+/* Above a heap's address and the notes, the word of replica_lock.h has how many
+ * calls are still answered, less one: it is negative when none is. */
+#define CALL ((uint64_t)1 << 56)
 
-/* For the thread that locks lean to. */
-static struct quick_extent {
-    struct heap_cache_part part; /* empty: none */
-    const struct extent *extent;
-    uint64_t stamp; /* its */
-    struct replica_cache *cache;
-} known[QUICK_EXTENTS];
-static uint8_t met[QUICK_BLOCKS];
+/* So many are answered between two times that the notes are sorted, and so
+ * often before a call goes the long way. */
+#define ROUND  127u
+#define ROUNDS (REPLICA_QUICK_CALLS / ROUND)
 
-/* How many calls were answered, and when to answer no more. */
-static _Atomic uint64_t calls;
-static uint64_t calls_until;
+_Static_assert(ROUND <= REPLICA_NOTES_MAX &&
+                   REPLICA_NOTES_MAX < HEAP_CACHE_NOTES &&
+                   REPLICA_QUICK_CALLS % ROUND == 0,
+               "there are never too many");
 
-static unsigned known_at(const struct extent *extent)
-{
-    return (uintptr_t)extent / 64 % QUICK_EXTENTS;
-}
+/* How many there were, and will be in this round; and rounds that follow. */
+static _Atomic uint64_t calls_until;
+static unsigned rounds;
 
-static uint8_t *met_at(const void *ptr)
-{
-    return &met[((uintptr_t)ptr >> QUICK_BLOCK_SHIFT) % QUICK_BLOCKS];
-}
-
-void replica_quick_learn(struct replica_cache *cache, const void *ptr)
-{
-    const struct heap_context context = replica_heap_own(cache->heap);
-    const struct extent *extent = extent_of(&runtime.space, ptr);
-    struct quick_extent *at;
-
-    if (!extent)
-        return;
-    at = &known[known_at(extent)];
-    at->part.granules = 0;
-    if (heap_cache_look(&context, &cache->heap->heap, ptr, &at->part))
-        return;
-    at->extent = extent;
-    at->stamp = atomic_load_explicit(&extent->stamp, memory_order_relaxed);
-    at->cache = cache;
-    *met_at(ptr) = (uint8_t)known_at(extent);
-}
-
-void replica_quick_forget(const struct replica_cache *cache)
-{
-    for (int i = 0; i < QUICK_EXTENTS; i++)
-        if (known[i].cache == cache)
-            known[i].part.granules = 0;
-}
-
-/* Another extent was met in the block of @ptr. */
-static __attribute__((noinline)) struct quick_extent *meet(const void *ptr)
-{
-    const struct extent *extent = extent_of(&runtime.space, ptr);
-
-    if (extent && known[known_at(extent)].extent == extent)
-        *met_at(ptr) = (uint8_t)known_at(extent);
-    return &known[*met_at(ptr)];
-}
-
-/* May a call of that thread be answered? */
-static inline int is_open(void)
-{
-    return atomic_load_explicit(&calls, memory_order_relaxed) != calls_until &&
-           runtime_running();
-}
-
-static inline void count(void)
-{
-    uint64_t before = atomic_load_explicit(&calls, memory_order_relaxed);
-
-    atomic_store_explicit(&calls, before + 1, memory_order_relaxed);
-}
+/* What a front wants to be called otherwise. */
+static _Atomic(replica_alloc_fn *) slow_alloc;
+static _Atomic(replica_free_fn *) slow_free;
 
 uint64_t replica_quick_calls(void)
 {
-    return atomic_load_explicit(&calls, memory_order_relaxed);
+    uint64_t until = atomic_load_explicit(&calls_until, memory_order_relaxed);
+    uint64_t word =
+        atomic_load_explicit(&replica_inbox()->inside, memory_order_relaxed);
+
+    return (int64_t)word < 0 ? until : until - word / CALL - 1;
 }
 
-int replica_quick_allow(uint64_t more)
+/* For the thread that locks lean to, in no heap. */
+static void begin_round(void)
 {
-    uint64_t now = atomic_load_explicit(&calls, memory_order_relaxed);
+    uint64_t until = atomic_load_explicit(&calls_until, memory_order_relaxed);
 
-    if (!replica_lean_mine || now != calls_until)
+    replica_cache_note(replica_noting);
+    atomic_store_explicit(&calls_until, until + ROUND, memory_order_relaxed);
+    atomic_store_explicit(replica_lean_word, (ROUND - 1) * CALL,
+                          memory_order_relaxed);
+}
+
+static inline uint64_t read_word(void)
+{
+    return atomic_load_explicit(replica_lean_word, memory_order_relaxed);
+}
+
+int replica_quick_allow(replica_alloc_fn *alloc, replica_free_fn *free)
+{
+    int first;
+
+    atomic_store_explicit(&slow_alloc, alloc, memory_order_relaxed);
+    atomic_store_explicit(&slow_free, free, memory_order_relaxed);
+    if (!replica_lean_chosen() || (int64_t)read_word() >= 0 || rounds)
         return 0;
-    calls_until = now + more;
-    return now != 0;
+    first = !atomic_load_explicit(&calls_until, memory_order_relaxed);
+    rounds = ROUNDS - 1;
+    begin_round();
+    return !first;
 }
 
-void *replica_quick_alloc(uint32_t rid, size_t size_bytes)
+static inline void *by_slow_alloc(const char *file, int line, size_t size_bytes,
+                                  uint32_t rid)
 {
-    struct replica_cache *at = replica_cache_at(rid);
-    uint32_t mine = replica_lean_mine;
-    struct replica_heap *heap;
-    void *ptr = NULL;
+    return atomic_load_explicit(&slow_alloc, memory_order_relaxed)(
+        file, line, size_bytes, rid);
+}
 
-    if (!mine || !is_open() || at->key != replica_cache_key(rid))
-        return NULL;
-    heap = at->heap;
-    if (!replica_heap_lean(heap, mine))
-        return NULL;
-    /* Else it was sealed, or is another region's now. */
-    if (at->epoch == heap->epoch)
-        ptr = heap_cache_alloc(&at->slots, size_bytes);
-    replica_heap_give(heap, 1);
-    if (ptr)
-        count();
+static inline void by_slow_free(const char *file, int line, void *ptr)
+{
+    atomic_load_explicit(&slow_free, memory_order_relaxed)(file, line, ptr);
+}
+
+/* Is there another round?  It begins then. */
+static int next_round(void)
+{
+    if (!replica_lean_chosen() || !rounds || !runtime_running())
+        return 0;
+    rounds--;
+    begin_round();
+    return 1;
+}
+
+/* Out of a heap. */
+static inline void leave(uint64_t word)
+{
+    atomic_store_explicit(replica_lean_word, word, memory_order_release);
+}
+
+/* In a heap, where the extent of what is on top of a stack has no number. */
+static __attribute__((noinline, cold)) void *
+take_stray(struct replica_cache *cache, unsigned class, uint64_t word)
+{
+    void *ptr =
+        heap_cache_take_stray(&replica_caches_shared, &cache->slots, class);
+
+    leave(word - CALL);
     return ptr;
 }
 
-int replica_quick_free(void *ptr)
+/* Not as it mostly is: the round is over, or a stack is empty. */
+static __attribute__((noinline, cold)) void *
+alloc_again(const char *file, int line, size_t size_bytes, uint32_t rid)
 {
-    struct quick_extent *at = &known[*met_at(ptr)];
-    uint32_t mine = replica_lean_mine;
-    struct replica_heap *heap;
-    int err = DRASYNC_EAGAIN;
+    uint64_t word = read_word();
 
-    if (!mine || !is_open())
-        return err;
-    if (!heap_cache_in(&at->part, ptr)) {
-        at = meet(ptr);
-        if (!heap_cache_in(&at->part, ptr))
-            return err;
+    if ((int64_t)word < 0) {
+        if (!next_round())
+            return by_slow_alloc(file, line, size_bytes, rid);
+    } else {
+        if (replica_noting != replica_cache_at(rid) || !(word % CALL))
+            return by_slow_alloc(file, line, size_bytes, rid);
+        replica_cache_note(replica_noting);
     }
-    heap = at->cache->heap;
-    if (at->stamp != atomic_load_explicit(&at->extent->stamp,
-                                          memory_order_relaxed) ||
-        !replica_heap_lean(heap, mine))
-        return err;
-    if (at->cache->epoch == heap->epoch)
-        err = heap_cache_free(&at->part, &at->cache->slots, ptr);
-    replica_heap_give(heap, 1);
-    if (!err)
-        count();
-    return err;
+    return replica_quick_alloc(file, line, size_bytes, rid);
+}
+
+void *replica_quick_alloc(const char *file, int line, size_t size_bytes,
+                          uint32_t rid)
+{
+    _Atomic uint64_t *at = replica_lean_word;
+    uint64_t word = atomic_load_explicit(at, memory_order_relaxed);
+    struct replica_cache *cache = replica_cache_at(rid);
+    unsigned class = heap_cache_class(size_bytes);
+    void *ptr;
+
+    if ((int64_t)word < 0 || cache->key != replica_cache_key(rid) ||
+        !heap_cache_has(&cache->slots, class) ||
+        !replica_heap_lean(cache->heap, cache->leans, at, word))
+        return alloc_again(file, line, size_bytes, rid);
+    ptr = heap_cache_take(&replica_caches_shared, &cache->slots, class);
+    if (__builtin_expect(!ptr, 0))
+        return take_stray(cache, class, word);
+    atomic_store_explicit(at, word - CALL, memory_order_release);
+    return ptr;
+}
+
+/* The round is over, @ptr is in a part that was not met last in its block, or
+ * the notes are of another cache. */
+static __attribute__((noinline, cold)) void free_again(const char *file,
+                                                       int line, void *ptr)
+{
+    struct heap_caches *caches = &replica_caches_shared;
+
+    if ((int64_t)read_word() < 0) {
+        if (!next_round())
+            return by_slow_free(file, line, ptr);
+    } else {
+        if (!heap_cache_meet(caches, ptr))
+            return by_slow_free(file, line, ptr);
+        replica_cache_note(
+            replica_cache_with(heap_cache_met(caches, ptr)->cache));
+    }
+    replica_quick_free(file, line, ptr);
+}
+
+void replica_quick_free(const char *file, int line, void *ptr)
+{
+    struct heap_caches *caches = &replica_caches_shared;
+    _Atomic uint64_t *at = replica_lean_word;
+    uint64_t word = atomic_load_explicit(at, memory_order_relaxed);
+    const struct heap_cache_part *part;
+    struct replica_cache *cache;
+
+    if ((int64_t)word < 0)
+        return free_again(file, line, ptr);
+    part = heap_cache_met(caches, ptr);
+    cache = replica_noting;
+    if (!heap_cache_in(part, ptr) || part->cache != &cache->slots)
+        return free_again(file, line, ptr);
+    if (!replica_heap_lean(cache->heap, cache->leans, at, word))
+        return by_slow_free(file, line, ptr);
+    if (heap_cache_free(caches, part, ptr, word / REPLICA_NOTE & 0xff)) {
+        leave(word);
+        return by_slow_free(file, line, ptr);
+    }
+    atomic_store_explicit(at, word + REPLICA_NOTE - CALL, memory_order_release);
 }

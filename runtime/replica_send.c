@@ -53,7 +53,7 @@ static int add_own(struct replica_gathering *g, struct replica_heap *heap)
     if (err)
         return err;
     err = heap_seal(&context, &heap->heap);
-    heap->epoch++;
+    replica_heap_new_epoch(heap);
     for (extent = heap->extents; extent && !err; extent = extent->next) {
         struct replica_piece piece = {
             .first_page = extent->first_page,

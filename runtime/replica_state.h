@@ -62,11 +62,10 @@ struct replica_region;
  */
 struct replica_heap {
     struct lock lock;       /* replica_lock.h */
-    _Atomic uint32_t leans; /* the local number + 1 of a rank; 0: straight */
+    _Atomic uint64_t leans; /* its; and the epoch of what a cache has */
     uint32_t takes;         /* of its worker's in a row */
     uint32_t lean_after;
     _Atomic uint32_t frees; /* that had no cache (replica_cache.h) */
-    uint64_t epoch;         /* of what a cache has */
     struct replica_heap *next; /* free ones; a region's foreign ones */
     struct replica_region *region;
     struct extent *extents; /* by extent->next */
@@ -161,7 +160,7 @@ struct replica_inbox {
     struct waiter free_waiter;
     struct replica_queue *queues; /* by sending worker */
     /* Written by the rank's thread that locks lean to, and often. */
-    _Alignas(64) _Atomic(struct replica_heap *) inside;
+    _Alignas(64) _Atomic uint64_t inside; /* replica_lock.h */
 };
 
 struct replica_barrier {
