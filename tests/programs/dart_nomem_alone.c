@@ -357,6 +357,22 @@ static dart_ret_t run_add_subdomain(void)
     return of_copy(ret);
 }
 
+/* A core goes up to the root. */
+static dart_ret_t run_move_subdomain(void)
+{
+    dart_domain_locality_t **found;
+    int count;
+
+    WITH_MEMORY(make_copy(); assert(
+                    dart_domain_scope_domains(domain, DART_LOCALITY_SCOPE_CORE,
+                                              &count, &found) == DART_OK);
+                assert(count > 0));
+    dart_domain_locality_t *core = found[0];
+    free(found);
+    assert(core->parent != domain);
+    return of_copy(dart_domain_move_subdomain(core, domain, -1));
+}
+
 static dart_ret_t run_split_scope(void)
 {
     static dart_domain_locality_t half[2];
@@ -401,6 +417,7 @@ static const struct call calls[] = {
     {"dart_domain_select", run_select, undo_domain},
     {"dart_domain_group", run_domain_group, undo_domain},
     {"dart_domain_add_subdomain", run_add_subdomain, undo_domain},
+    {"dart_domain_move_subdomain", run_move_subdomain, undo_domain},
     {"dart_domain_split_scope", run_split_scope, NULL},
 };
 

@@ -96,6 +96,41 @@ static void undo_handle(void)
     assert(dart_wait(&handle) == DART_OK && !handle);
 }
 
+/* With memory when it began, and when it is waited for again. */
+static dart_ret_t run_wait(void)
+{
+    long left = failing_left;
+    dart_ret_t ret;
+
+    failing_left = 0;
+    assert(run_get_handle() == DART_OK);
+    failing_left = left;
+    ret = dart_wait(&handle);
+    failing_left = 0;
+    assert(!ret == !handle);
+    if (ret)
+        undo_handle();
+    return ret;
+}
+
+static dart_ret_t run_test(void)
+{
+    long left = failing_left;
+    int32_t done = 0;
+    dart_ret_t ret = DART_OK;
+
+    failing_left = 0;
+    assert(run_put_handle() == DART_OK);
+    failing_left = left;
+    while (!ret && !done)
+        ret = dart_test(&handle, &done);
+    failing_left = 0;
+    assert(!ret == !handle);
+    if (ret)
+        undo_handle();
+    return ret;
+}
+
 static dart_ret_t run_put_strided(void)
 {
     return dart_put_blocking(there, here, 1000, DART_TYPE_INT, strided);
@@ -192,6 +227,22 @@ static void undo_acquire(void)
         assert(dart_lock_release(locks[i]) == DART_OK);
 }
 
+/* Without memory a try has nothing, as one that came too late. */
+static dart_ret_t run_try(void)
+{
+    dart_ret_t ret = DART_OK;
+
+    for (int i = 0; i < 2 && !ret; i++) {
+        int32_t had = 7;
+
+        ret = dart_lock_try_acquire(locks[i], &had);
+        assert(ret || had == 1);
+        if (ret && i)
+            assert(dart_lock_release(locks[0]) == DART_OK);
+    }
+    return ret;
+}
+
 /* Who could not give it back has it, and can do so later. */
 static dart_ret_t run_release(void)
 {
@@ -223,6 +274,8 @@ static const struct call calls[] = {
     {"dart_put, many bytes", run_begin_many, undo_flush},
     {"dart_get_blocking", run_get_few, NULL},
     {"dart_put_handle", run_put_handle, undo_handle},
+    {"dart_wait", run_wait, NULL},
+    {"dart_test", run_test, NULL},
     {"dart_put_blocking, strided", run_put_strided, NULL},
     {"dart_put_blocking, private", run_put_private, NULL},
     {"dart_put_blocking, private, strided", run_put_private_strided, NULL},
@@ -232,6 +285,7 @@ static const struct call calls[] = {
     {"dart_fetch_and_op, private", run_fetch_private, NULL},
     {"dart_compare_and_swap", run_compare, NULL},
     {"dart_lock_acquire", run_acquire, undo_acquire},
+    {"dart_lock_try_acquire", run_try, undo_acquire},
     {"dart_lock_release", run_release, NULL},
 };
 
