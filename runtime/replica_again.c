@@ -13,11 +13,16 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "memory/limit.h"
 #include "runtime/replica_gather.h"
 #include "runtime/replica_spare.h"
 
 /* For so many sends in a row, at most, it is not tried. */
 #define AGAIN_SKIP_MAX 64
+
+/* What is kept takes at most this part of the memory that is left: receivers
+ * have the same frames, so it takes less than a version for each would. */
+#define KEPT_PART 8
 
 static struct {
     pthread_mutex_t mutex;
@@ -101,7 +106,8 @@ int replica_again(uint32_t rid, const struct replica_gathering *g,
                 last.skips = AGAIN_SKIP_MAX;
             last.skip = last.skips;
         }
-        *keep_out = !last.skip && g->bytes <= replica_spare_bytes_max();
+        *keep_out = !last.skip &&
+                    g->bytes <= limit_room_bytes(&runtime.space) / KEPT_PART;
         if (last.skip)
             last.skip--;
     }
