@@ -186,11 +186,12 @@ static int put(const struct heap_context *context, struct heap *heap,
 {
     const struct heap_cache_part *part =
         learn(context, heap, caches, cache, ptr);
-    unsigned class;
+    uint64_t class;
 
     if (!part || heap_cache_mark(part, ptr, &class))
         return DRASYNC_EAGAIN;
-    push(context, heap, cache, class, (uint64_t)(uintptr_t)ptr | part->number);
+    push(context, heap, cache, (unsigned)class,
+         (uint64_t)(uintptr_t)ptr | part->number);
     return 0;
 }
 
@@ -238,7 +239,7 @@ int heap_cache_alloc_slow(const struct heap_context *context, struct heap *heap,
                           size_t size_bytes, void **ptr_out)
 {
     uint64_t bytes = round_to(size_bytes + !size_bytes, HEAP_CACHE_ALIGN);
-    unsigned class = heap_cache_class(bytes);
+    unsigned class = (unsigned)heap_cache_class(bytes);
 
     if (class == HEAP_CACHE_NO_CLASS)
         return heap_alloc(context, heap, size_bytes, ptr_out);

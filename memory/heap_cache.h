@@ -119,7 +119,7 @@ int heap_cache_free_slow(const struct heap_context *context, struct heap *heap,
                          void *ptr);
 
 /* The class of objects of @size_bytes, or HEAP_CACHE_NO_CLASS. */
-static inline unsigned heap_cache_class(size_t size_bytes)
+static inline uint64_t heap_cache_class(size_t size_bytes)
 {
     uint64_t granules = (size_bytes + HEAP_CACHE_ALIGN - 1) / HEAP_CACHE_ALIGN;
 
@@ -129,7 +129,7 @@ static inline unsigned heap_cache_class(size_t size_bytes)
 }
 
 /* Is there a slot of @class? */
-static inline int heap_cache_has(const struct heap_cache *cache, unsigned class)
+static inline int heap_cache_has(const struct heap_cache *cache, uint64_t class)
 {
     return *cache->top[class] != 0;
 }
@@ -137,7 +137,7 @@ static inline int heap_cache_has(const struct heap_cache *cache, unsigned class)
 /* Take the slot that is there; NULL, and nothing has changed, if its extent's
  * number is another's now: heap_cache_take_stray() then. */
 static inline void *heap_cache_take(const struct heap_caches *caches,
-                                    struct heap_cache *cache, unsigned class)
+                                    struct heap_cache *cache, uint64_t class)
 {
     uint64_t *top = cache->top[class], slot = *top;
     const struct heap_cache_part *part = &caches->part[slot % HEAP_CACHE_ALIGN];
@@ -181,11 +181,11 @@ int heap_cache_meet(struct heap_caches *caches, const void *ptr);
  * DRASYNC_EAGAIN and nothing has changed: there is none, or none that can be put
  * on a stack. */
 static inline int heap_cache_mark(const struct heap_cache_part *part,
-                                  const void *ptr, unsigned *class_out)
+                                  const void *ptr, uint64_t *class_out)
 {
     uint64_t address = (uint64_t)(uintptr_t)ptr;
     uint8_t *code = part->map + ((address - part->begin) >> GRANULE_SHIFT_WIDE);
-    unsigned class = (unsigned)((int8_t)*code + (int)MAP_TAKEN - 1);
+    uint64_t class = (uint64_t)((int8_t)*code + (int64_t)MAP_TAKEN - 1);
 
     if (class >= HEAP_CACHE_CLASSES ||
         heap_cache_tables.bytes[class] > part->end - address)
@@ -201,12 +201,12 @@ static inline int heap_cache_free(struct heap_caches *caches,
                                   const struct heap_cache_part *part,
                                   const void *ptr, unsigned count)
 {
-    unsigned class;
+    uint64_t class;
 
     if (heap_cache_mark(part, ptr, &class))
         return DRASYNC_EAGAIN;
     caches->note[count] =
-        ((uint64_t) class << 56) + part->number + (uint64_t)(uintptr_t)ptr;
+        (class << 56) + part->number + (uint64_t)(uintptr_t)ptr;
     /* It will be written when it is handed out again, which may be soon. */
     __builtin_prefetch(ptr, 1);
     return 0;

@@ -1,6 +1,11 @@
 #include "runtime/replica_cache.h"
 
 struct replica_cache replica_caches[REPLICA_CACHES];
+struct replica_cache *replica_cache_places[REPLICA_CACHES] = {
+    &replica_caches[0], &replica_caches[1], &replica_caches[2],
+    &replica_caches[3], &replica_caches[4], &replica_caches[5],
+    &replica_caches[6], &replica_caches[7],
+};
 struct heap_caches replica_caches_shared;
 struct replica_cache *replica_noting;
 

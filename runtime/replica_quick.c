@@ -132,7 +132,7 @@ void *replica_quick_alloc(const char *file, int line, size_t size_bytes,
     _Atomic uint64_t *at = replica_lean_word;
     uint64_t word = atomic_load_explicit(at, memory_order_relaxed);
     struct replica_cache *cache = replica_cache_at(rid);
-    unsigned class = heap_cache_class(size_bytes);
+    uint64_t class = heap_cache_class(size_bytes);
     void *ptr;
 
     if ((int64_t)word < 0 || cache->key != replica_cache_key(rid) ||
@@ -141,7 +141,7 @@ void *replica_quick_alloc(const char *file, int line, size_t size_bytes,
         return alloc_again(file, line, size_bytes, rid);
     ptr = heap_cache_take(&replica_caches_shared, &cache->slots, class);
     if (__builtin_expect(!ptr, 0))
-        return take_stray(cache, class, word);
+        return take_stray(cache, (unsigned)class, word);
     atomic_store_explicit(at, word - CALL, memory_order_release);
     return ptr;
 }
@@ -182,7 +182,7 @@ void replica_quick_free(const char *file, int line, void *ptr)
     if (!replica_heap_lean(cache->heap, cache->leans, at, word))
         return by_slow_free(file, line, ptr);
     if (heap_cache_free(caches, part, ptr, word / REPLICA_NOTE & 0xff)) {
-        leave(word);
+        atomic_store_explicit(at, word, memory_order_release);
         return by_slow_free(file, line, ptr);
     }
     atomic_store_explicit(at, word + REPLICA_NOTE - CALL, memory_order_release);

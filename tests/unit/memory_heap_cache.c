@@ -40,7 +40,7 @@ static void flush(void)
 
 static void *take(size_t bytes)
 {
-    unsigned class = heap_cache_class(bytes);
+    unsigned class = (unsigned)heap_cache_class(bytes);
     void *ptr = NULL;
 
     if (!heap_cache_has(&cache, class))
