@@ -5,6 +5,7 @@ EXTRA_DIST += docs/dart.md docs/myrmics.md
 EXTRA_DIST += docs/records.md docs/performance-figures.md
 EXTRA_DIST += \
 	docs/figures/barnes_hut_1m.svg \
+	docs/figures/barnes_hut_512.svg \
 	docs/figures/barnes_hut_64k.svg \
 	docs/figures/barnes_hut_64k_hosts.svg \
 	docs/figures/barnes_hut_8k.svg \
