@@ -45,6 +45,10 @@ start_refused() {
   units_on_a_node dart_nomem_far
 }
 
+@test "transfers between nodes that cannot begin without memory say so, and can later" {
+  units_as_nodes dart_nomem_far begin
+}
+
 @test "a node whose memory is used up says so, and works when some is given back" {
   DRASYNC_MEMORY=64M units_on_a_node dart_nomem full
   DRASYNC_MEMORY=64M units_as_nodes dart_nomem full

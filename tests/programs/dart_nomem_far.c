@@ -1,8 +1,8 @@
 /*
- * dart_nomem_far: transfers, atomic operations and locks without memory on the
- * unit that asks, one request after another; through the interface alone.  On a
- * node: between nodes, who waits takes what comes for others too, and without
- * memory for that the job ends.
+ * dart_nomem_far [begin]: transfers, atomic operations and locks without memory on
+ * the unit that asks, one request after another; through the interface alone.  On
+ * a node: between nodes, who waits takes what comes for others too, and without
+ * memory for that the job ends.  begin: only calls that do not wait, there too.
  */
 #include "dart_nomem.h"
 
@@ -289,20 +289,39 @@ static const struct call calls[] = {
     {"dart_lock_release", run_release, NULL},
 };
 
+/* Those that do not wait; what undoes them has memory. */
+static const struct call begun[] = {
+    {"dart_put", run_begin_few, undo_flush},
+    {"dart_put, many bytes", run_begin_many, undo_flush},
+    {"dart_put_handle", run_put_handle, undo_handle},
+    {"dart_get_handle", run_get_handle, undo_handle},
+};
+
 /* One unit after the other: what it asks of the others they have memory for. */
-static void all_calls(void)
+static void each(const struct call *list, size_t count)
 {
     for (int unit = 0; unit < units; unit++) {
-        for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        for (size_t i = 0; i < count; i++) {
             if (me == unit)
-                alone(&calls[i]);
+                alone(&list[i]);
         }
         barrier();
     }
 }
 
-int main(void)
+static void all_calls(void)
 {
+    each(calls, sizeof(calls) / sizeof(calls[0]));
+}
+
+static void begun_calls(void)
+{
+    each(begun, sizeof(begun) / sizeof(begun[0]));
+}
+
+int main(int argc, char **argv)
+{
+    bool begin = argc > 1 && !strcmp(argv[1], "begin");
     static char own[MOST];
     dart_gptr_t gptr;
     int next;
@@ -319,7 +338,7 @@ int main(void)
     assert(dart_type_create_strided(DART_TYPE_INT, 4, 2, &strided) == DART_OK);
     for (int i = 0; i < 2; i++)
         assert(dart_team_lock_init(DART_TEAM_ALL, &locks[i]) == DART_OK);
-    twice(all_calls);
+    twice(begin ? begun_calls : all_calls);
     for (int i = 0; i < 2; i++)
         assert(dart_team_lock_destroy(&locks[i]) == DART_OK);
     barrier();
