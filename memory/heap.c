@@ -153,9 +153,15 @@ static int alloc(const struct heap_context *context, struct heap *heap,
         return DRASYNC_ENOMEM;
     bytes = rounded(heap, size_bytes);
     *made_out = 1;
-    if (bytes >= SINGLE_BYTES_MIN &&
-        (bytes > CLASS_BYTES_MAX || bytes > space_page_offset(heap->pages) / 4))
-        return single_alloc(context, heap, bytes, ptrs_out);
+    if (bytes >= SINGLE_BYTES_MIN) {
+        /* Which may be from a time when the heap was smaller. */
+        err = single_take_free(context, heap, bytes, ptrs_out);
+        if (err != DRASYNC_EAGAIN)
+            return err;
+        if (bytes > CLASS_BYTES_MAX ||
+            bytes > space_page_offset(heap->pages) / 4)
+            return single_take_new(context, heap, bytes, ptrs_out);
+    }
     class = class_for(bytes);
     if (heap->bins[bin_for(class)]) {
         err = take_free(context, heap, class, ptrs_out);

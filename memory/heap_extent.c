@@ -232,28 +232,40 @@ static int reuse_single(const struct heap_context *context, struct heap *heap,
     return DRASYNC_EAGAIN;
 }
 
-int single_alloc(const struct heap_context *context, struct heap *heap,
-                 uint64_t bytes, void **ptr_out)
+static void *hand_out_single(struct heap *heap, const struct place *place,
+                             uint64_t bytes)
+{
+    place->head->single_bytes = bytes;
+    place->head->high_water = place->data + bytes;
+    heap->used_bytes += bytes;
+    return (void *)(uintptr_t)(place->start + place->data);
+}
+
+int single_take_free(const struct heap_context *context, struct heap *heap,
+                     uint64_t bytes, void **ptr_out)
+{
+    struct place place;
+    int err = reuse_single(context, heap, bytes, &place);
+
+    if (!err)
+        *ptr_out = hand_out_single(heap, &place, bytes);
+    return err;
+}
+
+int single_take_new(const struct heap_context *context, struct heap *heap,
+                    uint64_t bytes, void **ptr_out)
 {
     uint64_t pages = space_pages_for(bytes + sizeof(struct heap_head));
     struct heap_extent extent;
     struct place place;
-    int err;
+    int err = ask_for(context, heap, pages, pages, &extent);
 
-    err = reuse_single(context, heap, bytes, &place);
-    if (err == DRASYNC_EAGAIN) {
-        err = ask_for(context, heap, pages, pages, &extent);
-        if (err)
-            return err;
-        err = start_extent(context, heap, &extent, EXTENT_SINGLE, 0, &place);
-    }
     if (err)
         return err;
-    place.head->single_bytes = bytes;
-    place.head->high_water = place.data + bytes;
-    heap->used_bytes += bytes;
-    *ptr_out = (void *)(uintptr_t)(place.start + place.data);
-    return 0;
+    err = start_extent(context, heap, &extent, EXTENT_SINGLE, 0, &place);
+    if (!err)
+        *ptr_out = hand_out_single(heap, &place, bytes);
+    return err;
 }
 
 int single_free(struct heap *heap, const struct place *place, uint64_t address)

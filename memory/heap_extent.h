@@ -164,9 +164,12 @@ static inline unsigned bin_for(unsigned class)
 int heap_grow(const struct heap_context *context, struct heap *heap,
               uint64_t slot_bytes, uint64_t hint_bytes);
 
-/* Large objects, with extents of their own. */
-int single_alloc(const struct heap_context *context, struct heap *heap,
-                 uint64_t bytes, void **ptr_out);
+/* Large objects, with extents of their own: one that is free (DRASYNC_EAGAIN if
+ * none fits), or a new one. */
+int single_take_free(const struct heap_context *context, struct heap *heap,
+                     uint64_t bytes, void **ptr_out);
+int single_take_new(const struct heap_context *context, struct heap *heap,
+                    uint64_t bytes, void **ptr_out);
 int single_free(struct heap *heap, const struct place *place, uint64_t address);
 int single_resize(struct heap *heap, const struct place *place, uint64_t bytes);
 

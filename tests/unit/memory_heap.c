@@ -207,6 +207,12 @@ static void large(const struct space *space)
     tap_ok(!take(&region, 300000, &a) && !take(&region, 300000, &c) &&
                !give(&region, a) && !take(&region, 290000, &b) && a == b,
            "medium objects share extents");
+    REQUIRE(!take(&region, 5 * MIB, &a));
+    while (region.heap->pages < 6 * 1280)
+        REQUIRE(!take(&region, 5 * MIB, &b));
+    region.pages_left = 0;
+    tap_ok(!give(&region, a) && !take(&region, 5 * MIB, &b) && a == b,
+           "an extent of its own is used again in a heap that grew since");
     region_close(&region);
 }
 
