@@ -7,6 +7,7 @@
 #include "memory/shared.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #define RESERVE_PIECE_BYTES ((uint64_t)16 << 20)
@@ -111,9 +112,10 @@ int frames_give(const struct space *space, uint64_t offset, uint64_t pages)
                       FRAMES_CACHED_BYTES_MAX >> PAGE_SHIFT);
 }
 
-/* This process's, so that what it has mapped can be undone. */
+/* This process's, so that what it has mapped can be undone.  Changed under the
+ * mutex. */
 static pthread_mutex_t spare_mutex = PTHREAD_MUTEX_INITIALIZER;
-static void *spare;
+static _Atomic(void *) spare;
 
 /* Map primary frames in a process that may have no more mappings: they join
  * with their neighbours, so it has fewer afterwards. */
@@ -133,6 +135,8 @@ static int map_with_spare(const struct space *space, void *address,
 
 static void keep_spare(void)
 {
+    if (atomic_load_explicit(&spare, memory_order_relaxed))
+        return;
     pthread_mutex_lock(&spare_mutex);
     if (!spare)
         spare = os_spare_new();

@@ -8,10 +8,11 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* What a read of one page enters: the kernel's default of fault_around_bytes */
-#define OS_AROUND_BYTES 65536u
+/* What a read of one page enters: the kernel's default of fault_around_bytes. */
+#define AROUND_BYTES 65536u
 
 /* Zeros are written from one small buffer, so many times in one call. */
+#define FILL_BYTES  65536u
 #define FILL_PIECES 64
 
 int os_file_new(const char *name, uint64_t size_bytes, int *fd_out)
@@ -62,7 +63,7 @@ int os_file_punch(int fd, uint64_t offset, uint64_t bytes)
 
 int os_file_fill(int fd, uint64_t offset, uint64_t bytes)
 {
-    static char zeros[OS_AROUND_BYTES]; /* never written: one frame */
+    static char zeros[FILL_BYTES]; /* never written: one frame */
     struct iovec pieces[FILL_PIECES];
     uint64_t done = 0;
     int saved = errno, i;
@@ -135,7 +136,7 @@ void os_enter(void *address, uint64_t bytes)
     int saved = errno;
 
     while (at < end && !madvise(at, OS_PAGE_BYTES, MADV_POPULATE_READ))
-        at += OS_AROUND_BYTES - (uintptr_t)at % OS_AROUND_BYTES;
+        at += AROUND_BYTES - (uintptr_t)at % AROUND_BYTES;
     errno = saved;
 #else
     (void)address;

@@ -67,23 +67,21 @@ static int read_word(const char *name, const char *const *words,
     return 0;
 }
 
-/* How many nodes one node of a tree of readers serves. */
-static int read_fanout(uint32_t *fanout, char *why, size_t why_bytes)
+/* A number from 1 to @most; what else may be is in @may_be. */
+static int read_number(const char *name, uint32_t most, const char *may_be,
+                       uint32_t *number_out, char *why, size_t why_bytes)
 {
-    const char *text = getenv("DRASYNC_FANOUT");
+    const char *text = getenv(name);
     uint64_t number = 0;
 
     if (!text || !*text)
         return 0;
-    if (options_parse_bytes(text, &number) || number == 0 ||
-        number > OPTIONS_FANOUT_MAX) {
-        snprintf(why, why_bytes,
-                 "DRASYNC_FANOUT=%s is not valid: it may be a number from 1 "
-                 "to %d",
-                 text, OPTIONS_FANOUT_MAX);
+    if (options_parse_bytes(text, &number) || number == 0 || number > most) {
+        snprintf(why, why_bytes, "%s=%s is not valid: it may be %s", name, text,
+                 may_be);
         return DRASYNC_EINVAL;
     }
-    *fanout = (uint32_t)number;
+    *number_out = (uint32_t)number;
     return 0;
 }
 
@@ -91,24 +89,16 @@ static int read_fanout(uint32_t *fanout, char *why, size_t why_bytes)
 static int read_node(uint32_t *ranks, char *why, size_t why_bytes)
 {
     const char *text = getenv("DRASYNC_NODE");
-    uint64_t number = 0;
 
-    if (!text || !*text || !strcmp(text, "shared"))
+    if (text && !strcmp(text, "shared"))
         return 0;
-    if (!strcmp(text, "rank")) {
+    if (text && !strcmp(text, "rank")) {
         *ranks = 1;
         return 0;
     }
-    if (options_parse_bytes(text, &number) || number == 0 ||
-        number > OPTIONS_NODE_RANKS_MAX) {
-        snprintf(why, why_bytes,
-                 "DRASYNC_NODE=%s is not valid: it may be rank, a number of "
-                 "ranks, or shared (default)",
-                 text);
-        return DRASYNC_EINVAL;
-    }
-    *ranks = (uint32_t)number;
-    return 0;
+    return read_number("DRASYNC_NODE", OPTIONS_NODE_RANKS_MAX,
+                       "rank, a number of ranks, or shared (default)", ranks,
+                       why, why_bytes);
 }
 
 static int read_bytes(const char *name, uint64_t *value, char *why,
@@ -163,7 +153,10 @@ int options_read(struct runtime_options *options, char *why, size_t why_bytes)
                     &options->rma, why, why_bytes);
     if (err)
         return err;
-    err = read_fanout(&options->fanout, why, why_bytes);
+    /* How many nodes one node of a tree of readers serves. */
+    err = read_number("DRASYNC_FANOUT", OPTIONS_FANOUT_MAX,
+                      "a number from 1 to 65536", &options->fanout, why,
+                      why_bytes);
     if (err)
         return err;
     err = read_word("DRASYNC_CHECK", switch_words, "1 or 0 (default)",

@@ -11,7 +11,8 @@ include shim/myrmics.mk
 
 # Preloaded beside it when a run is recorded.
 lib_LTLIBRARIES += libdrasync_record.la
-libdrasync_record_la_SOURCES = shim/record_mpi.c shim/record_wait.c
+libdrasync_record_la_SOURCES = shim/record_mpi.c shim/record_next.h \
+	shim/record_wait.c
 libdrasync_record_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 libdrasync_record_la_LDFLAGS = $(AM_LDFLAGS) -avoid-version \
 	-export-symbols-regex '^(MPI_|ucp_worker_progress$$)'

@@ -8,11 +8,11 @@
  * (which records itself, for comparison) only weakly: it is loaded into mpirun
  * and every shell too.
  */
-#include <dlfcn.h>
 #include <mpi.h>
 #include <time.h>
 
 #include "runtime/record.h"
+#include "shim/record_next.h"
 
 #pragma weak drasync_record_on
 #pragma weak drasync_record_begin
@@ -28,14 +28,6 @@ void myrmics_record_poll(int found);
 #pragma weak myrmics_record_begin
 #pragma weak myrmics_record_end
 #pragma weak myrmics_record_poll
-
-#define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
-
-/* The real call, looked up once. */
-#define REAL(name)                 \
-    static __typeof__(&name) real; \
-    if (!real)                     \
-    real = NEXT(name)
 
 static bool own(void)
 {

@@ -16,7 +16,6 @@
  * thread.  If twice in a row it is at the same place, with the same in all
  * registers but two, then it spins, and naps too.
  */
-#include <dlfcn.h>
 #include <errno.h>
 #include <mpi.h>
 #include <sched.h>
@@ -31,7 +30,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+#include "shim/record_next.h"
 
 #define YIELDS_MAX   1
 #define NAP_MIN_NS   100000L
@@ -54,13 +53,11 @@ static void nap(long *ns)
 
 unsigned ucp_worker_progress(void *worker)
 {
-    static __typeof__(&ucp_worker_progress) real;
     static _Thread_local unsigned vain;
     static _Thread_local long nap_ns = NAP_MIN_NS;
     unsigned moved;
 
-    if (!real)
-        real = NEXT(ucp_worker_progress);
+    REAL(ucp_worker_progress);
     moved = real(worker);
     if (moved) {
         vain = 0;
