@@ -10,7 +10,7 @@ setup() {
 # The environment variables that the libraries read.
 variables_read() {
   grep -rhoE --include='*.c' \
-    '(getenv|read_bytes|read_word)\("(DRASYNC|MYRMICS)_[A-Z]+"' \
+    '(getenv|read_[a-z]+)\("(DRASYNC|MYRMICS)_[A-Z]+"' \
     "$abs_top_srcdir"/{memory,transport,runtime,fronts,shim,benchmarks} |
     sed 's/.*("//; s/"//' | sort -u
 }
