@@ -34,6 +34,7 @@ static _Thread_local struct {
     uint64_t begin_ns; /* of this call */
     uint64_t poll_ns;  /* first look in vain */
     uint64_t wait_ns;  /* waits since the last line */
+    int kept;          /* of what is sent */
 } self __attribute__((tls_model("initial-exec")));
 
 uint64_t drasync_record_thread_ns(void)
@@ -82,6 +83,7 @@ static unsigned arguments(int kind)
 {
     switch (kind) {
     case RECORD_SEND:
+        return 4;
     case RECORD_RECV:
     case RECORD_MPI_SEND:
     case RECORD_MPI_RECV:
@@ -127,13 +129,19 @@ void drasync_record_begin(void)
     self.polling = false;
 }
 
+void drasync_record_kept(int how)
+{
+    self.kept = how;
+}
+
 void drasync_record_end(int kind, uint64_t a, uint64_t b, uint64_t c)
 {
-    const uint64_t values[] = {a, b, c};
+    const uint64_t values[] = {a, b, c, (uint64_t)self.kept};
     uint64_t now, program_ns;
 
     if (--self.depth)
         return;
+    self.kept = 0;
     now = drasync_record_thread_ns();
     program_ns = spent(self.last_ns, self.begin_ns);
     program_ns -= program_ns < self.wait_ns ? program_ns : self.wait_ns;

@@ -27,7 +27,7 @@ enum drasync_record_kind {
     RECORD_RELEASE = 'L', /* region */
     RECORD_PUBLISH = 'P', /* name, as a number */
     RECORD_LOOKUP = 'U',  /* name, as a number */
-    RECORD_SEND = 'S',    /* region, worker, bytes */
+    RECORD_SEND = 'S',    /* region, worker, bytes, drasync_record_kept() */
     RECORD_RECV = 'R',    /* region, worker, bytes */
     RECORD_BARRIER = 'B',
     RECORD_MPI_SEND = 's',    /* rank, tag, bytes */
@@ -51,6 +51,12 @@ static inline bool record_wanted(void)
 
 void drasync_record_begin(void);
 void drasync_record_end(int kind, uint64_t a, uint64_t b, uint64_t c);
+
+/* Of what this call sends: RECORD_KEPT it is kept, in case that the next call
+ * sends the same; RECORD_SAME it is what was kept. */
+enum { RECORD_KEPT = 1, RECORD_SAME = 2 };
+
+void drasync_record_kept(int how);
 
 /* It failed, or there was nothing yet: its time is that of a wait. */
 void drasync_record_vain(void);

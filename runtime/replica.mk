@@ -9,6 +9,7 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/replica_dir.c \
 	runtime/replica_gather.h \
 	runtime/replica_heap.c \
+	runtime/replica_kept.c \
 	runtime/replica_lock.c \
 	runtime/replica_lock.h \
 	runtime/replica_pages.c \
@@ -21,4 +22,5 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/replica_state.h \
 	runtime/replica_stock.c \
 	runtime/replica_stock.h \
-	runtime/replica_wire.c
+	runtime/replica_wire.c \
+	runtime/replica_wire_version.c

@@ -9,8 +9,12 @@
  * its frames as they are.
  *
  * Where the data has changed each time, comparing is given up for a while.
+ *
+ * To a node with several workers it goes once: that node keeps it too, until it
+ * is told that it is kept here no longer (replica_kept.c).
  */
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "memory/limit.h"
@@ -24,30 +28,23 @@
  * have the same frames, so it takes less than a version for each would. */
 #define KEPT_PART 8
 
+/* Less than this goes to each worker anew: it is a packet or two. */
+#define WIRE_KEEP_BYTES_MIN ((uint64_t)16 << 10)
+
+enum {
+    NODE_COMPANY = 1, /* it has several workers */
+    NODE_HAS = 2,     /* it keeps `kept` as well */
+};
+
 static struct {
     pthread_mutex_t mutex;
     uint32_t rid; /* of the last send */
     unsigned skip, skips;
     struct replica_version *kept; /* not to be sent; has its frames too */
+    uint64_t serial;              /* the last that was given */
+    unsigned char *node;          /* what is known of each */
+    int have;                     /* nodes with NODE_HAS */
 } last = {.mutex = PTHREAD_MUTEX_INITIALIZER, .rid = UINT32_MAX};
-
-/* A version with the frames of another. */
-static int share(struct replica_version *of,
-                 struct replica_version **version_out)
-{
-    const struct replica_piece *pieces = replica_version_pieces(of);
-    int err =
-        replica_version_new(replica_version_parts(of), of->parts, pieces,
-                            of->pieces, version_out);
-
-    if (err)
-        return err;
-    for (uint64_t i = 0; i < of->pieces; i++)
-        atomic_fetch_add(&pieces[i].block->references, 1);
-    (*version_out)->bytes = of->bytes;
-    (*version_out)->shared = 1;
-    return 0;
-}
 
 /* Has a piece the same place, and the same data? */
 static int same(const struct replica_piece *a, const struct replica_piece *b)
@@ -80,8 +77,29 @@ static int is_kept(const struct replica_gathering *g)
 
 static void forget(void)
 {
+    for (int node = 0; last.have; node++) {
+        if (!(last.node[node] & NODE_HAS))
+            continue;
+        replica_wire_forget(node, last.kept->serial);
+        last.node[node] &= (unsigned char)~NODE_HAS;
+        last.have--;
+    }
     replica_version_free(last.kept);
     last.kept = NULL;
+}
+
+/* Has @node several workers?  Without memory to know, it is as if it had not. */
+static int in_company(int node)
+{
+    if (!last.node) {
+        last.node = calloc((size_t)runtime.nodes, 1);
+        if (!last.node)
+            return 0;
+        for (int rank = 0; rank < runtime.ranks; rank++)
+            if (runtime.local_of[rank] > 0)
+                last.node[runtime.node_of[rank]] |= NODE_COMPANY;
+    }
+    return last.node[node] & NODE_COMPANY;
 }
 
 int replica_again(uint32_t rid, const struct replica_gathering *g,
@@ -97,7 +115,7 @@ int replica_again(uint32_t rid, const struct replica_gathering *g,
         last.skip = last.skips = 0;
     } else if (last.kept && is_kept(g)) {
         last.skips = 0;
-        found = !share(last.kept, version_out);
+        found = !replica_version_share(last.kept, version_out);
     } else {
         if (last.kept) {
             forget();
@@ -118,9 +136,34 @@ int replica_again(uint32_t rid, const struct replica_gathering *g,
 void replica_again_keep(uint32_t rid, struct replica_version *version)
 {
     pthread_mutex_lock(&last.mutex);
-    if (last.rid == rid && !last.kept && !share(version, &last.kept))
+    if (last.rid == rid && !last.kept &&
+        !replica_version_share(version, &last.kept)) {
         version->shared = 1;
+        if (version->bytes >= WIRE_KEEP_BYTES_MIN)
+            version->serial = last.kept->serial = ++last.serial;
+    }
     pthread_mutex_unlock(&last.mutex);
+}
+
+/* The lock puts a node's messages about what is kept in order. */
+int replica_again_wire(struct replica_version *version)
+{
+    int node = runtime.node_of[version->to], err;
+
+    if (!version->serial)
+        return replica_wire_version(version);
+    pthread_mutex_lock(&last.mutex);
+    if (last.kept && last.kept->serial == version->serial && in_company(node))
+        version->wire =
+            last.node[node] & NODE_HAS ? REPLICA_SAME : REPLICA_KEEP;
+    int keep = version->wire == REPLICA_KEEP;
+    err = replica_wire_version(version);
+    if (keep && !err) {
+        last.node[node] |= NODE_HAS;
+        last.have++;
+    }
+    pthread_mutex_unlock(&last.mutex);
+    return err;
 }
 
 int replica_again_drop(void)

@@ -7,7 +7,7 @@ struct replica_cache *replica_cache_places[REPLICA_CACHES] = {
     &replica_caches[6], &replica_caches[7],
 };
 struct heap_caches replica_caches_shared;
-struct replica_cache *replica_noting;
+struct replica_cache *replica_noting = &replica_caches[0];
 
 /* --- Notes --- */
 
@@ -44,7 +44,7 @@ void replica_cache_note(struct replica_cache *cache)
     struct replica_cache *before = replica_noting;
     int leaning;
 
-    if (before && holds(before) && !replica_heap_take(before->heap, &leaning)) {
+    if (holds(before) && !replica_heap_take(before->heap, &leaning)) {
         if (holds(before))
             replica_cache_sort(before);
         replica_heap_give(before->heap, leaning);

@@ -43,7 +43,7 @@ extern struct heap_caches replica_caches_shared;
 #define REPLICA_NOTE      (REPLICA_LEAN_HEAP + 1)
 #define REPLICA_NOTES_MAX 127u
 
-extern struct replica_cache *replica_noting; /* or NULL */
+extern struct replica_cache *replica_noting;
 
 /* Where the heap of a region has its cache, if it has one. */
 static inline struct replica_cache *replica_cache_at(uint32_t rid)

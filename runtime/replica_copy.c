@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/replica_spare.h"
 #include "runtime/replica_stock.h"
@@ -71,6 +72,55 @@ void replica_drop_copies(struct replica_region *region)
 
 /* --- Versions --- */
 
+int replica_version_new(const struct replica_part *parts, uint64_t parts_count,
+                        const struct replica_piece *pieces,
+                        uint64_t pieces_count,
+                        struct replica_version **version_out)
+{
+    struct replica_version *version;
+    void *ptr;
+    int err = control_alloc(&runtime.space,
+                            sizeof(*version) + parts_count * sizeof(parts[0]) +
+                                pieces_count * sizeof(pieces[0]),
+                            &ptr);
+
+    if (err)
+        return err;
+    version = ptr;
+    memset(version, 0, sizeof(*version));
+    version->from = runtime.rank;
+    version->parts = parts_count;
+    version->pieces = pieces_count;
+    atomic_store(&version->ready, 1);
+    memcpy(replica_version_parts(version), parts,
+           parts_count * sizeof(parts[0]));
+    if (pieces_count)
+        memcpy(replica_version_pieces(version), pieces,
+               pieces_count * sizeof(pieces[0]));
+    *version_out = version;
+    return 0;
+}
+
+int replica_version_share(struct replica_version *of,
+                          struct replica_version **version_out)
+{
+    const struct replica_piece *pieces = replica_version_pieces(of);
+    struct replica_version *version;
+    int err = replica_version_new(replica_version_parts(of), of->parts, pieces,
+                                  of->pieces, &version);
+
+    if (err)
+        return err;
+    for (uint64_t i = 0; i < of->pieces; i++)
+        atomic_fetch_add(&pieces[i].block->references, 1);
+    version->from = of->from;
+    version->bytes = of->bytes;
+    version->serial = of->serial;
+    version->shared = 1;
+    *version_out = version;
+    return 0;
+}
+
 void replica_version_free(struct replica_version *version)
 {
     struct replica_piece *pieces;
@@ -138,4 +188,13 @@ int replica_version_post(struct replica_version *version)
     lock_give(&inbox->lock);
     doorbell_ring(&inbox->doorbell);
     return 0;
+}
+
+void replica_version_ready(struct replica_version *version)
+{
+    struct doorbell *doorbell =
+        &replica_shared()->inboxes[runtime.local_of[version->to]].doorbell;
+
+    atomic_store(&version->ready, 1);
+    doorbell_ring(doorbell);
 }

@@ -17,12 +17,6 @@ struct replica_gathering {
     uint64_t bytes;
 };
 
-/* A version with all but the frames of its pieces. */
-int replica_version_new(const struct replica_part *parts, uint64_t parts_count,
-                        const struct replica_piece *pieces,
-                        uint64_t pieces_count,
-                        struct replica_version **version_out);
-
 /* --- replica_again.c: the same for several workers --- */
 
 /*
@@ -35,6 +29,10 @@ int replica_again(uint32_t rid, const struct replica_gathering *g,
 
 /* @version may be the first of several. */
 void replica_again_keep(uint32_t rid, struct replica_version *version);
+
+/* Hand @version over to the transport, so that the node it goes to has what is
+ * kept here once only. */
+int replica_again_wire(struct replica_version *version);
 
 /* Keep nothing.  1 if there was something. */
 int replica_again_drop(void);

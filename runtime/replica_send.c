@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/record.h"
 #include "runtime/replica_gather.h"
 #include "runtime/replica_lock.h"
 
@@ -128,35 +129,6 @@ static int by_address(const void *a, const void *b)
                                                   : 0;
 }
 
-int replica_version_new(const struct replica_part *parts, uint64_t parts_count,
-                        const struct replica_piece *pieces,
-                        uint64_t pieces_count,
-                        struct replica_version **version_out)
-{
-    struct replica_version *version;
-    void *ptr;
-    int err = control_alloc(&runtime.space,
-                            sizeof(*version) + parts_count * sizeof(parts[0]) +
-                                pieces_count * sizeof(pieces[0]),
-                            &ptr);
-
-    if (err)
-        return err;
-    version = ptr;
-    memset(version, 0, sizeof(*version));
-    version->from = runtime.rank;
-    version->parts = parts_count;
-    version->pieces = pieces_count;
-    atomic_store(&version->ready, 1);
-    memcpy(replica_version_parts(version), parts,
-           parts_count * sizeof(parts[0]));
-    if (pieces_count)
-        memcpy(replica_version_pieces(version), pieces,
-               pieces_count * sizeof(pieces[0]));
-    *version_out = version;
-    return 0;
-}
-
 /* Copy the data of all pieces into frames of the version's own. */
 static int freeze(const struct replica_gathering *g,
                   struct replica_version **version_out)
@@ -192,7 +164,7 @@ static int dispatch(struct replica_version *version)
     int err;
 
     if (runtime.node_of[version->to] != runtime.node)
-        err = replica_wire_version(version);
+        err = replica_again_wire(version);
     else
         err = replica_version_post(version);
     if (err)
@@ -205,7 +177,7 @@ int replica_send(uint32_t rid, int worker, uint64_t *bytes_out)
     struct replica_gathering g = {0};
     struct replica_version *version = NULL;
     struct replica_region *top;
-    int keep, err;
+    int keep, kept = 0, err;
 
     if (worker < 0 || worker >= runtime.ranks)
         return DRASYNC_EINVAL;
@@ -219,7 +191,9 @@ int replica_send(uint32_t rid, int worker, uint64_t *bytes_out)
     *bytes_out = g.bytes;
     if (!err && g.pieces_count)
         qsort(g.pieces, g.pieces_count, sizeof(g.pieces[0]), by_address);
-    if (!err && !replica_again(rid, &g, &version, &keep)) {
+    if (!err)
+        kept = replica_again(rid, &g, &version, &keep);
+    if (!err && !kept) {
         err = freeze(&g, &version);
         if (!err && keep)
             replica_again_keep(rid, version);
@@ -228,6 +202,8 @@ int replica_send(uint32_t rid, int worker, uint64_t *bytes_out)
     free(g.pieces);
     if (err)
         return err;
+    if (record_wanted() && version->serial)
+        drasync_record_kept(kept ? RECORD_SAME : RECORD_KEPT);
     version->to = worker;
     return dispatch(version);
 }

@@ -43,6 +43,7 @@ enum replica_kind {
     REPLICA_KIND_OBJECT, /* a call */
     REPLICA_KIND_BARRIER,
     REPLICA_KIND_RELEASE,
+    REPLICA_KIND_FORGET, /* struct replica_forget */
 };
 
 #define REPLICA_BUCKETS 16384u
@@ -124,14 +125,24 @@ struct replica_piece {
     int32_t worker; /* that cut the extent */
 };
 
+/* How a version goes to another node (replica_kept.c). */
+enum replica_wire {
+    REPLICA_WHOLE,
+    REPLICA_KEEP, /* whole, and kept there for other workers */
+    REPLICA_SAME, /* its name alone, without parts and pieces: it is there */
+};
+
 /* A frozen subtree on its way.  The first part is its top. */
 struct replica_version {
     uint64_t reserved_by_control[2];
     struct replica_version *next;
+    struct replica_version *sibling; /* has its frames, and is not ready */
     _Atomic uint32_t ready; /* the data is there */
     uint32_t notice;        /* 1: parts only, whose meaning is the sender's */
     uint32_t shared;        /* 1: others have the same frames */
+    uint32_t wire;          /* enum replica_wire */
     int32_t from, to;       /* workers */
+    uint64_t serial;        /* of what `from` keeps, 0: nothing */
     uint64_t parts;
     uint64_t pieces;
     uint64_t bytes;
@@ -303,6 +314,16 @@ void replica_block_put(struct replica_block *block);
 /* All copies of @region on this node are void.  Locked. */
 void replica_drop_copies(struct replica_region *region);
 
+/* A version with all but the frames of its pieces, from this worker. */
+int replica_version_new(const struct replica_part *parts, uint64_t parts_count,
+                        const struct replica_piece *pieces,
+                        uint64_t pieces_count,
+                        struct replica_version **version_out);
+
+/* One with the frames of @of, from the same worker. */
+int replica_version_share(struct replica_version *of,
+                          struct replica_version **version_out);
+
 /* A version and all that it refers to. */
 void replica_version_free(struct replica_version *version);
 
@@ -311,6 +332,9 @@ int replica_version_frames(struct replica_version *version);
 
 /* Append to the receiver's queue, and wake it. */
 int replica_version_post(struct replica_version *version);
+
+/* Its data is there: wake the receiver, who may free it at once. */
+void replica_version_ready(struct replica_version *version);
 
 /* --- replica_recv.c: versions that came --- */
 
@@ -325,8 +349,9 @@ int replica_version_take(struct replica_version *version);
 void replica_wire_open(void);
 void replica_wire_directory(uint32_t node, const struct replica_message *m);
 
-/* Hand a version over to the transport; it is freed when it has been sent. */
-int replica_wire_version(struct replica_version *version);
+/* Send, or end the job; and end it, because of what node @from sent. */
+void replica_wire_send(const struct runtime_message *message);
+void replica_wire_bad(int from, const char *what);
 
 struct replica_wire_free {
     uint64_t ptr;
@@ -343,6 +368,43 @@ int replica_wire_frees(int node, const struct replica_wire_free *frees,
 /* What an object of another node's worker may use; and free it, if @free_it. */
 int replica_wire_object(int node, const void *ptr, int free_it,
                         size_t *bytes_out);
+
+/* --- replica_wire_version.c --- */
+
+void replica_wire_versions_open(void);
+
+/* Hand a version over to the transport; it is freed when it has been sent. */
+int replica_wire_version(struct replica_version *version);
+
+struct replica_forget {
+    int64_t worker;
+    uint64_t serial;
+};
+
+/* Node @node need not keep a version of this worker any longer. */
+void replica_wire_forget(int node, uint64_t serial);
+
+/*
+ * --- replica_kept.c: versions of other nodes' workers, kept for more workers of
+ * this one ---
+ *
+ * On the progress thread.  A sender names what it keeps by a serial number, and
+ * a node has what it was sent as REPLICA_KEEP until it is told to forget it;
+ * messages of a node come in order, so a name that is not there is an error,
+ * DRASYNC_EINVAL.
+ */
+
+/* Keep @version, whose data is to come. */
+int replica_kept_add(struct replica_version *version);
+
+/* @name, sent as REPLICA_SAME, with what was kept; ready as soon as that is. */
+int replica_kept_find(const struct replica_version *name,
+                      struct replica_version **version_out);
+
+/* The data is there. */
+void replica_kept_arrived(int worker, uint64_t serial);
+
+int replica_kept_forget(int worker, uint64_t serial);
 
 void replica_wire_barrier(void);
 void replica_barrier_node_arrived(void);

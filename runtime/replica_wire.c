@@ -5,7 +5,7 @@
 #include "runtime/replica_lock.h"
 #include "runtime/replica_state.h"
 
-static void send_or_poison(const struct runtime_message *message)
+void replica_wire_send(const struct runtime_message *message)
 {
     int err = runtime_send(message);
 
@@ -14,7 +14,7 @@ static void send_or_poison(const struct runtime_message *message)
                        drasync_strerror(err));
 }
 
-static void bad_message(int from, const char *what)
+void replica_wire_bad(int from, const char *what)
 {
     runtime_poison("node %d sent %s that cannot be", from, what);
 }
@@ -30,7 +30,7 @@ void replica_wire_directory(uint32_t node, const struct replica_message *m)
         .header_bytes = sizeof(*m),
     };
 
-    send_or_poison(&message);
+    replica_wire_send(&message);
 }
 
 static void directory_arrived(int from, const void *header, size_t header_bytes,
@@ -47,171 +47,7 @@ static void directory_arrived(int from, const void *header, size_t header_bytes,
     if (err == DRASYNC_ENOMEM)
         runtime_poison("out of memory for regions that other nodes use");
     else if (err && err != DRASYNC_EPEER)
-        bad_message(from, "a message about a region");
-}
-
-/* --- Versions --- */
-
-static size_t version_bytes(const struct replica_version *v)
-{
-    return sizeof(*v) + v->parts * sizeof(struct replica_part) +
-           v->pieces * sizeof(struct replica_piece);
-}
-
-static void *piece_data(const struct replica_piece *piece)
-{
-    uint64_t in_page = piece->begin_bytes & (PAGE_BYTES - 1);
-
-    return space_window(&runtime.space, piece->offset + in_page,
-                        piece->end_bytes - piece->begin_bytes);
-}
-
-int replica_wire_version(struct replica_version *version)
-{
-    struct replica_piece *pieces = replica_version_pieces(version);
-    struct transport_piece *list;
-    struct runtime_message message = {
-        .node = runtime.node_of[version->to],
-        .kind = REPLICA_KIND_VERSION,
-        .header = version,
-        .header_bytes = version_bytes(version),
-        .context = (uint64_t)(uintptr_t)version,
-    };
-    int with_data, err;
-
-    list = malloc((version->pieces + 1) * sizeof(*list));
-    if (!list)
-        return DRASYNC_ENOMEM;
-    for (uint64_t i = 0; i < version->pieces; i++) {
-        list[i].ptr = piece_data(&pieces[i]);
-        list[i].bytes = pieces[i].end_bytes - pieces[i].begin_bytes;
-    }
-    message.pieces = list;
-    message.pieces_count = version->pieces;
-    with_data = version->pieces > 0;
-    err = runtime_send(&message);
-    free(list);
-    /* With data it is gone when it has been sent, which may be by now; without,
-     * nobody tells us. */
-    if (!err && !with_data)
-        replica_version_free(version);
-    return err;
-}
-
-static int piece_valid(const struct replica_version *version,
-                       const struct replica_piece *piece)
-{
-    return space_run_valid(&runtime.space, piece->first_page, piece->pages) &&
-           piece->begin_bytes < piece->end_bytes &&
-           piece->end_bytes <= piece->pages << PAGE_SHIFT &&
-           piece->part < version->parts && piece->worker >= 0 &&
-           piece->worker < runtime.ranks;
-}
-
-/* Nothing in a message is believed before this has said yes. */
-static int version_valid(struct replica_version *version, size_t bytes,
-                         uint64_t bulk_bytes)
-{
-    struct replica_part *parts = replica_version_parts(version);
-    struct replica_piece *pieces;
-    uint64_t sum = 0;
-
-    if (!version->parts || version->parts > bytes / sizeof(parts[0]) ||
-        version->pieces > bytes / sizeof(pieces[0]) ||
-        version_bytes(version) != bytes)
-        return 0;
-    if (version->from < 0 || version->from >= runtime.ranks ||
-        version->to < 0 || version->to >= runtime.ranks ||
-        runtime.node_of[version->to] != runtime.node)
-        return 0;
-    for (uint64_t i = 0; i < version->parts; i++)
-        if (parts[i].address % PAGE_BYTES ||
-            parts[i].address >= runtime.space.layout.data_bytes)
-            return 0;
-    pieces = replica_version_pieces(version);
-    for (uint64_t i = 0; i < version->pieces; i++) {
-        if (!piece_valid(version, &pieces[i]))
-            return 0;
-        sum += pieces[i].end_bytes - pieces[i].begin_bytes;
-    }
-    return sum == bulk_bytes && sum == version->bytes;
-}
-
-static int version_place(int from, const void *header, size_t header_bytes,
-                         uint64_t bulk_bytes, struct transport_sink *sink,
-                         uint64_t *context_out)
-{
-    struct replica_version *version;
-    struct replica_piece *pieces;
-    void *ptr;
-    int err;
-
-    if (header_bytes < sizeof(*version))
-        return DRASYNC_EINTERNAL;
-    err = control_alloc(&runtime.space, header_bytes, &ptr);
-    if (err) {
-        runtime_poison("node %d sent a version that cannot be kept: %s", from,
-                       drasync_strerror(err));
-        return err;
-    }
-    version = ptr;
-    memcpy(version, header, header_bytes);
-    version->next = NULL;
-    atomic_store(&version->ready, 0);
-    if (!version_valid(version, header_bytes, bulk_bytes)) {
-        control_free(&runtime.space, version);
-        bad_message(from, "a version of a region");
-        return DRASYNC_EINTERNAL;
-    }
-    err = replica_version_frames(version);
-    pieces = replica_version_pieces(version);
-    for (uint64_t i = 0; i < version->pieces && !err; i++) {
-        uint64_t bytes = pieces[i].end_bytes - pieces[i].begin_bytes;
-
-        frames_enter_window(&runtime.space, pieces[i].offset, bytes);
-        err = transport_sink_add(sink, piece_data(&pieces[i]), bytes);
-    }
-    if (!err)
-        err = replica_version_post(version);
-    if (err) {
-        if (!version->pieces)
-            runtime_poison("what worker %d sent cannot be kept: %s",
-                           version->from, drasync_strerror(err));
-        replica_version_free(version);
-        return err;
-    }
-    if (!version->notice)
-        replica_attach_early(version);
-    *context_out = (uint64_t)(uintptr_t)version;
-    return 0;
-}
-
-static void version_arrived(int from, const void *header, size_t header_bytes,
-                            uint64_t context)
-{
-    struct replica_version *version =
-        (struct replica_version *)(uintptr_t)context;
-    struct doorbell *doorbell =
-        &replica_shared()->inboxes[runtime.local_of[version->to]].doorbell;
-
-    (void)from;
-    (void)header;
-    (void)header_bytes;
-    atomic_store(&version->ready, 1);
-    doorbell_ring(doorbell);
-}
-
-static void version_sent(int to, uint64_t context, int result)
-{
-    struct replica_version *version =
-        (struct replica_version *)(uintptr_t)context;
-
-    if (result)
-        runtime_poison("worker %d sent %llu bytes that node %d cannot take: "
-                       "%s",
-                       version->from, (unsigned long long)version->bytes, to,
-                       drasync_strerror(result));
-    replica_version_free(version);
+        replica_wire_bad(from, "a message about a region");
 }
 
 /* --- Objects of other nodes' workers --- */
@@ -258,7 +94,7 @@ static void frees_arrived(int from, const void *header, size_t header_bytes,
 
     (void)context;
     if (header_bytes % sizeof(entry))
-        bad_message(from, "a list of freed objects");
+        replica_wire_bad(from, "a list of freed objects");
     for (at = 0; at + sizeof(entry) <= header_bytes; at += sizeof(entry)) {
         void *ptr;
         struct replica_heap *heap;
@@ -391,7 +227,7 @@ void replica_barrier_node_arrived(void)
             .kind = REPLICA_KIND_RELEASE,
         };
 
-        send_or_poison(&message);
+        replica_wire_send(&message);
     }
     replica_barrier_release();
 }
@@ -403,7 +239,7 @@ static void barrier_arrived(int from, const void *header, size_t header_bytes,
     (void)header_bytes;
     (void)context;
     if (runtime.node != 0)
-        bad_message(from, "a barrier");
+        replica_wire_bad(from, "a barrier");
     else
         replica_barrier_node_arrived();
 }
@@ -415,7 +251,7 @@ static void release_arrived(int from, const void *header, size_t header_bytes,
     (void)header_bytes;
     (void)context;
     if (from != 0)
-        bad_message(from, "a barrier's end");
+        replica_wire_bad(from, "a barrier's end");
     else
         replica_barrier_release();
 }
@@ -427,26 +263,21 @@ void replica_wire_barrier(void)
     if (runtime.node == 0)
         replica_barrier_node_arrived();
     else
-        send_or_poison(&message);
+        replica_wire_send(&message);
 }
 
 void replica_wire_open(void)
 {
     static const struct runtime_handler directory = {.arrived =
                                                          directory_arrived};
-    static const struct runtime_handler version = {
-        .place = version_place,
-        .arrived = version_arrived,
-        .sent = version_sent,
-    };
     static const struct runtime_handler frees = {.arrived = frees_arrived};
     static const struct runtime_handler barrier = {.arrived = barrier_arrived};
     static const struct runtime_handler release = {.arrived = release_arrived};
 
     runtime_handle(REPLICA_KIND_DIRECTORY, &directory);
-    runtime_handle(REPLICA_KIND_VERSION, &version);
     runtime_handle(REPLICA_KIND_FREE_OBJECTS, &frees);
     runtime_serve(REPLICA_KIND_OBJECT, serve_objects);
     runtime_handle(REPLICA_KIND_BARRIER, &barrier);
     runtime_handle(REPLICA_KIND_RELEASE, &release);
+    replica_wire_versions_open();
 }

@@ -28,6 +28,12 @@ myrmics_move_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 myrmics_move_LDFLAGS = $(AM_LDFLAGS) -no-install
 myrmics_move_LDADD = libdrasync_shim.la $(MPI_LIBS)
 
+check_PROGRAMS += myrmics_everybody
+myrmics_everybody_SOURCES = tests/programs/myrmics_everybody.c
+myrmics_everybody_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+myrmics_everybody_LDFLAGS = $(AM_LDFLAGS) -no-install
+myrmics_everybody_LDADD = libmyrmics.la $(MPI_LIBS)
+
 check_PROGRAMS += myrmics_large
 myrmics_large_SOURCES = tests/programs/myrmics_large.c
 myrmics_large_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)

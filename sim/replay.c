@@ -180,7 +180,7 @@ static void copy_line(struct replay *replay, uint32_t id,
         op = push(r, MODEL_SEND);
         op->peer = (uint32_t)line->argument[1];
         op->tag = TAG_REGIONS;
-        op->bytes = line->argument[2];
+        op->bytes = replay_kept_bytes(replay, id, line);
         op->progress = true;
         break;
     default:
@@ -464,7 +464,7 @@ int replay_run(struct replay *replay, const char *name)
     replay->rank = calloc(replay->records.ranks, sizeof(*replay->rank));
     replay->known = calloc(replay->records.creations + 1, model->nodes);
     if (!replay->table || !replay->rank || !replay->known ||
-        measure_unpacking(replay)) {
+        replay_kept_open(replay) || measure_unpacking(replay)) {
         fprintf(stderr, "simulate: no memory\n");
         return 1;
     }
@@ -480,5 +480,6 @@ int replay_run(struct replay *replay, const char *name)
     free(replay->table);
     free(replay->rank);
     free(replay->known);
+    replay_kept_close(replay);
     return failed;
 }

@@ -21,7 +21,7 @@ enum { RECORD_RANKS_MAX = 4096, RECORD_LINES_MAX = 1 << 26 };
 struct record_line {
     char kind;
     uint64_t program_ns, call_ns; /* 'a': region, calls */
-    uint64_t argument[3];         /* 'a': bytes, frees */
+    uint64_t argument[4];         /* 'a': bytes, frees */
 };
 
 struct record_rank {
@@ -61,10 +61,23 @@ struct replay {
     size_t table_slots;
     uint32_t slots;
     uint8_t *known;   /* Myrmics: node has met the region */
+    struct replay_kept *kept; /* Myrmics: replay_kept.c */
     double unpack_ns; /* the baseline: at most so long for a byte */
     struct baseline_cost cost;
     uint32_t schedulers;
 };
+
+/* The last number of a line S: kept for the next; the same as what was kept. */
+enum { REPLAY_KEPT = 1, REPLAY_SAME = 2 };
+
+/* Of Myrmics sends: which nodes keep what a worker keeps of its last
+ * (docs/myrmics.md, "Limits").  0, or -1: no memory. */
+int replay_kept_open(struct replay *replay);
+void replay_kept_close(struct replay *replay);
+
+/* So many bytes of data go to the worker's node for a line S of rank @id. */
+uint64_t replay_kept_bytes(struct replay *replay, uint32_t id,
+                           const struct record_line *line);
 
 /*
  * Run the records, set in @replay with the costs, nodes and schedulers, and

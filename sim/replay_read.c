@@ -6,7 +6,7 @@
 
 #include "sim/replay.h"
 
-/* How many numbers stand behind the letter; 0: no such letter. */
+/* How many numbers stand behind the letter, at least; 0: no such letter. */
 static unsigned numbers(char kind)
 {
     const char *found;
@@ -18,16 +18,23 @@ static unsigned numbers(char kind)
     return found ? counts[found - letters] : 0;
 }
 
+/* Older records have one less behind S. */
+static bool at_last(const struct record_line *line, unsigned i,
+                    const char *text)
+{
+    return line->kind == 'S' && i == 5 && *text == ' ';
+}
+
 static bool parse(const char *text, struct record_line *line)
 {
-    uint64_t value[5] = {0};
+    uint64_t value[6] = {0};
     unsigned count = numbers(text[0]);
     char *end;
 
     if (!count)
         return false;
     line->kind = *text++;
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count || at_last(line, i, text); i++) {
         if (*text != ' ')
             return false;
         errno = 0;

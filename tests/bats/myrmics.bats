@@ -145,6 +145,31 @@ random() {
   assert_output "ok regions"
 }
 
+@test "what everybody is sent is each one's own" {
+  local bytes
+  for bytes in 64 20000 1048576; do
+    run -0 mpi_preloaded 4 "$abs_top_builddir/myrmics_everybody" $bytes 20
+    assert_output "ok 20 rounds"
+    DRASYNC_NODE=rank run -0 mpi_preloaded 3 \
+      "$abs_top_builddir/myrmics_everybody" $bytes 20
+    assert_output "ok 20 rounds"
+    DRASYNC_NODE=2 run -0 mpi_preloaded 6 \
+      "$abs_top_builddir/myrmics_everybody" $bytes 20
+    assert_output "ok 20 rounds"
+  done
+}
+
+@test "what several workers of a node are sent goes to that node once" {
+  DRASYNC_NODE=3 DRASYNC_STATS=1 run -0 mpi_preloaded 6 \
+    "$abs_top_builddir/myrmics_everybody" 1048576 5
+  assert_line "ok 5 rounds"
+  # Five times, to three workers, two of them twice; the last is as it was.
+  local sent
+  sent=$(sed -n 's/.*node 0:.* bytes sent \([0-9]*\) .*/\1/p' <<<"$output" |
+    head -n 1)
+  assert_equal "$sent" $((4 * 1048576))
+}
+
 @test "sends that nobody receives end in an error when memory is used up" {
   export DRASYNC_MEMORY=64M
   run mpi_preloaded 2 "$abs_top_builddir/myrmics_large" flood 4

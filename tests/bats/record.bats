@@ -36,6 +36,17 @@ lines_of() {
   assert_equal "$sent" "$got"
 }
 
+@test "of a send is recorded whether the same was sent before" {
+  run -0 recorded 4 "$abs_top_builddir/myrmics_everybody" 20000 4
+  # To worker 1 twice, to 2 once, to 3 twice; three of the rounds change it.
+  run -0 awk '$1 == "S" { printf "%s ", $7 }' run.0
+  assert_output "0 1 2 2 2 0 1 2 2 2 0 1 2 2 2 0 1 2 2 2 "
+  # Too little to be worth it.
+  run -0 recorded 4 "$abs_top_builddir/myrmics_everybody" 1000 1
+  run -0 awk '$1 == "S" { printf "%s ", $7 }' run.0
+  assert_output "0 0 0 0 0 "
+}
+
 @test "a native program's regions and holds are recorded" {
   preload="${preload/$shim/$record}" DRASYNC_RECORD=run run -0 mpi_preloaded 2 \
     "${barnes_hut}_native" --plummer 500 --steps 2

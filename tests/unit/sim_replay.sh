@@ -40,6 +40,22 @@ is 7 0.0035 copy
 is 6 0.0231 copy --per-node 1 --bandwidth 1700
 is 6 0.0131 copy --per-node 1 --bandwidth 3400
 is 11 34000000 copy --per-node 1
+# Two workers of a node are sent the same, kept, then another; so the node gets
+# 34 MB, and those two sends of its own node none.
+record kept 0 4 <<'LINES'
+N 0 0 2 0
+S 0 0 2 1 17000000 1
+S 0 0 2 2 17000000 2
+S 0 0 2 3 17000000 2
+S 0 0 2 2 17000000 1
+E 0 0 0
+LINES
+printf '%s\n' 'R 0 0 2 0 17000000' 'E 0 0 0' | record kept 1 4
+printf '%s\n' 'R 0 0 2 0 17000000' 'R 0 0 2 0 17000000' 'E 0 0 0' |
+  record kept 2 4
+printf '%s\n' 'R 0 0 2 0 17000000' 'E 0 0 0' | record kept 3 4
+is 11 34000000 kept --per-node 2
+is 11 68000000 kept --per-node 1
 # On one core all work is done one after the other.
 is 6 0.007 copy --cores 1
 # Of the baseline a scheduler has served: requests 1 ms each, queries 2 ms.
