@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Below this a heap doubles; from here on it grows by quarters. */
+/* Below this a heap about doubles; from here on it grows by about a quarter. */
 #define DOUBLING_PAGES_MAX 256
 
 /* How many pieces the end of a full extent is cut into, to be used later. */
@@ -176,20 +176,34 @@ static uint64_t pages_with_map(const struct heap *heap, uint64_t bytes)
     return (bytes + sizeof(struct heap_head) + 64 + net - 1) / net;
 }
 
+/* The power of two that is near; 0 for 0. */
+static uint64_t power_near(uint64_t count)
+{
+    return count ? (uint64_t)1 << (63 - __builtin_clzll(count + count / 2)) : 0;
+}
+
+/*
+ * Extents are powers of two where the heap chooses.  Runs of pages begin at
+ * multiples of those (pages.h), and what a shorter one leaves out is, in each,
+ * the same end of them: then some sets of the processor's TLB have up to three
+ * times as many of the pages as others, and a walk of Barnes-Hut's trees takes
+ * some hundredths longer.
+ */
 int heap_grow(const struct heap_context *context, struct heap *heap,
               uint64_t slot_bytes, uint64_t hint_bytes)
 {
     uint64_t least = pages_with_map(heap, slot_bytes);
     uint64_t wanted = pages_with_map(heap, hint_bytes);
-    uint64_t quarter = heap->pages / 4;
+    uint64_t growth = heap->pages / 4;
     struct heap_extent extent;
     struct place place;
     int err;
 
     if (heap->pages < DOUBLING_PAGES_MAX)
-        quarter = heap->pages;
-    if (wanted < quarter)
-        wanted = quarter;
+        growth = heap->pages;
+    growth = power_near(growth);
+    if (wanted < growth)
+        wanted = growth;
     if (wanted > HEAP_EXTENT_BYTES_MAX >> PAGE_SHIFT)
         wanted = HEAP_EXTENT_BYTES_MAX >> PAGE_SHIFT;
     if (wanted < least)

@@ -43,6 +43,7 @@ memory_tests = \
 	tests/unit/memory_frames.t \
 	tests/unit/memory_heap.t \
 	tests/unit/memory_heap_cache.t \
+	tests/unit/memory_heap_growth.t \
 	tests/unit/memory_pages.t \
 	tests/unit/memory_space.t \
 	tests/unit/memory_threads.t \
@@ -63,6 +64,9 @@ tests_unit_memory_heap_t_LDADD = libdrasync_memory.la
 tests_unit_memory_heap_cache_t_SOURCES = tests/unit/memory_heap_cache.c \
 	tests/unit/memory_common.h
 tests_unit_memory_heap_cache_t_LDADD = libdrasync_memory.la
+tests_unit_memory_heap_growth_t_SOURCES = tests/unit/memory_heap_growth.c \
+	tests/unit/memory_common.h
+tests_unit_memory_heap_growth_t_LDADD = libdrasync_memory.la
 tests_unit_memory_pages_t_SOURCES = tests/unit/memory_pages.c \
 	tests/unit/memory_common.h
 tests_unit_memory_pages_t_LDADD = libdrasync_memory.la
