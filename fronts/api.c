@@ -5,6 +5,7 @@
 #include "drasync.h"
 
 #include "runtime/native.h"
+#include "runtime/native_stock.h"
 #include "runtime/record.h"
 #include "runtime/runtime.h"
 
@@ -25,8 +26,14 @@ int drasync_running(void)
 
 int drasync_new_region(drasync_region_t *region_out)
 {
-    int err = runtime_enter();
+    drasync_region_t region = region_out ? native_stock_take_ready() : NULL;
+    int err;
 
+    if (region) {
+        *region_out = region;
+        return 0;
+    }
+    err = runtime_enter();
     if (err)
         return err;
     if (!region_out)
@@ -54,8 +61,11 @@ int drasync_new_subregion(drasync_region_t parent,
 
 int drasync_delete(drasync_region_t region)
 {
-    int err = runtime_enter();
+    int err;
 
+    if (native_stock_put_new(region))
+        return 0;
+    err = runtime_enter();
     if (err)
         return err;
     RECORD_BEGIN();

@@ -4,6 +4,7 @@
  */
 #include "drasync.h"
 
+#include "runtime/native_stock.h"
 #include "runtime/native_window.h"
 #include "runtime/runtime.h"
 
@@ -15,12 +16,20 @@ static void check(int err, const char *call, const void *argument)
                     drasync_errname(err));
 }
 
-region new_region(void)
+/* Apart, as ralloc_slow(): so that what is short needs no stack. */
+__attribute__((noinline)) static region new_region_slow(void)
 {
     region made = NULL;
 
     check(drasync_new_region(&made), "new_region", NULL);
     return made;
+}
+
+region new_region(void)
+{
+    region made = native_stock_take_ready();
+
+    return made ? made : new_region_slow();
 }
 
 region new_subregion(region r)
@@ -31,12 +40,17 @@ region new_subregion(region r)
     return made;
 }
 
-void delete_region(region r)
+__attribute__((noinline)) static void delete_region_slow(region r)
 {
     check(drasync_delete(r), "delete_region", r);
 }
 
-/* Apart, so that ralloc() itself needs no stack. */
+void delete_region(region r)
+{
+    if (!native_stock_put_new(r))
+        delete_region_slow(r);
+}
+
 __attribute__((noinline)) static void *ralloc_slow(region r, size_t s)
 {
     void *object = NULL;

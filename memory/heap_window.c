@@ -104,17 +104,6 @@ int heap_window_all(const struct heap_context *context, struct heap *heap,
     return err;
 }
 
-void heap_window_reset(struct heap_window *window, struct heap_window *ready)
-{
-    uint64_t start = window->end - window->uncounted;
-
-    memset((void *)(window->map + (start >> window->map_shift)), 0,
-           (window->bump - start) >> window->map_shift);
-    *ready = *window;
-    ready->bump = start;
-    window->bump = window->end = window->uncounted = 0;
-}
-
 /* Cut a piece for the window that has room for @slot_bytes. */
 static int take_piece(const struct heap_context *context, struct heap *heap,
                       struct heap_window *window, uint64_t slot_bytes)

@@ -45,14 +45,16 @@
 #define HEAP_WINDOW_BYTES_MAX ((uint64_t)262144)
 
 struct heap_window {
+    /* What the fast path needs. */
     uint64_t bump, end;
     uintptr_t map;        /* of address a: the byte at map + (a >> map_shift) */
-    uint64_t map_shift;
     uint64_t round, mask; /* the alignment - 1, and its complement */
-    uint32_t have_free;   /* bit c: there are free slots of class c, here or in
-                             the heap when it was asked last */
-    uint32_t uncounted;   /* bytes before the end that are not in the heap's
-                             used_bytes */
+    uint32_t map_shift;
+    uint32_t have_free; /* bit c: there are free slots of class c, here or in
+                           the heap when it was asked last */
+
+    uint32_t uncounted; /* bytes before the end that are not in the heap's
+                           used_bytes */
     struct heap_window_free {
         uint32_t count;
         uint64_t slot[HEAP_WINDOW_SLOTS];
@@ -89,33 +91,57 @@ int heap_window_close(const struct heap_context *context, struct heap *heap,
                       struct heap_window *window);
 
 /*
- * Take back all objects of @window, which heap_window_all() opened, and let
- * *@ready be as that made it; @window holds nothing then.  Only if nobody did
- * anything else with the heap since.
- */
-void heap_window_reset(struct heap_window *window, struct heap_window *ready);
-
-/*
  * An object of up to 128 bytes from the window, or NULL: heap_window_refill()
  * then.
  */
 static inline void *heap_window_alloc(struct heap_window *window,
                                       size_t size_bytes)
 {
-    uint64_t granules = ((size_bytes + window->round) & window->mask) / 16;
-    uint64_t address = window->bump, next = address + granules * 16;
+    uint64_t last = ((size_bytes + window->round) & window->mask) - 1;
+    uint64_t address = window->bump, next = address + last + 1;
+    uint32_t class = (uint32_t)last / 16;
 
     /* Sizes that are 0, or are after rounding, wrap around here. */
-    if (__builtin_expect(granules - 1 >= 8 || next > window->end ||
-                             (window->have_free >> (granules - 1) & 1),
+    if (__builtin_expect(last >= 128 || (window->have_free >> class & 1) ||
+                             next > window->end,
                          0))
         return NULL;
     /* The caller writes objects one after another, across pages. */
     __builtin_prefetch((const void *)(uintptr_t)(address + 2048), 1);
     window->bump = next;
     *(uint8_t *)(window->map + (address >> window->map_shift)) =
-        (uint8_t)(granules | 0x80);
+        (uint8_t)(class + 0x81);
+    if (!address)
+        __builtin_unreachable(); /* callers look whether there is an object */
     return (void *)(uintptr_t)address;
+}
+
+/* Clear @count bytes; there are few, so there is no call for that. */
+static inline void heap_window_clear(char *map, uint64_t count)
+{
+    char *end = map + count;
+
+    if (__builtin_expect(count < 16, 0)) {
+        while (map < end)
+            *(volatile char *)map++ = 0;
+        return;
+    }
+    for (; map < end - 16; map += 16)
+        __builtin_memset(map, 0, 16);
+    __builtin_memset(end - 16, 0, 16);
+}
+
+/*
+ * Take back all objects of @window, which is then as heap_window_all() opened
+ * it.  Only if nobody did anything else with the heap since.
+ */
+static inline void heap_window_rewind(struct heap_window *window)
+{
+    uint64_t start = window->end - window->uncounted;
+
+    heap_window_clear((char *)(window->map + (start >> window->map_shift)),
+                      (window->bump - start) >> window->map_shift);
+    window->bump = start;
 }
 
 #endif

@@ -66,8 +66,11 @@ int native_new_region(drasync_region_t *region_out)
     struct fresh fresh;
     int err;
 
-    if (native_stock_take(region_out))
+    drasync_region_t in_stock = native_stock_take();
+    if (in_stock) {
+        *region_out = in_stock;
         return 0;
+    }
     err = fresh_make(&fresh);
     if (err)
         return err;
@@ -169,8 +172,6 @@ static int delete_one(drasync_region_t region)
 
 int native_delete(drasync_region_t region)
 {
-    if (native_stock_put_new((uint64_t)(uintptr_t)region))
-        return 0;
     limit_reserve_enter();
     int err = delete_one(region);
     limit_reserve_leave();

@@ -19,6 +19,7 @@
 #include "protocol/protocol.h"
 #include "runtime/native.h"
 #include "runtime/native_fast.h"
+#include "runtime/native_stock.h"
 #include "runtime/shared.h"
 #include "runtime/wait.h"
 
@@ -43,20 +44,6 @@ struct native_pool {
     uint32_t count;
     uint32_t keep; /* as many as a TRANSFER needed at once */
 };
-
-/* An entry of the table of records.  Entries are never given back to control
- * memory, so a reader without a lock may follow stale ones. */
-struct native_entry {
-    uint64_t reserved[2];
-    _Atomic(struct native_entry *) next;
-    _Atomic uint64_t address; /* 0: not in use; see NATIVE_ENTRY_NEW */
-    _Atomic(struct proto_region *) region;
-    struct native_entry *free_next;
-};
-
-/* In an entry's address: nobody but its creator has looked the region up, or
- * anything in it.  Whoever does takes that away. */
-#define NATIVE_ENTRY_NEW UINT64_C(1)
 
 /* The extents of a region on this node: proto_region.memory. */
 struct native_memory {
@@ -86,8 +73,6 @@ struct native_frames {
     uint64_t id; /* never used again on this node */
     struct frameset *set;
 };
-
-struct native_hidden;
 
 struct native_shared {
     _Atomic uint64_t stamp, ticket, frames_id;

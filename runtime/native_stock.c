@@ -3,24 +3,7 @@
 #include <string.h>
 
 #include "memory/control.h"
-
-/* A thread's count of hidden records; in control memory, for the node's
- * statistics. */
-struct native_hidden {
-    uint64_t reserved[2];
-    _Atomic uint32_t count;
-    struct native_hidden *next;
-};
-
-static uint32_t count_of(const struct native_windows *w)
-{
-    return atomic_load_explicit(&w->hidden->count, memory_order_relaxed);
-}
-
-static void set_count(struct native_windows *w, uint32_t count)
-{
-    atomic_store_explicit(&w->hidden->count, count, memory_order_relaxed);
-}
+#include "runtime/native_state.h"
 
 uint64_t native_stock_hidden(void)
 {
@@ -63,19 +46,20 @@ static bool simple(const struct proto_region *region)
            !frameset_has_alternate(&runtime.space, frames->set);
 }
 
-/* Set the window back that alone has touched the heap; false: make it anew. */
-static bool set_back(struct native_windows *w, uint64_t address,
-                     const struct native_memory *memory,
-                     struct heap_window *ready)
+/* Set the window back that alone has touched the heap; NULL: make it anew. */
+static struct native_window *set_back(struct native_windows *w,
+                                      uint64_t address,
+                                      const struct native_memory *memory)
 {
     struct native_window *window = &w->window[native_window_index(address)];
 
     if (memory->touched ||
         atomic_load_explicit(&window->region, memory_order_relaxed) != address)
-        return false;
-    atomic_store_explicit(&window->region, 0, memory_order_relaxed);
-    heap_window_reset(&window->heap, ready);
-    return true;
+        return NULL;
+    heap_window_rewind(&window->heap);
+    atomic_store_explicit(&window->region, NATIVE_WINDOW_READY,
+                          memory_order_relaxed);
+    return window;
 }
 
 /* How many numbers a thread takes at a time. */
@@ -94,40 +78,7 @@ static uint64_t next_stamp(struct native_windows *w, uint64_t last)
 /* May this thread have one more? */
 static bool has_room(struct native_windows *w)
 {
-    return !atomic_load_explicit(&w->no_stock, memory_order_relaxed) &&
-           counted(w) && count_of(w) < NATIVE_STOCK;
-}
-
-bool native_stock_put_new(uint64_t address)
-{
-    struct native_windows *w = native_windows_mine;
-    uint32_t i = native_window_index(address);
-    uint64_t as_new = address | NATIVE_ENTRY_NEW;
-    struct native_stocked *stocked;
-    struct native_entry *entry;
-    struct proto_region *region;
-
-    if (!w ||
-        atomic_load_explicit(&w->window[i].region, memory_order_relaxed) !=
-            address)
-        return false;
-    entry = w->back[i].entry;
-    if (!entry || !has_room(w) ||
-        !atomic_compare_exchange_strong(&entry->address, &as_new, 0))
-        return false;
-    region = atomic_load_explicit(&entry->region, memory_order_relaxed);
-    stocked = &w->stock[count_of(w)];
-    stocked->entry = entry;
-    if (!proto_renew(native.rank, region, next_stamp(w, region->incarnation)) ||
-        !set_back(w, address, region->memory, &stocked->ready)) {
-        /* Somebody has done something to it without looking it up. */
-        runtime_poison("region %p was new, and is not",
-                       (void *)(uintptr_t)address);
-        return false;
-    }
-    ((struct native_memory *)region->memory)->incarnation = region->incarnation;
-    set_count(w, count_of(w) + 1);
-    return true;
+    return counted(w) && native_stock_count(w) < atomic_load(&w->stock_max);
 }
 
 static void make_anew(const struct native_tree *tree, struct heap_window *ready)
@@ -161,59 +112,84 @@ bool native_stock_put(const struct native_tree *tree)
                                next_stamp(w, region->incarnation)))
         return false;
     atomic_store_explicit(&entry->address, 0, memory_order_relaxed);
-    stocked = &w->stock[count_of(w)];
+    stocked = &w->stock[native_stock_count(w)];
     stocked->entry = entry;
-    if (!set_back(w, address, memory, &stocked->ready))
-        make_anew(tree, &stocked->ready);
+    w->ready[native_stock_count(w)] = set_back(w, address, memory);
+    if (!w->ready[native_stock_count(w)])
+        make_anew(tree, &stocked->heap);
     memory->incarnation = region->incarnation;
     memory->touched = false;
     memory->first->user[EXTENT_USED_BYTES] = PAGE_BYTES;
-    set_count(w, count_of(w) + 1);
+    native_stock_set_count(w, native_stock_count(w) + 1);
     return true;
 }
 
 /* --- Out of stock -------------------------------------------------------- */
 
-/* The last one, which is shown again, as new or not. */
-static struct proto_region *pop(struct native_windows *w, uint64_t as_new)
+void native_stock_leave(struct native_windows *w, struct native_window *window)
 {
-    uint32_t n = count_of(w) - 1;
-    struct native_entry *entry = w->stock[n].entry;
-    struct proto_region *region =
-        atomic_load_explicit(&entry->region, memory_order_relaxed);
-
-    set_count(w, n);
-    atomic_store_explicit(&entry->address, region->address | as_new,
-                          memory_order_release);
-    return region;
+    if (atomic_load_explicit(&window->region, memory_order_relaxed) !=
+        NATIVE_WINDOW_READY)
+        return;
+    for (uint32_t i = 0; i < native_stock_count(w); i++)
+        if (w->ready[i] == window) {
+            w->stock[i].entry = window->entry;
+            w->stock[i].heap = window->heap;
+            w->ready[i] = NULL;
+        }
+    atomic_store_explicit(&window->region, 0, memory_order_relaxed);
 }
 
-bool native_stock_take(drasync_region_t *region_out)
+/* Let a window be ready for number @n in stock. */
+static bool make_ready(struct native_windows *w, uint32_t n)
 {
-    struct native_windows *w = native_windows_mine;
-    const struct proto_region *region;
-    const struct native_stocked *stocked;
+    struct native_entry *entry = w->stock[n].entry;
+    const struct proto_region *region =
+        atomic_load_explicit(&entry->region, memory_order_relaxed);
+    uint32_t i = native_window_index(region->address);
+    struct native_window *window = &w->window[i];
 
-    if (!w || !w->hidden || !count_of(w))
+    if (!native_window_clear(w, i))
         return false;
-    stocked = &w->stock[count_of(w) - 1];
-    region =
-        atomic_load_explicit(&stocked->entry->region, memory_order_relaxed);
-    if (!native_window_give(w, stocked->entry, region->address, region->memory,
-                            &stocked->ready))
-        return false;
-    *region_out =
-        (drasync_region_t)(uintptr_t)pop(w, NATIVE_ENTRY_NEW)->address;
+    window->heap = w->stock[n].heap;
+    window->heap.free = w->free[i];
+    window->memory = region->memory;
+    window->entry = entry;
+    window->address = region->address;
+    window->extent = window->memory->first;
+    window->used_bytes = 0;
+    atomic_store_explicit(&window->region, NATIVE_WINDOW_READY,
+                          memory_order_relaxed);
+    w->ready[n] = window;
     return true;
+}
+
+drasync_region_t native_stock_take(void)
+{
+    drasync_region_t region = native_stock_take_ready();
+    struct native_windows *w = native_windows_mine;
+
+    if (region || !w || !w->hidden || !native_stock_count(w) ||
+        !make_ready(w, native_stock_count(w) - 1))
+        return region;
+    return native_stock_take_ready();
 }
 
 void native_stock_clear(struct native_windows *w)
 {
-    atomic_store(&w->no_stock, true);
-    while (w->hidden && count_of(w)) {
+    atomic_store(&w->stock_max, 0);
+    while (w->hidden && native_stock_count(w)) {
+        uint32_t n = native_stock_count(w) - 1;
+        struct native_entry *entry;
         struct native_tree tree;
-        uint64_t address = pop(w, 0)->address;
+        uint64_t address;
 
+        if (w->ready[n])
+            native_stock_leave(w, w->ready[n]);
+        entry = w->stock[n].entry;
+        address = atomic_load(&entry->region)->address;
+        native_stock_set_count(w, n);
+        atomic_store_explicit(&entry->address, address, memory_order_release);
         /* Its heap has no piece to cut from, and a window that is not open. */
         if (!native_lock(address, &tree)) {
             if (tree.region)

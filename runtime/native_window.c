@@ -15,7 +15,7 @@
 _Thread_local struct native_windows *native_windows_mine
     __attribute__((tls_model("initial-exec")));
 
-char native_window_ends;
+char native_window_marks[2];
 
 static _Atomic(struct native_windows *) all;
 static pthread_key_t thread_key;
@@ -26,12 +26,16 @@ static bool possible; /* the kernel has what it takes */
 /* What the fast path has allocated, for the rank's counter. */
 static void count_allocations(struct native_windows *windows)
 {
-    uint64_t now =
-        atomic_load_explicit(&windows->allocations, memory_order_relaxed);
     uint64_t before =
         atomic_load_explicit(&windows->counted, memory_order_relaxed);
+    uint64_t now = 0;
 
-    if (now != before &&
+    for (int i = 0; i < NATIVE_WINDOWS; i++)
+        now += atomic_load_explicit(&windows->window[i].turns,
+                                    memory_order_relaxed) /
+               2;
+    /* Another thread may have counted later than this one looked. */
+    if (now > before &&
         atomic_compare_exchange_strong(&windows->counted, &before, now))
         runtime_count(native.self, RUNTIME_COUNT_ALLOCATIONS, now - before);
 }
@@ -62,6 +66,8 @@ static struct native_windows *windows_new(void)
     if (!w)
         return NULL;
     memset(w, 0, sizeof(*w));
+    for (int i = 0; i < NATIVE_WINDOWS; i++)
+        w->window[i].heap.free = w->free[i];
     atomic_store(&w->taken, 1);
     w->next = atomic_load(&all);
     while (!atomic_compare_exchange_weak(&all, &w->next, w))
@@ -80,7 +86,7 @@ struct native_windows *native_windows_own(void)
     if (!w)
         return NULL;
     w->last = 0;
-    atomic_store(&w->no_stock, false);
+    atomic_store(&w->stock_max, NATIVE_STOCK);
     if (pthread_setspecific(thread_key, w)) {
         atomic_store(&w->taken, 0);
         return NULL;
@@ -91,18 +97,26 @@ struct native_windows *native_windows_own(void)
 
 /* --- Ending -------------------------------------------------------------- */
 
+/* Is a window with that region open? */
+static bool is_open(uint64_t region)
+{
+    return region && region != NATIVE_WINDOW_ENDS &&
+           region != NATIVE_WINDOW_READY;
+}
+
 /* The heap has its own again.  Under the tree's lock; the window's thread is
  * not in it. */
 static void close_window(struct native_windows *w, uint32_t i, uint64_t address)
 {
-    struct native_memory *memory = w->back[i].memory;
+    struct native_window *window = &w->window[i];
+    struct native_memory *memory = window->memory;
     const struct heap_context context = {.space = &runtime.space,
                                          .owner = memory};
-    struct extent *e = w->back[i].extent;
+    struct extent *e = window->extent;
     struct heap *heap = &native_header_of(address)->heap;
     uint64_t used = 0;
 
-    if (heap_window_close(&context, heap, &w->window[i].heap))
+    if (heap_window_close(&context, heap, &window->heap))
         runtime_say("region %p: its heap was overwritten",
                     (void *)(uintptr_t)address);
     /* The end of the piece is not in use any more. */
@@ -113,19 +127,27 @@ static void close_window(struct native_windows *w, uint32_t i, uint64_t address)
             &used) &&
         used < e->user[EXTENT_USED_BYTES])
         e->user[EXTENT_USED_BYTES] =
-            used > w->back[i].used_bytes ? used : w->back[i].used_bytes;
-    w->back[i].extent = NULL;
+            used > window->used_bytes ? used : window->used_bytes;
+    window->extent = NULL;
     memory->touched = true;
     count_allocations(w);
-    atomic_store_explicit(&w->window[i].region, 0, memory_order_release);
+    atomic_store_explicit(&window->region, 0, memory_order_release);
 }
 
-/* All threads see what this one stored before, or it sees what they did. */
-static void wait_until_out(struct native_windows *w)
+/* The windows of @w in @ending say that they end: wait until their thread is
+ * out of them. */
+static void wait_until_out(struct native_windows *w, uint32_t ending)
 {
+    if (w == native_windows_mine)
+        return;
+    /* Either that thread sees what this one stored, or this sees its turn. */
     syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
-    while (atomic_load_explicit(&w->busy, memory_order_acquire))
-        sched_yield();
+    for (uint32_t i = 0; ending >> i; i++)
+        while (
+            (ending >> i & 1) &&
+            (atomic_load_explicit(&w->window[i].turns, memory_order_acquire) &
+             1))
+            sched_yield();
 }
 
 /* Is the region at @address in @top's subtree?  Under the lock of @tree. */
@@ -151,16 +173,14 @@ void native_windows_end(const struct native_tree *tree,
 
         for (uint32_t i = 0; i < NATIVE_WINDOWS; i++) {
             address[i] = atomic_load(&w->window[i].region);
-            if (address[i] && address[i] != NATIVE_WINDOW_ENDS &&
-                is_below(tree, address[i], top)) {
+            if (is_open(address[i]) && is_below(tree, address[i], top)) {
                 atomic_store(&w->window[i].region, NATIVE_WINDOW_ENDS);
                 ending |= UINT32_C(1) << i;
             }
         }
         if (!ending)
             continue;
-        if (w != native_windows_mine)
-            wait_until_out(w);
+        wait_until_out(w, ending);
         for (uint32_t i = 0; ending >> i; i++)
             if (ending >> i & 1)
                 close_window(w, i, address[i]);
@@ -173,13 +193,11 @@ static void end_one(struct native_windows *w, uint32_t i)
     uint64_t address = atomic_load(&w->window[i].region);
     struct native_tree tree;
 
-    if (!address || address == NATIVE_WINDOW_ENDS ||
-        native_lock(address, &tree))
+    if (!is_open(address) || native_lock(address, &tree))
         return;
     if (atomic_load(&w->window[i].region) == address) {
         atomic_store(&w->window[i].region, NATIVE_WINDOW_ENDS);
-        if (w != native_windows_mine)
-            wait_until_out(w);
+        wait_until_out(w, UINT32_C(1) << i);
         close_window(w, i, address);
     }
     native_unlock(&tree);
@@ -233,24 +251,11 @@ void native_window_prepare(uint64_t address)
         end_one(w, i);
 }
 
-bool native_window_give(struct native_windows *w, struct native_entry *entry,
-                        uint64_t address, struct native_memory *memory,
-                        const struct heap_window *ready)
+bool native_window_clear(struct native_windows *w, uint32_t i)
 {
-    uint32_t i = native_window_index(address);
-
-    if (atomic_load_explicit(&w->window[i].region, memory_order_relaxed))
-        end_one(w, i);
-    if (atomic_load_explicit(&w->window[i].region, memory_order_acquire))
-        return false;
-    w->window[i].heap = *ready;
-    w->window[i].heap.free = w->free[i];
-    w->back[i].memory = memory;
-    w->back[i].entry = entry;
-    w->back[i].extent = memory->first;
-    w->back[i].used_bytes = 0;
-    atomic_store_explicit(&w->window[i].region, address, memory_order_release);
-    return true;
+    end_one(w, i);
+    native_stock_leave(w, &w->window[i]);
+    return !atomic_load_explicit(&w->window[i].region, memory_order_acquire);
 }
 
 /* Open window @i for the region, under its tree's lock.  False: another thread
@@ -258,27 +263,30 @@ bool native_window_give(struct native_windows *w, struct native_entry *entry,
 static bool open_window(struct native_windows *w, uint32_t i, uint64_t address,
                         struct native_memory *memory)
 {
-    if (atomic_load_explicit(&w->window[i].region, memory_order_acquire))
+    struct native_window *window = &w->window[i];
+
+    native_stock_leave(w, window);
+    if (atomic_load_explicit(&window->region, memory_order_acquire))
         return false;
-    heap_window_open(&native_header_of(address)->heap, &w->window[i].heap,
+    heap_window_open(&native_header_of(address)->heap, &window->heap,
                      w->free[i]);
-    w->back[i].memory = memory;
-    w->back[i].entry = NULL;
-    w->back[i].extent = NULL;
-    atomic_store_explicit(&w->window[i].region, address, memory_order_release);
+    window->memory = memory;
+    window->entry = NULL;
+    window->extent = NULL;
+    atomic_store_explicit(&window->region, address, memory_order_release);
     return true;
 }
 
 /* The extent of a new piece: what was in use of it? */
-static void note_piece(struct native_windows *w, uint32_t i)
+static void note_piece(struct native_window *window)
 {
-    struct extent *e = extent_of(
-        &runtime.space, (void *)(uintptr_t)(w->window[i].heap.end - 1));
+    struct extent *e =
+        extent_of(&runtime.space, (void *)(uintptr_t)(window->heap.end - 1));
 
-    if (e == w->back[i].extent)
+    if (e == window->extent)
         return;
-    w->back[i].extent = e;
-    w->back[i].used_bytes = e ? e->user[EXTENT_USED_BYTES] : 0;
+    window->extent = e;
+    window->used_bytes = e ? e->user[EXTENT_USED_BYTES] : 0;
 }
 
 int native_window_take(const struct heap_context *context, uint64_t address,
@@ -302,7 +310,7 @@ int native_window_take(const struct heap_context *context, uint64_t address,
     err = heap_window_refill(context, &native_header_of(address)->heap,
                              &w->window[i].heap, size_bytes, ptr_out);
     if (w->window[i].heap.end != end && w->window[i].heap.end)
-        note_piece(w, i);
+        note_piece(&w->window[i]);
     return err;
 }
 

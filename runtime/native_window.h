@@ -13,7 +13,7 @@
  * delete (native_windows_end()), the end of the thread, finalize.  The heap is
  * then complete in the region's memory, and may travel.  The thread of a window
  * may be at work in it at that moment, if the program lets its threads race; so
- * it says that it is (`busy`), with plain stores, and who ends the window of
+ * it says that it is (`turns`), with plain stores, and who ends the window of
  * another thread makes the kernel order them (membarrier()), and waits until
  * that thread is out.  Where the kernel has no such call there are no windows.
  *
@@ -48,40 +48,45 @@ struct native_hidden;
 #define NATIVE_WINDOWS 8
 
 struct native_window {
-    _Atomic uint64_t region; /* its address; 0: not open; NATIVE_WINDOW_ENDS */
+    _Atomic uint64_t region; /* its address; 0: not open; NATIVE_WINDOW_... */
+    _Atomic uint64_t turns;  /* odd: the thread is in the window; else twice the
+                                objects that came from it, ever */
     struct heap_window heap;
+
+    /* What belongs to the window; under the lock of its tree. */
+    struct native_memory *memory;
+    struct native_entry *entry; /* of a region from stock; or NULL */
+    uint64_t address;           /* that region's */
+    struct extent *extent;      /* of the piece */
+    uint64_t used_bytes;        /* what was in use of it before the piece */
 } __attribute__((aligned(64)));
 
-/* No region has this address. */
-extern char native_window_ends;
-#define NATIVE_WINDOW_ENDS ((uint64_t)(uintptr_t)&native_window_ends)
+_Static_assert(offsetof(struct native_window, heap.uncounted) == 64,
+               "the fast path needs one line");
+
+/* No region has these addresses: the window is being closed, or it is ready for
+ * a region in stock. */
+extern char native_window_marks[2];
+#define NATIVE_WINDOW_ENDS  ((uint64_t)(uintptr_t)&native_window_marks[0])
+#define NATIVE_WINDOW_READY ((uint64_t)(uintptr_t)&native_window_marks[1])
 
 /* Of one thread; never freed, but used again by other threads. */
 struct native_windows {
-    _Atomic uint32_t busy;        /* the thread is in a window */
-    _Atomic uint32_t open;        /* bit i: window[i] is */
-    _Atomic uint64_t allocations; /* by the fast path; the thread adds, */
-    _Atomic uint64_t counted;     /* of these the rank's counter knows */
-    uint64_t last; /* the region where the thread last allocated slowly */
     struct native_window window[NATIVE_WINDOWS];
+    _Atomic uint64_t counted; /* of the turns: the rank's counter knows these */
+    uint64_t last; /* the region where the thread last allocated slowly */
 
-    /* What belongs to the windows; under the locks of their trees. */
-    struct {
-        struct native_memory *memory;
-        struct native_entry *entry; /* of a region from stock; or NULL */
-        struct extent *extent;      /* of the piece */
-        uint64_t used_bytes; /* what was in use of it before the piece */
-    } back[NATIVE_WINDOWS];
-    struct heap_window_free free[NATIVE_WINDOWS][HEAP_WINDOW_CLASSES];
-
+    /* Regions in stock. */
+    struct native_hidden *hidden; /* how many; NULL: none so far */
+    _Atomic uint32_t stock_max;   /* how many there may be */
+    struct native_window *ready[NATIVE_STOCK]; /* for each; or NULL: */
     struct native_stocked {
         struct native_entry *entry;
-        struct heap_window ready; /* what its creator gets */
+        struct heap_window heap; /* for its window */
     } stock[NATIVE_STOCK];
-    struct native_hidden *hidden; /* how many; NULL: none so far */
-    _Atomic bool no_stock;
     uint64_t stamp, stamp_end; /* incarnations for stock */
 
+    struct heap_window_free free[NATIVE_WINDOWS][HEAP_WINDOW_CLASSES];
     struct native_windows *next;
     _Atomic uint32_t taken; /* by a thread */
 };
@@ -102,12 +107,14 @@ static inline void *native_window_alloc(drasync_region_t region,
     uint64_t address = (uint64_t)(uintptr_t)region;
     struct native_windows *mine = native_windows_mine;
     struct native_window *window;
+    uint64_t turn;
     void *ptr;
 
     if (__builtin_expect(!mine, 0))
         return NULL;
     window = &mine->window[native_window_index(address)];
-    atomic_store_explicit(&mine->busy, 1, memory_order_relaxed);
+    turn = atomic_load_explicit(&window->turns, memory_order_relaxed);
+    atomic_store_explicit(&window->turns, turn + 1, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
     /* Nothing comes from one that is not open, with region 0. */
     if (__builtin_expect(atomic_load_explicit(&window->region,
@@ -117,15 +124,11 @@ static inline void *native_window_alloc(drasync_region_t region,
     ptr = heap_window_alloc(&window->heap, size_bytes);
     if (__builtin_expect(!ptr, 0))
         goto none;
-    atomic_store_explicit(
-        &mine->allocations,
-        atomic_load_explicit(&mine->allocations, memory_order_relaxed) + 1,
-        memory_order_relaxed);
-    atomic_store_explicit(&mine->busy, 0, memory_order_release);
+    atomic_store_explicit(&window->turns, turn + 2, memory_order_release);
     return ptr;
 
 none:
-    atomic_store_explicit(&mine->busy, 0, memory_order_release);
+    atomic_store_explicit(&window->turns, turn, memory_order_release);
     return NULL;
 }
 
@@ -151,11 +154,9 @@ void native_window_prepare(uint64_t address);
 struct native_windows *native_windows_own(void);
 struct native_windows *native_windows_all(void);
 
-/* No lock held; @w is this thread's: open a window that is ready, of a region
- * that nobody else knows.  False: there is no place. */
-bool native_window_give(struct native_windows *w, struct native_entry *entry,
-                        uint64_t address, struct native_memory *memory,
-                        const struct heap_window *ready);
+/* No lock held; @w is this thread's: let window @i be for nobody.  False: it
+ * still is for somebody. */
+bool native_window_clear(struct native_windows *w, uint32_t i);
 
 /* Under the tree's lock: an object of the region was freed by this thread. */
 void native_window_freed(uint64_t address);
