@@ -134,8 +134,8 @@ static inline int heap_cache_has(const struct heap_cache *cache, uint64_t class)
     return *cache->top[class] != 0;
 }
 
-/* Take the slot that is there; NULL, and nothing has changed, if its extent's
- * number is another's now: heap_cache_take_stray() then. */
+/* Take a slot.  NULL, and nothing has changed, if there is none, or if its
+ * extent's number is another's now: heap_cache_take_stray() then. */
 static inline void *heap_cache_take(const struct heap_caches *caches,
                                     struct heap_cache *cache, uint64_t class)
 {
@@ -147,7 +147,10 @@ static inline void *heap_cache_take(const struct heap_caches *caches,
         return NULL;
     cache->top[class] = top - 1;
     part->map[granule] = (uint8_t)((class + 1) | MAP_TAKEN);
-    return (void *)(uintptr_t)(slot & ~(HEAP_CACHE_ALIGN - 1));
+    slot &= ~(HEAP_CACHE_ALIGN - 1);
+    if (!slot)
+        __builtin_unreachable(); /* callers look whether there is one */
+    return (void *)(uintptr_t)slot;
 }
 
 void *heap_cache_take_stray(const struct heap_caches *caches,
@@ -188,25 +191,23 @@ static inline int heap_cache_mark(const struct heap_cache_part *part,
     uint64_t class = (uint64_t)((int8_t)*code + (int64_t)MAP_TAKEN - 1);
 
     if (class >= HEAP_CACHE_CLASSES ||
-        heap_cache_tables.bytes[class] > part->end - address)
+        address + heap_cache_tables.bytes[class] > part->end)
         return DRASYNC_EAGAIN;
     *code = (uint8_t)(class + 1);
     *class_out = class;
     return 0;
 }
 
-/* Free what @part has at @ptr, noted as number @count.  As heap_cache_mark().
- */
-static inline int heap_cache_free(struct heap_caches *caches,
-                                  const struct heap_cache_part *part,
-                                  const void *ptr, unsigned count)
+/* Free what @part has at @ptr; *@note_out is what is to be noted.  As
+ * heap_cache_mark(). */
+static inline int heap_cache_free(const struct heap_cache_part *part,
+                                  const void *ptr, uint64_t *note_out)
 {
     uint64_t class;
 
     if (heap_cache_mark(part, ptr, &class))
         return DRASYNC_EAGAIN;
-    caches->note[count] =
-        (class << 56) + part->number + (uint64_t)(uintptr_t)ptr;
+    *note_out = (class << 56) + part->number + (uint64_t)(uintptr_t)ptr;
     /* It will be written when it is handed out again, which may be soon. */
     __builtin_prefetch(ptr, 1);
     return 0;

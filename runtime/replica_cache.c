@@ -8,6 +8,7 @@ struct replica_cache *replica_cache_places[REPLICA_CACHES] = {
 };
 struct heap_caches replica_caches_shared;
 struct replica_cache *replica_noting = &replica_caches[0];
+uint64_t *replica_notes = replica_caches_shared.note;
 
 /* --- Notes --- */
 

@@ -45,6 +45,9 @@ extern struct heap_caches replica_caches_shared;
 
 extern struct replica_cache *replica_noting;
 
+/* Where the notes are; like replica_cache_places. */
+extern uint64_t *replica_notes;
+
 /* Where the heap of a region has its cache, if it has one. */
 static inline struct replica_cache *replica_cache_at(uint32_t rid)
 {

@@ -99,16 +99,17 @@ void replica_lock_reset(struct replica_heap *heap);
 int replica_heap_take_slow(struct replica_heap *heap);
 
 /*
- * For the thread that locks lean to: come in if the lock of @heap says @leans.  1,
- * or 0 and it is as it was.  @at: replica_lean_word; @word: what is there.
+ * For the thread that locks lean to: come in if the lock of @heap says *@leans.
+ * 1, or 0 and it is as it was.  @at: replica_lean_word; @word: what is there.
  */
-static inline int replica_heap_lean(struct replica_heap *heap, uint64_t leans,
-                                    _Atomic uint64_t *at, uint64_t word)
+static inline int replica_heap_lean(struct replica_heap *heap,
+                                    const uint64_t *leans, _Atomic uint64_t *at,
+                                    uint64_t word)
 {
     atomic_store_explicit(at, word + (uintptr_t)heap, REPLICA_LEAN_ORDER);
     /* The other half of the barrier is in who straightens. */
     atomic_signal_fence(memory_order_seq_cst);
-    if (atomic_load_explicit(&heap->leans, REPLICA_LEAN_ORDER) == leans)
+    if (atomic_load_explicit(&heap->leans, REPLICA_LEAN_ORDER) == *leans)
         return 1;
     atomic_store_explicit(at, word, memory_order_release);
     return 0;
@@ -123,7 +124,7 @@ static inline int replica_heap_take(struct replica_heap *heap, int *leaning_out)
     *leaning_out =
         replica_lean_chosen() &&
         atomic_load_explicit(&heap->leans, memory_order_relaxed) == leans &&
-        replica_heap_lean(heap, leans, at,
+        replica_heap_lean(heap, &leans, at,
                           atomic_load_explicit(at, memory_order_relaxed));
     return *leaning_out ? 0 : replica_heap_take_slow(heap);
 }

@@ -5,8 +5,9 @@
  * those of the thread that locks lean to (replica_lock.h), in a heap of its own
  * that has a cache (replica_cache.h).  They are done here in one straight piece,
  * with few stores (memory/heap_cache.h): nothing is called on the way but in
- * the end, so that no register is saved.  Everything else goes the long way
- * (replica_heap.c).
+ * the end, and no more is kept at a time than there are registers that need not
+ * be saved.  `objdump -d` shows whether that is so: no push in either function.
+ * Everything else goes the long way (replica_heap.c).
  */
 
 /* Above a heap's address and the notes, the word of replica_lock.h has how many
@@ -98,17 +99,6 @@ static inline void leave(uint64_t word)
     atomic_store_explicit(replica_lean_word, word, memory_order_release);
 }
 
-/* In a heap, where the extent of what is on top of a stack has no number. */
-static __attribute__((noinline, cold)) void *
-take_stray(struct replica_cache *cache, unsigned class, uint64_t word)
-{
-    void *ptr =
-        heap_cache_take_stray(&replica_caches_shared, &cache->slots, class);
-
-    leave(word - CALL);
-    return ptr;
-}
-
 /* Not as it mostly is: the round is over, or a stack is empty. */
 static __attribute__((noinline, cold)) void *
 alloc_again(const char *file, int line, size_t size_bytes, uint32_t rid)
@@ -126,6 +116,24 @@ alloc_again(const char *file, int line, size_t size_bytes, uint32_t rid)
     return replica_quick_alloc(file, line, size_bytes, rid);
 }
 
+/* In a heap, where the extent of what is on top of a stack has no number. */
+static __attribute__((noinline, cold)) void *
+take_stray(struct replica_cache *cache, uint64_t class, uint64_t word)
+{
+    void *ptr = heap_cache_take_stray(&replica_caches_shared, &cache->slots,
+                                      (unsigned)class);
+
+    leave(word - CALL);
+    return ptr;
+}
+
+/* The same, but what was made of it is made again: a register less. */
+static inline uint64_t anew(uint64_t value)
+{
+    __asm__("" : "+r"(value));
+    return value;
+}
+
 void *replica_quick_alloc(const char *file, int line, size_t size_bytes,
                           uint32_t rid)
 {
@@ -135,13 +143,16 @@ void *replica_quick_alloc(const char *file, int line, size_t size_bytes,
     uint64_t class = heap_cache_class(size_bytes);
     void *ptr;
 
-    if ((int64_t)word < 0 || cache->key != replica_cache_key(rid) ||
-        !heap_cache_has(&cache->slots, class) ||
-        !replica_heap_lean(cache->heap, cache->leans, at, word))
+    if ((int64_t)word < 0 || cache->key != replica_cache_key(rid))
         return alloc_again(file, line, size_bytes, rid);
+    /* From here on the key tells what @rid is. */
+    if (!heap_cache_has(&cache->slots, class) ||
+        !replica_heap_lean(cache->heap, &cache->leans, at, word))
+        return alloc_again(file, line, size_bytes, (uint32_t)cache->key - 1);
+    class = anew(class);
     ptr = heap_cache_take(&replica_caches_shared, &cache->slots, class);
     if (__builtin_expect(!ptr, 0))
-        return take_stray(cache, (unsigned)class, word);
+        return take_stray(cache, class, word);
     atomic_store_explicit(at, word - CALL, memory_order_release);
     return ptr;
 }
@@ -172,6 +183,7 @@ void replica_quick_free(const char *file, int line, void *ptr)
     uint64_t word = atomic_load_explicit(at, memory_order_relaxed);
     const struct heap_cache_part *part;
     struct replica_cache *cache;
+    uint64_t note;
 
     if ((int64_t)word < 0)
         return free_again(file, line, ptr);
@@ -179,11 +191,12 @@ void replica_quick_free(const char *file, int line, void *ptr)
     cache = replica_noting;
     if (!heap_cache_in(part, ptr) || part->cache != &cache->slots)
         return free_again(file, line, ptr);
-    if (!replica_heap_lean(cache->heap, cache->leans, at, word))
+    if (!replica_heap_lean(cache->heap, &cache->leans, at, word))
         return by_slow_free(file, line, ptr);
-    if (heap_cache_free(caches, part, ptr, word / REPLICA_NOTE & 0xff)) {
+    if (heap_cache_free(part, ptr, &note)) {
         atomic_store_explicit(at, word, memory_order_release);
         return by_slow_free(file, line, ptr);
     }
+    replica_notes[word / REPLICA_NOTE & 0xff] = note;
     atomic_store_explicit(at, word + REPLICA_NOTE - CALL, memory_order_release);
 }

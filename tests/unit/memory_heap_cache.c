@@ -66,8 +66,8 @@ static int give(void *ptr)
 {
     if (notes == HEAP_CACHE_NOTES)
         sort();
-    if (is_known(ptr) &&
-        !heap_cache_free(&caches, heap_cache_met(&caches, ptr), ptr, notes)) {
+    if (is_known(ptr) && !heap_cache_free(heap_cache_met(&caches, ptr), ptr,
+                                          &caches.note[notes])) {
         notes++;
         return 0;
     }
