@@ -88,10 +88,10 @@ int boot_ranks(const struct boot *boot)
 /*
  * Split what MPI calls a node by @host_key, since containers that share a host
  * name may not see each other's processes; and in groups of @node_ranks.
- * @keys: [all ranks]
+ * @keys: [all ranks].  *first_out: the first rank of the host.
  */
 static int split_node(struct boot *boot, int node_ranks, uint64_t host_key,
-                      uint64_t *keys)
+                      uint64_t *keys, int *first_out)
 {
     MPI_Comm shared, host;
     int ranks, own, color = 0, local = 0;
@@ -112,8 +112,11 @@ static int split_node(struct boot *boot, int node_ranks, uint64_t host_key,
         return DRASYNC_EPEER;
     mpi.Comm_set_errhandler(host, MPI_ERRORS_RETURN);
     mpi.Comm_rank(host, &local);
-    err = mpi.Comm_split(host, node_ranks ? local / node_ranks : 0, boot->rank,
-                         &boot->node);
+    *first_out = boot->rank;
+    err = mpi.Bcast(first_out, 1, MPI_INT, 0, host);
+    if (!err)
+        err = mpi.Comm_split(host, node_ranks ? local / node_ranks : 0,
+                             boot->rank, &boot->node);
     mpi.Comm_free(&host);
     if (err)
         return DRASYNC_EPEER;
@@ -122,13 +125,20 @@ static int split_node(struct boot *boot, int node_ranks, uint64_t host_key,
     return 0;
 }
 
+/* What each rank tells the others. */
+struct place {
+    int leader, local, host;
+};
+
+_Static_assert(sizeof(struct place) >= sizeof(uint64_t), "room for either");
+
 /* @room: [all ranks] */
 static int split(struct boot *boot, int node_ranks, uint64_t host_key,
-                 uint64_t *room, int *node_of, int *local_of, int *nodes_out)
+                 void *room, int *node_of, int *local_of, int *nodes_out)
 {
     int leader = boot->rank, local = 0, nodes = 0;
-    int mine[2], *all = (int *)room;
-    int err = split_node(boot, node_ranks, host_key, room);
+    struct place mine, *all = room;
+    int err = split_node(boot, node_ranks, host_key, room, &mine.host);
 
     if (err)
         return err;
@@ -142,14 +152,15 @@ static int split(struct boot *boot, int node_ranks, uint64_t host_key,
     if (boot->leaders != MPI_COMM_NULL)
         mpi.Comm_set_errhandler(boot->leaders, MPI_ERRORS_RETURN);
 
-    mine[0] = leader;
-    mine[1] = local;
-    if (mpi.Allgather(mine, 2, MPI_INT, all, 2, MPI_INT, boot->all))
+    mine.leader = leader;
+    mine.local = local;
+    if (mpi.Allgather(&mine, 3, MPI_INT, all, 3, MPI_INT, boot->all))
         return DRASYNC_EPEER;
     /* A leader is its node's lowest rank, so it comes before its node. */
     for (int i = 0; i < boot->ranks; i++) {
-        local_of[i] = all[2 * i + 1];
-        node_of[i] = local_of[i] ? node_of[all[2 * i]] : nodes++;
+        boot->host_of[i] = all[i].host;
+        local_of[i] = all[i].local;
+        node_of[i] = local_of[i] ? node_of[all[i].leader] : nodes++;
     }
     *nodes_out = nodes;
     return 0;
@@ -158,9 +169,12 @@ static int split(struct boot *boot, int node_ranks, uint64_t host_key,
 int boot_split(struct boot *boot, int node_ranks, uint64_t host_key,
                int *node_of, int *local_of, int *nodes_out)
 {
-    uint64_t *room = malloc((size_t)boot->ranks * sizeof(*room));
-    int err = agree(boot->all, room ? 0 : DRASYNC_ENOMEM);
+    struct place *room = malloc((size_t)boot->ranks * sizeof(*room));
+    int err;
 
+    if (!boot->host_of)
+        boot->host_of = malloc((size_t)boot->ranks * sizeof(int));
+    err = agree(boot->all, room && boot->host_of ? 0 : DRASYNC_ENOMEM);
     if (!err)
         err = split(boot, node_ranks, host_key, room, node_of, local_of,
                     nodes_out);
@@ -232,5 +246,6 @@ void boot_close(struct boot *boot, bool alone)
             mpi.Comm_free(&boot->node);
         mpi.Comm_free(&boot->all);
     }
+    free(boot->host_of);
     free(boot);
 }

@@ -9,6 +9,7 @@ struct boot {
     MPI_Comm all, node, leaders;
     int rank, ranks;
     bool neighbours;
+    int *host_of; /* [ranks]: the first rank of its host; or NULL */
 };
 
 /* Inside of MPI_Finalize, at its beginning, on all ranks. */

@@ -8,6 +8,24 @@
 
 /* --- Streams ------------------------------------------------------------- */
 
+static size_t segment_bytes(const struct engine *engine, int from)
+{
+    if (engine->paged)
+        return SEGMENT_PAGED_BYTES;
+    return engine->wire->ops->near(engine->wire, from) ? SEGMENT_NEAR_BYTES
+                                                       : SEGMENT_BYTES;
+}
+
+/* Both sides know now how long segments are. */
+static void cut_stream(const struct engine *engine, struct stream *s,
+                       size_t bytes)
+{
+    s->segment_bytes = bytes;
+    s->segments_max = bytes <= SEGMENT_NEAR_BYTES && !engine->paged
+                          ? SEGMENTS_NEAR_MAX
+                          : SEGMENTS_MAX;
+}
+
 /* Go on by @bytes, within the pieces. */
 static void advance(const struct stream *s, struct cursor *at, size_t bytes)
 {
@@ -53,16 +71,12 @@ static void copy(const struct stream *s, struct cursor at, char *buffer,
     }
 }
 
-/* Of the next segment; 0: wait. */
-static size_t next_bytes(const struct engine *engine, const struct stream *s,
-                         bool out)
+/* Of the next segment; 0: wait.  @told: there is no more than we know of. */
+static size_t next_bytes(const struct stream *s, bool told)
 {
-    size_t most = engine->paged ? SEGMENT_PAGED_BYTES : SEGMENT_BYTES;
-    uint64_t left = s->bytes_total - s->bytes_started;
+    uint64_t left = (told ? s->bytes_told : s->bytes_total) - s->bytes_started;
 
-    if (engine->paged && !out)
-        left = s->bytes_told - s->bytes_started;
-    return left < most ? (size_t)left : most;
+    return left < s->segment_bytes ? (size_t)left : s->segment_bytes;
 }
 
 /* The first of the paper's two messages. */
@@ -89,16 +103,19 @@ static void give_buffer(struct engine *engine, char *buffer, size_t bytes)
         free(buffer);
 }
 
-/* Start the next segment, out or in. */
+/* Start the next segment, out or in; 0 without memory: try again at the next
+ * poll. */
 static int start_segment(struct engine *engine, struct stream *s, bool out)
 {
     struct wire *wire = engine->wire;
-    struct segment *g = &s->segments[(s->first + s->count) % SEGMENTS_MAX];
-    size_t bytes = next_bytes(engine, s, out);
+    size_t bytes = next_bytes(s, engine->paged && !out);
     int err = 0;
 
-    if (!bytes)
+    if (!s->segments)
+        s->segments = calloc((size_t)s->segments_max, sizeof(*s->segments));
+    if (!bytes || !s->segments)
         return 0;
+    struct segment *g = &s->segments[(s->first + s->count) % s->segments_max];
     memset(g, 0, sizeof(*g));
     g->bytes = bytes;
     char *data = straight(s, &s->at, g->bytes);
@@ -106,7 +123,7 @@ static int start_segment(struct engine *engine, struct stream *s, bool out)
     if (!data) {
         data = g->buffer = take_buffer(engine, bytes);
         if (!data)
-            return 0; /* try again at the next poll */
+            return 0;
         if (out)
             copy(s, g->at, data, g->bytes, true);
     }
@@ -146,7 +163,7 @@ static int finish_segment(struct engine *engine, struct stream *s, bool out)
     give_buffer(engine, g->buffer, g->bytes);
     g->buffer = NULL;
     s->bytes_done += g->bytes;
-    s->first = (s->first + 1) % SEGMENTS_MAX;
+    s->first = (s->first + 1) % s->segments_max;
     s->count--;
     return 1;
 }
@@ -162,7 +179,7 @@ static int move_stream(struct engine *engine, struct stream *s, bool out)
             return now;
         moved += now;
     }
-    for (now = 1; now > 0 && s->count < SEGMENTS_MAX &&
+    for (now = 1; now > 0 && s->count < s->segments_max &&
                   s->bytes_started < s->bytes_total;
          moved += now) {
         now = start_segment(engine, s, out);
@@ -228,6 +245,7 @@ int bulk_announce(struct engine *engine, int to,
 
 void bulk_forget(struct engine *engine, uint64_t id)
 {
+    free(engine->out[(uint32_t)id]->stream.segments);
     free(engine->out[(uint32_t)id]);
     engine->out[(uint32_t)id] = NULL;
     engine->out_count--;
@@ -256,9 +274,11 @@ int bulk_answered(struct engine *engine, int from, const struct packet *packet)
                       packet->value < 0 ? packet->value : DRASYNC_EINTERNAL);
         return 0;
     }
-    if (packet->value < 0 || packet->value >= SLOTS_MAX)
+    if (packet->value < 0 || packet->value >= SLOTS_MAX ||
+        !packet->bulk_bytes || packet->bulk_bytes > SEGMENT_BYTES)
         return DRASYNC_EINTERNAL;
     o->going = true;
+    cut_stream(engine, &o->stream, (size_t)packet->bulk_bytes);
     o->stream.tag = packet->value;
     o->next = engine->moving;
     engine->moving = o;
@@ -297,6 +317,7 @@ static int poll_out(struct engine *engine)
 void bulk_free_incoming(struct incoming *in)
 {
     transport_sink_free(&in->sink);
+    free(in->stream.segments);
     free(in->header);
     free(in);
 }
@@ -349,9 +370,11 @@ static int begin_waiting(struct engine *engine)
         if (!in->next)
             engine->waiting_last = &engine->waiting_first;
         in->stream.tag = i;
+        cut_stream(engine, &in->stream, segment_bytes(engine, in->from));
         engine->slots[i] = in;
         engine->slots_used++;
-        int err = engine_answer(engine, in->from, PACKET_GO, in->id, i, 0);
+        int err = engine_answer(engine, in->from, PACKET_GO, in->id, i,
+                                in->stream.segment_bytes);
         if (err)
             return err;
         moved++;
@@ -398,7 +421,7 @@ int bulk_poll(struct engine *engine)
 static void drop_stream(struct engine *engine, struct stream *s, bool in)
 {
     for (int i = 0; i < s->count; i++) {
-        struct segment *g = &s->segments[(s->first + i) % SEGMENTS_MAX];
+        struct segment *g = &s->segments[(s->first + i) % s->segments_max];
         if (in && g->request.active)
             engine->wire->ops->cancel(engine->wire, &g->request);
         else if (g->request.active)
@@ -410,9 +433,10 @@ static void drop_stream(struct engine *engine, struct stream *s, bool in)
 void bulk_close(struct engine *engine)
 {
     for (size_t i = 0; i < engine->out_capacity; i++) {
-        if (engine->out[i])
-            drop_stream(engine, &engine->out[i]->stream, false);
-        free(engine->out[i]);
+        if (!engine->out[i])
+            continue;
+        drop_stream(engine, &engine->out[i]->stream, false);
+        bulk_forget(engine, engine->out[i]->id);
     }
     free(engine->out);
     for (int i = 0; i < SLOTS_MAX; i++) {

@@ -16,6 +16,7 @@ static struct engine *engine_of(struct transport *transport)
 struct source {
     const char *header;
     size_t header_left, data_left;
+    size_t room; /* of a packet */
     const struct transport_piece *piece;
     size_t offset; /* in it */
 };
@@ -24,10 +25,9 @@ struct source {
 static size_t source_share(const struct source *src, uint32_t *here_out,
                            uint32_t *data_out)
 {
-    size_t here =
-        src->header_left < PACKET_ROOM ? src->header_left : PACKET_ROOM;
-    size_t data = src->data_left < PACKET_ROOM - here ? src->data_left
-                                                      : PACKET_ROOM - here;
+    size_t here = src->header_left < src->room ? src->header_left : src->room;
+    size_t left = src->room - here;
+    size_t data = src->data_left < left ? src->data_left : left;
 
     *here_out = (uint32_t)here;
     *data_out = (uint32_t)data;
@@ -182,6 +182,7 @@ static int engine_send(struct transport *transport, int to,
     if (err || to < 0 || to >= transport->nodes ||
         message->header_bytes > TRANSPORT_HEADER_BYTES_MAX)
         return DRASYNC_EINVAL;
+    src.room = packet_bytes_max(engine, to) - sizeof(struct packet);
     bool eager = bulk_bytes && bulk_bytes <= EAGER_BYTES_MAX && !engine->paged;
     if (eager)
         src.data_left = (size_t)bulk_bytes;

@@ -8,9 +8,16 @@
  * TCP, it tells the receiver first, which takes longer than 32 KiB of data do.
  * Few data travel in the packets, behind the header.  Else the receiver, once it
  * knows where the data goes and has a slot, answers GO with the slot's number,
- * and the data follows as segments of equal length, whatever the pieces are on
- * both sides: a segment inside one piece moves straight, another through a
- * buffer.
+ * and the data follows as segments of equal length, which GO says, whatever the
+ * pieces are on both sides: a segment inside one piece moves straight, another
+ * through a buffer.
+ *
+ * Between nodes of one host, which share memory below MPI, packets and segments
+ * are no longer than what MPI puts there at once.  Then one core copies in while
+ * the other one copies out; of what is longer MPI tells the receiver, which has
+ * the kernel copy it page by page, alone, and takes three times as long.  There
+ * are as many receives as MPI has room for: what comes before its receive takes
+ * another way through memory.
  *
  * With TRANSPORT_PAGED a segment is a page, data never travels in the packet,
  * and before each page comes a packet PAGE with its size; the receiver takes
@@ -22,20 +29,24 @@
 #include "transport/wire.h"
 
 #define PACKET_BYTES_MAX    16896 /* 16 KiB of data, a header, and its head */
+#define PACKET_NEAR_BYTES   ((size_t)8 << 10) /* between nodes of a host */
 #define EAGER_BYTES_MAX     ((size_t)64 << 10) /* data in packets */
 #define PACKETS_POSTED      32 /* receives that wait for packets, at most */
 #define PACKETS_POSTED_FEW  8
 #define PACKETS_A_POLL_MAX  64
 #define SEGMENT_BYTES       ((size_t)128 << 10)
+#define SEGMENT_NEAR_BYTES  ((size_t)8 << 10)
 #define SEGMENT_PAGED_BYTES ((size_t)4096)
 #define SEGMENT_SMALL_BYTES ((size_t)64 << 10)
 #define SEGMENTS_MAX        16 /* in flight, of one message */
+#define SEGMENTS_NEAR_MAX   64 /* between nodes of a host */
 #define SLOTS_MAX           64 /* messages whose data is coming in */
 
 enum packet_type {
     PACKET_MESSAGE = 1, /* a message, or its beginning */
     PACKET_MORE,        /* more of the last one */
-    PACKET_GO,          /* send the data of message `id` to tag `value` */
+    PACKET_GO,          /* send the data of message `id` to tag `value`, in
+                           segments of `bulk_bytes` */
     PACKET_REFUSE,      /* drop it; `value` is why */
     PACKET_PAGE,        /* `bulk_bytes` more of `id` come to tag `value` */
 };
@@ -54,8 +65,6 @@ struct packet {
 };
 
 _Static_assert(sizeof(struct packet) % 16 == 0, "headers are aligned");
-
-#define PACKET_ROOM (PACKET_BYTES_MAX - sizeof(struct packet))
 
 #define PACKET_PADDED(bytes) (((bytes) + 15) & ~(size_t)15)
 
@@ -91,12 +100,14 @@ struct stream {
     int peer, tag;
     uint64_t id; /* of the message, the sender's */
     const struct transport_piece *pieces;
+    size_t segment_bytes; /* of each but the last */
+    int segments_max;
     uint64_t bytes_total;
     uint64_t bytes_started, bytes_done;
     uint64_t bytes_told; /* in, paged: by PAGE */
     struct cursor at;    /* of the next segment */
-    struct segment segments[SEGMENTS_MAX];
-    int first, count; /* of those in flight */
+    struct segment *segments; /* [segments_max]; NULL: none has begun */
+    int first, count;         /* of those in flight */
 };
 
 /* A message with data that this node sends: waits for GO, then moves. */
@@ -186,6 +197,13 @@ struct packet *packet_late(struct engine *engine, int to, enum packet_type type,
 int packets_flush(struct transport *transport);
 int packets_poll(struct engine *engine);
 void packets_close(struct engine *engine);
+
+/* How long a packet for node @to may be. */
+static inline size_t packet_bytes_max(const struct engine *engine, int to)
+{
+    return engine->wire->ops->near(engine->wire, to) ? PACKET_NEAR_BYTES
+                                                     : PACKET_BYTES_MAX;
+}
 
 /* Send a packet without a header: GO, REFUSE or PAGE. */
 int engine_answer(struct engine *engine, int to, enum packet_type type,

@@ -16,6 +16,7 @@
 struct mpi_wire {
     struct wire wire;
     MPI_Comm comm;
+    const int *host_of; /* the boot's */
 };
 
 static MPI_Comm comm_of(const struct wire *wire)
@@ -94,6 +95,13 @@ static void mpi_wire_cancel(struct wire *wire, struct wire_request *request)
     request->active = false;
 }
 
+static bool mpi_wire_near(const struct wire *wire, int peer)
+{
+    const int *host_of = ((const struct mpi_wire *)wire)->host_of;
+
+    return host_of && host_of[peer] == host_of[wire->node];
+}
+
 static uint64_t mpi_wire_now_us(const struct wire *wire)
 {
     struct timespec now;
@@ -113,6 +121,7 @@ static const struct wire_ops mpi_wire_ops = {
     .receive = mpi_wire_receive,
     .test = mpi_wire_test,
     .cancel = mpi_wire_cancel,
+    .near = mpi_wire_near,
     .now_us = mpi_wire_now_us,
     .close = mpi_wire_close,
 };
@@ -130,5 +139,6 @@ int boot_transport(struct boot *boot, enum transport_data data,
     w->wire.nodes = boot->ranks;
     w->wire.few = few;
     w->comm = boot->all;
+    w->host_of = boot->host_of;
     return engine_open(&w->wire, data, events, user, out);
 }

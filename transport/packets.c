@@ -121,7 +121,7 @@ struct packet *packet_new(struct engine *engine, int to, enum packet_type type,
 
     if (*link)
         late = late_unlink(engine, link);
-    if (late && late->bytes + more > PACKET_BYTES_MAX) {
+    if (late && late->bytes + more > packet_bytes_max(engine, to)) {
         if (packet_send(engine, late))
             return NULL;
         late = NULL;

@@ -43,6 +43,8 @@ struct wire_ops {
                 int *from_out, size_t *bytes_out);
     /* Give a receive up that nobody will send to. */
     void (*cancel)(struct wire *wire, struct wire_request *request);
+    /* Do messages to and from node @peer go through memory that both have? */
+    bool (*near)(const struct wire *wire, int peer);
     uint64_t (*now_us)(const struct wire *wire);
     void (*close)(struct wire *wire);
 };

@@ -164,7 +164,7 @@ static const struct transport_events events = {on_place, on_arrived, on_sent};
 
 static uint64_t draw_bytes(uint64_t *random)
 {
-    switch (draw(random, 7)) {
+    switch (draw(random, 8)) {
     case 0:
         return 0;
     case 1:
@@ -172,8 +172,10 @@ static uint64_t draw_bytes(uint64_t *random)
     case 2:
         return 16600 + draw(random, 300); /* about the edge of a packet */
     case 3:
-        return 65500 + draw(random, 80); /* of what goes in packets */
+        return 8000 + draw(random, 200); /* of one on a host */
     case 4:
+        return 65500 + draw(random, 80); /* of what goes in packets */
+    case 5:
         return (1u << 17) - 2 + draw(random, 4); /* of a segment */
     default:
         return draw(random, 3000000);

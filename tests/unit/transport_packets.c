@@ -194,6 +194,33 @@ static void broken_after(void)
        "data of a message that has none");
 }
 
+/* What node 1, which has @data to send, says to a GO with @go_bytes. */
+static int answered(struct transport_piece data, uint64_t go_bytes)
+{
+    const struct transport_message message = {
+        .header = "", .pieces = &data, .pieces_count = 1};
+    int got;
+
+    begin();
+    if (transport_send(ends[1], 0, &message))
+        abort();
+    got = sent_all((struct packet){
+        .type = PACKET_GO, .id = UINT64_C(1) << 32, .bulk_bytes = go_bytes});
+    end();
+    return got;
+}
+
+static void cuts(void)
+{
+    static char data[EAGER_BYTES_MAX + 1];
+    const struct transport_piece piece = {data, sizeof(data)};
+
+    ok(answered(piece, 0) == DRASYNC_EINTERNAL, "data in segments of no bytes");
+    ok(answered(piece, SEGMENT_BYTES + 1) == DRASYNC_EINTERNAL,
+       "in longer ones than there are");
+    ok(answered(piece, 4000) > 0, "in some that are well");
+}
+
 static void in_parts(void)
 {
     begin();
@@ -218,6 +245,7 @@ int main(void)
 {
     broken();
     broken_after();
+    cuts();
     in_parts();
     printf("1..%d\n", tests);
     return failures != 0;
