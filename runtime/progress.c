@@ -172,9 +172,10 @@ static void *progress_main(void *unused)
         over = may_end(now, &left);
         uint64_t active = rest_noted();
         bool idle = !moved && !over, by = idle && waited();
+        bool moves = idle && !transport_still(transport);
         give_turns();
         if (idle)
-            rest(now, active, by);
+            rest(now, active, by, moves);
     }
     dispatch_publish(&transport->counters);
     if (shutdown_over()) {

@@ -17,7 +17,8 @@
  * (progress_send()), and one that waits for another node polls itself, while the
  * progress thread keeps away (progress_help()).  A READ between two leaders then
  * passes no thread but the owner's progress thread.  When the helper has what it
- * waited for, the progress thread takes over within PROGRESS_AWAY_US, at once if
+ * waited for, the progress thread takes over within PROGRESS_AWAY_US (without TCP
+ * PROGRESS_AWAY_NEAR_US, as a request that comes waits so long), at once if
  * anything is under way.  Until then neither what comes nor its own timer wakes it:
  * it would compete with the helper for the core, and whoever sends would pay for
  * waking it.

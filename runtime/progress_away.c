@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include "drasync.h"
+#include "runtime/progress.h"
 #include "runtime/runtime.h"
 
 #define PROGRESS_AWAY_US      1000
+#define PROGRESS_AWAY_NEAR_US 200
 #define PROGRESS_AWAY_LONG_US 100000
 
 static int timer = -1;
@@ -41,7 +43,9 @@ static void set(uint64_t us)
 
 static uint64_t length_us(bool longer)
 {
-    return longer ? PROGRESS_AWAY_LONG_US : PROGRESS_AWAY_US;
+    if (longer)
+        return PROGRESS_AWAY_LONG_US;
+    return progress_on_sockets() ? PROGRESS_AWAY_US : PROGRESS_AWAY_NEAR_US;
 }
 
 void away_push(uint64_t now, bool longer)

@@ -15,8 +15,9 @@
 int away_open(void);
 void away_close(void);
 
-/* A thread helps, now: when none has said so for PROGRESS_AWAY_US the timer ends,
- * or up to three quarters of that sooner.  @longer: it will say when it ends. */
+/* A thread helps, now: when none has said so for PROGRESS_AWAY_US (where nothing
+ * comes through sockets PROGRESS_AWAY_NEAR_US) the timer ends, or up to three
+ * quarters of that sooner.  @longer: it will say when it ends. */
 void away_push(uint64_t now, bool longer);
 
 /* End the timer now. */

@@ -14,8 +14,10 @@
 
 /* After traffic the thread polls for this long, longer while somebody here
  * waits for another node, or data is on its way; then it sleeps, for a part of
- * the time since. */
+ * the time since.  Between two segments of data it polls so long even if others
+ * want the core. */
 #define PROGRESS_POLL_US         500
+#define PROGRESS_MOVES_US        20
 #define PROGRESS_SLEEP_PART      16
 #define PROGRESS_SLEEP_US_MIN    50
 #define PROGRESS_SLEEP_US_WAITED 1000
@@ -167,7 +169,7 @@ bool rest_yield(uint64_t now)
     return runtime_now_us() - now > PROGRESS_YIELD_US_MAX;
 }
 
-void rest(uint64_t now, uint64_t active, bool by)
+void rest(uint64_t now, uint64_t active, bool by, bool moves)
 {
     static uint64_t wanted_us = PROGRESS_WANTED_US_MIN, wanted_until_us;
     uint64_t idle_us = now - active, us = idle_us / PROGRESS_SLEEP_PART;
@@ -187,6 +189,9 @@ void rest(uint64_t now, uint64_t active, bool by)
             wanted_us *= 2;
         return;
     }
+    /* The next segment comes sooner than we would wake. */
+    if (moves && idle_us < PROGRESS_MOVES_US)
+        return;
     if (now < atomic_load(&serve_us)) {
         sleep_serving(active);
         return;

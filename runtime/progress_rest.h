@@ -31,7 +31,8 @@ uint64_t rest_noted(void);
 /* Let others have the core.  Did they want it?  Any thread. */
 bool rest_yield(uint64_t now);
 
-/* Nothing moved since @active, and now it is @now; @by: somebody waits. */
-void rest(uint64_t now, uint64_t active, bool by);
+/* Nothing moved since @active, and now it is @now; @by: somebody waits; @moves:
+ * data is under way. */
+void rest(uint64_t now, uint64_t active, bool by, bool moves);
 
 #endif /* DRASYNC_RUNTIME_PROGRESS_REST_H */
