@@ -68,8 +68,8 @@ static bool served_with_old(struct step *s, struct proto_region *r,
     return false;
 }
 
-static bool keep(struct step *s, struct proto_region *r,
-                 const struct proto_message *m)
+static bool keep_read(struct step *s, struct proto_region *r,
+                      const struct proto_message *m)
 {
     struct proto_op *op;
     if (!may_wait(r, m->epoch))
@@ -94,7 +94,7 @@ bool climb(struct step *s, const struct proto_message *m)
     /* It is here, or comes here: a READ waits for that as ever. */
     if (r && (r->dead || r->owned || chain_waits(r, m)))
         return false;
-    if (!r || !keep(s, r, m))
+    if (!r || !keep_read(s, r, m))
         *send_message(s, climb_from(s, m->via), PROTO_REQUEST) = *m;
     return true;
 }

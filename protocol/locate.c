@@ -36,8 +36,8 @@ static void say_located(struct step *s, uint32_t node,
 
 /* Another node's question waits here for the answer to this node's own, which
  * goes the same way; false: no memory, or it goes another. */
-static bool keep(struct step *s, struct proto_region *r,
-                 const struct proto_message *m)
+static bool keep_question(struct step *s, struct proto_region *r,
+                          const struct proto_message *m)
 {
     struct proto_op *op;
     if (home_of(s, m->region) != m->via)
@@ -81,7 +81,7 @@ void locates_end(struct step *s, struct proto_region *r)
 static void locate_climbs(struct step *s, const struct proto_message *m)
 {
     struct proto_region *r = find(s, m->region);
-    if (r && r->locating && keep(s, r, m))
+    if (r && r->locating && keep_question(s, r, m))
         return;
     if (r && well_known(r))
         say_located(s, m->node, r, r->sent || is_hot(s, r));
@@ -117,8 +117,7 @@ static void located_none(struct step *s, struct proto_region *r, int error)
 {
     r->locating = false;
     while (!list_empty(&r->pending)) {
-        struct proto_op *op =
-            CONTAINER(r->pending.next, struct proto_op, link);
+        struct proto_op *op = CONTAINER(r->pending.next, struct proto_op, link);
         op_unlist(op);
         op_fail(s, op, error);
     }
@@ -145,8 +144,8 @@ void on_LOCATED(struct step *s, uint32_t from, const struct proto_message *m)
     }
     struct proto_region *parent = NULL;
     for (uint32_t i = 0; i < m->items_count && m->epoch; i++) {
-        parent = region_learn(s, m->items[i].address,
-                              m->items[i].incarnation, parent);
+        parent = region_learn(s, m->items[i].address, m->items[i].incarnation,
+                              parent);
         if (!parent) {
             located_none(s, r, DRASYNC_EDELETED);
             return;

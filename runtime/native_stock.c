@@ -3,12 +3,15 @@
 #include <string.h>
 
 #include "memory/control.h"
+#include "memory/passed.h"
 #include "runtime/native_state.h"
 
 uint64_t native_stock_hidden(void)
 {
     const struct native_hidden *h = atomic_load(&native.shared->hidden);
     uint64_t sum = 0;
+
+    passed_take();
 
     for (; h; h = h->next)
         sum += atomic_load_explicit(&h->count, memory_order_relaxed);
@@ -27,8 +30,9 @@ static bool counted(struct native_windows *w)
         return false;
     w->hidden = h = v;
     h->next = atomic_load(&native.shared->hidden);
-    while (!atomic_compare_exchange_weak(&native.shared->hidden, &h->next, h))
-        ;
+    do
+        passed_give();
+    while (!atomic_compare_exchange_weak(&native.shared->hidden, &h->next, h));
     return true;
 }
 
@@ -108,8 +112,8 @@ bool native_stock_put(const struct native_tree *tree)
     if (!w || !has_room(w) || !simple(region))
         return false;
     entry = native_find_entry(address);
-    if (!entry || !proto_renew(native.rank, region,
-                               next_stamp(w, region->incarnation)))
+    if (!entry ||
+        !proto_renew(native.rank, region, next_stamp(w, region->incarnation)))
         return false;
     atomic_store_explicit(&entry->address, 0, memory_order_relaxed);
     stocked = &w->stock[native_stock_count(w)];

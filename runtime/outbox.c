@@ -138,11 +138,11 @@ int runtime_send(const struct runtime_message *m)
 
     struct runtime_outbox *box = &runtime.shared->outbox;
     atomic_fetch_add(&box->pending, 1);
-    passed_give();
     head = atomic_load_explicit(&box->head, memory_order_relaxed);
-    do
+    do {
         out->next = head;
-    while (!atomic_compare_exchange_weak(&box->head, &head, out));
+        passed_give();
+    } while (!atomic_compare_exchange_weak(&box->head, &head, out));
     outbox_wake();
     return 0;
 }

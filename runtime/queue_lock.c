@@ -177,7 +177,7 @@ static int leave(struct queue_lock *lock)
         return queue_leave(lock->tail, lock->mine);
     err = queue_tell_left(lock->home, lock->tail_there, lock->mine);
     if (!err)
-        lock->left++;
+        atomic_fetch_add_explicit(&lock->left, 1, memory_order_relaxed);
     return err;
 }
 

@@ -72,7 +72,7 @@ struct queue_lock {
     _Atomic uint32_t turns;  /* given to threads, twice; odd: it is a try's */
     struct doorbell turn;    /* it has rung as often as one is over */
     struct doorbell tried;   /* rings when a try is decided */
-    uint32_t left;           /* LEFTs sent */
+    _Atomic uint32_t left;   /* LEFTs sent */
     int32_t home;            /* node */
     uint64_t tail_there;     /* address on that node */
     bool is_home;            /* this rank made the tail */
@@ -97,7 +97,7 @@ static inline bool queue_lock_used(const struct queue_lock *lock)
 /* So many messages to the home tell of releases. */
 static inline uint64_t queue_lock_left(const struct queue_lock *lock)
 {
-    return lock->left;
+    return atomic_load_explicit(&lock->left, memory_order_relaxed);
 }
 
 /*

@@ -78,11 +78,11 @@ static int put(struct rma_peer *peer, struct rma_ask *ask)
 {
     struct rma_ask *head = atomic_load(&peer->head);
 
-    passed_give();
     do {
         if (head == CLOSED)
             return DRASYNC_EINVAL;
         ask->next = head;
+        passed_give();
     } while (!atomic_compare_exchange_weak(&peer->head, &head, ask));
     if (atomic_exchange(&peer->asleep, 0))
         wait_futex_wake(&peer->asleep, 1);

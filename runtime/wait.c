@@ -91,7 +91,12 @@ void waiter_wake(struct waiter *w, int result)
 {
     w->result = result;
     passed_give();
-    if (atomic_exchange_explicit(&w->word, 2, memory_order_acq_rel) == 1)
+    /* From then on its memory may be another's. */
+    passed_unseen_begin();
+    uint32_t before =
+        atomic_exchange_explicit(&w->word, 2, memory_order_acq_rel);
+    passed_unseen_end();
+    if (before == 1)
         wait_futex_wake(&w->word, 1);
 }
 

@@ -47,8 +47,11 @@ static void regions(void)
     OK(drasync_acquire(region, DRASYNC_READ));
     CODE(rma_place_of(object, 8, &place), DRASYNC_ENOTHELD);
     OK(drasync_release(region));
+    /* Nobody makes another there meanwhile. */
+    check_barrier();
     OK(drasync_delete(region));
     CODE(rma_place_of(object, 8, &place), DRASYNC_ENOREGION);
+    check_barrier();
 }
 
 static void elsewhere(void)
