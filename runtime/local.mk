@@ -1,5 +1,6 @@
 noinst_LTLIBRARIES += libdrasync_runtime.la
 libdrasync_runtime_la_SOURCES =
+libdrasync_runtime_la_LIBADD = $(XXHASH_LIBS)
 libdrasync_runtime_la_SOURCES += runtime/call.c
 libdrasync_runtime_la_SOURCES += runtime/death.c
 libdrasync_runtime_la_SOURCES += runtime/death.h

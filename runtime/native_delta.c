@@ -9,8 +9,12 @@
 
 #ifdef HAVE_XXHASH
 
+#ifdef HAVE_XXHASH_DISPATCH
+#include <xxh_x86dispatch.h>
+#else
 #define XXH_INLINE_ALL
 #include <xxhash.h>
+#endif
 
 /* How many versions' hashes are remembered by what changed since. */
 #define VERSIONS 16
