@@ -12,7 +12,6 @@ uint64_t native_stock_hidden(void)
     uint64_t sum = 0;
 
     passed_take();
-
     for (; h; h = h->next)
         sum += atomic_load_explicit(&h->count, memory_order_relaxed);
     return sum;

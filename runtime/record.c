@@ -122,6 +122,7 @@ void drasync_record_begin(void)
     if (self.depth++)
         return;
     self.begin_ns = drasync_record_thread_ns();
+    self.kept = 0;
     if (!self.started) {
         self.started = true;
         self.last_ns = self.begin_ns;
@@ -141,7 +142,6 @@ void drasync_record_end(int kind, uint64_t a, uint64_t b, uint64_t c)
 
     if (--self.depth)
         return;
-    self.kept = 0;
     now = drasync_record_thread_ns();
     program_ns = spent(self.last_ns, self.begin_ns);
     program_ns -= program_ns < self.wait_ns ? program_ns : self.wait_ns;

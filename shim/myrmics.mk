@@ -23,19 +23,22 @@ myrmics_random_LDADD = libmyrmics.la $(MPI_LIBS)
 
 # It refers to calls that the baseline does not have.
 check_PROGRAMS += myrmics_move
-myrmics_move_SOURCES = tests/programs/myrmics_move.c
+myrmics_move_SOURCES = tests/programs/myrmics_move.c \
+	tests/programs/myrmics_check.h
 myrmics_move_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 myrmics_move_LDFLAGS = $(AM_LDFLAGS) -no-install
 myrmics_move_LDADD = libdrasync_shim.la $(MPI_LIBS)
 
 check_PROGRAMS += myrmics_everybody
-myrmics_everybody_SOURCES = tests/programs/myrmics_everybody.c
+myrmics_everybody_SOURCES = tests/programs/myrmics_everybody.c \
+	tests/programs/myrmics_check.h
 myrmics_everybody_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 myrmics_everybody_LDFLAGS = $(AM_LDFLAGS) -no-install
 myrmics_everybody_LDADD = libmyrmics.la $(MPI_LIBS)
 
 check_PROGRAMS += myrmics_large
-myrmics_large_SOURCES = tests/programs/myrmics_large.c
+myrmics_large_SOURCES = tests/programs/myrmics_large.c \
+	tests/programs/myrmics_check.h
 myrmics_large_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 myrmics_large_LDFLAGS = $(AM_LDFLAGS) -no-install
 myrmics_large_LDADD = libmyrmics.la $(MPI_LIBS)

@@ -59,6 +59,15 @@ lines_of() {
   done
 }
 
+@test "regions that come and go are recorded, each of them" {
+  preload="${preload/$shim/$record}" DRASYNC_RECORD=run run -0 mpi_preloaded 1 \
+    "$abs_top_builddir/tests/programs/native_stock"
+  assert [ "$(lines_of D run.0)" -ge 90000 ]
+  # Made before it is deleted, and deleted before it is made again.
+  run -0 awk '$1 == "N" { if (made[$4]++) exit 1 }
+    $1 == "D" { if (!made[$4]--) exit 1 }' run.0
+}
+
 @test "on the baseline the same is recorded, with each request, and what they cost" {
   preload="${preload/$shim/$record}" DRASYNC_RECORD=run run -0 mpi_preloaded 5 \
     "${delaunay}_myrmics" --random 5000

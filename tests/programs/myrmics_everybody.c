@@ -3,28 +3,17 @@
  * rounds of a region of BYTES that is as it was, changed, or another one.
  * Usage: myrmics_everybody BYTES ROUNDS
  */
-#include <mpi.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "myrmics.h"
+#include "myrmics_check.h"
 
 /* As it was; changed in a word; changed again while it is on its way; all
  * changed; as it was. */
 enum { KINDS = 5 };
 
-static int me, workers;
 static size_t words;
-
-#define CHECK(c)                                                  \
-    do {                                                          \
-        if (!(c)) {                                               \
-            fprintf(stderr, "worker %d: not true: %s\n", me, #c); \
-            MPI_Abort(MPI_COMM_WORLD, 2);                         \
-        }                                                         \
-    } while (0)
 
 struct thing {
     rid_t region;

@@ -2,24 +2,12 @@
  * Many regions, large ones, too much of everything, and a worker that is
  * killed. Usage: myrmics_large SCENARIO NUMBER
  */
-#include <mpi.h>
 #include <signal.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "myrmics.h"
-
-static int me, workers;
-
-#define CHECK(c)                                                  \
-    do {                                                          \
-        if (!(c)) {                                               \
-            fprintf(stderr, "worker %d: not true: %s\n", me, #c); \
-            MPI_Abort(MPI_COMM_WORLD, 2);                         \
-        }                                                         \
-    } while (0)
+#include "myrmics_check.h"
 
 /* @number regions with an object each, sent in one go, read and freed. */
 static void regions(long number)

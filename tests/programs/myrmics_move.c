@@ -2,13 +2,11 @@
  * What DRASYNC_MYRMICS=move does and refuses, and the task calls, which are
  * refused always.  Usage: myrmics_move SCENARIO, two workers or more.
  */
-#include <mpi.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "myrmics.h"
+#include "myrmics_check.h"
 
 void sys_spawn(int first, ...);
 void _sys_wait_on(char *file, int line, ...);
@@ -17,16 +15,6 @@ struct node {
     struct node *next;
     long value;
 };
-
-static int me, workers;
-
-#define CHECK(c)                                                  \
-    do {                                                          \
-        if (!(c)) {                                               \
-            fprintf(stderr, "worker %d: not true: %s\n", me, #c); \
-            MPI_Abort(MPI_COMM_WORLD, 2);                         \
-        }                                                         \
-    } while (0)
 
 /* A list goes round; every worker adds to it and to its subregion. */
 static void round_trip(void)
