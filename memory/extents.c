@@ -208,6 +208,15 @@ int extent_delete(const struct space *space, struct extent *extent)
     return err ? err : pages_give(space, first, pages, PAGES_FRAMES);
 }
 
+void extent_prefetch(const struct space *space, uint64_t first)
+{
+    const map_entry *map = space->page_map;
+
+    __builtin_prefetch(&map[first], 1);
+    __builtin_prefetch(
+        table_at(space, &shared_of(space)->layout.records, first), 1);
+}
+
 int extent_adopt(const struct space *space, uint64_t first, uint64_t pages,
                  void *owner, uint64_t incarnation, struct extent **extent_out)
 {

@@ -83,6 +83,10 @@ int extent_adopt(const struct space *space, uint64_t first, uint64_t pages,
 /* Undo extent_adopt(): remove it and give the frames back. */
 int extent_forget(const struct space *space, struct extent *extent);
 
+/* extent_delete() will be called for the extent that begins at page @first:
+ * fetch what it looks at into the caches. */
+void extent_prefetch(const struct space *space, uint64_t first);
+
 /* The extent that has the page @ptr points into, or NULL. */
 static inline struct extent *extent_of(const struct space *space,
                                        const void *ptr)

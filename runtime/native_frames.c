@@ -129,6 +129,12 @@ int native_frames_grow(struct native_frames *frames, struct extent *extent)
     return err;
 }
 
+void native_frames_shrink(struct native_frames *frames)
+{
+    frames->id = atomic_fetch_add(&native.shared->frames_id, 1) + 1;
+    frames->set->runs = 1;
+}
+
 /* --- Extents ------------------------------------------------------------- */
 
 int native_memory_new(uint64_t address, uint64_t incarnation,
@@ -157,6 +163,15 @@ void native_memory_append(struct native_memory *memory, struct extent *extent)
     memory->last = extent;
     memory->extents++;
     memory->pages += extent_pages(extent);
+}
+
+void native_memory_shrink(struct native_memory *memory)
+{
+    memory->last = memory->first;
+    memory->first->next = NULL;
+    memory->walk = NULL;
+    memory->extents = 1;
+    memory->pages = extent_pages(memory->first);
 }
 
 static int cut_here(const struct extent *e)

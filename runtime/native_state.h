@@ -188,9 +188,15 @@ int native_frames_copy(struct native_frames *to, struct native_frames *from);
 /* The set has grown by @extent, in the current copy. */
 int native_frames_grow(struct native_frames *frames, struct extent *extent);
 
+/* It has lost all but the first, with primary frames: no process has seen the
+ * set as it is now. */
+void native_frames_shrink(struct native_frames *frames);
+
 int native_memory_new(uint64_t address, uint64_t incarnation,
                       struct native_memory **memory_out);
 void native_memory_append(struct native_memory *memory, struct extent *extent);
+/* All extents but the first are gone. */
+void native_memory_shrink(struct native_memory *memory);
 /* The record goes; @dead: the region was deleted. */
 void native_memory_free(struct native_memory *memory, bool dead);
 

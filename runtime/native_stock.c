@@ -37,15 +37,34 @@ static bool counted(struct native_windows *w)
 
 /* --- Into stock ---------------------------------------------------------- */
 
-/* Is the region one page, at home in its primary frames, and without names? */
+/* A region that has grown by more extents is deleted otherwise: what is in stock
+ * should be small, and so is the list of its frames then. */
+#define EXTENTS_MAX 128
+
+/* Did this node cut them all? */
+static bool cut_here(const struct native_memory *memory)
+{
+    const struct extent *e = memory->first;
+
+    while (e && e->user[EXTENT_CUT_HERE])
+        e = e->next;
+    return !e;
+}
+
+/* Did the region begin with one page, is it at home in its primary frames, and
+ * without names? */
 static bool simple(const struct proto_region *region)
 {
     const struct native_memory *memory = region->memory;
     const struct proto_copy *copy = proto_newest(region);
     const struct native_frames *frames = copy ? copy->frames : NULL;
 
-    return memory && memory->extents == 1 && memory->pages == 1 &&
-           memory->home && !memory->named && frames && frames->set->runs == 1 &&
+    return memory && memory->extents <= EXTENTS_MAX &&
+           atomic_load_explicit(&memory->first->pages, memory_order_relaxed) ==
+               1 &&
+           memory->home && !memory->named && !memory->delta &&
+           cut_here(memory) && frames &&
+           frames->set->runs == memory->extents &&
            !frameset_has_alternate(&runtime.space, frames->set);
 }
 
@@ -84,6 +103,25 @@ static bool has_room(struct native_windows *w)
     return counted(w) && native_stock_count(w) < atomic_load(&w->stock_max);
 }
 
+/* All extents but the first go back; no window is open. */
+static int shrink(struct native_memory *memory, struct native_frames *frames)
+{
+    const struct frameset *set = frames->set;
+    struct extent *e, *next;
+    int err = 0;
+
+    /* The extents' places in the tables are on cold pages: ask for all. */
+    for (uint64_t i = 1; i < set->runs; i++)
+        extent_prefetch(&runtime.space, set->run[i].first_page);
+    for (e = memory->first->next; e && !err; e = next) {
+        next = e->next;
+        err = extent_delete(&runtime.space, e);
+    }
+    native_memory_shrink(memory);
+    native_frames_shrink(frames);
+    return err;
+}
+
 static void make_anew(const struct native_tree *tree, struct heap_window *ready)
 {
     struct native_memory *memory = tree->region->memory;
@@ -93,7 +131,9 @@ static void make_anew(const struct native_tree *tree, struct heap_window *ready)
 
     native_windows_end(tree, tree->region);
     memset(ready, 0, sizeof(*ready));
-    if (native_header_make(memory) ||
+    if ((memory->extents > 1 &&
+         shrink(memory, proto_newest(tree->region)->frames)) ||
+        native_header_make(memory) ||
         heap_window_all(&context, &native_header_of(address)->heap, ready))
         runtime_poison("region %p cannot be made anew",
                        (void *)(uintptr_t)address);

@@ -2,10 +2,11 @@
  * native_stock.h - regions that come and go: a few that were deleted are kept
  * by the thread that deleted them, ready to be new ones.
  *
- * A region of one page that nobody but its creator ever knew is not taken apart
- * when it is deleted: its record stays, held for WRITE by this rank, with its
- * extent, frames and an empty heap; it is only hidden in the table of records,
- * so that everybody finds that the region is gone.  The next new region of the
+ * A region that no other node knows and nobody else holds is not taken apart
+ * when it is deleted: what it grew by is given back, but its record stays, held
+ * for WRITE by this rank, with its first page, frames and an empty heap; it is
+ * only hidden in the table of records, so that everybody finds that the region
+ * is gone.  The next new region of the
  * thread is that one, shown again: no lock, no system call, and one store that
  * others see.  It is shown as new (NATIVE_ENTRY_NEW): if nobody has looked up
  * the region or anything in it by the time its creator deletes it, that is one

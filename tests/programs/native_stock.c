@@ -141,6 +141,121 @@ static void *ask_on(void *arg)
     return NULL;
 }
 
+/* --- Regions that grow ---------------------------------------------------- */
+
+#define GROWN_OBJECTS 40
+#define GROWN_BYTES   20000
+
+struct grown {
+    drasync_region_t region;
+    char *object[GROWN_OBJECTS];
+};
+
+static void grown_write(const struct grown *g, int tag)
+{
+    for (int n = 0; n < GROWN_OBJECTS; n++)
+        memset(g->object[n], tag + n, GROWN_BYTES);
+}
+
+static void grown_check(const struct grown *g, int tag)
+{
+    for (int n = 0; n < GROWN_OBJECTS; n++)
+        for (int at = 0; at < GROWN_BYTES; at += 3999)
+            CHECK(g->object[n][at] == (char)(tag + n));
+}
+
+/* The first rank makes one, and the others get to know it. */
+static void grown_new(struct grown *g, int tag)
+{
+    if (check_rank == 0) {
+        OK(drasync_new_region(&g->region));
+        for (int n = 0; n < GROWN_OBJECTS; n++)
+            OK(drasync_alloc(g->region, GROWN_BYTES, (void **)&g->object[n]));
+        grown_write(g, tag);
+        OK(drasync_release(g->region));
+    }
+    MPI_Bcast(g, sizeof(*g), MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+
+static void grown_delete(const struct grown *g)
+{
+    int err;
+
+    check_barrier();
+    if (check_rank == 0) {
+        OK(drasync_acquire(g->region, DRASYNC_WRITE));
+        OK(drasync_delete(g->region));
+    }
+    check_barrier();
+    if (check_rank != 0) {
+        err = drasync_acquire(g->region, DRASYNC_READ);
+        CHECK(err == DRASYNC_ENOREGION || err == DRASYNC_EDELETED);
+    }
+    check_barrier();
+}
+
+static void grown_read(const struct grown *g, int tag)
+{
+    OK(drasync_acquire(g->region, DRASYNC_READ));
+    grown_check(g, tag);
+    OK(drasync_release(g->region));
+}
+
+/* Others hold what was there while the first rank writes what they see next. */
+static void grown_change(const struct grown *g, int from, int to)
+{
+    if (check_rank != 0)
+        OK(drasync_acquire(g->region, DRASYNC_READ));
+    check_barrier();
+    if (check_rank == 0) {
+        OK(drasync_acquire(g->region, DRASYNC_WRITE));
+        grown_write(g, to);
+        OK(drasync_release(g->region));
+    }
+    check_barrier();
+    if (check_rank != 0) {
+        grown_check(g, from);
+        OK(drasync_release(g->region));
+        grown_read(g, to);
+    }
+}
+
+/* What a region grew by is given back when it is deleted, and the next one has
+ * it, with nothing of what ranks saw there. */
+static void grown_again(void)
+{
+    struct drasync_stats early, late;
+    drasync_region_t place;
+    struct grown g;
+
+    for (int i = 0; i < 12; i++) {
+        grown_new(&g, i);
+        if (check_rank != 0)
+            grown_read(&g, i);
+        grown_delete(&g);
+        /* At another address, but with what the one before grew by. */
+        if (check_rank == 0 && i % 2)
+            OK(drasync_new_region(&place));
+        grown_new(&g, i + 50);
+        if (i % 3 != 2)
+            grown_change(&g, i + 50, i + 100);
+        grown_delete(&g);
+        if (check_rank == 0 && i % 2)
+            OK(drasync_delete(place));
+        check_barrier();
+        if (i == 5)
+            OK(drasync_get_stats(&early));
+        check_barrier();
+    }
+    OK(drasync_get_stats(&late));
+    check_barrier();
+    /* Other nodes give back what they have a moment later. */
+    if (late.nodes > 1)
+        return;
+    CHECK(late.reserved_bytes == early.reserved_bytes);
+    CHECK(late.regions == early.regions);
+}
+
 /* The first rank makes regions where it deleted some; the others ask. */
 static void by_ranks(void)
 {
@@ -191,6 +306,7 @@ int main(int argc, char **argv)
     by_threads();
     nowhere();
     check_barrier();
+    grown_again();
     OK(drasync_get_stats(&after));
     CHECK(after.regions == before.regions);
     return check_end("stock");
