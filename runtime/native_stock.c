@@ -37,8 +37,8 @@ static bool counted(struct native_windows *w)
 
 /* --- Into stock ---------------------------------------------------------- */
 
-/* A region that has grown by more extents is deleted otherwise: what is in stock
- * should be small, and so is the list of its frames then. */
+/* A region of more extents is deleted otherwise: what is in stock should be
+ * small, the list of its frames too. */
 #define EXTENTS_MAX 128
 
 /* Did this node cut them all? */

@@ -6,13 +6,13 @@
  * when it is deleted: what it grew by is given back, but its record stays, held
  * for WRITE by this rank, with its first page, frames and an empty heap; it is
  * only hidden in the table of records, so that everybody finds that the region
- * is gone.  The next new region of the
- * thread is that one, shown again: no lock, no system call, and one store that
- * others see.  It is shown as new (NATIVE_ENTRY_NEW): if nobody has looked up
- * the region or anything in it by the time its creator deletes it, that is one
- * compare-and-swap, and what the record says was never seen: it is as good for
- * the next region.  Else deleting takes the lock of the tree, because others may
- * be about to ask for the region, and the record gets a new incarnation.
+ * is gone.  The next new region of the thread is that one, shown again: no
+ * lock, no system call, and one store that others see.  It is shown as new
+ * (NATIVE_ENTRY_NEW): if nobody has looked up the region or anything in it by
+ * the time its creator deletes it, that is one compare-and-swap, and what the
+ * record says was never seen: it is as good for the next region.  Else deleting
+ * takes the lock of the tree, because others may be about to ask for the
+ * region, and the record gets a new incarnation.
  *
  * In stock, the heap's one piece belongs to a window (native_window.h), which
  * the new region's creator has at once.  If that was all that touched the heap
