@@ -5,6 +5,7 @@
 #define BENCHMARKS_HANDOVER_H
 
 #include "benchmarks/common.h"
+#include "benchmarks/pages.h"
 
 #include <mpi.h>
 
@@ -34,6 +35,34 @@ static inline struct handed *handover_region(int rank, size_t bytes,
     MPI_Bcast(&made, sizeof(made), MPI_BYTE, 0, MPI_COMM_WORLD);
     *region_out = made.region;
     return made.object;
+}
+
+/*
+ * Rank @from changes every page of @object, of @bytes, and the other one takes
+ * it: how many ms drasync_acquire() for WRITE and a look at every page took.
+ */
+static inline double handover_pages(int rank, int from, drasync_region_t region,
+                                    uint64_t *object, size_t bytes)
+{
+    double begin, ms = 0;
+    uint64_t sum = 0;
+
+    if (rank == from) {
+        bench_check(drasync_acquire(region, DRASYNC_WRITE), "acquire");
+        pages_change(object, bytes, 1);
+        bench_check(drasync_release(region), "release");
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1 - from) {
+        begin = bench_now_ns();
+        bench_check(drasync_acquire(region, DRASYNC_WRITE), "acquire");
+        sum = pages_read(object, bytes);
+        ms = (bench_now_ns() - begin) * 1e-6;
+        bench_check(drasync_release(region), "release");
+    }
+    bench_keep(&sum);
+    bench_barrier_asleep();
+    return bench_told(ms, 1 - from);
 }
 
 /*

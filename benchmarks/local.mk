@@ -142,6 +142,12 @@ benchmarks_paper_protocol_CPPFLAGS = $(bench_cppflags)
 benchmarks_paper_protocol_LDFLAGS = $(bench_ldflags)
 benchmarks_paper_protocol_LDADD = $(bench_ldadd)
 
+bench_programs += benchmarks/near_bandwidth
+benchmarks_near_bandwidth_SOURCES = benchmarks/near_bandwidth.c
+benchmarks_near_bandwidth_CPPFLAGS = $(bench_cppflags)
+benchmarks_near_bandwidth_LDFLAGS = $(bench_ldflags)
+benchmarks_near_bandwidth_LDADD = $(bench_ldadd)
+
 # About DART.
 bench_dart_ldadd = benchmarks/libbench.la libdart-mpi.la libdrasync.la $(MPI_LIBS)
 

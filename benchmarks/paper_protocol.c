@@ -10,7 +10,6 @@
  * the receiver: drasync_acquire() for WRITE, and a look at every page.
  */
 #include "benchmarks/handover.h"
-#include "benchmarks/pages.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -21,30 +20,6 @@
 
 /* How long to wait for the library to tell how many messages there were. */
 #define TELL_NS 3e9
-
-static double handover(int rank, int from, drasync_region_t region,
-                       uint64_t *object, size_t bytes)
-{
-    double begin, ms = 0;
-    uint64_t sum = 0;
-
-    if (rank == from) {
-        bench_check(drasync_acquire(region, DRASYNC_WRITE), "acquire");
-        pages_change(object, bytes, 1);
-        bench_check(drasync_release(region), "release");
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 1 - from) {
-        begin = bench_now_ns();
-        bench_check(drasync_acquire(region, DRASYNC_WRITE), "acquire");
-        sum = pages_read(object, bytes);
-        ms = (bench_now_ns() - begin) * 1e-6;
-        bench_check(drasync_release(region), "release");
-    }
-    bench_keep(&sum);
-    bench_barrier_asleep();
-    return bench_told(ms, 1 - from);
-}
 
 /* Did this rank send as many messages as pages?  It is told now and then. */
 static int sent_pages(uint64_t pages)
@@ -75,7 +50,7 @@ static double measure(void *arg)
     double ms = 0;
 
     for (int i = 0; i < HANDOVERS; i++)
-        ms += handover(b->rank, i % 2, b->region, b->object, b->bytes);
+        ms += handover_pages(b->rank, i % 2, b->region, b->object, b->bytes);
     return ms / HANDOVERS;
 }
 

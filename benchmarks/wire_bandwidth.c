@@ -9,7 +9,6 @@
  * Timed at the receiver: from a barrier to a look at every page.
  */
 #include "benchmarks/handover.h"
-#include "benchmarks/pages.h"
 
 #define BYTES      ((size_t)64 << 20)
 #define BYTES_TINY ((size_t)1 << 20)
@@ -21,33 +20,14 @@ struct both {
     uint64_t *object, *buffer;
 };
 
-/* The other rank takes it from @from. */
-static double ours_one(struct both *b, int from)
-{
-    double begin, ms = 0;
-    uint64_t sum = 0;
-
-    if (b->rank == from) {
-        bench_check(drasync_acquire(b->region, DRASYNC_WRITE), "acquire");
-        pages_change(b->object, b->bytes, 1);
-        bench_check(drasync_release(b->region), "release");
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (b->rank == 1 - from) {
-        begin = bench_now_ns();
-        bench_check(drasync_acquire(b->region, DRASYNC_WRITE), "acquire");
-        sum = pages_read(b->object, b->bytes);
-        ms = (bench_now_ns() - begin) * 1e-6;
-        bench_check(drasync_release(b->region), "release");
-    }
-    bench_keep(&sum);
-    bench_barrier_asleep();
-    return bench_told(ms, 1 - from);
-}
-
 static double ours(void *arg)
 {
-    return (ours_one(arg, 0) + ours_one(arg, 1)) / 2;
+    struct both *b = arg;
+    double ms = 0;
+
+    for (int from = 0; from < 2; from++)
+        ms += handover_pages(b->rank, from, b->region, b->object, b->bytes) / 2;
+    return ms;
 }
 
 static double theirs_one(struct both *b, int from)

@@ -390,6 +390,18 @@ static const struct transport_ops engine_ops = {
     .close = engine_close,
 };
 
+/* MPI looks at each receive that waits for a packet, from any node, before it
+ * finds that of a segment: where segments are short, there are few. */
+static int packets_posted(const struct wire *wire)
+{
+    if (wire->few)
+        return PACKETS_POSTED_FEW;
+    for (int node = 0; node < wire->nodes; node++)
+        if (!wire->ops->near(wire, node))
+            return PACKETS_POSTED;
+    return PACKETS_POSTED_FEW;
+}
+
 int engine_open(struct wire *wire, enum transport_data data,
                 const struct transport_events *events, void *user,
                 struct transport **out)
@@ -411,7 +423,7 @@ int engine_open(struct wire *wire, enum transport_data data,
     engine->sending_last = &engine->sending_first;
     engine->finished_last = &engine->finished_first;
     engine->waiting_last = &engine->waiting_first;
-    engine->posted_count = wire->few ? PACKETS_POSTED_FEW : PACKETS_POSTED;
+    engine->posted_count = packets_posted(wire);
     for (int i = 0; i < engine->posted_count && !err; i++) {
         engine->posted[i] = malloc(PACKET_BYTES_MAX);
         err = engine->posted[i] ? post(engine, i) : DRASYNC_ENOMEM;
