@@ -1,5 +1,6 @@
-# Benchmarks: a program for each row of docs/performance.md.  They are built by
-# make check, so that they stay whole, and not installed.  make bench runs them.
+# Benchmarks: a program for each row of docs/performance.md, and line_time, which
+# scripts/bench asks.  They are built by make check, so that they stay whole, and
+# not installed.  make bench runs them.
 
 noinst_LTLIBRARIES += benchmarks/libbench.la
 benchmarks_libbench_la_SOURCES = \
@@ -19,6 +20,12 @@ check_PROGRAMS += $(bench_programs)
 bench_cppflags = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 bench_ldflags = $(AM_LDFLAGS) -no-install
 bench_ldadd = benchmarks/libbench.la libdrasync.la $(MPI_LIBS)
+
+bench_programs += benchmarks/line_time
+benchmarks_line_time_SOURCES = benchmarks/line_time.c
+benchmarks_line_time_CPPFLAGS = $(bench_cppflags)
+benchmarks_line_time_LDFLAGS = $(bench_ldflags)
+benchmarks_line_time_LDADD = $(bench_ldadd)
 
 bench_programs += benchmarks/alloc_fresh
 benchmarks_alloc_fresh_SOURCES = benchmarks/alloc_fresh.c
