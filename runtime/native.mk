@@ -4,7 +4,8 @@ libdrasync_runtime_la_SOURCES += runtime/chunks.c runtime/chunks.h \
 	runtime/names_table.h runtime/native.c runtime/native.h \
 	runtime/native_arrive.c runtime/native_ask.c runtime/native_data.c \
 	runtime/native_fast.c runtime/native_fast.h \
-	runtime/native_fast_slots.c runtime/native_fast_word.h \
+	runtime/native_fast_own.h runtime/native_fast_slots.c \
+	runtime/native_fast_word.h \
 	runtime/native_delta.c runtime/native_delta.h \
 	runtime/native_frames.c runtime/native_hold.c runtime/native_map.c \
 	runtime/native_pool.c runtime/native_region.c runtime/native_split.c \

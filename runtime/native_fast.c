@@ -4,80 +4,29 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "memory/passed.h"
 #include "runtime/death.h"
-#include "runtime/native_fast_word.h"
+#include "runtime/native_fast_own.h"
 #include "runtime/native_state.h"
-
-/* What a thread was told of: where, and what the word was when it saw it last.
- */
-struct left {
-    uint64_t address; /* 0: nothing */
-    uint64_t word;
-    struct native_fast_slot *slot;
-};
-
-#define LEFT_SLOTS 64
 
 /* queue_up(): look again. */
 #define NATIVE_FAST_LOOK (NATIVE_FAST_NOT + 1)
 
-enum { TAKES, WAITS, GIVES, COUNTS };
+static _Atomic(struct native_fast_thread *) all;
 
-/* Of one thread; never freed, but used again by other threads. */
-struct fast_thread {
-    _Atomic uint64_t count[COUNTS];   /* the thread adds; */
-    _Atomic uint64_t counted[COUNTS]; /* of these the rank's counters know */
-    struct left left[LEFT_SLOTS];
-    struct fast_thread *next;
-    _Atomic uint32_t taken; /* by a thread */
-};
-
-static _Atomic(struct fast_thread *) all;
-
-/* One pointer, so that it may lie where no call is needed to find it. */
-static _Thread_local struct fast_thread *mine
+_Thread_local struct native_fast_thread *native_fast_mine
     __attribute__((tls_model("initial-exec")));
 
-static struct left *left_at(uint64_t address)
-{
-    return &mine->left[(address / PAGE_BYTES * UINT64_C(0x9E3779B97F4A7C15)) >>
-                       58];
-}
-
-_Static_assert(LEFT_SLOTS == 1 << 6, "left_at() keeps 6 bits");
-
-/* What this thread was told of the region at @address, which may be anything;
- * NULL: nothing. */
-static inline struct left *left_of(uint64_t address)
-{
-    struct left *l;
-
-    if (!mine || !address)
-        return NULL;
-    l = left_at(address);
-    return l->address == address ? l : NULL;
-}
-
-static void add_one(unsigned which)
-{
-    atomic_store_explicit(
-        &mine->count[which],
-        atomic_load_explicit(&mine->count[which], memory_order_relaxed) + 1,
-        memory_order_relaxed);
-}
-
-static inline bool swap(const struct left *l, uint64_t *word, uint64_t next)
+static inline bool swap(const struct native_left *l, uint64_t *word, uint64_t next)
 {
     return atomic_compare_exchange_strong_explicit(
         &l->slot->word, word, next, memory_order_acq_rel, memory_order_acquire);
 }
 
-static int took(struct left *l, uint64_t word)
+static int took(struct native_left *l, uint64_t word)
 {
     passed_take();
     l->word = word;
-    add_one(TAKES);
+    native_fast_add(NATIVE_FAST_TAKES);
     return 0;
 }
 
@@ -103,7 +52,7 @@ static int turn_ended(const struct native_fast_slot *slot)
 }
 
 /* This rank waits in @word, its turn being set. */
-static int wait_turn(struct left *l, uint64_t word, uint64_t deadline_us)
+static int wait_turn(struct native_left *l, uint64_t word, uint64_t deadline_us)
 {
     int err = wait_word(&l->slot->word, word, WORD_ASLEEP, deadline_us);
     uint64_t now = atomic_load_explicit(&l->slot->word, memory_order_acquire);
@@ -116,20 +65,20 @@ static int wait_turn(struct left *l, uint64_t word, uint64_t deadline_us)
             return err;
         }
     if (word_same(now, word) && word_held_by(now, runtime.local)) {
-        add_one(WAITS);
+        native_fast_add(NATIVE_FAST_WAITS);
         return took(l, now);
     }
     l->address = 0;
     err = turn_ended(l->slot);
     if (err)
         return err;
-    add_one(WAITS);
+    native_fast_add(NATIVE_FAST_WAITS);
     return took(l, 0);
 }
 
 /* Wait in *@word, if it is that; else *word is what it is, and
  * NATIVE_FAST_LOOK. */
-static int queue_up(struct left *l, uint64_t *word, uint64_t deadline_us)
+static int queue_up(struct native_left *l, uint64_t *word, uint64_t deadline_us)
 {
     uint64_t none = 0, waits = word_wait(*word, runtime.local);
     int err = NATIVE_FAST_LOOK;
@@ -146,7 +95,7 @@ static int queue_up(struct left *l, uint64_t *word, uint64_t deadline_us)
 }
 
 /* The word is not as it was when this thread left it; maybe @word. */
-static int take_or_wait(struct left *l, uint64_t word, uint64_t deadline_us)
+static int take_or_wait(struct native_left *l, uint64_t word, uint64_t deadline_us)
 {
     int err;
 
@@ -179,23 +128,23 @@ static int take_or_wait(struct left *l, uint64_t word, uint64_t deadline_us)
 int native_fast_take(uint64_t address, enum drasync_mode mode,
                      uint64_t deadline_us)
 {
-    struct left *l = left_of(address);
+    struct native_left *l;
     uint64_t word;
 
+    if (native_fast_take_own(address, mode))
+        return 0;
+    l = native_left_of(address);
     if (!l)
         return NATIVE_FAST_NOT;
     word = l->word;
     if (!(word & WORD_READ) != (mode == DRASYNC_WRITE))
         return NATIVE_FAST_NOT;
-    if (word_state(word) == WORD_FREE &&
-        swap(l, &word, word_take(word, runtime.local)))
-        return took(l, word_take(word, runtime.local));
     return take_or_wait(l, word, deadline_us);
 }
 
 bool native_fast_give(uint64_t address)
 {
-    struct left *l = left_of(address);
+    struct native_left *l = native_left_of(address);
     uint64_t word, next;
 
     if (!l)
@@ -215,13 +164,13 @@ bool native_fast_give(uint64_t address)
     if (word & WORD_ASLEEP)
         wait_word_wake(&l->slot->word);
     l->word = next;
-    add_one(GIVES);
+    native_fast_add(NATIVE_FAST_GIVES);
     return true;
 }
 
 bool native_fast_held(uint64_t address)
 {
-    const struct left *l = left_of(address);
+    const struct native_left *l = native_left_of(address);
     uint64_t word;
 
     if (!l)
@@ -233,15 +182,15 @@ bool native_fast_held(uint64_t address)
 /* --- Threads ------------------------------------------------------------- */
 
 /* That of a thread that has ended, or a new one; NULL: no memory. */
-static struct fast_thread *thread_new(void)
+static struct native_fast_thread *thread_new(void)
 {
-    struct fast_thread *t;
+    struct native_fast_thread *t;
 
     for (t = atomic_load(&all); t; t = t->next) {
         uint32_t unused = 0;
 
         if (atomic_compare_exchange_strong(&t->taken, &unused, 1)) {
-            for (int i = 0; i < LEFT_SLOTS; i++)
+            for (int i = 0; i < NATIVE_LEFT_SLOTS; i++)
                 t->left[i].address = 0;
             return t;
         }
@@ -261,27 +210,27 @@ bool native_fast_note(uint64_t address, struct native_fast_slot *slot,
 {
     if (runtime.local >= WORD_LOCALS_MAX)
         return false;
-    if (!mine) {
-        mine = thread_new();
-        if (!mine)
+    if (!native_fast_mine) {
+        native_fast_mine = thread_new();
+        if (!native_fast_mine)
             return false;
         native_thread_keeps();
     }
-    *left_at(address) =
-        (struct left){.address = address, .word = word, .slot = slot};
+    *native_left_at(native_fast_mine, address) =
+        (struct native_left){.address = address, .word = word, .slot = slot};
     return true;
 }
 
 void native_fast_count(void)
 {
-    static const enum runtime_counter counters[COUNTS] = {
-        [TAKES] = RUNTIME_COUNT_ACQUIRES,
-        [WAITS] = RUNTIME_COUNT_ACQUIRES_WAITED,
-        [GIVES] = RUNTIME_COUNT_RELEASES,
+    static const enum runtime_counter counters[NATIVE_FAST_COUNTS] = {
+        [NATIVE_FAST_TAKES] = RUNTIME_COUNT_ACQUIRES,
+        [NATIVE_FAST_WAITS] = RUNTIME_COUNT_ACQUIRES_WAITED,
+        [NATIVE_FAST_GIVES] = RUNTIME_COUNT_RELEASES,
     };
 
-    for (struct fast_thread *t = atomic_load(&all); t; t = t->next)
-        for (int i = 0; i < COUNTS; i++) {
+    for (struct native_fast_thread *t = atomic_load(&all); t; t = t->next)
+        for (int i = 0; i < NATIVE_FAST_COUNTS; i++) {
             uint64_t now =
                 atomic_load_explicit(&t->count[i], memory_order_relaxed);
             uint64_t before =
@@ -295,7 +244,7 @@ void native_fast_count(void)
 
 void native_fast_forget(void)
 {
-    if (mine)
-        atomic_store(&mine->taken, 0);
-    mine = NULL;
+    if (native_fast_mine)
+        atomic_store(&native_fast_mine->taken, 0);
+    native_fast_mine = NULL;
 }
