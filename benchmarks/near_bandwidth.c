@@ -1,12 +1,14 @@
 /*
- * near_bandwidth - what of the time of paper_protocol is MPI's own: the right to
- * write 16 MiB goes from rank to rank, every rank a node of its own on one host.
+ * near_bandwidth - what of paper_protocol's time is MPI's own: the right to
+ * write 16 MiB goes from rank to rank, every rank a node of its own on one
+ * host.
  *
  * ours    DRASYNC_NODE=rank: drasync_acquire() for WRITE of a region of which
  *         every page was changed
- * theirs  MPI_Isend() and MPI_Irecv() of the same bytes between buffers that are
- *         reused, in pieces of 8 KiB of which 64 are under way: the quickest way
- *         between two ranks of a host, as longer ones are not copied at once
+ * theirs  MPI_Isend() and MPI_Irecv() of the same bytes between buffers that
+ *         are reused, in pieces of 8 KiB of which 64 are under way: the
+ *         quickest way between two ranks of a host, as longer ones are not
+ *         copied at once
  *
  * The mean of several, to and fro in turns.  Timed at the receiver: from a
  * barrier to a look at every page.

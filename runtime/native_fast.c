@@ -16,7 +16,8 @@ static _Atomic(struct native_fast_thread *) all;
 _Thread_local struct native_fast_thread *native_fast_mine
     __attribute__((tls_model("initial-exec")));
 
-static inline bool swap(const struct native_left *l, uint64_t *word, uint64_t next)
+static inline bool swap(const struct native_left *l, uint64_t *word,
+                        uint64_t next)
 {
     return atomic_compare_exchange_strong_explicit(
         &l->slot->word, word, next, memory_order_acq_rel, memory_order_acquire);
@@ -95,7 +96,8 @@ static int queue_up(struct native_left *l, uint64_t *word, uint64_t deadline_us)
 }
 
 /* The word is not as it was when this thread left it; maybe @word. */
-static int take_or_wait(struct native_left *l, uint64_t word, uint64_t deadline_us)
+static int take_or_wait(struct native_left *l, uint64_t word,
+                        uint64_t deadline_us)
 {
     int err;
 

@@ -33,9 +33,9 @@ enum {
 
 /* Of one thread; never freed, but used again by other threads. */
 struct native_fast_thread {
-    _Atomic uint64_t count[NATIVE_FAST_COUNTS];   /* the thread adds; */
-    _Atomic uint64_t counted[NATIVE_FAST_COUNTS]; /* of these the rank's counters
-                                                     know */
+    _Atomic uint64_t count[NATIVE_FAST_COUNTS]; /* the thread adds; */
+    /* Of these the rank's counters know. */
+    _Atomic uint64_t counted[NATIVE_FAST_COUNTS];
     struct native_left left[NATIVE_LEFT_SLOTS];
     struct native_fast_thread *next;
     _Atomic uint32_t taken; /* by a thread */
