@@ -102,23 +102,23 @@ void bench_options(struct bench *b, int argc, char **argv)
 
 /* --- Ranks --------------------------------------------------------------- */
 
-/* One core for this rank; its threads that run already stay free. */
-static void pin(struct bench *b)
+int bench_pin(int number)
 {
     cpu_set_t allowed, one;
     size_t core;
-    int wanted;
+    int wanted, cores;
 
     if (sched_getaffinity(0, sizeof(allowed), &allowed))
-        return;
-    b->cores = CPU_COUNT(&allowed);
-    wanted = b->rank % b->cores;
+        return 0;
+    cores = CPU_COUNT(&allowed);
+    wanted = number % cores;
     for (core = 0; core < CPU_SETSIZE; core++)
         if (CPU_ISSET(core, &allowed) && wanted-- == 0)
             break;
     CPU_ZERO(&one);
     CPU_SET(core, &one);
     sched_setaffinity(0, sizeof(one), &one);
+    return cores;
 }
 
 /*
@@ -155,7 +155,7 @@ void bench_drasync_start(struct bench *b, int ranks_needed)
     mpi_runs = true;
     MPI_Comm_rank(MPI_COMM_WORLD, &b->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &b->ranks);
-    pin(b);
+    b->cores = bench_pin(b->rank);
     if (b->ranks < ranks_needed) {
         int status = 2;
 

@@ -119,6 +119,11 @@ static inline void bench_check(int err, const char *what)
 /* Memory that is there: written all over. */
 void *bench_buffer(size_t bytes);
 
+/* One core for this thread, of those that it may use: the one with that number,
+ * modulo how many they are, which is returned; 0: nobody knows.  Threads that it
+ * has started stay free. */
+int bench_pin(int number);
+
 double bench_now_ns(void);
 
 /* What rank @from measured, on all ranks. */

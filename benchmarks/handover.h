@@ -37,12 +37,11 @@ static inline struct handed *handover_region(int rank, size_t bytes,
     return made.object;
 }
 
-/*
- * Rank @from changes every page of @object, of @bytes, and the other one takes
- * it: how many ms drasync_acquire() for WRITE and a look at every page took.
- */
-static inline double handover_pages(int rank, int from, drasync_region_t region,
-                                    uint64_t *object, size_t bytes)
+/* Rank @from changes every page of @object, of @bytes, and the other one takes
+ * it: how many ms drasync_acquire() for WRITE and a look at every page took. */
+static inline double handover_pages_from(int rank, int from,
+                                         drasync_region_t region,
+                                         uint64_t *object, size_t bytes)
 {
     double begin, ms = 0;
     uint64_t sum = 0;
@@ -63,6 +62,18 @@ static inline double handover_pages(int rank, int from, drasync_region_t region,
     bench_keep(&sum);
     bench_barrier_asleep();
     return bench_told(ms, 1 - from);
+}
+
+/* The mean of @count of these, to and fro in turns. */
+static inline double handover_pages(int rank, int count,
+                                    drasync_region_t region, uint64_t *object,
+                                    size_t bytes)
+{
+    double ms = 0;
+
+    for (int i = 0; i < count; i++)
+        ms += handover_pages_from(rank, i % 2, region, object, bytes);
+    return ms / count;
 }
 
 /*

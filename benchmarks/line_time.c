@@ -13,28 +13,21 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <unistd.h>
 
-#define ROUNDS 10000
+/* Many, so that the threads' start and end do not count. */
+#define ROUNDS 100000
 #define TIMES  7
 
 static _Alignas(128) _Atomic uint32_t word;
 
-static void stay_on(int core)
+/* Wait for one number, from *@first on, and answer with the next.  Two of them
+ * stay on two cores. */
+static void *pass(void *first)
 {
-    cpu_set_t cores;
+    uint32_t i = *(const uint32_t *)first;
 
-    CPU_ZERO(&cores);
-    CPU_SET(core, &cores);
-    bench_require(!sched_setaffinity(0, sizeof(cores), &cores),
-                  "sched_setaffinity");
-}
-
-/* Wait for one number and answer with the next. */
-static void *answer(void *core)
-{
-    stay_on(*(int *)core);
-    for (uint32_t i = 1; i < 2 * ROUNDS; i += 2) {
+    bench_pin((int)i);
+    for (; i < 2 * ROUNDS; i += 2) {
         while (atomic_load_explicit(&word, memory_order_acquire) != i)
             ;
         atomic_store_explicit(&word, i + 1, memory_order_release);
@@ -42,52 +35,34 @@ static void *answer(void *core)
     return NULL;
 }
 
-static double one_way_ns(int core)
+static double one_way_ns(void)
 {
-    pthread_t other;
+    static const uint32_t first[2] = {0, 1};
+    pthread_t thread[2];
     double begin;
 
-    atomic_store(&word, 0);
-    bench_require(!pthread_create(&other, NULL, answer, &core), "a thread");
-    /* It is there when it has answered. */
-    atomic_store(&word, 1);
-    while (atomic_load(&word) != 2)
-        ;
+    atomic_store(&word, UINT32_MAX);
+    for (int i = 0; i < 2; i++)
+        bench_require(!pthread_create(&thread[i], NULL, pass,
+                                      (void *)(uintptr_t)&first[i]),
+                      "a thread");
     begin = bench_now_ns();
-    for (uint32_t i = 3; i < 2 * ROUNDS; i += 2) {
-        atomic_store_explicit(&word, i, memory_order_release);
-        while (atomic_load_explicit(&word, memory_order_acquire) != i + 1)
-            ;
-    }
-    begin = bench_now_ns() - begin;
-    bench_require(!pthread_join(other, NULL), "a thread's end");
-    return begin / (2 * (ROUNDS - 1));
-}
-
-/* The first two cores that this process may use; false: there are no two. */
-static bool two_cores(int core[2])
-{
-    cpu_set_t mine;
-    int found = 0;
-
-    bench_require(!sched_getaffinity(0, sizeof(mine), &mine),
-                  "sched_getaffinity");
-    for (int i = 0; i < CPU_SETSIZE && found < 2; i++)
-        if (CPU_ISSET(i, &mine))
-            core[found++] = i;
-    return found == 2;
+    atomic_store(&word, 0);
+    for (int i = 0; i < 2; i++)
+        bench_require(!pthread_join(thread[i], NULL), "a thread's end");
+    return (bench_now_ns() - begin) / (2 * ROUNDS);
 }
 
 int main(void)
 {
     double ns[TIMES];
-    int core[2];
+    cpu_set_t allowed;
 
-    if (!two_cores(core))
+    if (sched_getaffinity(0, sizeof(allowed), &allowed) ||
+        CPU_COUNT(&allowed) < 2)
         return 0;
-    stay_on(core[0]);
     for (int i = 0; i < TIMES; i++)
-        ns[i] = one_way_ns(core[1]);
+        ns[i] = one_way_ns();
     printf("%.0f\n", bench_median(ns, TIMES));
     return 0;
 }

@@ -23,11 +23,8 @@ struct both {
 static double ours(void *arg)
 {
     struct both *b = arg;
-    double ms = 0;
 
-    for (int from = 0; from < 2; from++)
-        ms += handover_pages(b->rank, from, b->region, b->object, b->bytes) / 2;
-    return ms;
+    return handover_pages(b->rank, 2, b->region, b->object, b->bytes);
 }
 
 static double theirs_one(struct both *b, int from)

@@ -76,7 +76,7 @@ int drasync_delete(drasync_region_t region)
 }
 
 /* It runs, nothing is wrong, and nobody records. */
-static inline bool runtime_calm(void)
+static inline bool calm(void)
 {
     return runtime_running() &&
            !atomic_load_explicit(runtime_poisoned, memory_order_relaxed) &&
@@ -90,7 +90,7 @@ static int mode_valid(enum drasync_mode mode)
 
 int drasync_acquire(drasync_region_t region, enum drasync_mode mode)
 {
-    if (runtime_calm() && native_fast_take_own((uintptr_t)region, mode))
+    if (calm() && native_fast_take_own((uintptr_t)region, mode))
         return 0;
     return drasync_acquire_timed(region, mode, DRASYNC_FOREVER);
 }
@@ -191,7 +191,7 @@ __attribute__((noinline)) static int release(drasync_region_t region)
 
 int drasync_release(drasync_region_t region)
 {
-    if (runtime_calm() && native_fast_give_own((uintptr_t)region))
+    if (calm() && native_fast_give_own((uintptr_t)region))
         return 0;
     return release(region);
 }

@@ -130,12 +130,9 @@ static int take_or_wait(struct native_left *l, uint64_t word,
 int native_fast_take(uint64_t address, enum drasync_mode mode,
                      uint64_t deadline_us)
 {
-    struct native_left *l;
+    struct native_left *l = native_left_of(address);
     uint64_t word;
 
-    if (native_fast_take_own(address, mode))
-        return 0;
-    l = native_left_of(address);
     if (!l)
         return NATIVE_FAST_NOT;
     word = l->word;

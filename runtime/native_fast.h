@@ -91,7 +91,8 @@ enum native_for {
 int native_fast_take(uint64_t address, enum drasync_mode mode,
                      uint64_t deadline_us);
 
-/* Give it back; false: a step is needed. */
+/* Give it back; false: a step is needed.  (Of both, the public calls have the
+ * most frequent case in native_fast_own.h.) */
 bool native_fast_give(uint64_t address);
 
 /* As far as this thread knows of a hold of the region at @address that was left:

@@ -37,10 +37,6 @@ static bool counted(struct native_windows *w)
 
 /* --- Into stock ---------------------------------------------------------- */
 
-/* A region of more extents is deleted otherwise: what is in stock should be
- * small, the list of its frames too. */
-#define EXTENTS_MAX 128
-
 /* Did this node cut them all? */
 static bool cut_here(const struct native_memory *memory)
 {
@@ -59,7 +55,7 @@ static bool simple(const struct proto_region *region)
     const struct proto_copy *copy = proto_newest(region);
     const struct native_frames *frames = copy ? copy->frames : NULL;
 
-    return memory && memory->extents <= EXTENTS_MAX &&
+    return memory &&
            atomic_load_explicit(&memory->first->pages, memory_order_relaxed) ==
                1 &&
            memory->home && !memory->named && !memory->delta &&

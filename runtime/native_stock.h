@@ -23,7 +23,9 @@
  * As with windows, what goes the fast way does not look whether the job is
  * poisoned.
  *
- * What is in stock costs a page and a record each, NATIVE_STOCK for a thread.
+ * What is in stock costs a page and a record each, and a list with the room for
+ * the extents it had (32 bytes each, which are few: heap.h), NATIVE_STOCK for a
+ * thread.
  * It is given up when the thread ends, and in finalize.
  */
 #ifndef DRASYNC_RUNTIME_NATIVE_STOCK_H
