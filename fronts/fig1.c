@@ -53,9 +53,10 @@ void delete_region(region r)
 
 __attribute__((noinline)) static void *ralloc_slow(region r, size_t s)
 {
-    void *object = NULL;
+    void *object = native_window_alloc_any(r, s);
 
-    check(drasync_alloc(r, s, &object), "ralloc", r);
+    if (!object)
+        check(drasync_alloc(r, s, &object), "ralloc", r);
     return object;
 }
 

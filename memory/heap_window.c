@@ -6,19 +6,26 @@
 #include <string.h>
 
 _Static_assert(HEAP_WINDOW_CLASSES == BIN_EXACT_CLASSES && MAP_TAKEN == 0x80 &&
-                   GRANULE_BYTES == 16,
+                   GRANULE_BYTES == 16 && GRANULE_SHIFT == 4,
                "the fast path knows how extents look");
 
 void heap_window_open(const struct heap *heap, struct heap_window *window,
                       struct heap_window_free *free)
 {
     *window = (struct heap_window){
-        .round = heap->align_bytes == 64 ? 63 : GRANULE_BYTES - 1,
-        .map_shift =
-            heap->align_bytes == 64 ? GRANULE_SHIFT_WIDE : GRANULE_SHIFT,
-        .mask = heap->align_bytes == 64 ? ~UINT64_C(63) : ~UINT64_C(15),
+        .shift = heap->align_bytes == 64 ? GRANULE_SHIFT_WIDE : GRANULE_SHIFT,
         .free = free,
     };
+}
+
+/* After its end, or what is free, has changed. */
+static void set_limit(struct heap_window *window)
+{
+    for (unsigned class = 0; class < HEAP_WINDOW_QUICK; class ++)
+        window->limit[class] =
+            window->shift == GRANULE_SHIFT && !(window->have_free >> class & 1)
+                ? window->end
+                : 0;
 }
 
 /* The objects that came off the bump pointer since the last time. */
@@ -26,7 +33,7 @@ static void count_bumped(struct heap *heap, struct heap_window *window)
 {
     uint32_t left = (uint32_t)(window->end - window->bump);
 
-    heap->used_bytes += window->uncounted - left;
+    heap->used_bytes += (uint64_t)(window->uncounted - left) << window->shift;
     window->uncounted = left;
 }
 
@@ -34,11 +41,13 @@ static void count_bumped(struct heap *heap, struct heap_window *window)
 static int give_piece(const struct heap_context *context, struct heap *heap,
                       struct heap_window *window)
 {
-    uint64_t bump = window->bump, end = window->end;
+    uint64_t bump = window->bump << window->shift;
+    uint64_t end = heap_window_end(window);
     struct place place;
 
     count_bumped(heap, window);
     window->bump = window->end = window->uncounted = 0;
+    set_limit(window);
     if (bump == end)
         return 0;
     if (locate(context, bump, &place) || !place.map ||
@@ -83,12 +92,13 @@ static void cut_piece(struct heap *heap, struct heap_window *window,
     uint64_t offset = heap->bump - place->start;
 
     memset(map_code(place, offset), 0, piece >> place->granule_shift);
-    window->bump = heap->bump;
-    window->uncounted = (uint32_t)piece;
+    window->bump = heap->bump >> window->shift;
+    window->uncounted = (uint32_t)(piece >> window->shift);
     heap->bump += piece;
-    window->end = heap->bump;
+    window->end = heap->bump >> window->shift;
     window->map =
-        (uintptr_t)place->map - (uintptr_t)(place->start >> window->map_shift);
+        (uintptr_t)place->map - (uintptr_t)(place->start >> window->shift);
+    set_limit(window);
 }
 
 int heap_window_all(const struct heap_context *context, struct heap *heap,
@@ -150,15 +160,16 @@ static int take_slots(const struct heap_context *context, struct heap *heap,
     return 0;
 }
 
-static uint32_t which_free(const struct heap *heap,
-                           const struct heap_window *window)
+/* Note of which classes there are free slots. */
+static void see_free(const struct heap *heap, struct heap_window *window)
 {
     uint32_t bits = 0;
 
     for (unsigned class = 0; class < HEAP_WINDOW_CLASSES; class ++)
         if (heap->bins[class] || window->free[class].count)
             bits |= 1u << class;
-    return bits;
+    window->have_free = bits;
+    set_limit(window);
 }
 
 /* Hand out the last of the window's free slots of @class. */
@@ -179,7 +190,8 @@ int heap_window_refill(const struct heap_context *context, struct heap *heap,
                        struct heap_window *window, size_t size_bytes,
                        void **ptr_out)
 {
-    uint64_t bytes = (size_bytes + window->round) & window->mask;
+    uint64_t round = (UINT64_C(1) << window->shift) - 1;
+    uint64_t bytes = (size_bytes + round) & ~round;
     struct heap_window_free *free;
     unsigned class;
     int err;
@@ -193,20 +205,20 @@ int heap_window_refill(const struct heap_context *context, struct heap *heap,
         err = take_slots(context, heap, free, class);
         if (err)
             return err;
-        window->have_free = which_free(heap, window);
+        see_free(heap, window);
     }
     if (free->count)
         return pop_slot(context, heap, window, class, ptr_out);
-    if (bytes > window->end - window->bump) {
+    if (bytes >> window->shift > window->end - window->bump) {
         err = take_piece(context, heap, window, bytes);
         if (err)
             return err;
-        window->have_free = which_free(heap, window);
+        see_free(heap, window);
     }
-    *(uint8_t *)(window->map + (window->bump >> window->map_shift)) =
+    *(uint8_t *)(window->map + window->bump) =
         (uint8_t)((class + 1) | MAP_TAKEN);
-    *ptr_out = (void *)(uintptr_t)window->bump;
-    window->bump += bytes;
+    *ptr_out = (void *)(uintptr_t)(window->bump << window->shift);
+    window->bump += bytes >> window->shift;
     count_bumped(heap, window);
     return 0;
 }
@@ -232,5 +244,6 @@ int heap_window_close(const struct heap_context *context, struct heap *heap,
         }
     }
     window->have_free = 0;
+    set_limit(window);
     return err;
 }

@@ -2,7 +2,9 @@
  * heap_window.h - what one thread may hand out of a heap without asking.
  *
  * A window is a piece [bump, end) of an extent, cut off the heap for one
- * thread, and a few free slots of each small class.  Objects come from it in
+ * thread, and a few free slots of each small class.  The piece is counted in
+ * granules, of which the map has a byte each (heap_extent.h): number n is at
+ * address n << shift.  Objects come from it in
  * some ten instructions: the fast path writes the window, and one byte of the
  * extent's map, which nobody else writes.  The map of the piece is cleared when
  * it is cut, so that any thread may free or resize an object as soon as it is
@@ -33,8 +35,10 @@
 /* Larger objects are the heap's matter. */
 #define HEAP_WINDOW_OBJECT_BYTES_MAX 1024
 
-/* Their classes: those of heap_extent.h. */
+/* Their classes: those of heap_extent.h.  The first ones, of 16 bytes more
+ * each, are for the fast path. */
 #define HEAP_WINDOW_CLASSES 20
+#define HEAP_WINDOW_QUICK   8
 
 /* Free slots of a class that a window takes at a time. */
 #define HEAP_WINDOW_SLOTS 15
@@ -45,16 +49,19 @@
 #define HEAP_WINDOW_BYTES_MAX ((uint64_t)262144)
 
 struct heap_window {
-    /* What the fast path needs. */
-    uint64_t bump, end;
-    uintptr_t map;        /* of address a: the byte at map + (a >> map_shift) */
-    uint64_t round, mask; /* the alignment - 1, and its complement */
-    uint32_t map_shift;
+    uint64_t bump;
+    uintptr_t map; /* of granule n: the byte at map + n */
+    uint64_t end;
+    /* For objects of so many granules, less one: the end, or 0 if there are
+     * free slots for them, or granules have more than 16 bytes. */
+    uint64_t limit[HEAP_WINDOW_QUICK];
+
+    uint32_t uncounted; /* granules before the end that are not in the heap's
+                           used_bytes */
     uint32_t have_free; /* bit c: there are free slots of class c, here or in
                            the heap when it was asked last */
-
-    uint32_t uncounted; /* bytes before the end that are not in the heap's
-                           used_bytes */
+    uint32_t shift;     /* the logarithm of a granule's bytes, which objects are
+                       aligned to */
     struct heap_window_free {
         uint32_t count;
         uint64_t slot[HEAP_WINDOW_SLOTS];
@@ -64,6 +71,12 @@ struct heap_window {
 /* A window of @heap with nothing in it.  @free is used until it is closed. */
 void heap_window_open(const struct heap *heap, struct heap_window *window,
                       struct heap_window_free *free);
+
+/* The address where its piece ends; 0: it has none. */
+static inline uint64_t heap_window_end(const struct heap_window *window)
+{
+    return window->end << window->shift;
+}
 
 /* Open @window with all that is left of the current extent of @heap, and give
  * it its free slots later.  0 or DRASYNC_EINTERNAL. */
@@ -83,6 +96,8 @@ int heap_window_refill(const struct heap_context *context, struct heap *heap,
 static inline void heap_window_freed(struct heap_window *window)
 {
     window->have_free = UINT32_MAX;
+    for (unsigned class = 0; class < HEAP_WINDOW_QUICK; class ++)
+        window->limit[class] = 0;
 }
 
 /* Give back what is left; the window holds nothing then.  0 or
@@ -90,30 +105,52 @@ static inline void heap_window_freed(struct heap_window *window)
 int heap_window_close(const struct heap_context *context, struct heap *heap,
                       struct heap_window *window);
 
-/*
- * An object of up to 128 bytes from the window, or NULL: heap_window_refill()
- * then.
- */
+/* An object of @more granules than one from the bump pointer, with @class; NULL
+ * if it does not end at @limit or before. */
+static inline void *heap_window_bump(struct heap_window *window, uint64_t more,
+                                     uint64_t limit, uint32_t class,
+                                     uint32_t shift)
+{
+    uint64_t bump = window->bump, next = bump + (more + 1);
+    char *object;
+
+    if (__builtin_expect(next > limit, 0))
+        return NULL;
+    *(uint8_t *)(window->map + bump) = (uint8_t)(class + 0x81);
+    window->bump = next;
+    object = (char *)(uintptr_t)(bump << shift);
+    if (!object)
+        __builtin_unreachable(); /* callers look whether there is an object */
+    /* The caller writes objects one after another, across pages. */
+    __builtin_prefetch(object + 2048, 1);
+    return object;
+}
+
+/* An object of up to 128 bytes from the window, or NULL:
+ * heap_window_alloc_any() then. */
 static inline void *heap_window_alloc(struct heap_window *window,
                                       size_t size_bytes)
 {
-    uint64_t last = ((size_bytes + window->round) & window->mask) - 1;
-    uint64_t address = window->bump, next = address + last + 1;
-    uint32_t class = (uint32_t)last / 16;
+    uint64_t more = (size_bytes - 1) / 16; /* many if the size is 0 */
 
-    /* Sizes that are 0, or are after rounding, wrap around here. */
-    if (__builtin_expect(last >= 128 || (window->have_free >> class & 1) ||
-                             next > window->end,
-                         0))
+    if (__builtin_expect(more >= HEAP_WINDOW_QUICK, 0))
         return NULL;
-    /* The caller writes objects one after another, across pages. */
-    __builtin_prefetch((const void *)(uintptr_t)(address + 2048), 1);
-    window->bump = next;
-    *(uint8_t *)(window->map + (address >> window->map_shift)) =
-        (uint8_t)(class + 0x81);
-    if (!address)
-        __builtin_unreachable(); /* callers look whether there is an object */
-    return (void *)(uintptr_t)address;
+    return heap_window_bump(window, more, window->limit[more], (uint32_t)more,
+                            4);
+}
+
+/* The same where objects are aligned to 64 bytes; or NULL: heap_window_refill()
+ * then. */
+static inline void *heap_window_alloc_any(struct heap_window *window,
+                                          size_t size_bytes)
+{
+    uint64_t more = (size_bytes - 1) >> window->shift;
+    uint64_t class = ((more + 1) << window->shift) / 16 - 1;
+
+    if (class >= HEAP_WINDOW_QUICK || (window->have_free >> class & 1))
+        return NULL;
+    return heap_window_bump(window, more, window->end, (uint32_t) class,
+                            window->shift);
 }
 
 /* Clear @count bytes; there are few, so there is no call for that. */
@@ -139,8 +176,7 @@ static inline void heap_window_rewind(struct heap_window *window)
 {
     uint64_t start = window->end - window->uncounted;
 
-    heap_window_clear((char *)(window->map + (start >> window->map_shift)),
-                      (window->bump - start) >> window->map_shift);
+    heap_window_clear((char *)(window->map + start), window->bump - start);
     window->bump = start;
 }
 

@@ -110,8 +110,8 @@ static void used(const struct heap_call *call, uint64_t address,
     uint64_t bytes = 0;
 
     if (e &&
-        !heap_high_water(&call->context, &native_header_of(address)->heap, first_of(e),
-                         &bytes) &&
+        !heap_high_water(&call->context, &native_header_of(address)->heap,
+                         first_of(e), &bytes) &&
         bytes > e->user[EXTENT_USED_BYTES])
         e->user[EXTENT_USED_BYTES] = bytes;
 }
@@ -306,8 +306,8 @@ int native_realloc(void *ptr, size_t size_bytes, drasync_region_t region,
 
     if (err)
         return err;
-    err =
-        heap_usable(&call.context, &native_header_of(address)->heap, ptr, &old_bytes);
+    err = heap_usable(&call.context, &native_header_of(address)->heap, ptr,
+                      &old_bytes);
     if (!err && (!region || (uint64_t)(uintptr_t)region == address)) {
         region = (drasync_region_t)(uintptr_t)address;
         err = heap_resize(&call.context, &native_header_of(address)->heap, ptr,
@@ -325,7 +325,7 @@ int native_realloc(void *ptr, size_t size_bytes, drasync_region_t region,
     native_unlock(&tree);
     if (err)
         return err;
-    moved = native_window_alloc(region, size_bytes);
+    moved = native_window_alloc_any(region, size_bytes);
     if (!moved)
         err = native_alloc(region, size_bytes, &moved);
     if (err)

@@ -17,6 +17,12 @@ _Thread_local struct native_windows *native_windows_mine
 
 char native_window_marks[2];
 
+/* Of nobody: any thread may find that it is not open. */
+static struct native_window never_open;
+
+_Thread_local struct native_window *native_window_last
+    __attribute__((tls_model("initial-exec"))) = &never_open;
+
 static _Atomic(struct native_windows *) all;
 static pthread_key_t thread_key;
 static bool possible; /* the kernel has what it takes */
@@ -210,6 +216,12 @@ void native_windows_end_all(void)
             end_one(w, i);
 }
 
+static void forget_mine(void)
+{
+    native_windows_mine = NULL;
+    native_window_last = &never_open;
+}
+
 static void thread_ends(void *value)
 {
     struct native_windows *w = value;
@@ -220,14 +232,14 @@ static void thread_ends(void *value)
     for (uint32_t i = 0; i < NATIVE_WINDOWS; i++)
         end_one(w, i);
     count_allocations(w);
-    native_windows_mine = NULL;
+    forget_mine();
     atomic_store(&w->taken, 0);
 }
 
 /* The child of a fork has no windows: they are its parent's. */
 static void in_child(void)
 {
-    native_windows_mine = NULL;
+    forget_mine();
 }
 
 void native_windows_start(void)
@@ -239,6 +251,22 @@ void native_windows_start(void)
 }
 
 /* --- Allocating ---------------------------------------------------------- */
+
+void *native_window_alloc_any(drasync_region_t region, size_t size_bytes)
+{
+    struct native_windows *mine = native_windows_mine;
+    struct native_window *window;
+    void *ptr;
+
+    if (!mine)
+        return NULL;
+    window = &mine->window[native_window_index((uint64_t)(uintptr_t)region)];
+    ptr =
+        native_window_enter(window, region, size_bytes, heap_window_alloc_any);
+    if (ptr)
+        native_window_last = window;
+    return ptr;
+}
 
 void native_window_prepare(uint64_t address)
 {
@@ -281,7 +309,8 @@ static bool open_window(struct native_windows *w, uint32_t i, uint64_t address,
 static void note_piece(struct native_window *window)
 {
     struct extent *e =
-        extent_of(&runtime.space, (void *)(uintptr_t)(window->heap.end - 1));
+        extent_of(&runtime.space,
+                  (void *)(uintptr_t)(heap_window_end(&window->heap) - 1));
 
     if (e == window->extent)
         return;

@@ -45,7 +45,7 @@ struct native_hidden;
 #define NATIVE_STOCK 16
 
 /* Regions that a thread allocates in at a time. */
-#define NATIVE_WINDOWS 8
+#define NATIVE_WINDOWS 16
 
 struct native_window {
     _Atomic uint64_t region; /* its address; 0: not open; NATIVE_WINDOW_... */
@@ -61,8 +61,10 @@ struct native_window {
     uint64_t used_bytes;        /* what was in use of it before the piece */
 } __attribute__((aligned(64)));
 
-_Static_assert(offsetof(struct native_window, heap.uncounted) == 64,
-               "the fast path needs one line");
+_Static_assert(offsetof(struct native_window, heap.limit) +
+                       sizeof(((struct heap_window *)NULL)->limit) <=
+                   128,
+               "the fast path needs two lines");
 
 /* No region has these addresses: the window is being closed, or it is ready for
  * a region in stock. */
@@ -77,8 +79,8 @@ struct native_windows {
     uint64_t last; /* the region where the thread last allocated slowly */
 
     /* Regions in stock. */
-    struct native_hidden *hidden; /* how many; NULL: none so far */
-    _Atomic uint32_t stock_max;   /* how many there may be */
+    struct native_hidden *hidden;              /* how many; NULL: none so far */
+    _Atomic uint32_t stock_max;                /* how many there may be */
     struct native_window *ready[NATIVE_STOCK]; /* for each; or NULL: */
     struct native_stocked {
         struct native_entry *entry;
@@ -95,25 +97,30 @@ struct native_windows {
 extern _Thread_local struct native_windows *native_windows_mine
     __attribute__((tls_model("initial-exec")));
 
+/* Of the region at @address.  By Fibonacci hashing (Knuth, vol. 3, 6.4), since
+ * regions often are powers of two apart. */
 static inline uint32_t native_window_index(uint64_t address)
 {
-    return (uint32_t)(address >> 12) % NATIVE_WINDOWS;
+    return ((uint32_t)(address >> 12) * UINT32_C(0x9e3779b1)) >> 28;
 }
 
-/* An object, or NULL: native_alloc() then.  For any arguments, at any time. */
-static inline void *native_window_alloc(drasync_region_t region,
-                                        size_t size_bytes)
+_Static_assert(NATIVE_WINDOWS == 1 << 4, "as many bits are left");
+
+/* The window that it allocated from last, or one that is never open. */
+extern _Thread_local struct native_window *native_window_last
+    __attribute__((tls_model("initial-exec")));
+
+/* An object by @alloc from @window, if that is open for @region; or NULL.  Of
+ * this thread. */
+static inline __attribute__((always_inline)) void *
+native_window_enter(struct native_window *window, drasync_region_t region,
+                    size_t size_bytes,
+                    void *(*alloc)(struct heap_window *, size_t))
 {
     uint64_t address = (uint64_t)(uintptr_t)region;
-    struct native_windows *mine = native_windows_mine;
-    struct native_window *window;
-    uint64_t turn;
+    uint64_t turn = atomic_load_explicit(&window->turns, memory_order_relaxed);
     void *ptr;
 
-    if (__builtin_expect(!mine, 0))
-        return NULL;
-    window = &mine->window[native_window_index(address)];
-    turn = atomic_load_explicit(&window->turns, memory_order_relaxed);
     atomic_store_explicit(&window->turns, turn + 1, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
     /* Nothing comes from one that is not open, with region 0. */
@@ -121,7 +128,7 @@ static inline void *native_window_alloc(drasync_region_t region,
                                               memory_order_acquire) != address,
                          0))
         goto none;
-    ptr = heap_window_alloc(&window->heap, size_bytes);
+    ptr = alloc(&window->heap, size_bytes);
     if (__builtin_expect(!ptr, 0))
         goto none;
     atomic_store_explicit(&window->turns, turn + 2, memory_order_release);
@@ -131,6 +138,18 @@ none:
     atomic_store_explicit(&window->turns, turn, memory_order_release);
     return NULL;
 }
+
+/* An object, or NULL: native_window_alloc_any() then.  For any arguments, at any
+ * time. */
+static inline void *native_window_alloc(drasync_region_t region,
+                                        size_t size_bytes)
+{
+    return native_window_enter(native_window_last, region, size_bytes,
+                               heap_window_alloc);
+}
+
+/* The same from any window of this thread; or NULL: native_alloc() then. */
+void *native_window_alloc_any(drasync_region_t region, size_t size_bytes);
 
 /* --- For runtime/native*.c ----------------------------------------------- */
 

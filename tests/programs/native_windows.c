@@ -120,6 +120,49 @@ static void release_race(void)
     CODE(drasync_alloc(r, 32, &(void *){NULL}), DRASYNC_ENOREGION);
 }
 
+struct last_words {
+    drasync_region_t region;
+    pthread_key_t key;
+    int rounds;
+};
+
+static void say_last_words(void *arg)
+{
+    struct last_words *last = arg;
+
+    three(last->region);
+    if (++last->rounds < 3)
+        CHECK(!pthread_setspecific(last->key, last));
+}
+
+static void *ending_work(void *arg)
+{
+    struct last_words *last = arg;
+
+    three(last->region);
+    CHECK(!pthread_setspecific(last->key, last));
+    return NULL;
+}
+
+/* A thread that ends allocates after what it had of windows is gone. */
+static void thread_ends(void)
+{
+    struct last_words last = {0};
+    drasync_region_t r;
+    pthread_t thread;
+
+    CHECK(!pthread_key_create(&last.key, say_last_words));
+    OK(drasync_new_region(&r));
+    last.region = r;
+    three(r);
+    CHECK(!pthread_create(&thread, NULL, ending_work, &last));
+    CHECK(!pthread_join(thread, NULL));
+    CHECK(last.rounds == 3);
+    three(r);
+    OK(drasync_delete(r));
+    CHECK(!pthread_key_delete(last.key));
+}
+
 /* --- One rank ------------------------------------------------------------ */
 
 /* A hold of the region above, or of the region itself, ends. */
@@ -361,6 +404,7 @@ int main(int argc, char **argv)
     } else {
         two_threads();
         release_race();
+        thread_ends();
         misuse();
         subtree();
         many_regions();

@@ -54,6 +54,8 @@ static void region_open(struct region *region, const struct space *space,
 static int take(struct region *region, int window, size_t bytes, void **ptr)
 {
     *ptr = heap_window_alloc(&region->window[window], bytes);
+    if (!*ptr)
+        *ptr = heap_window_alloc_any(&region->window[window], bytes);
     return *ptr ? 0
                 : heap_window_refill(&region->context, region->heap,
                                      &region->window[window], bytes, ptr);
@@ -127,13 +129,51 @@ static void retracts(const struct space *space)
            "what was freed is used before the rest");
 }
 
+/* The fast path is for what the bump pointer may give: not for a size of which
+ * a slot is free, nor where objects are aligned to 64. */
+static void fast_path(const struct space *space)
+{
+    static struct region region;
+    struct heap_window *window = &region.window[0];
+    void *freed, *other;
+
+    region_open(&region, space, 16);
+    REQUIRE(!take(&region, 0, 48, &freed) && !take(&region, 0, 32, &other));
+    tap_ok(heap_window_alloc(window, 48) && heap_window_alloc(window, 33) &&
+               heap_window_alloc(window, 1) && heap_window_alloc(window, 128) &&
+               !heap_window_alloc(window, 129) &&
+               !heap_window_alloc(window, 0) &&
+               !heap_window_alloc(window, SIZE_MAX),
+           "the fast path has objects of 1 to 128 bytes");
+    REQUIRE(!give(&region, freed));
+    heap_window_freed(window);
+    tap_ok(!heap_window_alloc(window, 48) && !heap_window_alloc(window, 16),
+           "none while it is not known what was freed");
+    REQUIRE(!take(&region, 0, 16, &other));
+    tap_ok(!heap_window_alloc(window, 48) &&
+               !heap_window_alloc_any(window, 48) &&
+               heap_window_alloc(window, 16) && heap_window_alloc(window, 64),
+           "then all but of the size that was");
+    tap_ok(!take(&region, 0, 48, &other) && other == freed,
+           "which comes from its slot");
+    REQUIRE(!close_window(&region, 0) &&
+            !heap_check(&region.context, region.heap));
+    region_open(&region, space, 64);
+    REQUIRE(!take(&region, 0, 48, &freed));
+    tap_ok(!heap_window_alloc(window, 48) &&
+               (other = heap_window_alloc_any(window, 65)) &&
+               !((uintptr_t)other % 64) && !heap_window_alloc_any(window, 129),
+           "none where objects are aligned to 64");
+}
+
 /* All objects of a size that @window has left: how many, and the last. */
 static unsigned empty(struct heap_window *window, size_t bytes, char **last)
 {
     unsigned count = 0;
     char *ptr;
 
-    while ((ptr = heap_window_alloc(window, bytes))) {
+    while ((ptr = heap_window_alloc(window, bytes)) ||
+           (ptr = heap_window_alloc_any(window, bytes))) {
         *last = ptr;
         count++;
     }
@@ -149,7 +189,7 @@ static int none_left(struct region *region, unsigned count)
 
     REQUIRE(count <= 48);
     for (unsigned i = 0; i < count; i++)
-        REQUIRE((object[i] = heap_window_alloc(window, 16)) != NULL);
+        REQUIRE((object[i] = heap_window_alloc_any(window, 16)) != NULL);
     heap_window_rewind(window);
     for (unsigned i = 0; i < count; i++)
         if (heap_usable(&region->context, region->heap, object[i], &usable) !=
@@ -281,6 +321,7 @@ int main(void)
     basics(&space, 16);
     basics(&space, 64);
     retracts(&space);
+    fast_path(&space);
     set_back(&space, 16);
     set_back(&space, 64);
     runs_out(&space);
