@@ -132,7 +132,8 @@ static int sink_data(struct native_arrival *a, const struct incoming *in,
 
     if (!in->region->base) {
         for (uint64_t i = 0; i < in->region->extents && !err; i++)
-            err = sink_pages(a, &set->run[i], 0, in->extent[i].used_bytes);
+            err = sink_pages(a, &set->run[i], 0,
+                             wire_bytes(in->extent[i].used_bytes));
         return err;
     }
     for (uint64_t i = 0; i < in->region->runs && !err; i++) {

@@ -49,8 +49,13 @@ static void *parcel_add(struct parcel *p, size_t bytes)
 
 static void parcel_piece(struct parcel *p, uint64_t offset, uint64_t bytes)
 {
-    struct transport_piece *grown;
+    char *data = space_window(&runtime.space, offset, bytes);
+    struct transport_piece *last = p->pieces + p->pieces_count, *grown;
 
+    if (p->pieces_count && data == (char *)last[-1].ptr + last[-1].bytes) {
+        last[-1].bytes += bytes;
+        return;
+    }
     if (p->pieces_count == p->pieces_room) {
         p->pieces_room = p->pieces_room ? p->pieces_room * 2 : 16;
         grown = realloc(p->pieces, p->pieces_room * sizeof(*grown));
@@ -61,7 +66,7 @@ static void parcel_piece(struct parcel *p, uint64_t offset, uint64_t bytes)
         p->pieces = grown;
     }
     p->pieces[p->pieces_count++] = (struct transport_piece){
-        .ptr = space_window(&runtime.space, offset, bytes),
+        .ptr = data,
         .bytes = bytes,
     };
 }
@@ -116,7 +121,7 @@ static void parcel_region(struct parcel *p, const struct proto_effect *ship)
         w->pages = run->pages;
         w->used_bytes = native_used_bytes(run);
         if (w->used_bytes && whole)
-            parcel_piece(p, run->offset, w->used_bytes);
+            parcel_piece(p, run->offset, wire_bytes(w->used_bytes));
     }
     if (!whole)
         parcel_runs(p, set, &runs);
