@@ -50,10 +50,12 @@ static void *parcel_add(struct parcel *p, size_t bytes)
 static void parcel_piece(struct parcel *p, uint64_t offset, uint64_t bytes)
 {
     char *data = space_window(&runtime.space, offset, bytes);
-    struct transport_piece *last = p->pieces + p->pieces_count, *grown;
+    struct transport_piece *last =
+        p->pieces_count ? &p->pieces[p->pieces_count - 1] : NULL;
+    struct transport_piece *grown;
 
-    if (p->pieces_count && data == (char *)last[-1].ptr + last[-1].bytes) {
-        last[-1].bytes += bytes;
+    if (last && data == (char *)last->ptr + last->bytes) {
+        last->bytes += bytes;
         return;
     }
     if (p->pieces_count == p->pieces_room) {
