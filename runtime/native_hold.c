@@ -69,21 +69,28 @@ static enum native_for step_for(enum drasync_mode mode)
     return mode == DRASYNC_READ ? NATIVE_FOR_READ : NATIVE_FOR_ALL;
 }
 
-/* What was acquired for @mode cannot be used. */
-static void undo(uint64_t address, enum drasync_mode mode)
+/* Give back what was acquired for @mode, and is not used: for READ that is not
+ * the WRITE hold that the rank may have as well. */
+static int undo(uint64_t address, enum drasync_mode mode)
 {
     struct proto_effects *effects;
     struct native_tree tree;
+    int err = native_lock(address, &tree);
 
-    if (native_lock(address, &tree))
-        return;
-    effects = native_effects();
+    if (err)
+        return err;
     if (tree.region) {
         native_windows_end(&tree, tree.region);
-        proto_undo(&native.node, native.rank, tree.region, mode, effects);
+        effects = native_effects();
+        err = proto_undo(&native.node, native.rank, tree.region, mode, effects);
         native_do(effects, NULL);
+    } else {
+        err = native_unknown(address);
     }
     native_unlock(&tree);
+    if (!err)
+        runtime_count(native.self, RUNTIME_COUNT_RELEASES, 1);
+    return err;
 }
 
 /*
@@ -121,8 +128,8 @@ static int finish(uint64_t address, struct native_tree *tree, bool locked,
     /* What was granted a while ago may be WRITE now: see proto_read_hold(). */
     if (mode == DRASYNC_READ)
         hold = proto_read_hold(tree->region, native.rank);
-    if (hold && (hold->covered || proto_held(tree->region, native.rank) !=
-                                      DRASYNC_WRITE))
+    if (hold && (hold->covered ||
+                 proto_held(tree->region, native.rank) != DRASYNC_WRITE))
         newest = view_pins(&view, hold);
     else
         view_newest(&view, tree->region);
@@ -143,14 +150,16 @@ unusable:
 
 struct drasync_request {
     uint64_t address;
+    enum drasync_mode mode;
     struct native_wait *wait; /* NULL: done, with `result` */
     struct proto_op *op;
     int result;
 };
 
 /* 0 with the hold, PROTO_WAIT, or an error. */
-static int start(struct drasync_request *q, enum drasync_mode mode, bool nowait)
+static int start(struct drasync_request *q, bool nowait)
 {
+    enum drasync_mode mode = q->mode;
     struct proto_effects *effects;
     struct proto_grant grant;
     struct native_tree tree;
@@ -192,7 +201,6 @@ static int granted(struct drasync_request *q, int result)
 {
     struct native_wait *wait = q->wait;
     struct native_tree tree;
-    enum drasync_mode mode = wait->read ? DRASYNC_READ : DRASYNC_WRITE;
     bool must_split = wait->split;
     bool shown = !result && native_view_granted(q->address, wait);
 
@@ -207,7 +215,7 @@ static int granted(struct drasync_request *q, int result)
      * released may wait already, is left alone. */
     if (shown && !must_split)
         return 0;
-    return finish(q->address, &tree, false, mode, must_split);
+    return finish(q->address, &tree, false, q->mode, must_split);
 }
 
 /* Give the operation up, unless it ended meanwhile: true then. */
@@ -240,8 +248,8 @@ static int wait_until(struct native_wait *wait, uint64_t deadline,
 /* By a step; @deadline 0: do not wait for others. */
 static int acquire(uint64_t address, enum drasync_mode mode, uint64_t deadline)
 {
-    struct drasync_request q = {.address = address};
-    int result, err = start(&q, mode, deadline == 0);
+    struct drasync_request q = {.address = address, .mode = mode};
+    int result, err = start(&q, deadline == 0);
 
     if (err != PROTO_WAIT)
         return err;
@@ -279,7 +287,8 @@ int native_iacquire(drasync_region_t region, enum drasync_mode mode,
     if (!q)
         return DRASYNC_ENOMEM;
     q->address = address_of(region);
-    err = start(q, mode, false);
+    q->mode = mode;
+    err = start(q, false);
     if (err == PROTO_WAIT || !err) {
         *request_out = q;
         return 0;
@@ -322,7 +331,7 @@ int native_cancel(drasync_request_t request)
         request->result = err;
     }
     if (!request->result)
-        err = native_release((drasync_region_t)(uintptr_t)request->address);
+        err = undo(request->address, request->mode);
     /* A request that failed by itself is given up all the same. */
     return request->result ? 0 : err;
 }

@@ -97,7 +97,7 @@ struct native_shared {
 struct native_wait {
     uint64_t reserved[2];
     struct waiter waiter;
-    bool read, split;             /* of the hold that was granted */
+    bool split;                   /* of the hold that was granted */
     uint64_t incarnation, layout; /* of its region and tree at that moment */
     struct native_fast_slot *slot; /* the hold was left there, with */
     uint64_t word;                 /* this word; or NULL */

@@ -157,7 +157,6 @@ static void wake(const struct proto_effect *e)
 {
     struct native_wait *wait = e->waiter;
 
-    wait->read = e->hold != NULL;
     wait->split = e->split;
     if (e->region) {
         wait->incarnation = e->region->incarnation;

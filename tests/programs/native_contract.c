@@ -227,6 +227,33 @@ static int gone(int err)
     return err == DRASYNC_EDELETED || err == DRASYNC_ENOREGION;
 }
 
+/* A request that is given up gives back what it was granted, and no other
+ * hold. */
+static void given_up(void)
+{
+    drasync_region_t r = NULL;
+    drasync_request_t request = NULL;
+    struct drasync_info info;
+
+    OK(drasync_new_region(&r));
+    for (int mode = DRASYNC_READ; mode <= DRASYNC_WRITE; mode++) {
+        OK(drasync_iacquire(r, (enum drasync_mode)mode, &request));
+        OK(drasync_cancel(&request));
+        OK(drasync_get_info(r, &info));
+        CHECK(info.held_write == 1 && info.held_read == 0);
+    }
+    OK(drasync_release(r));
+    CODE(drasync_release(r), DRASYNC_ENOTHELD);
+    OK(drasync_acquire(r, DRASYNC_READ));
+    OK(drasync_iacquire(r, DRASYNC_READ, &request));
+    OK(drasync_cancel(&request));
+    OK(drasync_get_info(r, &info));
+    CHECK(info.held_write == 0 && info.held_read == 1);
+    OK(drasync_release(r));
+    CODE(drasync_release(r), DRASYNC_ENOTHELD);
+    OK(drasync_delete(r));
+}
+
 /* What only another rank can provoke. */
 static void between_ranks(void)
 {
@@ -385,10 +412,11 @@ static void texts(void)
 int main(int argc, char **argv)
 {
     static void (*const together[])(void) = {
-        texts, arguments, objects, names, between_ranks, above_and_below,
+        texts,    arguments,     objects,         names,
+        given_up, between_ranks, above_and_below,
     };
     /* These look at addresses after deletion, which another rank might use. */
-    static void (*const in_turn[])(void) = { strangers, holds };
+    static void (*const in_turn[])(void) = {strangers, holds};
     struct drasync_stats stats;
 
     check_start(&argc, &argv);
