@@ -6,7 +6,7 @@
 #include <string.h>
 
 _Static_assert(HEAP_WINDOW_CLASSES == BIN_EXACT_CLASSES && MAP_TAKEN == 0x80 &&
-                   GRANULE_BYTES == 16 && GRANULE_SHIFT == 4,
+                   GRANULE_BYTES == 16 && GRANULE_SHIFT == HEAP_WINDOW_SHIFT,
                "the fast path knows how extents look");
 
 void heap_window_open(const struct heap *heap, struct heap_window *window,
@@ -16,16 +16,6 @@ void heap_window_open(const struct heap *heap, struct heap_window *window,
         .shift = heap->align_bytes == 64 ? GRANULE_SHIFT_WIDE : GRANULE_SHIFT,
         .free = free,
     };
-}
-
-/* After its end, or what is free, has changed. */
-static void set_limit(struct heap_window *window)
-{
-    for (unsigned class = 0; class < HEAP_WINDOW_QUICK; class ++)
-        window->limit[class] =
-            window->shift == GRANULE_SHIFT && !(window->have_free >> class & 1)
-                ? window->end
-                : 0;
 }
 
 /* The objects that came off the bump pointer since the last time. */
@@ -47,7 +37,7 @@ static int give_piece(const struct heap_context *context, struct heap *heap,
 
     count_bumped(heap, window);
     window->bump = window->end = window->uncounted = 0;
-    set_limit(window);
+    heap_window_set_limit(window);
     if (bump == end)
         return 0;
     if (locate(context, bump, &place) || !place.map ||
@@ -98,7 +88,7 @@ static void cut_piece(struct heap *heap, struct heap_window *window,
     window->end = heap->bump >> window->shift;
     window->map =
         (uintptr_t)place->map - (uintptr_t)(place->start >> window->shift);
-    set_limit(window);
+    heap_window_set_limit(window);
 }
 
 int heap_window_all(const struct heap_context *context, struct heap *heap,
@@ -169,7 +159,7 @@ static void see_free(const struct heap *heap, struct heap_window *window)
         if (heap->bins[class] || window->free[class].count)
             bits |= 1u << class;
     window->have_free = bits;
-    set_limit(window);
+    heap_window_set_limit(window);
 }
 
 /* Hand out the last of the window's free slots of @class. */
@@ -244,6 +234,6 @@ int heap_window_close(const struct heap_context *context, struct heap *heap,
         }
     }
     window->have_free = 0;
-    set_limit(window);
+    heap_window_set_limit(window);
     return err;
 }

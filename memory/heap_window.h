@@ -40,6 +40,9 @@
 #define HEAP_WINDOW_CLASSES 20
 #define HEAP_WINDOW_QUICK   8
 
+/* The logarithm of a granule's bytes where there is a fast path. */
+#define HEAP_WINDOW_SHIFT 4
+
 /* Free slots of a class that a window takes at a time. */
 #define HEAP_WINDOW_SLOTS 15
 
@@ -92,12 +95,21 @@ int heap_window_refill(const struct heap_context *context, struct heap *heap,
                        struct heap_window *window, size_t size_bytes,
                        void **ptr_out);
 
+/* After the end, or what is free, has changed. */
+static inline void heap_window_set_limit(struct heap_window *window)
+{
+    for (unsigned class = 0; class < HEAP_WINDOW_QUICK; class ++)
+        window->limit[class] = window->shift == HEAP_WINDOW_SHIFT &&
+                                       !(window->have_free >> class & 1)
+                                   ? window->end
+                                   : 0;
+}
+
 /* An object was freed: the window's thread may have use for it. */
 static inline void heap_window_freed(struct heap_window *window)
 {
     window->have_free = UINT32_MAX;
-    for (unsigned class = 0; class < HEAP_WINDOW_QUICK; class ++)
-        window->limit[class] = 0;
+    heap_window_set_limit(window);
 }
 
 /* Give back what is left; the window holds nothing then.  0 or
@@ -131,12 +143,13 @@ static inline void *heap_window_bump(struct heap_window *window, uint64_t more,
 static inline void *heap_window_alloc(struct heap_window *window,
                                       size_t size_bytes)
 {
-    uint64_t more = (size_bytes - 1) / 16; /* many if the size is 0 */
+    /* Many if the size is 0. */
+    uint64_t more = (size_bytes - 1) >> HEAP_WINDOW_SHIFT;
 
     if (__builtin_expect(more >= HEAP_WINDOW_QUICK, 0))
         return NULL;
     return heap_window_bump(window, more, window->limit[more], (uint32_t)more,
-                            4);
+                            HEAP_WINDOW_SHIFT);
 }
 
 /* The same where objects are aligned to 64 bytes; or NULL: heap_window_refill()

@@ -29,6 +29,15 @@
 #define SPACE_CANDIDATES_MAX 32
 #define SPACE_NO_PAGE        UINT64_MAX
 
+/* A hash of @bits (1 to 63) bits of the page that @address is on: the high bits
+ * of a product (Knuth, vol. 3, 6.4), as what is hashed is often powers of two
+ * apart. */
+static inline uint64_t space_page_hash(uint64_t address, unsigned bits)
+{
+    return (address >> PAGE_SHIFT) * UINT64_C(0x9E3779B97F4A7C15) >>
+           (64 - bits);
+}
+
 struct space_layout {
     uint64_t data_bytes;      /* S, a power of two */
     uint64_t alternate_bytes; /* A */

@@ -15,7 +15,7 @@ static uint64_t name_hash(const char *name)
 
 static uint64_t region_hash(uint64_t address)
 {
-    return (address >> 12) * UINT64_C(0x9E3779B97F4A7C15) >> 52;
+    return space_page_hash(address, 12);
 }
 
 _Static_assert(NAMES_BUCKETS == 1 << 12, "region_hash() keeps 12 bits");

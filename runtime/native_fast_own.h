@@ -9,8 +9,8 @@
 #ifndef DRASYNC_RUNTIME_NATIVE_FAST_OWN_H
 #define DRASYNC_RUNTIME_NATIVE_FAST_OWN_H
 
-#include "memory/os.h"
 #include "memory/passed.h"
+#include "memory/space.h"
 #include "runtime/native_fast_word.h"
 #include "runtime/runtime.h"
 
@@ -48,8 +48,7 @@ extern _Thread_local struct native_fast_thread *native_fast_mine
 static inline struct native_left *native_left_at(struct native_fast_thread *t,
                                                  uint64_t address)
 {
-    return &t->left[(address / PAGE_BYTES * UINT64_C(0x9E3779B97F4A7C15)) >>
-                    58];
+    return &t->left[space_page_hash(address, 6)];
 }
 
 _Static_assert(NATIVE_LEFT_SLOTS == 1 << 6, "native_left_at() keeps 6 bits");
@@ -71,9 +70,9 @@ static inline void native_fast_add(unsigned which)
 {
     _Atomic uint64_t *count = &native_fast_mine->count[which];
 
-    atomic_store_explicit(
-        count, atomic_load_explicit(count, memory_order_relaxed) + 1,
-        memory_order_relaxed);
+    atomic_store_explicit(count,
+                          atomic_load_explicit(count, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
 }
 
 /* The word is @word no more, but @next.  False: it was something else. */

@@ -75,10 +75,12 @@ static int undo(uint64_t address, enum drasync_mode mode)
 {
     struct proto_effects *effects;
     struct native_tree tree;
-    int err = native_lock(address, &tree);
+    int err;
 
+    limit_reserve_enter();
+    err = native_lock(address, &tree);
     if (err)
-        return err;
+        goto leave;
     if (tree.region) {
         native_windows_end(&tree, tree.region);
         effects = native_effects();
@@ -90,6 +92,8 @@ static int undo(uint64_t address, enum drasync_mode mode)
     native_unlock(&tree);
     if (!err)
         runtime_count(native.self, RUNTIME_COUNT_RELEASES, 1);
+leave:
+    limit_reserve_leave();
     return err;
 }
 

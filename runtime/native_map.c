@@ -51,7 +51,7 @@ void native_map_unlock(void)
 
 static uint64_t hash_of(uint64_t address)
 {
-    return (address >> 12) * UINT64_C(0x9E3779B97F4A7C15) >> 32;
+    return space_page_hash(address, 32);
 }
 
 /* The first shown run that ends after @page. */

@@ -159,9 +159,7 @@ static int pool_reserve(void *ctx, const uint32_t counts[PROTO_TYPES])
 
 static _Atomic(struct native_entry *) *bucket_of(uint64_t address)
 {
-    uint64_t hash = (address >> 12) * UINT64_C(0x9E3779B97F4A7C15);
-
-    return &native.shared->buckets[hash >> 48];
+    return &native.shared->buckets[space_page_hash(address, 16)];
 }
 
 _Static_assert(NATIVE_BUCKETS == 1 << 16, "bucket_of() keeps 16 bits");

@@ -12,9 +12,7 @@ static _Thread_local struct proto_effects thread_effects;
 
 static int stripe_of(uint64_t tree)
 {
-    uint64_t hash = (tree >> 12) * UINT64_C(0x9E3779B97F4A7C15);
-
-    return (int)(hash >> 59);
+    return (int)space_page_hash(tree, 5);
 }
 
 _Static_assert(NATIVE_STRIPES == 1 << 5, "stripe_of() keeps 5 bits");

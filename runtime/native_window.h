@@ -32,6 +32,7 @@
 
 #include "drasync.h"
 #include "memory/heap_window.h"
+#include "memory/space.h"
 
 struct native_memory;
 struct native_tree;
@@ -97,14 +98,12 @@ struct native_windows {
 extern _Thread_local struct native_windows *native_windows_mine
     __attribute__((tls_model("initial-exec")));
 
-/* Of the region at @address.  By Fibonacci hashing (Knuth, vol. 3, 6.4), since
- * regions often are powers of two apart. */
 static inline uint32_t native_window_index(uint64_t address)
 {
-    return ((uint32_t)(address >> 12) * UINT32_C(0x9e3779b1)) >> 28;
+    return (uint32_t)space_page_hash(address, 4);
 }
 
-_Static_assert(NATIVE_WINDOWS == 1 << 4, "as many bits are left");
+_Static_assert(NATIVE_WINDOWS == 1 << 4, "native_window_index() keeps 4 bits");
 
 /* The window that it allocated from last, or one that is never open. */
 extern _Thread_local struct native_window *native_window_last

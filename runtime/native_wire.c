@@ -21,8 +21,7 @@ struct shipment {
 struct parcel {
     char *header;
     size_t bytes, room;
-    struct transport_piece *pieces;
-    size_t pieces_count, pieces_room;
+    struct transport_sink pieces;
     int err;
 };
 
@@ -49,28 +48,8 @@ static void *parcel_add(struct parcel *p, size_t bytes)
 
 static void parcel_piece(struct parcel *p, uint64_t offset, uint64_t bytes)
 {
-    char *data = space_window(&runtime.space, offset, bytes);
-    struct transport_piece *last =
-        p->pieces_count ? &p->pieces[p->pieces_count - 1] : NULL;
-    struct transport_piece *grown;
-
-    if (last && data == (char *)last->ptr + last->bytes) {
-        last->bytes += bytes;
-        return;
-    }
-    if (p->pieces_count == p->pieces_room) {
-        p->pieces_room = p->pieces_room ? p->pieces_room * 2 : 16;
-        grown = realloc(p->pieces, p->pieces_room * sizeof(*grown));
-        if (!grown) {
-            p->err = DRASYNC_ENOMEM;
-            return;
-        }
-        p->pieces = grown;
-    }
-    p->pieces[p->pieces_count++] = (struct transport_piece){
-        .ptr = data,
-        .bytes = bytes,
-    };
+    p->err = transport_sink_add(
+        &p->pieces, space_window(&runtime.space, offset, bytes), bytes);
 }
 
 /* What changed, instead of all. */
@@ -153,15 +132,15 @@ static int parcel_send(struct parcel *p, const struct proto_effect *send)
         .kind = RUNTIME_KIND_NATIVE + send->message.type,
         .header = p->header,
         .header_bytes = p->bytes,
-        .pieces = p->pieces,
-        .pieces_count = p->pieces_count,
+        .pieces = p->pieces.pieces,
+        .pieces_count = p->pieces.count,
         .late = send->late,
     };
     struct shipment *shipment;
     void *v;
     int err;
 
-    if (p->pieces_count) {
+    if (p->pieces.count) {
         err = control_alloc(&runtime.space, sizeof(*shipment), &v);
         if (err)
             return err;
@@ -191,9 +170,9 @@ bool native_wire_send(struct proto_effects *effects, size_t index)
         runtime_poison("cannot send %s to node %u: %s",
                        proto_message_name(send->message.type), send->node,
                        drasync_strerror(p.err));
-    data = p.pieces_count > 0;
+    data = p.pieces.count > 0;
     free(p.header);
-    free(p.pieces);
+    transport_sink_free(&p.pieces);
     return data;
 }
 

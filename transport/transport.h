@@ -36,7 +36,8 @@ struct transport_sink {
     uint64_t bytes;
 };
 
-/* Add @bytes at @ptr to the places the data of a message goes to, in order.
+/* Add @bytes at @ptr to the places the data of a message goes to, or comes from,
+ * in order.
  * DRASYNC_ENOMEM. */
 int transport_sink_add(struct transport_sink *sink, void *ptr, size_t bytes);
 void transport_sink_free(struct transport_sink *sink);
