@@ -84,6 +84,22 @@ static void data_failed(struct step *s, struct proto_arrival *a)
         pump(s, r);
 }
 
+void arrival_advance(struct step *s, struct proto_arrival *a)
+{
+    struct proto_op *op = a->op;
+    if (a->more || a->awaiting)
+        return;
+    a->here = true;
+    if (a->failed)
+        data_failed(s, a);
+    else if (a->data)
+        data_here(s, a);
+    base_end(s, op, a->region);
+    /* What others have from here is settled after they have settled it. */
+    if ((!a->shared && !op->relays) || op->mode == DRASYNC_WRITE)
+        arrival_end(s, a, a->error);
+}
+
 void proto_arrived(struct proto_node *node, struct proto_region *root,
                    uint32_t from, uint64_t ticket, int error,
                    struct proto_effects *out)
@@ -93,7 +109,7 @@ void proto_arrived(struct proto_node *node, struct proto_region *root,
     struct proto_link *head = &root->root->arrivals;
     for (struct proto_link *l = head->next; l != head; l = l->next) {
         a = CONTAINER(l, struct proto_arrival, link);
-        if (a->node == from && a->ticket == ticket && !a->here)
+        if (a->node == from && a->ticket == ticket && a->awaiting)
             break;
         a = NULL;
     }
@@ -101,22 +117,16 @@ void proto_arrived(struct proto_node *node, struct proto_region *root,
         return;
     step_begin(&s, node, out);
     struct proto_op *op = a->op;
-    a->here = true;
-    if (error)
-        a->error = error;
+    a->awaiting--;
     op->awaiting--;
     if (error) {
-        data_failed(&s, a);
+        a->failed = true;
+        a->error = error;
         if (!op->error)
             op->error = error;
         failed(&s, op, error);
-    } else {
-        data_here(&s, a);
     }
-    base_end(&s, op, a->region);
-    /* What others have from here is settled after they have settled it. */
-    if ((!a->shared && !op->relays) || op->mode == DRASYNC_WRITE)
-        arrival_end(&s, a, a->error);
+    arrival_advance(&s, a);
     if (op->where == AT_NOTHING)
         advance(&s, op);
     step_end(&s);

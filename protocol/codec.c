@@ -175,7 +175,7 @@ static unsigned flags_of(uint8_t type)
     case PROTO_REQUEST:
         return REQUEST_FLAGS;
     case PROTO_TRANSFER:
-        return PROTO_SHARED | PROTO_HOT;
+        return PROTO_SHARED | PROTO_HOT | PROTO_MORE | PROTO_FURTHER;
     case PROTO_RECALL:
         return PROTO_HELD | PROTO_MORE;
     case PROTO_RECALLED:
@@ -221,7 +221,8 @@ static const char *check_place(const struct proto_message *m,
     /* What bounces may be only what lies below. */
     if (transfer && i == 0 &&
         (item->kind != PROTO_ITEM_REGION ||
-         (m->type == PROTO_TRANSFER && item->address != m->region)))
+         (m->type == PROTO_TRANSFER && !(m->flags & PROTO_FURTHER) &&
+          item->address != m->region)))
         return "a transfer that does not begin with its region";
     if (transfer && i > 0 && item[-1].kind == PROTO_ITEM_TODO &&
         item->kind != PROTO_ITEM_TODO)
@@ -314,6 +315,9 @@ static const char *check_header(const struct proto_env *env,
     if (m->type == PROTO_REQUEST && m->flags & PROTO_CLIMBS &&
         (m->node == env->self || m->items_count))
         return "a request that climbs in vain";
+    if (transfer && m->flags & (PROTO_MORE | PROTO_FURTHER) &&
+        m->mode != DRASYNC_READ)
+        return "a token that comes in portions";
     if (transfer && m->items_count == 0)
         return "an empty transfer";
     if (items_of(m->type) & 1u << PROTO_ITEM_DELETED && m->items_count == 0)

@@ -113,29 +113,35 @@ struct proto_op {
     uint64_t base_version;
 };
 
-/* A TRANSFER that was sent: until the receiver says SETTLED and the caller
- * proto_sent(). */
+/* An answer that was sent: until the receiver says SETTLED and the caller, of
+ * each TRANSFER with data, proto_sent(). */
 struct proto_sending {
     struct proto_link link; /* in root->sendings */
     struct proto_link pins;
     uint32_t node;
     uint64_t ticket;
     bool token; /* may bounce, so the data stays until it is settled */
-    bool settled, sent;
+    bool settled;
+    uint32_t unsent;        /* TRANSFERs with data that is still read */
     struct proto_op *relay; /* of what came with this operation, or NULL */
 };
 
-/* A TRANSFER that came: until its data is here; if the sender keeps writers
- * out for it, until the operation ends. */
+/* An answer that comes, in one or more TRANSFERs: until its data is here; if the
+ * sender keeps writers out for it, until the operation ends. */
 struct proto_arrival {
     struct proto_link link, by_op;
     struct proto_op *op;
     struct proto_region *region;
     uint32_t node;
     uint64_t ticket;
-    bool here, shared;
+    bool more;         /* TRANSFERs are to come, */
+    uint32_t awaiting; /* and data, of so many: */
+    bool here;         /* neither */
+    bool data;         /* some came, */
+    bool failed;       /* and cannot be placed */
+    bool shared;
     bool wide; /* it brings parts that are not below region */
-    int error;
+    int error; /* for SETTLED */
 };
 
 struct proto_presence {
@@ -389,6 +395,8 @@ void bounce(struct step *s, struct proto_region *r, uint32_t from,
  * here. */
 void tell_home(struct step *s, const struct proto_message *m);
 void tell_homes(struct step *s, const struct proto_message *m);
+/* It has got something: is that all? */
+void arrival_advance(struct step *s, struct proto_arrival *a);
 void arrival_end(struct step *s, struct proto_arrival *a, int error);
 void answer_asker(struct step *s, struct proto_region *r);
 

@@ -14,6 +14,8 @@ enum {
     PROTO_DEPTH_MAX = 4096,
     /* Items in one message: regions, children, waiters... */
     PROTO_ITEMS_MAX = 1 << 22,
+    /* Regions in the first of the messages that answer a READ. */
+    PROTO_PORTION_MAX = 512,
     /* Further parts that one request may ask for. */
     PROTO_WANTED_MAX = 256,
     /* Forwards after which a request goes by way of the region's home. */

@@ -66,9 +66,11 @@ enum proto_flags {
     PROTO_DATA = 1 << 4,     /* (item) the region's data comes with this */
     PROTO_SHARED = 1 << 5,   /* READ: the sender keeps writers out till SETTLED */
     PROTO_BUSY = 1 << 6,     /* RECALLED: held there */
+    PROTO_FURTHER = 1 << 7,  /* TRANSFER: further than the last one got */
     PROTO_HOMEWARD = 1 << 9, /* REQUEST: lost, and not at the home yet */
     PROTO_LOST = 1 << 11,    /* REQUEST: from the home along all hints */
-    PROTO_MORE = 1 << 10,    /* REQUEST, waiter: parts of the subtree follow */
+    PROTO_MORE = 1 << 10,    /* REQUEST, waiter: parts of the subtree follow;
+                                TRANSFER: another one with more of it follows */
     PROTO_HELD = 1 << 8,     /* RECALL: the second question, for holds */
     PROTO_CHAINED = 1 << 12, /* REQUEST, waiter: has had its place in a line;
                                 waits behind `after`, or at the token only */

@@ -212,6 +212,7 @@ struct proto_node {
     uint32_t waiters_max; /* PROTO_WAITERS_MAX, or fewer in the simulator */
     uint32_t presence_max; /* the same of PROTO_PRESENCE_MAX */
     uint32_t fanout;       /* the same of PROTO_FANOUT */
+    uint32_t portion_max;  /* the same of PROTO_PORTION_MAX */
     uint32_t faults; /* rules that the simulator breaks on purpose */
 };
 
@@ -221,8 +222,9 @@ void proto_node_open(struct proto_node *node, const struct proto_env *env);
 /* --- Effects -------------------------------------------------------------- */
 
 enum proto_effect_kind {
-    /* Ship message to node; the SHIP effects of a TRANSFER follow it, and then
-     * proto_sent(message.ticket) is due once. */
+    /* Ship message to node.  The SHIP effects of a TRANSFER follow it; if there
+     * are any, proto_sent(message.ticket) is due once, for each such message:
+     * the answer to a READ may be several. */
     PROTO_SEND,
     /* The data of copy goes with the TRANSFER before, as item `item`; or what
      * changed since base_version, if the caller knows that. */
@@ -239,7 +241,7 @@ enum proto_effect_kind {
      * changed since base->version: see proto_take_frames(). */
     PROTO_ARRIVING,
     /* After the ARRIVINGs of one TRANSFER: data will come; proto_arrived() is
-     * due once, with region, ticket and node. */
+     * due once for this message, with region, ticket and node. */
     PROTO_EXPECT,
     /* Nobody refers to copy any more: its frames can go, if it had any.  frames
      * is what the copy had; the copy itself is gone. */
@@ -473,9 +475,9 @@ void proto_arrived(struct proto_node *node, struct proto_region *root,
 void proto_sent(struct proto_node *node, struct proto_region *root, uint32_t to,
                 uint64_t ticket, struct proto_effects *out);
 
-/* Before proto_sent(): each copy that went with that TRANSFER and still is the
- * current one of its region, which nobody was granted WRITE of since; and its
- * version. */
+/* Before proto_sent(), if it is the last one that is due of an answer: each copy
+ * that went with it and still is the current one of its region, which nobody was
+ * granted WRITE of since; and its version. */
 typedef void proto_sent_visit(struct proto_region *region,
                               const struct proto_copy *copy, uint64_t version);
 void proto_sent_each(const struct proto_region *root, uint32_t to,

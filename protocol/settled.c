@@ -75,12 +75,14 @@ void sending_settled(struct step *s, struct proto_region *root, uint32_t node,
         if (settled && placed)
             note_presence(sending);
         sending->settled |= settled;
-        sending->sent |= sent;
+        sending->unsent -= sent;
         mark_gc(s, root);
-        if (sending->settled && sending->sent) {
+        if (sending->settled && !sending->unsent) {
             end_sending(s, sending);
             return;
         }
+        if (sent && sending->unsent)
+            return;
         for (l = sending->pins.next; l != &sending->pins; l = l->next) {
             struct proto_pin *pin = CONTAINER(l, struct proto_pin, link);
             if (settled)
@@ -102,6 +104,8 @@ void proto_sent_each(const struct proto_region *root, uint32_t to,
         if (sending->node != to || sending->ticket != ticket)
             continue;
         const struct proto_link *pins = &sending->pins;
+        if (sending->unsent > 1)
+            return; /* with the last of its messages */
         for (l = pins->next; l != pins; l = l->next) {
             const struct proto_pin *pin =
                 CONTAINER(l, const struct proto_pin, link);

@@ -8,6 +8,7 @@ struct receipt {
     const struct proto_message *m;
     uint32_t from;
     struct proto_op *op; /* NULL: tokens that bounced */
+    struct proto_arrival *arrival; /* of TRANSFERs that came before, or NULL */
     struct proto_link *before;   /* where TODO parts go; NULL: not known yet */
     struct proto_region *region; /* of the last REGION item */
     struct proto_region *parent; /* that one's; or NULL */
@@ -287,67 +288,130 @@ static void take_items(struct step *s, struct receipt *x)
     }
 }
 
+static struct proto_arrival *arrival_find(const struct receipt *x,
+                                          const struct proto_region *r)
+{
+    const struct proto_link *head = &x->op->arrivals;
+    for (const struct proto_link *l = head->next; l != head; l = l->next) {
+        struct proto_arrival *a = CONTAINER(l, struct proto_arrival, by_op);
+        if (a->region == r && a->node == x->from && a->ticket == x->m->ticket)
+            return a;
+    }
+    return NULL;
+}
+
 static struct proto_arrival *arrival_new(struct step *s, struct receipt *x,
                                          struct proto_region *r)
 {
     struct proto_arrival *a = take(s, PROTO_ARRIVAL);
     if (!a)
         return NULL;
+    memset(a, 0, sizeof(*a));
     a->op = x->op;
     a->region = r;
     a->node = x->from;
     a->ticket = x->m->ticket;
-    a->here = !x->data;
-    a->error = 0;
-    a->wide = x->wide;
-    a->shared = (x->m->flags & PROTO_SHARED) != 0;
     list_insert(&r->root->arrivals, &a->link);
     list_insert(&x->op->arrivals, &a->by_op);
     r->keeps++;
-    if (!x->data)
-        return a;
-    x->op->awaiting++;
-    struct proto_effect *e = effect(s, PROTO_EXPECT);
-    e->region = r;
-    e->node = x->from;
-    e->ticket = x->m->ticket;
     return a;
+}
+
+/* What the message brought is noted, and is all, or more comes. */
+static void arrival_note(struct step *s, const struct receipt *x)
+{
+    struct proto_arrival *a = x->arrival;
+    a->wide |= x->wide;
+    a->more = (x->m->flags & PROTO_MORE) != 0;
+    a->shared = (x->m->flags & PROTO_SHARED) != 0;
+    if (x->data && !(FAULT(s, FAULT_ONE_PORTION) && a->awaiting)) {
+        a->data = true;
+        a->awaiting++;
+        x->op->awaiting++;
+        struct proto_effect *e = effect(s, PROTO_EXPECT);
+        e->region = a->region;
+        e->node = x->from;
+        e->ticket = x->m->ticket;
+    }
+}
+
+/*
+ * Nothing of the message is kept, for want of memory, or since something of the
+ * answer could not be.  The operation ends with the last of the messages.
+ */
+static void refuse_transfer(struct step *s, struct receipt *x,
+                            struct proto_region *r)
+{
+    struct proto_op *op = x->op;
+    base_end(s, op, r);
+    if (!op->error)
+        op->error = DRASYNC_ENOMEM;
+    if (x->arrival)
+        x->arrival->failed = true;
+    if (x->m->flags & PROTO_MORE) {
+        failed(s, op, op->error);
+        return;
+    }
+    if (x->arrival) {
+        x->arrival->more = false;
+        x->arrival->error = op->error;
+        arrival_advance(s, x->arrival);
+    } else {
+        bounce(s, r, x->from, x->m);
+    }
+    op_fail(s, op, op->error);
+    pump(s, r);
+}
+
+/* The request that @m answers; NULL: nobody asked for that. */
+static struct proto_op *answered(struct step *s, const struct proto_message *m,
+                                 struct receipt *x, struct proto_region *r)
+{
+    struct proto_op *op = request_by_ticket(r, m->ticket);
+    if (!op || op->mode != m->mode)
+        return NULL;
+    x->op = op;
+    x->arrival = arrival_find(x, r);
+    if (m->flags & PROTO_FURTHER ? !x->arrival && !op->error
+                                 : x->arrival != NULL)
+        return NULL;
+    if (m->flags & PROTO_MORE)
+        return op;
+    op_unlist(op);
+    if (!x->token)
+        r->hot = (m->flags & PROTO_HOT) != 0;
+    if (m->flags & PROTO_SHARED)
+        part_relayed(s, op); /* it must go on to settle that */
+    return op;
 }
 
 void on_TRANSFER(struct step *s, uint32_t from, const struct proto_message *m)
 {
     struct proto_region *r = find(s, m->region);
-    if (!r || r->incarnation != m->incarnation) {
-        poison(s, "TRANSFER of a region that was not asked for");
-        return;
-    }
-    struct receipt x = {.m = m, .from = from};
-    x.op = request_by_ticket(r, m->ticket);
-    x.token = m->mode == DRASYNC_WRITE;
-    if (!x.op || x.op->mode != m->mode) {
+    struct receipt x = {
+        .m = m, .from = from, .token = m->mode == DRASYNC_WRITE};
+    if (!r || r->incarnation != m->incarnation || !answered(s, m, &x, r)) {
         poison(s, "TRANSFER that was not asked for");
         return;
     }
-    op_unlist(x.op);
-    if (!x.token)
-        r->hot = (m->flags & PROTO_HOT) != 0;
-    if (m->flags & PROTO_SHARED)
-        part_relayed(s, x.op); /* it must go on to settle that */
-    if (reserve(s, m)) {
-        base_end(s, x.op, r);
-        bounce(s, r, from, m);
-        op_fail(s, x.op, DRASYNC_ENOMEM);
-        pump(s, r);
+    /* What was refused may be the parents of what comes now. */
+    bool refused =
+        m->flags & PROTO_FURTHER && (!x.arrival || x.arrival->failed);
+    if (refused || reserve(s, m)) {
+        refuse_transfer(s, &x, r);
         return;
     }
     take_items(s, &x);
-    if (!x.data)
-        base_end(s, x.op, r);
-    struct proto_arrival *a = arrival_new(s, &x, r);
+    if (!x.arrival)
+        x.arrival = arrival_new(s, &x, r);
+    if (x.arrival)
+        arrival_note(s, &x);
+    if (m->flags & PROTO_MORE)
+        return;
     if (x.token && m->hops >= PROTO_HOPS_LONG)
         tell_home(s, m);
-    if (a && a->here && !a->shared && !x.op->relays)
-        arrival_end(s, a, 0);
+    if (x.arrival)
+        arrival_advance(s, x.arrival);
     pump(s, r);
     advance(s, x.op);
 }

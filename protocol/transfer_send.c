@@ -2,6 +2,9 @@
  * transfer_send.c - TRANSFER, the sending side: a request from another node is
  * granted with as much of the subtree, in lock order, as is here and free; what
  * remains goes along as TODO items, for the requester to ask for.
+ *
+ * Copies of many regions go in portions, each twice as long as the one before
+ * it: the data of one moves while the next is made and taken in.
  */
 #include "protocol/internal.h"
 
@@ -9,10 +12,12 @@ struct answer {
     struct proto_region *top;
     struct proto_op *op;
     struct proto_sending *sending;
-    size_t send; /* index of the effect */
+    size_t first; /* index of the effect of the first message, */
+    size_t send;  /* and of this one, */
+    uint32_t regions, room; /* which has so many, and takes so many at most; */
+    struct proto_link *shipped; /* the last pin of those before it */
     bool stopped; /* the rest is TODO */
     bool shared;  /* READ: keep writers out until it is settled */
-    bool data;
 };
 
 struct proto_item *token_items(struct step *s, size_t send,
@@ -40,6 +45,71 @@ struct proto_item *token_items(struct step *s, size_t send,
     chain_cut(s, send, r);
     presence_items(s, send, r, to);
     return s->out->failed ? item : &s->out->item[first];
+}
+
+/* Begin a message, the first one or another. */
+static void begin_message(struct step *s, struct answer *a, uint16_t flags)
+{
+    a->send = s->out->count;
+    a->regions = 0;
+    struct proto_message *m = send_about(s, a->op->node, PROTO_TRANSFER, a->top,
+                                         a->op->ticket);
+    m->mode = a->op->mode;
+    m->flags = flags;
+    m->hops = a->op->hops;
+    m->via = self_of(s);
+    m->epoch = a->top->epoch;
+}
+
+/* Ship the data, after the message is complete. */
+static void ship(struct step *s, struct answer *a)
+{
+    size_t first = s->out->effect[a->send].first_item;
+    uint32_t items = s->out->effect[a->send].message.items_count;
+    bool data = false;
+    for (uint32_t i = 0; i < items && !s->out->failed; i++) {
+        if (s->out->item[first + i].kind != PROTO_ITEM_REGION)
+            continue;
+        a->shipped = a->shipped->next;
+        struct proto_pin *pin = CONTAINER(a->shipped, struct proto_pin, link);
+        if (!(s->out->item[first + i].flags & PROTO_DATA))
+            continue;
+        data = true;
+        struct proto_effect *e = effect(s, PROTO_SHIP);
+        e->node = a->op->node;
+        e->item = i;
+        e->region = pin->region;
+        e->copy = pin->copy;
+        e->frames = pin->copy->frames;
+        e->ticket = a->op->ticket;
+        if (pin->region == a->top && a->op->mode == DRASYNC_READ &&
+            pin->version > a->op->base_version)
+            e->base_version = a->op->base_version;
+    }
+    a->sending->unsent += data;
+}
+
+/* The item of a copy, in this message, or in another one if that is full. */
+static struct proto_item *copy_item(struct step *s, struct answer *a,
+                                    const struct proto_region *r,
+                                    uint64_t version)
+{
+    if (a->regions == a->room) {
+        s->out->effect[a->send].message.flags |= PROTO_MORE;
+        ship(s, a);
+        begin_message(s, a, PROTO_FURTHER);
+        if (a->room <= PROTO_ITEMS_MAX / 2)
+            a->room *= 2;
+    }
+    a->regions++;
+    struct proto_item *item = add_item(s, a->send, PROTO_ITEM_REGION);
+    item->address = r->address;
+    item->incarnation = r->incarnation;
+    item->parent = r->parent ? r->parent->address : 0;
+    item->node = r->owned ? self_of(s) : r->hint;
+    item->version = version;
+    item->epoch = r->epoch;
+    return item;
 }
 
 /* One more node has got the data of @version. */
@@ -75,7 +145,6 @@ static bool add_region(struct step *s, struct answer *a, struct proto_region *r)
     pin->version = version;
     if (r == a->top && data && !write)
         count_reader(r, version);
-    a->data |= data;
     if (data || write) {
         /* A token may bounce: its data stays until it is settled. */
         pin->copy = copy;
@@ -83,18 +152,8 @@ static bool add_region(struct step *s, struct answer *a, struct proto_region *r)
         pinned_update(r);
     }
     r->sends++;
-    struct proto_item *item;
-    if (write) {
-        item = token_items(s, a->send, r, a->op->node);
-    } else {
-        item = add_item(s, a->send, PROTO_ITEM_REGION);
-        item->address = r->address;
-        item->incarnation = r->incarnation;
-        item->parent = r->parent ? r->parent->address : 0;
-        item->node = self_of(s);
-        item->version = version;
-        item->epoch = r->epoch;
-    }
+    struct proto_item *item = write ? token_items(s, a->send, r, a->op->node)
+                                    : copy_item(s, a, r, version);
     item->flags = data ? PROTO_DATA : 0;
     return true;
 }
@@ -120,32 +179,6 @@ static struct proto_region *skip(const struct proto_region *top,
         r = r->parent;
     }
     return NULL;
-}
-
-/* Ship the data, after the message is complete. */
-static void ship(struct step *s, struct answer *a)
-{
-    size_t first = s->out->effect[a->send].first_item;
-    uint32_t items = s->out->effect[a->send].message.items_count;
-    struct proto_link *l = a->sending->pins.next;
-    for (uint32_t i = 0; i < items && !s->out->failed; i++) {
-        if (s->out->item[first + i].kind != PROTO_ITEM_REGION)
-            continue;
-        struct proto_pin *pin = CONTAINER(l, struct proto_pin, link);
-        l = l->next;
-        if (!(s->out->item[first + i].flags & PROTO_DATA))
-            continue;
-        struct proto_effect *e = effect(s, PROTO_SHIP);
-        e->node = a->op->node;
-        e->item = i;
-        e->region = pin->region;
-        e->copy = pin->copy;
-        e->frames = pin->copy->frames;
-        e->ticket = a->op->ticket;
-        if (pin->region == a->top && a->op->mode == DRASYNC_READ &&
-            pin->version > a->op->base_version)
-            e->base_version = a->op->base_version;
-    }
 }
 
 void token_leave(struct step *s, struct proto_region *r, uint32_t to)
@@ -216,6 +249,20 @@ static void add_wanted(struct step *s, struct answer *a)
     }
 }
 
+/* @a has its sending: begin both. */
+static void sending_begin(struct step *s, struct answer *a)
+{
+    memset(a->sending, 0, sizeof(*a->sending));
+    list_init(&a->sending->pins);
+    list_init(&a->sending->link);
+    a->sending->node = a->op->node;
+    a->sending->ticket = a->op->ticket;
+    a->shipped = &a->sending->pins;
+    a->first = s->out->count;
+    a->room = s->node->portion_max;
+    begin_message(s, a, 0);
+}
+
 void grant_foreign(struct step *s, struct proto_region *top,
                    struct proto_op *op)
 {
@@ -225,33 +272,23 @@ void grant_foreign(struct step *s, struct proto_region *top,
         refuse(s, top, op, DRASYNC_ENOMEM);
         return;
     }
-    memset(a.sending, 0, sizeof(*a.sending));
-    list_init(&a.sending->pins);
-    a.sending->node = op->node;
+    sending_begin(s, &a);
     a.sending->token = op->mode == DRASYNC_WRITE;
-    a.sending->ticket = op->ticket;
-    a.send = s->out->count;
-    send_about(s, op->node, PROTO_TRANSFER, top, op->ticket);
     if (!add_subtree(s, &a, top)) {
         /* No memory for the top itself: take the message back. */
-        s->out->count = a.send;
+        s->out->count = a.first;
         give(s, PROTO_SENDING, a.sending);
         refuse(s, top, op, DRASYNC_ENOMEM);
         return;
     }
     add_wanted(s, &a);
-    struct proto_message *m = &s->out->effect[a.send].message;
-    m->mode = op->mode;
-    m->hops = op->hops;
-    m->via = self_of(s);
-    m->epoch = top->epoch;
     a.shared = op->mode == DRASYNC_READ &&
                (a.stopped || (op->flags & PROTO_MORE));
+    struct proto_message *m = &s->out->effect[a.send].message;
     if (a.shared)
         m->flags |= PROTO_SHARED;
     else if (op->mode == DRASYNC_READ && is_hot(s, top))
         m->flags |= PROTO_HOT;
-    a.sending->sent = !a.data;
     list_insert(&top->root->sendings, &a.sending->link);
     ship(s, &a);
     leave(s, &a);
@@ -279,17 +316,9 @@ static bool add_copy(struct step *s, struct answer *a,
         pin->copy->sends++;
         pinned_update(r);
     }
-    a->data |= data;
     r->sends++;
     r->present = true;
-    struct proto_item *item = add_item(s, a->send, PROTO_ITEM_REGION);
-    item->address = r->address;
-    item->incarnation = r->incarnation;
-    item->parent = r->parent ? r->parent->address : 0;
-    item->node = r->owned ? self_of(s) : r->hint;
-    item->version = seen->version;
-    item->epoch = r->epoch;
-    item->flags = data ? PROTO_DATA : 0;
+    copy_item(s, a, r, seen->version)->flags = data ? PROTO_DATA : 0;
     return true;
 }
 
@@ -302,18 +331,7 @@ bool pass_copies(struct step *s, struct proto_op *leader, struct proto_op *op,
     a.sending = take(s, PROTO_SENDING);
     if (!a.sending)
         return false;
-    memset(a.sending, 0, sizeof(*a.sending));
-    list_init(&a.sending->pins);
-    list_init(&a.sending->link);
-    a.sending->node = op->node;
-    a.sending->ticket = op->ticket;
-    a.send = s->out->count;
-    struct proto_message *m =
-        send_about(s, op->node, PROTO_TRANSFER, top, op->ticket);
-    m->mode = DRASYNC_READ;
-    m->flags = hot ? PROTO_HOT : 0;
-    m->via = self_of(s);
-    m->epoch = top->epoch;
+    sending_begin(s, &a);
     for (struct proto_link *l = leader->pins.next; whole && l != &leader->pins;
          l = l->next) {
         struct proto_pin *pin = CONTAINER(l, struct proto_pin, link);
@@ -321,11 +339,12 @@ bool pass_copies(struct step *s, struct proto_op *leader, struct proto_op *op,
                 add_copy(s, &a, pin);
     }
     if (!whole) {
-        s->out->count = a.send;
+        s->out->count = a.first;
         end_sending(s, a.sending);
         return false;
     }
-    a.sending->sent = !a.data;
+    if (hot)
+        s->out->effect[a.send].message.flags |= PROTO_HOT;
     a.sending->relay = leader;
     leader->awaiting++;
     list_insert(&top->root->sendings, &a.sending->link);

@@ -29,6 +29,13 @@ tests_programs_native_inplace_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_native_inplace_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_native_inplace_LDADD = libdrasync.la $(MPI_LIBS)
 
+check_PROGRAMS += tests/programs/native_portions
+tests_programs_native_portions_SOURCES = tests/programs/native_portions.c \
+	tests/programs/native_check.h
+tests_programs_native_portions_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_portions_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_portions_LDADD = libdrasync.la $(MPI_LIBS)
+
 check_PROGRAMS += tests/programs/native_reread
 tests_programs_native_reread_SOURCES = tests/programs/native_reread.c \
 	tests/programs/native_check.h

@@ -239,14 +239,17 @@ static void do_one(struct proto_effects *effects, size_t i,
     }
 }
 
-static bool transfer_without_data(const struct proto_effect *e)
+/* A TRANSFER of regions of which nothing was to be sent after all. */
+static bool transfer_without_data(const struct proto_effects *effects, size_t i)
 {
+    const struct proto_effect *e = &effects->effect[i];
+
     return e->kind == PROTO_SEND && e->message.type == PROTO_TRANSFER &&
-           !e->data;
+           !e->data && i + 1 < effects->count && e[1].kind == PROTO_SHIP;
 }
 
-/* TRANSFERs without data have left at once: each is a step of its own, which
- * takes the effects over. */
+/* Those have left at once: each is a step of its own, which takes the effects
+ * over. */
 static void transfers_left(struct proto_effects *effects)
 {
     struct left {
@@ -256,7 +259,7 @@ static void transfers_left(struct proto_effects *effects)
     size_t count = 0, n = 0;
 
     for (size_t i = 0; i < effects->count; i++)
-        count += transfer_without_data(&effects->effect[i]);
+        count += transfer_without_data(effects, i);
     if (!count)
         return;
     if (count > 8)
@@ -268,7 +271,7 @@ static void transfers_left(struct proto_effects *effects)
     for (size_t i = 0; i < effects->count; i++) {
         const struct proto_effect *e = &effects->effect[i];
 
-        if (transfer_without_data(e))
+        if (transfer_without_data(effects, i))
             left[n++] =
                 (struct left){e->message.root, e->message.ticket, e->node};
     }

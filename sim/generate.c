@@ -156,6 +156,8 @@ void sim_generate(struct sim_script *script, uint64_t seed)
         add_tree(script, &state, pick(&state, ranks), t * size, size);
     if ((1u << seed % 7) & 0x2e)
         script->fanout = 1 + (uint32_t)(seed / 7 % 3);
+    if (seed % 5 < 2)
+        script->portion = 1 + (uint32_t)(seed / 5 % 3);
     uint32_t commands = 30 + pick(&state, 250);
     bool visits = pick(&state, 2);
     for (uint32_t i = 0; i < commands; i++) {

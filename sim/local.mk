@@ -71,6 +71,7 @@ scenarios = \
 	tests/scenarios/read_arriving.txt \
 	tests/scenarios/read_known.txt \
 	tests/scenarios/read_parts.txt \
+	tests/scenarios/read_portions.txt \
 	tests/scenarios/refused.txt \
 	tests/scenarios/reused_unawares.script \
 	tests/scenarios/three_owners.txt \

@@ -92,7 +92,7 @@ void show_message(struct sim *sim, uint32_t from, uint32_t to,
                  {PROTO_SHARED, "shared"},     {PROTO_BUSY, "busy"},
                  {PROTO_HELD, "held?"},        {PROTO_CHAINED, "line"},
                  {PROTO_CLIMBS, "climbs"},     {PROTO_RELAYS, "relays"},
-                 {PROTO_HOT, "hot"}};
+                 {PROTO_HOT, "hot"},           {PROTO_FURTHER, "further"}};
     fprintf(sim->show, "> %u -> %u %s", from, to, proto_message_name(m->type));
     if (m->region)
         show_region(sim, m->region);
@@ -108,6 +108,8 @@ void show_message(struct sim *sim, uint32_t from, uint32_t to,
     for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
         if (m->flags & flags[i].flag)
             fprintf(sim->show, " %s", flags[i].name);
+    if (m->type == PROTO_TRANSFER && m->flags & PROTO_MORE)
+        fprintf(sim->show, " and more");
     if ((m->flags & PROTO_MORE) &&
         (m->type == PROTO_RECALL || m->type == PROTO_RECALLED))
         fprintf(sim->show, " whom?");

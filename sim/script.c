@@ -54,6 +54,7 @@ static const struct {
     {"waiters", offsetof(struct sim_script, waiters)},
     {"presence", offsetof(struct sim_script, presence)},
     {"fanout", offsetof(struct sim_script, fanout)},
+    {"portion", offsetof(struct sim_script, portion)},
     {"faults", offsetof(struct sim_script, faults)},
 };
 

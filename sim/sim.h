@@ -63,6 +63,7 @@ struct sim_script {
     uint32_t waiters;      /* that travel with a token; 0: as the product */
     uint32_t presence;     /* nodes that travel with it; the same */
     uint32_t fanout;       /* of the trees of readers; the same */
+    uint32_t portion;      /* regions in a message of an answer; the same */
     uint32_t faults;       /* enum sim_fault */
     bool scenario;         /* commands run one after the other, and are shown */
     uint32_t count, room;

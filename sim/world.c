@@ -360,6 +360,8 @@ void world_open(struct sim *sim, struct sim_script *script)
             sim->node[i].proto.presence_max = script->presence;
         if (script->fanout)
             sim->node[i].proto.fanout = script->fanout;
+        if (script->portion)
+            sim->node[i].proto.portion_max = script->portion;
     }
 }
 

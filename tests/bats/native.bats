@@ -118,6 +118,16 @@ programs=$abs_top_builddir/tests/programs
   done
 }
 
+@test "a READ of more regions than a message takes" {
+  DRASYNC_NODE=rank run -0 mpi 3 "$programs/native_portions"
+  assert_line "portions ok ranks=3"
+  for blocks in 1 4 8; do
+    DRASYNC_NODE=rank DRASYNC_MEMORY=64M \
+      run -0 mpi 2 "$programs/native_portions" $blocks
+    assert_line "portions ok ranks=2"
+  done
+}
+
 @test "addresses run out: an error at the call, and all goes on" {
   export DRASYNC_SPACE=64M
   run -0 mpi 2 "$programs/native_exhaust" space

@@ -106,10 +106,16 @@ static void add_transfer(struct proto_message *m)
     m->mode = below(2) ? DRASYNC_READ : DRASYNC_WRITE;
     if (m->type == PROTO_BOUNCE)
         m->mode = DRASYNC_WRITE;
+    else if (m->mode == DRASYNC_READ)
+        m->flags = (uint16_t)(below(2) * PROTO_MORE |
+                              below(2) * PROTO_FURTHER);
     for (uint32_t i = 0; i < regions; i++) {
         struct proto_item *item = add(m, PROTO_ITEM_REGION);
-        item->address = i ? m->region + i : m->region;
-        item->parent = i ? m->region : m->root == m->region ? 0 : m->root;
+        item->address = i || m->flags & PROTO_FURTHER ? m->region + 1 + i
+                                                      : m->region;
+        item->parent = item->address != m->region ? m->region
+                       : m->root == m->region     ? 0
+                                                  : m->root;
         item->flags = m->type == PROTO_TRANSFER && below(2) ? PROTO_DATA : 0;
         if (m->mode == DRASYNC_READ)
             continue;
@@ -390,6 +396,12 @@ static void what_is_refused(void)
     m = valid(PROTO_TRANSFER);
     m.items_count = 0;
     ok(refused(&m, "an empty transfer"), "a transfer of nothing");
+    m = valid(PROTO_TRANSFER);
+    m.mode = DRASYNC_WRITE;
+    m.flags = PROTO_MORE;
+    ok(refused(&m, "a token that comes in portions"), "half of a token");
+    m.flags = PROTO_FURTHER;
+    ok(refused(&m, "a token that comes in portions"), "the other half");
     m = valid(PROTO_BURY);
     m.items_count = 0;
     ok(refused(&m, "a deletion of nothing"), "a deletion of nothing");
@@ -420,6 +432,16 @@ static void what_is_refused(void)
     ok(refused(&m, "a name without an end"), "a text without an end");
 }
 
+/* A TRANSFER with just these flags. */
+static struct proto_message transfer(uint16_t flags)
+{
+    struct proto_message m;
+    do
+        m = valid(PROTO_TRANSFER);
+    while (m.flags != flags);
+    return m;
+}
+
 static void what_items_are_refused(void)
 {
     struct proto_message m = valid(PROTO_TRANSFER);
@@ -428,13 +450,18 @@ static void what_items_are_refused(void)
     m = valid(PROTO_TRANSFER);
     m.root = m.region + 50;
     items[0].parent = 0;
+    items[0].address = m.region;
     ok(refused(&m, "an item without a parent"), "two roots of a tree");
     m = valid(PROTO_TRANSFER);
     items[0].kind = PROTO_ITEM_TODO;
     items[0].flags = 0;
     ok(refused(&m, "a transfer that does not begin with its region"),
        "a transfer that begins in the middle");
-    m = valid(PROTO_TRANSFER);
+    m = transfer(PROTO_FURTHER);
+    m.flags = 0;
+    ok(refused(&m, "a transfer that does not begin with its region"),
+       "what should have come before");
+    m = transfer(0);
     m.mode = DRASYNC_READ;
     m.items_count = 1;
     add(&m, PROTO_ITEM_PRESENCE);
@@ -442,9 +469,10 @@ static void what_items_are_refused(void)
     add(&m, PROTO_ITEM_TODO)->parent = m.region;
     items[m.items_count - 1].address = m.region + 1;
     m.mode = DRASYNC_WRITE;
+    m.flags = 0;
     add(&m, PROTO_ITEM_CHILD);
     ok(refused(&m, "an item after what is not sent"), "a child of nothing");
-    m = valid(PROTO_TRANSFER);
+    m = transfer(0);
     m.mode = DRASYNC_WRITE;
     m.items_count = 1;
     add(&m, PROTO_ITEM_WAITER)->flags = PROTO_CLIMBS;

@@ -62,4 +62,5 @@ caught 256 "delete: " 1 20000
 caught 512 "pins: #"
 caught 512 "freshness: "
 caught 1024 "consistency: "
+caught 2048 "consistency: "
 exit $((failures > 0))
