@@ -2,10 +2,14 @@
  * codec.c - messages to bytes and back.  Little-endian, fixed widths: a header,
  * the name if the type has one, the items.  Decoding trusts nothing.
  */
+#include <endian.h>
+
 #include "protocol/internal.h"
 
 enum {
     HEADER_BYTES = 80,
+    TYPE_AT = 1, /* in the header */
+    ITEMS_COUNT_AT = 20,
     ITEM_BYTES = 48,
     NAME_BYTES = DRASYNC_NAME_MAX + 1,
     MAGIC = 0xD5,
@@ -16,27 +20,32 @@ static bool has_name(uint8_t type)
     return type == PROTO_POISON;
 }
 
-static uint8_t *put(uint8_t *at, uint64_t value, int bytes)
+static inline uint8_t *put(uint8_t *at, uint64_t value, size_t bytes)
 {
-    for (int i = 0; i < bytes; i++)
-        *at++ = (uint8_t)(value >> (8 * i));
-    return at;
+    uint64_t little = htole64(value);
+    memcpy(at, &little, bytes);
+    return at + bytes;
 }
 
-static uint64_t get(const uint8_t **at, int bytes)
+static inline uint64_t get(const uint8_t **at, size_t bytes)
 {
-    uint64_t value = 0;
-    for (int i = 0; i < bytes; i++)
-        value |= (uint64_t) * (*at)++ << (8 * i);
-    return value;
+    uint64_t little = 0;
+    memcpy(&little, *at, bytes);
+    *at += bytes;
+    return le64toh(little);
+}
+
+static size_t size_of(uint8_t type, uint32_t items_count)
+{
+    size_t size_bytes = HEADER_BYTES;
+    if (has_name(type))
+        size_bytes += NAME_BYTES;
+    return size_bytes + (size_t)items_count * ITEM_BYTES;
 }
 
 size_t proto_encoded_size(const struct proto_message *m)
 {
-    size_t size_bytes = HEADER_BYTES;
-    if (has_name(m->type))
-        size_bytes += NAME_BYTES;
-    return size_bytes + (size_t)m->items_count * ITEM_BYTES;
+    return size_of(m->type, m->items_count);
 }
 
 void proto_encode(const struct proto_message *m, void *bytes)
@@ -112,20 +121,22 @@ static void get_item(const uint8_t *at, struct proto_item *item)
 
 /* The length and the counts agree. */
 static bool shaped(const uint8_t *bytes, size_t size_bytes,
-                   struct proto_message *m)
+                   uint32_t *items_count_out)
 {
     if (size_bytes < HEADER_BYTES || bytes[0] != MAGIC)
         return false;
-    get_header(bytes, m);
-    return m->type > PROTO_NO_MESSAGE && m->type < PROTO_MESSAGE_TYPES &&
-           m->items_count <= PROTO_ITEMS_MAX &&
-           proto_encoded_size(m) == size_bytes;
+    const uint8_t *at = bytes + ITEMS_COUNT_AT;
+    uint8_t type = bytes[TYPE_AT];
+    *items_count_out = (uint32_t)get(&at, 4);
+    return type > PROTO_NO_MESSAGE && type < PROTO_MESSAGE_TYPES &&
+           *items_count_out <= PROTO_ITEMS_MAX &&
+           size_of(type, *items_count_out) == size_bytes;
 }
 
 uint32_t proto_encoded_items(const void *bytes, size_t size_bytes)
 {
-    struct proto_message m;
-    return shaped(bytes, size_bytes, &m) ? m.items_count : 0;
+    uint32_t count;
+    return shaped(bytes, size_bytes, &count) ? count : 0;
 }
 
 /* Which kinds of items a type may carry, as bits. */
@@ -334,10 +345,11 @@ int proto_decode(const struct proto_env *env, const void *bytes,
                  struct proto_message *message, const char **why_out)
 {
     const uint8_t *at = bytes;
+    uint32_t count;
     *why_out = "not a message";
-    memset(message, 0, sizeof(*message));
-    if (!shaped(bytes, size_bytes, message))
+    if (!shaped(bytes, size_bytes, &count))
         return DRASYNC_EINVAL;
+    get_header(at, message);
     at += HEADER_BYTES;
     if (has_name(message->type)) {
         memcpy(message->name, at, NAME_BYTES);
