@@ -24,6 +24,7 @@ uint64_t proto_message_tree(const struct proto_message *m)
     switch (m->type) {
     case PROTO_REQUEST:
     case PROTO_REFUSED:
+    case PROTO_SETTLED:
     case PROTO_RECALL:
         return m->root;
     default:

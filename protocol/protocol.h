@@ -465,7 +465,7 @@ void proto_message(struct proto_node *node, uint32_t from,
                    struct proto_effects *out);
 
 /* The data of an EXPECT effect is in place (error 0), or cannot be placed
- * (DRASYNC_ENOMEM).  PROTO_TREE_ALL. */
+ * (DRASYNC_ENOMEM).  Tree: @root's. */
 void proto_arrived(struct proto_node *node, struct proto_region *root,
                    uint32_t from, uint64_t ticket, int error,
                    struct proto_effects *out);

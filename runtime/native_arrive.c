@@ -292,18 +292,16 @@ static void unplace(struct native_arrival *a)
 static void data_done(struct native_arrival *a, int err)
 {
     struct proto_effects *effects;
-    struct proto_region *root;
     struct native_tree tree;
 
-    if (native_lock_all_for(a->root, &tree))
+    if (native_lock(a->root, &tree))
         return;
     if (err)
         unplace(a);
-    root = native_find(a->root);
-    if (root) {
+    if (tree.region) {
         effects = native_effects();
-        proto_arrived(&native.node, root->root, (uint32_t)a->from, a->ticket,
-                      err, effects);
+        proto_arrived(&native.node, tree.region->root, (uint32_t)a->from,
+                      a->ticket, err, effects);
         native_do(effects, NULL);
     }
     native_unlock(&tree);
