@@ -16,6 +16,8 @@ enum {
     PROTO_ITEMS_MAX = 1 << 22,
     /* Regions in the first of the messages that answer a READ. */
     PROTO_PORTION_MAX = 512,
+    /* Items of a TRANSFER for which it is worth a look whether all are known. */
+    PROTO_ITEMS_KNOWN_MAX = 16,
     /* Further parts that one request may ask for. */
     PROTO_WANTED_MAX = 256,
     /* Forwards after which a request goes by way of the region's home. */

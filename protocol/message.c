@@ -27,9 +27,30 @@ uint64_t proto_message_tree(const struct proto_message *m)
     case PROTO_SETTLED:
     case PROTO_RECALL:
         return m->root;
+    case PROTO_TRANSFER:
+        return m->items_count <= PROTO_ITEMS_KNOWN_MAX ? m->root
+                                                       : PROTO_TREE_ALL;
     default:
         return PROTO_TREE_ALL;
     }
+}
+
+bool proto_message_tree_enough(
+    const struct proto_message *m, const struct proto_region *root,
+    struct proto_region *(*find)(void *ctx, uint64_t address), void *ctx)
+{
+    if (m->type != PROTO_TRANSFER)
+        return true;
+    for (uint32_t i = 0; root && i < m->items_count; i++) {
+        const struct proto_item *item = &m->items[i];
+        const struct proto_region *r;
+        if (!item->address)
+            continue; /* about the region before it */
+        r = find(ctx, item->address);
+        if (!r || r->incarnation != item->incarnation || r->root != root->root)
+            return false;
+    }
+    return root != NULL;
 }
 
 void proto_node_open(struct proto_node *node, const struct proto_env *env)

@@ -184,7 +184,7 @@ struct proto_env {
     void *(*take)(void *ctx, enum proto_type type);
     void (*give)(void *ctx, enum proto_type type, void *object);
     /* 0 if the next takes, as many of each type as counts says, will succeed
-     * in this step (the step runs alone on the node); else DRASYNC_ENOMEM. */
+     * in this step (the step runs alone on its trees); else DRASYNC_ENOMEM. */
     int (*reserve)(void *ctx, const uint32_t counts[PROTO_TYPES]);
     /* Records by address. */
     struct proto_region *(*find)(void *ctx, uint64_t address);
@@ -301,6 +301,16 @@ const struct proto_message *proto_effect_message(struct proto_effects *effects,
 
 /* The tree of a message: its root's address, or PROTO_TREE_ALL. */
 uint64_t proto_message_tree(const struct proto_message *message);
+
+/*
+ * Under the lock of that tree, which @root is the record of, if it is known: is
+ * it really enough?  Not for a TRANSFER that brings regions which are not known
+ * yet: that needs PROTO_TREE_ALL.  @find gives a record of a tree that is
+ * locked, or NULL.
+ */
+bool proto_message_tree_enough(
+    const struct proto_message *message, const struct proto_region *root,
+    struct proto_region *(*find)(void *ctx, uint64_t address), void *ctx);
 
 /* --- Events by ranks ------------------------------------------------------ */
 
@@ -458,7 +468,8 @@ struct proto_region *proto_next(const struct proto_region *top,
 /* --- Events from the wire ------------------------------------------------- */
 
 /*
- * A message came from node @from.  Trees: proto_message_tree().
+ * A message came from node @from.  Trees: proto_message_tree(), if
+ * proto_message_tree_enough().
  */
 void proto_message(struct proto_node *node, uint32_t from,
                    const struct proto_message *message,

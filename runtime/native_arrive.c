@@ -310,14 +310,10 @@ static void data_done(struct native_arrival *a, int err)
 static void handle(struct native_arrival *a,
                    const struct proto_message *message)
 {
-    uint64_t address = proto_message_tree(message);
     struct proto_effects *effects;
     struct native_tree tree;
-    int err = address == PROTO_TREE_ALL
-                  ? native_lock_all_for(message->root, &tree)
-                  : native_lock(address, &tree);
 
-    if (err)
+    if (native_lock_message(message, &tree))
         return;
     effects = native_effects();
     proto_message(&native.node, (uint32_t)a->from, message, effects);

@@ -22,7 +22,7 @@
  *     of it, because they left the hold or got it, know what to expect.
  *   - Slots are filled and emptied under the lock of their tree.  Whoever gets
  *     that lock empties those of the tree first, before it looks at anything
- *     (native_fast_settle(), called by native_lock() and native_lock_all()):
+ *     (native_fast_settle(), called by native_lock() and native_lock_message()):
  *     the protocol is told what is true, and who finds the word changed goes
  *     on by steps.  Hence every step sees the truth, and whoever waits is served:
  *     only one rank waits in a word, and a second one's step ends that.

@@ -151,9 +151,9 @@ int native_lock(uint64_t address, struct native_tree *tree);
 /* The same, for a step that leaves some holds as they are. */
 int native_lock_for(enum native_for what, uint64_t address,
                     struct native_tree *tree);
-int native_lock_all(struct native_tree *tree);
-/* The same, for a step that is mostly about the tree of @root. */
-int native_lock_all_for(uint64_t root, struct native_tree *tree);
+/* What the step of @message needs. */
+int native_lock_message(const struct proto_message *message,
+                        struct native_tree *tree);
 void native_unlock(const struct native_tree *tree);
 
 /* The record of @address, if it is in a tree whose lock @tree is; else NULL. */

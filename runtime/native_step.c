@@ -77,7 +77,7 @@ struct proto_region *native_find_in(const struct native_tree *tree,
                : NULL;
 }
 
-int native_lock_all(struct native_tree *tree)
+static int lock_all(struct native_tree *tree)
 {
     tree->region = NULL;
     tree->stripe = -1;
@@ -97,13 +97,28 @@ int native_lock_all(struct native_tree *tree)
     return 0;
 }
 
-int native_lock_all_for(uint64_t root, struct native_tree *tree)
+static struct proto_region *find_in(void *tree, uint64_t address)
 {
-    int err = native_lock_all(tree);
+    return native_find_in(tree, address);
+}
 
+int native_lock_message(const struct proto_message *message,
+                        struct native_tree *tree)
+{
+    uint64_t address = proto_message_tree(message);
+    int err;
+
+    if (address != PROTO_TREE_ALL) {
+        err = native_lock(address, tree);
+        if (err ||
+            proto_message_tree_enough(message, tree->region, find_in, tree))
+            return err;
+        native_unlock(tree);
+    }
+    err = lock_all(tree);
     /* Its pools have what the last such step gave back. */
     if (!err)
-        native_pool_use(stripe_of(root));
+        native_pool_use(stripe_of(message->root));
     return err;
 }
 

@@ -327,6 +327,48 @@ static void test_above(void)
     CHECK(delete (0, a) == 0 && objects == 0);
 }
 
+static bool enough(const struct proto_region *root, uint32_t count,
+                   const struct proto_region *const regions[])
+{
+    struct proto_item items[4] = {{0}};
+    struct proto_message m = {.type = PROTO_TRANSFER,
+                              .root = 1,
+                              .items_count = count,
+                              .items = items};
+    for (uint32_t i = 0; i < count; i++) {
+        items[i].kind = PROTO_ITEM_REGION;
+        items[i].address = regions[i]->address;
+        items[i].incarnation = regions[i]->incarnation;
+    }
+    CHECK(proto_message_tree(&m) == 1);
+    return proto_message_tree_enough(&m, root, find, NULL);
+}
+
+/* A TRANSFER needs its tree alone if all of it is known to be in that. */
+static void test_tree_enough(void)
+{
+    struct proto_region *a = root_of(0, 1), *b = child_of(0, a, 2),
+                        *c = root_of(0, 3);
+    const struct proto_region other = {.address = 2,
+                                       .incarnation = b->incarnation + 1},
+                              unknown = {.address = 4, .incarnation = 1};
+    const struct proto_region *all[] = {a, b}, *two[] = {a, c},
+                              *newer[] = {a, &other}, *more[] = {a, &unknown};
+    CHECK(enough(a, 2, all));
+    CHECK(!enough(NULL, 2, all));
+    CHECK(!enough(a, 2, two));
+    CHECK(!enough(a, 2, newer));
+    CHECK(!enough(a, 2, more));
+    struct proto_message m = {.type = PROTO_TRANSFER,
+                              .root = 1,
+                              .items_count = PROTO_ITEMS_KNOWN_MAX + 1};
+    CHECK(proto_message_tree(&m) == PROTO_TREE_ALL);
+    m.type = PROTO_SETTLED;
+    CHECK(proto_message_tree(&m) == 1);
+    CHECK(proto_message_tree_enough(&m, NULL, find, NULL));
+    CHECK(delete (0, a) == 0 && delete (0, c) == 0 && objects == 0);
+}
+
 static void test_no_memory(void)
 {
     struct proto_region *a = root_of(0, 1), *b;
@@ -362,6 +404,7 @@ int main(void)
     test_undo();
     test_waiting();
     test_above();
+    test_tree_enough();
     test_no_memory();
     return 0;
 }
