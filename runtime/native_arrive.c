@@ -325,8 +325,9 @@ static int decode_and_handle(struct native_arrival *a, const char *header,
                              size_t bytes)
 {
     struct proto_message message;
-    struct proto_item *items;
+    struct proto_item few[8], *items = few;
     const char *why = "it is cut short";
+    uint32_t count;
     uint64_t size;
     int err = DRASYNC_EINVAL;
 
@@ -339,8 +340,9 @@ static int decode_and_handle(struct native_arrival *a, const char *header,
     if (size > bytes - sizeof(struct wire_head))
         goto refuse;
     header = a->at;
-    items =
-        calloc((size_t)proto_encoded_items(header, size) + 1, sizeof(*items));
+    count = proto_encoded_items(header, size);
+    if (count > sizeof(few) / sizeof(few[0]))
+        items = malloc(count * sizeof(*items));
     if (!items) {
         runtime_poison("no memory to read a message");
         return DRASYNC_ENOMEM;
@@ -352,7 +354,8 @@ static int decode_and_handle(struct native_arrival *a, const char *header,
                                                    : (size_t)size);
     if (!err)
         handle(a, &message);
-    free(items);
+    if (items != few)
+        free(items);
     if (!err)
         return 0;
 refuse:
@@ -360,38 +363,39 @@ refuse:
     return err;
 }
 
-static void arrival_free(struct native_arrival *a)
+/* Until `arrived`. */
+static int arrival_keep(const struct native_arrival *a, uint64_t *context_out)
 {
-    free(a->placed);
-    free(a);
+    struct native_arrival *kept = malloc(sizeof(*kept));
+
+    if (!kept)
+        return DRASYNC_ENOMEM;
+    *kept = *a;
+    *context_out = (uint64_t)(uintptr_t)kept;
+    return 0;
 }
 
 static int place(int from, const void *header, size_t header_bytes,
                  uint64_t bulk_bytes, struct transport_sink *sink,
                  uint64_t *context_out)
 {
-    struct native_arrival *a = calloc(1, sizeof(*a));
+    struct native_arrival a = {.from = from, .sink = sink};
     int err;
 
     *context_out = 0;
-    if (!a) {
-        runtime_poison("no memory to take a message");
-        return DRASYNC_ENOMEM;
-    }
-    a->from = from;
-    a->sink = sink;
     if (bulk_bytes > limit_room_bytes(&runtime.space))
         native_evict();
-    err = decode_and_handle(a, header, header_bytes);
+    err = decode_and_handle(&a, header, header_bytes);
     if (!err)
-        err = a->err;
-    if (!err && a->expected) {
-        *context_out = (uint64_t)(uintptr_t)a;
-        return 0;
+        err = a.err;
+    if (!err && a.expected) {
+        err = arrival_keep(&a, context_out);
+        if (!err)
+            return 0;
     }
-    if (a->expected)
-        data_done(a, DRASYNC_ENOMEM);
-    arrival_free(a);
+    if (a.expected)
+        data_done(&a, DRASYNC_ENOMEM);
+    free(a.placed);
     /* Data that nobody waits for is refused. */
     return err ? err : bulk_bytes ? DRASYNC_EINVAL : 0;
 }
@@ -407,7 +411,8 @@ static void arrived(int from, const void *header, size_t header_bytes,
     if (!a)
         return;
     data_done(a, 0);
-    arrival_free(a);
+    free(a->placed);
+    free(a);
 }
 
 void native_wire_start(void)

@@ -114,13 +114,12 @@ static int send_rest(struct engine *engine, struct sending *list,
 static int finish_later(struct engine *engine, int to,
                         const struct transport_message *message)
 {
-    struct finished *f = calloc(1, sizeof(*f));
+    struct finished *f = malloc(sizeof(*f));
 
     if (!f)
         return DRASYNC_ENOMEM;
-    f->to = to;
-    f->kind = message->kind;
-    f->context = message->context;
+    *f = (struct finished){
+        .to = to, .kind = message->kind, .context = message->context};
     *engine->finished_last = f;
     engine->finished_last = &f->next;
     return 0;
