@@ -121,6 +121,10 @@ struct packet *packet_new(struct engine *engine, int to, enum packet_type type,
 
     if (*link)
         late = late_unlink(engine, link);
+    if (late && late->bytes + more <= LATE_BYTES_MAX) {
+        *sending_out = late;
+        return append(late, type, bytes);
+    }
     if (late && late->bytes + more > packet_bytes_max(engine, to)) {
         if (packet_send(engine, late))
             return NULL;
