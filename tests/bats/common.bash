@@ -73,3 +73,24 @@ mpi_preloaded() {
   LD_PRELOAD=$preload timeout -k 5 "${DRASYNC_TEST_SECONDS:-120}" \
     "$MPIRUN" -n "$ranks" "$@" </dev/null 3>&-
 }
+
+# mpi_rank_dies N PROGRAM ARGUMENTS...: a job in which a rank dies or leaves and
+# the launcher does nothing: its own children, shells, stay until all N ranks
+# are gone, so that the others can tell.  Prints what each rank said, on stdout
+# and stderr, then what mpirun said; from files, as mpirun loses now and then
+# what is said just before the end.  Returns mpirun's status.  All ranks must
+# end within 60 seconds: after `run` comes `refute [ "$status" -eq 124 ]`.
+mpi_rank_dies() {
+  local ranks=$1 dir result=0
+  shift
+  dir=$(mktemp -d "$BATS_TEST_TMPDIR/dies.XXXXXX") || return
+  DRASYNC_TEST_SECONDS=60 mpi "$ranks" sh -c '
+    dir=$1 ranks=$2
+    shift 2
+    "$@" >"$dir/said.$PMI_RANK" 2>&1
+    : >"$dir/over.$PMI_RANK"
+    while [ $(ls "$dir"/over.* | wc -l) -lt $ranks ]; do sleep 0.1; done' \
+    sh "$dir" "$ranks" "$@" >"$dir/mpirun" 2>&1 || result=$?
+  cat "$dir"/said.* "$dir/mpirun"
+  return "$result"
+}

@@ -24,14 +24,9 @@ load dart_hosts
   assert_line "ok"
 }
 
-# The launcher's own children stay until all are gone, so that they can tell.
 @test "a unit is killed while others wait for its memory" {
-  over=$BATS_TEST_TMPDIR/over
-  mkdir "$over"
-  DRASYNC_NODE=2 DRASYNC_RMA=messages DRASYNC_TEST_SECONDS=60 run mpi 4 sh -c "
-    '$abs_top_builddir/tests/programs/dart_far' killed
-    : >'$over'/\$PMI_RANK
-    while [ \$(ls '$over' | wc -l) -lt 4 ]; do sleep 0.1; done"
+  DRASYNC_NODE=2 DRASYNC_RMA=messages \
+    run mpi_rank_dies 4 "$abs_top_builddir/tests/programs/dart_far" killed
   refute [ "$status" -eq 124 ]
   assert_output --regexp "drasync: rank . \(.*\): rank 0 \(.*\) died"
   assert_line "told 1"

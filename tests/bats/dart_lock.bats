@@ -47,21 +47,14 @@ load dart_hosts
   assert_line "ok"
 }
 
-# As with native regions: the launcher's own children stay until all are gone.
 # The first unit that gives up may end the other before it does.
 unit_dies() {
-  over=$BATS_TEST_TMPDIR/$1
-  mkdir "$over"
-  # To files: mpirun loses now and then what is said just before the end.
-  DRASYNC_TEST_SECONDS=60 run mpi 3 sh -c "
-    '$abs_top_builddir/tests/programs/dart_lock_teams' '$over.shared' $1 \
-      2>'$over'.said.\$PMI_RANK
-    : >'$over'/\$PMI_RANK
-    while [ \$(ls '$over' | wc -l) -lt 3 ]; do sleep 0.1; done"
+  local shared=$BATS_TEST_TMPDIR/$1.shared
+  run mpi_rank_dies 3 "$abs_top_builddir/tests/programs/dart_lock_teams" \
+    "$shared" "$1"
   refute [ "$status" -eq 124 ]
-  run cat "$over".said.?
   assert_output --regexp "drasync: rank . \(.*\): rank 2 \(.*\) died"
-  run cat "$over".shared.?
+  run cat "$shared".?
   assert_line 999
 }
 

@@ -189,13 +189,7 @@ programs=$abs_top_builddir/tests/programs
 
 @test "a rank killed with a hold that it left, has or waits for ends the job" {
   for when in free held waiting; do
-    # The launcher's own children stay until all ranks are gone.
-    over=$BATS_TEST_TMPDIR/$when
-    mkdir "$over"
-    DRASYNC_TEST_SECONDS=60 run mpi 2 sh -c "
-      '$programs/native_fast' $when
-      : >'$over'/\$PMI_RANK
-      while [ \$(ls '$over' | wc -l) -lt 2 ]; do sleep 0.1; done"
+    run mpi_rank_dies 2 "$programs/native_fast" $when
     refute [ "$status" -eq 124 ]
     assert_output --regexp "drasync: rank 0 \(.*\): rank 1 \(.*\) died"
     assert_line "rank 0: DRASYNC_EPEER"
@@ -212,12 +206,7 @@ programs=$abs_top_builddir/tests/programs
 @test "who asks a dead rank for its hold again and again is told" {
   for node in shared rank; do
     for way in try handed read below timed test wait delete lookup; do
-      over=$BATS_TEST_TMPDIR/$node.$way
-      mkdir "$over"
-      DRASYNC_NODE=$node DRASYNC_TEST_SECONDS=60 run mpi 3 sh -c "
-        '$programs/native_refused' $way
-        : >'$over'/\$PMI_RANK
-        while [ \$(ls '$over' | wc -l) -lt 3 ]; do sleep 0.1; done"
+      DRASYNC_NODE=$node run mpi_rank_dies 3 "$programs/native_refused" $way
       refute [ "$status" -eq 124 ]
       assert_output --regexp "drasync: rank [01] \(.*\): rank 2 \(.*\) died"
       assert_line --regexp "rank [01]: DRASYNC_EPEER"

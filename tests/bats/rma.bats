@@ -53,15 +53,9 @@ on_all() {
 }
 
 # rank_ends HOW ERROR: the last rank does, and the others get the error.  The
-# launcher's own children stay until all are gone; the first that gives up may end
-# the other before it says so.
+# first that gives up may end the other before it says so.
 rank_ends() {
-  local over=$BATS_TEST_TMPDIR/over
-  mkdir "$over"
-  DRASYNC_TEST_SECONDS=60 run mpi 3 sh -c "
-    '$programs/rma_others' $1
-    : >'$over'/\$PMI_RANK
-    while [ \$(ls '$over' | wc -l) -lt 3 ]; do sleep 0.1; done"
+  run mpi_rank_dies 3 "$programs/rma_others" "$1"
   refute [ "$status" -eq 124 ]
   assert_output --regexp "rank [01]: $2"
 }

@@ -136,13 +136,7 @@ no_files_left() {
 
 @test "where the launcher does nothing, the others say which rank died" {
   for node in shared rank; do
-    # The launcher's own children stay until all ranks are gone.
-    over=$BATS_TEST_TMPDIR/$node
-    mkdir "$over"
-    DRASYNC_NODE=$node DRASYNC_TEST_SECONDS=60 run mpi 3 sh -c "
-      '$probe' killed
-      : >'$over'/\$PMI_RANK
-      while [ \$(ls '$over' | wc -l) -lt 3 ]; do sleep 0.1; done"
+    DRASYNC_NODE=$node run mpi_rank_dies 3 "$probe" killed
     refute [ "$status" -eq 124 ]
     assert_output --regexp "drasync: rank [01] \(.*\): rank 2 \(.*\) died"
     assert_line "rank 0: DRASYNC_EPEER"
