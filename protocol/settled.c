@@ -75,6 +75,7 @@ void sending_settled(struct step *s, struct proto_region *root, uint32_t node,
         if (settled && placed)
             note_presence(sending);
         sending->settled |= settled;
+        assert(!sent || sending->unsent > 0);
         sending->unsent -= sent;
         mark_gc(s, root);
         if (sending->settled && !sending->unsent) {

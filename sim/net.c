@@ -287,7 +287,7 @@ static void packet_run(struct sim *sim, struct sim_packet *packet)
     struct sim_node *node = &sim->node[packet->to];
     uint32_t count = proto_encoded_items(packet->bytes, packet->size_bytes);
     struct proto_item *items = malloc((count + 1) * sizeof(*items));
-    struct proto_message m;
+    struct proto_message m = {0};
     const char *why;
     if (proto_decode(&node->proto.env, packet->bytes, packet->size_bytes, items,
                      &m, &why)) {
