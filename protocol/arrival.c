@@ -64,7 +64,7 @@ static void data_failed(struct step *s, struct proto_arrival *a)
     size_t send = s->out->count;
     if (token) {
         send_about(s, a->node, PROTO_BOUNCE, a->region, a->ticket);
-        s->out->effect[send].message.mode = DRASYNC_WRITE;
+        message_of(s, send)->mode = DRASYNC_WRITE;
     }
     for (struct proto_region *r = top; r; r = proto_next(top, r)) {
         struct proto_copy *copy = copy_of(r, a->ticket);

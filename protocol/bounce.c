@@ -8,7 +8,7 @@ void bounce(struct step *s, struct proto_region *r, uint32_t from,
     if (m->mode == DRASYNC_WRITE) {
         size_t send = s->out->count;
         *send_message(s, from, PROTO_BOUNCE) = *m;
-        struct proto_message *back = &s->out->effect[send].message;
+        struct proto_message *back = message_of(s, send);
         back->type = PROTO_BOUNCE;
         back->items_count = 0;
         back->via = self_of(s);

@@ -4,7 +4,16 @@
 void proto_effects_clear(struct proto_effects *effects)
 {
     effects->count = 0;
+    effects->kinds = 0;
+    effects->leaving_count = 0;
     effects->items_count = 0;
+}
+
+void proto_effects_free(struct proto_effects *effects, void (*give)(void *))
+{
+    give(effects->effect);
+    give(effects->leaving);
+    give(effects->item);
 }
 
 static bool grow(struct proto_effects *out, void **array, size_t *room,
@@ -35,18 +44,37 @@ struct proto_effect *effect(struct step *s, enum proto_effect_kind kind)
     }
     memset(e, 0, sizeof(*e));
     e->kind = kind;
+    out->kinds |= 1u << kind;
     return e;
 }
 
 struct proto_message *send_message(struct step *s, uint32_t to,
                                    enum proto_message_type type)
 {
+    static struct proto_leaving lost;
+    struct proto_effects *out = s->out;
+    void *array = out->leaving;
+    struct proto_leaving *leaving = &lost;
+    if (grow(out, &array, &out->leaving_room, out->leaving_count + 1,
+             sizeof(*leaving))) {
+        out->leaving = array;
+        leaving = &out->leaving[out->leaving_count++];
+    }
+    memset(leaving, 0, sizeof(*leaving));
+    leaving->first_item = out->items_count;
+    leaving->message.type = (uint8_t)type;
+    leaving->message.node = self_of(s);
     struct proto_effect *e = effect(s, PROTO_SEND);
     e->node = to;
-    e->first_item = s->out->items_count;
-    e->message.type = (uint8_t)type;
-    e->message.node = self_of(s);
-    return &e->message;
+    e->message = (size_t)(leaving - out->leaving);
+    return &leaving->message;
+}
+
+struct proto_leaving *leaving_of(struct step *s, size_t send_index)
+{
+    static struct proto_leaving lost;
+    struct proto_effects *out = s->out;
+    return out->failed ? &lost : &out->leaving[out->effect[send_index].message];
 }
 
 struct proto_item *add_item(struct step *s, size_t send_index,
@@ -61,7 +89,7 @@ struct proto_item *add_item(struct step *s, size_t send_index,
         out->item = array;
         item = &out->item[out->items_count++];
         if (send_index < out->count)
-            out->effect[send_index].message.items_count++;
+            message_of(s, send_index)->items_count++;
     }
     memset(item, 0, sizeof(*item));
     item->kind = (uint8_t)kind;
@@ -78,10 +106,11 @@ void add_deleted(struct step *s, size_t send, const struct proto_region *r)
 const struct proto_message *proto_effect_message(struct proto_effects *effects,
                                                  size_t index)
 {
-    struct proto_effect *e = &effects->effect[index];
-    e->message.items =
-        effects->item ? effects->item + e->first_item : NULL;
-    return &e->message;
+    struct proto_leaving *leaving =
+        &effects->leaving[effects->effect[index].message];
+    leaving->message.items =
+        effects->item ? effects->item + leaving->first_item : NULL;
+    return &leaving->message;
 }
 
 struct proto_message *send_about(struct step *s, uint32_t to,

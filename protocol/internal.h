@@ -198,6 +198,12 @@ struct proto_effect *effect(struct step *s, enum proto_effect_kind kind);
 /* Begin a message; its items are those added until the next begins. */
 struct proto_message *send_message(struct step *s, uint32_t to,
                                    enum proto_message_type type);
+/* The message of that SEND, until the next one begins. */
+struct proto_leaving *leaving_of(struct step *s, size_t send_index);
+static inline struct proto_message *message_of(struct step *s, size_t send_index)
+{
+    return &leaving_of(s, send_index)->message;
+}
 struct proto_item *add_item(struct step *s, size_t send_index,
                             enum proto_item_kind kind);
 /* The message at @send is about @r, which is deleted. */

@@ -77,8 +77,8 @@ void on_POISON(struct step *s, uint32_t from, const struct proto_message *m)
 {
     struct proto_effect *e = effect(s, PROTO_POISONED);
     e->node = from;
-    e->why = "another node ended the job";
-    e->message = *m;
+    e->why = m->name;
+    e->told = true;
 }
 
 void proto_poison(struct proto_node *node, const char *why,

@@ -52,7 +52,7 @@ void on_OWNER(struct step *s, uint32_t from, const struct proto_message *m)
     if (home != self_of(s)) {
         size_t send = s->out->count;
         *send_message(s, home, PROTO_OWNER) = *m;
-        s->out->effect[send].message.items_count = 0;
+        message_of(s, send)->items_count = 0;
         for (uint32_t i = 0; i < m->items_count; i++)
             *add_item(s, send, PROTO_ITEM_OWNED) = m->items[i];
         return;

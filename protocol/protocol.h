@@ -251,7 +251,8 @@ enum proto_effect_kind {
     PROTO_GONE,
     /* An address run that was cut here is free again: address, pages. */
     PROTO_EXTENT,
-    /* The job must end: why; tell the user, and send the POISONs. */
+    /* The job must end: why, a text that lasts as long as the message that is
+     * handled; tell the user, and send the POISONs. */
     PROTO_POISONED,
 };
 
@@ -261,6 +262,7 @@ struct proto_effect {
     bool split; /* GRANTED: some current copies are pinned: proto_split() them
                    before anybody writes */
     bool data, dead;
+    bool told; /* POISONED: by a message of node */
     bool late; /* SEND: nobody waits for it; the order of messages is kept */
     uint64_t base_version;   /* SHIP: the receiver keeps it; 0: none */
     struct proto_copy *base; /* ARRIVING: what it kept, if the sender knows */
@@ -271,7 +273,12 @@ struct proto_effect {
     struct proto_hold *hold;
     uint64_t address, pages, ticket;
     const char *why;
-    struct proto_message message; /* items: see proto_effect_items() */
+    size_t message; /* SEND: see proto_effect_message() */
+};
+
+/* A message that leaves, and where its items begin. */
+struct proto_leaving {
+    struct proto_message message;
     size_t first_item;
 };
 
@@ -284,6 +291,9 @@ struct proto_effect {
 struct proto_effects {
     struct proto_effect *effect;
     size_t count, room;
+    uint32_t kinds; /* there are some of these, as bits */
+    struct proto_leaving *leaving; /* the messages of SENDs */
+    size_t leaving_count, leaving_room;
     struct proto_item *item;
     size_t items_count, items_room;
     bool failed;
@@ -291,6 +301,8 @@ struct proto_effects {
 };
 
 void proto_effects_clear(struct proto_effects *effects);
+/* Give back by @give what grow() got. */
+void proto_effects_free(struct proto_effects *effects, void (*give)(void *));
 
 /* The message of a SEND effect with its items in place, valid until the next
  * step with the same effects. */

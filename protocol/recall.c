@@ -29,7 +29,7 @@ void answer_deletion(struct step *s, uint32_t to, enum proto_message_type type,
             continue;
         *add_item(s, send, PROTO_ITEM_DELETED) = m->items[i];
     }
-    if (!s->out->failed && !s->out->effect[send].message.items_count)
+    if (!s->out->failed && !message_of(s, send)->items_count)
         s->out->count = send; /* nothing to say yet */
 }
 

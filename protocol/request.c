@@ -289,7 +289,7 @@ static void forward(struct step *s, struct proto_region *r,
 }
 
 /* The message that @op, a foreign one that waited here, was. */
-static struct proto_message message_of(const struct proto_op *op,
+static struct proto_message request_of(const struct proto_op *op,
                                        const struct proto_region *r)
 {
     return (struct proto_message){
@@ -310,7 +310,7 @@ static struct proto_message message_of(const struct proto_op *op,
 
 void send_on(struct step *s, struct proto_op *op, struct proto_region *r)
 {
-    struct proto_message m = message_of(op, r);
+    struct proto_message m = request_of(op, r);
     if (!op->after || op->after_node == self_of(s)) {
         forward(s, r, &m);
         return;

@@ -64,8 +64,8 @@ static void begin_message(struct step *s, struct answer *a, uint16_t flags)
 /* Ship the data, after the message is complete. */
 static void ship(struct step *s, struct answer *a)
 {
-    size_t first = s->out->effect[a->send].first_item;
-    uint32_t items = s->out->effect[a->send].message.items_count;
+    uint32_t items = message_of(s, a->send)->items_count;
+    size_t first = leaving_of(s, a->send)->first_item;
     bool data = false;
     for (uint32_t i = 0; i < items && !s->out->failed; i++) {
         if (s->out->item[first + i].kind != PROTO_ITEM_REGION)
@@ -95,7 +95,7 @@ static struct proto_item *copy_item(struct step *s, struct answer *a,
                                     uint64_t version)
 {
     if (a->regions == a->room) {
-        s->out->effect[a->send].message.flags |= PROTO_MORE;
+        message_of(s, a->send)->flags |= PROTO_MORE;
         ship(s, a);
         begin_message(s, a, PROTO_FURTHER);
         if (a->room <= PROTO_ITEMS_MAX / 2)
@@ -284,7 +284,7 @@ void grant_foreign(struct step *s, struct proto_region *top,
     add_wanted(s, &a);
     a.shared = op->mode == DRASYNC_READ &&
                (a.stopped || (op->flags & PROTO_MORE));
-    struct proto_message *m = &s->out->effect[a.send].message;
+    struct proto_message *m = message_of(s, a.send);
     if (a.shared)
         m->flags |= PROTO_SHARED;
     else if (op->mode == DRASYNC_READ && is_hot(s, top))
@@ -344,7 +344,7 @@ bool pass_copies(struct step *s, struct proto_op *leader, struct proto_op *op,
         return false;
     }
     if (hot)
-        s->out->effect[a.send].message.flags |= PROTO_HOT;
+        message_of(s, a.send)->flags |= PROTO_HOT;
     a.sending->relay = leader;
     leader->awaiting++;
     list_insert(&top->root->sendings, &a.sending->link);

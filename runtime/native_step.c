@@ -161,8 +161,7 @@ struct proto_effects *native_effects(void)
 
 void native_effects_free(void)
 {
-    free(thread_effects.effect);
-    free(thread_effects.item);
+    proto_effects_free(&thread_effects, free);
     thread_effects = (struct proto_effects){0};
 }
 
@@ -259,8 +258,14 @@ static bool transfer_without_data(const struct proto_effects *effects, size_t i)
 {
     const struct proto_effect *e = &effects->effect[i];
 
-    return e->kind == PROTO_SEND && e->message.type == PROTO_TRANSFER &&
-           !e->data && i + 1 < effects->count && e[1].kind == PROTO_SHIP;
+    return e->kind == PROTO_SEND && !e->data && i + 1 < effects->count &&
+           e[1].kind == PROTO_SHIP;
+}
+
+static bool any(const struct proto_effects *effects,
+                enum proto_effect_kind kind)
+{
+    return effects->kinds & 1u << kind;
 }
 
 /* Those have left at once: each is a step of its own, which takes the effects
@@ -273,7 +278,7 @@ static void transfers_left(struct proto_effects *effects)
     } few[8], *left = few;
     size_t count = 0, n = 0;
 
-    for (size_t i = 0; i < effects->count; i++)
+    for (size_t i = 0; any(effects, PROTO_SHIP) && i < effects->count; i++)
         count += transfer_without_data(effects, i);
     if (!count)
         return;
@@ -284,11 +289,12 @@ static void transfers_left(struct proto_effects *effects)
         return;
     }
     for (size_t i = 0; i < effects->count; i++) {
-        const struct proto_effect *e = &effects->effect[i];
+        const struct proto_message *m;
 
-        if (transfer_without_data(effects, i))
-            left[n++] =
-                (struct left){e->message.root, e->message.ticket, e->node};
+        if (!transfer_without_data(effects, i))
+            continue;
+        m = proto_effect_message(effects, i);
+        left[n++] = (struct left){m->root, m->ticket, effects->effect[i].node};
     }
     for (size_t i = 0; i < n; i++)
         native_wire_left(left[i].root, left[i].node, left[i].ticket);
@@ -304,12 +310,14 @@ void native_do(struct proto_effects *effects, struct native_arrival *arrival)
     }
     /* First, so that what arrives finds these frames free; and records go
      * before their extents come back. */
-    for (size_t i = 0; i < effects->count; i++)
+    for (size_t i = 0;
+         any(effects, PROTO_COPY_RELEASED) && i < effects->count; i++)
         if (effects->effect[i].kind == PROTO_COPY_RELEASED &&
             effects->effect[i].frames)
             native_frames_free(effects->effect[i].frames);
-    withdraw_names(effects);
-    for (size_t i = 0; i < effects->count; i++)
+    if (any(effects, PROTO_GONE))
+        withdraw_names(effects);
+    for (size_t i = 0; any(effects, PROTO_GONE) && i < effects->count; i++)
         if (effects->effect[i].kind == PROTO_GONE)
             gone(&effects->effect[i]);
     for (size_t i = 0; i < effects->count; i++)

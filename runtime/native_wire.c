@@ -125,16 +125,17 @@ static void parcel_message(struct parcel *p,
         proto_encode(message, encoded);
 }
 
-static int parcel_send(struct parcel *p, const struct proto_effect *send)
+static int parcel_send(struct parcel *p, uint32_t node, bool late,
+                       const struct proto_message *message)
 {
     struct runtime_message m = {
-        .node = (int)send->node,
-        .kind = RUNTIME_KIND_NATIVE + send->message.type,
+        .node = (int)node,
+        .kind = RUNTIME_KIND_NATIVE + message->type,
         .header = p->header,
         .header_bytes = p->bytes,
         .pieces = p->pieces.pieces,
         .pieces_count = p->pieces.count,
-        .late = send->late,
+        .late = late,
     };
     struct shipment *shipment;
     void *v;
@@ -145,8 +146,8 @@ static int parcel_send(struct parcel *p, const struct proto_effect *send)
         if (err)
             return err;
         shipment = v;
-        shipment->root = send->message.root;
-        shipment->ticket = send->message.ticket;
+        shipment->root = message->root;
+        shipment->ticket = message->ticket;
         m.context = (uint64_t)(uintptr_t)shipment;
     }
     return runtime_send(&m);
@@ -155,20 +156,21 @@ static int parcel_send(struct parcel *p, const struct proto_effect *send)
 bool native_wire_send(struct proto_effects *effects, size_t index)
 {
     const struct proto_effect *send = &effects->effect[index];
+    const struct proto_message *message = proto_effect_message(effects, index);
     struct parcel p = {0};
     bool data;
 
-    parcel_message(&p, proto_effect_message(effects, index));
+    parcel_message(&p, message);
     for (size_t i = index + 1;
          i < effects->count && !p.err && effects->effect[i].kind == PROTO_SHIP;
          i++)
         parcel_region(&p, &effects->effect[i]);
     if (!p.err)
-        p.err = parcel_send(&p, send);
+        p.err = parcel_send(&p, send->node, send->late, message);
     /* The step is done and cannot be undone. */
     if (p.err)
         runtime_poison("cannot send %s to node %u: %s",
-                       proto_message_name(send->message.type), send->node,
+                       proto_message_name(message->type), send->node,
                        drasync_strerror(p.err));
     data = p.pieces.count > 0;
     free(p.header);

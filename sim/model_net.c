@@ -320,8 +320,7 @@ void model_effects_give(struct model *model, struct proto_effects *out)
         model->spare = out;
         return;
     }
-    free(out->effect);
-    free(out->item);
+    proto_effects_free(out, free);
     free(out);
 }
 

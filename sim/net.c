@@ -125,8 +125,8 @@ static struct sim_data *data_of(struct sim *sim, uint32_t node,
     data->from = node;
     data->to = out->effect[i].node;
     data->count = count;
-    data->ticket = out->effect[i].message.ticket;
-    data->root = out->effect[i].message.root;
+    data->ticket = proto_effect_message(out, i)->ticket;
+    data->root = proto_effect_message(out, i)->root;
     for (uint32_t j = 0; j < count; j++) {
         data->part[j].item = out->effect[i + 1 + j].item;
         data->part[j].source = out->effect[i + 1 + j].copy;
@@ -185,14 +185,12 @@ static void data_maybe_here(struct sim *sim, struct sim_data *data)
 /* Right if tokens that came back found no memory; and all nodes must hear. */
 static void poisoned(struct sim *sim, uint32_t id, const struct proto_effect *e)
 {
-    bool told = e->message.type == PROTO_POISON;
-    if (!told && (sim->handling != PROTO_BOUNCE || !sim->script->bounce_fault))
+    if (!e->told && (sim->handling != PROTO_BOUNCE || !sim->script->bounce_fault))
         sim_found(sim, "node %u ends the job: %s", id, e->why);
     sim->poisoned = true;
     sim->node[id].poisoned = true;
     if (sim->show)
-        fprintf(sim->show, "= %u ends the job: %s\n", id,
-                told ? e->message.name : e->why);
+        fprintf(sim->show, "= %u ends the job: %s\n", id, e->why);
 }
 
 static bool is_delete(const struct proto_effect *e)
@@ -256,6 +254,12 @@ struct proto_effects *effects_take(struct sim *sim)
     return out;
 }
 
+static void effects_free(struct proto_effects *out)
+{
+    proto_effects_free(out, free);
+    free(out);
+}
+
 void effects_give(struct sim *sim, struct proto_effects *out)
 {
     sim->reserved = false;
@@ -263,9 +267,7 @@ void effects_give(struct sim *sim, struct proto_effects *out)
         sim->spare[sim->spare_count++] = out;
         return;
     }
-    free(out->effect);
-    free(out->item);
-    free(out);
+    effects_free(out);
 }
 
 void effects_run(struct sim *sim, uint32_t id, struct proto_effects *out,
@@ -401,9 +403,7 @@ void net_close(struct sim *sim)
     }
     while (sim->spare_count) {
         struct proto_effects *out = sim->spare[--sim->spare_count];
-        free(out->effect);
-        free(out->item);
-        free(out);
+        effects_free(out);
     }
     free(sim->heap);
     free(sim->channels);
