@@ -134,7 +134,8 @@ struct proto_arrival {
     struct proto_region *region;
     uint32_t node;
     uint64_t ticket;
-    bool more;         /* TRANSFERs are to come, */
+    bool several;      /* TRANSFERs */
+    bool more;         /* of which some are to come, */
     uint32_t awaiting; /* and data, of so many: */
     bool here;         /* neither */
     bool data;         /* some came, */

@@ -323,6 +323,7 @@ static void arrival_note(struct step *s, const struct receipt *x)
     struct proto_arrival *a = x->arrival;
     a->wide |= x->wide;
     a->more = (x->m->flags & PROTO_MORE) != 0;
+    a->several |= a->more;
     a->shared = (x->m->flags & PROTO_SHARED) != 0;
     if (x->data && !(FAULT(s, FAULT_ONE_PORTION) && a->awaiting)) {
         a->data = true;
