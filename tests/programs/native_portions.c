@@ -113,7 +113,7 @@ static void read_again(void)
         verify_all(round);
         OK(drasync_release(part[0]));
         if (check_rank)
-            CHECK(received() - before >= 4);
+            CHECK(received() - before >= 3);
         check_barrier();
     }
 }
