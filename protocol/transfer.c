@@ -288,11 +288,12 @@ static void take_items(struct step *s, struct receipt *x)
     }
 }
 
+/* Of the TRANSFERs before this one: among the last that came. */
 static struct proto_arrival *arrival_find(const struct receipt *x,
                                           const struct proto_region *r)
 {
     const struct proto_link *head = &x->op->arrivals;
-    for (const struct proto_link *l = head->next; l != head; l = l->next) {
+    for (const struct proto_link *l = head->prev; l != head; l = l->prev) {
         struct proto_arrival *a = CONTAINER(l, struct proto_arrival, by_op);
         if (a->region == r && a->node == x->from && a->ticket == x->m->ticket)
             return a;
@@ -372,10 +373,11 @@ static struct proto_op *answered(struct step *s, const struct proto_message *m,
     if (!op || op->mode != m->mode)
         return NULL;
     x->op = op;
-    x->arrival = arrival_find(x, r);
-    if (m->flags & PROTO_FURTHER ? !x->arrival && !op->error
-                                 : x->arrival != NULL)
-        return NULL;
+    if (m->flags & PROTO_FURTHER) {
+        x->arrival = arrival_find(x, r);
+        if (!x->arrival && !op->error)
+            return NULL;
+    }
     if (m->flags & PROTO_MORE)
         return op;
     op_unlist(op);
