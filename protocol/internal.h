@@ -54,11 +54,13 @@ static inline void list_remove(struct proto_link *link)
 /* Append all of @from to @to. */
 static inline void list_move_all(struct proto_link *to, struct proto_link *from)
 {
-    while (!list_empty(from)) {
-        struct proto_link *link = from->next;
-        list_remove(link);
-        list_insert(to, link);
-    }
+    if (list_empty(from))
+        return;
+    from->next->prev = to->prev;
+    to->prev->next = from->next;
+    from->prev->next = to;
+    to->prev = from->prev;
+    list_init(from);
 }
 
 /* --- Objects -------------------------------------------------------------- */
