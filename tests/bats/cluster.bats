@@ -71,6 +71,11 @@ same_as_on_one() {
   assert_line dras4
 }
 
+@test "READs of more regions than a message takes, on four hosts" {
+  run -0 on_hosts 4 4 "$abs_top_builddir/tests/programs/native_portions"
+  assert_line "portions ok ranks=4"
+}
+
 @test "Delaunay with the Myrmics calls on two hosts is as on one" {
   same_as_on_one 2 4 "${delaunay}_myrmics" "$data/cities.csv" --verify
   assert_output --partial "verified=yes"
