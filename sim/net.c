@@ -185,7 +185,8 @@ static void data_maybe_here(struct sim *sim, struct sim_data *data)
 /* Right if tokens that came back found no memory; and all nodes must hear. */
 static void poisoned(struct sim *sim, uint32_t id, const struct proto_effect *e)
 {
-    if (!e->told && (sim->handling != PROTO_BOUNCE || !sim->script->bounce_fault))
+    if (!e->told &&
+        (sim->handling != PROTO_BOUNCE || !sim->script->bounce_fault))
         sim_found(sim, "node %u ends the job: %s", id, e->why);
     sim->poisoned = true;
     sim->node[id].poisoned = true;
