@@ -10,6 +10,7 @@ protocol_sources = \
 	protocol/copy.c \
 	protocol/delete.c \
 	protocol/effects.c \
+	protocol/effects.h \
 	protocol/hold.c \
 	protocol/internal.h \
 	protocol/limits.h \
