@@ -87,9 +87,8 @@ static void data_failed(struct step *s, struct proto_arrival *a)
 void arrival_advance(struct step *s, struct proto_arrival *a)
 {
     struct proto_op *op = a->op;
-    if (a->more || a->awaiting)
+    if (!arrival_here(a))
         return;
-    a->here = true;
     if (a->failed)
         data_failed(s, a);
     else if (a->data)

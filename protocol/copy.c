@@ -168,7 +168,7 @@ static const struct proto_op *asker_of(const struct proto_region *root,
     for (const struct proto_link *l = head->next; l != head; l = l->next) {
         const struct proto_arrival *a =
             CONTAINER(l, const struct proto_arrival, link);
-        if (a->ticket == ticket && !a->here)
+        if (a->ticket == ticket && !arrival_here(a))
             return a->op;
     }
     return NULL;

@@ -16,33 +16,35 @@ void proto_effects_free(struct proto_effects *effects, void (*give)(void *))
     give(effects->item);
 }
 
-static bool grow(struct proto_effects *out, void **array, size_t *room,
-                 size_t wanted, size_t size)
+/* One more of *@array, whose elements have @size bytes, cleared; or @lost, if
+ * there is no memory for it. */
+static void *append(struct proto_effects *out, void **array, size_t *count,
+                    size_t *room, size_t size, void *lost)
 {
-    if (wanted <= *room)
-        return true;
-    size_t more = *room ? *room * 2 : 16;
-    void *now = out->grow(*array, more * size);
-    if (!now) {
-        out->failed = true;
-        return false;
+    void *element = lost;
+    if (*count == *room) {
+        size_t more = *room ? *room * 2 : 16;
+        void *now = out->grow(*array, more * size);
+        if (now) {
+            *array = now;
+            *room = more;
+        }
     }
-    *array = now;
-    *room = more;
-    return true;
+    if (*count < *room)
+        element = (char *)*array + (*count)++ * size;
+    else
+        out->failed = true;
+    memset(element, 0, size);
+    return element;
 }
 
 struct proto_effect *effect(struct step *s, enum proto_effect_kind kind)
 {
-    static struct proto_effect lost;
     struct proto_effects *out = s->out;
     void *array = out->effect;
-    struct proto_effect *e = &lost;
-    if (grow(out, &array, &out->room, out->count + 1, sizeof(*e))) {
-        out->effect = array;
-        e = &out->effect[out->count++];
-    }
-    memset(e, 0, sizeof(*e));
+    struct proto_effect *e = append(out, &array, &out->count, &out->room,
+                                    sizeof(*e), &out->lost.effect);
+    out->effect = array;
     e->kind = kind;
     out->kinds |= 1u << kind;
     return e;
@@ -51,48 +53,40 @@ struct proto_effect *effect(struct step *s, enum proto_effect_kind kind)
 struct proto_message *send_message(struct step *s, uint32_t to,
                                    enum proto_message_type type)
 {
-    static struct proto_leaving lost;
     struct proto_effects *out = s->out;
     void *array = out->leaving;
-    struct proto_leaving *leaving = &lost;
-    if (grow(out, &array, &out->leaving_room, out->leaving_count + 1,
-             sizeof(*leaving))) {
-        out->leaving = array;
-        leaving = &out->leaving[out->leaving_count++];
-    }
-    memset(leaving, 0, sizeof(*leaving));
+    size_t index = out->leaving_count;
+    struct proto_leaving *leaving =
+        append(out, &array, &out->leaving_count, &out->leaving_room,
+               sizeof(*leaving), &out->lost.leaving);
+    out->leaving = array;
     leaving->first_item = out->items_count;
     leaving->message.type = (uint8_t)type;
     leaving->message.node = self_of(s);
     struct proto_effect *e = effect(s, PROTO_SEND);
     e->node = to;
-    e->message = (size_t)(leaving - out->leaving);
+    e->message = index;
     return &leaving->message;
 }
 
 struct proto_leaving *leaving_of(struct step *s, size_t send_index)
 {
-    static struct proto_leaving lost;
     struct proto_effects *out = s->out;
-    return out->failed ? &lost : &out->leaving[out->effect[send_index].message];
+    return out->failed ? &out->lost.leaving
+                       : &out->leaving[out->effect[send_index].message];
 }
 
 struct proto_item *add_item(struct step *s, size_t send_index,
                             enum proto_item_kind kind)
 {
-    static struct proto_item lost;
     struct proto_effects *out = s->out;
     void *array = out->item;
-    struct proto_item *item = &lost;
-    if (grow(out, &array, &out->items_room, out->items_count + 1,
-             sizeof(*item))) {
-        out->item = array;
-        item = &out->item[out->items_count++];
-        if (send_index < out->count)
-            message_of(s, send_index)->items_count++;
-    }
-    memset(item, 0, sizeof(*item));
+    struct proto_item *item =
+        append(out, &array, &out->items_count, &out->items_room, sizeof(*item),
+               &out->lost.item);
+    out->item = array;
     item->kind = (uint8_t)kind;
+    message_of(s, send_index)->items_count++;
     return item;
 }
 

@@ -85,12 +85,17 @@ struct proto_leaving {
 struct proto_effects {
     struct proto_effect *effect;
     size_t count, room;
-    uint32_t kinds; /* there are some of these, as bits */
+    uint32_t kinds;                /* there are some of these, as bits */
     struct proto_leaving *leaving; /* the messages of SENDs */
     size_t leaving_count, leaving_room;
     struct proto_item *item;
     size_t items_count, items_room;
     bool failed;
+    struct {
+        struct proto_effect effect;
+        struct proto_leaving leaving;
+        struct proto_item item;
+    } lost; /* where goes what there is no memory for */
     void *(*grow)(void *old, size_t size_bytes);
 };
 

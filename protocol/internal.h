@@ -138,14 +138,19 @@ struct proto_arrival {
     uint64_t ticket;
     bool several;      /* TRANSFERs */
     bool more;         /* of which some are to come, */
-    uint32_t awaiting; /* and data, of so many: */
-    bool here;         /* neither */
+    uint32_t awaiting; /* and data, of so many */
     bool data;         /* some came, */
     bool failed;       /* and cannot be placed */
     bool shared;
     bool wide; /* it brings parts that are not below region */
     int error; /* for SETTLED */
 };
+
+/* All of it, with its data? */
+static inline bool arrival_here(const struct proto_arrival *a)
+{
+    return !a->more && !a->awaiting;
+}
 
 struct proto_presence {
     struct proto_link link;

@@ -15,7 +15,7 @@ enum {
     /* Items in one message: regions, children, waiters... */
     PROTO_ITEMS_MAX = 1 << 22,
     /* Regions in the first of the messages that answer a READ. */
-    PROTO_PORTION_MAX = 512,
+    PROTO_PORTION_FIRST = 512,
     /* Items of a TRANSFER for which it is worth a look whether all are known. */
     PROTO_ITEMS_KNOWN_MAX = 16,
     /* Further parts that one request may ask for. */

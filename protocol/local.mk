@@ -39,6 +39,13 @@ tests_unit_protocol_local_LDADD = libdrasync_protocol.la
 TESTS += tests/unit/protocol_local
 
 check_PROGRAMS += tests/unit/protocol_codec.t
-tests_unit_protocol_codec_t_SOURCES = tests/unit/protocol_codec.c
+tests_unit_protocol_codec_t_SOURCES = tests/unit/protocol_codec.c \
+	tests/unit/protocol_codec.h
 tests_unit_protocol_codec_t_LDADD = libdrasync_protocol.la
 TESTS += tests/unit/protocol_codec.t
+
+check_PROGRAMS += tests/unit/protocol_codec_refused.t
+tests_unit_protocol_codec_refused_t_SOURCES = \
+	tests/unit/protocol_codec_refused.c tests/unit/protocol_codec.h
+tests_unit_protocol_codec_refused_t_LDADD = libdrasync_protocol.la
+TESTS += tests/unit/protocol_codec_refused.t

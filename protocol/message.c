@@ -60,7 +60,7 @@ void proto_node_open(struct proto_node *node, const struct proto_env *env)
     node->waiters_max = PROTO_WAITERS_MAX;
     node->presence_max = PROTO_PRESENCE_MAX;
     node->fanout = PROTO_FANOUT;
-    node->portion_max = PROTO_PORTION_MAX;
+    node->portion_first = PROTO_PORTION_FIRST;
 }
 
 void proto_message(struct proto_node *node, uint32_t from,

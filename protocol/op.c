@@ -195,7 +195,7 @@ void op_settle(struct step *s, struct proto_op *op)
     while (!list_empty(&op->arrivals)) {
         struct proto_arrival *a =
             CONTAINER(op->arrivals.next, struct proto_arrival, by_op);
-        assert(a->here);
+        assert(arrival_here(a));
         arrival_end(s, a, a->error);
     }
 }

@@ -213,7 +213,7 @@ struct proto_node {
     uint32_t waiters_max; /* PROTO_WAITERS_MAX, or fewer in the simulator */
     uint32_t presence_max; /* the same of PROTO_PRESENCE_MAX */
     uint32_t fanout;       /* the same of PROTO_FANOUT */
-    uint32_t portion_max;  /* the same of PROTO_PORTION_MAX */
+    uint32_t portion_first;  /* the same of PROTO_PORTION_FIRST */
     uint32_t faults; /* rules that the simulator breaks on purpose */
 };
 

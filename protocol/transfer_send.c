@@ -259,7 +259,7 @@ static void sending_begin(struct step *s, struct answer *a)
     a->sending->ticket = a->op->ticket;
     a->shipped = &a->sending->pins;
     a->first = s->out->count;
-    a->room = s->node->portion_max;
+    a->room = s->node->portion_first;
     begin_message(s, a, 0);
 }
 

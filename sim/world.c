@@ -361,7 +361,7 @@ void world_open(struct sim *sim, struct sim_script *script)
         if (script->fanout)
             sim->node[i].proto.fanout = script->fanout;
         if (script->portion)
-            sim->node[i].proto.portion_max = script->portion;
+            sim->node[i].proto.portion_first = script->portion;
     }
 }
 

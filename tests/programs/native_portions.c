@@ -1,5 +1,5 @@
 /*
- * READs of more regions than one message takes (PROTO_PORTION_MAX): several at
+ * READs of more regions than one message takes (PROTO_PORTION_FIRST): several at
  * once, again after some have changed, given up, and without memory for all of
  * it at the reader's.
  *

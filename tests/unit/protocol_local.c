@@ -1,6 +1,7 @@
 /* protocol_local.c - holds, nesting, pins and deletion on one node. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "protocol/protocol.h"
 
@@ -13,6 +14,7 @@
     } while (0)
 
 static struct proto_region *table[64];
+static void *taken[1024]; /* some are NULL */
 static long objects;
 static int fail_takes; /* 1: takes fail */
 static uint64_t counter;
@@ -27,7 +29,10 @@ static void *take(void *ctx, enum proto_type type)
     if (fail_takes)
         return NULL;
     objects++;
-    return malloc(proto_object_size(type));
+    for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
+        if (!taken[i])
+            return taken[i] = malloc(proto_object_size(type));
+    return NULL;
 }
 
 static void give(void *ctx, enum proto_type type, void *object)
@@ -35,7 +40,19 @@ static void give(void *ctx, enum proto_type type, void *object)
     (void)ctx;
     (void)type;
     objects--;
+    for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
+        if (taken[i] == object)
+            taken[i] = NULL;
     free(object);
+}
+
+/* The node begins anew. */
+static void give_all(void)
+{
+    for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
+        if (taken[i])
+            give(NULL, PROTO_REGION, taken[i]);
+    memset(table, 0, sizeof(table));
 }
 
 static int reserve(void *ctx, const uint32_t counts[PROTO_TYPES])
@@ -385,6 +402,59 @@ static void test_no_memory(void)
     CHECK(delete (1, a) == 0 && objects == 0);
 }
 
+static int grows; /* so many times there is memory */
+
+static void *grow_few(void *old, size_t size_bytes)
+{
+    return grows-- > 0 ? realloc(old, size_bytes) : NULL;
+}
+
+/* Another node asks for 41 regions, in portions of 1, 2, 4 ..., and the effects
+ * get no memory somewhere: they say so, whatever was to be said. */
+static bool fits(int memory, enum drasync_mode mode)
+{
+    struct proto_effects few = {.grow = grow_few};
+    struct proto_message m = {.type = PROTO_REQUEST,
+                              .mode = (uint8_t)mode,
+                              .node = 1,
+                              .ticket = 7,
+                              .root = 1,
+                              .region = 1};
+    struct proto_region *a = root_of(0, 1);
+    uint32_t regions = 0, messages = 0;
+    for (uint64_t address = 2; address < 42; address++)
+        child_of(0, a, address);
+    CHECK(release(0, a) == 0);
+    m.incarnation = a->incarnation;
+    m.epoch = a->epoch;
+    grows = memory;
+    proto_message(&node, 1, &m, &few);
+    for (size_t i = 0; !few.failed && i < few.count; i++) {
+        CHECK(few.kinds & 1u << few.effect[i].kind);
+        regions += few.effect[i].kind == PROTO_SHIP;
+        messages += few.effect[i].kind == PROTO_SEND;
+    }
+    CHECK(few.failed || (regions == 41 &&
+                         messages == (mode == DRASYNC_READ ? 6 : 1)));
+    proto_effects_free(&few, free);
+    give_all();
+    CHECK(objects == 0);
+    return !few.failed;
+}
+
+static void test_no_memory_for_effects(void)
+{
+    node.env.nodes = 2;
+    node.portion_first = 1;
+    for (int i = 0; i < 2; i++) {
+        enum drasync_mode mode = i ? DRASYNC_WRITE : DRASYNC_READ;
+        int memory = 0;
+        while (!fits(memory, mode))
+            CHECK(++memory < 20);
+        CHECK(memory > 5);
+    }
+}
+
 int main(void)
 {
     struct proto_env env = {.nodes = 1,
@@ -406,5 +476,6 @@ int main(void)
     test_above();
     test_tree_enough();
     test_no_memory();
+    test_no_memory_for_effects();
     return 0;
 }
