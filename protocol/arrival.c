@@ -10,8 +10,7 @@ static void say_settled(struct step *s, const struct proto_arrival *a,
     send_about(s, a->node, PROTO_SETTLED, a->region, a->ticket)->error =
         (int16_t)error;
     /* Who keeps no writers out for it has time, but not for much at once. */
-    if (!s->out->failed)
-        s->out->effect[send].late = !error && !a->shared && !a->several;
+    effect_of(s, send)->late = !error && !a->shared && !a->several;
 }
 
 /* The sender may forget this transfer. */

@@ -69,6 +69,11 @@ struct proto_message *send_message(struct step *s, uint32_t to,
     return &leaving->message;
 }
 
+struct proto_effect *effect_of(struct step *s, size_t index)
+{
+    return s->out->failed ? &s->out->lost.effect : &s->out->effect[index];
+}
+
 struct proto_leaving *leaving_of(struct step *s, size_t send_index)
 {
     struct proto_effects *out = s->out;

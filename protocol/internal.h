@@ -206,6 +206,8 @@ struct proto_effect *effect(struct step *s, enum proto_effect_kind kind);
 /* Begin a message; its items are those added until the next begins. */
 struct proto_message *send_message(struct step *s, uint32_t to,
                                    enum proto_message_type type);
+/* That effect, until the next one. */
+struct proto_effect *effect_of(struct step *s, size_t index);
 /* The message of that SEND, until the next one begins. */
 struct proto_leaving *leaving_of(struct step *s, size_t send_index);
 static inline struct proto_message *message_of(struct step *s, size_t send_index)

@@ -135,11 +135,11 @@ static void send_request(struct step *s, struct proto_op *op,
     m->epoch = r->epoch;
     m->version = op->base && op->base_of == r ? op->base->version : 0;
     uint32_t line = chain_join(s, r, m, to);
-    s->out->effect[send].node = line;
+    effect_of(s, send)->node = line;
     if (r->hot && reads_whole(op, r) && !(op->flags & PROTO_NOWAIT) &&
         climb_pays(s, to)) {
         m->flags |= PROTO_CLIMBS;
-        s->out->effect[send].node = climb_from(s, to);
+        effect_of(s, send)->node = climb_from(s, to);
     } else if (line == to) {
         add_wanted(s, send, op, to, m->flags & PROTO_FRESH);
     }

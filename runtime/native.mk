@@ -36,6 +36,13 @@ tests_programs_native_portions_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_native_portions_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_native_portions_LDADD = libdrasync.la $(MPI_LIBS)
 
+check_PROGRAMS += tests/programs/native_nomem
+tests_programs_native_nomem_SOURCES = tests/programs/native_nomem.c \
+	tests/programs/native_check.h tests/programs/failing.h
+tests_programs_native_nomem_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_nomem_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_nomem_LDADD = libdrasync.la $(MPI_LIBS)
+
 check_PROGRAMS += tests/programs/native_reread
 tests_programs_native_reread_SOURCES = tests/programs/native_reread.c \
 	tests/programs/native_check.h

@@ -10,6 +10,7 @@
 #include "runtime/native_delta.h"
 #include "runtime/native_state.h"
 #include "runtime/native_wire.h"
+#include "runtime/room.h"
 
 /* A copy that waits for its data. */
 struct placed {
@@ -93,13 +94,11 @@ static int note_placed(struct native_arrival *a, struct proto_copy *copy,
 {
     struct placed *grown;
 
-    if (a->placed_count == a->placed_room) {
-        a->placed_room = a->placed_room ? a->placed_room * 2 : 8;
-        grown = realloc(a->placed, a->placed_room * sizeof(*grown));
-        if (!grown)
-            return DRASYNC_ENOMEM;
-        a->placed = grown;
-    }
+    grown = room_for_one(a->placed, a->placed_count, &a->placed_room,
+                         sizeof(*grown));
+    if (!grown)
+        return DRASYNC_ENOMEM;
+    a->placed = grown;
     a->placed[a->placed_count++] = (struct placed){copy, frames};
     copy->frames = frames;
     return 0;

@@ -1,4 +1,5 @@
 #include "runtime/native_delta.h"
+#include "runtime/room.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -117,13 +118,10 @@ static bool add_page(struct delta_runs *runs, uint64_t extent, uint64_t page)
         last[-1].pages++;
         return true;
     }
-    if (runs->count == runs->room) {
-        runs->room = runs->room ? runs->room * 2 : 64;
-        grown = realloc(runs->run, runs->room * sizeof(*grown));
-        if (!grown)
-            return false;
-        runs->run = grown;
-    }
+    grown = room_for_one(runs->run, runs->count, &runs->room, sizeof(*grown));
+    if (!grown)
+        return false;
+    runs->run = grown;
     runs->run[runs->count++] = (struct delta_run){extent, page, 1};
     return true;
 }

@@ -13,6 +13,7 @@
 #include "memory/frames.h"
 #include "runtime/native_state.h"
 #include "runtime/replica_spare.h"
+#include "runtime/room.h"
 
 #define SEEN_SLOTS  8192
 #define TREES_SLOTS 256
@@ -243,15 +244,13 @@ void native_view_add(struct native_view *view, uint64_t address,
     if (s->address == address && s->id == frames->id &&
         s->runs == frames->set->runs)
         return;
-    if (view->count == view->room) {
-        view->room = view->room ? view->room * 2 : 16;
-        grown = realloc(view->frames, view->room * sizeof(*grown));
-        if (!grown) {
-            view->failed = true;
-            return;
-        }
-        view->frames = grown;
+    grown =
+        room_for_one(view->frames, view->count, &view->room, sizeof(*grown));
+    if (!grown) {
+        view->failed = true;
+        return;
     }
+    view->frames = grown;
     view->frames[view->count++] = frames;
 }
 

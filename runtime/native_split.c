@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "runtime/native_state.h"
+#include "runtime/room.h"
 
 /* A region whose current copy is pinned, and the frames to go on with. */
 struct split {
@@ -20,7 +21,7 @@ struct split {
 
 struct splits {
     struct split *list;
-    uint64_t count, room;
+    size_t count, room;
 };
 
 static int splits_add(struct splits *splits, struct proto_region *r,
@@ -28,13 +29,11 @@ static int splits_add(struct splits *splits, struct proto_region *r,
 {
     struct split *grown;
 
-    if (splits->count == splits->room) {
-        splits->room = splits->room ? splits->room * 2 : 8;
-        grown = realloc(splits->list, splits->room * sizeof(*grown));
-        if (!grown)
-            return DRASYNC_ENOMEM;
-        splits->list = grown;
-    }
+    grown = room_for_one(splits->list, splits->count, &splits->room,
+                         sizeof(*grown));
+    if (!grown)
+        return DRASYNC_ENOMEM;
+    splits->list = grown;
     splits->list[splits->count++] = (struct split){
         .region = r,
         .address = r->address,

@@ -218,7 +218,7 @@ void native_evict(void);
 /* Frames that a hold shows; collected under the tree's lock. */
 struct native_view {
     struct native_frames **frames;
-    uint64_t count, room;
+    size_t count, room;
     bool failed; /* no memory to note them all */
 };
 

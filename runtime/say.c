@@ -76,6 +76,27 @@ void runtime_end_job(void)
     boot_abort(1);
 }
 
+/*
+ * Say why the job ends, one rank of a node, before calls that fail for it let the
+ * program end.  False: the node is poisoned already.
+ */
+__attribute__((format(printf, 1, 2))) static bool say_first(const char *format,
+                                                            ...)
+{
+    struct runtime_shared *shared = runtime.shared;
+    va_list args;
+
+    if (atomic_load(&shared->poison_state))
+        return false;
+    if (!atomic_exchange(&shared->poison_said, 1)) {
+        va_start(args, format);
+        say(format, args);
+        va_end(args);
+        wait_until_read();
+    }
+    return true;
+}
+
 /* Put the reason where all ranks of the node find it.  1: we were first. */
 static bool poison_node(const char *text, size_t bytes)
 {
@@ -108,18 +129,18 @@ void runtime_poison(const char *format, ...)
         runtime_say("%s", text);
         return;
     }
-    if (!poison_node(text, strlen(text)))
+    if (!say_first("%s", text))
         return;
-    runtime_say("%s", text);
-    outbox_wake();
+    if (poison_node(text, strlen(text)))
+        outbox_wake();
 }
 
 void death_poisoned_by(int node, const char *text, size_t bytes)
 {
     size_t length = strnlen(text, bytes);
 
-    if (poison_node(text, length))
-        runtime_say("%.*s (says node %d)", (int)length, text, node);
+    if (say_first("%.*s (says node %d)", (int)length, text, node))
+        poison_node(text, length);
 }
 
 const char *runtime_poison_text(void)

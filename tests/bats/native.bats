@@ -128,6 +128,30 @@ programs=$abs_top_builddir/tests/programs
   done
 }
 
+# Each refused request is an error at the call, or the job ends and says why.
+without_memory() { # RANK
+  local n=1
+  export DRASYNC_NODE=rank
+  while true; do
+    run mpi 2 "$programs/native_nomem" "$1" "$n"
+    [ "$status" != 0 ] || break
+    [ "$status" = 3 ] || fail "$output"
+    assert_output --regexp $'(^|\n)drasync: rank [01] .*memory'
+    n=$(sed -n 's/^refusing //p' <<<"$output" | tail -n 1)
+    [ $((++n)) -lt 1000 ]
+  done
+  assert_line "nomem ok ranks=2"
+  [ "$n" -gt 1 ]
+}
+
+@test "the owner of a region has no memory" {
+  without_memory 0
+}
+
+@test "who asks for a region has no memory" {
+  without_memory 1
+}
+
 @test "addresses run out: an error at the call, and all goes on" {
   export DRASYNC_SPACE=64M
   run -0 mpi 2 "$programs/native_exhaust" space

@@ -2,8 +2,8 @@
  * failing.h - memory that ends when a test wants it to, and what of it is left.
  *
  * The program's malloc and its kin stand before the C library's, and see who
- * calls.  Of what our libraries ask for, on the thread that says so, the n-th
- * request fails; what they have and did not give back is counted.  A request is
+ * calls.  Of what our libraries ask for, on the thread that says so or on all, the
+ * n-th request fails; what they have and did not give back is counted.  A request is
  * also one for pages of the node's memory (fallocate), which a full machine
  * refuses.  For one file of a program.
  */
@@ -34,6 +34,9 @@ static int failing_libraries;
 /* Requests until one fails; 0: none does. */
 static _Thread_local long failing_left;
 static _Thread_local bool failing_reached;
+/* The same of all threads together. */
+static _Atomic long failing_left_all;
+static _Atomic bool failing_reached_all;
 
 /* Addresses of what our libraries have, by open addressing. */
 #define FAILING_SLOTS (1 << 20)
@@ -86,6 +89,19 @@ static inline bool failing_disarm(void)
     return reached;
 }
 
+/* As the two, for the n-th of all threads. */
+static inline void failing_arm_all(long n)
+{
+    atomic_store(&failing_reached_all, false);
+    atomic_store(&failing_left_all, n);
+}
+
+static inline bool failing_disarm_all(void)
+{
+    atomic_store(&failing_left_all, 0);
+    return atomic_exchange(&failing_reached_all, false);
+}
+
 FAILING_PLAIN static inline bool failing_ours(const void *caller)
 {
     uintptr_t at = (uintptr_t)caller;
@@ -99,9 +115,16 @@ FAILING_PLAIN static inline bool failing_ours(const void *caller)
 
 FAILING_PLAIN static inline bool failing_now(const void *caller)
 {
-    if (!failing_left || !failing_ours(caller) || --failing_left)
+    if (!(failing_left || atomic_load(&failing_left_all)) ||
+        !failing_ours(caller))
         return false;
-    failing_reached = true;
+    if (failing_left && !--failing_left)
+        failing_reached = true;
+    else if (atomic_load(&failing_left_all) > 0 &&
+             atomic_fetch_sub(&failing_left_all, 1) == 1)
+        atomic_store(&failing_reached_all, true);
+    else
+        return false;
     errno = ENOMEM;
     return true;
 }
