@@ -44,7 +44,8 @@ struct proto_item *token_items(struct step *s, size_t send,
     }
     chain_cut(s, send, r);
     presence_items(s, send, r, to);
-    return s->out->failed ? item : &s->out->item[first];
+    /* It may have moved. */
+    return s->out->failed ? &s->out->lost.item : &s->out->item[first];
 }
 
 /* Begin a message, the first one or another. */
