@@ -243,4 +243,5 @@ bench: $(bench_programs)
 .PHONY: bench bench-programs
 
 TESTS += tests/bats/bench.bats
-EXTRA_DIST += tests/bats/bench.bats scripts/bench docs/performance.md
+EXTRA_DIST += tests/bats/bench.bats scripts/bench docs/performance.md \
+	docs/performance-rows.md docs/performance-dart.md

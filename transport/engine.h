@@ -12,7 +12,7 @@
  * pieces are on both sides: a segment inside one piece moves straight, another
  * through a buffer.  Over TCP MPI moves four segments of 512 KiB at a time
  * faster than sixteen of 128, or what is a MiB and longer in one
- * (docs/performance.md).
+ * (docs/performance-rows.md).
  *
  * Between nodes of one host, which share memory below MPI, packets and segments
  * are no longer than what MPI puts there at once.  Then one core copies in while
