@@ -4,18 +4,18 @@
 #include "runtime/record.h"
 #include "runtime/replica_gather.h"
 #include "runtime/replica_lock.h"
+#include "runtime/room.h"
 
 static int add_part(struct replica_gathering *g, const struct replica_entry *entry)
 {
-    if (g->parts_count == g->parts_room) {
-        size_t room = g->parts_room ? g->parts_room * 2 : 16;
-        void *more = realloc(g->parts, room * sizeof(g->parts[0]));
+    void *more = g->parts_count < UINT32_MAX
+                     ? room_for_one(g->parts, g->parts_count, &g->parts_room,
+                                    sizeof(g->parts[0]))
+                     : NULL;
 
-        if (!more || room > UINT32_MAX)
-            return DRASYNC_ENOMEM;
-        g->parts = more;
-        g->parts_room = room;
-    }
+    if (!more)
+        return DRASYNC_ENOMEM;
+    g->parts = more;
     g->parts[g->parts_count].address = entry->address;
     g->parts[g->parts_count].incarnation = entry->incarnation;
     g->parts_count++;
@@ -24,17 +24,15 @@ static int add_part(struct replica_gathering *g, const struct replica_entry *ent
 
 static int add_piece(struct replica_gathering *g, const struct replica_piece *piece)
 {
+    void *more;
+
     if (piece->end_bytes <= piece->begin_bytes)
         return 0;
-    if (g->pieces_count == g->pieces_room) {
-        size_t room = g->pieces_room ? g->pieces_room * 2 : 16;
-        void *more = realloc(g->pieces, room * sizeof(g->pieces[0]));
-
-        if (!more)
-            return DRASYNC_ENOMEM;
-        g->pieces = more;
-        g->pieces_room = room;
-    }
+    more = room_for_one(g->pieces, g->pieces_count, &g->pieces_room,
+                        sizeof(g->pieces[0]));
+    if (!more)
+        return DRASYNC_ENOMEM;
+    g->pieces = more;
     g->pieces[g->pieces_count++] = *piece;
     g->bytes += piece->end_bytes - piece->begin_bytes;
     return 0;

@@ -110,7 +110,7 @@ alone() {
 # recorded, if they are short, and that in the middle is kept: a single one may be
 # disturbed.
 record() {
-  local file ranks=$3 preload="$libs/libdrasync_record.so" program i run runs=1 since core=()
+  local file ranks=$3 preload="$libs/libdrasync_record.so" program i run runs=1 since took core=()
   file=$(recorded "$1" "$2" "$3")
   program=$(program_of "$4")
   if [ "$1" = drasync ]; then preload+=" $shim"; else ranks=$((ranks + 1)); fi
@@ -129,8 +129,9 @@ record() {
     [ -n "$(DRASYNC_RECORD=$file.run$i DRASYNC_MEMORY=$(memory_for "$3")M LD_PRELOAD=$preload \
       seconds ${core[@]+"${core[@]}"} "$mpirun" -n "$ranks" "$program" "${@:5}")" ] || break
     echo "$("$simulate" replay "$file.run$i" | cut -d, -f6) $i" >>"$work/runs"
+    took=$((SECONDS - since))
     measure_beside "$@"
-    [ $((SECONDS - since)) -lt 10 ] || break
+    [ "$took" -lt 10 ] || break
   done
   i=$(sort -n "$work/runs" | awk '{ v[NR] = $2 } END { if (NR) print v[int((NR + 1) / 2)] }')
   if [ -n "$i" ]; then

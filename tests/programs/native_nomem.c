@@ -99,8 +99,7 @@ static void write_by(int rank, int top)
             value = ++now;
             fill();
         } else {
-            *object[top] = 7;
-            *object[top] = value + (uint64_t)top;
+            object[top][1]++; /* so that its page differs */
         }
         MUST(drasync_release(part[top]));
     }
@@ -119,10 +118,13 @@ static void give_up(void)
     check_barrier();
     if (check_rank == 1 &&
         TRY(drasync_iacquire(part[0], DRASYNC_WRITE, &request))) {
-        if (TRY(drasync_test(&request, &done)) && !done)
-            TRY(drasync_cancel(&request));
-        else if (done)
+        bool had = TRY(drasync_test(&request, &done));
+
+        CHECK((request == NULL) == (done != 0));
+        if (had && done)
             MUST(drasync_release(part[0]));
+        if (!done)
+            MUST(drasync_cancel(&request));
     }
     if (check_rank == 1) {
         int err = drasync_acquire_timed(part[0], DRASYNC_READ, 1000);
