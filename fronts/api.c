@@ -4,10 +4,10 @@
  */
 #include "drasync.h"
 
-#include "runtime/native.h"
-#include "runtime/native_fast_own.h"
-#include "runtime/native_stock.h"
-#include "runtime/record.h"
+#include "runtime/native/native.h"
+#include "runtime/native/lease_inline.h"
+#include "runtime/native/recycle.h"
+#include "runtime/record/record.h"
 #include "runtime/runtime.h"
 
 int drasync_init(void)

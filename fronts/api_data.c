@@ -6,9 +6,9 @@
 
 #include "drasync.h"
 
-#include "runtime/native.h"
-#include "runtime/native_window.h"
-#include "runtime/record.h"
+#include "runtime/native/native.h"
+#include "runtime/native/magazine.h"
+#include "runtime/record/record.h"
 #include "runtime/runtime.h"
 
 /* DRASYNC_RECORD: an object of @size_bytes, if there was no error. */

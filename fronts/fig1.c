@@ -4,8 +4,8 @@
  */
 #include "drasync.h"
 
-#include "runtime/native_stock.h"
-#include "runtime/native_window.h"
+#include "runtime/native/recycle.h"
+#include "runtime/native/magazine.h"
 #include "runtime/runtime.h"
 
 /* End the job if @err is one. */

@@ -4,9 +4,9 @@
 #include "drasync.h"
 #include "fronts/myrmics.h"
 #include "include/myrmics.h"
-#include "runtime/record.h"
+#include "runtime/record/record.h"
 
-/* --- Statistics --- */
+/* --- Statistics ----------------------------------------------------------- */
 
 /*
  * Time in allocation is taken of one call in so many and multiplied: looking at
@@ -104,7 +104,7 @@ static void sched_end(struct timed timed)
         add(&stats.sched_ns, (myrmics_now_ns() - timed.since_ns) * timed.calls);
 }
 
-/* --- Errors --- */
+/* --- Errors --------------------------------------------------------------- */
 
 /* At the head of every call; starts the library if nobody has. */
 static const struct replica_job *enter(const char *file, int line)
@@ -181,7 +181,7 @@ static inline void recorded(rid_t region, uint64_t count, uint64_t bytes,
         drasync_record_alloc(region, count, bytes, frees);
 }
 
-/* --- Regions and objects --- */
+/* --- Regions and objects -------------------------------------------------- */
 
 rid_t _sys_ralloc(char *file, int line, rid_t parent, int level_hint)
 {
@@ -319,7 +319,7 @@ void *_sys_realloc(char *file, int line, void *old_ptr, size_t new_size,
     return object;
 }
 
-/* --- Data --- */
+/* --- Data ----------------------------------------------------------------- */
 
 void _sys_send(char *file, int line, rid_t region, int worker)
 {
@@ -375,7 +375,7 @@ void _sys_barrier(char *file, int line)
     add_since(&stats.barrier_ns, since);
 }
 
-/* --- Statistics, and who is who --- */
+/* --- Statistics, and who is who ------------------------------------------- */
 
 void _sys_zerostats(char *file, int line)
 {

@@ -2,9 +2,10 @@
  * myrmics.h - the Myrmics front: what its files share.
  *
  * The calls of include/myrmics.h do arguments, errors and statistics; what they
- * do stands behind struct myrmics_ops, once with copies (runtime/replica.h) and
- * once with ownership that moves (DRASYNC_MYRMICS=move).  No call returns after
- * an error: it prints a line with the place of the call and ends the job.
+ * do stands behind struct myrmics_ops, once with copies
+ * (runtime/replica/replica.h) and once with ownership that moves
+ * (DRASYNC_MYRMICS=move).  No call returns after an error: it prints a line
+ * with the place of the call and ends the job.
  */
 #ifndef DRASYNC_FRONTS_MYRMICS_H
 #define DRASYNC_FRONTS_MYRMICS_H
@@ -12,9 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/replica.h"
+#include "runtime/replica/replica.h"
 
-/* As the functions of runtime/replica.h of the same names. */
+/* As the functions of runtime/replica/replica.h of the same names. */
 struct myrmics_ops {
     const char *mode;
     int (*region_new)(uint32_t parent, uint32_t *region_out);

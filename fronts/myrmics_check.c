@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "fronts/myrmics_move.h"
+#include "runtime/native/native.h"
 
 /*
  * DRASYNC_CHECK=1 with DRASYNC_MYRMICS=move: what was sent is taken out of this
@@ -136,7 +137,7 @@ void check_sent(struct move_region *region)
 {
     if (!job)
         install();
-    replica_native_pages(region->handle, bar, region);
+    native_region_pages(region->handle, bar, region);
 }
 
 void check_gone(const struct move_region *region)

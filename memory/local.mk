@@ -1,5 +1,6 @@
 noinst_LTLIBRARIES += libdrasync_memory.la
 libdrasync_memory_la_SOURCES = \
+	memory/blocks.h \
 	memory/buddy.c \
 	memory/buddy.h \
 	memory/chunks.c \
@@ -12,6 +13,7 @@ libdrasync_memory_la_SOURCES = \
 	memory/frames.h \
 	memory/frameset.c \
 	memory/frameset.h \
+	memory/grow.h \
 	memory/heap.c \
 	memory/heap.h \
 	memory/heap_cache.c \

@@ -1,47 +1,26 @@
 noinst_LTLIBRARIES += libdrasync_runtime.la
-libdrasync_runtime_la_SOURCES =
+libdrasync_runtime_la_SOURCES = \
+	runtime/death.c \
+	runtime/death.h \
+	runtime/errors.c \
+	runtime/modules.c \
+	runtime/modules.h \
+	runtime/options.c \
+	runtime/options.h \
+	runtime/runtime.c \
+	runtime/runtime.h \
+	runtime/say.c \
+	runtime/shared.c \
+	runtime/shared.h \
+	runtime/start.h \
+	runtime/start_files.c \
+	runtime/start_memory.c \
+	runtime/stats.c \
+	runtime/stats.h \
+	runtime/stop.c \
+	runtime/wait.c \
+	runtime/wait.h
 libdrasync_runtime_la_LIBADD = $(XXHASH_LIBS)
-libdrasync_runtime_la_SOURCES += runtime/call.c
-libdrasync_runtime_la_SOURCES += runtime/death.c
-libdrasync_runtime_la_SOURCES += runtime/death.h
-libdrasync_runtime_la_SOURCES += runtime/dispatch.c
-libdrasync_runtime_la_SOURCES += runtime/dispatch.h
-libdrasync_runtime_la_SOURCES += runtime/errors.c
-libdrasync_runtime_la_SOURCES += runtime/kinds.h
-libdrasync_runtime_la_SOURCES += runtime/modules.c
-libdrasync_runtime_la_SOURCES += runtime/modules.h
-libdrasync_runtime_la_SOURCES += runtime/options.c
-libdrasync_runtime_la_SOURCES += runtime/options.h
-libdrasync_runtime_la_SOURCES += runtime/outbox.c
-libdrasync_runtime_la_SOURCES += runtime/outbox.h runtime/room.h
-libdrasync_runtime_la_SOURCES += runtime/queue_lock.c
-libdrasync_runtime_la_SOURCES += runtime/queue_lock.h
-libdrasync_runtime_la_SOURCES += runtime/queue_lock_queue.h
-libdrasync_runtime_la_SOURCES += runtime/queue_lock_wire.c
-libdrasync_runtime_la_SOURCES += runtime/record.c
-libdrasync_runtime_la_SOURCES += runtime/record.h
-libdrasync_runtime_la_SOURCES += runtime/record_module.c
-libdrasync_runtime_la_SOURCES += runtime/progress.c
-libdrasync_runtime_la_SOURCES += runtime/progress_away.c
-libdrasync_runtime_la_SOURCES += runtime/progress_away.h
-libdrasync_runtime_la_SOURCES += runtime/progress_rest.c
-libdrasync_runtime_la_SOURCES += runtime/progress_rest.h
-libdrasync_runtime_la_SOURCES += runtime/progress_slice.c
-libdrasync_runtime_la_SOURCES += runtime/progress.h
-libdrasync_runtime_la_SOURCES += runtime/runtime.c
-libdrasync_runtime_la_SOURCES += runtime/runtime.h
-libdrasync_runtime_la_SOURCES += runtime/say.c
-libdrasync_runtime_la_SOURCES += runtime/share_files.c
-libdrasync_runtime_la_SOURCES += runtime/shared.c
-libdrasync_runtime_la_SOURCES += runtime/shared.h
-libdrasync_runtime_la_SOURCES += runtime/shutdown.c
-libdrasync_runtime_la_SOURCES += runtime/start.h
-libdrasync_runtime_la_SOURCES += runtime/start_memory.c
-libdrasync_runtime_la_SOURCES += runtime/stats.c
-libdrasync_runtime_la_SOURCES += runtime/stats.h
-libdrasync_runtime_la_SOURCES += runtime/stop.c
-libdrasync_runtime_la_SOURCES += runtime/wait.c
-libdrasync_runtime_la_SOURCES += runtime/wait.h
 
 # The installed library: the runtime with what stands below it, the API of
 # drasync.h, and the take-over of MPI_Init and MPI_Finalize.  It is not linked
@@ -88,13 +67,16 @@ EXTRA_DIST += tests/bats/preload.bats tests/bats/runtime.bats
 TESTS += tests/bats/first_use.bats
 EXTRA_DIST += tests/bats/first_use.bats
 EXTRA_DIST += tests/programs/mpi_f08.f90 tests/programs/mpi_tool.c
-include runtime/replica.mk
-include runtime/rma.mk
+include runtime/messages/local.mk
+include runtime/services/local.mk
+include runtime/record/local.mk
+include runtime/replica/local.mk
+include runtime/rma/local.mk
 
 check_PROGRAMS += tests/unit/queue_lock_wire.t
 TESTS += tests/unit/queue_lock_wire.t
 tests_unit_queue_lock_wire_t_SOURCES = tests/unit/queue_lock_wire.c \
-	tests/unit/memory_common.h runtime/queue_lock_wire.c
+	tests/unit/memory_common.h runtime/services/queue_lock_wire.c
 # Objects of its own, as the library's are libtool's.
 tests_unit_queue_lock_wire_t_CFLAGS = $(AM_CFLAGS)
 tests_unit_queue_lock_wire_t_LDADD = libdrasync_memory.la
@@ -103,4 +85,4 @@ check_PROGRAMS += tests/unit/runtime_options.t
 TESTS += tests/unit/runtime_options.t
 tests_unit_runtime_options_t_SOURCES = tests/unit/runtime_options.c
 tests_unit_runtime_options_t_LDADD = libdrasync_runtime.la
-include runtime/native.mk
+include runtime/native/local.mk

@@ -1,12 +1,12 @@
 #include "runtime/modules.h"
 
-#include "runtime/chunks.h"
-#include "runtime/names.h"
-#include "runtime/native.h"
-#include "runtime/queue_lock.h"
-#include "runtime/record.h"
-#include "runtime/replica.h"
-#include "runtime/rma_state.h"
+#include "runtime/services/chunks.h"
+#include "runtime/services/names.h"
+#include "runtime/native/native.h"
+#include "runtime/services/queue_lock.h"
+#include "runtime/record/record.h"
+#include "runtime/replica/replica.h"
+#include "runtime/rma/state.h"
 
 const struct runtime_module *const runtime_modules[] = {
     &chunks_module,

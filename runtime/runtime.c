@@ -12,7 +12,7 @@
 #include "memory/lock.h"
 #include "runtime/death.h"
 #include "runtime/modules.h"
-#include "runtime/progress.h"
+#include "runtime/messages/progress.h"
 #include "runtime/shared.h"
 #include "runtime/start.h"
 

@@ -22,7 +22,7 @@
 
 #include "drasync.h"
 #include "memory/space.h"
-#include "runtime/kinds.h"
+#include "runtime/messages/kinds.h"
 #include "runtime/options.h"
 #include "transport/transport.h"
 
@@ -53,7 +53,7 @@ struct runtime {
     struct runtime_options options;
     struct space space;
     struct runtime_shared *shared; /* in control memory; runtime/shared.h */
-    int wake_fd;                   /* runtime/outbox.h */
+    int wake_fd;                   /* runtime/messages/outbox.h */
     char host[64];
 };
 
@@ -106,18 +106,18 @@ struct runtime_module {
     void (*stop)(void);
 };
 
-/* --- Messages between nodes ------------------------------------------------ */
+/* --- Messages between nodes ----------------------------------------------- */
 
 struct runtime_message {
     int node;             /* another node; never this one */
-    uint32_t kind;        /* runtime/kinds.h */
+    uint32_t kind;        /* runtime/messages/kinds.h */
     const void *header;   /* copied */
     size_t header_bytes;  /* up to RUNTIME_HEADER_BYTES_MAX */
     const struct transport_piece *pieces; /* the list is copied, not the data */
     size_t pieces_count;
     uint64_t context;     /* given to the handler's `sent` */
-    /* Nobody waits for it: without data, it may go with the next message to that
-     * node, or a little later by itself.  Order is kept. */
+    /* Nobody waits for it: without data, it may go with the next message to
+     * that node, or a little later by itself.  Order is kept. */
     bool late;
     /* Nor is it to be there soon: the progress thread need not wake for it. */
     bool lazy;
@@ -155,15 +155,15 @@ struct runtime_handler {
      * (negative code of `place`).  NULL: nobody wants to know.
      */
     void (*sent)(int to, uint64_t context, int result);
-    /* Any rank may send it, by an end of its own: @from and @to are ranks.  Else
-     * leaders do, and they are nodes. */
+    /* Any rank may send it, by an end of its own: @from and @to are ranks.
+     * Else leaders do, and they are nodes. */
     bool by_rank;
 };
 
 /* Register, in a module's `start`.  The handler must stay. */
 void runtime_handle(uint32_t kind, const struct runtime_handler *handler);
 
-/* --- Calls ------------------------------------------------------------------- */
+/* --- Calls ---------------------------------------------------------------- */
 
 /*
  * Ask node @node (not this one) and wait for its answer.  Returns what the
@@ -175,8 +175,8 @@ int runtime_call(int node, uint32_t kind, const void *request,
                  size_t request_bytes, void *reply, size_t reply_max,
                  size_t *reply_bytes_out);
 
-/* The same for callers that hold no locks and are not in the middle of a step: a
- * thread of the leader does the progress thread's work meanwhile. */
+/* The same for callers that hold no locks and are not in the middle of a step:
+ * a thread of the leader does the progress thread's work meanwhile. */
 int runtime_call_helping(int node, uint32_t kind, const void *request,
                          size_t request_bytes, void *reply, size_t reply_max,
                          size_t *reply_bytes_out);
@@ -207,14 +207,14 @@ void runtime_remote_wait(int by);
 struct waiter;
 
 /*
- * waiter_wait() for what may come from another node: a thread of the leader does
- * the progress thread's work meanwhile.  Callers hold no locks, and are not in
- * the middle of a step.
+ * waiter_wait() for what may come from another node: a thread of the leader
+ * does the progress thread's work meanwhile.  Callers hold no locks, and are
+ * not in the middle of a step.
  */
 int runtime_wait_remote(struct waiter *waiter, uint64_t deadline_us,
                         int *result_out);
 
-/* --- Trouble --------------------------------------------------------------- */
+/* --- Trouble -------------------------------------------------------------- */
 
 /*
  * The job cannot go on: remember why (the first one counts), print one line,
@@ -244,7 +244,7 @@ void runtime_say(const char *format, ...)
 /* Microseconds on a clock that only goes forward. */
 uint64_t runtime_now_us(void);
 
-/* --- Inlines ------------------------------------------------------------------ */
+/* --- Inlines -------------------------------------------------------------- */
 
 int runtime_enter_slow(void);
 extern _Atomic uint32_t *runtime_poisoned; /* in shared memory once it runs */

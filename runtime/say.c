@@ -10,7 +10,7 @@
 
 #include "memory/control.h"
 #include "runtime/death.h"
-#include "runtime/outbox.h"
+#include "runtime/messages/outbox.h"
 #include "runtime/shared.h"
 #include "transport/boot.h"
 
@@ -77,8 +77,8 @@ void runtime_end_job(void)
 }
 
 /*
- * Say why the job ends, one rank of a node, before calls that fail for it let the
- * program end.  False: the node is poisoned already.
+ * Say why the job ends, one rank of a node, before calls that fail for it let
+ * the program end.  False: the node is poisoned already.
  */
 __attribute__((format(printf, 1, 2))) static bool say_first(const char *format,
                                                             ...)

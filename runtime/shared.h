@@ -62,7 +62,7 @@ enum runtime_counter {
     RUNTIME_COUNTERS,
 };
 
-/* A call that waits for its answer; see runtime/call.c. */
+/* A call that waits for its answer; see runtime/messages/call.c. */
 struct runtime_call_slot {
     struct waiter waiter;
     _Atomic uint64_t ticket; /* 0: free; grows with use */
@@ -71,12 +71,12 @@ struct runtime_call_slot {
     size_t reply_bytes;
 };
 
-struct runtime_outgoing; /* runtime/outbox.c */
+struct runtime_outgoing; /* runtime/messages/outbox.c */
 
 struct runtime_outbox {
     /* A stack that the leader takes whole and turns round. */
     _Atomic(struct runtime_outgoing *) head __attribute__((aligned(64)));
-    _Atomic uint32_t asleep; /* runtime/outbox.h */
+    _Atomic uint32_t asleep; /* runtime/messages/outbox.h */
     _Atomic uint32_t remote_waits; /* threads that wait for another node */
     _Atomic uint64_t pending; /* queued here and not yet given to MPI */
 };

@@ -25,12 +25,12 @@ int start_agree(int err);
 enum start_file {
     START_DATA,
     START_CONTROL,
-    START_WAKE, /* a pipe: runtime/outbox.h */
+    START_WAKE, /* a pipe: runtime/messages/outbox.h */
     START_FILES,
 };
 
-/* Descriptors of the leader's files on this rank, in place of those in @files if
- * it is not the leader.  Collective over the node. */
+/* Descriptors of the leader's files on this rank, in place of those in @files
+ * if it is not the leader.  Collective over the node. */
 int start_share_files(int *files);
 
 /* Make and map the node's memory.  Collective over all. */

@@ -12,7 +12,7 @@
 #include "memory/limit.h"
 #include "memory/passed.h"
 #include "memory/space.h"
-#include "runtime/outbox.h"
+#include "runtime/messages/outbox.h"
 
 #define LINE_BYTES 512
 

@@ -7,9 +7,9 @@
 
 #include "runtime/death.h"
 #include "runtime/modules.h"
-#include "runtime/outbox.h"
-#include "runtime/progress.h"
-#include "runtime/rma_state.h"
+#include "runtime/messages/outbox.h"
+#include "runtime/messages/progress.h"
+#include "runtime/rma/state.h"
 #include "runtime/shared.h"
 #include "runtime/stats.h"
 

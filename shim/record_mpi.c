@@ -11,7 +11,7 @@
 #include <mpi.h>
 #include <time.h>
 
-#include "runtime/record.h"
+#include "runtime/record/record.h"
 #include "shim/record_next.h"
 
 #pragma weak drasync_record_on

@@ -54,7 +54,7 @@ void model_fail(struct model *model, const char *format, ...)
     va_end(arguments);
 }
 
-/* --- Records by address -------------------------------------------------- */
+/* --- Records by address --------------------------------------------------- */
 
 static struct model_entry **bucket(struct model *model, uint32_t node,
                                    uint64_t address)
@@ -157,7 +157,7 @@ static void env_remove(void *ctx, struct proto_region *region)
     }
 }
 
-/* --- The rest of the environment ----------------------------------------- */
+/* --- The rest of the environment ------------------------------------------ */
 
 static void *env_take(void *ctx, enum proto_type type)
 {
@@ -193,7 +193,7 @@ static uint64_t env_ticket(void *ctx)
     return ++place->model->node[place->node].tickets;
 }
 
-/* As runtime/native_pool.c has it. */
+/* As runtime/native/pool.c has it. */
 static int64_t env_home(void *ctx, uint64_t address)
 {
     struct model_place *place = ctx;
@@ -257,7 +257,7 @@ void model_env(struct model *model, uint32_t node, struct proto_env *env)
     };
 }
 
-/* --- Pages --------------------------------------------------------------- */
+/* --- Pages ---------------------------------------------------------------- */
 
 static void add_extent(struct model_region *r, uint64_t page, uint64_t pages)
 {
@@ -342,7 +342,7 @@ static int open_space(struct model *model)
     return 0;
 }
 
-/* --- The run ------------------------------------------------------------- */
+/* --- The run -------------------------------------------------------------- */
 
 int model_open(struct model *model)
 {

@@ -1,6 +1,6 @@
 #include "base.h"
 #include "myrmics.h"
-#include "runtime/record.h"
+#include "runtime/record/record.h"
 
 #include <stdarg.h>
 #include <stdio.h>

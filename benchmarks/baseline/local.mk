@@ -23,7 +23,7 @@ libbaseline_la_SOURCES = \
 	benchmarks/baseline/scheduler.c \
 	benchmarks/baseline/start.c \
 	benchmarks/baseline/wire.h \
-	runtime/record.c runtime/record.h
+	runtime/record/record.c runtime/record/record.h
 libbaseline_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 libbaseline_la_LIBADD = $(MPI_LIBS)
 

@@ -1,5 +1,5 @@
 #include "base.h"
-#include "runtime/record.h"
+#include "runtime/record/record.h"
 
 #include <sched.h>
 #include <stdlib.h>

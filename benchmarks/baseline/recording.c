@@ -5,7 +5,7 @@
  * has other names here: both libraries may be in one process.
  */
 #include "base.h"
-#include "runtime/record.h"
+#include "runtime/record/record.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -100,7 +100,7 @@ void bl_record_served(uint32_t op, uint64_t since_ns)
     kind->ns += ns > served.clock_ns ? ns - served.clock_ns : 0;
 }
 
-/* --- For the program's own MPI calls ------------------------------------- */
+/* --- For the program's own MPI calls -------------------------------------- */
 
 int myrmics_record_on(void)
 {

@@ -1,9 +1,9 @@
 /*
  * front.h - what the files of the DART front share: is it up, and its errors.
  *
- * A wrong call returns DART_ERR_INVAL (or what the interface's header names) and
- * says why in one line on stderr, the first time for each reason, unless the
- * program has set dart_config()'s log_enabled to 0.
+ * A wrong call returns DART_ERR_INVAL (or what the interface's header names)
+ * and says why in one line on stderr, the first time for each reason, unless
+ * the program has set dart_config()'s log_enabled to 0.
  */
 #ifndef DRASYNC_FRONTS_DART_FRONT_H
 #define DRASYNC_FRONTS_DART_FRONT_H
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 #include "dash/dart/if/dart.h"
-#include "runtime/rma.h"
+#include "runtime/rma/rma.h"
 
 /* Between dart_init and dart_exit. */
 extern bool front_up;
@@ -27,11 +27,11 @@ dart_ret_t front_fail(dart_ret_t error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
- * The parts, in order of their start (the table in init.c); each stop undoes its
- * start and is called after a failed start of a later one.  Collective over all
- * units.  A start that failed has undone itself; where it succeeded, but failed
- * on another unit, its stop is called: so a stop that is collective needs a
- * start that agrees (team_agree()).
+ * The parts, in order of their start (the table in init.c); each stop undoes
+ * its start and is called after a failed start of a later one.  Collective over
+ * all units.  A start that failed has undone itself; where it succeeded, but
+ * failed on another unit, its stop is called: so a stop that is collective
+ * needs a start that agrees (team_agree()).
  */
 dart_ret_t heap_start(void); /* the unit's heap region */
 void heap_stop(void);

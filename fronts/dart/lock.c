@@ -1,9 +1,9 @@
 /*
- * Locks of teams: runtime/queue_lock.h does the work.  Here is what is collective,
- * and what a program has in its hands.
+ * Locks of teams: runtime/services/queue_lock.h does the work.  Here is what is
+ * collective, and what a program has in its hands.
  *
- * What a lock was before it was destroyed stays memory of locks for good, so that
- * a lock that is used too late is found out.
+ * What a lock was before it was destroyed stays memory of locks for good, so
+ * that a lock that is used too late is found out.
  */
 #include "fronts/dart/lock.h"
 
@@ -13,7 +13,7 @@
 
 #include "fronts/dart/front.h"
 #include "fronts/dart/team_call.h"
-#include "runtime/queue_lock.h"
+#include "runtime/services/queue_lock.h"
 
 enum lock_state {
     LOCK_UNUSED,  /* destroyed */
@@ -42,7 +42,7 @@ static pthread_mutex_t blocks_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct block *blocks; /* never freed */
 static struct dart_lock_struct *unused;
 
-/* --- Memory -------------------------------------------------------------------- */
+/* --- Memory --------------------------------------------------------------- */
 
 /* Under blocks_lock. */
 static void make_unused(struct dart_lock_struct *lock)
@@ -82,7 +82,7 @@ static void lock_give(struct dart_lock_struct *lock)
     pthread_mutex_unlock(&blocks_lock);
 }
 
-/* --- Of a team -------------------------------------------------------------------- */
+/* --- Of a team ------------------------------------------------------------ */
 
 static void add(struct team *team, struct dart_lock_struct *lock)
 {
@@ -209,7 +209,7 @@ dart_ret_t dart_team_lock_destroy(dart_lock_t *lock)
     return front_error(err);
 }
 
-/* --- The end of a team, and of all --------------------------------------------------- */
+/* --- The end of a team, and of all ---------------------------------------- */
 
 /* Does a unit have or await a lock of the team? */
 static dart_ret_t all_free(const struct team *team)
@@ -266,8 +266,8 @@ static void give_back(struct team *team)
     }
 }
 
-/* Highest team first, on all units alike.  Locks that somebody waits for, against
- * the rules, are lost, with all of their team. */
+/* Highest team first, on all units alike.  Locks that somebody waits for,
+ * against the rules, are lost, with all of their team. */
 void locks_stop(void)
 {
     for (int id = TEAMS_MAX - 1; id >= 0; id--) {
@@ -285,7 +285,7 @@ void locks_stop(void)
     pthread_mutex_unlock(&blocks_lock);
 }
 
-/* --- Use ---------------------------------------------------------------------------- */
+/* --- Use ------------------------------------------------------------------ */
 
 static inline dart_ret_t usable(const char *what, dart_lock_t lock)
 {

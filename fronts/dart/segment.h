@@ -24,7 +24,7 @@ struct segment_places;
 
 struct segment {
     char *mine;             /* this unit's part in this process */
-    const uint64_t *places; /* [team size] runtime/rma.h; shared by the node */
+    const uint64_t *places; /* [team size] runtime/rma/rma.h; shared by the node */
     const uint64_t *sizes;  /* [team size] in bytes; NULL: all @bytes */
     size_t bytes;           /* of the largest part */
     size_t mine_bytes;
@@ -70,10 +70,10 @@ static inline size_t segment_bytes(const struct segment *segment, int unit)
 }
 
 /*
- * Collective: a segment of which this unit has @bytes at @address.  @ret is what
- * went wrong on this unit before, and counts like what goes wrong here: all units
- * return the error of the first that has one, and *segment_out is NULL.  The
- * segment has @region from then on (NULL: it is a registration).
+ * Collective: a segment of which this unit has @bytes at @address.  @ret is
+ * what went wrong on this unit before, and counts like what goes wrong here:
+ * all units return the error of the first that has one, and *segment_out is
+ * NULL.  The segment has @region from then on (NULL: it is a registration).
  */
 dart_ret_t segment_new(struct team *team, dart_ret_t ret, void *address,
                        size_t bytes, drasync_region_t region,
@@ -86,7 +86,7 @@ void segment_drop(struct team *team, struct segment *segment);
 /* Drop what the program left, and the table; no messages, as above. */
 void segment_drop_all(struct team *team);
 
-/* --- For the program, and parts of the front (globmem.c) --------------------- */
+/* --- For the program, and parts of the front (globmem.c) ------------------ */
 
 /* Collective: @bytes on each unit, @ret as above. */
 dart_ret_t segment_allocate(struct team *team, dart_ret_t ret, size_t bytes,
@@ -95,7 +95,8 @@ dart_ret_t segment_allocate(struct team *team, dart_ret_t ret, size_t bytes,
 /* Collective: wait until nobody uses it any more, and drop it. */
 dart_ret_t segment_free(struct team *team, struct segment *segment);
 
-/* Finish what this unit has put anywhere, and drop its part.  Not collective. */
+/* Finish what this unit has put anywhere, and drop its part.  Not
+ * collective. */
 dart_ret_t segment_unregister(struct team *team, struct segment *segment);
 
 #endif /* DRASYNC_FRONTS_DART_SEGMENT_H */

@@ -1,5 +1,5 @@
 #include "fronts/dart/shape.h"
-#include "runtime/blocks.h"
+#include "memory/blocks.h"
 
 static size_t blocks_end(const struct type *type)
 {
@@ -33,7 +33,7 @@ bool shape_span(const struct type *type, size_t nelem, size_t *bytes_out)
            !__builtin_add_overflow(*bytes_out, last, bytes_out);
 }
 
-/* --- Piece by piece ------------------------------------------------------------ */
+/* --- Piece by piece ------------------------------------------------------- */
 
 /* The piece for the block, which may be one past the last. */
 static void next_indexed(struct shape_cursor *cursor)
@@ -84,7 +84,7 @@ void shape_advance(struct shape_cursor *cursor, size_t bytes)
     }
 }
 
-/* --- Runs ----------------------------------------------------------------------- */
+/* --- Runs ----------------------------------------------------------------- */
 
 static bool next_run(struct rma_runs *runs, struct rma_run *out)
 {
@@ -134,7 +134,7 @@ bool shape_in_one_piece(const struct type *type, size_t nelem)
             (nelem == type->elements || type->stride == type->blocklen));
 }
 
-/* --- Copying -------------------------------------------------------------------- */
+/* --- Copying -------------------------------------------------------------- */
 
 /* Elements in a row; 0: not all rows are as long. */
 static size_t row(const struct type *type)

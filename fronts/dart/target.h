@@ -13,7 +13,7 @@
 
 struct target {
     char *address;  /* where this unit reaches it; NULL: it does not */
-    uint64_t place; /* runtime/rma.h */
+    uint64_t place; /* runtime/rma/rma.h */
     int rank, node; /* whose it is */
 };
 

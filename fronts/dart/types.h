@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "dash/dart/if/dart_types.h"
-#include "runtime/rma.h"
+#include "runtime/rma/rma.h"
 
 enum type_kind {
     TYPE_FREED,
@@ -57,7 +57,8 @@ static inline bool type_in_one_piece(const struct type *type)
     return type && type->kind == TYPE_BASIC;
 }
 
-/* For atomic operations: false if there are none on that type, that operation. */
+/* For atomic operations: false if there are none on that type, that
+ * operation. */
 bool type_rma(dart_datatype_t dtype, enum rma_type *out);
 bool op_rma(dart_operation_t op, enum rma_op *out);
 

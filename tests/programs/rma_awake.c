@@ -1,7 +1,7 @@
 /*
  * MPI's one-sided operations to a rank that makes no MPI calls: its progress
- * thread does them.  Any number of ranks; all but the last one ask, the last one
- * waits in its own memory for what they bring.
+ * thread does them.  Any number of ranks; all but the last one ask, the last
+ * one waits in its own memory for what they bring.
  *
  * rma_awake [us]   and says how long operations took on average
  */
@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "native_check.h"
-#include "runtime/rma.h"
+#include "runtime/rma/rma.h"
 
 #define ROUNDS 50
 #define LARGE  ((size_t)2 << 20)

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "native_check.h"
-#include "runtime/rma.h"
+#include "runtime/rma/rma.h"
 
 #define THREADS  3
 #define ROUNDS   60
@@ -47,7 +47,7 @@ static uint64_t at(int rank, size_t offset)
     return places[rank] + offset;
 }
 
-/* --- Threads -------------------------------------------------------------------- */
+/* --- Threads -------------------------------------------------------------- */
 
 static void swap_up(int rank)
 {
@@ -106,7 +106,7 @@ static void threads(void)
     CHECK(all == (int64_t)THREADS * ROUNDS * check_ranks);
 }
 
-/* --- Children -------------------------------------------------------------------- */
+/* --- Children ------------------------------------------------------------- */
 
 /* Its memory is not this job's. */
 static void child(void)
@@ -165,7 +165,7 @@ static void children(void)
     CHECK(check_rank != last || board.sum == word);
 }
 
-/* --- The end of a rank ------------------------------------------------------------- */
+/* --- The end of a rank ---------------------------------------------------- */
 
 /* Until it does not work any more. */
 static int ask_until_error(int rank)

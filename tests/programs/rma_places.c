@@ -1,9 +1,9 @@
 /*
- * Where memory lies: objects of regions in primary and in alternate frames, what
- * is no region, and every error.  Any number of ranks.
+ * Where memory lies: objects of regions in primary and in alternate frames,
+ * what is no region, and every error.  Any number of ranks.
  */
 #include "native_check.h"
-#include "runtime/rma.h"
+#include "runtime/rma/rma.h"
 
 /* What is written at @object is seen at its place. */
 static void same(uint64_t *object)

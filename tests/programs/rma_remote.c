@@ -1,6 +1,7 @@
 /*
- * Everybody changes, reads and writes the memory of everybody: objects of regions
- * and private memory, on the node and on others, in small and in large pieces.
+ * Everybody changes, reads and writes the memory of everybody: objects of
+ * regions and private memory, on the node and on others, in small and in large
+ * pieces.
  *
  * rma_remote [forbidden]   the kernel does not let ranks copy from each other
  */
@@ -9,7 +10,7 @@
 
 #include "forbid_process_vm.h"
 #include "native_check.h"
-#include "runtime/rma.h"
+#include "runtime/rma/rma.h"
 
 #define ROUNDS 200
 #define MANY   100000 /* elements: more than one piece */
@@ -273,7 +274,7 @@ static void comes_and_goes(void)
     free(place);
 }
 
-/* --- Where the kernel forbids ---------------------------------------------------- */
+/* --- Where the kernel forbids --------------------------------------------- */
 
 /* The first to copy finds that it may not; MPI's threads go on as they were. */
 static void *first_copy(void *unused)

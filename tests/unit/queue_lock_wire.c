@@ -1,11 +1,11 @@
 /*
- * Messages of locks that no node would send: of a wrong length, about what is no
- * lock, in the name of others, random.  Each is refused, and changes nothing; or
- * it is about a lock that there is.
+ * Messages of locks that no node would send: of a wrong length, about what is
+ * no lock, in the name of others, random.  Each is refused, and changes
+ * nothing; or it is about a lock that there is.
  */
 #include "memory_common.h"
-#include "runtime/queue_lock.h"
-#include "runtime/queue_lock_queue.h"
+#include "runtime/services/queue_lock.h"
+#include "runtime/services/queue_lock_queue.h"
 #include "runtime/shared.h"
 
 enum { NODES = 3, SELF = 1, OTHER = 2, KINDS = 6, BYTES_MAX = 32 };
@@ -21,7 +21,7 @@ _Atomic uint32_t *runtime_poisoned;
 static const struct runtime_handler *handlers[KINDS];
 static int refused, sent, woken, rung;
 
-/* --- What the messages' code calls ------------------------------------------------ */
+/* --- What the messages' code calls ---------------------------------------- */
 
 void runtime_handle(uint32_t kind, const struct runtime_handler *handler)
 {
@@ -55,7 +55,7 @@ void doorbell_ring(struct doorbell *d)
     rung++;
 }
 
-/* --- One lock, and what is none ------------------------------------------------------ */
+/* --- One lock, and what is none ------------------------------------------- */
 
 static struct queue_tail *tail;
 static struct queue_entry *first, *second, *freed;
@@ -142,7 +142,7 @@ static bool none_changed(void)
     return true;
 }
 
-/* --- Tests ---------------------------------------------------------------------------- */
+/* --- Tests ---------------------------------------------------------------- */
 
 static bool is_taken(int kind)
 {

@@ -1,7 +1,7 @@
 /*
- * Atomic operations on this node: every operation on every type against plain C,
- * aligned and not; threads and processes at the same elements; what is refused;
- * a process that dies with a lock.
+ * Atomic operations on this node: every operation on every type against plain
+ * C, aligned and not; threads and processes at the same elements; what is
+ * refused; a process that dies with a lock.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "runtime/rma_state.h"
+#include "runtime/rma/state.h"
 
 static int tests, failures;
 
@@ -21,7 +21,7 @@ static void ok(int good, const char *what)
     printf("%sok %d - %s\n", good ? "" : "not ", tests, what);
 }
 
-/* --- One at a time ------------------------------------------------------------ */
+/* --- One at a time -------------------------------------------------------- */
 
 /* x op y in type T, for all operations; bit ones for integers only. */
 #define EXPECT_REAL(T, op, x, y)                        \
@@ -145,7 +145,7 @@ static void refused(void)
     ok(good, "what cannot be is refused");
 }
 
-/* --- Many at a time ------------------------------------------------------------ */
+/* --- Many at a time ------------------------------------------------------- */
 
 #define THREADS 3
 #define ROUNDS  3000

@@ -1,14 +1,15 @@
 /*
- * Transfers by messages in one process: random shapes there and back, and messages
- * that no rank would send: cut off, stretched, with runs outside the memory, of
- * lengths that do not fit, random.  Those are refused and touch nothing.
+ * Transfers by messages in one process: random shapes there and back, and
+ * messages that no rank would send: cut off, stretched, with runs outside the
+ * memory, of lengths that do not fit, random.  Those are refused and touch
+ * nothing.
  */
 #include <sys/mman.h>
 
 #include "memory_common.h"
-#include "runtime/progress.h"
-#include "runtime/rma_far_runs.h"
-#include "runtime/rma_state.h"
+#include "runtime/messages/progress.h"
+#include "runtime/rma/far_runs.h"
+#include "runtime/rma/state.h"
 #include "runtime/shared.h"
 
 enum { NODES = 2, RANKS = 4, ASKER = 3, OTHER = 1, KINDS = 6 };
@@ -24,7 +25,7 @@ static size_t answer_bytes;
 static bool looped; /* what is sent arrives here, and so do the answers */
 static char *end;   /* of the page for messages */
 
-/* --- What the transfers' code calls ------------------------------------------------ */
+/* --- What the transfers' code calls --------------------------------------- */
 
 void runtime_handle(uint32_t kind, const struct runtime_handler *handler)
 {
@@ -114,7 +115,7 @@ void waiter_wake(struct waiter *w, int result)
     REQUIRE(!w && !result);
 }
 
-/* --- The node that is asked, and asks itself --------------------------------------- */
+/* --- The node that is asked, and asks itself ------------------------------ */
 
 static char *area; /* at place 0 */
 
@@ -157,7 +158,7 @@ static uint64_t below(uint64_t limit)
     return next_random() % limit;
 }
 
-/* --- Shapes, there and back -------------------------------------------------------- */
+/* --- Shapes, there and back ----------------------------------------------- */
 
 enum { RUNS_MAX = 700 };
 
@@ -252,7 +253,7 @@ static bool shapes(bool put)
     return good;
 }
 
-/* --- What no rank would send ------------------------------------------------------- */
+/* --- What no rank would send ---------------------------------------------- */
 
 enum { LIST = 3, BLOCK = 8, COUNT = 4, DATA = LIST * BLOCK * COUNT };
 

@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 
 #include "memory_common.h"
-#include "runtime/progress.h"
-#include "runtime/rma_state.h"
+#include "runtime/messages/progress.h"
+#include "runtime/rma/state.h"
 
 enum { NODES = 2, RANKS = 3, PAGE = 4096, OTHERS = 1 };
 
@@ -20,7 +20,7 @@ static runtime_server *server;
 static int replies, passed, result;
 static size_t replied_bytes;
 
-/* --- What the requests' code calls --------------------------------------------------- */
+/* --- What the requests' code calls ---------------------------------------- */
 
 void runtime_serve(uint32_t kind, runtime_server *serve)
 {
@@ -99,7 +99,7 @@ void progress_serve(void)
 {
 }
 
-/* --- A node of two ranks; this is the first ------------------------------------------- */
+/* --- A node of two ranks; this is the first ------------------------------- */
 
 #define GUARD 64
 
@@ -197,7 +197,7 @@ static bool is_refused(const struct rma_request *request, size_t data)
            !replied_bytes && guards_same();
 }
 
-/* --- Tests ------------------------------------------------------------------------------ */
+/* --- Tests ---------------------------------------------------------------- */
 
 static bool is_done(enum rma_what what)
 {

@@ -1,0 +1,37 @@
+/*
+ * kinds.h - the numbers of the kinds of messages, one range for each owner, so
+ * that two parts never take the same one.
+ */
+#ifndef DRASYNC_RUNTIME_MESSAGES_KINDS_H
+#define DRASYNC_RUNTIME_MESSAGES_KINDS_H
+
+enum runtime_kind {
+    /* The runtime's own. */
+    RUNTIME_KIND_REPLY = 1,
+    RUNTIME_KIND_POISON = 2,
+    RUNTIME_KIND_DONE = 3,
+    RUNTIME_KIND_STOP = 4,
+    RUNTIME_KIND_COUNT = 5,
+
+    /* Native regions (protocol/): 32 + the protocol's own number. */
+    RUNTIME_KIND_NATIVE = 32,
+
+    /* Replicated regions (Myrmics programs). */
+    RUNTIME_KIND_REPLICA = 64,
+
+    /* Names and other small services. */
+    RUNTIME_KIND_NAMES = 96,
+
+    /* One-sided access. */
+    RUNTIME_KIND_RMA = 112,
+
+    /* Locks in which ranks of all nodes queue. */
+    RUNTIME_KIND_QUEUE_LOCK = 116,
+
+    /* Transfers of one-sided access. */
+    RUNTIME_KIND_RMA_FAR = 124,
+
+    RUNTIME_KINDS_MAX = 144,
+};
+
+#endif /* DRASYNC_RUNTIME_MESSAGES_KINDS_H */

@@ -1,0 +1,16 @@
+# Messages between nodes, and who makes them move.
+libdrasync_runtime_la_SOURCES += \
+	runtime/messages/call.c \
+	runtime/messages/dispatch.c \
+	runtime/messages/dispatch.h \
+	runtime/messages/kinds.h \
+	runtime/messages/outbox.c \
+	runtime/messages/outbox.h \
+	runtime/messages/progress.c \
+	runtime/messages/progress.h \
+	runtime/messages/progress_away.c \
+	runtime/messages/progress_away.h \
+	runtime/messages/progress_rest.c \
+	runtime/messages/progress_rest.h \
+	runtime/messages/progress_slice.c \
+	runtime/messages/quiesce.c

@@ -1,0 +1,140 @@
+/* Questions about regions, and their names. */
+#include <string.h>
+
+#include "runtime/services/names.h"
+#include "runtime/native/state.h"
+#include "runtime/native/recycle.h"
+#include "runtime/stats.h"
+
+static uint64_t queued(const struct proto_link *head)
+{
+    uint64_t count = 0;
+
+    for (const struct proto_link *l = head->next; l && l != head; l = l->next)
+        count++;
+    return count;
+}
+
+static void fill_holds(struct drasync_info *info,
+                       const struct proto_region *region)
+{
+    if (region->write_rank == native.rank)
+        info->held_write = (int)region->write_count;
+    for (const struct proto_link *l = region->holds.next;
+         l && l != &region->holds; l = l->next) {
+        const struct proto_hold *hold = (const struct proto_hold *)(const void
+                                                                        *)l;
+
+        if (hold->rank == native.rank)
+            info->held_read += (int)hold->count;
+    }
+}
+
+_Static_assert(offsetof(struct proto_hold, link) == 0, "see fill_holds()");
+
+int native_get_info(drasync_region_t region, struct drasync_info *info_out)
+{
+    uint64_t address = (uint64_t)(uintptr_t)region;
+    const struct native_memory *memory;
+    const struct native_header *header =
+        (const void *)((const char *)region + HEAP_HEADER_OFFSET);
+    struct drasync_info info = { .region = region };
+    const struct proto_region *r;
+    struct proto_copy *copy;
+    struct native_tree tree;
+    int err;
+
+    if (!native_address_valid(region))
+        return DRASYNC_ENOREGION;
+    err = native_lock(address, &tree);
+    if (err)
+        return err;
+    r = tree.region;
+    if (!r || r->dead || r->incarnation == 0) {
+        native_unlock(&tree);
+        return DRASYNC_ENOREGION;
+    }
+    if (r->parent)
+        info.parent = (drasync_region_t)(uintptr_t)r->parent->address;
+    memory = r->memory;
+    if (memory) {
+        info.reserved_bytes = memory->pages << PAGE_SHIFT;
+        info.extents = memory->extents;
+        if (proto_held(r, native.rank))
+            info.used_bytes = header->heap.used_bytes;
+    }
+    info.subregions = queued(&r->children);
+    copy = proto_newest(r);
+    info.version = r->owned ? proto_version(r) : copy ? copy->version : 0;
+    info.owner_node = r->owned ? runtime.node : (int)r->hint;
+    info.owned_here = r->owned;
+    info.waiting = (int)(queued(&r->queue) + queued(&r->pending));
+    fill_holds(&info, r);
+    native_unlock(&tree);
+    *info_out = info;
+    return 0;
+}
+
+int native_get_stats(struct drasync_stats *stats_out)
+{
+    /* What is not counted yet is so now. */
+    native_windows_count();
+    native_fast_count();
+    memset(stats_out, 0, sizeof(*stats_out));
+    stats_read(stats_out);
+    stats_out->regions =
+        atomic_load(&native.shared->regions) - native_stock_hidden();
+    return 0;
+}
+
+/* 0 with the incarnation, or DRASYNC_ENOREGION: not known on this node.  The
+ * region may get a name now. */
+static int incarnation_here(drasync_region_t region, uint64_t *out)
+{
+    struct native_tree tree;
+    int err = native_lock((uint64_t)(uintptr_t)region, &tree);
+
+    if (err)
+        return err;
+    if (!tree.region || tree.region->dead || !tree.region->incarnation)
+        err = DRASYNC_ENOREGION;
+    else
+        *out = tree.region->incarnation;
+    if (!err && tree.region->memory)
+        ((struct native_memory *)tree.region->memory)->named = true;
+    native_unlock(&tree);
+    return err;
+}
+
+int native_publish(const char *name, drasync_region_t region)
+{
+    uint64_t incarnation = 0;
+    int err;
+
+    if (!native_address_valid(region))
+        return DRASYNC_ENOREGION;
+    err = incarnation_here(region, &incarnation);
+    if (err == DRASYNC_ENOREGION && runtime.nodes > 1) {
+        /* Asking for it, without waiting, makes it known here. */
+        err = native_acquire(region, DRASYNC_READ, 0);
+        if (!err)
+            err = native_release(region);
+        if (err && err != DRASYNC_EAGAIN)
+            return err == DRASYNC_EDELETED ? DRASYNC_ENOREGION : err;
+        err = incarnation_here(region, &incarnation);
+    }
+    if (err)
+        return err;
+    return names_publish(name, (uint64_t)(uintptr_t)region, incarnation);
+}
+
+int native_lookup(const char *name, uint64_t timeout_us,
+                  drasync_region_t *region_out)
+{
+    uint64_t address;
+    int err = names_lookup(name, timeout_us, &address);
+
+    if (!err)
+        *region_out = (drasync_region_t)(uintptr_t)address;
+    return err;
+}

@@ -1,0 +1,315 @@
+/*
+ * The frames of copies, and the extents of regions on this node.
+ *
+ * An extent's primary frames are used by one copy at a time; further copies at
+ * the same time use alternate frames.  So a region whose readers come and go
+ * moves between the two instead of taking new frames for each version.
+ */
+#include <stdlib.h>
+
+#include "memory/control.h"
+#include "memory/frames.h"
+#include "memory/pages.h"
+#include "runtime/services/chunks.h"
+#include "runtime/native/delta.h"
+#include "runtime/native/state.h"
+
+/* The owner of an extent whose region is deleted, until its addresses may be
+ * used again. */
+static struct native_memory *orphan(void)
+{
+    return (struct native_memory *)(void *)native.shared;
+}
+
+static uint64_t extent_first(const struct extent *e)
+{
+    return atomic_load_explicit(&e->first_page, memory_order_relaxed);
+}
+
+static uint64_t extent_pages(const struct extent *e)
+{
+    return atomic_load_explicit(&e->pages, memory_order_relaxed);
+}
+
+static struct extent *extent_at(uint64_t page)
+{
+    return extent_of(&runtime.space, space_address(&runtime.space, page));
+}
+
+/* --- Frames --------------------------------------------------------------- */
+
+static void mark_primary(const struct frameset *set, uint64_t used)
+{
+    for (uint64_t i = 0; i < set->runs; i++)
+        if (!frames_alternate(&runtime.space, set->run[i].offset)) {
+            struct extent *e = extent_at(set->run[i].first_page);
+
+            if (e)
+                e->user[EXTENT_PRIMARY_USED] = used;
+        }
+}
+
+int native_frames_new(const struct native_memory *memory,
+                      struct native_frames **frames_out)
+{
+    struct frameset_extent *list = calloc(memory->extents, sizeof(*list));
+    struct native_frames *frames = NULL;
+    bool primary = true;
+    uint64_t n = 0;
+    void *v;
+    int err = list ? 0 : DRASYNC_ENOMEM;
+
+    if (!err)
+        err = control_alloc(&runtime.space, sizeof(*frames), &v);
+    if (err)
+        goto out;
+    frames = v;
+    for (struct extent *e = memory->first; e; e = e->next) {
+        primary = primary && !e->user[EXTENT_PRIMARY_USED];
+        list[n++] = (struct frameset_extent){
+            .first_page = extent_first(e),
+            .pages = extent_pages(e),
+        };
+    }
+    frames->id = atomic_fetch_add(&native.shared->frames_id, 1) + 1;
+    if (primary)
+        err = frameset_new_primary(&runtime.space, list, n, &frames->set);
+    else
+        err = frameset_new(&runtime.space, list, n, &frames->set);
+    if (err) {
+        control_free(&runtime.space, frames);
+        goto out;
+    }
+    mark_primary(frames->set, 1);
+    *frames_out = frames;
+out:
+    free(list);
+    return err;
+}
+
+void native_frames_free(struct native_frames *frames)
+{
+    mark_primary(frames->set, 0);
+    frameset_free(&runtime.space, frames->set);
+    control_free(&runtime.space, frames);
+}
+
+uint64_t native_used_bytes(const struct frameset_run *run)
+{
+    const struct extent *e = extent_at(run->first_page);
+
+    return e ? e->user[EXTENT_USED_BYTES] : 0;
+}
+
+int native_frames_copy(struct native_frames *to, struct native_frames *from)
+{
+    uint64_t bytes = 0;
+    int err;
+
+    for (uint64_t i = 0; i < from->set->runs; i++)
+        from->set->run[i].used_bytes = native_used_bytes(&from->set->run[i]);
+    err = frameset_copy(&runtime.space, to->set, from->set, &bytes);
+    runtime_count(native.self, RUNTIME_COUNT_BYTES_COPIED, bytes);
+    return err;
+}
+
+int native_frames_grow(struct native_frames *frames, struct extent *extent)
+{
+    const struct frameset_extent e = {
+        .first_page = extent_first(extent),
+        .pages = extent_pages(extent),
+    };
+    int err;
+
+    native_map_lock();
+    err = frameset_add_primary(&runtime.space, &frames->set, &e);
+    native_map_unlock();
+    if (!err)
+        extent->user[EXTENT_PRIMARY_USED] = 1;
+    return err;
+}
+
+void native_frames_shrink(struct native_frames *frames)
+{
+    frames->id = atomic_fetch_add(&native.shared->frames_id, 1) + 1;
+    frames->set->runs = 1;
+}
+
+/* --- Extents -------------------------------------------------------------- */
+
+int native_memory_new(uint64_t address, uint64_t incarnation,
+                      struct native_memory **memory_out)
+{
+    struct native_memory *memory;
+    void *v;
+    int err = control_alloc_zero(&runtime.space, sizeof(*memory), &v);
+
+    if (err)
+        return err;
+    memory = v;
+    atomic_store(&memory->address, address);
+    memory->incarnation = incarnation;
+    *memory_out = memory;
+    return 0;
+}
+
+void native_memory_append(struct native_memory *memory, struct extent *extent)
+{
+    extent->next = NULL;
+    if (memory->last)
+        memory->last->next = extent;
+    else
+        memory->first = extent;
+    memory->last = extent;
+    memory->extents++;
+    memory->pages += extent_pages(extent);
+}
+
+void native_memory_shrink(struct native_memory *memory)
+{
+    memory->last = memory->first;
+    memory->first->next = NULL;
+    memory->walk = NULL;
+    memory->extents = 1;
+    memory->pages = extent_pages(memory->first);
+}
+
+static int cut_here(const struct extent *e)
+{
+    const struct proto_env *env = &native.node.env;
+    void *address = space_address(&runtime.space, extent_first(e));
+
+    /* A chunk's home is known to the manager only; pages.h knows its own. */
+    return runtime.nodes == 1 || e->user[EXTENT_CUT_HERE] ||
+           env->home(env->ctx, (uint64_t)(uintptr_t)address) == runtime.node;
+}
+
+void native_memory_free(struct native_memory *memory, bool dead)
+{
+    struct extent *e, *next;
+
+    for (e = memory->first; e; e = next) {
+        uint64_t first = extent_first(e), pages = extent_pages(e);
+
+        next = e->next;
+        if (!cut_here(e)) {
+            extent_forget(&runtime.space, e);
+        } else if (dead) {
+            /* native_extent_back() will have it. */
+            atomic_store(&e->owner, (void *)orphan());
+        } else {
+            extent_remove(&runtime.space, e);
+            frames_unreserve(&runtime.space, space_page_offset(first),
+                             pages << PAGE_SHIFT);
+        }
+    }
+    atomic_store(&memory->address, 0);
+    native_delta_free(memory);
+    control_free(&runtime.space, memory);
+}
+
+/* The record is not gone yet, but @e goes. */
+static void memory_unlink(struct native_memory *memory, struct extent *e)
+{
+    struct extent **p = &memory->first, *before = NULL;
+
+    while (*p && *p != e) {
+        before = *p;
+        p = &before->next;
+    }
+    if (!*p)
+        return;
+    memory->walk = NULL;
+    *p = e->next;
+    if (memory->last == e)
+        memory->last = before;
+    memory->extents--;
+    memory->pages -= extent_pages(e);
+}
+
+void native_extent_back(uint64_t address, uint64_t pages)
+{
+    uint64_t first = space_page(&runtime.space, (void *)(uintptr_t)address);
+    struct extent *e;
+    int err;
+
+    if (first == SPACE_NO_PAGE)
+        return;
+    e = extent_at(first);
+    if (e && extent_first(e) == first && extent_pages(e) == pages) {
+        void *owner = atomic_load(&e->owner);
+
+        if (owner != (void *)orphan())
+            memory_unlink(owner, e);
+        err = extent_delete(&runtime.space, e);
+    } else {
+        err = pages_give(&runtime.space, first, pages, PAGES_ADDRESSES);
+    }
+    if (err)
+        runtime_poison("pages %llu+%llu came back that were not given out",
+                       (unsigned long long)first, (unsigned long long)pages);
+}
+
+static int extent_try(struct native_memory *memory, uint64_t pages,
+                      struct extent **extent_out)
+{
+    int err = extent_new(&runtime.space, pages, memory, memory->incarnation,
+                         extent_out);
+
+    if (err == DRASYNC_ENOSPACE && runtime.nodes > 1) {
+        err = chunks_ask(pages);
+        if (!err)
+            err = extent_new(&runtime.space, pages, memory, memory->incarnation,
+                             extent_out);
+    }
+    return err;
+}
+
+int native_extent_new(struct native_memory *memory, uint64_t pages_min,
+                      uint64_t pages, struct extent **extent_out)
+{
+    int err = extent_try(memory, pages, extent_out);
+
+    if (err == DRASYNC_ENOMEM) {
+        native_evict();
+        err = extent_try(memory, pages, extent_out);
+    }
+    if ((err == DRASYNC_ENOMEM || err == DRASYNC_ENOSPACE) && pages_min < pages)
+        err = extent_try(memory, pages_min, extent_out);
+    if (err)
+        return err;
+    (*extent_out)->user[EXTENT_CUT_HERE] = 1;
+    err = native_show_primary(extent_first(*extent_out),
+                              extent_pages(*extent_out));
+    if (err) {
+        extent_delete(&runtime.space, *extent_out);
+        return err;
+    }
+    frames_enter(&runtime.space, extent_first(*extent_out),
+                 extent_pages(*extent_out));
+    return 0;
+}
+
+/* --- When memory runs short ----------------------------------------------- */
+
+static void drop_copies(uint64_t address, void *arg)
+{
+    struct proto_effects *effects;
+    struct native_tree tree;
+
+    (void)arg;
+    if (!address || native_lock(address, &tree))
+        return;
+    if (tree.region && tree.region->root == tree.region) {
+        effects = native_effects();
+        proto_drop_copies(&native.node, tree.region, effects);
+        native_do(effects, NULL);
+    }
+    native_unlock(&tree);
+}
+
+void native_evict(void)
+{
+    native_each(drop_copies, NULL);
+    pages_trim(&runtime.space);
+}

@@ -1,0 +1,388 @@
+/*
+ * Holds: acquire in all its forms, and release.
+ *
+ * A grant is finished by whoever asked: what the grant says must be split is
+ * copied, and what this process does not show yet is mapped, both without the
+ * lock of the tree, which the hold makes safe.
+ */
+#include <stdlib.h>
+
+#include "memory/limit.h"
+#include "runtime/death.h"
+#include "runtime/native/state.h"
+#include "runtime/native/magazine.h"
+
+bool native_address_valid(drasync_region_t region)
+{
+    uint64_t page = space_page(&runtime.space, region);
+
+    return page != SPACE_NO_PAGE && page != 0 &&
+           (uintptr_t)region % PAGE_BYTES == 0;
+}
+
+static uint64_t address_of(drasync_region_t region)
+{
+    return (uint64_t)(uintptr_t)region;
+}
+
+/* --- Showing -------------------------------------------------------------- */
+
+static void view_newest(struct native_view *view, struct proto_region *top)
+{
+    struct proto_region *r = NULL;
+
+    while ((r = proto_next(top, r))) {
+        struct proto_copy *copy = proto_newest(r);
+
+        if (copy && copy->frames)
+            native_view_add(view, r->address, copy->frames);
+    }
+}
+
+/* What a READ hold pins; covered ones are shown already.  True if that is all
+ * the newest: a hold that is taken again may be an old one. */
+static bool view_pins(struct native_view *view, const struct proto_hold *hold)
+{
+    const struct proto_link *link;
+    bool newest = !hold->covered;
+
+    for (link = hold->pins.next; link && link != &hold->pins;
+         link = link->next) {
+        const struct proto_pin *pin = (const struct proto_pin *)(const void *)
+            link; /* the link is its first member */
+
+        if (!pin->copy || !pin->copy->frames)
+            continue;
+        native_view_add(view, pin->region->address, pin->copy->frames);
+        if (pin->copy != proto_newest(pin->region)) {
+            native_view_disturbed();
+            newest = false;
+        }
+    }
+    return newest;
+}
+
+_Static_assert(offsetof(struct proto_pin, link) == 0, "see view_pins()");
+
+static enum native_for step_for(enum drasync_mode mode)
+{
+    return mode == DRASYNC_READ ? NATIVE_FOR_READ : NATIVE_FOR_ALL;
+}
+
+/* Give back what was acquired for @mode, and is not used: for READ that is not
+ * the WRITE hold that the rank may have as well. */
+static int undo(uint64_t address, enum drasync_mode mode)
+{
+    struct proto_effects *effects;
+    struct native_tree tree;
+    int err;
+
+    limit_reserve_enter();
+    err = native_lock(address, &tree);
+    if (err)
+        goto leave;
+    if (tree.region) {
+        native_windows_end(&tree, tree.region);
+        effects = native_effects();
+        err = proto_undo(&native.node, native.rank, tree.region, mode, effects);
+        native_do(effects, NULL);
+    } else {
+        err = native_unknown(address);
+    }
+    native_unlock(&tree);
+    if (!err)
+        runtime_count(native.self, RUNTIME_COUNT_RELEASES, 1);
+leave:
+    limit_reserve_leave();
+    return err;
+}
+
+/*
+ * The hold that this rank has now becomes usable.  Under the lock of @tree if
+ * @locked, which is given back.
+ */
+static int finish(uint64_t address, struct native_tree *tree, bool locked,
+                  enum drasync_mode mode, bool must_split)
+{
+    struct native_view view = {0};
+    struct proto_hold *hold = NULL;
+    bool newest = true;
+    int err = 0;
+
+    if (must_split) {
+        if (locked)
+            native_unlock(tree);
+        locked = false;
+        err = native_split(address);
+    } else if (locked && native_view_current(tree->region)) {
+        native_unlock(tree);
+        return 0;
+    }
+    if (!err && !locked)
+        err = native_lock_for(step_for(mode), address, tree);
+    if (err)
+        goto unusable;
+    if (!tree->region) {
+        native_unlock(tree);
+        return DRASYNC_EDELETED; /* by another thread of this rank */
+    }
+    /* From here on until it is shown, or what another thread of this rank
+     * collects later could be shown earlier. */
+    native_map_lock();
+    /* What was granted a while ago may be WRITE now: see proto_read_hold(). */
+    if (mode == DRASYNC_READ)
+        hold = proto_read_hold(tree->region, native.rank);
+    if (hold && (hold->covered ||
+                 proto_held(tree->region, native.rank) != DRASYNC_WRITE))
+        newest = view_pins(&view, hold);
+    else
+        view_newest(&view, tree->region);
+    if (view.count == 0 && !view.failed && newest)
+        native_view_remember(tree->region);
+    native_unlock(tree);
+    if (view.count || view.failed)
+        err = native_view_show(&view);
+    native_map_unlock();
+    if (!err)
+        return 0;
+unusable:
+    undo(address, mode);
+    return err;
+}
+
+/* --- Acquire -------------------------------------------------------------- */
+
+struct drasync_request {
+    uint64_t address;
+    enum drasync_mode mode;
+    struct native_wait *wait; /* NULL: done, with `result` */
+    struct proto_op *op;
+    int result;
+};
+
+/* 0 with the hold, PROTO_WAIT, or an error. */
+static int start(struct drasync_request *q, bool nowait)
+{
+    enum drasync_mode mode = q->mode;
+    struct proto_effects *effects;
+    struct proto_grant grant;
+    struct native_tree tree;
+    int err = native_lock_for(step_for(mode), q->address, &tree);
+
+    if (err)
+        return err;
+    if (!tree.region && runtime.nodes == 1) {
+        native_unlock(&tree);
+        return DRASYNC_ENOREGION;
+    }
+    q->wait = native_wait_take();
+    if (!q->wait) {
+        native_unlock(&tree);
+        return DRASYNC_ENOMEM;
+    }
+    effects = native_effects();
+    err = proto_acquire(&native.node, native.rank, tree.region, q->address,
+                        mode, nowait, q->wait, &grant, &q->op, effects);
+    native_do(effects, NULL);
+    if (err == PROTO_WAIT) {
+        runtime_count(native.self, RUNTIME_COUNT_ACQUIRES_WAITED, 1);
+        native_unlock(&tree);
+        return err;
+    }
+    native_wait_give(q->wait);
+    q->wait = NULL;
+    if (err) {
+        native_unlock(&tree);
+        return err;
+    }
+    runtime_count(native.self, RUNTIME_COUNT_ACQUIRES, 1);
+    tree.region = grant.region;
+    return finish(q->address, &tree, true, mode, grant.split);
+}
+
+/* The wait has ended with @result. */
+static int granted(struct drasync_request *q, int result)
+{
+    struct native_wait *wait = q->wait;
+    struct native_tree tree;
+    bool must_split = wait->split;
+    bool shown = !result && native_view_granted(q->address, wait);
+
+    if (shown && wait->slot)
+        native_fast_note(q->address, wait->slot, wait->word);
+    native_wait_give(wait);
+    q->wait = NULL;
+    if (result)
+        return result;
+    runtime_count(native.self, RUNTIME_COUNT_ACQUIRES, 1);
+    /* A handover on a node: nothing to show, so the lock, for which the one who
+     * released may wait already, is left alone. */
+    if (shown && !must_split)
+        return 0;
+    return finish(q->address, &tree, false, q->mode, must_split);
+}
+
+/* Give the operation up, unless it ended meanwhile: true then. */
+static bool ended_after_all(struct drasync_request *q)
+{
+    struct proto_effects *effects;
+    struct native_tree tree;
+    bool ended;
+
+    if (native_lock(q->address, &tree))
+        return false;
+    ended = waiter_done(&q->wait->waiter);
+    if (!ended) {
+        effects = native_effects();
+        proto_detach(&native.node, q->op, effects);
+        native_do(effects, NULL);
+        native_wait_give(q->wait);
+        q->wait = NULL;
+    }
+    native_unlock(&tree);
+    return ended;
+}
+
+static int wait_until(struct native_wait *wait, uint64_t deadline,
+                      int *result_out)
+{
+    return runtime_wait_remote(&wait->waiter, deadline, result_out);
+}
+
+/* By a step; @deadline 0: do not wait for others. */
+static int acquire(uint64_t address, enum drasync_mode mode, uint64_t deadline)
+{
+    struct drasync_request q = {.address = address, .mode = mode};
+    int result, err = start(&q, deadline == 0);
+
+    if (err != PROTO_WAIT)
+        return err;
+    /* "Do not wait" is the owner's matter; his answer is waited for. */
+    err = wait_until(q.wait, deadline ? deadline : WAIT_FOREVER, &result);
+    if (!err)
+        return granted(&q, result);
+    if (err == DRASYNC_EAGAIN && ended_after_all(&q))
+        return granted(&q, q.wait->waiter.result);
+    return err;
+}
+
+int native_acquire(drasync_region_t region, enum drasync_mode mode,
+                   uint64_t timeout_us)
+{
+    uint64_t deadline = timeout_us ? wait_deadline_us(timeout_us) : 0;
+    int err = native_fast_take(address_of(region), mode, deadline);
+
+    if (err == NATIVE_FAST_NOT)
+        err = native_address_valid(region)
+                  ? acquire(address_of(region), mode, deadline)
+                  : DRASYNC_ENOREGION;
+    return err != DRASYNC_EAGAIN ? err : death_refused(err);
+}
+
+int native_iacquire(drasync_region_t region, enum drasync_mode mode,
+                    drasync_request_t *request_out)
+{
+    struct drasync_request *q;
+    int err;
+
+    if (!native_address_valid(region))
+        return DRASYNC_ENOREGION;
+    q = calloc(1, sizeof(*q));
+    if (!q)
+        return DRASYNC_ENOMEM;
+    q->address = address_of(region);
+    q->mode = mode;
+    err = start(q, false);
+    if (err == PROTO_WAIT || !err) {
+        *request_out = q;
+        return 0;
+    }
+    free(q);
+    return err;
+}
+
+int native_test(drasync_request_t request, int *done_out)
+{
+    *done_out = 1;
+    if (!request->wait)
+        return request->result;
+    if (waiter_done(&request->wait->waiter))
+        return granted(request, request->wait->waiter.result);
+    int err = death_refused(0);
+
+    *done_out = err != 0;
+    return err;
+}
+
+int native_wait(drasync_request_t request, uint64_t timeout_us)
+{
+    int err, result;
+
+    if (!request->wait)
+        return request->result;
+    err = wait_until(request->wait, wait_deadline_us(timeout_us), &result);
+    return err ? err : granted(request, result);
+}
+
+int native_cancel(drasync_request_t request)
+{
+    int err = 0;
+
+    if (request->wait) {
+        if (!ended_after_all(request))
+            return 0;
+        err = granted(request, request->wait->waiter.result);
+        request->result = err;
+    }
+    if (!request->result)
+        err = undo(request->address, request->mode);
+    /* A request that failed by itself is given up all the same. */
+    return request->result ? 0 : err;
+}
+
+void native_request_free(drasync_request_t request)
+{
+    free(request);
+}
+
+static int give(drasync_region_t region)
+{
+    struct proto_effects *effects;
+    struct native_fast *fast;
+    struct native_tree tree;
+    int err;
+
+    if (!native_address_valid(region))
+        return DRASYNC_ENOREGION;
+    err = native_lock_for(NATIVE_FOR_READ, address_of(region), &tree);
+    if (err)
+        return err;
+    if (!tree.region) {
+        err = native_unknown(address_of(region));
+        native_unlock(&tree);
+        return err;
+    }
+    if (tree.region->write_rank == native.rank && tree.region->write_count == 1)
+        native_windows_end(&tree, tree.region);
+    fast = &native.shared->fast[tree.stripe];
+    if (!native_fast_leave(fast, tree.region)) {
+        effects = native_effects();
+        err = proto_release(&native.node, native.rank, tree.region, effects);
+        native_fast_hand(fast, tree.region, effects);
+        native_do(effects, NULL);
+    }
+    native_unlock(&tree);
+    if (!err)
+        runtime_count(native.self, RUNTIME_COUNT_RELEASES, 1);
+    return err;
+}
+
+int native_release(drasync_region_t region)
+{
+    if (native_fast_give(address_of(region)))
+        return 0;
+    limit_reserve_enter();
+    int err = give(region);
+    limit_reserve_leave();
+    return err;
+}

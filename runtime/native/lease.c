@@ -1,0 +1,249 @@
+/* What threads do with holds that were left; without locks. */
+#include "runtime/native/lease.h"
+
+#include <sched.h>
+#include <stdlib.h>
+
+#include "runtime/death.h"
+#include "runtime/native/lease_inline.h"
+#include "runtime/native/state.h"
+
+/* queue_up(): look again. */
+#define NATIVE_FAST_LOOK (NATIVE_FAST_NOT + 1)
+
+static _Atomic(struct native_fast_thread *) all;
+
+_Thread_local struct native_fast_thread *native_fast_mine
+    __attribute__((tls_model("initial-exec")));
+
+static inline bool swap(const struct native_left *l, uint64_t *word,
+                        uint64_t next)
+{
+    return atomic_compare_exchange_strong_explicit(
+        &l->slot->word, word, next, memory_order_acq_rel, memory_order_acquire);
+}
+
+static int took(struct native_left *l, uint64_t word)
+{
+    passed_take();
+    l->word = word;
+    native_fast_add(NATIVE_FAST_TAKES);
+    return 0;
+}
+
+static _Atomic uint64_t *my_turn(void)
+{
+    return &native.shared->turns[runtime.local].state;
+}
+
+/* The slot was emptied while this rank waited in it: by whoever has the lock,
+ * who says at once what came of it. */
+static int turn_ended(const struct native_fast_slot *slot)
+{
+    uint64_t since = runtime_now_us();
+
+    while (atomic_load_explicit(my_turn(), memory_order_acquire) ==
+           turn_of(slot, TURN_WAITS)) {
+        if (death_check(since))
+            return DRASYNC_EPEER;
+        sched_yield();
+    }
+    return atomic_load(my_turn()) == turn_of(slot, TURN_CAME) ? 0
+                                                              : NATIVE_FAST_NOT;
+}
+
+/* This rank waits in @word, its turn being set. */
+static int wait_turn(struct native_left *l, uint64_t word, uint64_t deadline_us)
+{
+    int err = wait_word(&l->slot->word, word, WORD_ASLEEP, deadline_us);
+    uint64_t now = atomic_load_explicit(&l->slot->word, memory_order_acquire);
+
+    if (err == DRASYNC_EPEER)
+        return err;
+    while (err && (now == word || now == (word | WORD_ASLEEP)))
+        if (swap(l, &now, word_leave(word))) {
+            l->word = word_leave(word);
+            return err;
+        }
+    if (word_same(now, word) && word_held_by(now, runtime.local)) {
+        native_fast_add(NATIVE_FAST_WAITS);
+        return took(l, now);
+    }
+    l->address = 0;
+    err = turn_ended(l->slot);
+    if (err)
+        return err;
+    native_fast_add(NATIVE_FAST_WAITS);
+    return took(l, 0);
+}
+
+/* Wait in *@word, if it is that; else *word is what it is, and
+ * NATIVE_FAST_LOOK. */
+static int queue_up(struct native_left *l, uint64_t *word, uint64_t deadline_us)
+{
+    uint64_t none = 0, waits = word_wait(*word, runtime.local);
+    int err = NATIVE_FAST_LOOK;
+
+    /* Another thread of this rank waits somewhere. */
+    if (!atomic_compare_exchange_strong(my_turn(), &none,
+                                        turn_of(l->slot, TURN_WAITS)))
+        return NATIVE_FAST_NOT;
+    if (swap(l, word, waits))
+        err = wait_turn(l, waits, deadline_us);
+    /* If the slot was emptied after all that does not matter any more. */
+    atomic_store_explicit(my_turn(), 0, memory_order_release);
+    return err;
+}
+
+/* The word is not as it was when this thread left it; maybe @word. */
+static int take_or_wait(struct native_left *l, uint64_t word,
+                        uint64_t deadline_us)
+{
+    int err;
+
+    /* Most likely another rank has the hold: so no look before the swap. */
+    if (!deadline_us || word_state(word) != WORD_HELD ||
+        word_holder(word) == runtime.local || word_waiter(word) >= 0)
+        word = atomic_load_explicit(&l->slot->word, memory_order_acquire);
+    for (;;) {
+        if (!word_same(word, l->word)) {
+            l->address = 0;
+            return NATIVE_FAST_NOT;
+        }
+        if (word_state(word) == WORD_FREE) {
+            if (swap(l, &word, word_take(word, runtime.local)))
+                return took(l, word_take(word, runtime.local));
+            continue;
+        }
+        /* Another thread of this rank has it, or waits; or another rank. */
+        if ((word & WORD_READ) || word_holder(word) == runtime.local ||
+            word_waiter(word) >= 0)
+            return NATIVE_FAST_NOT;
+        if (!deadline_us)
+            return DRASYNC_EAGAIN;
+        err = queue_up(l, &word, deadline_us);
+        if (err != NATIVE_FAST_LOOK)
+            return err;
+    }
+}
+
+int native_fast_take(uint64_t address, enum drasync_mode mode,
+                     uint64_t deadline_us)
+{
+    struct native_left *l = native_left_of(address);
+    uint64_t word;
+
+    if (!l)
+        return NATIVE_FAST_NOT;
+    word = l->word;
+    if (!(word & WORD_READ) != (mode == DRASYNC_WRITE))
+        return NATIVE_FAST_NOT;
+    return take_or_wait(l, word, deadline_us);
+}
+
+bool native_fast_give(uint64_t address)
+{
+    struct native_left *l = native_left_of(address);
+    uint64_t word, next;
+
+    if (!l)
+        return false;
+    word = l->word;
+    if (!word_held_by(word, runtime.local))
+        return false;
+    passed_give();
+    do {
+        if (!word_same(word, l->word) || !word_held_by(word, runtime.local)) {
+            l->address = 0;
+            return false;
+        }
+        next = word_waiter(word) >= 0 ? word_take(word, word_waiter(word))
+                                      : word_give(word);
+    } while (!swap(l, &word, next));
+    if (word & WORD_ASLEEP)
+        wait_word_wake(&l->slot->word);
+    l->word = next;
+    native_fast_add(NATIVE_FAST_GIVES);
+    return true;
+}
+
+bool native_fast_held(uint64_t address)
+{
+    const struct native_left *l = native_left_of(address);
+    uint64_t word;
+
+    if (!l)
+        return false;
+    word = atomic_load_explicit(&l->slot->word, memory_order_acquire);
+    return word_same(word, l->word) && word_held_by(word, runtime.local);
+}
+
+/* --- Threads -------------------------------------------------------------- */
+
+/* That of a thread that has ended, or a new one; NULL: no memory. */
+static struct native_fast_thread *thread_new(void)
+{
+    struct native_fast_thread *t;
+
+    for (t = atomic_load(&all); t; t = t->next) {
+        uint32_t unused = 0;
+
+        if (atomic_compare_exchange_strong(&t->taken, &unused, 1)) {
+            for (int i = 0; i < NATIVE_LEFT_SLOTS; i++)
+                t->left[i].address = 0;
+            return t;
+        }
+    }
+    t = calloc(1, sizeof(*t));
+    if (!t)
+        return NULL;
+    atomic_store(&t->taken, 1);
+    t->next = atomic_load(&all);
+    while (!atomic_compare_exchange_weak(&all, &t->next, t))
+        ;
+    return t;
+}
+
+bool native_fast_note(uint64_t address, struct native_fast_slot *slot,
+                      uint64_t word)
+{
+    if (runtime.local >= WORD_LOCALS_MAX)
+        return false;
+    if (!native_fast_mine) {
+        native_fast_mine = thread_new();
+        if (!native_fast_mine)
+            return false;
+        native_thread_keeps();
+    }
+    *native_left_at(native_fast_mine, address) =
+        (struct native_left){.address = address, .word = word, .slot = slot};
+    return true;
+}
+
+void native_fast_count(void)
+{
+    static const enum runtime_counter counters[NATIVE_FAST_COUNTS] = {
+        [NATIVE_FAST_TAKES] = RUNTIME_COUNT_ACQUIRES,
+        [NATIVE_FAST_WAITS] = RUNTIME_COUNT_ACQUIRES_WAITED,
+        [NATIVE_FAST_GIVES] = RUNTIME_COUNT_RELEASES,
+    };
+
+    for (struct native_fast_thread *t = atomic_load(&all); t; t = t->next)
+        for (int i = 0; i < NATIVE_FAST_COUNTS; i++) {
+            uint64_t now =
+                atomic_load_explicit(&t->count[i], memory_order_relaxed);
+            uint64_t before =
+                atomic_load_explicit(&t->counted[i], memory_order_relaxed);
+
+            if (now != before &&
+                atomic_compare_exchange_strong(&t->counted[i], &before, now))
+                runtime_count(native.self, counters[i], now - before);
+        }
+}
+
+void native_fast_forget(void)
+{
+    if (native_fast_mine)
+        atomic_store(&native_fast_mine->taken, 0);
+    native_fast_mine = NULL;
+}

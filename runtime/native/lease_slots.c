@@ -1,0 +1,226 @@
+/* Slots of holds that are left: filled and emptied, under the lock. */
+#include "memory/passed.h"
+#include "runtime/native/lease_word.h"
+#include "runtime/native/state.h"
+
+/* A READ hold with more pins is not looked through. */
+#define PINS_MAX 16
+
+static void release(const struct native_fast_slot *slot, int32_t rank)
+{
+    struct proto_effects *effects = native_effects();
+
+    proto_release(&native.node, rank, slot->region, effects);
+    native_do(effects, NULL);
+}
+
+static void acquire(const struct native_fast_slot *slot, int32_t rank)
+{
+    struct proto_effects *effects = native_effects();
+    struct proto_grant grant;
+    struct proto_op *op;
+
+    if (proto_acquire(&native.node, rank, slot->region, slot->region->address,
+                      DRASYNC_WRITE, true, NULL, &grant, &op, effects))
+        runtime_poison("region %p: a hold that was left is lost",
+                       (void *)(uintptr_t)slot->region->address);
+    native_do(effects, NULL);
+}
+
+/* The hold passes from one rank to another, or to itself: as in any case, the
+ * data is another version then. */
+static void pass(struct native_fast_slot *slot, int32_t rank)
+{
+    release(slot, slot->rank);
+    acquire(slot, rank);
+    slot->rank = rank;
+}
+
+/* If the rank with number @local still waits in @slot, tell it what came of
+ * that. */
+static void end_turn(const struct native_fast_slot *slot, int local,
+                     enum turn_end end)
+{
+    uint64_t waits = turn_of(slot, TURN_WAITS);
+
+    atomic_compare_exchange_strong(&native.shared->turns[local].state, &waits,
+                                   turn_of(slot, end));
+}
+
+/* Tell the protocol what is true. */
+static void empty(struct native_fast *fast, uint32_t i)
+{
+    struct native_fast_slot *slot = &fast->slot[i];
+    uint64_t word =
+        atomic_exchange_explicit(&slot->word, 0, memory_order_acq_rel);
+
+    passed_take();
+    fast->used &= ~(UINT32_C(1) << i);
+    if ((word & WORD_TAKEN) && word_state(word) == WORD_HELD)
+        end_turn(slot, word_holder(word), TURN_CAME);
+    if (word_waiter(word) >= 0)
+        end_turn(slot, word_waiter(word), TURN_OVER);
+    if (word & WORD_ASLEEP)
+        wait_word_wake(&slot->word);
+    if ((word & WORD_TAKEN) && !(word & WORD_READ))
+        pass(slot, word_state(word) == WORD_HELD
+                       ? runtime.shared->ranks[word_holder(word)].rank
+                       : slot->rank);
+    if (word_state(word) == WORD_FREE)
+        release(slot, slot->rank);
+}
+
+static bool in_the_way(struct native_fast_slot *slot, enum native_for what)
+{
+    uint64_t word = atomic_load_explicit(&slot->word, memory_order_relaxed);
+
+    if (what == NATIVE_FOR_ALL)
+        return true;
+    if ((word & WORD_READ) && slot->rank != native.rank)
+        return false;
+    if (what == NATIVE_FOR_READ || !word_held_by(word, runtime.local))
+        return true;
+    if (slot->rank != native.rank)
+        pass(slot, native.rank);
+    return false;
+}
+
+void native_fast_settle(struct native_fast *fast,
+                        const struct proto_region *root, enum native_for what)
+{
+    for (uint32_t left = fast->used; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(left);
+
+        if ((!root || fast->slot[i].root == root) &&
+            in_the_way(&fast->slot[i], what))
+            empty(fast, i);
+    }
+}
+
+/* An empty slot; there is one. */
+static uint32_t empty_slot(const struct native_fast *fast)
+{
+    return (uint32_t)__builtin_ctz(~fast->used);
+}
+
+static void make_room(struct native_fast *fast)
+{
+    if (fast->used != UINT32_MAX)
+        return;
+    fast->next = (fast->next + 1) % NATIVE_FAST_SLOTS;
+    empty(fast, fast->next);
+}
+
+_Static_assert(NATIVE_FAST_SLOTS == 32, "a bit of `used` for each");
+
+/* The next word of a slot, for a hold with @flags. */
+static uint64_t new_word(struct native_fast *fast, uint64_t flags)
+{
+    return (uint64_t)++fast->ticket << WORD_TICKET_BIT | flags;
+}
+
+static void fill(struct native_fast *fast, uint32_t i, uint64_t word,
+                 struct proto_region *region, int32_t rank)
+{
+    struct native_fast_slot *slot = &fast->slot[i];
+
+    slot->region = region;
+    slot->root = region->root;
+    slot->rank = rank;
+    fast->used |= UINT32_C(1) << i;
+    atomic_store_explicit(&slot->word, word, memory_order_release);
+}
+
+/* Does @rank have @r for WRITE, once, with nobody and nothing to serve when
+ * that ends? */
+static bool write_alone(const struct proto_region *r, int32_t rank)
+{
+    return r->write_rank == rank && r->write_count == 1 && r->owned &&
+           !r->dead && !r->gone && !r->waiting && !r->reads && !r->away &&
+           !r->pinned && r->busy == 1;
+}
+
+/* Is what @hold pins the newest, and short, and is @hold all that its rank has
+ * of it?  (With a hold below, the one above may not be had again.) */
+static bool pins_newest(const struct proto_hold *hold)
+{
+    const struct proto_link *link = hold->pins.next;
+    int count = 0;
+
+    for (; link != &hold->pins; link = link->next) {
+        const struct proto_pin *pin = (const struct proto_pin *)(const void *)
+            link; /* the link is its first member */
+
+        if (++count > PINS_MAX || !pin->copy ||
+            pin->copy != proto_newest(pin->region) ||
+            (pin->region != hold->region &&
+             proto_read_hold(pin->region, hold->rank)))
+            return false;
+    }
+    return true;
+}
+
+/* Does this rank have @r for READ, once, of the newest, with no writer in
+ * sight, who might come in by the step of a reader? */
+static bool read_alone(const struct proto_region *r)
+{
+    const struct proto_hold *hold;
+    const struct proto_region *x;
+
+    if (r->busy || !r->owned || r->dead || r->gone || r->root->waiting ||
+        r->away)
+        return false;
+    hold = proto_read_hold(r, native.rank);
+    if (!hold || hold->count != 1 || hold->covered)
+        return false;
+    for (x = r->parent; x; x = x->parent)
+        if (x->write_rank >= 0 || x->lock || !x->owned)
+            return false;
+    return pins_newest(hold);
+}
+
+bool native_fast_leave(struct native_fast *fast, struct proto_region *region)
+{
+    uint64_t flags = WORD_FREE;
+    uint64_t word;
+    uint32_t i;
+
+    make_room(fast);
+    if (!write_alone(region, native.rank)) {
+        if (!read_alone(region))
+            return false;
+        flags |= WORD_READ;
+    }
+    i = empty_slot(fast);
+    word = new_word(fast, flags);
+    if (!native_fast_note(region->address, &fast->slot[i], word))
+        return false;
+    fill(fast, i, word, region, native.rank);
+    return true;
+}
+
+void native_fast_hand(struct native_fast *fast, struct proto_region *region,
+                      struct proto_effects *effects)
+{
+    const struct proto_effect *e = effects->effect;
+    struct native_wait *wait;
+    uint64_t word;
+    uint32_t i;
+    int local;
+
+    if (effects->count != 1 || e->kind != PROTO_GRANTED || e->hold ||
+        e->split || e->region != region ||
+        !write_alone(region, region->write_rank))
+        return;
+    local = runtime.local_of[region->write_rank];
+    if (local >= WORD_LOCALS_MAX)
+        return;
+    i = empty_slot(fast);
+    word = new_word(fast, WORD_HELD | (uint64_t)local << WORD_HOLDER_BIT);
+    if (!native_fast_note(region->address, &fast->slot[i], word))
+        return;
+    wait = e->waiter;
+    wait->slot = &fast->slot[i];
+    wait->word = word;
+    fill(fast, i, word, region, region->write_rank);
+}

@@ -1,0 +1,96 @@
+/*
+ * lease_word.h - what the word of a slot says; for native_fast*.c.
+ *
+ * From the lowest bit: the state, flags, who has the hold and who waits for it
+ * (numbers of ranks on the node), and a ticket that is new for each hold that
+ * is left.
+ */
+#ifndef DRASYNC_RUNTIME_NATIVE_LEASE_WORD_H
+#define DRASYNC_RUNTIME_NATIVE_LEASE_WORD_H
+
+#include "runtime/native/lease.h"
+
+enum {
+    WORD_FREE = 1,
+    WORD_HELD = 2,
+    WORD_STATES = 3,
+    WORD_TAKEN = 4,  /* since the slot was filled */
+    WORD_ASLEEP = 8, /* who waits */
+    WORD_READ = 16,  /* the hold is a READ hold: of one rank only */
+};
+
+/* Ranks of a node with larger numbers leave no holds. */
+#define WORD_LOCALS_MAX 4095
+
+#define WORD_HOLDER_BIT 8
+#define WORD_WAITER_BIT 20
+#define WORD_TICKET_BIT 32
+
+static inline uint32_t word_state(uint64_t word)
+{
+    return (uint32_t)word & WORD_STATES;
+}
+
+static inline int word_holder(uint64_t word)
+{
+    return (int)(word >> WORD_HOLDER_BIT & WORD_LOCALS_MAX);
+}
+
+/* -1: nobody. */
+static inline int word_waiter(uint64_t word)
+{
+    return (int)(word >> WORD_WAITER_BIT & WORD_LOCALS_MAX) - 1;
+}
+
+/* Have both to do with the same hold that was left? */
+static inline bool word_same(uint64_t a, uint64_t b)
+{
+    return a >> WORD_TICKET_BIT == b >> WORD_TICKET_BIT && word_state(a);
+}
+
+static inline bool word_held_by(uint64_t word, int local)
+{
+    return word_state(word) == WORD_HELD && word_holder(word) == local;
+}
+
+/* The word after @local has taken the hold, or got it. */
+static inline uint64_t word_take(uint64_t word, int local)
+{
+    return (word >> WORD_TICKET_BIT << WORD_TICKET_BIT) | (word & WORD_READ) |
+           WORD_TAKEN | WORD_HELD | (uint64_t)local << WORD_HOLDER_BIT;
+}
+
+/* After it was given back, with nobody waiting. */
+static inline uint64_t word_give(uint64_t word)
+{
+    return (word >> WORD_TICKET_BIT << WORD_TICKET_BIT) |
+           (word & (WORD_READ | WORD_TAKEN)) | WORD_FREE;
+}
+
+static inline uint64_t word_wait(uint64_t word, int local)
+{
+    return word | (uint64_t)(local + 1) << WORD_WAITER_BIT;
+}
+
+/* The waiter has gone. */
+static inline uint64_t word_leave(uint64_t word)
+{
+    return word & ~((uint64_t)WORD_LOCALS_MAX << WORD_WAITER_BIT |
+                    (uint64_t)WORD_ASLEEP);
+}
+
+/* Of a rank, in its turn's state: does it wait in a slot's word, and if that
+ * was emptied meanwhile, what came of it?  0: it does not wait. */
+enum turn_end {
+    TURN_WAITS = 1,
+    TURN_CAME, /* it had got the hold: that is an ordinary one now */
+    TURN_OVER, /* it has not, and asks again by a step */
+};
+
+static inline uint64_t turn_of(const struct native_fast_slot *slot,
+                               enum turn_end end)
+{
+    return (uint64_t)(uintptr_t)slot | (uint64_t)end;
+}
+
+#endif /* DRASYNC_RUNTIME_NATIVE_LEASE_WORD_H */

@@ -1,0 +1,157 @@
+# Native regions.
+libdrasync_runtime_la_SOURCES += \
+	runtime/native/ask.c \
+	runtime/native/delta.c \
+	runtime/native/delta.h \
+	runtime/native/frames.c \
+	runtime/native/hold.c \
+	runtime/native/lease.c \
+	runtime/native/lease.h \
+	runtime/native/lease_inline.h \
+	runtime/native/lease_slots.c \
+	runtime/native/lease_word.h \
+	runtime/native/magazine.c \
+	runtime/native/magazine.h \
+	runtime/native/map.c \
+	runtime/native/module.c \
+	runtime/native/native.h \
+	runtime/native/object.c \
+	runtime/native/pool.c \
+	runtime/native/receive.c \
+	runtime/native/recycle.c \
+	runtime/native/recycle.h \
+	runtime/native/region.c \
+	runtime/native/send.c \
+	runtime/native/split.c \
+	runtime/native/state.h \
+	runtime/native/step.c \
+	runtime/native/wire.h
+
+# Test programs of the API; tests/bats/native.bats runs them.
+check_PROGRAMS += tests/programs/native_contract
+tests_programs_native_contract_SOURCES = tests/programs/native_contract.c \
+	tests/programs/native_check.h
+tests_programs_native_contract_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_contract_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_contract_LDADD = libdrasync.la $(MPI_LIBS)
+
+check_PROGRAMS += tests/programs/native_inplace
+tests_programs_native_inplace_SOURCES = tests/programs/native_inplace.c \
+	tests/programs/native_check.h
+tests_programs_native_inplace_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_inplace_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_inplace_LDADD = libdrasync.la $(MPI_LIBS)
+
+check_PROGRAMS += tests/programs/native_portions
+tests_programs_native_portions_SOURCES = tests/programs/native_portions.c \
+	tests/programs/native_check.h
+tests_programs_native_portions_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_portions_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_portions_LDADD = libdrasync.la $(MPI_LIBS)
+
+check_PROGRAMS += tests/programs/native_nomem
+tests_programs_native_nomem_SOURCES = tests/programs/native_nomem.c \
+	tests/programs/native_check.h tests/programs/failing.h
+tests_programs_native_nomem_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_nomem_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_nomem_LDADD = libdrasync.la $(MPI_LIBS)
+
+check_PROGRAMS += tests/programs/native_reread
+tests_programs_native_reread_SOURCES = tests/programs/native_reread.c \
+	tests/programs/native_check.h
+tests_programs_native_reread_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_reread_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_reread_LDADD = libdrasync.la $(MPI_LIBS)
+
+check_PROGRAMS += tests/programs/native_crowd
+tests_programs_native_crowd_SOURCES = tests/programs/native_crowd.c \
+	tests/programs/native_check.h
+tests_programs_native_crowd_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_crowd_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_crowd_LDADD = libdrasync.la $(MPI_LIBS)
+
+check_PROGRAMS += tests/programs/native_stories
+tests_programs_native_stories_SOURCES = tests/programs/native_stories.c \
+	tests/programs/native_check.h
+tests_programs_native_stories_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_stories_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_stories_LDADD = libdrasync.la $(MPI_LIBS)
+
+check_PROGRAMS += tests/programs/native_random
+tests_programs_native_random_SOURCES = tests/programs/native_random.c \
+	tests/programs/native_oracle.c tests/programs/native_random.h \
+	tests/programs/native_check.h
+tests_programs_native_random_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_random_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_random_LDADD = libdrasync.la $(MPI_LIBS)
+
+check_PROGRAMS += tests/programs/native_churn
+tests_programs_native_churn_SOURCES = tests/programs/native_churn.c \
+	tests/programs/native_check.h
+tests_programs_native_churn_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_churn_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_churn_LDADD = libdrasync.la $(MPI_LIBS)
+
+check_PROGRAMS += tests/programs/native_exhaust
+tests_programs_native_exhaust_SOURCES = tests/programs/native_exhaust.c \
+	tests/programs/native_check.h
+tests_programs_native_exhaust_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_exhaust_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_exhaust_LDADD = libdrasync.la $(MPI_LIBS)
+
+check_PROGRAMS += tests/programs/native_windows
+tests_programs_native_windows_SOURCES = tests/programs/native_windows.c \
+	tests/programs/native_objects.h tests/programs/native_check.h
+tests_programs_native_windows_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_windows_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_windows_LDADD = libdrasync.la $(MPI_LIBS)
+
+check_PROGRAMS += tests/programs/native_reuse
+tests_programs_native_reuse_SOURCES = tests/programs/native_reuse.c \
+	tests/programs/native_objects.h tests/programs/native_check.h
+tests_programs_native_reuse_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_reuse_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_reuse_LDADD = libdrasync.la $(MPI_LIBS)
+
+check_PROGRAMS += tests/programs/native_fast
+tests_programs_native_fast_SOURCES = tests/programs/native_fast.c \
+	tests/programs/native_pair.h tests/programs/native_check.h
+tests_programs_native_fast_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_fast_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_fast_LDADD = libdrasync.la $(MPI_LIBS)
+
+check_PROGRAMS += tests/programs/native_refused
+tests_programs_native_refused_SOURCES = tests/programs/native_refused.c \
+	tests/programs/native_check.h
+tests_programs_native_refused_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_refused_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_refused_LDADD = libdrasync.la $(MPI_LIBS)
+
+check_PROGRAMS += tests/programs/native_overlap
+tests_programs_native_overlap_SOURCES = tests/programs/native_overlap.c \
+	tests/programs/native_pair.h tests/programs/native_check.h
+tests_programs_native_overlap_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_overlap_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_overlap_LDADD = libdrasync.la $(MPI_LIBS)
+
+check_PROGRAMS += tests/programs/native_stock
+tests_programs_native_stock_SOURCES = tests/programs/native_stock.c \
+	tests/programs/native_check.h
+tests_programs_native_stock_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_stock_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_stock_LDADD = libdrasync.la $(MPI_LIBS)
+
+check_PROGRAMS += tests/programs/native_fig1
+tests_programs_native_fig1_SOURCES = tests/programs/native_fig1.c
+tests_programs_native_fig1_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_fig1_LDADD = libdrasync.la
+
+TESTS += tests/bats/native.bats
+EXTRA_DIST += tests/bats/native.bats
+
+check_PROGRAMS += tests/programs/native_chunks
+tests_programs_native_chunks_SOURCES = tests/programs/native_chunks.c \
+	tests/programs/native_check.h
+tests_programs_native_chunks_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_chunks_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_chunks_LDADD = libdrasync.la $(MPI_LIBS)

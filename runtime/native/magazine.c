@@ -1,0 +1,354 @@
+#include "runtime/native/magazine.h"
+
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "runtime/native/state.h"
+#include "runtime/native/recycle.h"
+#include "runtime/record/record.h"
+
+_Thread_local struct native_windows *native_windows_mine
+    __attribute__((tls_model("initial-exec")));
+
+char native_window_marks[2];
+
+/* Of nobody: any thread may find that it is not open. */
+static struct native_window never_open;
+
+_Thread_local struct native_window *native_window_last
+    __attribute__((tls_model("initial-exec"))) = &never_open;
+
+static _Atomic(struct native_windows *) all;
+static pthread_key_t thread_key;
+static bool possible; /* the kernel has what it takes */
+
+/* --- The windows of a thread ---------------------------------------------- */
+
+/* What the fast path has allocated, for the rank's counter. */
+static void count_allocations(struct native_windows *windows)
+{
+    uint64_t before =
+        atomic_load_explicit(&windows->counted, memory_order_relaxed);
+    uint64_t now = 0;
+
+    for (int i = 0; i < NATIVE_WINDOWS; i++)
+        now += atomic_load_explicit(&windows->window[i].turns,
+                                    memory_order_relaxed) /
+               2;
+    /* Another thread may have counted later than this one looked. */
+    if (now > before &&
+        atomic_compare_exchange_strong(&windows->counted, &before, now))
+        runtime_count(native.self, RUNTIME_COUNT_ALLOCATIONS, now - before);
+}
+
+void native_windows_count(void)
+{
+    for (struct native_windows *w = atomic_load(&all); w; w = w->next)
+        count_allocations(w);
+}
+
+struct native_windows *native_windows_all(void)
+{
+    return atomic_load(&all);
+}
+
+/* Those of a thread that has ended, or new ones; NULL: no memory. */
+static struct native_windows *windows_new(void)
+{
+    struct native_windows *w;
+
+    for (w = atomic_load(&all); w; w = w->next) {
+        uint32_t unused = 0;
+
+        if (atomic_compare_exchange_strong(&w->taken, &unused, 1))
+            return w;
+    }
+    w = aligned_alloc(_Alignof(struct native_windows), sizeof(*w));
+    if (!w)
+        return NULL;
+    memset(w, 0, sizeof(*w));
+    for (int i = 0; i < NATIVE_WINDOWS; i++)
+        w->window[i].heap.free = w->free[i];
+    atomic_store(&w->taken, 1);
+    w->next = atomic_load(&all);
+    while (!atomic_compare_exchange_weak(&all, &w->next, w))
+        ;
+    return w;
+}
+
+struct native_windows *native_windows_own(void)
+{
+    struct native_windows *w = native_windows_mine;
+
+    /* A record of the run names each allocation. */
+    if (w || !possible || record_wanted())
+        return w;
+    w = windows_new();
+    if (!w)
+        return NULL;
+    w->last = 0;
+    atomic_store(&w->stock_max, NATIVE_STOCK);
+    if (pthread_setspecific(thread_key, w)) {
+        atomic_store(&w->taken, 0);
+        return NULL;
+    }
+    native_windows_mine = w;
+    return w;
+}
+
+/* --- Ending --------------------------------------------------------------- */
+
+/* Is a window with that region open? */
+static bool is_open(uint64_t region)
+{
+    return region && region != NATIVE_WINDOW_ENDS &&
+           region != NATIVE_WINDOW_READY;
+}
+
+/* The heap has its own again.  Under the tree's lock; the window's thread is
+ * not in it. */
+static void close_window(struct native_windows *w, uint32_t i, uint64_t address)
+{
+    struct native_window *window = &w->window[i];
+    struct native_memory *memory = window->memory;
+    const struct heap_context context = {.space = &runtime.space,
+                                         .owner = memory};
+    struct extent *e = window->extent;
+    struct heap *heap = &native_header_of(address)->heap;
+    uint64_t used = 0;
+
+    if (heap_window_close(&context, heap, &window->heap))
+        runtime_say("region %p: its heap was overwritten",
+                    (void *)(uintptr_t)address);
+    /* The end of the piece is not in use any more. */
+    if (e &&
+        !heap_high_water(
+            &context, heap,
+            atomic_load_explicit(&e->first_page, memory_order_relaxed),
+            &used) &&
+        used < e->user[EXTENT_USED_BYTES])
+        e->user[EXTENT_USED_BYTES] =
+            used > window->used_bytes ? used : window->used_bytes;
+    window->extent = NULL;
+    memory->touched = true;
+    count_allocations(w);
+    atomic_store_explicit(&window->region, 0, memory_order_release);
+}
+
+/* The windows of @w in @ending say that they end: wait until their thread is
+ * out of them. */
+static void wait_until_out(struct native_windows *w, uint32_t ending)
+{
+    if (w == native_windows_mine)
+        return;
+    /* Either that thread sees what this one stored, or this sees its turn. */
+    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    for (uint32_t i = 0; ending >> i; i++)
+        while (
+            (ending >> i & 1) &&
+            (atomic_load_explicit(&w->window[i].turns, memory_order_acquire) &
+             1))
+            sched_yield();
+}
+
+/* Is the region at @address in @top's subtree?  Under the lock of @tree. */
+static bool is_below(const struct native_tree *tree, uint64_t address,
+                     const struct proto_region *top)
+{
+    const struct proto_region *r;
+
+    if (address == top->address)
+        return true;
+    r = native_find_in(tree, address);
+    while (r && r != top)
+        r = r->parent;
+    return r != NULL;
+}
+
+void native_windows_end(const struct native_tree *tree,
+                        const struct proto_region *top)
+{
+    for (struct native_windows *w = atomic_load(&all); w; w = w->next) {
+        uint64_t address[NATIVE_WINDOWS];
+        uint32_t ending = 0;
+
+        for (uint32_t i = 0; i < NATIVE_WINDOWS; i++) {
+            address[i] = atomic_load(&w->window[i].region);
+            if (is_open(address[i]) && is_below(tree, address[i], top)) {
+                atomic_store(&w->window[i].region, NATIVE_WINDOW_ENDS);
+                ending |= UINT32_C(1) << i;
+            }
+        }
+        if (!ending)
+            continue;
+        wait_until_out(w, ending);
+        for (uint32_t i = 0; ending >> i; i++)
+            if (ending >> i & 1)
+                close_window(w, i, address[i]);
+    }
+}
+
+/* End window @i, if it is open; no lock held. */
+static void end_one(struct native_windows *w, uint32_t i)
+{
+    uint64_t address = atomic_load(&w->window[i].region);
+    struct native_tree tree;
+
+    if (!is_open(address) || native_lock(address, &tree))
+        return;
+    if (atomic_load(&w->window[i].region) == address) {
+        atomic_store(&w->window[i].region, NATIVE_WINDOW_ENDS);
+        wait_until_out(w, UINT32_C(1) << i);
+        close_window(w, i, address);
+    }
+    native_unlock(&tree);
+}
+
+void native_windows_end_all(void)
+{
+    for (struct native_windows *w = atomic_load(&all); w; w = w->next)
+        for (uint32_t i = 0; i < NATIVE_WINDOWS; i++)
+            end_one(w, i);
+}
+
+static void forget_mine(void)
+{
+    native_windows_mine = NULL;
+    native_window_last = &never_open;
+}
+
+static void thread_ends(void *value)
+{
+    struct native_windows *w = value;
+
+    if (atomic_load(&runtime.state) != RUNTIME_RUNNING)
+        return;
+    native_stock_clear(w);
+    for (uint32_t i = 0; i < NATIVE_WINDOWS; i++)
+        end_one(w, i);
+    count_allocations(w);
+    forget_mine();
+    atomic_store(&w->taken, 0);
+}
+
+/* The child of a fork has no windows: they are its parent's. */
+static void in_child(void)
+{
+    forget_mine();
+}
+
+void native_windows_start(void)
+{
+    possible = !syscall(SYS_membarrier,
+                        MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) &&
+               !pthread_atfork(NULL, NULL, in_child) &&
+               !pthread_key_create(&thread_key, thread_ends);
+}
+
+/* --- Allocating ----------------------------------------------------------- */
+
+void *native_window_alloc_any(drasync_region_t region, size_t size_bytes)
+{
+    struct native_windows *mine = native_windows_mine;
+    struct native_window *window;
+    void *ptr;
+
+    if (!mine)
+        return NULL;
+    window = &mine->window[native_window_index((uint64_t)(uintptr_t)region)];
+    ptr =
+        native_window_enter(window, region, size_bytes, heap_window_alloc_any);
+    if (ptr)
+        native_window_last = window;
+    return ptr;
+}
+
+void native_window_prepare(uint64_t address)
+{
+    struct native_windows *w = native_windows_own();
+    uint32_t i = native_window_index(address);
+
+    if (w && w->last == address &&
+        atomic_load_explicit(&w->window[i].region, memory_order_relaxed) !=
+            address)
+        end_one(w, i);
+}
+
+bool native_window_clear(struct native_windows *w, uint32_t i)
+{
+    end_one(w, i);
+    native_stock_leave(w, &w->window[i]);
+    return !atomic_load_explicit(&w->window[i].region, memory_order_acquire);
+}
+
+/* Open window @i for the region, under its tree's lock.  False: another thread
+ * is still closing it. */
+static bool open_window(struct native_windows *w, uint32_t i, uint64_t address,
+                        struct native_memory *memory)
+{
+    struct native_window *window = &w->window[i];
+
+    native_stock_leave(w, window);
+    if (atomic_load_explicit(&window->region, memory_order_acquire))
+        return false;
+    heap_window_open(&native_header_of(address)->heap, &window->heap,
+                     w->free[i]);
+    window->memory = memory;
+    window->entry = NULL;
+    window->extent = NULL;
+    atomic_store_explicit(&window->region, address, memory_order_release);
+    return true;
+}
+
+/* The extent of a new piece: what was in use of it? */
+static void note_piece(struct native_window *window)
+{
+    struct extent *e =
+        extent_of(&runtime.space,
+                  (void *)(uintptr_t)(heap_window_end(&window->heap) - 1));
+
+    if (e == window->extent)
+        return;
+    window->extent = e;
+    window->used_bytes = e ? e->user[EXTENT_USED_BYTES] : 0;
+}
+
+int native_window_take(const struct heap_context *context, uint64_t address,
+                       struct native_memory *memory, size_t size_bytes,
+                       void **ptr_out)
+{
+    struct native_windows *w = native_windows_mine;
+    uint32_t i = native_window_index(address);
+    uint64_t end;
+    int err;
+
+    if (!w)
+        return DRASYNC_EINVAL;
+    if (atomic_load_explicit(&w->window[i].region, memory_order_relaxed) !=
+            address &&
+        (w->last != address || !open_window(w, i, address, memory))) {
+        w->last = address;
+        return DRASYNC_EINVAL;
+    }
+    end = w->window[i].heap.end;
+    err = heap_window_refill(context, &native_header_of(address)->heap,
+                             &w->window[i].heap, size_bytes, ptr_out);
+    if (w->window[i].heap.end != end && w->window[i].heap.end)
+        note_piece(&w->window[i]);
+    return err;
+}
+
+void native_window_freed(uint64_t address)
+{
+    struct native_windows *w = native_windows_mine;
+    uint32_t i = native_window_index(address);
+
+    if (w && atomic_load_explicit(&w->window[i].region, memory_order_relaxed) ==
+                 address)
+        heap_window_freed(&w->window[i].heap);
+}

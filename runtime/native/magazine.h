@@ -1,0 +1,193 @@
+/*
+ * magazine.h - allocation without a lock, in regions that this rank holds
+ * for WRITE.
+ *
+ * While a rank has a region for WRITE nobody else allocates there and the data
+ * stays where it is, so only threads of this process compete.  A thread that
+ * allocates in a region a second time gets a window of its heap
+ * (heap_window.h), and takes objects from it without asking anybody; one thread
+ * has windows of up to NATIVE_WINDOWS regions.  Everything else, the refilling
+ * of windows included, happens under the lock of the region's tree.
+ *
+ * A window ends before the hold under which it was opened may end: release and
+ * delete (native_windows_end()), the end of the thread, finalize.  The heap is
+ * then complete in the region's memory, and may travel.  The thread of a window
+ * may be at work in it at that moment, if the program lets its threads race; so
+ * it says that it is (`turns`), with plain stores, and who ends the window of
+ * another thread makes the kernel order them (membarrier()), and waits until
+ * that thread is out.  Where the kernel has no such call there are no windows.
+ *
+ * The fast path does not look whether the job is poisoned: that is told at the
+ * next call that needs more than the window.
+ *
+ * A rank that dies leaves windows open, and its WRITE hold taken: the job ends
+ * (death.h), and nobody looks at the heap again.
+ */
+#ifndef DRASYNC_RUNTIME_NATIVE_MAGAZINE_H
+#define DRASYNC_RUNTIME_NATIVE_MAGAZINE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "drasync.h"
+#include "memory/heap_window.h"
+#include "memory/space.h"
+
+struct native_memory;
+struct native_tree;
+struct extent;
+struct proto_region;
+
+struct native_entry;
+struct native_hidden;
+
+/* Regions in stock of one thread (recycle.h). */
+#define NATIVE_STOCK 16
+
+/* Regions that a thread allocates in at a time. */
+#define NATIVE_WINDOWS 16
+
+struct native_window {
+    _Atomic uint64_t region; /* its address; 0: not open; NATIVE_WINDOW_... */
+    _Atomic uint64_t turns;  /* odd: the thread is in the window; else twice the
+                                objects that came from it, ever */
+    struct heap_window heap;
+
+    /* What belongs to the window; under the lock of its tree. */
+    struct native_memory *memory;
+    struct native_entry *entry; /* of a region from stock; or NULL */
+    uint64_t address;           /* that region's */
+    struct extent *extent;      /* of the piece */
+    uint64_t used_bytes;        /* what was in use of it before the piece */
+} __attribute__((aligned(64)));
+
+_Static_assert(offsetof(struct native_window, heap.limit) +
+                       sizeof(((struct heap_window *)NULL)->limit) <=
+                   128,
+               "the fast path needs two lines");
+
+/* No region has these addresses: the window is being closed, or it is ready for
+ * a region in stock. */
+extern char native_window_marks[2];
+#define NATIVE_WINDOW_ENDS  ((uint64_t)(uintptr_t)&native_window_marks[0])
+#define NATIVE_WINDOW_READY ((uint64_t)(uintptr_t)&native_window_marks[1])
+
+/* Of one thread; never freed, but used again by other threads. */
+struct native_windows {
+    struct native_window window[NATIVE_WINDOWS];
+    _Atomic uint64_t counted; /* of the turns: the rank's counter knows these */
+    uint64_t last; /* the region where the thread last allocated slowly */
+
+    /* Regions in stock. */
+    struct native_hidden *hidden;              /* how many; NULL: none so far */
+    _Atomic uint32_t stock_max;                /* how many there may be */
+    struct native_window *ready[NATIVE_STOCK]; /* for each; or NULL: */
+    struct native_stocked {
+        struct native_entry *entry;
+        struct heap_window heap; /* for its window */
+    } stock[NATIVE_STOCK];
+    uint64_t stamp, stamp_end; /* incarnations for stock */
+
+    struct heap_window_free free[NATIVE_WINDOWS][HEAP_WINDOW_CLASSES];
+    struct native_windows *next;
+    _Atomic uint32_t taken; /* by a thread */
+};
+
+/* This thread's; NULL: none yet. */
+extern _Thread_local struct native_windows *native_windows_mine
+    __attribute__((tls_model("initial-exec")));
+
+static inline uint32_t native_window_index(uint64_t address)
+{
+    return (uint32_t)space_page_hash(address, 4);
+}
+
+_Static_assert(NATIVE_WINDOWS == 1 << 4, "native_window_index() keeps 4 bits");
+
+/* The window that it allocated from last, or one that is never open. */
+extern _Thread_local struct native_window *native_window_last
+    __attribute__((tls_model("initial-exec")));
+
+/* An object by @alloc from @window, if that is open for @region; or NULL.  Of
+ * this thread. */
+static inline __attribute__((always_inline)) void *
+native_window_enter(struct native_window *window, drasync_region_t region,
+                    size_t size_bytes,
+                    void *(*alloc)(struct heap_window *, size_t))
+{
+    uint64_t address = (uint64_t)(uintptr_t)region;
+    uint64_t turn = atomic_load_explicit(&window->turns, memory_order_relaxed);
+    void *ptr;
+
+    atomic_store_explicit(&window->turns, turn + 1, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    /* Nothing comes from one that is not open, with region 0. */
+    if (__builtin_expect(atomic_load_explicit(&window->region,
+                                              memory_order_acquire) != address,
+                         0))
+        goto none;
+    ptr = alloc(&window->heap, size_bytes);
+    if (__builtin_expect(!ptr, 0))
+        goto none;
+    atomic_store_explicit(&window->turns, turn + 2, memory_order_release);
+    return ptr;
+
+none:
+    atomic_store_explicit(&window->turns, turn, memory_order_release);
+    return NULL;
+}
+
+/* An object, or NULL: native_window_alloc_any() then.  For any arguments, at
+ * any time. */
+static inline void *native_window_alloc(drasync_region_t region,
+                                        size_t size_bytes)
+{
+    return native_window_enter(native_window_last, region, size_bytes,
+                               heap_window_alloc);
+}
+
+/* The same from any window of this thread; or NULL: native_alloc() then. */
+void *native_window_alloc_any(drasync_region_t region, size_t size_bytes);
+
+/* --- For runtime/native*.c ------------------------------------------------ */
+
+/* When the process starts to use native regions. */
+void native_windows_start(void);
+
+/*
+ * Under the tree's lock, by a thread that holds the region for WRITE: allocate
+ * in the heap at @address through this thread's window, if it has one or may
+ * have one now.  DRASYNC_EINVAL: not through a window; else as heap_alloc().
+ */
+int native_window_take(const struct heap_context *context, uint64_t address,
+                       struct native_memory *memory, size_t size_bytes,
+                       void **ptr_out);
+
+/* No lock held: the region at @address will be allocated in by this thread;
+ * make place for its window. */
+void native_window_prepare(uint64_t address);
+
+/* This thread's, made if need be; NULL: it has none.  And the first of all. */
+struct native_windows *native_windows_own(void);
+struct native_windows *native_windows_all(void);
+
+/* No lock held; @w is this thread's: let window @i be for nobody.  False: it
+ * still is for somebody. */
+bool native_window_clear(struct native_windows *w, uint32_t i);
+
+/* Under the tree's lock: an object of the region was freed by this thread. */
+void native_window_freed(uint64_t address);
+
+/* Under the lock of @tree, before a WRITE hold of @top may end: end all windows
+ * of this process in its subtree. */
+void native_windows_end(const struct native_tree *tree,
+                        const struct proto_region *top);
+
+/* No lock held: end all windows of this process. */
+void native_windows_end_all(void);
+
+/* Let the rank's counter of allocations know of all. */
+void native_windows_count(void);
+
+#endif /* DRASYNC_RUNTIME_NATIVE_MAGAZINE_H */

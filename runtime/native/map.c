@@ -1,0 +1,276 @@
+/*
+ * What this process has mapped at the addresses of regions.
+ *
+ * All addresses show primary frames, but for the runs in a sorted table here,
+ * and those of replicated regions (mappings.h).
+ * Before a hold is used its frames are looked up: if a region's set is the one
+ * seen last (same id, same length) nothing is to do; else run by run.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory/frames.h"
+#include "runtime/native/state.h"
+#include "runtime/replica/mappings.h"
+#include "memory/grow.h"
+
+#define SEEN_SLOTS  8192
+#define TREES_SLOTS 256
+
+/* A run that shows other than its primary frames. */
+struct shown {
+    uint64_t first, pages, offset;
+};
+
+/* The set of a region that was shown last. */
+struct seen {
+    uint64_t address, id, runs;
+};
+
+/* A subtree whose newest copies are all shown, by the stamp of its tree. */
+struct current {
+    uint64_t address, incarnation, layout, disturbance;
+};
+
+static pthread_mutex_t map_mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct shown *shown;
+static size_t shown_count, shown_room;
+static struct seen seen[SEEN_SLOTS];
+static _Atomic uint64_t disturbance;
+static _Thread_local struct current trees[TREES_SLOTS];
+
+void native_map_lock(void)
+{
+    pthread_mutex_lock(&map_mutex);
+}
+
+void native_map_unlock(void)
+{
+    pthread_mutex_unlock(&map_mutex);
+}
+
+static uint64_t hash_of(uint64_t address)
+{
+    return space_page_hash(address, 32);
+}
+
+/* The first shown run that ends after @page. */
+static size_t shown_after(uint64_t page)
+{
+    size_t low = 0, high = shown_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (shown[middle].first + shown[middle].pages <= page)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static int shown_reserve(size_t more)
+{
+    size_t room = shown_room ? shown_room : 64;
+    struct shown *grown;
+
+    while (room < shown_count + more)
+        room *= 2;
+    if (room == shown_room)
+        return 0;
+    grown = realloc(shown, room * sizeof(*grown));
+    if (!grown)
+        return DRASYNC_ENOMEM;
+    shown = grown;
+    shown_room = room;
+    return 0;
+}
+
+static void shown_replace(size_t at, size_t old, const struct shown *with,
+                          size_t count)
+{
+    memmove(shown + at + count, shown + at + old,
+            (shown_count - at - old) * sizeof(*shown));
+    memcpy(shown + at, with, count * sizeof(*shown));
+    shown_count = shown_count - old + count;
+}
+
+/* Let [first, first + pages) show the frames at @offset; map lock held. */
+static int show_run(uint64_t first, uint64_t pages, uint64_t offset)
+{
+    bool primary = offset == space_page_offset(first);
+    uint64_t end = first + pages;
+    size_t at = shown_after(first), last = at, n = 0;
+    struct shown parts[3];
+    int err;
+
+    err = replica_spare_clear(first, pages);
+    if (err)
+        return err;
+    while (last < shown_count && shown[last].first < end)
+        last++;
+    if (primary && last == at)
+        return 0;
+    if (!primary && last == at + 1 && shown[at].first == first &&
+        shown[at].pages == pages && shown[at].offset == offset)
+        return 0;
+    err = shown_reserve(3);
+    if (!err)
+        err = frames_map(&runtime.space, first, pages, offset);
+    if (err)
+        return err == DRASYNC_ELIMIT ? DRASYNC_ENOMEM : err;
+    /* What is left of runs that this one covers in part. */
+    if (last > at && shown[at].first < first)
+        parts[n++] = (struct shown){ shown[at].first, first - shown[at].first,
+                                     shown[at].offset };
+    if (!primary)
+        parts[n++] = (struct shown){ first, pages, offset };
+    if (last > at && shown[last - 1].first + shown[last - 1].pages > end) {
+        const struct shown *s = &shown[last - 1];
+
+        parts[n++] = (struct shown){
+            end, s->first + s->pages - end,
+            s->offset + ((end - s->first) << PAGE_SHIFT)
+        };
+    }
+    shown_replace(at, last - at, parts, n);
+    return 0;
+}
+
+int native_show_primary(uint64_t first_page, uint64_t pages)
+{
+    int err;
+
+    native_map_lock();
+    err = show_run(first_page, pages, space_page_offset(first_page));
+    native_map_unlock();
+    return err;
+}
+
+/* What shows at @page, and on how many pages from there on in one piece. */
+static uint64_t shown_offset(uint64_t page, uint64_t *pages_out)
+{
+    size_t at = shown_after(page);
+    const struct shown *s = &shown[at];
+
+    if (at == shown_count || s->first > page) {
+        *pages_out = at == shown_count ? UINT64_MAX : s->first - page;
+        return space_page_offset(page);
+    }
+    *pages_out = s->first + s->pages - page;
+    return s->offset + ((page - s->first) << PAGE_SHIFT);
+}
+
+bool native_shown(const void *ptr, uint64_t bytes, uint64_t *offset_out)
+{
+    uint64_t within = (uint64_t)(uintptr_t)ptr % PAGE_BYTES;
+    uint64_t page = space_page(&runtime.space, ptr), pages, offset;
+    uint64_t left = space_pages_for(within + bytes);
+
+    native_map_lock();
+    *offset_out = offset = shown_offset(page, &pages);
+    *offset_out += within;
+    while (pages < left) {
+        uint64_t next;
+
+        page += pages;
+        left -= pages;
+        offset += pages << PAGE_SHIFT;
+        next = shown_offset(page, &pages);
+        if (next != offset)
+            break;
+    }
+    native_map_unlock();
+    return pages >= left;
+}
+
+static int show_frames(const struct native_frames *frames)
+{
+    const struct frameset *set = frames->set;
+    int err = 0;
+
+    for (uint64_t i = 0; i < set->runs && !err; i++)
+        err = show_run(set->run[i].first_page, set->run[i].pages,
+                       set->run[i].offset);
+    return err;
+}
+
+/* --- Views ---------------------------------------------------------------- */
+
+static bool current(uint64_t address, uint64_t incarnation, uint64_t layout)
+{
+    const struct current *c = &trees[hash_of(address) % TREES_SLOTS];
+
+    return c->address == address && c->incarnation == incarnation &&
+           c->layout == layout &&
+           c->disturbance ==
+               atomic_load_explicit(&disturbance, memory_order_relaxed);
+}
+
+bool native_view_current(const struct proto_region *region)
+{
+    return current(region->address, region->incarnation,
+                   region->root->layout);
+}
+
+bool native_view_granted(uint64_t address, const struct native_wait *wait)
+{
+    return current(address, wait->incarnation, wait->layout);
+}
+
+void native_view_remember(const struct proto_region *region)
+{
+    trees[hash_of(region->address) % TREES_SLOTS] = (struct current){
+        .address = region->address,
+        .incarnation = region->incarnation,
+        .layout = region->root->layout,
+        .disturbance = atomic_load(&disturbance),
+    };
+}
+
+void native_view_disturbed(void)
+{
+    atomic_fetch_add(&disturbance, 1);
+}
+
+void native_view_add(struct native_view *view, uint64_t address,
+                     struct native_frames *frames)
+{
+    struct seen *s = &seen[hash_of(address) % SEEN_SLOTS];
+    struct native_frames **grown;
+
+    if (s->address == address && s->id == frames->id &&
+        s->runs == frames->set->runs)
+        return;
+    grown =
+        room_for_one(view->frames, view->count, &view->room, sizeof(*grown));
+    if (!grown) {
+        view->failed = true;
+        return;
+    }
+    view->frames = grown;
+    view->frames[view->count++] = frames;
+}
+
+int native_view_show(struct native_view *view)
+{
+    int err = view->failed ? DRASYNC_ENOMEM : 0;
+
+    for (uint64_t i = 0; i < view->count && !err; i++) {
+        const struct native_frames *f = view->frames[i];
+        uint64_t address;
+
+        err = show_frames(f);
+        if (err || f->set->runs == 0)
+            continue;
+        address = (uint64_t)(uintptr_t)space_address(
+            &runtime.space, f->set->run[0].first_page);
+        seen[hash_of(address) % SEEN_SLOTS] =
+            (struct seen){ address, f->id, f->set->runs };
+    }
+    free(view->frames);
+    *view = (struct native_view){ 0 };
+    return err;
+}

@@ -1,0 +1,138 @@
+/* Start and end of the native regions on a rank. */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "memory/control.h"
+#include "runtime/native/state.h"
+#include "runtime/native/recycle.h"
+
+struct native native;
+
+/* What a thread keeps: one wait, and its effects' memory. */
+static _Thread_local struct native_wait *kept_wait;
+static _Thread_local bool watched; /* thread_ends() will be called */
+static pthread_key_t thread_key;
+static pthread_mutex_t waits_mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct native_wait *waits_free;
+
+static void waits_push(struct native_wait *wait)
+{
+    pthread_mutex_lock(&waits_mutex);
+    wait->next = waits_free;
+    waits_free = wait;
+    pthread_mutex_unlock(&waits_mutex);
+}
+
+static void thread_ends(void *value)
+{
+    (void)value;
+    watched = false; /* others that end with the thread may come back */
+    if (kept_wait)
+        waits_push(kept_wait);
+    kept_wait = NULL;
+    native_effects_free();
+    native_fast_forget();
+}
+
+void native_thread_keeps(void)
+{
+    if (watched)
+        return;
+    watched = true;
+    pthread_setspecific(thread_key, &kept_wait);
+}
+
+struct native_wait *native_wait_take(void)
+{
+    struct native_wait *wait = kept_wait;
+    void *v;
+
+    if (wait) {
+        kept_wait = NULL;
+    } else {
+        pthread_mutex_lock(&waits_mutex);
+        wait = waits_free;
+        if (wait)
+            waits_free = wait->next;
+        pthread_mutex_unlock(&waits_mutex);
+    }
+    if (!wait) {
+        if (control_alloc_zero(&runtime.space, sizeof(*wait), &v))
+            return NULL;
+        wait = v;
+    }
+    waiter_reset(&wait->waiter);
+    wait->slot = NULL;
+    return wait;
+}
+
+void native_wait_give(struct native_wait *wait)
+{
+    if (kept_wait) {
+        waits_push(wait);
+        return;
+    }
+    kept_wait = wait;
+    native_thread_keeps();
+}
+
+static int native_start_leader(void)
+{
+    struct native_shared *shared;
+    int err = native_shared_new(&shared);
+
+    if (!err)
+        atomic_store(&runtime.shared->anchors[RUNTIME_ANCHOR_NATIVE],
+                     (void *)shared);
+    return err;
+}
+
+static int native_start(void)
+{
+    struct proto_env env;
+
+    native.shared =
+        atomic_load(&runtime.shared->anchors[RUNTIME_ANCHOR_NATIVE]);
+    native.self = runtime_self();
+    native.rank = runtime.rank;
+    native_env_fill(&env);
+    proto_node_open(&native.node, &env);
+    if (runtime.options.fanout)
+        native.node.fanout = runtime.options.fanout;
+    if (pthread_key_create(&thread_key, thread_ends))
+        return DRASYNC_ELIMIT;
+    native_wire_start();
+    native_windows_start();
+    return 0;
+}
+
+static void end_in_tree(uint64_t address, void *arg)
+{
+    struct proto_effects *effects;
+    struct native_tree tree;
+
+    (void)arg;
+    if (!address || native_lock(address, &tree))
+        return;
+    if (tree.region && tree.region->root == tree.region) {
+        effects = native_effects();
+        proto_end_rank(&native.node, native.rank, tree.region, effects);
+        native_do(effects, NULL);
+    }
+    native_unlock(&tree);
+}
+
+static void native_quiesce(void)
+{
+    native_stock_clear_all();
+    native_windows_end_all();
+    native_each(end_in_tree, NULL);
+    native_fast_count();
+}
+
+const struct runtime_module native_module = {
+    .name = "native",
+    .start_leader = native_start_leader,
+    .start = native_start,
+    .quiesce = native_quiesce,
+};

@@ -1,0 +1,74 @@
+/*
+ * native.h - native regions: what the calls of drasync.h do, on one node and
+ * between nodes.
+ *
+ * Feeds the pure state machine of protocol/ with local events and messages
+ * under the lock of the tree, and does what it answers.  fronts/ call the
+ * functions here; runtime/modules.c starts and ends the module.
+ *
+ * Callers guarantee that runtime_enter() returned 0 and that out-pointers are
+ * not NULL.  Any other argument may be anything.  Results are those that
+ * drasync.h gives for the call of the same name.  Thread-safe.
+ */
+#ifndef DRASYNC_RUNTIME_NATIVE_NATIVE_H
+#define DRASYNC_RUNTIME_NATIVE_NATIVE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "drasync.h"
+#include "runtime/runtime.h"
+
+/* For fronts in other libraries; libdrasync.so exports drasync_ only. */
+#define native_region_pages drasync_native_region_pages
+
+/* For the table in runtime/modules.c. */
+extern const struct runtime_module native_module;
+
+int native_new_region(drasync_region_t *region_out);
+int native_new_subregion(drasync_region_t parent,
+                         drasync_region_t *region_out);
+int native_delete(drasync_region_t region);
+
+int native_acquire(drasync_region_t region, enum drasync_mode mode,
+                   uint64_t timeout_us);
+int native_release(drasync_region_t region);
+
+/* Non-blocking acquire; a request is process-private memory. */
+int native_iacquire(drasync_region_t region, enum drasync_mode mode,
+                    drasync_request_t *request_out);
+int native_test(drasync_request_t request, int *done_out);
+int native_wait(drasync_request_t request, uint64_t timeout_us);
+int native_cancel(drasync_request_t request);
+void native_request_free(drasync_request_t request);
+
+int native_alloc(drasync_region_t region, size_t size_bytes, void **ptr_out);
+int native_free(void *ptr);
+int native_realloc(void *ptr, size_t size_bytes, drasync_region_t region,
+                   void **ptr_out);
+int native_set_root(drasync_region_t region, void *ptr);
+int native_get_root(drasync_region_t region, void **ptr_out);
+
+int native_region_of(const void *ptr, drasync_region_t *region_out);
+/*
+ * Where in the data file this rank has [@ptr, @ptr + @bytes), of a region that
+ * it holds for WRITE; that stays so until it releases it.
+ *   DRASYNC_ENOREGION, DRASYNC_ENOTHELD
+ *   DRASYNC_EINVAL  not all in one extent, or its frames are not in one piece
+ */
+int native_place(const void *ptr, uint64_t bytes, uint64_t *offset_out);
+/* Call @each for each run of pages of @region, which this rank holds for WRITE;
+ * for none where no region has that address. */
+void native_region_pages(drasync_region_t region,
+                         void (*each)(void *arg, uint64_t first_page,
+                                      uint64_t pages),
+                         void *arg);
+int native_get_info(drasync_region_t region, struct drasync_info *info_out);
+int native_get_stats(struct drasync_stats *stats_out);
+
+/* @name is checked: 1 to DRASYNC_NAME_MAX bytes. */
+int native_publish(const char *name, drasync_region_t region);
+int native_lookup(const char *name, uint64_t timeout_us,
+                  drasync_region_t *region_out);
+
+#endif /* DRASYNC_RUNTIME_NATIVE_NATIVE_H */

@@ -1,0 +1,391 @@
+/*
+ * Objects in regions.
+ *
+ * A region's heap lies in its first page and travels with its data; the extents
+ * it grows by are cut without a lock, because that may take a message or a
+ * system call, and handed to the heap when it is asked again.
+ */
+#include <string.h>
+
+#include "memory/limit.h"
+#include "runtime/native/state.h"
+#include "runtime/native/magazine.h"
+
+/* A call on a region's heap, and what it was short of. */
+struct heap_call {
+    struct heap_context context;
+    struct native_memory *memory;
+    struct native_frames *frames;
+    struct extent *ready; /* cut for this heap; NULL: none */
+    uint64_t want_min, want;
+};
+
+static uint64_t first_of(const struct extent *e)
+{
+    return atomic_load_explicit(&e->first_page, memory_order_relaxed);
+}
+
+static uint64_t pages_of(const struct extent *e)
+{
+    return atomic_load_explicit(&e->pages, memory_order_relaxed);
+}
+
+/* heap.h's `more`: the extent that is ready, or remember what is wanted. */
+static int more(void *arg, uint64_t pages_min, uint64_t pages_wanted,
+                struct heap_extent *extent_out)
+{
+    struct heap_call *call = arg;
+    struct extent *e = call->ready;
+    int err;
+
+    if (!e || pages_of(e) < pages_min) {
+        call->want_min = pages_min;
+        call->want = pages_wanted;
+        return DRASYNC_EAGAIN;
+    }
+    err = native_frames_grow(call->frames, e);
+    if (err)
+        return err;
+    native_memory_append(call->memory, e);
+    call->ready = NULL;
+    extent_out->first_page = first_of(e);
+    extent_out->pages = pages_of(e);
+    return 0;
+}
+
+int native_header_make(struct native_memory *memory)
+{
+    struct extent *e = memory->first;
+    const struct heap_context context = {.space = &runtime.space,
+                                         .owner = memory};
+    const struct heap_extent first = {.first_page = first_of(e),
+                                      .pages = pages_of(e)};
+    struct native_header *header = native_header_of(
+        (uint64_t)(uintptr_t)space_address(&runtime.space, first.first_page));
+    uint64_t used = 0;
+    /* Myrmics programs count on 64. */
+    unsigned align_bytes =
+        runtime.options.myrmics == RUNTIME_MYRMICS_MOVE ? 64 : 16;
+    int err = heap_init(&context, &header->heap, align_bytes, &first,
+                        sizeof(struct native_header));
+
+    if (!err)
+        err = heap_high_water(&context, &header->heap, first.first_page, &used);
+    if (err)
+        return err;
+    header->root = NULL;
+    e->user[EXTENT_USED_BYTES] = used;
+    return 0;
+}
+
+/* Under the tree's lock: may this rank change @region's data?  Fills @call. */
+static int call_begin(struct heap_call *call, uint64_t address,
+                      struct proto_region *region)
+{
+    struct proto_copy *copy;
+
+    if (!region)
+        return native_unknown(address);
+    if (proto_held(region, native.rank) != DRASYNC_WRITE)
+        return DRASYNC_ENOTHELD;
+    copy = proto_newest(region);
+    if (!copy || !copy->frames || !region->memory)
+        return DRASYNC_EINTERNAL;
+    if (call->memory && call->memory != region->memory)
+        return DRASYNC_ENOREGION;
+    call->memory = region->memory;
+    call->memory->touched = true;
+    call->frames = copy->frames;
+    call->context = (struct heap_context){.space = &runtime.space,
+                                          .owner = call->memory,
+                                          .more = more,
+                                          .arg = call};
+    return 0;
+}
+
+/* How much of @e matters, after a change of the heap. */
+static void used(const struct heap_call *call, uint64_t address,
+                 struct extent *e)
+{
+    uint64_t bytes = 0;
+
+    if (e &&
+        !heap_high_water(&call->context, &native_header_of(address)->heap,
+                         first_of(e), &bytes) &&
+        bytes > e->user[EXTENT_USED_BYTES])
+        e->user[EXTENT_USED_BYTES] = bytes;
+}
+
+/* The same for all: a heap that grows cuts up what its extents had left. */
+static void used_all(const struct heap_call *call, uint64_t address)
+{
+    for (struct extent *e = call->memory->first; e; e = e->next)
+        used(call, address, e);
+}
+
+static int heap_step(struct heap_call *call, uint64_t address,
+                     size_t size_bytes, void **ptr_out)
+{
+    struct native_tree tree;
+    uint64_t extents;
+    int err = native_lock(address, &tree);
+
+    if (err)
+        return err;
+    err = call_begin(call, address, tree.region);
+    if (!err) {
+        extents = call->memory->extents;
+        err = native_window_take(&call->context, address, call->memory,
+                                 size_bytes, ptr_out);
+        if (err == DRASYNC_EINVAL)
+            err = heap_alloc(&call->context, &native_header_of(address)->heap,
+                             size_bytes, ptr_out);
+        if (call->memory->extents != extents) {
+            used_all(call, address);
+            proto_layout_changed(tree.region);
+        } else if (!err) {
+            used(call, address, extent_of(&runtime.space, *ptr_out));
+        }
+    }
+    native_unlock(&tree);
+    return err;
+}
+
+/* Cut what the heap was short of; no lock held. */
+static int heap_more(struct heap_call *call)
+{
+    if (call->ready) {
+        extent_delete(&runtime.space, call->ready);
+        call->ready = NULL;
+    }
+    return native_extent_new(call->memory, call->want_min, call->want,
+                             &call->ready);
+}
+
+int native_alloc(drasync_region_t region, size_t size_bytes, void **ptr_out)
+{
+    struct heap_call call = {0};
+    void *ptr = NULL;
+    int err;
+
+    if (!native_address_valid(region))
+        return DRASYNC_ENOREGION;
+    native_window_prepare((uint64_t)(uintptr_t)region);
+    for (;;) {
+        call.want = 0;
+        err = heap_step(&call, (uint64_t)(uintptr_t)region, size_bytes, &ptr);
+        if (err != DRASYNC_EAGAIN || call.want == 0)
+            break;
+        err = heap_more(&call);
+        if (err)
+            break;
+    }
+    if (call.ready)
+        extent_delete(&runtime.space, call.ready);
+    if (err)
+        return err;
+    runtime_count(native.self, RUNTIME_COUNT_ALLOCATIONS, 1);
+    *ptr_out = ptr;
+    return 0;
+}
+
+/* The address of the region whose page @ptr is in, as this node knows; 0. */
+static uint64_t address_of(const void *ptr)
+{
+    struct native_memory *memory;
+    struct proto_region *region;
+    struct extent_copy copy;
+    uint64_t address;
+
+    if (extent_find(&runtime.space, ptr, &copy) ||
+        copy.owner == (void *)native.shared)
+        return 0;
+    /* Others than us have extents too; ours are told by their records. */
+    memory = copy.owner;
+    address = atomic_load(&memory->address);
+    region = address ? native_find(address) : NULL;
+    return region && region->memory == memory ? address : 0;
+}
+
+int native_region_of(const void *ptr, drasync_region_t *region_out)
+{
+    uint64_t address = address_of(ptr);
+
+    if (!address)
+        return DRASYNC_ENOREGION;
+    *region_out = (drasync_region_t)(uintptr_t)address;
+    return 0;
+}
+
+/* Does one extent of the region at @address have all of it? */
+static bool in_extent(uint64_t address, const void *ptr, uint64_t bytes)
+{
+    const struct extent *e = extent_of(&runtime.space, ptr);
+    uint64_t end;
+
+    if (!e || address_of(ptr) != address)
+        return false;
+    end = (uint64_t)(uintptr_t)space_address(&runtime.space, first_of(e)) +
+          (pages_of(e) << PAGE_SHIFT);
+    return bytes <= end - (uint64_t)(uintptr_t)ptr;
+}
+
+int native_place(const void *ptr, uint64_t bytes, uint64_t *offset_out)
+{
+    uint64_t address = address_of(ptr);
+    struct native_tree tree;
+    int err;
+
+    if (!address)
+        return DRASYNC_ENOREGION;
+    err = native_lock_for(NATIVE_FOR_DATA, address, &tree);
+    if (err)
+        return err;
+    if (!tree.region)
+        err = native_unknown(address);
+    else if (proto_held(tree.region, native.rank) != DRASYNC_WRITE)
+        err = DRASYNC_ENOTHELD;
+    else if (!in_extent(address, ptr, bytes) ||
+             !native_shown(ptr, bytes, offset_out))
+        err = DRASYNC_EINVAL;
+    native_unlock(&tree);
+    return err;
+}
+
+/* Lock the tree of @ptr's region for a change. */
+static int object_lock(struct heap_call *call, const void *ptr,
+                       uint64_t *address_out, struct native_tree *tree)
+{
+    uint64_t address = address_of(ptr);
+    int err;
+
+    if (!address)
+        return DRASYNC_ENOOBJECT;
+    err = native_lock_for(NATIVE_FOR_DATA, address, tree);
+    if (err)
+        return err;
+    err = call_begin(call, address, tree->region);
+    if (!err && address_of(ptr) != address)
+        err = DRASYNC_ENOOBJECT;
+    if (err) {
+        native_unlock(tree);
+        return err == DRASYNC_ENOREGION ? DRASYNC_ENOOBJECT : err;
+    }
+    *address_out = address;
+    return 0;
+}
+
+int native_free(void *ptr)
+{
+    struct heap_call call = {0};
+    struct native_tree tree;
+    uint64_t address;
+    int err = object_lock(&call, ptr, &address, &tree);
+
+    if (err)
+        return err;
+    limit_reserve_enter();
+    err = heap_free(&call.context, &native_header_of(address)->heap, ptr);
+    native_window_freed(address);
+    limit_reserve_leave();
+    native_unlock(&tree);
+    if (!err)
+        runtime_count(native.self, RUNTIME_COUNT_FREES, 1);
+    return err;
+}
+
+int native_realloc(void *ptr, size_t size_bytes, drasync_region_t region,
+                   void **ptr_out)
+{
+    struct heap_call call = {0};
+    struct native_tree tree;
+    uint64_t address;
+    size_t old_bytes;
+    void *moved;
+    int err = object_lock(&call, ptr, &address, &tree);
+
+    if (err)
+        return err;
+    err = heap_usable(&call.context, &native_header_of(address)->heap, ptr,
+                      &old_bytes);
+    if (!err && (!region || (uint64_t)(uintptr_t)region == address)) {
+        region = (drasync_region_t)(uintptr_t)address;
+        err = heap_resize(&call.context, &native_header_of(address)->heap, ptr,
+                          size_bytes);
+        if (!err) {
+            used(&call, address, extent_of(&runtime.space, ptr));
+            *ptr_out = ptr;
+        }
+        if (err != DRASYNC_EAGAIN) {
+            native_unlock(&tree);
+            return err;
+        }
+        err = 0;
+    }
+    native_unlock(&tree);
+    if (err)
+        return err;
+    moved = native_window_alloc_any(region, size_bytes);
+    if (!moved)
+        err = native_alloc(region, size_bytes, &moved);
+    if (err)
+        return err;
+    memcpy(moved, ptr, old_bytes < size_bytes ? old_bytes : size_bytes);
+    *ptr_out = moved;
+    return native_free(ptr);
+}
+
+/* Threads of the rank may do both at a time. */
+static void *root_of(uint64_t address)
+{
+    return __atomic_load_n(&native_header_of(address)->root, __ATOMIC_ACQUIRE);
+}
+
+static void set_root(uint64_t address, void *ptr)
+{
+    __atomic_store_n(&native_header_of(address)->root, ptr, __ATOMIC_RELEASE);
+}
+
+int native_set_root(drasync_region_t region, void *ptr)
+{
+    uint64_t address = (uint64_t)(uintptr_t)region;
+    struct heap_call call = {0};
+    struct native_tree tree;
+    int err;
+
+    if (!native_address_valid(region))
+        return DRASYNC_ENOREGION;
+    err = native_lock_for(NATIVE_FOR_DATA, address, &tree);
+    if (err)
+        return err;
+    err = call_begin(&call, address, tree.region);
+    if (!err)
+        set_root(address, ptr);
+    native_unlock(&tree);
+    return err;
+}
+
+int native_get_root(drasync_region_t region, void **ptr_out)
+{
+    uint64_t address = (uint64_t)(uintptr_t)region;
+    struct native_tree tree;
+    int err;
+
+    if (native_fast_held(address)) {
+        *ptr_out = root_of(address);
+        return 0;
+    }
+    if (!native_address_valid(region))
+        return DRASYNC_ENOREGION;
+    err = native_lock_for(NATIVE_FOR_DATA, address, &tree);
+    if (err)
+        return err;
+    if (!tree.region)
+        err = native_unknown(address);
+    else if (!proto_held(tree.region, native.rank))
+        err = DRASYNC_ENOTHELD;
+    else
+        *ptr_out = root_of(address);
+    native_unlock(&tree);
+    return err;
+}

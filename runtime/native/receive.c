@@ -1,0 +1,431 @@
+/*
+ * Messages of the protocol arrive: decoded, handled, and room made for the data
+ * that comes with them.  All on the leader's progress thread.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory/frames.h"
+#include "memory/limit.h"
+#include "runtime/native/delta.h"
+#include "runtime/native/state.h"
+#include "runtime/native/wire.h"
+#include "memory/grow.h"
+
+/* A copy that waits for its data. */
+struct placed {
+    struct proto_copy *copy;
+    struct native_frames *frames;
+};
+
+struct native_arrival {
+    int from;
+    const char *at, *end; /* what comes after the encoded message */
+    struct transport_sink *sink;
+    struct placed *placed;
+    size_t placed_count, placed_room;
+    int err;
+    bool expected;
+    uint64_t root, ticket;
+};
+
+static void *take_bytes(struct native_arrival *a, size_t bytes)
+{
+    const char *at = a->at;
+
+    if ((size_t)(a->end - at) < bytes)
+        return NULL;
+    a->at = at + bytes;
+    return (void *)(uintptr_t)at;
+}
+
+static void broken(struct native_arrival *a, const char *what)
+{
+    a->err = DRASYNC_EINVAL;
+    runtime_poison("node %d sent a broken message: %s", a->from, what);
+}
+
+/* The extent of @memory that @w describes: there, or new. */
+static struct extent *place_extent(struct native_arrival *a,
+                                   struct native_memory *memory,
+                                   struct extent *last,
+                                   const struct wire_extent *w)
+{
+    struct extent *e = last ? last->next : memory->first;
+
+    if (w->pages > EXTENT_PAGES_MAX || w->used_bytes > w->pages << PAGE_SHIFT) {
+        broken(a, "an extent that cannot be");
+        return NULL;
+    }
+    if (e) {
+        if (atomic_load(&e->first_page) == w->first_page &&
+            atomic_load(&e->pages) == w->pages)
+            return e;
+        broken(a, "an extent that does not fit what is known");
+        return NULL;
+    }
+    a->err = extent_adopt(&runtime.space, w->first_page, w->pages, memory,
+                          memory->incarnation, &e);
+    if (a->err == DRASYNC_EINVAL || a->err == DRASYNC_EEXIST)
+        broken(a, "an extent that is another region's");
+    if (a->err)
+        return NULL;
+    native_memory_append(memory, e);
+    return e;
+}
+
+/* All extents of one region, of which more may be known here: a copy may come
+ * after a later one, or from a node that has no later one.  0, or a->err. */
+static int place_extents(struct native_arrival *a, struct native_memory *memory,
+                         const struct wire_extent *list, uint64_t count)
+{
+    struct extent *e = NULL;
+
+    for (uint64_t i = 0; i < count && !a->err; i++) {
+        e = place_extent(a, memory, e, &list[i]);
+        if (e && e->user[EXTENT_USED_BYTES] < list[i].used_bytes)
+            e->user[EXTENT_USED_BYTES] = list[i].used_bytes;
+    }
+    return a->err;
+}
+
+static int note_placed(struct native_arrival *a, struct proto_copy *copy,
+                       struct native_frames *frames)
+{
+    struct placed *grown;
+
+    grown = room_for_one(a->placed, a->placed_count, &a->placed_room,
+                         sizeof(*grown));
+    if (!grown)
+        return DRASYNC_ENOMEM;
+    a->placed = grown;
+    a->placed[a->placed_count++] = (struct placed){copy, frames};
+    copy->frames = frames;
+    return 0;
+}
+
+/* What comes for one region. */
+struct incoming {
+    const struct wire_region *region;
+    const struct wire_extent *extent;
+    const struct delta_run *run;
+};
+
+static int sink_pages(struct native_arrival *a, const struct frameset_run *at,
+                      uint64_t page, uint64_t bytes)
+{
+    uint64_t offset = at->offset + (page << PAGE_SHIFT);
+    void *to = space_window(&runtime.space, offset, bytes);
+
+    if (!bytes)
+        return 0;
+    frames_enter_window(&runtime.space, offset, bytes);
+    return transport_sink_add(a->sink, to, bytes);
+}
+
+/* Where the data goes: into all that is used, or into some pages of it. */
+static int sink_data(struct native_arrival *a, const struct incoming *in,
+                     const struct frameset *set)
+{
+    int err = 0;
+
+    if (!in->region->base) {
+        for (uint64_t i = 0; i < in->region->extents && !err; i++)
+            err = sink_pages(a, &set->run[i], 0,
+                             wire_bytes(in->extent[i].used_bytes));
+        return err;
+    }
+    for (uint64_t i = 0; i < in->region->runs && !err; i++) {
+        const struct delta_run *w = &in->run[i];
+
+        err = sink_pages(a, &set->run[w->extent], w->page,
+                         delta_run_bytes(w, in->extent[w->extent].used_bytes));
+    }
+    return err;
+}
+
+/* The runs are within the extents. */
+static bool runs_fit(const struct incoming *in)
+{
+    for (uint64_t i = 0; i < in->region->runs; i++) {
+        const struct delta_run *w = &in->run[i];
+
+        if (w->extent >= in->region->extents ||
+            w->page >= in->extent[w->extent].pages ||
+            w->pages > in->extent[w->extent].pages - w->page)
+            return false;
+    }
+    return true;
+}
+
+/* Only what changed comes: *old_out is what the rest is like, unless that is
+ * lost. */
+static int base_of(struct native_arrival *a, const struct proto_effect *effect,
+                   const struct incoming *in, struct native_frames **old_out)
+{
+    struct native_frames *old = NULL;
+
+    *old_out = NULL;
+    if (!effect->base) {
+        proto_base_lost(effect->region, effect->copy);
+        return 0;
+    }
+    old = effect->base->frames;
+    if (effect->base->version != in->region->base || !old) {
+        broken(a, "what changed since a version that is not here");
+        return a->err;
+    }
+    *old_out = old;
+    return 0;
+}
+
+/*
+ * The frames of the arriving copy: those of an older copy that nobody uses, so
+ * that nothing is to be mapped or entered, if the region has not grown; or
+ * others.
+ */
+static int frames_for(struct native_arrival *a, struct native_memory *memory,
+                      const struct proto_effect *effect,
+                      const struct incoming *in,
+                      struct native_frames **frames_out)
+{
+    struct native_frames *base = NULL, *frames = NULL;
+    int err = in->region->base ? base_of(a, effect, in, &base) : 0;
+
+    if (err)
+        return err;
+    if (!base || base->set->runs == in->region->extents)
+        frames = proto_take_frames(&native.node, effect->region, effect->copy,
+                                   base ? effect->base : NULL);
+    if (frames && frames->set->runs < in->region->extents) {
+        native_frames_free(frames);
+        frames = NULL;
+    }
+    if (!frames) {
+        err = native_frames_new(memory, &frames);
+        /* What does not come is as in the base. */
+        if (!err && base)
+            err = native_frames_copy(frames, base);
+        if (err && frames)
+            native_frames_free(frames);
+    }
+    *frames_out = frames;
+    return err;
+}
+
+static int place_data(struct native_arrival *a, struct native_memory *memory,
+                      const struct proto_effect *effect,
+                      const struct incoming *in)
+{
+    struct native_frames *frames;
+    int err = frames_for(a, memory, effect, in, &frames);
+
+    if (err)
+        return err;
+    err = note_placed(a, effect->copy, frames);
+    if (err) {
+        native_frames_free(frames);
+        return err;
+    }
+    return sink_data(a, in, frames->set);
+}
+
+static const void *take_array(struct native_arrival *a, uint64_t count,
+                              size_t bytes)
+{
+    if (count > (size_t)(a->end - a->at) / bytes)
+        return NULL;
+    return take_bytes(a, count * bytes);
+}
+
+void native_wire_arriving(struct native_arrival *a,
+                          const struct proto_effect *effect)
+{
+    struct proto_region *region = effect->region;
+    struct native_memory *memory;
+    struct incoming in;
+
+    if (!a || a->err || !effect->data)
+        return;
+    in.region = take_bytes(a, sizeof(*in.region));
+    if (!in.region || in.region->item != effect->item) {
+        broken(a, "data without its region");
+        return;
+    }
+    in.extent = take_array(a, in.region->extents, sizeof(*in.extent));
+    in.run = in.extent ? take_array(a, in.region->runs, sizeof(*in.run)) : NULL;
+    if (!in.run || (!in.region->base && in.region->runs) || !runs_fit(&in)) {
+        broken(a, "data without its extents");
+        return;
+    }
+    if (!region->memory) {
+        a->err =
+            native_memory_new(region->address, region->incarnation, &memory);
+        if (a->err)
+            return;
+        region->memory = memory;
+    }
+    memory = region->memory;
+    if (!place_extents(a, memory, in.extent, in.region->extents))
+        a->err = place_data(a, memory, effect, &in);
+}
+
+void native_wire_expect(struct native_arrival *a,
+                        const struct proto_effect *effect)
+{
+    a->expected = true;
+    a->root = effect->region->root->address;
+    a->ticket = effect->ticket;
+}
+
+static void unplace(struct native_arrival *a)
+{
+    for (size_t i = 0; i < a->placed_count; i++) {
+        a->placed[i].copy->frames = NULL;
+        native_frames_free(a->placed[i].frames);
+    }
+    a->placed_count = 0;
+}
+
+/* The data is in place, or there is no room for it. */
+static void data_done(struct native_arrival *a, int err)
+{
+    struct proto_effects *effects;
+    struct native_tree tree;
+
+    if (native_lock(a->root, &tree))
+        return;
+    if (err)
+        unplace(a);
+    if (tree.region) {
+        effects = native_effects();
+        proto_arrived(&native.node, tree.region->root, (uint32_t)a->from,
+                      a->ticket, err, effects);
+        native_do(effects, NULL);
+    }
+    native_unlock(&tree);
+}
+
+static void handle(struct native_arrival *a,
+                   const struct proto_message *message)
+{
+    struct proto_effects *effects;
+    struct native_tree tree;
+
+    if (native_lock_message(message, &tree))
+        return;
+    effects = native_effects();
+    proto_message(&native.node, (uint32_t)a->from, message, effects);
+    native_do(effects, a);
+    native_unlock(&tree);
+}
+
+static int decode_and_handle(struct native_arrival *a, const char *header,
+                             size_t bytes)
+{
+    struct proto_message message;
+    struct proto_item few[8], *items = few;
+    const char *why = "it is cut short";
+    uint32_t count;
+    uint64_t size;
+    int err = DRASYNC_EINVAL;
+
+    a->at = header;
+    a->end = header + bytes;
+    if (bytes < sizeof(struct wire_head))
+        goto refuse;
+    memcpy(&size, header, sizeof(size));
+    a->at += sizeof(struct wire_head);
+    if (size > bytes - sizeof(struct wire_head))
+        goto refuse;
+    header = a->at;
+    count = proto_encoded_items(header, size);
+    if (count > sizeof(few) / sizeof(few[0]))
+        items = malloc(count * sizeof(*items));
+    if (!items) {
+        runtime_poison("no memory to read a message");
+        return DRASYNC_ENOMEM;
+    }
+    err = proto_decode(&native.node.env, header, size, items, &message, &why);
+    size = (size + 7) & ~UINT64_C(7);
+    a->at =
+        header + (size > (size_t)(a->end - header) ? (size_t)(a->end - header)
+                                                   : (size_t)size);
+    if (!err)
+        handle(a, &message);
+    if (items != few)
+        free(items);
+    if (!err)
+        return 0;
+refuse:
+    runtime_poison("node %d sent a broken message: %s", a->from, why);
+    return err;
+}
+
+/* Until `arrived`. */
+static int arrival_keep(const struct native_arrival *a, uint64_t *context_out)
+{
+    struct native_arrival *kept = malloc(sizeof(*kept));
+
+    if (!kept)
+        return DRASYNC_ENOMEM;
+    *kept = *a;
+    *context_out = (uint64_t)(uintptr_t)kept;
+    return 0;
+}
+
+static int place(int from, const void *header, size_t header_bytes,
+                 uint64_t bulk_bytes, struct transport_sink *sink,
+                 uint64_t *context_out)
+{
+    struct native_arrival a = {.from = from, .sink = sink};
+    int err;
+
+    *context_out = 0;
+    if (bulk_bytes > limit_room_bytes(&runtime.space))
+        native_evict();
+    err = decode_and_handle(&a, header, header_bytes);
+    if (!err)
+        err = a.err;
+    if (!err && a.expected) {
+        err = arrival_keep(&a, context_out);
+        if (!err)
+            return 0;
+    }
+    if (a.expected)
+        data_done(&a, DRASYNC_ENOMEM);
+    free(a.placed);
+    /* Data that nobody waits for is refused. */
+    return err ? err : bulk_bytes ? DRASYNC_EINVAL : 0;
+}
+
+static void arrived(int from, const void *header, size_t header_bytes,
+                    uint64_t context)
+{
+    struct native_arrival *a = (struct native_arrival *)(uintptr_t)context;
+
+    (void)from;
+    (void)header;
+    (void)header_bytes;
+    if (!a)
+        return;
+    data_done(a, 0);
+    free(a->placed);
+    free(a);
+}
+
+void native_wire_start(void)
+{
+    static const struct runtime_handler handler = {
+        .place = place,
+        .arrived = arrived,
+        .sent = native_wire_sent,
+    };
+
+    for (uint32_t type = 1; type < PROTO_MESSAGE_TYPES; type++)
+        runtime_handle(RUNTIME_KIND_NATIVE + type, &handler);
+}
+
+_Static_assert(RUNTIME_KIND_NATIVE + PROTO_MESSAGE_TYPES <=
+                   RUNTIME_KIND_REPLICA,
+               "the kinds of the protocol fit");

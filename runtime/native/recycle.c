@@ -1,0 +1,246 @@
+#include "runtime/native/recycle.h"
+
+#include <string.h>
+
+#include "memory/control.h"
+#include "memory/passed.h"
+#include "runtime/native/state.h"
+
+uint64_t native_stock_hidden(void)
+{
+    const struct native_hidden *h = atomic_load(&native.shared->hidden);
+    uint64_t sum = 0;
+
+    passed_take();
+    for (; h; h = h->next)
+        sum += atomic_load_explicit(&h->count, memory_order_relaxed);
+    return sum;
+}
+
+/* The thread's count, made when it is first needed; false: no memory. */
+static bool counted(struct native_windows *w)
+{
+    struct native_hidden *h;
+    void *v;
+
+    if (w->hidden)
+        return true;
+    if (control_alloc_zero(&runtime.space, sizeof(*h), &v))
+        return false;
+    w->hidden = h = v;
+    h->next = atomic_load(&native.shared->hidden);
+    do
+        passed_give();
+    while (!atomic_compare_exchange_weak(&native.shared->hidden, &h->next, h));
+    return true;
+}
+
+/* --- Into stock ----------------------------------------------------------- */
+
+/* Did this node cut them all? */
+static bool cut_here(const struct native_memory *memory)
+{
+    const struct extent *e = memory->first;
+
+    while (e && e->user[EXTENT_CUT_HERE])
+        e = e->next;
+    return !e;
+}
+
+/* Did the region begin with one page, is it at home in its primary frames, and
+ * without names? */
+static bool simple(const struct proto_region *region)
+{
+    const struct native_memory *memory = region->memory;
+    const struct proto_copy *copy = proto_newest(region);
+    const struct native_frames *frames = copy ? copy->frames : NULL;
+
+    return memory &&
+           atomic_load_explicit(&memory->first->pages, memory_order_relaxed) ==
+               1 &&
+           memory->home && !memory->named && !memory->delta &&
+           cut_here(memory) && frames &&
+           frames->set->runs == memory->extents &&
+           !frameset_has_alternate(&runtime.space, frames->set);
+}
+
+/* Set the window back that alone has touched the heap; NULL: make it anew. */
+static struct native_window *set_back(struct native_windows *w,
+                                      uint64_t address,
+                                      const struct native_memory *memory)
+{
+    struct native_window *window = &w->window[native_window_index(address)];
+
+    if (memory->touched ||
+        atomic_load_explicit(&window->region, memory_order_relaxed) != address)
+        return NULL;
+    heap_window_rewind(&window->heap);
+    atomic_store_explicit(&window->region, NATIVE_WINDOW_READY,
+                          memory_order_relaxed);
+    return window;
+}
+
+/* How many numbers a thread takes at a time. */
+#define STAMPS 256
+
+/* A number larger than @last, never given before on this node. */
+static uint64_t next_stamp(struct native_windows *w, uint64_t last)
+{
+    if (w->stamp == w->stamp_end || w->stamp <= last) {
+        w->stamp = atomic_fetch_add(&native.shared->stamp, STAMPS) + 1;
+        w->stamp_end = w->stamp + STAMPS;
+    }
+    return w->stamp++;
+}
+
+/* May this thread have one more? */
+static bool has_room(struct native_windows *w)
+{
+    return counted(w) && native_stock_count(w) < atomic_load(&w->stock_max);
+}
+
+/* All extents but the first go back; no window is open. */
+static int shrink(struct native_memory *memory, struct native_frames *frames)
+{
+    const struct frameset *set = frames->set;
+    struct extent *e, *next;
+    int err = 0;
+
+    /* The extents' places in the tables are on cold pages: ask for all. */
+    for (uint64_t i = 1; i < set->runs; i++)
+        extent_prefetch(&runtime.space, set->run[i].first_page);
+    for (e = memory->first->next; e && !err; e = next) {
+        next = e->next;
+        err = extent_delete(&runtime.space, e);
+    }
+    native_memory_shrink(memory);
+    native_frames_shrink(frames);
+    return err;
+}
+
+static void make_anew(const struct native_tree *tree, struct heap_window *ready)
+{
+    struct native_memory *memory = tree->region->memory;
+    uint64_t address = tree->region->address;
+    const struct heap_context context = {.space = &runtime.space,
+                                         .owner = memory};
+
+    native_windows_end(tree, tree->region);
+    memset(ready, 0, sizeof(*ready));
+    if ((memory->extents > 1 &&
+         shrink(memory, proto_newest(tree->region)->frames)) ||
+        native_header_make(memory) ||
+        heap_window_all(&context, &native_header_of(address)->heap, ready))
+        runtime_poison("region %p cannot be made anew",
+                       (void *)(uintptr_t)address);
+}
+
+bool native_stock_put(const struct native_tree *tree)
+{
+    struct native_windows *w = native_windows_own();
+    struct proto_region *region = tree->region;
+    uint64_t address = region->address;
+    struct native_memory *memory = region->memory;
+    struct native_stocked *stocked;
+    struct native_entry *entry;
+
+    if (!w || !has_room(w) || !simple(region))
+        return false;
+    entry = native_find_entry(address);
+    if (!entry ||
+        !proto_renew(native.rank, region, next_stamp(w, region->incarnation)))
+        return false;
+    atomic_store_explicit(&entry->address, 0, memory_order_relaxed);
+    stocked = &w->stock[native_stock_count(w)];
+    stocked->entry = entry;
+    w->ready[native_stock_count(w)] = set_back(w, address, memory);
+    if (!w->ready[native_stock_count(w)])
+        make_anew(tree, &stocked->heap);
+    memory->incarnation = region->incarnation;
+    memory->touched = false;
+    memory->first->user[EXTENT_USED_BYTES] = PAGE_BYTES;
+    native_stock_set_count(w, native_stock_count(w) + 1);
+    return true;
+}
+
+/* --- Out of stock --------------------------------------------------------- */
+
+void native_stock_leave(struct native_windows *w, struct native_window *window)
+{
+    if (atomic_load_explicit(&window->region, memory_order_relaxed) !=
+        NATIVE_WINDOW_READY)
+        return;
+    for (uint32_t i = 0; i < native_stock_count(w); i++)
+        if (w->ready[i] == window) {
+            w->stock[i].entry = window->entry;
+            w->stock[i].heap = window->heap;
+            w->ready[i] = NULL;
+        }
+    atomic_store_explicit(&window->region, 0, memory_order_relaxed);
+}
+
+/* Let a window be ready for number @n in stock. */
+static bool make_ready(struct native_windows *w, uint32_t n)
+{
+    struct native_entry *entry = w->stock[n].entry;
+    const struct proto_region *region =
+        atomic_load_explicit(&entry->region, memory_order_relaxed);
+    uint32_t i = native_window_index(region->address);
+    struct native_window *window = &w->window[i];
+
+    if (!native_window_clear(w, i))
+        return false;
+    window->heap = w->stock[n].heap;
+    window->heap.free = w->free[i];
+    window->memory = region->memory;
+    window->entry = entry;
+    window->address = region->address;
+    window->extent = window->memory->first;
+    window->used_bytes = 0;
+    atomic_store_explicit(&window->region, NATIVE_WINDOW_READY,
+                          memory_order_relaxed);
+    w->ready[n] = window;
+    return true;
+}
+
+drasync_region_t native_stock_take(void)
+{
+    drasync_region_t region = native_stock_take_ready();
+    struct native_windows *w = native_windows_mine;
+
+    if (region || !w || !w->hidden || !native_stock_count(w) ||
+        !make_ready(w, native_stock_count(w) - 1))
+        return region;
+    return native_stock_take_ready();
+}
+
+void native_stock_clear(struct native_windows *w)
+{
+    atomic_store(&w->stock_max, 0);
+    while (w->hidden && native_stock_count(w)) {
+        uint32_t n = native_stock_count(w) - 1;
+        struct native_entry *entry;
+        struct native_tree tree;
+        uint64_t address;
+
+        if (w->ready[n])
+            native_stock_leave(w, w->ready[n]);
+        entry = w->stock[n].entry;
+        address = atomic_load(&entry->region)->address;
+        native_stock_set_count(w, n);
+        atomic_store_explicit(&entry->address, address, memory_order_release);
+        /* Its heap has no piece to cut from, and a window that is not open. */
+        if (!native_lock(address, &tree)) {
+            if (tree.region)
+                native_header_make(tree.region->memory);
+            native_unlock(&tree);
+        }
+        native_delete((drasync_region_t)(uintptr_t)address);
+    }
+}
+
+void native_stock_clear_all(void)
+{
+    for (struct native_windows *w = native_windows_all(); w; w = w->next)
+        native_stock_clear(w);
+}

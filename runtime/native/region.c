@@ -1,0 +1,192 @@
+/* Making and deleting regions. */
+#include "memory/control.h"
+#include "memory/limit.h"
+#include "runtime/death.h"
+#include "runtime/native/state.h"
+#include "runtime/native/recycle.h"
+
+/* The first extent of a region that is being made, with what belongs to it. */
+struct fresh {
+    uint64_t address;
+    struct native_memory *memory;
+    struct native_frames *frames;
+};
+
+/* Room for a region: an extent that this process sees, and an empty heap. */
+static int fresh_make(struct fresh *fresh)
+{
+    struct extent *extent;
+    int err = native_memory_new(0, 0, &fresh->memory);
+
+    if (err)
+        return err;
+    err = native_extent_new(fresh->memory, NATIVE_FIRST_PAGES,
+                            NATIVE_FIRST_PAGES, &extent);
+    if (err)
+        goto free_memory;
+    fresh->address = (uint64_t)(uintptr_t)space_address(
+        &runtime.space, atomic_load(&extent->first_page));
+    atomic_store(&fresh->memory->address, fresh->address);
+    native_memory_append(fresh->memory, extent);
+    err = native_header_make(fresh->memory);
+    if (!err)
+        err = native_frames_new(fresh->memory, &fresh->frames);
+    if (!err)
+        return 0;
+    extent_delete(&runtime.space, extent);
+free_memory:
+    control_free(&runtime.space, fresh->memory);
+    return err;
+}
+
+static void fresh_undo(struct fresh *fresh)
+{
+    struct extent *extent = fresh->memory->first;
+
+    native_frames_free(fresh->frames);
+    extent_delete(&runtime.space, extent);
+    atomic_store(&fresh->memory->address, 0);
+    control_free(&runtime.space, fresh->memory);
+}
+
+/* The record is there: what is written from now on is told by it. */
+static void fresh_enter(struct fresh *fresh, struct proto_region *region,
+                        drasync_region_t *region_out)
+{
+    fresh->memory->incarnation = region->incarnation;
+    fresh->memory->home = true;
+    *region_out = (drasync_region_t)(uintptr_t)fresh->address;
+}
+
+int native_new_region(drasync_region_t *region_out)
+{
+    struct proto_effects *effects;
+    struct proto_region *region;
+    struct native_tree tree;
+    struct fresh fresh;
+    int err;
+
+    drasync_region_t in_stock = native_stock_take();
+    if (in_stock) {
+        *region_out = in_stock;
+        return 0;
+    }
+    err = fresh_make(&fresh);
+    if (err)
+        return err;
+    err = native_lock(fresh.address, &tree);
+    if (err)
+        goto undo;
+    effects = native_effects();
+    err = proto_create_root(&native.node, native.rank, fresh.address,
+                            fresh.memory, fresh.frames, &region, effects);
+    native_do(effects, NULL);
+    if (!err)
+        fresh_enter(&fresh, region, region_out);
+    native_unlock(&tree);
+    if (!err)
+        return 0;
+undo:
+    fresh_undo(&fresh);
+    return err;
+}
+
+int native_new_subregion(drasync_region_t parent, drasync_region_t *region_out)
+{
+    uint64_t above = (uint64_t)(uintptr_t)parent;
+    struct proto_effects *effects;
+    struct proto_region *region;
+    struct native_tree tree;
+    struct fresh fresh;
+    int err;
+
+    if (!native_address_valid(parent))
+        return DRASYNC_ENOREGION;
+    err = fresh_make(&fresh);
+    if (err)
+        return err;
+    err = native_lock(above, &tree);
+    if (err)
+        goto undo;
+    err = native_unknown(above);
+    if (tree.region) {
+        effects = native_effects();
+        err = proto_create_subregion(&native.node, native.rank, tree.region,
+                                     fresh.address, fresh.memory, fresh.frames,
+                                     &region, effects);
+        native_do(effects, NULL);
+    }
+    if (!err)
+        fresh_enter(&fresh, region, region_out);
+    native_unlock(&tree);
+    if (!err)
+        return 0;
+undo:
+    fresh_undo(&fresh);
+    return err;
+}
+
+static int delete_one(drasync_region_t region)
+{
+    uint64_t address = (uint64_t)(uintptr_t)region;
+    struct proto_effects *effects;
+    struct native_wait *wait = NULL;
+    struct native_tree tree;
+    int err, result = 0;
+
+    if (!native_address_valid(region))
+        return DRASYNC_ENOREGION;
+    err = native_lock(address, &tree);
+    if (err)
+        return err;
+    if (tree.region && native_stock_put(&tree)) {
+        native_unlock(&tree);
+        return 0;
+    }
+    if (!tree.region && runtime.nodes == 1) {
+        err = DRASYNC_ENOREGION;
+    } else if (!(wait = native_wait_take())) {
+        err = DRASYNC_ENOMEM;
+    } else {
+        if (tree.region)
+            native_windows_end(&tree, tree.region);
+        effects = native_effects();
+        err = proto_delete(&native.node, native.rank, tree.region, address,
+                           wait, effects);
+        native_do(effects, NULL);
+    }
+    native_unlock(&tree);
+    if (err == PROTO_WAIT) {
+        if (runtime.nodes > 1)
+            runtime_remote_wait(1);
+        err = waiter_wait(&wait->waiter, WAIT_FOREVER, &result);
+        if (runtime.nodes > 1)
+            runtime_remote_wait(-1);
+        if (!err)
+            err = result;
+    }
+    if (wait)
+        native_wait_give(wait);
+    return err != DRASYNC_EBUSY ? err : death_refused(err);
+}
+
+int native_delete(drasync_region_t region)
+{
+    limit_reserve_enter();
+    int err = delete_one(region);
+    limit_reserve_leave();
+    return err;
+}
+
+void native_region_pages(drasync_region_t region,
+                         void (*each)(void *arg, uint64_t first_page,
+                                      uint64_t pages),
+                         void *arg)
+{
+    struct proto_region *known = native_find((uint64_t)(uintptr_t)region);
+    struct native_memory *memory = known ? known->memory : NULL;
+    struct extent *extent;
+
+    for (extent = memory ? memory->first : NULL; extent; extent = extent->next)
+        each(arg, extent->first_page, extent->pages);
+}

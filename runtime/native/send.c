@@ -1,0 +1,217 @@
+/*
+ * Messages of the protocol leave: the encoded message, the extents of what goes
+ * with it, and the data straight from its frames.
+ */
+#include "runtime/native/wire.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory/control.h"
+#include "runtime/native/delta.h"
+#include "runtime/native/state.h"
+
+/* A TRANSFER whose data is being read; in control memory. */
+struct shipment {
+    uint64_t reserved[2];
+    uint64_t root, ticket;
+};
+
+/* A message that is being put together. */
+struct parcel {
+    char *header;
+    size_t bytes, room;
+    struct transport_sink pieces;
+    int err;
+};
+
+static void *parcel_add(struct parcel *p, size_t bytes)
+{
+    size_t room = p->room ? p->room : 256;
+    char *grown;
+
+    while (room < p->bytes + bytes)
+        room *= 2;
+    if (room != p->room) {
+        grown = realloc(p->header, room);
+        if (!grown) {
+            p->err = DRASYNC_ENOMEM;
+            return NULL;
+        }
+        p->header = grown;
+        p->room = room;
+    }
+    memset(p->header + p->bytes, 0, bytes);
+    p->bytes += bytes;
+    return p->header + p->bytes - bytes;
+}
+
+static void parcel_piece(struct parcel *p, uint64_t offset, uint64_t bytes)
+{
+    p->err = transport_sink_add(
+        &p->pieces, space_window(&runtime.space, offset, bytes), bytes);
+}
+
+/* What changed, instead of all. */
+static void parcel_runs(struct parcel *p, const struct frameset *set,
+                        const struct delta_runs *runs)
+{
+    size_t bytes = runs->count * sizeof(runs->run[0]);
+    void *to = parcel_add(p, bytes);
+
+    if (!to)
+        return;
+    if (bytes)
+        memcpy(to, runs->run, bytes);
+    for (size_t i = 0; i < runs->count && !p->err; i++) {
+        const struct delta_run *changed = &runs->run[i];
+        const struct frameset_run *run = &set->run[changed->extent];
+
+        parcel_piece(p, run->offset + (changed->page << PAGE_SHIFT),
+                     delta_run_bytes(changed, native_used_bytes(run)));
+    }
+}
+
+static void parcel_region(struct parcel *p, const struct proto_effect *ship)
+{
+    const struct native_frames *frames = ship->copy->frames;
+    const struct frameset *set = frames->set;
+    struct wire_region *region = parcel_add(p, sizeof(*region));
+    struct delta_runs runs = {0};
+    bool whole = true;
+
+    if (!region)
+        return;
+    region->item = ship->item;
+    region->extents = set->runs;
+    if (ship->base_version)
+        whole =
+            !native_delta_since(ship->region->memory, frames,
+                                ship->copy->version, ship->base_version, &runs);
+    if (!whole) {
+        region->base = ship->base_version;
+        region->runs = runs.count;
+    }
+    for (uint64_t i = 0; i < set->runs && !p->err; i++) {
+        const struct frameset_run *run = &set->run[i];
+        struct wire_extent *w = parcel_add(p, sizeof(*w));
+
+        if (!w)
+            return;
+        w->first_page = run->first_page;
+        w->pages = run->pages;
+        w->used_bytes = native_used_bytes(run);
+        if (w->used_bytes && whole)
+            parcel_piece(p, run->offset, wire_bytes(w->used_bytes));
+    }
+    if (!whole)
+        parcel_runs(p, set, &runs);
+    free(runs.run);
+}
+
+static void parcel_message(struct parcel *p,
+                           const struct proto_message *message)
+{
+    size_t bytes = proto_encoded_size(message);
+    size_t padded = (bytes + 7) & ~(size_t)7;
+    struct wire_head *head = parcel_add(p, sizeof(*head));
+    void *encoded;
+
+    if (!head)
+        return;
+    head->message_bytes = bytes;
+    encoded = parcel_add(p, padded);
+    if (encoded)
+        proto_encode(message, encoded);
+}
+
+static int parcel_send(struct parcel *p, uint32_t node, bool late,
+                       const struct proto_message *message)
+{
+    struct runtime_message m = {
+        .node = (int)node,
+        .kind = RUNTIME_KIND_NATIVE + message->type,
+        .header = p->header,
+        .header_bytes = p->bytes,
+        .pieces = p->pieces.pieces,
+        .pieces_count = p->pieces.count,
+        .late = late,
+    };
+    struct shipment *shipment;
+    void *v;
+    int err;
+
+    if (p->pieces.count) {
+        err = control_alloc(&runtime.space, sizeof(*shipment), &v);
+        if (err)
+            return err;
+        shipment = v;
+        shipment->root = message->root;
+        shipment->ticket = message->ticket;
+        m.context = (uint64_t)(uintptr_t)shipment;
+    }
+    return runtime_send(&m);
+}
+
+bool native_wire_send(struct proto_effects *effects, size_t index)
+{
+    const struct proto_effect *send = &effects->effect[index];
+    const struct proto_message *message = proto_effect_message(effects, index);
+    struct parcel p = {0};
+    bool data;
+
+    parcel_message(&p, message);
+    for (size_t i = index + 1;
+         i < effects->count && !p.err && effects->effect[i].kind == PROTO_SHIP;
+         i++)
+        parcel_region(&p, &effects->effect[i]);
+    if (!p.err)
+        p.err = parcel_send(&p, send->node, send->late, message);
+    /* The step is done and cannot be undone. */
+    if (p.err)
+        runtime_poison("cannot send %s to node %u: %s",
+                       proto_message_name(message->type), send->node,
+                       drasync_strerror(p.err));
+    data = p.pieces.count > 0;
+    free(p.header);
+    transport_sink_free(&p.pieces);
+    return data;
+}
+
+void native_wire_left(uint64_t root, uint32_t node, uint64_t ticket)
+{
+    struct proto_effects *effects;
+    struct proto_region *r = native_find(root);
+
+    if (!r)
+        return;
+    effects = native_effects();
+    proto_sent(&native.node, r->root, node, ticket, effects);
+    native_do(effects, NULL);
+}
+
+/* A reader may come again. */
+static void note_copy(struct proto_region *region,
+                      const struct proto_copy *copy, uint64_t version)
+{
+    if (region->memory && copy->frames)
+        native_delta_sent(region->memory, copy->frames, version);
+}
+
+/* The runtime's `sent`: refused or not, the frames are not read any more. */
+void native_wire_sent(int to, uint64_t context, int result)
+{
+    struct shipment *shipment = (struct shipment *)(uintptr_t)context;
+    struct native_tree tree;
+
+    (void)result;
+    if (!native_lock(shipment->root, &tree)) {
+        struct proto_region *root = native_find(shipment->root);
+
+        if (root)
+            proto_sent_each(root, (uint32_t)to, shipment->ticket, note_copy);
+        native_wire_left(shipment->root, (uint32_t)to, shipment->ticket);
+        native_unlock(&tree);
+    }
+    control_free(&runtime.space, shipment);
+}

@@ -1,0 +1,143 @@
+/*
+ * A writer whose regions have readers goes on in new frames: the current copies
+ * that somebody pins are copied once, and the protocol is told.
+ *
+ * The copying is done without the lock of the tree: the WRITE hold keeps copies
+ * and extents as they are.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "runtime/native/state.h"
+#include "memory/grow.h"
+
+/* A region whose current copy is pinned, and the frames to go on with. */
+struct split {
+    struct proto_region *region;
+    uint64_t address;
+    struct native_memory *memory;
+    struct native_frames *from, *to;
+};
+
+struct splits {
+    struct split *list;
+    size_t count, room;
+};
+
+static int splits_add(struct splits *splits, struct proto_region *r,
+                      struct native_frames *from)
+{
+    struct split *grown;
+
+    grown = room_for_one(splits->list, splits->count, &splits->room,
+                         sizeof(*grown));
+    if (!grown)
+        return DRASYNC_ENOMEM;
+    splits->list = grown;
+    splits->list[splits->count++] = (struct split){
+        .region = r,
+        .address = r->address,
+        .memory = r->memory,
+        .from = from,
+    };
+    return 0;
+}
+
+static int splits_collect(struct splits *splits, struct proto_region *top)
+{
+    struct proto_region *r = NULL;
+    int err = 0;
+
+    while (!err && (r = proto_next(top, r))) {
+        struct proto_copy *copy = proto_newest(r);
+
+        if (copy && copy->frames && r->memory && (copy->pins || copy->sends))
+            err = splits_add(splits, r, copy->frames);
+    }
+    return err;
+}
+
+/* Not under the lock: the hold keeps the copies and extents as they are. */
+static int split_copy(struct split *s)
+{
+    return native_frames_copy(s->to, s->from);
+}
+
+static int splits_frames(struct splits *splits)
+{
+    int err = 0;
+
+    for (uint64_t i = 0; i < splits->count && !err; i++)
+        err = native_frames_new(splits->list[i].memory, &splits->list[i].to);
+    return err;
+}
+
+static int splits_enter(struct splits *splits)
+{
+    struct proto_effects *effects;
+    int err = 0;
+
+    for (uint64_t i = 0; i < splits->count && !err; i++) {
+        struct split *s = &splits->list[i];
+
+        effects = native_effects();
+        err = proto_split(&native.node, native.rank, s->region, s->to, effects);
+        if (!err)
+            s->to = NULL;
+        native_do(effects, NULL);
+    }
+    return err;
+}
+
+static void splits_free(struct splits *splits)
+{
+    for (uint64_t i = 0; i < splits->count; i++)
+        if (splits->list[i].to)
+            native_frames_free(splits->list[i].to);
+    free(splits->list);
+    splits->list = NULL;
+    splits->count = splits->room = 0;
+}
+
+static int split_once(uint64_t address)
+{
+    struct splits splits = {0};
+    struct native_tree tree;
+    int err = native_lock(address, &tree);
+
+    if (err)
+        return err;
+    err =
+        tree.region ? splits_collect(&splits, tree.region) : DRASYNC_ENOREGION;
+    if (!err)
+        err = splits_frames(&splits);
+    native_unlock(&tree);
+    for (uint64_t i = 0; i < splits.count && !err; i++)
+        err = split_copy(&splits.list[i]);
+    if (native_lock(address, &tree))
+        return DRASYNC_EPEER;
+    if (!err)
+        err = splits_enter(&splits);
+    splits_free(&splits);
+    native_unlock(&tree);
+    return err;
+}
+
+/*
+ * One thread at a time: the next one then finds nothing to split, instead of
+ * going on with a copy that lacks what the first has written meanwhile.
+ */
+int native_split(uint64_t address)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    int err;
+
+    pthread_mutex_lock(&mutex);
+    err = split_once(address);
+    if (err == DRASYNC_ENOMEM || err == DRASYNC_ENOSPACE) {
+        native_evict();
+        err = split_once(address);
+    }
+    pthread_mutex_unlock(&mutex);
+    return err == DRASYNC_ENOSPACE ? DRASYNC_ENOMEM : err;
+}

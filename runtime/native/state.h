@@ -1,0 +1,292 @@
+/*
+ * state.h - what runtime/native*.c share: the node's state of native
+ * regions in control memory, this process's state, and the steps between.
+ *
+ * Order of locks: the lock of a tree (several only all together, in order),
+ * then the process's map lock.  Names and memory/ may be called under both.
+ */
+#ifndef DRASYNC_RUNTIME_NATIVE_STATE_H
+#define DRASYNC_RUNTIME_NATIVE_STATE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "memory/extents.h"
+#include "memory/frameset.h"
+#include "memory/heap.h"
+#include "memory/lock.h"
+#include "protocol/protocol.h"
+#include "runtime/native/native.h"
+#include "runtime/native/lease.h"
+#include "runtime/native/recycle.h"
+#include "runtime/shared.h"
+#include "runtime/wait.h"
+
+/* Locks of trees; a tree's is found by its root's address.  Few enough that
+ * ThreadSanitizer can follow a thread that holds all. */
+#define NATIVE_STRIPES 32
+
+#define NATIVE_BUCKETS 65536
+
+/* Under the locks of trees, above those of memory/. */
+#define LOCK_RANK_NATIVE_TABLE 300
+
+/* A region's first extent. */
+#define NATIVE_FIRST_PAGES 1
+
+/* --- Shared by the node --------------------------------------------------- */
+
+/* Objects of one type that are not in use.  Linked behind the object, so that
+ * what is in it stays readable until it is taken again. */
+struct native_pool {
+    _Atomic(void *) free; /* other stripes look whether there is a spare one */
+    uint32_t count;
+    uint32_t keep; /* as many as a TRANSFER needed at once */
+};
+
+/* The extents of a region on this node: proto_region.memory. */
+struct native_memory {
+    uint64_t reserved[2];
+    _Atomic uint64_t address;
+    uint64_t incarnation;
+    uint64_t extents, pages;
+    bool home;    /* the region was made on this node */
+    bool named;   /* somebody may have published it */
+    bool touched; /* the heap, but by the window it had at first */
+    struct native_delta *delta;  /* delta.h; or NULL */
+    struct extent *first, *last; /* in the order in which the region got them */
+    struct extent *walk;         /* env_extent() gave it last; or NULL */
+    uint32_t walk_index;
+};
+
+/* What extent.user[] means here. */
+enum {
+    EXTENT_PRIMARY_USED, /* a copy uses the primary frames */
+    EXTENT_USED_BYTES,   /* from its start: nothing beyond matters */
+    EXTENT_CUT_HERE,     /* by this node */
+};
+
+/* The frames of one copy: proto_copy.frames. */
+struct native_frames {
+    uint64_t reserved[2];
+    uint64_t id; /* never used again on this node */
+    struct frameset *set;
+};
+
+struct native_shared {
+    _Atomic uint64_t stamp, ticket, frames_id;
+    _Atomic uint64_t regions;
+    /* Versions that were hashed after they were sent, since one of them was
+     * built upon: native_delta.c. */
+    _Atomic uint32_t noted_in_vain;
+    struct lock table_lock; /* changes of the table, and of spare[] */
+    struct native_entry *entries_free;
+    _Atomic(struct native_entry *) buckets[NATIVE_BUCKETS];
+    struct native_pool pools[NATIVE_STRIPES][PROTO_TYPES];
+    struct native_pool spare[PROTO_TYPES];  /* under table_lock */
+    _Atomic bool scarce; /* there was no memory for an object: keep few */
+    _Atomic(struct native_hidden *) hidden; /* recycle.c */
+    struct native_turn *turns;              /* [locals] */
+    struct native_fast fast[NATIVE_STRIPES];
+};
+
+/* --- This process --------------------------------------------------------- */
+
+/* Whoever waits for an operation; in control memory. */
+struct native_wait {
+    uint64_t reserved[2];
+    struct waiter waiter;
+    bool split;                   /* of the hold that was granted */
+    uint64_t incarnation, layout; /* of its region and tree at that moment */
+    struct native_fast_slot *slot; /* the hold was left there, with */
+    uint64_t word;                 /* this word; or NULL */
+    struct native_wait *next;      /* while unused */
+};
+
+struct native {
+    struct native_shared *shared;
+    struct proto_node node; /* this process's: it has function pointers */
+    struct runtime_rank *self;
+    int32_t rank;
+};
+
+extern struct native native;
+
+/* pool.c: objects and records for the protocol, in control memory. */
+int native_shared_new(struct native_shared **shared_out);
+void native_env_fill(struct proto_env *env);
+struct proto_region *native_find(uint64_t address);
+/* Its entry, under the tree's lock.  With address 0 nobody finds the record. */
+struct native_entry *native_find_entry(uint64_t address);
+/* What is wrong with an address without a record: DRASYNC_ENOREGION; or if only
+ * its home could say that, DRASYNC_ENOTHELD, which is true in any case. */
+int native_unknown(uint64_t address);
+/* This thread has locked @stripe (-1: all) and may use its pools. */
+void native_pool_use(int stripe);
+void native_pool_shed(void); /* before the locks are given back */
+/* Call @visit for all records; without locks, so what it gets may be gone. */
+void native_each(void (*visit)(uint64_t address, void *arg), void *arg);
+
+/* Waits of this process, kept for reuse. */
+struct native_wait *native_wait_take(void); /* NULL: no memory */
+void native_wait_give(struct native_wait *wait);
+
+/* This thread has something to give back when it ends. */
+void native_thread_keeps(void);
+
+/* --- Steps (step.c) ------------------------------------------------------- */
+
+/* Whose lock is held. */
+struct native_tree {
+    struct proto_region *region; /* of the address asked for; NULL: unknown */
+    int stripe;                  /* -1: all */
+};
+
+/* A message with data that is being handled (send.c). */
+struct native_arrival;
+
+/* Lock the tree that has @address.  0 or DRASYNC_EPEER. */
+int native_lock(uint64_t address, struct native_tree *tree);
+/* The same, for a step that leaves some holds as they are. */
+int native_lock_for(enum native_for what, uint64_t address,
+                    struct native_tree *tree);
+/* What the step of @message needs. */
+int native_lock_message(const struct proto_message *message,
+                        struct native_tree *tree);
+void native_unlock(const struct native_tree *tree);
+
+/* The record of @address, if it is in a tree whose lock @tree is; else NULL. */
+struct proto_region *native_find_in(const struct native_tree *tree,
+                                    uint64_t address);
+
+/* The effects of this thread's next step, cleared; under a lock of trees. */
+struct proto_effects *native_effects(void);
+/* The thread ends. */
+void native_effects_free(void);
+
+/* Do what the step says; under the lock of the step.  @arrival: of the message
+ * that the step handled, or NULL. */
+void native_do(struct proto_effects *effects, struct native_arrival *arrival);
+
+/* --- Frames and extents (frames.c); under the tree's lock ----------------- */
+
+/* The frames of a copy with @memory's extents: primary ones if no other copy
+ * uses any of them, else alternate ones. DRASYNC_ENOMEM, DRASYNC_ENOSPACE ...
+ */
+int native_frames_new(const struct native_memory *memory,
+                      struct native_frames **frames_out);
+void native_frames_free(struct native_frames *frames);
+
+/* How much of the extent of @run matters, from its start. */
+uint64_t native_used_bytes(const struct frameset_run *run);
+
+/* Copy what matters of the extents that both have.  Nobody else copies @from
+ * or makes it larger meanwhile. */
+int native_frames_copy(struct native_frames *to, struct native_frames *from);
+
+/* The set has grown by @extent, in the current copy. */
+int native_frames_grow(struct native_frames *frames, struct extent *extent);
+
+/* It has lost all but the first, with primary frames: no process has seen the
+ * set as it is now. */
+void native_frames_shrink(struct native_frames *frames);
+
+int native_memory_new(uint64_t address, uint64_t incarnation,
+                      struct native_memory **memory_out);
+void native_memory_append(struct native_memory *memory, struct extent *extent);
+/* All extents but the first are gone. */
+void native_memory_shrink(struct native_memory *memory);
+/* The record goes; @dead: the region was deleted. */
+void native_memory_free(struct native_memory *memory, bool dead);
+
+/* An address run that this node cut comes back. */
+void native_extent_back(uint64_t address, uint64_t pages);
+
+/* Any moment, no lock held: cut an extent of @pages, or fewer but @pages_min,
+ * for @memory; asks the manager for addresses and drops cached copies if it
+ * must.  This process sees its primary frames.
+ */
+int native_extent_new(struct native_memory *memory, uint64_t pages_min,
+                      uint64_t pages, struct extent **extent_out);
+
+/* Drop copies of all trees that nothing refers to; no lock held. */
+void native_evict(void);
+
+/* --- What this process sees (map.c) --------------------------------------- */
+
+/* Frames that a hold shows; collected under the tree's lock. */
+struct native_view {
+    struct native_frames **frames;
+    size_t count, room;
+    bool failed; /* no memory to note them all */
+};
+
+/* Does this process, as far as it remembers, show the newest copies of
+ * @region's subtree?  And: it does now. */
+bool native_view_current(const struct proto_region *region);
+/* The same by what a grant noted.  No lock is needed. */
+bool native_view_granted(uint64_t address, const struct native_wait *wait);
+void native_view_remember(const struct proto_region *region);
+/* Something was shown that is not the newest. */
+void native_view_disturbed(void);
+
+/* Note @frames of region @address unless they are shown already.  Under the
+ * map lock, which is kept until native_view_show(). */
+void native_view_add(struct native_view *view, uint64_t address,
+                     struct native_frames *frames);
+/* Show all that was noted; frees the list.  Not under the tree's lock; the
+ * frames stay because of the hold.  DRASYNC_ENOMEM. */
+int native_view_show(struct native_view *view);
+
+/* The offset in the data file of what this process sees at @ptr; false if
+ * [@ptr, @ptr + @bytes), inside the data part, does not lie there in one
+ * piece. */
+bool native_shown(const void *ptr, uint64_t bytes, uint64_t *offset_out);
+
+/* Let this process see the primary frames of a run. */
+int native_show_primary(uint64_t first_page, uint64_t pages);
+
+void native_map_lock(void);
+void native_map_unlock(void);
+
+/* --- Holds (hold.c) ------------------------------------------------------- */
+
+/* Is @region the address of a region at all? */
+bool native_address_valid(drasync_region_t region);
+
+/* After a grant with split, no lock held: see native_split.c. DRASYNC_ENOMEM.
+ */
+int native_split(uint64_t address);
+
+/* --- Data (object.c) ------------------------------------------------------ */
+
+/* At HEAP_HEADER_OFFSET in a region's first page. */
+struct native_header {
+    struct heap heap;
+    void *root;
+};
+
+static inline struct native_header *native_header_of(uint64_t address)
+{
+    return (struct native_header *)(uintptr_t)(address + HEAP_HEADER_OFFSET);
+}
+
+/* Make @memory's first extent a region without objects. */
+int native_header_make(struct native_memory *memory);
+
+/* --- Wire (send.c) -------------------------------------------------------- */
+
+/* Ship the SEND effect @index with its SHIPs.  True if data goes along. */
+bool native_wire_send(struct proto_effects *effects, size_t index);
+/* A TRANSFER has left; under the lock of its tree. */
+void native_wire_left(uint64_t root, uint32_t node, uint64_t ticket);
+void native_wire_sent(int to, uint64_t context, int result);
+/* ARRIVING and EXPECT effects. */
+void native_wire_arriving(struct native_arrival *arrival,
+                          const struct proto_effect *effect);
+void native_wire_expect(struct native_arrival *arrival,
+                        const struct proto_effect *effect);
+void native_wire_start(void);
+
+#endif /* DRASYNC_RUNTIME_NATIVE_STATE_H */

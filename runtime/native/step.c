@@ -1,0 +1,326 @@
+/*
+ * Steps of the protocol: lock the trees, let the step run, do what it says,
+ * unlock.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "runtime/services/names.h"
+#include "runtime/native/state.h"
+
+static _Thread_local struct proto_effects thread_effects;
+
+static int stripe_of(uint64_t tree)
+{
+    return (int)space_page_hash(tree, 5);
+}
+
+_Static_assert(NATIVE_STRIPES == 1 << 5, "stripe_of() keeps 5 bits");
+_Static_assert(NATIVE_STRIPES <= RUNTIME_TREE_LOCKS, "as many locks");
+
+/* A record that is about to be another region's has no tree as yet. */
+#define NO_TREE UINT64_MAX
+
+/* The tree that @region, the record of @address, is in; without a record, the
+ * one that it would be the root of.  Read without a lock: may be anything that
+ * was true at some time. */
+__attribute__((no_sanitize("thread"))) static uint64_t
+tree_of(const struct proto_region *region, uint64_t address)
+{
+    const struct proto_region *root;
+
+    if (!region)
+        return address;
+    root = *(struct proto_region *const volatile *)&region->root;
+    return root ? *(const volatile uint64_t *)&root->address : NO_TREE;
+}
+
+int native_lock_for(enum native_for what, uint64_t address,
+                    struct native_tree *tree)
+{
+    for (;;) {
+        struct proto_region *region = native_find(address);
+        uint64_t guess = tree_of(region, address);
+        int stripe = stripe_of(guess);
+        int err = lock_take(&runtime.shared->trees[stripe]);
+
+        if (err)
+            return err;
+        tree->region = native_find(address);
+        /* With another tree, or none, another lock guards it. */
+        if (tree->region == region && guess != NO_TREE &&
+            tree_of(region, address) == guess) {
+            tree->stripe = stripe;
+            native_pool_use(stripe);
+            if (native.shared->fast[stripe].used)
+                native_fast_settle(&native.shared->fast[stripe],
+                                   region ? region->root : NULL, what);
+            return 0;
+        }
+        lock_give(&runtime.shared->trees[stripe]);
+    }
+}
+
+int native_lock(uint64_t address, struct native_tree *tree)
+{
+    return native_lock_for(NATIVE_FOR_ALL, address, tree);
+}
+
+struct proto_region *native_find_in(const struct native_tree *tree,
+                                    uint64_t address)
+{
+    struct proto_region *region = native_find(address);
+
+    return tree->stripe < 0 ||
+                   stripe_of(tree_of(region, address)) == tree->stripe
+               ? region
+               : NULL;
+}
+
+static int lock_all(struct native_tree *tree)
+{
+    tree->region = NULL;
+    tree->stripe = -1;
+    for (int i = 0; i < NATIVE_STRIPES; i++) {
+        int err = lock_take(&runtime.shared->trees[i]);
+
+        if (!err)
+            continue;
+        while (i-- > 0)
+            lock_give(&runtime.shared->trees[i]);
+        return err;
+    }
+    native_pool_use(-1);
+    for (int i = 0; i < NATIVE_STRIPES; i++)
+        if (native.shared->fast[i].used)
+            native_fast_settle(&native.shared->fast[i], NULL, NATIVE_FOR_ALL);
+    return 0;
+}
+
+static struct proto_region *find_in(void *tree, uint64_t address)
+{
+    return native_find_in(tree, address);
+}
+
+int native_lock_message(const struct proto_message *message,
+                        struct native_tree *tree)
+{
+    uint64_t address = proto_message_tree(message);
+    int err;
+
+    if (address != PROTO_TREE_ALL) {
+        err = native_lock(address, tree);
+        if (err ||
+            proto_message_tree_enough(message, tree->region, find_in, tree))
+            return err;
+        native_unlock(tree);
+    }
+    err = lock_all(tree);
+    /* Its pools have what the last such step gave back. */
+    if (!err)
+        native_pool_use(stripe_of(message->root));
+    return err;
+}
+
+void native_unlock(const struct native_tree *tree)
+{
+    native_pool_shed();
+    if (tree->stripe >= 0) {
+        lock_give(&runtime.shared->trees[tree->stripe]);
+        return;
+    }
+    for (int i = NATIVE_STRIPES; i-- > 0;)
+        lock_give(&runtime.shared->trees[i]);
+}
+
+/* What a thread's steps did not give back goes with the thread. */
+static pthread_key_t effects_key;
+static pthread_once_t effects_once = PTHREAD_ONCE_INIT;
+
+static void effects_end(void *unused)
+{
+    (void)unused;
+    native_effects_free();
+}
+
+static void effects_make_key(void)
+{
+    pthread_key_create(&effects_key, effects_end);
+}
+
+struct proto_effects *native_effects(void)
+{
+    if (!thread_effects.grow) {
+        pthread_once(&effects_once, effects_make_key);
+        pthread_setspecific(effects_key, &thread_effects);
+        thread_effects.grow = realloc;
+    }
+    proto_effects_clear(&thread_effects);
+    return &thread_effects;
+}
+
+void native_effects_free(void)
+{
+    proto_effects_free(&thread_effects, free);
+    thread_effects = (struct proto_effects){0};
+}
+
+static void wake(const struct proto_effect *e)
+{
+    struct native_wait *wait = e->waiter;
+
+    wait->split = e->split;
+    if (e->region) {
+        wait->incarnation = e->region->incarnation;
+        wait->layout = e->region->root->layout;
+    }
+    waiter_wake(&wait->waiter, e->kind == PROTO_FAILED ? e->error : 0);
+}
+
+/* May the region that is gone have names that nobody else withdraws?  One node
+ * tells the manager: the home. */
+static bool to_withdraw(const struct proto_effect *e)
+{
+    const struct native_memory *memory = e->memory;
+
+    return e->kind == PROTO_GONE && memory && e->dead && memory->home;
+}
+
+static void withdraw_names(const struct proto_effects *effects)
+{
+    struct names_region few[8], *regions = few;
+    size_t count = 0, n = 0;
+
+    for (size_t i = 0; i < effects->count; i++)
+        count += to_withdraw(&effects->effect[i]);
+    if (!count)
+        return;
+    if (count > 8)
+        regions = malloc(count * sizeof(*regions));
+    if (!regions) {
+        runtime_poison("no memory to withdraw the names of regions");
+        return;
+    }
+    for (size_t i = 0; i < effects->count; i++) {
+        const struct proto_effect *e = &effects->effect[i];
+        const struct native_memory *memory = e->memory;
+
+        if (to_withdraw(e))
+            regions[n++] =
+                (struct names_region){e->address, memory->incarnation};
+    }
+    names_withdraw(regions, count);
+    if (regions != few)
+        free(regions);
+}
+
+static void gone(const struct proto_effect *e)
+{
+    if (e->memory)
+        native_memory_free(e->memory, e->dead);
+}
+
+static void do_one(struct proto_effects *effects, size_t i,
+                   struct native_arrival *arrival)
+{
+    struct proto_effect *e = &effects->effect[i];
+
+    switch (e->kind) {
+    case PROTO_SEND:
+        /* Marked for native_do(): a TRANSFER whose data moves. */
+        e->data = native_wire_send(effects, i);
+        break;
+    case PROTO_GRANTED:
+    case PROTO_FAILED:
+        wake(e);
+        break;
+    case PROTO_ARRIVING:
+        native_wire_arriving(arrival, e);
+        break;
+    case PROTO_EXPECT:
+        native_wire_expect(arrival, e);
+        break;
+    case PROTO_EXTENT:
+        native_extent_back(e->address, e->pages);
+        break;
+    case PROTO_POISONED:
+        runtime_poison("%s", e->why ? e->why : "the protocol gave up");
+        break;
+    case PROTO_SHIP:          /* goes with its SEND */
+    case PROTO_COPY_RELEASED: /* done before the others */
+    case PROTO_GONE:
+        break;
+    }
+}
+
+/* A TRANSFER of regions of which nothing was to be sent after all. */
+static bool transfer_without_data(const struct proto_effects *effects, size_t i)
+{
+    const struct proto_effect *e = &effects->effect[i];
+
+    return e->kind == PROTO_SEND && !e->data && i + 1 < effects->count &&
+           e[1].kind == PROTO_SHIP;
+}
+
+static bool any(const struct proto_effects *effects,
+                enum proto_effect_kind kind)
+{
+    return effects->kinds & 1u << kind;
+}
+
+/* Those have left at once: each is a step of its own, which takes the effects
+ * over. */
+static void transfers_left(struct proto_effects *effects)
+{
+    struct left {
+        uint64_t root, ticket;
+        uint32_t node;
+    } few[8], *left = few;
+    size_t count = 0, n = 0;
+
+    for (size_t i = 0; any(effects, PROTO_SHIP) && i < effects->count; i++)
+        count += transfer_without_data(effects, i);
+    if (!count)
+        return;
+    if (count > 8)
+        left = malloc(count * sizeof(*left));
+    if (!left) {
+        runtime_poison("no memory in a step of the protocol");
+        return;
+    }
+    for (size_t i = 0; i < effects->count; i++) {
+        const struct proto_message *m;
+
+        if (!transfer_without_data(effects, i))
+            continue;
+        m = proto_effect_message(effects, i);
+        left[n++] = (struct left){m->root, m->ticket, effects->effect[i].node};
+    }
+    for (size_t i = 0; i < n; i++)
+        native_wire_left(left[i].root, left[i].node, left[i].ticket);
+    if (left != few)
+        free(left);
+}
+
+void native_do(struct proto_effects *effects, struct native_arrival *arrival)
+{
+    if (effects->failed) {
+        runtime_poison("out of memory in a step of the protocol");
+        return;
+    }
+    /* First, so that what arrives finds these frames free; and records go
+     * before their extents come back. */
+    for (size_t i = 0;
+         any(effects, PROTO_COPY_RELEASED) && i < effects->count; i++)
+        if (effects->effect[i].kind == PROTO_COPY_RELEASED &&
+            effects->effect[i].frames)
+            native_frames_free(effects->effect[i].frames);
+    if (any(effects, PROTO_GONE))
+        withdraw_names(effects);
+    for (size_t i = 0; any(effects, PROTO_GONE) && i < effects->count; i++)
+        if (effects->effect[i].kind == PROTO_GONE)
+            gone(&effects->effect[i]);
+    for (size_t i = 0; i < effects->count; i++)
+        do_one(effects, i, arrival);
+    transfers_left(effects);
+}

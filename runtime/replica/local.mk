@@ -1,0 +1,25 @@
+# Replicated regions: what the Myrmics calls are made of.
+libdrasync_runtime_la_SOURCES += \
+	runtime/replica/cache.c \
+	runtime/replica/cache.h \
+	runtime/replica/cache_calls.c \
+	runtime/replica/directory.c \
+	runtime/replica/lock.c \
+	runtime/replica/lock.h \
+	runtime/replica/mappings.c \
+	runtime/replica/mappings.h \
+	runtime/replica/module.c \
+	runtime/replica/object.c \
+	runtime/replica/page_runs.c \
+	runtime/replica/page_runs.h \
+	runtime/replica/receive.c \
+	runtime/replica/region.c \
+	runtime/replica/replica.h \
+	runtime/replica/send.c \
+	runtime/replica/send.h \
+	runtime/replica/send_repeat.c \
+	runtime/replica/state.h \
+	runtime/replica/version.c \
+	runtime/replica/wire.c \
+	runtime/replica/wire_kept.c \
+	runtime/replica/wire_version.c

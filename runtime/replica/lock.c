@@ -1,0 +1,135 @@
+#include "runtime/replica/lock.h"
+
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "runtime/death.h"
+
+/* Looks at who is inside before the processor is given away. */
+#define STRAIGHTEN_SPINS 200
+
+uint64_t replica_lean_mine;
+_Atomic uint64_t replica_lean_none = REPLICA_LEAN_NONE;
+__thread _Atomic uint64_t *replica_lean_word
+    __attribute__((tls_model("initial-exec"))) = &replica_lean_none;
+
+static int can_lean;
+static _Atomic uint32_t thread_chosen;
+
+static int barrier(int command)
+{
+    int saved = errno;
+    int err = syscall(SYS_membarrier, command, 0, 0) ? DRASYNC_EINTERNAL : 0;
+
+    errno = saved;
+    return err;
+}
+
+/* The child of a fork has no heaps. */
+static void in_child(void)
+{
+    replica_lean_word = &replica_lean_none;
+}
+
+void replica_lock_open(void)
+{
+    /* All of it is tried now, so that it does not fail later. */
+    can_lean = !barrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) &&
+               !barrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED) &&
+               !pthread_atfork(NULL, NULL, in_child);
+    replica_lean_mine = (uint64_t)runtime.local + 1;
+    replica_lock_close();
+}
+
+void replica_lock_close(void)
+{
+    atomic_fetch_or(&replica_inbox()->inside, REPLICA_LEAN_NONE);
+}
+
+int replica_lock_init(struct replica_heap *heap)
+{
+    atomic_store(&heap->leans, 0);
+    replica_lock_reset(heap);
+    return lock_init(&heap->lock, REPLICA_RANK_HEAP,
+                     control_poison_flag(&runtime.space));
+}
+
+void replica_lock_reset(struct replica_heap *heap)
+{
+    atomic_fetch_and(&heap->leans, ~REPLICA_LEAN_WHO);
+    heap->takes = 0;
+    heap->lean_after = REPLICA_LEAN_AFTER;
+}
+
+/* Let nobody in without the mutex, which is held.  0 or DRASYNC_EPEER. */
+static int straighten(struct replica_heap *heap, uint64_t leans)
+{
+    struct replica_inbox *inbox =
+        &replica_shared()->inboxes[(leans & REPLICA_LEAN_WHO) - 1];
+    uint64_t since = 0;
+    int err, looks = 0;
+
+    atomic_fetch_and(&heap->leans, ~REPLICA_LEAN_WHO);
+    err = barrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
+    while (!err && (atomic_load_explicit(&inbox->inside, memory_order_seq_cst) &
+                    REPLICA_LEAN_HEAP) == (uintptr_t)heap) {
+        if (++looks < STRAIGHTEN_SPINS)
+            continue;
+        if (!since)
+            since = runtime_now_us();
+        sched_yield();
+        err = death_check(since);
+    }
+    return err;
+}
+
+/* May locks lean towards this thread? */
+static int is_chosen(void)
+{
+    uint32_t none = 0;
+
+    if (replica_lean_chosen())
+        return 1;
+    if (!can_lean || atomic_load_explicit(&thread_chosen, memory_order_relaxed))
+        return 0;
+    if (!atomic_compare_exchange_strong(&thread_chosen, &none, 1))
+        return 0;
+    replica_lean_word = &replica_inbox()->inside;
+    return 1;
+}
+
+int replica_heap_take_slow(struct replica_heap *heap)
+{
+    uint64_t leans;
+    int err = lock_take(&heap->lock);
+
+    if (err)
+        return err;
+    leans = atomic_load_explicit(&heap->leans, memory_order_relaxed);
+    if (leans & REPLICA_LEAN_WHO) {
+        err = straighten(heap, leans);
+        if (err) {
+            /* Somebody is in there for good. */
+            control_poison(&runtime.space);
+            lock_give(&heap->lock);
+            return DRASYNC_EPEER;
+        }
+        heap->takes = 0;
+        if (heap->lean_after < REPLICA_LEAN_AFTER_MAX)
+            heap->lean_after *= 2;
+        return 0;
+    }
+    if (heap->worker != runtime.rank) {
+        heap->takes = 0;
+        return 0;
+    }
+    if (heap->takes < heap->lean_after)
+        heap->takes++;
+    else if (is_chosen())
+        atomic_fetch_or(&heap->leans, replica_lean_mine);
+    return 0;
+}

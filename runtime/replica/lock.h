@@ -1,0 +1,145 @@
+/*
+ * lock.h - the lock of a worker's heap in a region; for
+ * runtime/replica_*.c only.
+ *
+ * Nearly always it is the heap's worker that allocates and frees there, from
+ * one thread.  So the lock may lean towards that thread: it comes in by saying
+ * so in a word of its own, without an atomic read-modify-write, and without
+ * waiting until what it wrote before is out.  Everybody else (another worker
+ * that frees an object or the region, another thread of the process) takes the
+ * mutex, and where the lock leans, straightens it first: says that it leans no
+ * more, makes all processors see that (membarrier), and waits until the thread
+ * is out.  Whoever is let in is alone, as with any lock.
+ *
+ * A lock leans once its worker took it often enough without others in between;
+ * each time it is straightened it takes twice as often, so a heap that others
+ * use as much ends up with the mutex.
+ *
+ * One thread of a process can be leaned to: the first that qualifies.  Where
+ * the system has no membarrier no lock leans.
+ *
+ * That word's upper bits are the thread's own, for what it counts: it writes
+ * the word twice whenever it comes in, and another store would cost a
+ * nanosecond (memory/heap_cache.h).
+ *
+ * Callers give back what they took on the same thread, take no second heap
+ * meanwhile, and keep the order of locks (state.h).  If a thread dies
+ * inside, those who wait are told DRASYNC_EPEER.
+ */
+#ifndef DRASYNC_RUNTIME_REPLICA_LOCK_H
+#define DRASYNC_RUNTIME_REPLICA_LOCK_H
+
+#include "memory/sanitizer.h"
+#include "runtime/replica/state.h"
+
+/* How often in a row a worker takes the mutex before it leans: at first, and
+ * at most. */
+#define REPLICA_LEAN_AFTER     16u
+#define REPLICA_LEAN_AFTER_MAX (1u << 20)
+
+/* ThreadSanitizer knows nothing of membarrier. */
+#if SANITIZER_THREAD
+#define REPLICA_LEAN_ORDER memory_order_seq_cst
+#else
+#define REPLICA_LEAN_ORDER memory_order_relaxed
+#endif
+
+/* Which heap the thread is in; what is above that is its own. */
+#define REPLICA_LEAN_HEAP ((UINT64_C(1) << 48) - 1)
+
+/*
+ * replica_heap.leans: the local number + 1 of the rank that the lock leans to,
+ * or 0, and above it an epoch, so that who remembers something of a heap sees
+ * in one look whether it still holds, and whether it may come in.
+ */
+#define REPLICA_LEAN_WHO   UINT64_C(0xffff)
+#define REPLICA_LEAN_EPOCH (REPLICA_LEAN_WHO + 1)
+
+/* This rank, if one of its threads is leaned to. */
+extern uint64_t replica_lean_mine;
+
+/* What the lock of @heap says if it leans to this rank. */
+static inline uint64_t replica_heap_leaning(const struct replica_heap *heap)
+{
+    return (atomic_load_explicit(&heap->leans, memory_order_relaxed) &
+            ~REPLICA_LEAN_WHO) |
+           replica_lean_mine;
+}
+
+/* What was remembered holds no more; by who is in. */
+static inline void replica_heap_new_epoch(struct replica_heap *heap)
+{
+    /* Others may straighten the lock at the same time. */
+    atomic_fetch_add(&heap->leans, REPLICA_LEAN_EPOCH);
+}
+
+/* Where that thread says which heap it is in; for others, a word that is
+ * REPLICA_LEAN_NONE and not written. */
+extern __thread _Atomic uint64_t *replica_lean_word
+    __attribute__((tls_model("initial-exec")));
+
+#define REPLICA_LEAN_NONE (UINT64_C(1) << 63)
+
+extern _Atomic uint64_t replica_lean_none;
+
+/* Do locks lean to the calling thread? */
+static inline int replica_lean_chosen(void)
+{
+    return replica_lean_word != &replica_lean_none;
+}
+
+/* On every rank, before the first heap is used; and when none is any more. */
+void replica_lock_open(void);
+void replica_lock_close(void);
+
+/* A heap's lock is made, straight.  Straight again; by who is in. */
+int replica_lock_init(struct replica_heap *heap);
+void replica_lock_reset(struct replica_heap *heap);
+
+int replica_heap_take_slow(struct replica_heap *heap);
+
+/*
+ * For the thread that locks lean to: come in if the lock of @heap says *@leans.
+ * 1, or 0 and it is as it was.  @at: replica_lean_word; @word: what is there.
+ */
+static inline int replica_heap_lean(struct replica_heap *heap,
+                                    const uint64_t *leans, _Atomic uint64_t *at,
+                                    uint64_t word)
+{
+    atomic_store_explicit(at, word + (uintptr_t)heap, REPLICA_LEAN_ORDER);
+    /* The other half of the barrier is in who straightens. */
+    atomic_signal_fence(memory_order_seq_cst);
+    if (atomic_load_explicit(&heap->leans, REPLICA_LEAN_ORDER) == *leans)
+        return 1;
+    atomic_store_explicit(at, word, memory_order_release);
+    return 0;
+}
+
+/* Come in.  *leaning_out is for replica_heap_give().  0 or DRASYNC_EPEER. */
+static inline int replica_heap_take(struct replica_heap *heap, int *leaning_out)
+{
+    _Atomic uint64_t *at = replica_lean_word;
+    uint64_t leans = replica_heap_leaning(heap);
+
+    *leaning_out =
+        replica_lean_chosen() &&
+        atomic_load_explicit(&heap->leans, memory_order_relaxed) == leans &&
+        replica_heap_lean(heap, &leans, at,
+                          atomic_load_explicit(at, memory_order_relaxed));
+    return *leaning_out ? 0 : replica_heap_take_slow(heap);
+}
+
+static inline void replica_heap_give(struct replica_heap *heap, int leaning)
+{
+    _Atomic uint64_t *at = replica_lean_word;
+
+    if (leaning)
+        atomic_store_explicit(at,
+                              atomic_load_explicit(at, memory_order_relaxed) &
+                                  ~REPLICA_LEAN_HEAP,
+                              memory_order_release);
+    else
+        lock_give(&heap->lock);
+}
+
+#endif /* DRASYNC_RUNTIME_REPLICA_LOCK_H */

@@ -1,0 +1,22 @@
+/*
+ * chunks.h - addresses from a manager, when a node's own are used up.
+ *
+ * Callers guarantee that the runtime runs, that there are several nodes, and
+ * that they hold no lock: the call waits for the manager's answer.
+ */
+#ifndef DRASYNC_RUNTIME_SERVICES_CHUNKS_H
+#define DRASYNC_RUNTIME_SERVICES_CHUNKS_H
+
+#include <stdint.h>
+
+#include "runtime/runtime.h"
+
+extern const struct runtime_module chunks_module;
+
+/*
+ * Get a chunk of at least @pages and give it to the page allocator.
+ *   DRASYNC_ENOSPACE, DRASYNC_ELIMIT, DRASYNC_ENOMEM, DRASYNC_EPEER
+ */
+int chunks_ask(uint64_t pages);
+
+#endif /* DRASYNC_RUNTIME_SERVICES_CHUNKS_H */

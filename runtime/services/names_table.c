@@ -1,0 +1,137 @@
+#include "runtime/services/names_table.h"
+
+#include <string.h>
+
+#include "memory/control.h"
+
+static uint64_t name_hash(const char *name)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+    return (hash ^ hash >> 32) % NAMES_BUCKETS;
+}
+
+static uint64_t region_hash(uint64_t address)
+{
+    return space_page_hash(address, 12);
+}
+
+_Static_assert(NAMES_BUCKETS == 1 << 12, "region_hash() keeps 12 bits");
+
+const struct name_entry *names_table_find(const struct names_table *table,
+                                          const char *name)
+{
+    const struct name_entry *e = table->by_name[name_hash(name)];
+
+    while (e && strcmp(e->name, name))
+        e = e->next;
+    return e;
+}
+
+int names_table_add(const struct space *space, struct names_table *table,
+                    const char *name, uint64_t address, uint64_t incarnation)
+{
+    struct name_entry *e, **by_name, **by_region;
+    void *v;
+    int err;
+
+    if (names_table_find(table, name))
+        return DRASYNC_EEXIST;
+    if (table->names == NAMES_MAX)
+        return DRASYNC_ELIMIT;
+    err = control_alloc_zero(space, sizeof(*e), &v);
+    if (err)
+        return err;
+    e = v;
+    e->address = address;
+    e->incarnation = incarnation;
+    strncpy(e->name, name, DRASYNC_NAME_MAX);
+    by_name = &table->by_name[name_hash(name)];
+    by_region = &table->by_region[region_hash(address)];
+    e->next = *by_name;
+    *by_name = e;
+    e->region_next = *by_region;
+    *by_region = e;
+    table->names++;
+    return 0;
+}
+
+static void unlink_name(struct names_table *table,
+                        const struct name_entry *entry)
+{
+    struct name_entry **p = &table->by_name[name_hash(entry->name)];
+
+    while (*p != entry)
+        p = &(*p)->next;
+    *p = entry->next;
+}
+
+void names_table_drop(const struct space *space, struct names_table *table,
+                      uint64_t address, uint64_t incarnation)
+{
+    struct name_entry **p = &table->by_region[region_hash(address)];
+
+    while (*p) {
+        struct name_entry *e = *p;
+
+        if (e->address != address || e->incarnation != incarnation) {
+            p = &e->region_next;
+            continue;
+        }
+        *p = e->region_next;
+        unlink_name(table, e);
+        table->names--;
+        control_free(space, e);
+    }
+}
+
+int names_table_want(const struct space *space, struct names_table *table,
+                     const struct name_want *want)
+{
+    struct name_want **p = &table->wants[name_hash(want->name)];
+    struct name_want *w;
+    void *v;
+    int err = control_alloc(space, sizeof(*w), &v);
+
+    if (err)
+        return err;
+    w = v;
+    *w = *want;
+    w->next = NULL;
+    while (*p)
+        p = &(*p)->next;
+    *p = w;
+    return 0;
+}
+
+struct name_want *names_table_wanted(struct names_table *table,
+                                     const char *name)
+{
+    struct name_want **p = &table->wants[name_hash(name)];
+    struct name_want *w;
+
+    while (*p && strcmp((*p)->name, name))
+        p = &(*p)->next;
+    w = *p;
+    if (w)
+        *p = w->next;
+    return w;
+}
+
+struct name_want *names_table_unwant(struct names_table *table,
+                                     const char *name, int node, uint32_t slot,
+                                     uint64_t ticket)
+{
+    struct name_want **p = &table->wants[name_hash(name)];
+    struct name_want *w;
+
+    while (*p && !((*p)->node == node && (*p)->slot == slot &&
+                   (*p)->ticket == ticket))
+        p = &(*p)->next;
+    w = *p;
+    if (w)
+        *p = w->next;
+    return w;
+}
