@@ -4,11 +4,11 @@
  */
 #include "drasync.h"
 
-#include "runtime/native/native.h"
 #include "runtime/native/lease_inline.h"
+#include "runtime/native/native.h"
 #include "runtime/native/recycle.h"
+#include "runtime/process.h"
 #include "runtime/record/record.h"
-#include "runtime/runtime.h"
 
 int drasync_init(void)
 {

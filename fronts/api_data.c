@@ -6,10 +6,10 @@
 
 #include "drasync.h"
 
-#include "runtime/native/native.h"
 #include "runtime/native/magazine.h"
+#include "runtime/native/native.h"
+#include "runtime/process.h"
 #include "runtime/record/record.h"
-#include "runtime/runtime.h"
 
 /* DRASYNC_RECORD: an object of @size_bytes, if there was no error. */
 static inline int recorded(int err, drasync_region_t region, size_t size_bytes)

@@ -4,9 +4,10 @@
  */
 #include "drasync.h"
 
-#include "runtime/native/recycle.h"
 #include "runtime/native/magazine.h"
-#include "runtime/runtime.h"
+#include "runtime/native/recycle.h"
+#include "runtime/process.h"
+#include "runtime/say.h"
 
 /* End the job if @err is one. */
 static void check(int err, const char *call, const void *argument)

@@ -201,3 +201,15 @@ int frames_copy(const struct space *space, uint64_t to_offset,
     memmove(to, from, bytes);
     return 0;
 }
+
+static frames_forget_hook *forget_hook;
+
+void frames_on_forget(frames_forget_hook *hook)
+{
+    forget_hook = hook;
+}
+
+int frames_forget(uint64_t first, uint64_t pages)
+{
+    return forget_hook ? forget_hook(first, pages) : 0;
+}

@@ -71,6 +71,18 @@ int frames_map(const struct space *space, uint64_t first, uint64_t pages,
                uint64_t offset);
 
 /*
+ * A layer that leaves mappings of dead copies in place, to use them again, says
+ * here how to undo those within [first, first + pages); once, at its start,
+ * before anybody calls frames_forget().
+ */
+typedef int frames_forget_hook(uint64_t first, uint64_t pages);
+void frames_on_forget(frames_forget_hook *hook);
+
+/* Somebody else is going to map or use these pages: what was left mapped there
+ * shows the primary frames again.  0, or what the hook returned. */
+int frames_forget(uint64_t first, uint64_t pages);
+
+/*
  * This process will use all of these pages, which are mapped, and whose frames
  * are reserved: one call enters them, instead of a page fault for each.  Short
  * runs are left to the faults.  It need not succeed.

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "memory/control.h"
-#include "runtime/runtime.h"
+#include "runtime/process.h"
+#include "runtime/say.h"
 #include "runtime/shared.h"
-#include "runtime/start.h"
 
 /* Somebody of the node looks this often. */
 #define DEATH_LOOK_US 150000
@@ -61,7 +61,7 @@ int death_start(struct boot *boot, uint64_t host_key, int err)
     struct death_peer self = {.host_key = host_key, .rank = runtime.rank};
     struct death_peer *all = calloc((size_t)runtime.ranks, sizeof(*all));
 
-    err = start_agree(err || all ? err : DRASYNC_ENOMEM);
+    err = runtime_agree(err || all ? err : DRASYNC_ENOMEM);
     if (err) {
         free(all);
         return err;

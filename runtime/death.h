@@ -38,7 +38,4 @@ int death_look(void);
  * of it for its parent to see. */
 uint64_t death_start_ticks(int pid);
 
-/* A poison from another node. */
-void death_poisoned_by(int node, const char *text, size_t bytes);
-
 #endif /* DRASYNC_RUNTIME_DEATH_H */

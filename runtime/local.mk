@@ -7,9 +7,11 @@ libdrasync_runtime_la_SOURCES = \
 	runtime/modules.h \
 	runtime/options.c \
 	runtime/options.h \
-	runtime/runtime.c \
-	runtime/runtime.h \
+	runtime/process.c \
+	runtime/process.h \
+	runtime/start.c \
 	runtime/say.c \
+	runtime/say.h \
 	runtime/shared.c \
 	runtime/shared.h \
 	runtime/start.h \
@@ -76,7 +78,8 @@ include runtime/rma/local.mk
 check_PROGRAMS += tests/unit/queue_lock_wire.t
 TESTS += tests/unit/queue_lock_wire.t
 tests_unit_queue_lock_wire_t_SOURCES = tests/unit/queue_lock_wire.c \
-	tests/unit/memory_common.h runtime/services/queue_lock_wire.c
+	tests/unit/memory_common.h runtime/services/queue_lock_queue.c \
+	runtime/services/queue_lock_wire.c
 # Objects of its own, as the library's are libtool's.
 tests_unit_queue_lock_wire_t_CFLAGS = $(AM_CFLAGS)
 tests_unit_queue_lock_wire_t_LDADD = libdrasync_memory.la

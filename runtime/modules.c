@@ -1,12 +1,7 @@
+/* The table of modules, in the order in which they start. */
 #include "runtime/modules.h"
 
-#include "runtime/services/chunks.h"
-#include "runtime/services/names.h"
-#include "runtime/native/native.h"
-#include "runtime/services/queue_lock.h"
-#include "runtime/record/record.h"
-#include "runtime/replica/replica.h"
-#include "runtime/rma/state.h"
+#include <stddef.h>
 
 const struct runtime_module *const runtime_modules[] = {
     &chunks_module,

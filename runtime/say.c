@@ -1,5 +1,5 @@
-/* Lines on stderr, the poison, and the end of the job: see runtime.h. */
-#include "runtime/runtime.h"
+/* Lines on stderr, the poison, and the end of the job. */
+#include "runtime/say.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,13 +9,19 @@
 #include <unistd.h>
 
 #include "memory/control.h"
-#include "runtime/death.h"
-#include "runtime/messages/outbox.h"
+#include "runtime/process.h"
 #include "runtime/shared.h"
 #include "transport/boot.h"
 
 #define SAY_BYTES   512
 #define SAY_READ_MS 1000
+
+static void (*poison_tell)(void);
+
+void runtime_poison_tells(void (*tell)(void))
+{
+    poison_tell = tell;
+}
 
 /* One write, so that lines of several ranks do not mix. */
 static void say(const char *format, va_list args)
@@ -131,11 +137,11 @@ void runtime_poison(const char *format, ...)
     }
     if (!say_first("%s", text))
         return;
-    if (poison_node(text, strlen(text)))
-        outbox_wake();
+    if (poison_node(text, strlen(text)) && poison_tell)
+        poison_tell();
 }
 
-void death_poisoned_by(int node, const char *text, size_t bytes)
+void runtime_poisoned_by(int node, const char *text, size_t bytes)
 {
     size_t length = strnlen(text, bytes);
 

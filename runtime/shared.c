@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "memory/control.h"
-#include "runtime/runtime.h"
+#include "runtime/process.h"
+#include "runtime/say.h"
 #include "runtime/start.h"
 
 size_t runtime_shared_bytes(int locals)

@@ -7,19 +7,10 @@
 
 #include <stdbool.h>
 
-#include "runtime/runtime.h"
-#include "transport/boot.h"
-
-/* Of this process, while it runs. */
-extern struct boot *runtime_boot;
+#include "runtime/process.h"
 
 /* Did the library start MPI by itself?  Then MPI_Init has nothing to do. */
 bool runtime_started_mpi(void);
-
-/*
- * The same result on all ranks: the lowest @err of any.  Collective.
- */
-int start_agree(int err);
 
 /* What the leader makes and all ranks of its node open. */
 enum start_file {

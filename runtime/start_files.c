@@ -3,7 +3,10 @@
  * through /proc/PID/fd; where that is forbidden (hidepid, ptrace rules), sent
  * over a socket.
  */
+#include "runtime/process.h"
+#include "runtime/say.h"
 #include "runtime/start.h"
+#include "transport/boot.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -214,7 +217,7 @@ int start_share_files(int *files)
                         "neither through /proc/%d/fd nor over a socket",
                         (int)note.pid);
     }
-    err = start_agree(err);
+    err = runtime_agree(err);
     if (err)
         return err;
     if (!runtime.leader)

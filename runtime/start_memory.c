@@ -13,6 +13,9 @@
 #include "memory/passed.h"
 #include "memory/space.h"
 #include "runtime/messages/outbox.h"
+#include "runtime/process.h"
+#include "runtime/say.h"
+#include "transport/boot.h"
 
 #define LINE_BYTES 512
 
@@ -67,7 +70,7 @@ static int agree_on_address(const struct space_layout *layout,
     char line[LINE_BYTES] = "";
     uint32_t mask = 0;
     uint64_t common, mine;
-    int err = start_agree(space_probe(layout, &mask, line, sizeof(line)));
+    int err = runtime_agree(space_probe(layout, &mask, line, sizeof(line)));
 
     if (err)
         return err;
@@ -128,7 +131,7 @@ int start_memory(void)
     if (err && runtime.rank == 0)
         runtime_say("cannot start: DRASYNC_SPACE must be a power of two from "
                     "64M to 16T");
-    err = start_agree(err);
+    err = runtime_agree(err);
     if (!err)
         err = agree_on_address(&layout, &candidate);
     if (err)
@@ -143,14 +146,14 @@ int start_memory(void)
             runtime_say("cannot start: no memory files: %s",
                         drasync_strerror(err));
     }
-    err = start_agree(err);
+    err = runtime_agree(err);
     if (!err)
         err = start_share_files(files);
     if (!err)
-        err = start_agree(map_files(&layout, candidate, files[START_DATA],
+        err = runtime_agree(map_files(&layout, candidate, files[START_DATA],
                                     files[START_CONTROL]));
     if (!err)
-        err = start_agree(runtime.leader ? create_control() : 0);
+        err = runtime_agree(runtime.leader ? create_control() : 0);
     for (int i = 0; err && i < START_FILES; i++)
         if (files[i] >= 0)
             close(files[i]);

@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "memory/limit.h"
-#include "runtime/runtime.h"
+#include "runtime/process.h"
+#include "runtime/say.h"
 #include "runtime/shared.h"
 
 void stats_read(struct drasync_stats *stats)

@@ -1,4 +1,4 @@
-/* The end, in order or not: see runtime.h and start.h. */
+/* The end, in order or not: see start.h. */
 #include "runtime/start.h"
 
 #include <pthread.h>
@@ -6,10 +6,11 @@
 #include <unistd.h>
 
 #include "runtime/death.h"
-#include "runtime/modules.h"
 #include "runtime/messages/outbox.h"
 #include "runtime/messages/progress.h"
-#include "runtime/rma/state.h"
+#include "runtime/modules.h"
+#include "runtime/process.h"
+#include "runtime/say.h"
 #include "runtime/shared.h"
 #include "runtime/stats.h"
 
@@ -25,8 +26,19 @@ static int count_modules(void)
     return count;
 }
 
-/* How often a rank with an end of its own looks at it at the end. */
+/* How often a rank pushes what only it can move, until all have quiesced. */
 #define STOP_PUSH_US 1000
+
+/* Is there a module that has to be pushed? */
+static bool push_modules(void)
+{
+    bool any = false;
+
+    for (int i = 0; runtime_modules[i]; i++)
+        if (runtime_modules[i]->push && runtime_modules[i]->push())
+            any = true;
+    return any;
+}
 
 /* Nothing is in flight afterwards, on any node; or DRASYNC_EPEER. */
 static int wait_for_all(void)
@@ -46,8 +58,7 @@ static int wait_for_all(void)
         uint32_t seen = doorbell_read(&shared->stop_doorbell);
         if (atomic_load(&shared->stopped))
             return 0;
-        /* What others send to this rank's own end may need it to be taken. */
-        bool own = rma_far_push();
+        bool own = push_modules();
         err =
             doorbell_wait(&shared->stop_doorbell, seen,
                           own ? runtime_now_us() + STOP_PUSH_US : WAIT_FOREVER);
@@ -115,7 +126,9 @@ void stop_alone(void)
     if (!atomic_compare_exchange_strong(&runtime.state, &running,
                                         RUNTIME_STOPPED))
         return;
-    rma_agent_leave();
+    for (int i = count_modules() - 1; i >= 0; i--)
+        if (runtime_modules[i]->leave)
+            runtime_modules[i]->leave();
     progress_abandon();
     atomic_store(&runtime_self()->state, RUNTIME_RANK_EXITED);
 }

@@ -9,7 +9,7 @@
 
 #include "memory/passed.h"
 #include "runtime/death.h"
-#include "runtime/runtime.h"
+#include "runtime/process.h"
 
 /* Looks before sleeping; about 2 us.  A hand-over between spinning ranks takes
  * a fifth of that, a sleeping one 4 us. */

@@ -5,7 +5,7 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-#include "runtime/runtime.h"
+#include "runtime/process.h"
 #include "runtime/start.h"
 #include "transport/boot.h"
 

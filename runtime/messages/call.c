@@ -1,10 +1,12 @@
-/* Calls of another node: see runtime.h. */
+/* Calls of another node: see messages.h. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "memory/control.h"
 #include "runtime/messages/dispatch.h"
-#include "runtime/runtime.h"
+#include "runtime/messages/messages.h"
+#include "runtime/process.h"
+#include "runtime/say.h"
 #include "runtime/shared.h"
 
 /* At the head of a request, and of a reply. */

@@ -1,6 +1,9 @@
 #include "runtime/messages/dispatch.h"
 
 #include "runtime/death.h"
+#include "runtime/messages/messages.h"
+#include "runtime/process.h"
+#include "runtime/say.h"
 #include "runtime/shared.h"
 
 static const struct runtime_handler *handlers[RUNTIME_KINDS_MAX];
@@ -112,7 +115,7 @@ static void on_arrived(void *user, int rank, uint32_t kind, const void *header,
         call_replied(from, header, header_bytes);
         break;
     case RUNTIME_KIND_POISON:
-        death_poisoned_by(from, header, header_bytes);
+        runtime_poisoned_by(from, header, header_bytes);
         break;
     case RUNTIME_KIND_DONE:
         shutdown_done_arrived(from, header, header_bytes);

@@ -7,7 +7,8 @@
 
 #include <stdint.h>
 
-#include "runtime/runtime.h"
+#include "runtime/messages/messages.h"
+#include "runtime/process.h"
 #include "transport/transport.h"
 
 /* The callbacks for the transport; `user` is not used. */

@@ -4,6 +4,7 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/messages/dispatch.c \
 	runtime/messages/dispatch.h \
 	runtime/messages/kinds.h \
+	runtime/messages/messages.h \
 	runtime/messages/outbox.c \
 	runtime/messages/outbox.h \
 	runtime/messages/progress.c \

@@ -10,8 +10,9 @@
 #include "memory/control.h"
 #include "memory/passed.h"
 #include "runtime/messages/dispatch.h"
+#include "runtime/messages/messages.h"
 #include "runtime/messages/progress.h"
-#include "runtime/runtime.h"
+#include "runtime/process.h"
 #include "runtime/shared.h"
 
 /* A message that waits for the progress thread, in control memory. */

@@ -10,10 +10,12 @@
 #include "memory/limit.h"
 #include "runtime/death.h"
 #include "runtime/messages/dispatch.h"
+#include "runtime/messages/messages.h"
 #include "runtime/messages/outbox.h"
 #include "runtime/messages/progress_away.h"
 #include "runtime/messages/progress_rest.h"
-#include "runtime/runtime.h"
+#include "runtime/process.h"
+#include "runtime/say.h"
 #include "runtime/shared.h"
 
 /* A message may be late by so much if threads help all the time. */

@@ -40,6 +40,7 @@
 
 #include <stdbool.h>
 
+#include "runtime/messages/messages.h"
 #include "runtime/wait.h"
 #include "transport/boot.h"
 

@@ -8,7 +8,7 @@
 
 #include "drasync.h"
 #include "runtime/messages/progress.h"
-#include "runtime/runtime.h"
+#include "runtime/process.h"
 
 #define PROGRESS_AWAY_US      1000
 #define PROGRESS_AWAY_NEAR_US 200

@@ -8,7 +8,7 @@
 #include "runtime/messages/outbox.h"
 #include "runtime/messages/progress.h"
 #include "runtime/messages/progress_away.h"
-#include "runtime/runtime.h"
+#include "runtime/process.h"
 #include "runtime/shared.h"
 #include "transport/sockets.h"
 

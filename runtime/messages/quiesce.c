@@ -9,8 +9,11 @@
 
 #include <string.h>
 
-#include "runtime/modules.h"
+#include "runtime/messages/messages.h"
 #include "runtime/messages/outbox.h"
+#include "runtime/modules.h"
+#include "runtime/process.h"
+#include "runtime/say.h"
 #include "runtime/shared.h"
 
 struct done_message {

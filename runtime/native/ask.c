@@ -1,9 +1,10 @@
 /* Questions about regions, and their names. */
 #include <string.h>
 
-#include "runtime/services/names.h"
-#include "runtime/native/state.h"
 #include "runtime/native/recycle.h"
+#include "runtime/native/state.h"
+#include "runtime/process.h"
+#include "runtime/services/names.h"
 #include "runtime/stats.h"
 
 static uint64_t queued(const struct proto_link *head)

@@ -7,6 +7,7 @@
 
 #include "config.h"
 #include "memory/control.h"
+#include "runtime/process.h"
 
 #ifdef HAVE_XXHASH
 

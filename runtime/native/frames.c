@@ -10,9 +10,11 @@
 #include "memory/control.h"
 #include "memory/frames.h"
 #include "memory/pages.h"
-#include "runtime/services/chunks.h"
 #include "runtime/native/delta.h"
 #include "runtime/native/state.h"
+#include "runtime/process.h"
+#include "runtime/say.h"
+#include "runtime/services/chunks.h"
 
 /* The owner of an extent whose region is deleted, until its addresses may be
  * used again. */

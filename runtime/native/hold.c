@@ -9,8 +9,10 @@
 
 #include "memory/limit.h"
 #include "runtime/death.h"
-#include "runtime/native/state.h"
+#include "runtime/messages/messages.h"
 #include "runtime/native/magazine.h"
+#include "runtime/native/state.h"
+#include "runtime/process.h"
 
 bool native_address_valid(drasync_region_t region)
 {

@@ -7,6 +7,7 @@
 #include "runtime/death.h"
 #include "runtime/native/lease_inline.h"
 #include "runtime/native/state.h"
+#include "runtime/process.h"
 
 /* queue_up(): look again. */
 #define NATIVE_FAST_LOOK (NATIVE_FAST_NOT + 1)

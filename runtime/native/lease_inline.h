@@ -12,7 +12,7 @@
 #include "memory/passed.h"
 #include "memory/space.h"
 #include "runtime/native/lease_word.h"
-#include "runtime/runtime.h"
+#include "runtime/process.h"
 
 /* What a thread was told of: where, and what the word was when it saw it last.
  */

@@ -2,6 +2,8 @@
 #include "memory/passed.h"
 #include "runtime/native/lease_word.h"
 #include "runtime/native/state.h"
+#include "runtime/process.h"
+#include "runtime/say.h"
 
 /* A READ hold with more pins is not looked through. */
 #define PINS_MAX 16

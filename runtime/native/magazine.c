@@ -8,9 +8,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "runtime/native/state.h"
 #include "runtime/native/recycle.h"
+#include "runtime/native/state.h"
+#include "runtime/process.h"
 #include "runtime/record/record.h"
+#include "runtime/say.h"
 
 _Thread_local struct native_windows *native_windows_mine
     __attribute__((tls_model("initial-exec")));

@@ -2,7 +2,7 @@
  * What this process has mapped at the addresses of regions.
  *
  * All addresses show primary frames, but for the runs in a sorted table here,
- * and those of replicated regions (mappings.h).
+ * and those that replicated regions left (frames_forget()).
  * Before a hold is used its frames are looked up: if a region's set is the one
  * seen last (same id, same length) nothing is to do; else run by run.
  */
@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "memory/frames.h"
-#include "runtime/native/state.h"
-#include "runtime/replica/mappings.h"
 #include "memory/grow.h"
+#include "runtime/native/state.h"
+#include "runtime/process.h"
 
 #define SEEN_SLOTS  8192
 #define TREES_SLOTS 256
@@ -106,7 +106,7 @@ static int show_run(uint64_t first, uint64_t pages, uint64_t offset)
     struct shown parts[3];
     int err;
 
-    err = replica_spare_clear(first, pages);
+    err = frames_forget(first, pages);
     if (err)
         return err;
     while (last < shown_count && shown[last].first < end)

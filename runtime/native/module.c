@@ -3,8 +3,10 @@
 #include <stdlib.h>
 
 #include "memory/control.h"
-#include "runtime/native/state.h"
+#include "runtime/modules.h"
 #include "runtime/native/recycle.h"
+#include "runtime/native/state.h"
+#include "runtime/process.h"
 
 struct native native;
 

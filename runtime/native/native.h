@@ -17,13 +17,10 @@
 #include <stdint.h>
 
 #include "drasync.h"
-#include "runtime/runtime.h"
+#include "runtime/process.h"
 
 /* For fronts in other libraries; libdrasync.so exports drasync_ only. */
 #define native_region_pages drasync_native_region_pages
-
-/* For the table in runtime/modules.c. */
-extern const struct runtime_module native_module;
 
 int native_new_region(drasync_region_t *region_out);
 int native_new_subregion(drasync_region_t parent,
@@ -65,6 +62,10 @@ void native_region_pages(drasync_region_t region,
                          void *arg);
 int native_get_info(drasync_region_t region, struct drasync_info *info_out);
 int native_get_stats(struct drasync_stats *stats_out);
+
+/* Let this process see the primary frames of a run of pages that no region
+ * has.  DRASYNC_ENOMEM. */
+int native_show_primary(uint64_t first_page, uint64_t pages);
 
 /* @name is checked: 1 to DRASYNC_NAME_MAX bytes. */
 int native_publish(const char *name, drasync_region_t region);

@@ -8,8 +8,9 @@
 #include <string.h>
 
 #include "memory/limit.h"
-#include "runtime/native/state.h"
 #include "runtime/native/magazine.h"
+#include "runtime/native/state.h"
+#include "runtime/process.h"
 
 /* A call on a region's heap, and what it was short of. */
 struct heap_call {

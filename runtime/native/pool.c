@@ -9,6 +9,7 @@
 #include "memory/control.h"
 #include "memory/pages.h"
 #include "runtime/native/state.h"
+#include "runtime/process.h"
 
 /* How long a reader without a lock follows a chain that changes under it. */
 #define CHAIN_MAX 1024

@@ -6,11 +6,14 @@
 #include <string.h>
 
 #include "memory/frames.h"
+#include "memory/grow.h"
 #include "memory/limit.h"
+#include "runtime/messages/messages.h"
 #include "runtime/native/delta.h"
 #include "runtime/native/state.h"
 #include "runtime/native/wire.h"
-#include "memory/grow.h"
+#include "runtime/process.h"
+#include "runtime/say.h"
 
 /* A copy that waits for its data. */
 struct placed {

@@ -5,6 +5,8 @@
 #include "memory/control.h"
 #include "memory/passed.h"
 #include "runtime/native/state.h"
+#include "runtime/process.h"
+#include "runtime/say.h"
 
 uint64_t native_stock_hidden(void)
 {

@@ -2,8 +2,10 @@
 #include "memory/control.h"
 #include "memory/limit.h"
 #include "runtime/death.h"
-#include "runtime/native/state.h"
+#include "runtime/messages/messages.h"
 #include "runtime/native/recycle.h"
+#include "runtime/native/state.h"
+#include "runtime/process.h"
 
 /* The first extent of a region that is being made, with what belongs to it. */
 struct fresh {

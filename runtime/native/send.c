@@ -8,8 +8,11 @@
 #include <string.h>
 
 #include "memory/control.h"
+#include "runtime/messages/messages.h"
 #include "runtime/native/delta.h"
 #include "runtime/native/state.h"
+#include "runtime/process.h"
+#include "runtime/say.h"
 
 /* A TRANSFER whose data is being read; in control memory. */
 struct shipment {

@@ -244,9 +244,6 @@ int native_view_show(struct native_view *view);
  * piece. */
 bool native_shown(const void *ptr, uint64_t bytes, uint64_t *offset_out);
 
-/* Let this process see the primary frames of a run. */
-int native_show_primary(uint64_t first_page, uint64_t pages);
-
 void native_map_lock(void);
 void native_map_unlock(void);
 

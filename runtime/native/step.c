@@ -5,8 +5,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "runtime/services/names.h"
 #include "runtime/native/state.h"
+#include "runtime/process.h"
+#include "runtime/say.h"
+#include "runtime/services/names.h"
 
 static _Thread_local struct proto_effects thread_effects;
 

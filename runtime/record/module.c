@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "drasync.h"
+#include "runtime/modules.h"
+#include "runtime/process.h"
 #include "runtime/record/record.h"
-#include "runtime/runtime.h"
+#include "runtime/say.h"
 
 static int record_start(void)
 {

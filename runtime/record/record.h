@@ -41,9 +41,6 @@ enum drasync_record_kind {
 
 extern bool drasync_record_on;
 
-struct runtime_module;
-extern const struct runtime_module record_module; /* module.c */
-
 static inline bool record_wanted(void)
 {
     return __builtin_expect(drasync_record_on, false);

@@ -1,3 +1,4 @@
+#include "runtime/process.h"
 #include "runtime/replica/cache.h"
 
 struct replica_cache replica_caches[REPLICA_CACHES];

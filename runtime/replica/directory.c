@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "memory/pages.h"
+#include "runtime/process.h"
 #include "runtime/replica/lock.h"
 #include "runtime/replica/page_runs.h"
 

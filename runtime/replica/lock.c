@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "runtime/death.h"
+#include "runtime/process.h"
 
 /* Looks at who is inside before the processor is given away. */
 #define STRAIGHTEN_SPINS 200

@@ -1,6 +1,7 @@
 #include "runtime/replica/mappings.h"
 
 #include "memory/limit.h"
+#include "runtime/process.h"
 
 #define SPARE_BUCKETS 1024
 

@@ -1,9 +1,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/messages/messages.h"
+#include "runtime/modules.h"
+#include "runtime/process.h"
 #include "runtime/replica/cache.h"
+#include "runtime/replica/mappings.h"
 #include "runtime/replica/state.h"
-#include "transport/boot.h"
+#include "runtime/say.h"
 
 static struct replica_job job;
 
@@ -29,7 +33,7 @@ void replica_end_job(void)
 {
     if (atomic_load(&runtime.state) == RUNTIME_CHILD)
         _exit(1);
-    boot_abort(1);
+    runtime_end_job();
 }
 
 int replica_wait(struct doorbell *doorbell, uint32_t seen, int remote)
@@ -122,6 +126,7 @@ static int start(void)
     job.base = runtime.space.base;
     replica_dir_attach();
     replica_lock_open();
+    frames_on_forget(replica_spare_clear);
     heap_caches_open(&replica_caches_shared, &runtime.space, 0);
     if (runtime.nodes > 1)
         replica_wire_open();

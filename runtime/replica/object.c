@@ -2,10 +2,11 @@
 #include <string.h>
 
 #include "memory/limit.h"
-#include "runtime/services/chunks.h"
+#include "runtime/process.h"
 #include "runtime/replica/cache.h"
 #include "runtime/replica/page_runs.h"
 #include "runtime/replica/state.h"
+#include "runtime/services/chunks.h"
 
 /* --- Finding a heap fast -------------------------------------------------- */
 

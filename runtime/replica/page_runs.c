@@ -4,9 +4,10 @@
 
 #include "memory/limit.h"
 #include "memory/pages.h"
-#include "runtime/native/state.h"
-#include "runtime/replica/send.h"
+#include "runtime/native/native.h"
+#include "runtime/process.h"
 #include "runtime/replica/mappings.h"
+#include "runtime/replica/send.h"
 
 /* No more of a worker than so much. */
 static uint64_t stock_bytes_max(void)

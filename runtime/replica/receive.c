@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/process.h"
 #include "runtime/replica/mappings.h"
 
 /* What is to be done with a piece once the books are right. */

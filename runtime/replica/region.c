@@ -3,10 +3,12 @@
 #include <string.h>
 
 #include "memory/limit.h"
-#include "runtime/services/chunks.h"
-#include "runtime/replica/send.h"
+#include "runtime/messages/messages.h"
+#include "runtime/process.h"
 #include "runtime/replica/mappings.h"
 #include "runtime/replica/page_runs.h"
+#include "runtime/replica/send.h"
+#include "runtime/services/chunks.h"
 
 static uint64_t address_of(uint32_t rid)
 {

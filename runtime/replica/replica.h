@@ -62,8 +62,6 @@ struct replica_job {
     char *base;     /* of the data part */
 };
 
-extern const struct runtime_module replica_module;
-
 /* runtime_enter(), and what is to be known; stays as it is. */
 int replica_enter(const struct replica_job **job_out);
 

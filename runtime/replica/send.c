@@ -1,10 +1,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/record/record.h"
-#include "runtime/replica/send.h"
-#include "runtime/replica/lock.h"
 #include "memory/grow.h"
+#include "runtime/process.h"
+#include "runtime/record/record.h"
+#include "runtime/replica/lock.h"
+#include "runtime/replica/send.h"
 
 static int add_part(struct replica_gathering *g, const struct replica_entry *entry)
 {

@@ -18,8 +18,9 @@
 #include <string.h>
 
 #include "memory/limit.h"
-#include "runtime/replica/send.h"
+#include "runtime/process.h"
 #include "runtime/replica/mappings.h"
+#include "runtime/replica/send.h"
 
 /* For so many sends in a row, at most, it is not tried. */
 #define AGAIN_SKIP_MAX 64

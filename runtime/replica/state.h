@@ -24,8 +24,9 @@
 #include "memory/heap.h"
 #include "memory/lock.h"
 #include "protocol/replica.h"
+#include "runtime/messages/messages.h"
+#include "runtime/process.h"
 #include "runtime/replica/replica.h"
-#include "runtime/runtime.h"
 #include "runtime/shared.h"
 #include "runtime/wait.h"
 

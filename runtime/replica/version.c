@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/process.h"
 #include "runtime/replica/mappings.h"
 #include "runtime/replica/page_runs.h"
 

@@ -2,8 +2,11 @@
 #include <string.h>
 
 #include "memory/pages.h"
+#include "runtime/messages/messages.h"
+#include "runtime/process.h"
 #include "runtime/replica/lock.h"
 #include "runtime/replica/state.h"
+#include "runtime/say.h"
 
 void replica_wire_send(const struct runtime_message *message)
 {

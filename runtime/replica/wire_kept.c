@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "runtime/process.h"
 #include "runtime/replica/state.h"
 
 struct kept {

@@ -6,7 +6,10 @@
 #include <string.h>
 
 #include "memory/pages.h"
+#include "runtime/messages/messages.h"
+#include "runtime/process.h"
 #include "runtime/replica/state.h"
+#include "runtime/say.h"
 
 static size_t version_bytes(const struct replica_version *v)
 {

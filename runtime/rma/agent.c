@@ -16,8 +16,11 @@
 #include "memory/control.h"
 #include "memory/limit.h"
 #include "memory/passed.h"
+#include "runtime/messages/messages.h"
 #include "runtime/messages/progress.h"
+#include "runtime/process.h"
 #include "runtime/rma/state.h"
+#include "runtime/say.h"
 #include "runtime/shared.h"
 
 struct rma_ask {

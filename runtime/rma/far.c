@@ -4,7 +4,9 @@
 #include <sched.h>
 #include <string.h>
 
+#include "runtime/messages/messages.h"
 #include "runtime/messages/progress.h"
+#include "runtime/process.h"
 #include "runtime/rma/state.h"
 #include "runtime/shared.h"
 

@@ -15,8 +15,9 @@
 #ifndef DRASYNC_RUNTIME_RMA_FAR_H
 #define DRASYNC_RUNTIME_RMA_FAR_H
 
+#include "runtime/messages/messages.h"
+#include "runtime/process.h"
 #include "runtime/rma/rma.h"
-#include "runtime/runtime.h"
 #include "runtime/wait.h"
 
 enum far_kind {

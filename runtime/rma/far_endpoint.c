@@ -11,10 +11,12 @@
 #include <sched.h>
 
 #include "runtime/death.h"
+#include "runtime/messages/messages.h"
 #include "runtime/messages/progress.h"
+#include "runtime/process.h"
 #include "runtime/rma/far.h"
+#include "runtime/say.h"
 #include "runtime/shared.h"
-#include "runtime/start.h"
 #include "transport/sockets.h"
 
 /* While nothing comes it polls for so long, then sleeps until something comes

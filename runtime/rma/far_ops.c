@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "runtime/process.h"
 #include "runtime/rma/far_runs.h"
 
 /* After so many small puts, or bytes of them, an answer is asked for; and when

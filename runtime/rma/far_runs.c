@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "memory/blocks.h"
+#include "runtime/messages/messages.h"
 
 /* A list of runs for less than this is not begun at the end of a message. */
 #define FAR_RUN_WORTH ((size_t)64)

@@ -2,8 +2,11 @@
 #include <string.h>
 
 #include "memory/passed.h"
+#include "runtime/messages/messages.h"
 #include "runtime/messages/progress.h"
+#include "runtime/process.h"
 #include "runtime/rma/far_runs.h"
+#include "runtime/say.h"
 
 uint64_t far_run_span(const struct far_run *run)
 {

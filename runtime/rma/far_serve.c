@@ -4,8 +4,11 @@
 #include <string.h>
 
 #include "memory/passed.h"
+#include "runtime/messages/messages.h"
 #include "runtime/messages/progress.h"
+#include "runtime/process.h"
 #include "runtime/rma/far_runs.h"
+#include "runtime/say.h"
 
 void far_answer_put(int rank, rma_ticket ticket, int err)
 {

@@ -12,6 +12,7 @@
 #include <sys/random.h>
 #include <sys/uio.h>
 
+#include "runtime/process.h"
 #include "runtime/rma/state.h"
 #include "runtime/shared.h"
 

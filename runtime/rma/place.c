@@ -1,6 +1,8 @@
 /* What a front must know of the job, and where memory lies. */
 #include "memory/control.h"
+#include "runtime/modules.h"
 #include "runtime/native/native.h"
+#include "runtime/process.h"
 #include "runtime/rma/state.h"
 #include "runtime/shared.h"
 
@@ -125,5 +127,7 @@ const struct runtime_module rma_module = {
     .start_leader = rma_start_leader,
     .start = rma_start,
     .quiesce = rma_quiesce,
+    .push = rma_far_push,
+    .leave = rma_agent_leave,
     .stop = rma_stop,
 };

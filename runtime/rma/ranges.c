@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "memory/control.h"
+#include "runtime/process.h"
 #include "runtime/rma/state.h"
 
 /* The first range that does not come before (@address, @bytes). */

@@ -5,12 +5,10 @@
 #define DRASYNC_RUNTIME_RMA_STATE_H
 
 #include "memory/lock.h"
+#include "runtime/messages/messages.h"
+#include "runtime/process.h"
 #include "runtime/rma/rma.h"
-#include "runtime/runtime.h"
 #include "runtime/wait.h"
-
-/* For the table in runtime/modules.c. */
-extern const struct runtime_module rma_module;
 
 /* Where two elements have the same bytes they have the same lock, through
  * whichever mapping: it is chosen by the offset in the page. */

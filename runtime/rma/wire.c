@@ -8,8 +8,11 @@
 #include <time.h>
 
 #include "memory/passed.h"
+#include "runtime/messages/messages.h"
 #include "runtime/messages/progress.h"
+#include "runtime/process.h"
 #include "runtime/rma/state.h"
+#include "runtime/say.h"
 
 enum rma_kind {
     RMA_CALL = RUNTIME_KIND_RMA,

@@ -3,6 +3,9 @@
 #include <string.h>
 
 #include "memory/pages.h"
+#include "runtime/messages/messages.h"
+#include "runtime/modules.h"
+#include "runtime/process.h"
 #include "runtime/shared.h"
 
 #define CHUNKS_GRANT (RUNTIME_KIND_NAMES + 8)

@@ -9,9 +9,7 @@
 
 #include <stdint.h>
 
-#include "runtime/runtime.h"
-
-extern const struct runtime_module chunks_module;
+#include "runtime/process.h"
 
 /*
  * Get a chunk of at least @pages and give it to the page allocator.

@@ -8,5 +8,6 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/services/names_table.h \
 	runtime/services/queue_lock.c \
 	runtime/services/queue_lock.h \
-	runtime/services/queue_lock_queue.h \
+	runtime/services/queue_lock_queue.c \
+	runtime/services/queue_lock_state.h \
 	runtime/services/queue_lock_wire.c

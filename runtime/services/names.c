@@ -12,6 +12,10 @@
 
 #include "memory/control.h"
 #include "runtime/death.h"
+#include "runtime/messages/messages.h"
+#include "runtime/modules.h"
+#include "runtime/process.h"
+#include "runtime/say.h"
 #include "runtime/services/names_table.h"
 #include "runtime/shared.h"
 #include "runtime/wait.h"

@@ -15,15 +15,13 @@
 #include <stdint.h>
 
 #include "drasync.h"
-#include "runtime/runtime.h"
+#include "runtime/process.h"
 
 /* Names in a job. */
 #define NAMES_MAX ((uint64_t)1 << 20)
 
 /* Lookups of one node that wait at a time. */
 #define NAMES_WAITS_MAX 1024
-
-extern const struct runtime_module names_module;
 
 /* DRASYNC_EEXIST, DRASYNC_ELIMIT (NAMES_MAX). */
 int names_publish(const char *name, uint64_t address, uint64_t incarnation);

@@ -1,7 +1,10 @@
 #include "runtime/services/queue_lock.h"
 
+#include "memory/passed.h"
 #include "runtime/death.h"
-#include "runtime/services/queue_lock_queue.h"
+#include "runtime/messages/messages.h"
+#include "runtime/process.h"
+#include "runtime/services/queue_lock_state.h"
 #include "runtime/shared.h"
 
 /* Its address tells threads apart. */

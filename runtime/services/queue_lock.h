@@ -58,11 +58,6 @@
 
 struct queue_entry;
 struct queue_tail;
-struct runtime_module;
-
-/* For the table in runtime/modules.c. */
-extern const struct runtime_module queue_lock_module;
-
 /* What a process has of a lock; nobody looks inside. */
 struct queue_lock {
     struct queue_entry *entry;

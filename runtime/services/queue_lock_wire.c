@@ -2,8 +2,13 @@
  * The messages of locks: what they hold, sending them, and what the progress
  * thread does when they come.
  */
+#include "memory/passed.h"
+#include "runtime/messages/messages.h"
+#include "runtime/modules.h"
+#include "runtime/process.h"
+#include "runtime/say.h"
 #include "runtime/services/queue_lock.h"
-#include "runtime/services/queue_lock_queue.h"
+#include "runtime/services/queue_lock_state.h"
 #include "runtime/shared.h"
 
 enum {

@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 #include "memory/control.h"
-#include "runtime/runtime.h"
+#include "runtime/messages/messages.h"
+#include "runtime/process.h"
 #include "runtime/shared.h"
 
 #define KIND_ECHO  (RUNTIME_KINDS_MAX - 1)

@@ -4,8 +4,11 @@
  * nothing; or it is about a lock that there is.
  */
 #include "memory_common.h"
+#include "runtime/messages/messages.h"
+#include "runtime/modules.h"
+#include "runtime/say.h"
 #include "runtime/services/queue_lock.h"
-#include "runtime/services/queue_lock_queue.h"
+#include "runtime/services/queue_lock_state.h"
 #include "runtime/shared.h"
 
 enum { NODES = 3, SELF = 1, OTHER = 2, KINDS = 6, BYTES_MAX = 32 };

@@ -7,9 +7,11 @@
 #include <sys/mman.h>
 
 #include "memory_common.h"
+#include "runtime/messages/messages.h"
 #include "runtime/messages/progress.h"
 #include "runtime/rma/far_runs.h"
 #include "runtime/rma/state.h"
+#include "runtime/say.h"
 #include "runtime/shared.h"
 
 enum { NODES = 2, RANKS = 4, ASKER = 3, OTHER = 1, KINDS = 6 };

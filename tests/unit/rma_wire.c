@@ -7,8 +7,10 @@
 #include <sys/mman.h>
 
 #include "memory_common.h"
+#include "runtime/messages/messages.h"
 #include "runtime/messages/progress.h"
 #include "runtime/rma/state.h"
+#include "runtime/say.h"
 
 enum { NODES = 2, RANKS = 3, PAGE = 4096, OTHERS = 1 };
 

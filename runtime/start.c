@@ -1,5 +1,5 @@
-/* The state of this process, and its start: see runtime.h. */
-#include "runtime/runtime.h"
+/* The start: what all ranks do together before any call goes on. */
+#include "runtime/start.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -11,40 +11,22 @@
 #include "memory/control.h"
 #include "memory/lock.h"
 #include "runtime/death.h"
-#include "runtime/modules.h"
+#include "runtime/messages/outbox.h"
 #include "runtime/messages/progress.h"
+#include "runtime/modules.h"
+#include "runtime/process.h"
+#include "runtime/say.h"
 #include "runtime/shared.h"
-#include "runtime/start.h"
 
 /* Looks at a lock that another rank has, before sleeping; about 2 us. */
 #define LOCK_SPINS 20
 
-struct runtime runtime;
-struct boot *runtime_boot;
-
-static _Atomic uint32_t not_poisoned;
-_Atomic uint32_t *runtime_poisoned = &not_poisoned;
-
 static pthread_mutex_t start_mutex = PTHREAD_MUTEX_INITIALIZER;
 static bool started_mpi;
-
-struct runtime_rank *runtime_self(void)
-{
-    return &runtime.shared->ranks[runtime.local];
-}
 
 bool runtime_started_mpi(void)
 {
     return started_mpi;
-}
-
-int start_agree(int err)
-{
-    int64_t lowest = err;
-
-    if (boot_min(runtime_boot, BOOT_ALL, &lowest))
-        return DRASYNC_EPEER;
-    return (int)lowest;
 }
 
 /* MPI is up afterwards, and `runtime_boot` open. */
@@ -88,7 +70,7 @@ static int start_options(void)
 
     if (err)
         runtime_say("cannot start: %s", why);
-    err = start_agree(err);
+    err = runtime_agree(err);
     if (err)
         return err;
     runtime.options = own;
@@ -142,7 +124,7 @@ static int start_nodes(uint64_t host_key)
     runtime.node_of = calloc(ranks, sizeof(int));
     runtime.local_of = calloc(ranks, sizeof(int));
     runtime.leader_of = calloc(ranks, sizeof(int));
-    err = start_agree(!keys || !runtime.node_of || !runtime.local_of ||
+    err = runtime_agree(!keys || !runtime.node_of || !runtime.local_of ||
                               !runtime.leader_of
                           ? DRASYNC_ENOMEM
                           : 0);
@@ -162,7 +144,7 @@ static int start_threads_allowed(void)
         runtime_say("cannot start: MPI gives no MPI_THREAD_MULTIPLE, which "
                     "several nodes need (call drasync_init before MPI_Init, or "
                     "start MPI with MPI_Init_thread)");
-    return start_agree(err);
+    return runtime_agree(err);
 }
 
 static int start_modules(void)
@@ -176,7 +158,7 @@ static int start_modules(void)
         if ((*m)->start_leader)
             err = (*m)->start_leader();
     }
-    err = start_agree(err);
+    err = runtime_agree(err);
     if (err)
         return err;
 
@@ -190,7 +172,7 @@ static int start_modules(void)
         if ((*m)->start)
             err = (*m)->start();
     }
-    return start_agree(err);
+    return runtime_agree(err);
 }
 
 static int start_all(void)
@@ -209,7 +191,7 @@ static int start_all(void)
     if (!err)
         err = start_modules();
     if (!err) {
-        err = start_agree(progress_start(runtime_boot));
+        err = runtime_agree(progress_start(runtime_boot));
         if (err)
             progress_undo();
     }
@@ -229,6 +211,7 @@ int runtime_start(void)
     state = atomic_load(&runtime.state);
     if (state == RUNTIME_IDLE) {
         gethostname(runtime.host, sizeof(runtime.host) - 1);
+        runtime_poison_tells(outbox_wake);
         atomic_store(&runtime.state, RUNTIME_STARTING);
         err = start_all();
         if (err)
@@ -241,20 +224,4 @@ int runtime_start(void)
     }
     pthread_mutex_unlock(&start_mutex);
     return err;
-}
-
-int runtime_enter_slow(void)
-{
-    int state = atomic_load(&runtime.state);
-
-    if (state == RUNTIME_IDLE || state == RUNTIME_STARTING) {
-        int err = runtime_start();
-        if (err)
-            return err;
-    } else if (state == RUNTIME_FAILED) {
-        return runtime.failure;
-    } else if (state != RUNTIME_RUNNING) {
-        return DRASYNC_ENOTREADY;
-    }
-    return atomic_load(runtime_poisoned) ? DRASYNC_EPEER : 0;
 }

@@ -1,20 +1,19 @@
 /*
- * queue_lock_queue.h - the queue of a lock of runtime/services/queue_lock.h:
- * how its tail names entries, and who comes after whom.
+ * queue_lock_state.h - the queue of a lock of queue_lock.h: how its tail names
+ * entries, and who comes after whom.  For queue_lock*.c only.
  *
  * The functions are for any thread that may send messages; the asking ones run
  * on the node of the tail, those that say who is next on the node of the entry.
  */
-#ifndef DRASYNC_RUNTIME_SERVICES_QUEUE_LOCK_QUEUE_H
-#define DRASYNC_RUNTIME_SERVICES_QUEUE_LOCK_QUEUE_H
+#ifndef DRASYNC_RUNTIME_SERVICES_QUEUE_LOCK_STATE_H
+#define DRASYNC_RUNTIME_SERVICES_QUEUE_LOCK_STATE_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "memory/control.h"
-#include "memory/passed.h"
-#include "runtime/runtime.h"
+#include "runtime/process.h"
 #include "runtime/wait.h"
 
 /* In control memory; what was freed has no magic any more. */
@@ -38,10 +37,9 @@ struct queue_tail {
  * of its entry in that node's control memory, the time, and a bit that is set.
  * NONE is the time and a bit that is not.
  *
- * Who is after somebody in the queue but has not said so yet may find that the
- * other one has given the lock back, and asks again; but not for the second
- * time, as he would have to have it before.  So few bits tell these times
- * apart.
+ * A successor may link itself to an entry that was released and reused once,
+ * never twice: the second reuse needs the lock, which the successor precedes.
+ * So a small count of times is enough.
  */
 #define NAME_BIT        UINT64_C(1)
 #define NAME_TIME_BIT   1
@@ -54,7 +52,7 @@ struct queue_tail {
 #define NAME_PLACE_MASK \
     (((UINT64_C(1) << NAME_PLACE_BITS) - 1) << NAME_PLACE_BIT)
 
-/* --- Messages: runtime/services/queue_lock_wire.c ------------------------- */
+/* --- Messages (queue_lock_wire.c) ----------------------------------------- */
 
 /*
  * To the node of a tail: @who asks, or tries.  To the node of an entry: @who
@@ -101,71 +99,26 @@ static inline uint64_t next_time(uint64_t name)
            ((name + (UINT64_C(1) << NAME_TIME_BIT)) & NAME_TIME_MASK);
 }
 
-/* --- The queue ------------------------------------------------------------ */
+/* --- The queue (queue_lock_queue.c) --------------------------------------- */
 
-/* @who has the lock now; or what became of its try. */
-static inline int queue_give(uint64_t who, int result)
-{
-    if (!queue_is_here(who))
-        return queue_tell_given(who, result);
-    waiter_wake(&queue_entry_of(who)->waiter, result);
-    return 0;
-}
+/* @who has the lock now; or @result is what became of its try. */
+int queue_give(uint64_t who, int result);
 
-/* @who comes after @before, whose entry is here.  False: that gave the lock
- * back before it knew, so who has it. */
-static inline bool queue_follow(uint64_t before, uint64_t who)
-{
-    uint64_t none = queue_none(before);
-
-    passed_give();
-    if (atomic_compare_exchange_strong_explicit(
-            &queue_entry_of(before)->next, &none, who, memory_order_acq_rel,
-            memory_order_acquire))
-        return true;
-    passed_take();
-    return false;
-}
+/* @who comes after @before, whose entry is here.  False: @before released the
+ * lock before it knew, so @who has it. */
+bool queue_follow(uint64_t before, uint64_t who);
 
 /*
  * @who asks, at @tail's node.  0: it has the lock; else who it waits for:
  * somebody here who knows, or somebody elsewhere who is told.
  */
-static inline uint64_t queue_ask(struct queue_tail *tail, uint64_t who)
-{
-    uint64_t before;
-
-    passed_give();
-    before = atomic_exchange_explicit(&tail->last, who, memory_order_acq_rel);
-    passed_take();
-    if (!before)
-        return 0;
-    if (queue_is_here(before))
-        return queue_follow(before, who) ? before : 0;
-    if (queue_tell_follow(before, who))
-        runtime_poison("no memory to wait for a lock");
-    return before;
-}
+uint64_t queue_ask(struct queue_tail *tail, uint64_t who);
 
 /* The same if nobody has the lock, or waits.  0: @who has it; else who was the
  * last, and is so still as far as is known here. */
-static inline uint64_t queue_try(struct queue_tail *tail, uint64_t who)
-{
-    uint64_t last = 0;
+uint64_t queue_try(struct queue_tail *tail, uint64_t who);
 
-    passed_give();
-    atomic_compare_exchange_strong_explicit(
-        &tail->last, &last, who, memory_order_acq_rel, memory_order_acquire);
-    passed_take();
-    return last;
-}
+/* @who was the last, and has released the lock.  False: somebody came since. */
+bool queue_leave(struct queue_tail *tail, uint64_t who);
 
-/* @who was the last, and has given the lock back. */
-static inline bool queue_leave(struct queue_tail *tail, uint64_t who)
-{
-    passed_give();
-    return atomic_compare_exchange_strong_explicit(
-        &tail->last, &who, 0, memory_order_acq_rel, memory_order_relaxed);
-}
-
-#endif /* DRASYNC_RUNTIME_SERVICES_QUEUE_LOCK_QUEUE_H */
+#endif /* DRASYNC_RUNTIME_SERVICES_QUEUE_LOCK_STATE_H */

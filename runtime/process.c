@@ -1,0 +1,41 @@
+/* The state of this process, and what every public call begins with. */
+#include "runtime/process.h"
+
+#include "runtime/shared.h"
+#include "transport/boot.h"
+
+struct runtime runtime;
+struct boot *runtime_boot;
+
+static _Atomic uint32_t not_poisoned;
+_Atomic uint32_t *runtime_poisoned = &not_poisoned;
+
+struct runtime_rank *runtime_self(void)
+{
+    return &runtime.shared->ranks[runtime.local];
+}
+
+int runtime_agree(int err)
+{
+    int64_t lowest = err;
+
+    if (boot_min(runtime_boot, BOOT_ALL, &lowest))
+        return DRASYNC_EPEER;
+    return (int)lowest;
+}
+
+int runtime_enter_slow(void)
+{
+    int state = atomic_load(&runtime.state);
+
+    if (state == RUNTIME_IDLE || state == RUNTIME_STARTING) {
+        int err = runtime_start();
+        if (err)
+            return err;
+    } else if (state == RUNTIME_FAILED) {
+        return runtime.failure;
+    } else if (state != RUNTIME_RUNNING) {
+        return DRASYNC_ENOTREADY;
+    }
+    return atomic_load(runtime_poisoned) ? DRASYNC_EPEER : 0;
+}
