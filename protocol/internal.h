@@ -14,7 +14,7 @@
 #include "protocol/protocol.h"
 
 #ifdef PROTO_FAULTS
-#include "sim/faults.h"
+#include "protocol/faults.h"
 #define FAULT(s, which) (((s)->node->faults & (uint32_t)(which)) != 0)
 #else
 #define FAULT(s, which) ((void)(s), 0)

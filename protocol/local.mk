@@ -11,6 +11,7 @@ protocol_sources = \
 	protocol/delete.c \
 	protocol/effects.c \
 	protocol/effects.h \
+	protocol/faults.h \
 	protocol/hold.c \
 	protocol/internal.h \
 	protocol/limits.h \

@@ -4,7 +4,6 @@ check_PROGRAMS += sim/simulate
 sim_simulate_SOURCES = \
 	sim/commands.c \
 	sim/cost.c \
-	sim/faults.h \
 	sim/generate.c \
 	sim/main.c \
 	sim/model.c \

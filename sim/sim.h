@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 #include "protocol/protocol.h"
-#include "sim/faults.h"
+#include "protocol/faults.h"
 
 enum {
     SIM_NODES_MAX = 4096,

@@ -1,6 +1,6 @@
 /* faults.h - rules that the simulator breaks on purpose, to see them caught. */
-#ifndef DRASYNC_SIM_FAULTS_H
-#define DRASYNC_SIM_FAULTS_H
+#ifndef DRASYNC_PROTOCOL_FAULTS_H
+#define DRASYNC_PROTOCOL_FAULTS_H
 
 enum sim_fault {
     FAULT_IGNORE_HOLDS = 1 << 0, /* grant though others hold it */
