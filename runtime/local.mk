@@ -66,6 +66,12 @@ tests_programs_first_use_LDFLAGS = $(AM_LDFLAGS) -no-install
 
 TESTS += tests/bats/preload.bats tests/bats/runtime.bats
 EXTRA_DIST += tests/bats/preload.bats tests/bats/runtime.bats
+# Linked to nothing of ours.
+check_PROGRAMS += tests/programs/loaded
+tests_programs_loaded_SOURCES = tests/programs/loaded.c
+TESTS += tests/bats/loading.bats
+EXTRA_DIST += tests/bats/loading.bats
+
 TESTS += tests/bats/first_use.bats
 EXTRA_DIST += tests/bats/first_use.bats
 EXTRA_DIST += tests/programs/mpi_f08.f90 tests/programs/mpi_tool.c

@@ -38,7 +38,9 @@ static struct shown *shown;
 static size_t shown_count, shown_room;
 static struct seen seen[SEEN_SLOTS];
 static _Atomic uint64_t disturbance;
-static _Thread_local struct current trees[TREES_SLOTS];
+
+/* This thread's TREES_SLOTS; NULL: none yet. */
+static _Thread_local struct current *trees;
 
 void native_map_lock(void)
 {
@@ -201,8 +203,11 @@ static int show_frames(const struct native_frames *frames)
 
 static bool current(uint64_t address, uint64_t incarnation, uint64_t layout)
 {
-    const struct current *c = &trees[hash_of(address) % TREES_SLOTS];
+    const struct current *c;
 
+    if (!trees)
+        return false;
+    c = &trees[hash_of(address) % TREES_SLOTS];
     return c->address == address && c->incarnation == incarnation &&
            c->layout == layout &&
            c->disturbance ==
@@ -222,12 +227,24 @@ bool native_view_granted(uint64_t address, const struct native_wait *wait)
 
 void native_view_remember(const struct proto_region *region)
 {
+    if (!trees) {
+        trees = calloc(TREES_SLOTS, sizeof(*trees));
+        if (!trees)
+            return;
+        native_thread_keeps();
+    }
     trees[hash_of(region->address) % TREES_SLOTS] = (struct current){
         .address = region->address,
         .incarnation = region->incarnation,
         .layout = region->root->layout,
         .disturbance = atomic_load(&disturbance),
     };
+}
+
+void native_view_forget(void)
+{
+    free(trees);
+    trees = NULL;
 }
 
 void native_view_disturbed(void)

@@ -33,6 +33,7 @@ static void thread_ends(void *value)
         waits_push(kept_wait);
     kept_wait = NULL;
     native_effects_free();
+    native_view_forget();
     native_fast_forget();
 }
 

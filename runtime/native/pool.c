@@ -30,6 +30,11 @@ void native_pool_use(int stripe)
     held_stripe = stripe < 0 ? 0 : stripe;
 }
 
+int native_pool_used(void)
+{
+    return held_stripe;
+}
+
 static void **pool_link(enum proto_type type, void *object)
 {
     size_t bytes = (proto_object_size(type) + 7) & ~(size_t)7;

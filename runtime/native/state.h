@@ -124,6 +124,8 @@ struct native_entry *native_find_entry(uint64_t address);
 int native_unknown(uint64_t address);
 /* This thread has locked @stripe (-1: all) and may use its pools. */
 void native_pool_use(int stripe);
+/* The stripe whose pools it uses; it has that stripe's lock. */
+int native_pool_used(void);
 void native_pool_shed(void); /* before the locks are given back */
 /* Call @visit for all records; without locks, so what it gets may be gone. */
 void native_each(void (*visit)(uint64_t address, void *arg), void *arg);
@@ -230,6 +232,8 @@ bool native_view_granted(uint64_t address, const struct native_wait *wait);
 void native_view_remember(const struct proto_region *region);
 /* Something was shown that is not the newest. */
 void native_view_disturbed(void);
+/* The thread ends. */
+void native_view_forget(void);
 
 /* Note @frames of region @address unless they are shown already.  Under the
  * map lock, which is kept until native_view_show(). */

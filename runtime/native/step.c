@@ -10,7 +10,14 @@
 #include "runtime/say.h"
 #include "runtime/services/names.h"
 
-static _Thread_local struct proto_effects thread_effects;
+/* A pointer, as everything here that is a thread's own: the library's
+ * thread-local storage must fit into what the loader has left where the library
+ * is loaded at run time. */
+static _Thread_local struct proto_effects *thread_effects;
+
+/* For a thread that has no memory for effects of its own: a step that has any
+ * fails, and the job ends.  Each under the lock of its stripe. */
+static struct proto_effects no_effects[NATIVE_STRIPES];
 
 static int stripe_of(uint64_t tree)
 {
@@ -150,21 +157,40 @@ static void effects_make_key(void)
     pthread_key_create(&effects_key, effects_end);
 }
 
+static void *grow_never(void *old, size_t size_bytes)
+{
+    (void)old;
+    (void)size_bytes;
+    return NULL;
+}
+
 struct proto_effects *native_effects(void)
 {
-    if (!thread_effects.grow) {
-        pthread_once(&effects_once, effects_make_key);
-        pthread_setspecific(effects_key, &thread_effects);
-        thread_effects.grow = realloc;
+    struct proto_effects *effects = thread_effects;
+
+    if (!effects) {
+        effects = calloc(1, sizeof(*effects));
+        if (!effects) {
+            effects = &no_effects[native_pool_used()];
+            effects->grow = grow_never;
+        } else {
+            effects->grow = realloc;
+            thread_effects = effects;
+            pthread_once(&effects_once, effects_make_key);
+            pthread_setspecific(effects_key, effects);
+        }
     }
-    proto_effects_clear(&thread_effects);
-    return &thread_effects;
+    proto_effects_clear(effects);
+    return effects;
 }
 
 void native_effects_free(void)
 {
-    proto_effects_free(&thread_effects, free);
-    thread_effects = (struct proto_effects){0};
+    if (!thread_effects)
+        return;
+    proto_effects_free(thread_effects, free);
+    free(thread_effects);
+    thread_effects = NULL;
 }
 
 static void wake(const struct proto_effect *e)
