@@ -15,3 +15,10 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/messages/progress_rest.h \
 	runtime/messages/progress_slice.c \
 	runtime/messages/quiesce.c
+
+check_PROGRAMS += tests/unit/progress_help.t
+TESTS += tests/unit/progress_help.t
+# It includes the files that it drives.
+tests_unit_progress_help_t_SOURCES = tests/unit/progress_help.c \
+	tests/unit/memory_common.h
+tests_unit_progress_help_t_LDADD = libdrasync_memory.la

@@ -119,7 +119,8 @@ static void keep_away(void)
 
     while ((how = atomic_load(&helped))) {
         away_begin(runtime_now_us(), how == HELPED_LONG);
-        if (atomic_load(&helped))
+        /* The timer is set for the one who helps now, not for one before. */
+        if (atomic_load(&helped) == how)
             away_wait();
     }
 }
@@ -240,7 +241,11 @@ static bool helpful(void)
 /* Be the one who helps.  False: there is another one, or nothing to help. */
 static bool help_begin(void)
 {
-    if (!atomic_load(&running) || turning || atomic_exchange(&helped, HELPED))
+    uint32_t nobody = 0;
+
+    /* How the other one helps must stay: help_end() goes by it. */
+    if (!atomic_load(&running) || turning ||
+        !atomic_compare_exchange_strong(&helped, &nobody, HELPED))
         return false;
     pthread_mutex_lock(&turns);
     turning = true;
@@ -250,16 +255,23 @@ static bool help_begin(void)
     return true;
 }
 
-static void help_end(uint64_t active, bool more)
+/*
+ * @own: how many of those that wait for other nodes are this thread.  Who begins
+ * to wait, or queues a message, says so first, then looks whether somebody
+ * helps; so here it is the other way round, and one of the two sees the other.
+ */
+static void help_end(uint64_t active, uint32_t own, bool more)
 {
+    struct runtime_outbox *box = &runtime.shared->outbox;
+
     limit_reserve_leave();
     rest_note(active);
     if (hushed)
         rest_unhush();
-    more |= !transport_still(transport) ||
-            atomic_load(&runtime.shared->outbox.pending) > 0;
     helping = false;
     more |= atomic_exchange(&helped, 0) == HELPED_LONG;
+    more |= atomic_load(&box->remote_waits) > own ||
+            atomic_load(&box->pending) > 0 || !transport_still(transport);
     give_turns();
     if (more)
         away_end();
@@ -282,8 +294,7 @@ void progress_help(const struct waiter *w, uint64_t deadline_us)
         else if (!waiter_done(w))
             wanted = rest_yield(now);
     }
-    help_end(active, !waiter_done(w) ||
-                         atomic_load(&runtime.shared->outbox.remote_waits) > 1);
+    help_end(active, 1, !waiter_done(w));
 }
 
 bool progress_help_until(bool (*over)(void *arg), void *arg)
@@ -309,7 +320,7 @@ bool progress_help_until(bool (*over)(void *arg), void *arg)
             atomic_store(&helped, HELPED_LONG);
         sched_yield();
     }
-    help_end(active, !done);
+    help_end(active, 0, !done);
     return done;
 }
 
@@ -400,7 +411,7 @@ void progress_abandon(void)
     running = false;
     /* A thread may leave from within a turn: in a handler, or for a signal. */
     if (helping)
-        help_end(runtime_now_us(), true);
+        help_end(runtime_now_us(), 0, true);
     else if (turning)
         give_turns();
     outbox_wake();

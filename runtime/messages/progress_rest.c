@@ -125,9 +125,11 @@ static void sleep_us(uint64_t us, uint64_t since_us)
         listen = -1;
     }
     vain = false;
+    /* The alarm first: who helps notes that, and then may end the alarm. */
+    int alarm = away_alarm(us);
     atomic_store(&box->asleep, how);
     if (!atomic_load(&box->head) && atomic_load(&active_us) == since_us)
-        vain = outbox_sleep(away_alarm(us), listen);
+        vain = outbox_sleep(alarm, listen);
     else
         atomic_store(&box->asleep, OUTBOX_AWAKE);
     vain_since_us = since_us;
@@ -151,11 +153,12 @@ static void sleep_serving(uint64_t since_us)
     bool listens = progress_on_sockets();
     uint64_t us = listens ? PROGRESS_SLEEP_US_WAITED : PROGRESS_SERVE_SLEEP_US;
     uint64_t now;
+    int alarm = away_alarm(us);
 
     atomic_store(&box->asleep, listens ? OUTBOX_SLEEPS : OUTBOX_NAPS);
     if (atomic_load(&box->head) || atomic_load(&active_us) != since_us) {
         atomic_store(&box->asleep, OUTBOX_AWAKE);
-    } else if (outbox_sleep(away_alarm(us), ears)) {
+    } else if (outbox_sleep(alarm, ears)) {
         now = runtime_now_us();
         rest_note(now);
         if (now - atomic_load(&told_us) < PROGRESS_SERVE_US_MAX)
