@@ -188,6 +188,22 @@ static void *progress_main(void *unused)
     return NULL;
 }
 
+/*
+ * Take the turns if they are free and there is a transport.  `running` counts
+ * only with them: progress_join() clears it, then takes them once, and closes
+ * the transport after that.  The look before spares others the mutex.
+ */
+static bool try_turns(void)
+{
+    if (!atomic_load(&running) || pthread_mutex_trylock(&turns))
+        return false;
+    if (!atomic_load(&running)) {
+        pthread_mutex_unlock(&turns);
+        return false;
+    }
+    return true;
+}
+
 bool progress_send(const struct runtime_message *m, int *err_out)
 {
     struct runtime_outbox *box = &runtime.shared->outbox;
@@ -203,7 +219,7 @@ bool progress_send(const struct runtime_message *m, int *err_out)
                                                     OUTBOX_SLEEPS)),
     };
 
-    if (!atomic_load(&running) || (!mine && pthread_mutex_trylock(&turns)))
+    if (mine ? !atomic_load(&running) : !try_turns())
         return false;
     /* What is queued goes first. */
     bool can = !atomic_load(&box->head);
@@ -248,6 +264,11 @@ static bool help_begin(void)
         !atomic_compare_exchange_strong(&helped, &nobody, HELPED))
         return false;
     pthread_mutex_lock(&turns);
+    if (!atomic_load(&running)) {
+        atomic_store(&helped, 0);
+        pthread_mutex_unlock(&turns);
+        return false;
+    }
     turning = true;
     helping = true;
     hushed = rest_hush();
@@ -256,9 +277,10 @@ static bool help_begin(void)
 }
 
 /*
- * @own: how many of those that wait for other nodes are this thread.  Who begins
- * to wait, or queues a message, says so first, then looks whether somebody
- * helps; so here it is the other way round, and one of the two sees the other.
+ * @own: how many of those that wait for other nodes are this thread.  Who
+ * begins to wait, or queues a message, says so first, then looks whether
+ * somebody helps; so here it is the other way round, and one of the two sees
+ * the other.
  */
 static void help_end(uint64_t active, uint32_t own, bool more)
 {
@@ -272,9 +294,9 @@ static void help_end(uint64_t active, uint32_t own, bool more)
     more |= atomic_exchange(&helped, 0) == HELPED_LONG;
     more |= atomic_load(&box->remote_waits) > own ||
             atomic_load(&box->pending) > 0 || !transport_still(transport);
-    give_turns();
     if (more)
-        away_end();
+        away_end(); /* with the turns, so the timer is there */
+    give_turns();
 }
 
 void progress_help(const struct waiter *w, uint64_t deadline_us)
@@ -326,7 +348,7 @@ bool progress_help_until(bool (*over)(void *arg), void *arg)
 
 void progress_glance(void)
 {
-    if (!atomic_load(&running) || turning || pthread_mutex_trylock(&turns))
+    if (turning || !try_turns())
         return;
     turning = true;
     if (turn(false))
@@ -393,7 +415,7 @@ void progress_join(void)
     if (atomic_load(runtime_poisoned))
         atomic_store(&abandoned, true);
     running = false;
-    /* Who sends has sent. */
+    /* Who has the turns gives them back, and nobody else takes them. */
     pthread_mutex_lock(&turns);
     pthread_mutex_unlock(&turns);
     pthread_join(thread, NULL);

@@ -1,6 +1,6 @@
 /*
- * Threads of a leader that do the progress thread's work, in the orders in which
- * they can meet it and each other.
+ * Threads of a leader that do the progress thread's work, in the orders in
+ * which they can meet it, each other, and MPI_Finalize.
  *
  * The files themselves are compiled here.  The progress thread that they start
  * ends at once; the test plays its part, and drives the others: at named points
@@ -17,17 +17,23 @@
 #include "transport/transport.h"
 
 static int hooked_lock(pthread_mutex_t *mutex);
+static int hooked_trylock(pthread_mutex_t *mutex);
+static int hooked_unlock(pthread_mutex_t *mutex);
 static int hooked_settime(int fd, int flags, const struct itimerspec *new,
                           struct itimerspec *old);
 static int hooked_poll(struct pollfd *fds, nfds_t count, int timeout);
-#define pthread_mutex_lock hooked_lock
-#define timerfd_settime    hooked_settime
-#define poll               hooked_poll
+#define pthread_mutex_lock    hooked_lock
+#define pthread_mutex_trylock hooked_trylock
+#define pthread_mutex_unlock  hooked_unlock
+#define timerfd_settime       hooked_settime
+#define poll                  hooked_poll
 #include "runtime/messages/progress.c"
 #include "runtime/messages/progress_away.c"
 #include "runtime/messages/progress_rest.c"
 #include "runtime/messages/progress_slice.c"
 #undef pthread_mutex_lock
+#undef pthread_mutex_trylock
+#undef pthread_mutex_unlock
 #undef poll
 #undef timerfd_settime
 
@@ -38,7 +44,7 @@ static int hooked_poll(struct pollfd *fds, nfds_t count, int timeout);
 
 /* Each is called once, by the thread that set it. */
 typedef void (*hook)(void);
-static _Thread_local hook before_timer;
+static _Thread_local hook before_lock, after_unlock, before_timer;
 static hook asked_still; /* by any thread */
 
 static void call(hook *h)
@@ -50,15 +56,32 @@ static void call(hook *h)
         now();
 }
 
+static _Atomic bool closed;       /* the transport */
 static _Atomic uint64_t timer_us; /* when it ends */
+static _Atomic int used_closed;   /* something used what was closed */
 static _Atomic bool lock_asked;   /* by the second thread */
 static _Thread_local bool second; /* this is it */
 
 static int hooked_lock(pthread_mutex_t *mutex)
 {
+    call(&before_lock);
     if (second)
         atomic_store(&lock_asked, true);
     return pthread_mutex_lock(mutex);
+}
+
+static int hooked_trylock(pthread_mutex_t *mutex)
+{
+    call(&before_lock);
+    return pthread_mutex_trylock(mutex);
+}
+
+static int hooked_unlock(pthread_mutex_t *mutex)
+{
+    int err = pthread_mutex_unlock(mutex);
+
+    call(&after_unlock);
+    return err;
 }
 
 static int hooked_settime(int fd, int flags, const struct itimerspec *new,
@@ -68,6 +91,8 @@ static int hooked_settime(int fd, int flags, const struct itimerspec *new,
     (void)flags;
     (void)old;
     call(&before_timer);
+    if (atomic_load(&closed))
+        atomic_fetch_add(&used_closed, 1);
     atomic_store(&timer_us, (uint64_t) new->it_value.tv_sec * 1000000 +
                                 (uint64_t) new->it_value.tv_nsec / 1000);
     return 0;
@@ -131,18 +156,26 @@ void outbox_wake(void)
     wakes += atomic_exchange(&shared.outbox.asleep, OUTBOX_AWAKE) != 0;
 }
 
+static void use_transport(void)
+{
+    if (atomic_load(&closed))
+        atomic_fetch_add(&used_closed, 1);
+}
+
 static int fake_send(struct transport *t, int to,
                      const struct transport_message *message)
 {
     (void)t;
     (void)to;
     (void)message;
+    use_transport();
     return 0;
 }
 
 static int fake_poll(struct transport *t)
 {
     (void)t;
+    use_transport();
     return 0;
 }
 
@@ -156,6 +189,7 @@ static bool fake_still(const struct transport *t)
 static void fake_close(struct transport *t)
 {
     (void)t;
+    atomic_store(&closed, true);
 }
 
 static const struct transport_ops fake_ops = {
@@ -324,6 +358,7 @@ static void start(void)
     runtime.leader = true;
     runtime.shared = &shared;
     shared.locals = 1;
+    atomic_store(&closed, false);
     atomic_store(&shared.outbox.remote_waits, 0);
     atomic_store(&shared.outbox.asleep, OUTBOX_AWAKE);
     atomic_store(&shared.stopped, 0);
@@ -532,6 +567,53 @@ static void called_before_sleep(void)
     progress_join();
 }
 
+/* --- MPI_Finalize, meanwhile ---------------------------------------------- */
+
+static void finalize_here(void)
+{
+    elsewhere(progress_join);
+}
+
+static void send_one(void)
+{
+    const struct runtime_message message = {.node = 1};
+    int err;
+
+    tap_ok(!progress_send(&message, &err),
+           "what is sent during MPI_Finalize is not sent on a transport that "
+           "is closed");
+}
+
+static void finalized(void)
+{
+    start();
+    before_lock = finalize_here;
+    send_one();
+
+    start();
+    before_lock = finalize_here;
+    progress_glance();
+    tap_ok(!atomic_load(&used_closed), "nor is it looked at");
+
+    start();
+    before_lock = finalize_here;
+    progress_help(&nothing, now() + AWAY_US);
+    tap_ok(!atomic_load(&used_closed), "nor does anybody help");
+
+    start();
+    asked = 0;
+    before_lock = finalize_here;
+    tap_ok(!progress_help_until(over_soon, NULL) && !atomic_load(&used_closed),
+           "which that thread is told");
+
+    start();
+    atomic_store(&shared.outbox.remote_waits, 2);
+    after_unlock = finalize_here;
+    progress_help(&woken, UINT64_MAX);
+    tap_ok(!atomic_load(&used_closed),
+           "who ends helping has called the progress thread before that ends");
+}
+
 int main(void)
 {
     sem_init(&awake, 0, 0);
@@ -539,5 +621,6 @@ int main(void)
     second_comes();
     one_after_another();
     called_before_sleep();
+    finalized();
     return tap_end();
 }
