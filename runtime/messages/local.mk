@@ -9,11 +9,8 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/messages/outbox.h \
 	runtime/messages/progress.c \
 	runtime/messages/progress.h \
-	runtime/messages/progress_away.c \
-	runtime/messages/progress_away.h \
-	runtime/messages/progress_rest.c \
-	runtime/messages/progress_rest.h \
-	runtime/messages/progress_slice.c \
+	runtime/messages/progress_idle.c \
+	runtime/messages/progress_idle.h \
 	runtime/messages/quiesce.c
 
 check_PROGRAMS += tests/unit/progress_help.t

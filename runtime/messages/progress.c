@@ -12,8 +12,7 @@
 #include "runtime/messages/dispatch.h"
 #include "runtime/messages/messages.h"
 #include "runtime/messages/outbox.h"
-#include "runtime/messages/progress_away.h"
-#include "runtime/messages/progress_rest.h"
+#include "runtime/messages/progress_idle.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
 #include "runtime/shared.h"
@@ -46,7 +45,7 @@ enum { HELPED = 1, HELPED_LONG };
 static pthread_mutex_t turns = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool turning; /* by this thread */
 static _Thread_local bool helping; /* this thread, likewise */
-static bool hushed;                /* rest_hush(); under `turns` */
+static bool muted;                 /* idle_mute(); under `turns` */
 static _Atomic uint32_t helped;    /* a thread helps */
 static uint64_t late_us;           /* since when messages wait; under `turns` */
 /* Does somebody of this node wait for what comes from others? */
@@ -118,10 +117,10 @@ static void keep_away(void)
     uint32_t how;
 
     while ((how = atomic_load(&helped))) {
-        away_begin(runtime_now_us(), how == HELPED_LONG);
+        idle_set(runtime_now_us(), how == HELPED_LONG);
         /* The timer is set for the one who helps now, not for one before. */
         if (atomic_load(&helped) == how)
-            away_wait();
+            idle_away();
     }
 }
 
@@ -159,13 +158,13 @@ static void *progress_main(void *unused)
     prctl(PR_SET_NAME, "drasync");
     prctl(PR_SET_TIMERSLACK, 1000UL);
     progress_short_slice();
-    rest_note(now);
+    idle_note(now);
     while (!over) {
         take_turns();
         int moved = turn(true);
         now = runtime_now_us();
         if (moved)
-            rest_note(now);
+            idle_note(now);
         if (now - looked > PROGRESS_LOOK_US) {
             death_check(now);
             looked = now;
@@ -173,12 +172,12 @@ static void *progress_main(void *unused)
         if (atomic_load_explicit(runtime_poisoned, memory_order_relaxed))
             poisoned(now);
         over = may_end(now, &left);
-        uint64_t active = rest_noted();
+        uint64_t active = idle_noted();
         bool idle = !moved && !over, by = idle && waited();
         bool moves = idle && !transport_still(transport);
         give_turns();
         if (idle)
-            rest(now, active, by, moves);
+            idle_pause(now, active, by, moves);
     }
     dispatch_publish(&transport->counters);
     if (shutdown_over()) {
@@ -229,7 +228,7 @@ bool progress_send(const struct runtime_message *m, int *err_out)
             late_us = now;
         *err_out = dispatch_send(transport, m->node, &message);
         dispatch_publish(&transport->counters);
-        rest_note(now);
+        idle_note(now);
     }
     /* What the network keeps must be pushed, and an answer may come, unseen.
      * What is late too; but who helps has set the timer. */
@@ -271,7 +270,7 @@ static bool help_begin(void)
     }
     turning = true;
     helping = true;
-    hushed = rest_hush();
+    muted = idle_mute();
     limit_reserve_enter();
     return true;
 }
@@ -287,15 +286,15 @@ static void help_end(uint64_t active, uint32_t own, bool more)
     struct runtime_outbox *box = &runtime.shared->outbox;
 
     limit_reserve_leave();
-    rest_note(active);
-    if (hushed)
-        rest_unhush();
+    idle_note(active);
+    if (muted)
+        idle_unmute();
     helping = false;
     more |= atomic_exchange(&helped, 0) == HELPED_LONG;
     more |= atomic_load(&box->remote_waits) > own ||
             atomic_load(&box->pending) > 0 || !transport_still(transport);
     if (more)
-        away_end(); /* with the turns, so the timer is there */
+        idle_end(); /* with the turns, so the timer is there */
     give_turns();
 }
 
@@ -307,14 +306,14 @@ void progress_help(const struct waiter *w, uint64_t deadline_us)
     if (!help_begin())
         return;
     while (!waiter_done(w) && !wanted && now < deadline_us &&
-           now - active < REST_POLL_WAITED_US && helpful()) {
-        away_push(now, false);
+           now - active < IDLE_POLL_WAITED_US && helpful()) {
+        idle_push(now, false);
         int moved = turn(transport->late && now - late_us > PROGRESS_LATE_US);
         now = runtime_now_us();
         if (moved)
             active = now;
         else if (!waiter_done(w))
-            wanted = rest_yield(now);
+            wanted = idle_yield(now);
     }
     help_end(active, 1, !waiter_done(w));
 }
@@ -327,7 +326,7 @@ bool progress_help_until(bool (*over)(void *arg), void *arg)
     if (!help_begin())
         return false;
     while (!(done = over(arg)) && helpful()) {
-        away_push(now, atomic_load(&helped) == HELPED_LONG);
+        idle_push(now, atomic_load(&helped) == HELPED_LONG);
         int moved = turn(transport->late && now - late_us > PROGRESS_LATE_US);
         now = runtime_now_us();
         if (now - looked > PROGRESS_LOOK_US) {
@@ -338,7 +337,7 @@ bool progress_help_until(bool (*over)(void *arg), void *arg)
             active = now;
             continue;
         }
-        if (now - active > REST_POLL_WAITED_US)
+        if (now - active > IDLE_POLL_WAITED_US)
             atomic_store(&helped, HELPED_LONG);
         sched_yield();
     }
@@ -352,7 +351,7 @@ void progress_glance(void)
         return;
     turning = true;
     if (turn(false))
-        rest_note(runtime_now_us());
+        idle_note(runtime_now_us());
     give_turns();
 }
 
@@ -363,7 +362,7 @@ static int listen_to_sockets(struct boot *boot)
     int64_t all;
 
     if (!boot_neighbours(boot))
-        rest_listen();
+        idle_listen();
     all = progress_on_sockets();
     if (!err)
         err = boot_min(boot, BOOT_LEADERS, &all);
@@ -386,7 +385,7 @@ int progress_start(struct boot *boot)
     if (!err)
         err = met;
     if (!err)
-        err = away_open();
+        err = idle_open();
     if (err) {
         transport_close(transport);
         transport = NULL;
@@ -398,7 +397,7 @@ int progress_start(struct boot *boot)
     err = pthread_create(&thread, NULL, progress_main, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (err) {
-        away_close();
+        idle_close();
         transport_close(transport);
         transport = NULL;
         runtime_say("cannot start: no progress thread: %s", strerror(err));
@@ -421,8 +420,7 @@ void progress_join(void)
     pthread_join(thread, NULL);
     transport_close(transport);
     transport = NULL;
-    away_close();
-    rest_deaf();
+    idle_close();
 }
 
 void progress_abandon(void)
@@ -447,6 +445,5 @@ void progress_undo(void)
     progress_abandon();
     transport_close(transport);
     transport = NULL;
-    away_close();
-    rest_deaf();
+    idle_close();
 }

@@ -28,9 +28,7 @@ static int hooked_poll(struct pollfd *fds, nfds_t count, int timeout);
 #define timerfd_settime       hooked_settime
 #define poll                  hooked_poll
 #include "runtime/messages/progress.c"
-#include "runtime/messages/progress_away.c"
-#include "runtime/messages/progress_rest.c"
-#include "runtime/messages/progress_slice.c"
+#include "runtime/messages/progress_idle.c"
 #undef pthread_mutex_lock
 #undef pthread_mutex_trylock
 #undef pthread_mutex_unlock
@@ -365,7 +363,7 @@ static void start(void)
     REQUIRE(!progress_start(NULL));
     while (!atomic_load(&shared.stopped))
         sched_yield(); /* the thread ends */
-    away_begin(now(), false);
+    idle_set(now(), false);
 }
 
 /* Has the progress thread been told to come? */
@@ -557,11 +555,11 @@ static void called_before_sleep(void)
 
     start();
     since = now();
-    rest_note(since);
+    idle_note(since);
     atomic_fetch_add(&clock_us, 100 * AWAY_US);
     atomic_store(&sleeps, 0);
     before_timer = help_at_timer;
-    rest(now(), since, false, false);
+    idle_pause(now(), since, false, false);
     tap_ok(!atomic_load(&sleeps) || atomic_load(&slept_us) == 0,
            "the progress thread, called when it is about to sleep, does not");
     progress_join();

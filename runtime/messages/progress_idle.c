@@ -1,0 +1,312 @@
+/* When the progress thread sleeps, for how long, and what wakes it: see
+ * progress_idle.h. */
+#include "runtime/messages/progress_idle.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "runtime/messages/outbox.h"
+#include "runtime/messages/progress.h"
+#include "runtime/process.h"
+#include "runtime/shared.h"
+#include "transport/sockets.h"
+
+/* After traffic the thread polls for this long, longer while somebody here
+ * waits for another node, or data is on its way; then it sleeps, for a part of
+ * the time since.  Between two segments of data it polls so long even if others
+ * want the core. */
+#define PROGRESS_POLL_US         500
+#define PROGRESS_MOVES_US        20
+#define PROGRESS_SLEEP_PART      16
+#define PROGRESS_SLEEP_US_MIN    50
+#define PROGRESS_SLEEP_US_WAITED 1000
+#define PROGRESS_SLEEP_US_MAX    10000
+
+/* After progress_serve() it sleeps for no longer than this where sockets do not
+ * wake it, and this long is what they bring taken for one-sided operations: so
+ * long after the last of them, and after the last such call. */
+#define PROGRESS_SERVE_SLEEP_US 50
+#define PROGRESS_SERVE_US       10000
+#define PROGRESS_SERVE_US_MAX   1000000
+
+/* A yield that takes this long means that the core is wanted by others.  That
+ * is believed for a while, and longer each time it proves true again: a thread
+ * that computes is asked seldom, one that spun at a barrier is soon forgotten.
+ */
+#define PROGRESS_YIELD_US_MAX  300
+#define PROGRESS_WANTED_US_MIN 1000
+#define PROGRESS_WANTED_US_MAX 100000
+
+/* How far a helper pushes the timer: over sockets, elsewhere, and one that
+ * says when it ends. */
+#define PROGRESS_AWAY_US      1000
+#define PROGRESS_AWAY_NEAR_US 200
+#define PROGRESS_AWAY_LONG_US 100000
+
+/* Who gets the core soon after waking: Linux since 6.12, else no harm. */
+#define PROGRESS_SLICE_NS 100000
+
+static _Atomic uint64_t active_us; /* when something last moved */
+static _Atomic uint64_t told_us;   /* progress_serve() was called, or 0; */
+static _Atomic uint64_t serve_us;  /* and until then it matters */
+
+/* --- The timer ------------------------------------------------------------ */
+
+static int timer = -1;
+static _Atomic uint64_t until_us; /* when it ends */
+
+int idle_open(void)
+{
+    timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    return timer < 0 ? DRASYNC_ENOMEM : 0;
+}
+
+/*
+ * Also forgets that it has ended.  `until_us` only saves pushes: when a helper
+ * and the progress thread set the timer at once, the kernel may have the one's
+ * time and `until_us` the other's.  The thread then sleeps as long as it would
+ * have without a helper; and idle_end() does not look at `until_us`.
+ */
+static void set_timer(uint64_t us)
+{
+    const struct itimerspec time = {
+        .it_value = {.tv_sec = (time_t)(us / 1000000),
+                     .tv_nsec = (long)(us % 1000000) * 1000}};
+
+    atomic_store(&until_us, us);
+    timerfd_settime(timer, TFD_TIMER_ABSTIME, &time, NULL);
+}
+
+static uint64_t away_us(bool longer)
+{
+    if (longer)
+        return PROGRESS_AWAY_LONG_US;
+    return progress_on_sockets() ? PROGRESS_AWAY_US : PROGRESS_AWAY_NEAR_US;
+}
+
+void idle_push(uint64_t now, bool longer)
+{
+    uint64_t us = away_us(longer), until = atomic_load(&until_us);
+
+    if (until < now + us / 4 || until > now + us)
+        set_timer(now + us);
+}
+
+void idle_end(void)
+{
+    set_timer(1);
+}
+
+void idle_set(uint64_t now, bool longer)
+{
+    set_timer(now + away_us(longer));
+}
+
+void idle_away(void)
+{
+    struct pollfd fd = {.fd = timer, .events = POLLIN};
+    int saved = errno;
+
+    poll(&fd, 1, -1);
+    errno = saved;
+}
+
+/* --- Sockets -------------------------------------------------------------- */
+
+/* MPI's sets of sockets, in one of ours; -1: none. */
+#define SETS_MAX 4
+static int sets[SETS_MAX], sets_count, sockets = -1;
+
+static void sockets_set(int operation, uint32_t events)
+{
+    for (int i = 0; i < sets_count; i++) {
+        struct epoll_event event = {.events = events};
+
+        /* One that was closed has left by itself. */
+        epoll_ctl(sockets, operation, sets[i], &event);
+    }
+}
+
+void idle_listen(void)
+{
+    sets_count = sockets_find_sets(sets, SETS_MAX);
+    if (sets_count)
+        sockets = epoll_create1(EPOLL_CLOEXEC);
+    if (sockets >= 0)
+        sockets_set(EPOLL_CTL_ADD, EPOLLIN);
+}
+
+bool progress_on_sockets(void)
+{
+    return sockets >= 0;
+}
+
+bool idle_mute(void)
+{
+    bool listens = sockets >= 0 &&
+                   atomic_load(&runtime.shared->outbox.asleep) != OUTBOX_AWAKE;
+
+    if (listens)
+        sockets_set(EPOLL_CTL_MOD, 0);
+    return listens;
+}
+
+void idle_unmute(void)
+{
+    sockets_set(EPOLL_CTL_MOD, EPOLLIN);
+}
+
+void idle_close(void)
+{
+    if (timer >= 0)
+        close(timer);
+    if (sockets >= 0)
+        close(sockets);
+    timer = sockets = -1;
+}
+
+/* --- Sleeping ------------------------------------------------------------- */
+
+void idle_note(uint64_t now)
+{
+    atomic_store(&active_us, now);
+}
+
+uint64_t idle_noted(void)
+{
+    return atomic_load(&active_us);
+}
+
+/*
+ * For @us, unless something happens that the caller of @since_us does not know.
+ * True if @watch was readable, which may be -1.
+ *
+ * Each step here is in the reverse order of the one it pairs with, and both are
+ * sequentially consistent, so one of the two sees the other:
+ *   timer, then `active_us`   who ends helping: idle_note(), then idle_end()
+ *   `asleep`, then `head`     who queues: `head`, then `asleep` (outbox_wake())
+ */
+static bool sleep_for(uint64_t us, uint64_t since_us, uint32_t how, int watch)
+{
+    struct runtime_outbox *box = &runtime.shared->outbox;
+
+    set_timer(runtime_now_us() + us);
+    atomic_store(&box->asleep, how);
+    if (!atomic_load(&box->head) && atomic_load(&active_us) == since_us)
+        return outbox_sleep(timer, watch);
+    atomic_store(&box->asleep, OUTBOX_AWAKE);
+    return false;
+}
+
+/*
+ * Much that comes on sockets is the program's own: where that wakes the thread
+ * in vain, it does not listen for a while, and longer each time.
+ */
+static void sleep_idle(uint64_t us, uint64_t since_us)
+{
+    static uint64_t vain_since_us, deaf_us;
+    static bool vain;
+    uint32_t how = us > PROGRESS_SLEEP_US_MIN ? OUTBOX_SLEEPS : OUTBOX_NAPS;
+    int watch = sockets;
+
+    if (vain_since_us != since_us)
+        deaf_us = 0;
+    else if (vain) {
+        deaf_us = deaf_us ? 2 * deaf_us : PROGRESS_SLEEP_US_MIN;
+        if (deaf_us > us)
+            deaf_us = us;
+        us = deaf_us;
+        watch = -1;
+    }
+    vain = sleep_for(us, since_us, how, watch);
+    vain_since_us = since_us;
+}
+
+void progress_serve(void)
+{
+    uint64_t now = runtime_now_us();
+
+    atomic_store(&told_us, now);
+    atomic_store(&serve_us, now + PROGRESS_SERVE_US);
+}
+
+/*
+ * The same while MPI has one-sided operations to do, which nobody tells of: all
+ * that is seen is that sockets ended the sleep, and that is never in vain.
+ */
+static void sleep_serving(uint64_t since_us)
+{
+    bool listens = progress_on_sockets();
+    uint64_t us = listens ? PROGRESS_SLEEP_US_WAITED : PROGRESS_SERVE_SLEEP_US;
+
+    if (sleep_for(us, since_us, listens ? OUTBOX_SLEEPS : OUTBOX_NAPS,
+                  sockets)) {
+        uint64_t now = runtime_now_us();
+
+        idle_note(now);
+        if (now - atomic_load(&told_us) < PROGRESS_SERVE_US_MAX)
+            atomic_store(&serve_us, now + PROGRESS_SERVE_US);
+    }
+}
+
+bool idle_yield(uint64_t now)
+{
+    sched_yield();
+    return runtime_now_us() - now > PROGRESS_YIELD_US_MAX;
+}
+
+void idle_pause(uint64_t now, uint64_t active, bool waited, bool moves)
+{
+    static uint64_t wanted_us = PROGRESS_WANTED_US_MIN, wanted_until_us;
+    uint64_t idle_us = now - active, us = idle_us / PROGRESS_SLEEP_PART;
+    uint64_t us_max = waited ? PROGRESS_SLEEP_US_WAITED : PROGRESS_SLEEP_US_MAX;
+
+    if (runtime.options.progress == RUNTIME_PROGRESS_SPIN) {
+        sched_yield();
+        return;
+    }
+    if (idle_us < (waited ? IDLE_POLL_WAITED_US : PROGRESS_POLL_US) &&
+        now >= wanted_until_us) {
+        if (!idle_yield(now)) {
+            wanted_us = PROGRESS_WANTED_US_MIN;
+            return;
+        }
+        wanted_until_us = runtime_now_us() + wanted_us;
+        if (wanted_us < PROGRESS_WANTED_US_MAX)
+            wanted_us *= 2;
+        return;
+    }
+    /* The next segment comes sooner than we would wake. */
+    if (moves && idle_us < PROGRESS_MOVES_US)
+        return;
+    if (now < atomic_load(&serve_us)) {
+        sleep_serving(active);
+        return;
+    }
+    if (us < PROGRESS_SLEEP_US_MIN)
+        us = PROGRESS_SLEEP_US_MIN;
+    sleep_idle(us < us_max ? us : us_max, active);
+}
+
+void progress_short_slice(void)
+{
+    struct {
+        uint32_t size, policy;
+        uint64_t flags;
+        int32_t nice;
+        uint32_t priority;
+        uint64_t runtime_ns, deadline_ns, period_ns;
+    } attr;
+
+    if (syscall(SYS_sched_getattr, 0, &attr, sizeof(attr), 0) ||
+        attr.policy != SCHED_OTHER)
+        return;
+    attr.runtime_ns = PROGRESS_SLICE_NS;
+    syscall(SYS_sched_setattr, 0, &attr, 0);
+}

@@ -1,0 +1,67 @@
+/*
+ * progress_idle.h - the idle policy of the progress thread: how it lets others
+ * have the core while nothing moves, and keeps away while another thread does
+ * its work.
+ *
+ * With nothing to do it polls on, yields, naps, or sleeps, each time longer.
+ * Whenever it sleeps, it sleeps on one timer, and threads that help push that
+ * ahead of them (idle_push()).  A thread that woke only to see that it is not
+ * needed would take the core from one that polls there, for some 30 us in a
+ * virtual machine; a push costs 4.
+ *
+ * Two sleeps, told apart by what ends them:
+ *   idle_pause() the timer, a ring of the outbox, what comes through sockets
+ *   idle_away()  the timer only
+ * Who helps and ends it with work left calls idle_end(): the timer ends both.
+ *
+ * For runtime/messages/progress*.c.  Times are runtime_now_us().
+ */
+#ifndef DRASYNC_RUNTIME_MESSAGES_PROGRESS_IDLE_H
+#define DRASYNC_RUNTIME_MESSAGES_PROGRESS_IDLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* While somebody here waits for another node, or data is on its way, this long
+ * is polled after traffic. */
+#define IDLE_POLL_WAITED_US 2000
+
+/* The timer.  DRASYNC_ENOMEM: no descriptor. */
+int idle_open(void);
+void idle_close(void);
+
+/* What comes from other nodes makes sockets readable: idle_pause() listens to
+ * those that MPI has now. */
+void idle_listen(void);
+
+/* Something moved; when did anything last?  Any thread. */
+void idle_note(uint64_t now);
+uint64_t idle_noted(void);
+
+/* Let others have the core.  Did they want it?  Any thread. */
+bool idle_yield(uint64_t now);
+
+/* The progress thread: nothing moved since @active, and now it is @now.
+ * @waited: somebody waits for another node; @moves: data is under way. */
+void idle_pause(uint64_t now, uint64_t active, bool waited, bool moves);
+
+/* --- While a thread helps ------------------------------------------------- */
+
+/* If the progress thread sleeps and listens to sockets, let those not wake it:
+ * true, and then idle_unmute() is due. */
+bool idle_mute(void);
+void idle_unmute(void);
+
+/* The helper: if it says so no more, the timer ends within PROGRESS_AWAY_US
+ * (where nothing comes through sockets PROGRESS_AWAY_NEAR_US), up to three
+ * quarters of that sooner.  @longer: much later, and idle_end() is due. */
+void idle_push(uint64_t now, bool longer);
+
+/* End the timer now. */
+void idle_end(void);
+
+/* The progress thread: set the timer as idle_push() does; sleep until then. */
+void idle_set(uint64_t now, bool longer);
+void idle_away(void);
+
+#endif /* DRASYNC_RUNTIME_MESSAGES_PROGRESS_IDLE_H */
