@@ -57,16 +57,16 @@ struct native_fast_slot {
     _Atomic uint64_t word;
     struct proto_region *region; /* from here on: under the lock */
     const struct proto_region *root;
-    int32_t rank; /* whose hold it is, for the protocol */
-    uint32_t pad[9];
+    int32_t rank;    /* whose hold it is, for the protocol */
+    uint32_t ticket; /* the last one given */
+    uint32_t pad[8];
 } __attribute__((aligned(64)));
 
 /* Of one lock. */
 struct native_fast {
-    uint32_t used;   /* bit i: slot[i] is not empty; under the lock */
-    uint32_t next;   /* to make room, */
-    uint32_t ticket; /* and the last one given */
-    struct native_fast_slot slot[NATIVE_FAST_SLOTS];
+    uint32_t used; /* bit i: slot[i] is not empty; under the lock */
+    uint32_t next; /* to make room */
+    struct native_fast_slot *slot[NATIVE_FAST_SLOTS]; /* of control memory */
 };
 
 /* Of a rank: see native_fast_word.h.  One thread of it waits at a time. */
@@ -112,6 +112,9 @@ void native_fast_count(void);
 void native_fast_forget(void);
 
 /* --- Under the lock of the tree (lease_slots.c) --------------------------- */
+
+/* Slots for a lock whose leases are all zero.  DRASYNC_ENOMEM. */
+int native_fast_new(struct native_fast *fast);
 
 /*
  * Instead of a release: leave this rank's hold of @region, if it may be.  False

@@ -1,4 +1,5 @@
 /* Slots of holds that are left: filled and emptied, under the lock. */
+#include "memory/control.h"
 #include "memory/passed.h"
 #include "runtime/native/lease_word.h"
 #include "runtime/native/state.h"
@@ -52,7 +53,7 @@ static void end_turn(const struct native_fast_slot *slot, int local,
 /* Tell the protocol what is true. */
 static void empty(struct native_fast *fast, uint32_t i)
 {
-    struct native_fast_slot *slot = &fast->slot[i];
+    struct native_fast_slot *slot = fast->slot[i];
     uint64_t word =
         atomic_exchange_explicit(&slot->word, 0, memory_order_acq_rel);
 
@@ -93,16 +94,41 @@ void native_fast_settle(struct native_fast *fast,
     for (uint32_t left = fast->used; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
 
-        if ((!root || fast->slot[i].root == root) &&
-            in_the_way(&fast->slot[i], what))
+        if ((!root || fast->slot[i]->root == root) &&
+            in_the_way(fast->slot[i], what))
             empty(fast, i);
     }
 }
 
-/* An empty slot; there is one. */
-static uint32_t empty_slot(const struct native_fast *fast)
+static int slot_new(struct native_fast_slot **slot_out)
 {
-    return (uint32_t)__builtin_ctz(~fast->used);
+    void *v;
+    int err = control_alloc_zero(&runtime.space, sizeof(**slot_out), &v);
+
+    if (!err)
+        *slot_out = v;
+    return err;
+}
+
+int native_fast_new(struct native_fast *fast)
+{
+    int err = 0;
+
+    for (int i = 0; i < NATIVE_FAST_SLOTS && !err; i++)
+        err = slot_new(&fast->slot[i]);
+    return err;
+}
+
+/* *i_out: an empty slot, of which there is one, with a ticket to give: the
+ * threads that know one without know it for ever, so that is not used again.
+ * False: no memory for another. */
+static bool empty_slot(struct native_fast *fast, uint32_t *i_out)
+{
+    uint32_t i = (uint32_t)__builtin_ctz(~fast->used);
+
+    *i_out = i;
+    return fast->slot[i]->ticket != WORD_TICKET_MAX ||
+           !slot_new(&fast->slot[i]);
 }
 
 static void make_room(struct native_fast *fast)
@@ -116,15 +142,15 @@ static void make_room(struct native_fast *fast)
 _Static_assert(NATIVE_FAST_SLOTS == 32, "a bit of `used` for each");
 
 /* The next word of a slot, for a hold with @flags. */
-static uint64_t new_word(struct native_fast *fast, uint64_t flags)
+static uint64_t new_word(struct native_fast_slot *slot, uint64_t flags)
 {
-    return (uint64_t)++fast->ticket << WORD_TICKET_BIT | flags;
+    return (uint64_t)++slot->ticket << WORD_TICKET_BIT | flags;
 }
 
 static void fill(struct native_fast *fast, uint32_t i, uint64_t word,
                  struct proto_region *region, int32_t rank)
 {
-    struct native_fast_slot *slot = &fast->slot[i];
+    struct native_fast_slot *slot = fast->slot[i];
 
     slot->region = region;
     slot->root = region->root;
@@ -193,9 +219,10 @@ bool native_fast_leave(struct native_fast *fast, struct proto_region *region)
             return false;
         flags |= WORD_READ;
     }
-    i = empty_slot(fast);
-    word = new_word(fast, flags);
-    if (!native_fast_note(region->address, &fast->slot[i], word))
+    if (!empty_slot(fast, &i))
+        return false;
+    word = new_word(fast->slot[i], flags);
+    if (!native_fast_note(region->address, fast->slot[i], word))
         return false;
     fill(fast, i, word, region, native.rank);
     return true;
@@ -217,12 +244,14 @@ void native_fast_hand(struct native_fast *fast, struct proto_region *region,
     local = runtime.local_of[region->write_rank];
     if (local >= WORD_LOCALS_MAX)
         return;
-    i = empty_slot(fast);
-    word = new_word(fast, WORD_HELD | (uint64_t)local << WORD_HOLDER_BIT);
-    if (!native_fast_note(region->address, &fast->slot[i], word))
+    if (!empty_slot(fast, &i))
+        return;
+    word =
+        new_word(fast->slot[i], WORD_HELD | (uint64_t)local << WORD_HOLDER_BIT);
+    if (!native_fast_note(region->address, fast->slot[i], word))
         return;
     wait = e->waiter;
-    wait->slot = &fast->slot[i];
+    wait->slot = fast->slot[i];
     wait->word = word;
     fill(fast, i, word, region, region->write_rank);
 }

@@ -3,7 +3,7 @@
  *
  * From the lowest bit: the state, flags, who has the hold and who waits for it
  * (numbers of ranks on the node), and a ticket that is new for each hold that
- * is left.
+ * is left in that slot.
  */
 #ifndef DRASYNC_RUNTIME_NATIVE_LEASE_WORD_H
 #define DRASYNC_RUNTIME_NATIVE_LEASE_WORD_H
@@ -25,6 +25,7 @@ enum {
 #define WORD_HOLDER_BIT 8
 #define WORD_WAITER_BIT 20
 #define WORD_TICKET_BIT 32
+#define WORD_TICKET_MAX UINT32_MAX
 
 static inline uint32_t word_state(uint64_t word)
 {

@@ -120,6 +120,17 @@ tests_programs_native_fast_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_native_fast_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_native_fast_LDADD = libdrasync.la $(MPI_LIBS)
 
+# Looks into the runtime, so it is made of its objects.
+check_PROGRAMS += tests/programs/native_ticket
+tests_programs_native_ticket_SOURCES = tests/programs/native_ticket.c \
+	tests/programs/native_check.h fronts/api.c fronts/api_data.c \
+	shim/takeover.c shim/takeover_run.c \
+	shim/takeover_wanted.c
+tests_programs_native_ticket_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_ticket_LDADD = libdrasync_runtime.la \
+	libdrasync_protocol.la libdrasync_memory.la libdrasync_transport.la \
+	$(LIBUNWIND_LIBS) $(MPI_LIBS)
+
 check_PROGRAMS += tests/programs/native_refused
 tests_programs_native_refused_SOURCES = tests/programs/native_refused.c \
 	tests/programs/native_check.h

@@ -402,6 +402,11 @@ int native_shared_new(struct native_shared **shared_out)
     if (err)
         return err;
     s->turns = v;
+    for (int i = 0; i < NATIVE_STRIPES; i++) {
+        err = native_fast_new(&s->fast[i]);
+        if (err)
+            return err;
+    }
     err = lock_init(&s->table_lock, LOCK_RANK_NATIVE_TABLE,
                     control_poison_flag(&runtime.space));
     if (!err)

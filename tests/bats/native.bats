@@ -214,6 +214,11 @@ without_memory() { # RANK
   assert_line "fast ok ranks=4"
 }
 
+@test "a thread that slept for all of a slot's tickets takes no other's lease" {
+  run -0 mpi 1 "$programs/native_ticket"
+  assert_line "ticket ok ranks=1"
+}
+
 @test "a rank killed with a hold that it left, has or waits for ends the job" {
   for when in free held waiting; do
     run mpi_rank_dies 2 "$programs/native_fast" $when
