@@ -1,5 +1,7 @@
 noinst_LTLIBRARIES += libdrasync_memory.la
 libdrasync_memory_la_SOURCES = \
+	memory/biased_lock.c \
+	memory/biased_lock.h \
 	memory/blocks.h \
 	memory/buddy.c \
 	memory/buddy.h \
@@ -40,6 +42,7 @@ libdrasync_memory_la_SOURCES = \
 	memory/table.h
 
 memory_tests = \
+	tests/unit/memory_biased_lock.t \
 	tests/unit/memory_cgroups.t \
 	tests/unit/memory_files.t \
 	tests/unit/memory_frames.t \
@@ -54,6 +57,9 @@ memory_tests = \
 check_PROGRAMS += $(memory_tests)
 TESTS += $(memory_tests)
 
+tests_unit_memory_biased_lock_t_SOURCES = tests/unit/memory_biased_lock.c \
+	tests/unit/memory_common.h
+tests_unit_memory_biased_lock_t_LDADD = libdrasync_memory.la
 tests_unit_memory_files_t_SOURCES = tests/unit/memory_files.c \
 	tests/unit/memory_common.h
 tests_unit_memory_files_t_LDADD = libdrasync_memory.la

@@ -84,13 +84,16 @@ static int undo(uint64_t address, enum drasync_mode mode)
     if (err)
         goto leave;
     if (tree.region) {
-        native_windows_end(&tree, tree.region);
+        err = native_windows_end(&tree, tree.region);
+        if (err)
+            goto unlock;
         effects = native_effects();
         err = proto_undo(&native.node, native.rank, tree.region, mode, effects);
         native_do(effects, NULL);
     } else {
         err = native_unknown(address);
     }
+unlock:
     native_unlock(&tree);
     if (!err)
         runtime_count(native.self, RUNTIME_COUNT_RELEASES, 1);
@@ -365,9 +368,9 @@ static int give(drasync_region_t region)
         return err;
     }
     if (tree.region->write_rank == native.rank && tree.region->write_count == 1)
-        native_windows_end(&tree, tree.region);
+        err = native_windows_end(&tree, tree.region);
     fast = &native.shared->fast[tree.stripe];
-    if (!native_fast_leave(fast, tree.region)) {
+    if (!err && !native_fast_leave(fast, tree.region)) {
         effects = native_effects();
         err = proto_release(&native.node, native.rank, tree.region, effects);
         native_fast_hand(fast, tree.region, effects);

@@ -106,6 +106,13 @@ tests_programs_native_windows_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_native_windows_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_native_windows_LDADD = libdrasync.la $(MPI_LIBS)
 
+check_PROGRAMS += tests/programs/native_revoked
+tests_programs_native_revoked_SOURCES = tests/programs/native_revoked.c \
+	tests/programs/native_objects.h tests/programs/native_check.h
+tests_programs_native_revoked_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_revoked_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_revoked_LDADD = libdrasync.la $(MPI_LIBS)
+
 check_PROGRAMS += tests/programs/native_reuse
 tests_programs_native_reuse_SOURCES = tests/programs/native_reuse.c \
 	tests/programs/native_objects.h tests/programs/native_check.h

@@ -1,13 +1,10 @@
 #include "runtime/native/magazine.h"
 
-#include <linux/membarrier.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
+#include "runtime/death.h"
 #include "runtime/native/recycle.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
@@ -94,6 +91,7 @@ struct native_windows *native_windows_own(void)
     if (!w)
         return NULL;
     w->last = 0;
+    w->owner = biased_self();
     atomic_store(&w->stock_max, NATIVE_STOCK);
     if (pthread_setspecific(thread_key, w)) {
         atomic_store(&w->taken, 0);
@@ -143,19 +141,29 @@ static void close_window(struct native_windows *w, uint32_t i, uint64_t address)
 }
 
 /* The windows of @w in @ending say that they end: wait until their thread is
- * out of them. */
-static void wait_until_out(struct native_windows *w, uint32_t ending)
+ * out of them.  DRASYNC_EPEER: that will not be known, and the job is poisoned;
+ * the windows stay as they are. */
+static int wait_until_out(struct native_windows *w, uint32_t ending)
 {
+    int err;
+
     if (w == native_windows_mine)
-        return;
-    /* Either that thread sees what this one stored, or this sees its turn. */
-    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
-    for (uint32_t i = 0; ending >> i; i++)
-        while (
-            (ending >> i & 1) &&
-            (atomic_load_explicit(&w->window[i].turns, memory_order_acquire) &
-             1))
-            sched_yield();
+        return 0;
+    err = biased_barrier(BIASED_PROCESS);
+    if (err)
+        runtime_poison(
+            "rank %d cannot take a region back from one of its "
+            "threads: the system refuses membarrier(); let a filter "
+            "of system calls allow it, or install it before MPI_Init",
+            runtime.rank);
+    for (uint32_t i = 0; !err && ending >> i; i++)
+        if (ending >> i & 1)
+            err =
+                biased_wait(&w->owner, &w->window[i].turns, 1, 1, death_check);
+    if (err == DRASYNC_EPEER)
+        runtime_poison("thread %d of rank %d has ended while it allocated",
+                       (int)w->owner.thread, runtime.rank);
+    return err ? DRASYNC_EPEER : 0;
 }
 
 /* Is the region at @address in @top's subtree?  Under the lock of @tree. */
@@ -172,9 +180,11 @@ static bool is_below(const struct native_tree *tree, uint64_t address,
     return r != NULL;
 }
 
-void native_windows_end(const struct native_tree *tree,
-                        const struct proto_region *top)
+int native_windows_end(const struct native_tree *tree,
+                       const struct proto_region *top)
 {
+    int err;
+
     for (struct native_windows *w = atomic_load(&all); w; w = w->next) {
         uint64_t address[NATIVE_WINDOWS];
         uint32_t ending = 0;
@@ -188,11 +198,14 @@ void native_windows_end(const struct native_tree *tree,
         }
         if (!ending)
             continue;
-        wait_until_out(w, ending);
+        err = wait_until_out(w, ending);
+        if (err)
+            return err;
         for (uint32_t i = 0; ending >> i; i++)
             if (ending >> i & 1)
                 close_window(w, i, address[i]);
     }
+    return 0;
 }
 
 /* End window @i, if it is open; no lock held. */
@@ -205,8 +218,8 @@ static void end_one(struct native_windows *w, uint32_t i)
         return;
     if (atomic_load(&w->window[i].region) == address) {
         atomic_store(&w->window[i].region, NATIVE_WINDOW_ENDS);
-        wait_until_out(w, UINT32_C(1) << i);
-        close_window(w, i, address);
+        if (!wait_until_out(w, UINT32_C(1) << i))
+            close_window(w, i, address);
     }
     native_unlock(&tree);
 }
@@ -246,8 +259,7 @@ static void in_child(void)
 
 void native_windows_start(void)
 {
-    possible = !syscall(SYS_membarrier,
-                        MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) &&
+    possible = !biased_open(BIASED_PROCESS) &&
                !pthread_atfork(NULL, NULL, in_child) &&
                !pthread_key_create(&thread_key, thread_ends);
 }

@@ -13,9 +13,9 @@
  * delete (native_windows_end()), the end of the thread, finalize.  The heap is
  * then complete in the region's memory, and may travel.  The thread of a window
  * may be at work in it at that moment, if the program lets its threads race; so
- * it says that it is (`turns`), with plain stores, and who ends the window of
- * another thread makes the kernel order them (membarrier()), and waits until
- * that thread is out.  Where the kernel has no such call there are no windows.
+ * a window is a biased lock (memory/biased_lock.h): its thread is inside while
+ * `turns` is odd, `region` is the bias, and the mutex is the lock of the region's
+ * tree.  Where the kernel has no barrier for that there are no windows.
  *
  * The fast path does not look whether the job is poisoned: that is told at the
  * next call that needs more than the window.
@@ -31,6 +31,7 @@
 #include <stdint.h>
 
 #include "drasync.h"
+#include "memory/biased_lock.h"
 #include "memory/heap_window.h"
 #include "memory/space.h"
 
@@ -78,6 +79,7 @@ struct native_windows {
     struct native_window window[NATIVE_WINDOWS];
     _Atomic uint64_t counted; /* of the turns: the rank's counter knows these */
     uint64_t last; /* the region where the thread last allocated slowly */
+    struct biased_owner owner; /* the thread */
 
     /* Regions in stock. */
     struct native_hidden *hidden;              /* how many; NULL: none so far */
@@ -116,26 +118,17 @@ native_window_enter(struct native_window *window, drasync_region_t region,
                     size_t size_bytes,
                     void *(*alloc)(struct heap_window *, size_t))
 {
-    uint64_t address = (uint64_t)(uintptr_t)region;
+    const uint64_t address = (uint64_t)(uintptr_t)region;
     uint64_t turn = atomic_load_explicit(&window->turns, memory_order_relaxed);
     void *ptr;
 
-    atomic_store_explicit(&window->turns, turn + 1, memory_order_relaxed);
-    atomic_signal_fence(memory_order_seq_cst);
     /* Nothing comes from one that is not open, with region 0. */
-    if (__builtin_expect(atomic_load_explicit(&window->region,
-                                              memory_order_acquire) != address,
-                         0))
-        goto none;
+    if (!biased_enter(&window->turns, turn + 1, turn, &window->region,
+                      &address))
+        return NULL;
     ptr = alloc(&window->heap, size_bytes);
-    if (__builtin_expect(!ptr, 0))
-        goto none;
-    atomic_store_explicit(&window->turns, turn + 2, memory_order_release);
+    biased_leave(&window->turns, ptr ? turn + 2 : turn);
     return ptr;
-
-none:
-    atomic_store_explicit(&window->turns, turn, memory_order_release);
-    return NULL;
 }
 
 /* An object, or NULL: native_window_alloc_any() then.  For any arguments, at
@@ -180,9 +173,10 @@ bool native_window_clear(struct native_windows *w, uint32_t i);
 void native_window_freed(uint64_t address);
 
 /* Under the lock of @tree, before a WRITE hold of @top may end: end all windows
- * of this process in its subtree. */
-void native_windows_end(const struct native_tree *tree,
-                        const struct proto_region *top);
+ * of this process in its subtree.  DRASYNC_EPEER: a thread is in one for good, or
+ * that cannot be told; the job is poisoned, and the hold must not end. */
+int native_windows_end(const struct native_tree *tree,
+                       const struct proto_region *top);
 
 /* No lock held: end all windows of this process. */
 void native_windows_end_all(void);

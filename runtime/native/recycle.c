@@ -127,8 +127,9 @@ static void make_anew(const struct native_tree *tree, struct heap_window *ready)
     const struct heap_context context = {.space = &runtime.space,
                                          .owner = memory};
 
-    native_windows_end(tree, tree->region);
     memset(ready, 0, sizeof(*ready));
+    if (native_windows_end(tree, tree->region))
+        return;
     if ((memory->extents > 1 &&
          shrink(memory, proto_newest(tree->region)->frames)) ||
         native_header_make(memory) ||

@@ -151,11 +151,13 @@ static int delete_one(drasync_region_t region)
         err = DRASYNC_ENOMEM;
     } else {
         if (tree.region)
-            native_windows_end(&tree, tree.region);
-        effects = native_effects();
-        err = proto_delete(&native.node, native.rank, tree.region, address,
-                           wait, effects);
-        native_do(effects, NULL);
+            err = native_windows_end(&tree, tree.region);
+        if (!err) {
+            effects = native_effects();
+            err = proto_delete(&native.node, native.rank, tree.region, address,
+                               wait, effects);
+            native_do(effects, NULL);
+        }
     }
     native_unlock(&tree);
     if (err == PROTO_WAIT) {

@@ -97,7 +97,7 @@ static int next_round(void)
 /* Out of a heap. */
 static inline void leave(uint64_t word)
 {
-    atomic_store_explicit(replica_lean_word, word, memory_order_release);
+    biased_leave(replica_lean_word, word);
 }
 
 /* Not as it mostly is: the round is over, or a stack is empty. */
@@ -154,7 +154,7 @@ void *replica_quick_alloc(const char *file, int line, size_t size_bytes,
     ptr = heap_cache_take(&replica_caches_shared, &cache->slots, class);
     if (__builtin_expect(!ptr, 0))
         return take_stray(cache, class, word);
-    atomic_store_explicit(at, word - CALL, memory_order_release);
+    biased_leave(at, word - CALL);
     return ptr;
 }
 
@@ -195,9 +195,9 @@ void replica_quick_free(const char *file, int line, void *ptr)
     if (!replica_heap_lean(cache->heap, &cache->leans, at, word))
         return by_slow_free(file, line, ptr);
     if (heap_cache_free(part, ptr, &note)) {
-        atomic_store_explicit(at, word, memory_order_release);
+        biased_leave(at, word);
         return by_slow_free(file, line, ptr);
     }
     replica_notes[word / REPLICA_NOTE & 0xff] = note;
-    atomic_store_explicit(at, word + REPLICA_NOTE - CALL, memory_order_release);
+    biased_leave(at, word + REPLICA_NOTE - CALL);
 }

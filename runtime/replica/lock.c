@@ -1,17 +1,10 @@
 #include "runtime/replica/lock.h"
 
-#include <errno.h>
-#include <linux/membarrier.h>
 #include <pthread.h>
-#include <sched.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "runtime/death.h"
 #include "runtime/process.h"
-
-/* Looks at who is inside before the processor is given away. */
-#define STRAIGHTEN_SPINS 200
+#include "runtime/say.h"
 
 uint64_t replica_lean_mine;
 _Atomic uint64_t replica_lean_none = REPLICA_LEAN_NONE;
@@ -21,15 +14,6 @@ __thread _Atomic uint64_t *replica_lean_word
 static int can_lean;
 static _Atomic uint32_t thread_chosen;
 
-static int barrier(int command)
-{
-    int saved = errno;
-    int err = syscall(SYS_membarrier, command, 0, 0) ? DRASYNC_EINTERNAL : 0;
-
-    errno = saved;
-    return err;
-}
-
 /* The child of a fork has no heaps. */
 static void in_child(void)
 {
@@ -38,10 +22,8 @@ static void in_child(void)
 
 void replica_lock_open(void)
 {
-    /* All of it is tried now, so that it does not fail later. */
-    can_lean = !barrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) &&
-               !barrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED) &&
-               !pthread_atfork(NULL, NULL, in_child);
+    can_lean =
+        !biased_open(BIASED_NODE) && !pthread_atfork(NULL, NULL, in_child);
     replica_lean_mine = (uint64_t)runtime.local + 1;
     replica_lock_close();
 }
@@ -66,25 +48,30 @@ void replica_lock_reset(struct replica_heap *heap)
     heap->lean_after = REPLICA_LEAN_AFTER;
 }
 
-/* Let nobody in without the mutex, which is held.  0 or DRASYNC_EPEER. */
+/* Let nobody in without the mutex, which is held.  DRASYNC_EPEER: somebody is in
+ * for good, or that cannot be told; the job is poisoned. */
 static int straighten(struct replica_heap *heap, uint64_t leans)
 {
     struct replica_inbox *inbox =
         &replica_shared()->inboxes[(leans & REPLICA_LEAN_WHO) - 1];
-    uint64_t since = 0;
-    int err, looks = 0;
+    int err;
 
     atomic_fetch_and(&heap->leans, ~REPLICA_LEAN_WHO);
-    err = barrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
-    while (!err && (atomic_load_explicit(&inbox->inside, memory_order_seq_cst) &
-                    REPLICA_LEAN_HEAP) == (uintptr_t)heap) {
-        if (++looks < STRAIGHTEN_SPINS)
-            continue;
-        if (!since)
-            since = runtime_now_us();
-        sched_yield();
-        err = death_check(since);
+    err = biased_barrier(BIASED_NODE);
+    if (err) {
+        runtime_poison("rank %d cannot take a region's heap back from the "
+                       "thread that uses it: the system refuses membarrier(); "
+                       "let a filter of system calls allow it, or install it "
+                       "before MPI_Init",
+                       runtime.rank);
+        return DRASYNC_EPEER;
     }
+    err = biased_wait(&inbox->owner, &inbox->inside, REPLICA_LEAN_HEAP,
+                      (uintptr_t)heap, death_check);
+    if (err)
+        runtime_poison("thread %d of process %d has ended while it allocated "
+                       "or freed",
+                       (int)inbox->owner.thread, (int)inbox->owner.process);
     return err;
 }
 
@@ -99,6 +86,7 @@ static int is_chosen(void)
         return 0;
     if (!atomic_compare_exchange_strong(&thread_chosen, &none, 1))
         return 0;
+    replica_inbox()->owner = biased_self();
     replica_lean_word = &replica_inbox()->inside;
     return 1;
 }
@@ -114,10 +102,8 @@ int replica_heap_take_slow(struct replica_heap *heap)
     if (leans & REPLICA_LEAN_WHO) {
         err = straighten(heap, leans);
         if (err) {
-            /* Somebody is in there for good. */
-            control_poison(&runtime.space);
             lock_give(&heap->lock);
-            return DRASYNC_EPEER;
+            return err;
         }
         heap->takes = 0;
         if (heap->lean_after < REPLICA_LEAN_AFTER_MAX)

@@ -15,6 +15,9 @@
  * each time it is straightened it takes twice as often, so a heap that others
  * use as much ends up with the mutex.
  *
+ * It is a biased lock (memory/biased_lock.h), where the argument for it stands:
+ * `leans` is the bias, the thread's word is the inbox's `inside`.
+ *
  * One thread of a process can be leaned to: the first that qualifies.  Where
  * the system has no membarrier no lock leans.
  *
@@ -29,20 +32,13 @@
 #ifndef DRASYNC_RUNTIME_REPLICA_LOCK_H
 #define DRASYNC_RUNTIME_REPLICA_LOCK_H
 
-#include "memory/sanitizer.h"
+#include "memory/biased_lock.h"
 #include "runtime/replica/state.h"
 
 /* How often in a row a worker takes the mutex before it leans: at first, and
  * at most. */
 #define REPLICA_LEAN_AFTER     16u
 #define REPLICA_LEAN_AFTER_MAX (1u << 20)
-
-/* ThreadSanitizer knows nothing of membarrier. */
-#if SANITIZER_THREAD
-#define REPLICA_LEAN_ORDER memory_order_seq_cst
-#else
-#define REPLICA_LEAN_ORDER memory_order_relaxed
-#endif
 
 /* Which heap the thread is in; what is above that is its own. */
 #define REPLICA_LEAN_HEAP ((UINT64_C(1) << 48) - 1)
@@ -106,13 +102,7 @@ static inline int replica_heap_lean(struct replica_heap *heap,
                                     const uint64_t *leans, _Atomic uint64_t *at,
                                     uint64_t word)
 {
-    atomic_store_explicit(at, word + (uintptr_t)heap, REPLICA_LEAN_ORDER);
-    /* The other half of the barrier is in who straightens. */
-    atomic_signal_fence(memory_order_seq_cst);
-    if (atomic_load_explicit(&heap->leans, REPLICA_LEAN_ORDER) == *leans)
-        return 1;
-    atomic_store_explicit(at, word, memory_order_release);
-    return 0;
+    return biased_enter(at, word + (uintptr_t)heap, word, &heap->leans, leans);
 }
 
 /* Come in.  *leaning_out is for replica_heap_give().  0 or DRASYNC_EPEER. */
@@ -134,10 +124,8 @@ static inline void replica_heap_give(struct replica_heap *heap, int leaning)
     _Atomic uint64_t *at = replica_lean_word;
 
     if (leaning)
-        atomic_store_explicit(at,
-                              atomic_load_explicit(at, memory_order_relaxed) &
-                                  ~REPLICA_LEAN_HEAP,
-                              memory_order_release);
+        biased_leave(at, atomic_load_explicit(at, memory_order_relaxed) &
+                             ~REPLICA_LEAN_HEAP);
     else
         lock_give(&heap->lock);
 }

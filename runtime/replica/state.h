@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "memory/biased_lock.h"
 #include "memory/control.h"
 #include "memory/extents.h"
 #include "memory/frames.h"
@@ -171,7 +172,8 @@ struct replica_inbox {
     _Atomic uint64_t free_token; /* what replica_region_free() waits for */
     struct waiter free_waiter;
     struct replica_queue *queues; /* by sending worker */
-    /* Written by the rank's thread that locks lean to, and often. */
+    struct biased_owner owner;   /* the rank's thread that locks lean to */
+    /* Written by that thread, and often. */
     _Alignas(64) _Atomic uint64_t inside; /* lock.h */
 };
 

@@ -195,6 +195,18 @@ without_memory() { # RANK
   assert_line "windows ok ranks=1"
 }
 
+@test "a release ends in an error if a thread cannot be kept from allocating" {
+  export DRASYNC_TEST_SECONDS=30
+  run mpi 1 "$programs/native_revoked" filtered
+  assert_failure
+  assert_line "release: DRASYNC_EPEER"
+  assert_output --partial "the system refuses membarrier()"
+  run mpi 1 "$programs/native_revoked" ended
+  assert_failure
+  assert_line "release: DRASYNC_EPEER"
+  assert_output --regexp "thread [0-9]+ of rank 0 has ended while it allocated"
+}
+
 @test "a rank killed while it allocates ends the job" {
   for node in shared rank; do
     DRASYNC_NODE=$node DRASYNC_TEST_SECONDS=30 run mpi 2 \
