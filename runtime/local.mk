@@ -20,6 +20,8 @@ libdrasync_runtime_la_SOURCES = \
 	runtime/stats.c \
 	runtime/stats.h \
 	runtime/stop.c \
+	runtime/thread.c \
+	runtime/thread.h \
 	runtime/wait.c \
 	runtime/wait.h
 libdrasync_runtime_la_LIBADD = $(XXHASH_LIBS)

@@ -8,6 +8,7 @@
 #include "runtime/native/lease_inline.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
+#include "runtime/thread.h"
 
 /* queue_up(): look again. */
 #define NATIVE_FAST_LOOK (NATIVE_FAST_NOT + 1)
@@ -211,10 +212,11 @@ bool native_fast_note(uint64_t address, struct native_fast_slot *slot,
     if (runtime.local >= WORD_LOCALS_MAX)
         return false;
     if (!native_fast_mine) {
+        if (thread_watch())
+            return false;
         native_fast_mine = thread_new();
         if (!native_fast_mine)
             return false;
-        native_thread_keeps();
     }
     *native_left_at(native_fast_mine, address) =
         (struct native_left){.address = address, .word = word, .slot = slot};

@@ -10,6 +10,7 @@
 #include "runtime/process.h"
 #include "runtime/record/record.h"
 #include "runtime/say.h"
+#include "runtime/thread.h"
 
 _Thread_local struct native_windows *native_windows_mine
     __attribute__((tls_model("initial-exec")));
@@ -23,7 +24,6 @@ _Thread_local struct native_window *native_window_last
     __attribute__((tls_model("initial-exec"))) = &never_open;
 
 static _Atomic(struct native_windows *) all;
-static pthread_key_t thread_key;
 static bool possible; /* the kernel has what it takes */
 
 /* --- The windows of a thread ---------------------------------------------- */
@@ -87,16 +87,14 @@ struct native_windows *native_windows_own(void)
     /* A record of the run names each allocation. */
     if (w || !possible || record_wanted())
         return w;
+    if (thread_watch())
+        return NULL;
     w = windows_new();
     if (!w)
         return NULL;
     w->last = 0;
     w->owner = biased_self();
     atomic_store(&w->stock_max, NATIVE_STOCK);
-    if (pthread_setspecific(thread_key, w)) {
-        atomic_store(&w->taken, 0);
-        return NULL;
-    }
     native_windows_mine = w;
     return w;
 }
@@ -237,12 +235,25 @@ static void forget_mine(void)
     native_window_last = &never_open;
 }
 
-static void thread_ends(void *value)
+/* A thread that was cancelled in the middle of allocating is in its window as
+ * far as that says. */
+static void come_out(struct native_window *window)
 {
-    struct native_windows *w = value;
+    uint64_t turn = atomic_load_explicit(&window->turns, memory_order_relaxed);
 
-    if (atomic_load(&runtime.state) != RUNTIME_RUNNING)
+    if (turn & 1)
+        biased_leave(&window->turns, turn + 1);
+}
+
+void native_windows_thread_ends(void)
+{
+    struct native_windows *w = native_windows_mine;
+
+    if (!w || !runtime_running())
         return;
+    /* Before it takes a lock: whoever has that may be waiting for this. */
+    for (uint32_t i = 0; i < NATIVE_WINDOWS; i++)
+        come_out(&w->window[i]);
     native_stock_clear(w);
     for (uint32_t i = 0; i < NATIVE_WINDOWS; i++)
         end_one(w, i);
@@ -259,9 +270,8 @@ static void in_child(void)
 
 void native_windows_start(void)
 {
-    possible = !biased_open(BIASED_PROCESS) &&
-               !pthread_atfork(NULL, NULL, in_child) &&
-               !pthread_key_create(&thread_key, thread_ends);
+    possible =
+        !biased_open(BIASED_PROCESS) && !pthread_atfork(NULL, NULL, in_child);
 }
 
 /* --- Allocating ----------------------------------------------------------- */

@@ -178,6 +178,9 @@ void native_window_freed(uint64_t address);
 int native_windows_end(const struct native_tree *tree,
                        const struct proto_region *top);
 
+/* No lock held: this thread ends. */
+void native_windows_thread_ends(void);
+
 /* No lock held: end all windows of this process. */
 void native_windows_end_all(void);
 

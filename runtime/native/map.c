@@ -14,6 +14,7 @@
 #include "memory/grow.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
+#include "runtime/thread.h"
 
 #define SEEN_SLOTS  8192
 #define TREES_SLOTS 256
@@ -228,10 +229,11 @@ bool native_view_granted(uint64_t address, const struct native_wait *wait)
 void native_view_remember(const struct proto_region *region)
 {
     if (!trees) {
+        if (thread_watch())
+            return;
         trees = calloc(TREES_SLOTS, sizeof(*trees));
         if (!trees)
             return;
-        native_thread_keeps();
     }
     trees[hash_of(region->address) % TREES_SLOTS] = (struct current){
         .address = region->address,

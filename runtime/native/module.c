@@ -7,13 +7,12 @@
 #include "runtime/native/recycle.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
+#include "runtime/thread.h"
 
 struct native native;
 
-/* What a thread keeps: one wait, and its effects' memory. */
+/* What a thread keeps: one wait. */
 static _Thread_local struct native_wait *kept_wait;
-static _Thread_local bool watched; /* thread_ends() will be called */
-static pthread_key_t thread_key;
 static pthread_mutex_t waits_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct native_wait *waits_free;
 
@@ -25,24 +24,16 @@ static void waits_push(struct native_wait *wait)
     pthread_mutex_unlock(&waits_mutex);
 }
 
-static void thread_ends(void *value)
+/* In the order that thread.h gives. */
+static void thread_ends(void)
 {
-    (void)value;
-    watched = false; /* others that end with the thread may come back */
+    native_windows_thread_ends();
     if (kept_wait)
         waits_push(kept_wait);
     kept_wait = NULL;
     native_effects_free();
     native_view_forget();
     native_fast_forget();
-}
-
-void native_thread_keeps(void)
-{
-    if (watched)
-        return;
-    watched = true;
-    pthread_setspecific(thread_key, &kept_wait);
 }
 
 struct native_wait *native_wait_take(void)
@@ -75,8 +66,11 @@ void native_wait_give(struct native_wait *wait)
         waits_push(wait);
         return;
     }
+    if (thread_watch()) {
+        waits_push(wait);
+        return;
+    }
     kept_wait = wait;
-    native_thread_keeps();
 }
 
 static int native_start_leader(void)
@@ -102,8 +96,6 @@ static int native_start(void)
     proto_node_open(&native.node, &env);
     if (runtime.options.fanout)
         native.node.fanout = runtime.options.fanout;
-    if (pthread_key_create(&thread_key, thread_ends))
-        return DRASYNC_ELIMIT;
     native_wire_start();
     native_windows_start();
     return 0;
@@ -138,4 +130,5 @@ const struct runtime_module native_module = {
     .start_leader = native_start_leader,
     .start = native_start,
     .quiesce = native_quiesce,
+    .thread_ends = thread_ends,
 };

@@ -134,9 +134,6 @@ void native_each(void (*visit)(uint64_t address, void *arg), void *arg);
 struct native_wait *native_wait_take(void); /* NULL: no memory */
 void native_wait_give(struct native_wait *wait);
 
-/* This thread has something to give back when it ends. */
-void native_thread_keeps(void);
-
 /* --- Steps (step.c) ------------------------------------------------------- */
 
 /* Whose lock is held. */

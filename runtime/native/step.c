@@ -2,13 +2,13 @@
  * Steps of the protocol: lock the trees, let the step run, do what it says,
  * unlock.
  */
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "runtime/native/state.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
 #include "runtime/services/names.h"
+#include "runtime/thread.h"
 
 /* A pointer, as everything here that is a thread's own: the library's
  * thread-local storage must fit into what the loader has left where the library
@@ -142,21 +142,6 @@ void native_unlock(const struct native_tree *tree)
         lock_give(&runtime.shared->trees[i]);
 }
 
-/* What a thread's steps did not give back goes with the thread. */
-static pthread_key_t effects_key;
-static pthread_once_t effects_once = PTHREAD_ONCE_INIT;
-
-static void effects_end(void *unused)
-{
-    (void)unused;
-    native_effects_free();
-}
-
-static void effects_make_key(void)
-{
-    pthread_key_create(&effects_key, effects_end);
-}
-
 static void *grow_never(void *old, size_t size_bytes)
 {
     (void)old;
@@ -176,8 +161,8 @@ struct proto_effects *native_effects(void)
         } else {
             effects->grow = realloc;
             thread_effects = effects;
-            pthread_once(&effects_once, effects_make_key);
-            pthread_setspecific(effects_key, effects);
+            /* Goes with the thread; where that cannot be watched, a leak. */
+            thread_watch();
         }
     }
     proto_effects_clear(effects);
