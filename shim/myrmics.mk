@@ -36,6 +36,13 @@ myrmics_everybody_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 myrmics_everybody_LDFLAGS = $(AM_LDFLAGS) -no-install
 myrmics_everybody_LDADD = libmyrmics.la $(MPI_LIBS)
 
+check_PROGRAMS += myrmics_threads
+myrmics_threads_SOURCES = tests/programs/myrmics_threads.c \
+	tests/programs/myrmics_check.h
+myrmics_threads_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+myrmics_threads_LDFLAGS = $(AM_LDFLAGS) -no-install
+myrmics_threads_LDADD = libmyrmics.la $(MPI_LIBS)
+
 check_PROGRAMS += myrmics_large
 myrmics_large_SOURCES = tests/programs/myrmics_large.c \
 	tests/programs/myrmics_check.h

@@ -93,6 +93,13 @@ static int take_away(struct replica_cache *cache)
     return 0;
 }
 
+void replica_cache_end(void)
+{
+    /* A heap that cannot be had is one of a job that is poisoned. */
+    for (int i = 0; i < REPLICA_CACHES; i++)
+        take_away(&replica_caches[i]);
+}
+
 void replica_cache_want(struct replica_heap *heap)
 {
     struct replica_cache *cache;

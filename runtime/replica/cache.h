@@ -95,6 +95,12 @@ static inline struct replica_cache *replica_cache_of(struct replica_heap *heap)
     return cache;
 }
 
+/* The thread ends, out of all heaps: they get their slots back. */
+void replica_cache_end(void);
+
+/* And no call is answered quickly any more (cache_calls.c). */
+void replica_quick_end(void);
+
 /* An object of the heap was freed without a cache; the calling thread is out of
  * the heap. */
 void replica_cache_want(struct replica_heap *heap);

@@ -94,6 +94,15 @@ static int next_round(void)
     return 1;
 }
 
+void replica_quick_end(void)
+{
+    atomic_store_explicit(&calls_until, replica_quick_calls(),
+                          memory_order_relaxed);
+    atomic_store_explicit(replica_lean_word, REPLICA_LEAN_NONE,
+                          memory_order_relaxed);
+    rounds = 0;
+}
+
 /* Out of a heap. */
 static inline void leave(uint64_t word)
 {

@@ -5,6 +5,7 @@
 #include "runtime/death.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
+#include "runtime/thread.h"
 
 uint64_t replica_lean_mine;
 _Atomic uint64_t replica_lean_none = REPLICA_LEAN_NONE;
@@ -75,6 +76,22 @@ static int straighten(struct replica_heap *heap, uint64_t leans)
     return err;
 }
 
+void replica_lock_come_out(void)
+{
+    _Atomic uint64_t *at = replica_lean_word;
+
+    biased_leave(at, atomic_load_explicit(at, memory_order_relaxed) &
+                         ~REPLICA_LEAN_HEAP);
+}
+
+void replica_lock_pass_on(void)
+{
+    replica_lean_word = &replica_lean_none;
+    /* Release pairs with the exchange in is_chosen(): what the next one finds of
+     * this thread's is as this one left it. */
+    atomic_store_explicit(&thread_chosen, 0, memory_order_release);
+}
+
 /* May locks lean towards this thread? */
 static int is_chosen(void)
 {
@@ -82,7 +99,9 @@ static int is_chosen(void)
 
     if (replica_lean_chosen())
         return 1;
-    if (!can_lean || atomic_load_explicit(&thread_chosen, memory_order_relaxed))
+    if (!can_lean ||
+        atomic_load_explicit(&thread_chosen, memory_order_relaxed) ||
+        thread_watch())
         return 0;
     if (!atomic_compare_exchange_strong(&thread_chosen, &none, 1))
         return 0;

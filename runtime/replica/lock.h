@@ -18,8 +18,9 @@
  * It is a biased lock (memory/biased_lock.h), where the argument for it stands:
  * `leans` is the bias, the thread's word is the inbox's `inside`.
  *
- * One thread of a process can be leaned to: the first that qualifies.  Where
- * the system has no membarrier no lock leans.
+ * One thread of a process can be leaned to at a time: the first that qualifies,
+ * and when that has ended the next one.  Where the system has no membarrier no
+ * lock leans.
  *
  * That word's upper bits are the thread's own, for what it counts: it writes
  * the word twice whenever it comes in, and another store would cost a
@@ -87,6 +88,13 @@ static inline int replica_lean_chosen(void)
 /* On every rank, before the first heap is used; and when none is any more. */
 void replica_lock_open(void);
 void replica_lock_close(void);
+
+/*
+ * The thread that locks lean to ends: it is out of all heaps, and, when it has
+ * given back what it kept, another one may have its place.
+ */
+void replica_lock_come_out(void);
+void replica_lock_pass_on(void);
 
 /* A heap's lock is made, straight.  Straight again; by who is in. */
 int replica_lock_init(struct replica_heap *heap);

@@ -133,6 +133,17 @@ static int start(void)
     return 0;
 }
 
+/* Another thread may have what this one had, which is in order then. */
+static void thread_ends(void)
+{
+    if (!replica_lean_chosen() || !runtime_running())
+        return;
+    replica_lock_come_out();
+    replica_cache_end();
+    replica_quick_end();
+    replica_lock_pass_on();
+}
+
 static void quiesce(void)
 {
     replica_lock_close();
@@ -144,4 +155,5 @@ const struct runtime_module replica_module = {
     .start_leader = start_leader,
     .start = start,
     .quiesce = quiesce,
+    .thread_ends = thread_ends,
 };

@@ -145,6 +145,13 @@ random() {
   assert_output "ok regions"
 }
 
+@test "what a thread keeps at hand is there for others when it has ended" {
+  run -0 mpi_preloaded 1 "$abs_top_builddir/myrmics_threads"
+  assert_output "ok 1 workers"
+  DRASYNC_NODE=rank run -0 mpi_preloaded 2 "$abs_top_builddir/myrmics_threads"
+  assert_output "ok 2 workers"
+}
+
 @test "what everybody is sent is each one's own" {
   local bytes
   for bytes in 64 20000 1048576; do
