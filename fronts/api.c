@@ -12,7 +12,9 @@
 
 int drasync_init(void)
 {
-    return runtime_enter();
+    int err = runtime_start();
+
+    return err ? err : runtime_enter();
 }
 
 int drasync_finalize(void)

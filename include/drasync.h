@@ -25,12 +25,14 @@
  *
  * The library starts inside MPI_Init or MPI_Init_thread when the program refers
  * to any of these calls, or at the first call if MPI was not started, which
- * then starts MPI.  If MPI was started where the library could not see it, the
- * first call is collective over MPI_COMM_WORLD.
+ * then starts MPI.  Where it could not see MPI_Init (MPI's library comes before
+ * libdrasync in the link order, or DRASync was loaded later), every rank calls
+ * drasync_init() after it; until then other calls return DRASYNC_ENOTREADY, the
+ * first with a line on stderr, unless the rank is alone.
  *
  * Unless said otherwise a call is thread-safe, not collective, and on error has
  * changed nothing.  Any call may return DRASYNC_ENOTREADY (MPI is finalized, or
- * this is a child of fork), DRASYNC_EPEER (a rank of the job died; who asks in
+ * was started unseen, or this is a child of fork), DRASYNC_EPEER (a rank of the job died; who asks in
  * vain again and again is told, too) or DRASYNC_EINTERNAL.  After Symeonidou,
  * Pratikakis, Nikolopoulos, Bilas: DRASync, IJHPCA 2014, sec. 2.
  */
@@ -105,7 +107,8 @@ const char *drasync_version(void);
 
 /*
  * Start the library now.  Collective over MPI_COMM_WORLD, unless it runs
- * already.  Starts MPI (MPI_THREAD_MULTIPLE) if nobody has.
+ * already.  Starts MPI (MPI_THREAD_MULTIPLE) if nobody has.  Needed only where
+ * the library could not see MPI_Init.
  *
  *   DRASYNC_ETHREAD   MPI cannot be used by several threads, and there are
  *                     several nodes

@@ -74,6 +74,15 @@ tests_programs_loaded_SOURCES = tests/programs/loaded.c
 TESTS += tests/bats/loading.bats
 EXTRA_DIST += tests/bats/loading.bats
 
+# MPI's library first: not as it should be.
+check_PROGRAMS += tests/programs/link_order
+tests_programs_link_order_SOURCES = tests/programs/link_order.c
+tests_programs_link_order_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_link_order_LDADD = $(MPI_LIBS) libdrasync.la
+tests_programs_link_order_LDFLAGS = $(AM_LDFLAGS) -no-install
+TESTS += tests/bats/link_order.bats
+EXTRA_DIST += tests/bats/link_order.bats
+
 TESTS += tests/bats/first_use.bats
 EXTRA_DIST += tests/bats/first_use.bats
 EXTRA_DIST += tests/programs/mpi_f08.f90 tests/programs/mpi_tool.c

@@ -23,19 +23,3 @@ int runtime_agree(int err)
         return DRASYNC_EPEER;
     return (int)lowest;
 }
-
-int runtime_enter_slow(void)
-{
-    int state = atomic_load(&runtime.state);
-
-    if (state == RUNTIME_IDLE || state == RUNTIME_STARTING) {
-        int err = runtime_start();
-        if (err)
-            return err;
-    } else if (state == RUNTIME_FAILED) {
-        return runtime.failure;
-    } else if (state != RUNTIME_RUNNING) {
-        return DRASYNC_ENOTREADY;
-    }
-    return atomic_load(runtime_poisoned) ? DRASYNC_EPEER : 0;
-}

@@ -225,3 +225,47 @@ int runtime_start(void)
     pthread_mutex_unlock(&start_mutex);
     return err;
 }
+
+/*
+ * Was MPI started where we took no part: with MPI's library before ours in the
+ * link order, or before ours was loaded?  Then each rank makes its first call
+ * when it likes, maybe while another waits for it inside MPI, and to start
+ * there, which is collective, might hang.
+ */
+static bool start_unseen(void)
+{
+    static _Atomic bool said;
+    int ranks;
+
+    if (boot_find(false, NULL, 0) || !boot_initialized() || boot_finalized())
+        return false;
+    ranks = boot_world(&runtime.rank);
+    if (ranks == 1)
+        return false;
+    gethostname(runtime.host, sizeof(runtime.host) - 1);
+    if (!atomic_exchange(&said, true))
+        runtime_say("cannot start: MPI_Init was not DRASync's, because MPI's "
+                    "library comes before libdrasync in the link order, or "
+                    "DRASync was loaded later. Link with mpicc-drasync, or "
+                    "with -ldrasync before MPI's libraries; or call "
+                    "drasync_init on all ranks after MPI_Init");
+    return true;
+}
+
+int runtime_enter_slow(void)
+{
+    int state = atomic_load(&runtime.state);
+
+    if (state == RUNTIME_IDLE && start_unseen())
+        return DRASYNC_ENOTREADY;
+    if (state == RUNTIME_IDLE || state == RUNTIME_STARTING) {
+        int err = runtime_start();
+        if (err)
+            return err;
+    } else if (state == RUNTIME_FAILED) {
+        return runtime.failure;
+    } else if (state != RUNTIME_RUNNING) {
+        return DRASYNC_ENOTREADY;
+    }
+    return atomic_load(runtime_poisoned) ? DRASYNC_EPEER : 0;
+}

@@ -49,6 +49,9 @@ bool boot_is_mpi(const void *address);
 bool boot_initialized(void);
 bool boot_finalized(void);
 
+/* How many ranks MPI_COMM_WORLD has, and which of them this is; MPI must be up. */
+int boot_world(int *rank_out);
+
 /* Start MPI as the program would, asking for BOOT_MULTIPLE.  0, or
  * DRASYNC_EINTERNAL. */
 int boot_start_mpi(void);

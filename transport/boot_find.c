@@ -147,6 +147,15 @@ bool boot_finalized(void)
     return mpi_usable && !mpi.Finalized(&flag) && flag;
 }
 
+int boot_world(int *rank_out)
+{
+    int ranks = 0;
+
+    mpi.Comm_rank(MPI_COMM_WORLD, rank_out);
+    mpi.Comm_size(MPI_COMM_WORLD, &ranks);
+    return ranks;
+}
+
 int boot_thread_level(void)
 {
     int level = MPI_THREAD_SINGLE;

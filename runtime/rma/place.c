@@ -10,7 +10,9 @@ static struct rma_job job;
 
 int rma_enter(void)
 {
-    return runtime_enter();
+    int err = runtime_start();
+
+    return err ? err : runtime_enter();
 }
 
 int rma_running(void)

@@ -68,8 +68,8 @@ struct rma_job {
     uint64_t data_bytes;
 };
 
-/* runtime_enter(), and the job.  Collective if nobody has started the
- * library. */
+/* Start the library if nobody has, wherever MPI was started: collective then.
+ * Errors as runtime_enter()'s. */
 int rma_enter(void);
 const struct rma_job *rma_job(void);
 
