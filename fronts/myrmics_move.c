@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "fronts/myrmics_move.h"
+#include "runtime/native/native.h"
 
 /*
  * The Myrmics calls with ownership that moves (DRASYNC_MYRMICS=move): who makes
@@ -44,7 +45,7 @@ static int refuse(const char *format, ...)
     return DRASYNC_EMODE;
 }
 
-static drasync_region_t handle_of(uint32_t rid)
+drasync_region_t move_handle(uint32_t rid)
 {
     return (drasync_region_t)(void *)(job()->base +
                                       ((uint64_t)(rid - 1) << 12));
@@ -60,7 +61,7 @@ static int not_here(uint32_t rid)
 {
     struct drasync_info info;
     struct move_region *region = move_find(rid);
-    int err = drasync_get_info(handle_of(rid), &info);
+    int err = drasync_get_info(move_handle(rid), &info);
 
     if (err)
         return err;
@@ -70,6 +71,26 @@ static int not_here(uint32_t rid)
                       rid, region->sent_to, region->sent_file,
                       region->sent_line);
     return refuse("region ID %u belongs to another worker", rid);
+}
+
+/* The record of @handle, which this worker has just made. */
+static int enter_new(drasync_region_t handle, struct move_region **region_out)
+{
+    uint64_t incarnation;
+    int err = native_incarnation(handle, &incarnation);
+    struct move_region *region = NULL;
+
+    if (!err) {
+        region = move_enter(rid_of(handle), incarnation, handle);
+        err = region ? 0 : DRASYNC_ENOMEM;
+    }
+    if (err) {
+        drasync_delete(handle);
+        return err;
+    }
+    region->here = 1;
+    *region_out = region;
+    return 0;
 }
 
 /* A region that this worker owns; 0 is the private one, made at need. */
@@ -83,12 +104,10 @@ static int find_owned(uint32_t rid, struct move_region **region_out)
         return not_here(rid);
     if (!region) {
         err = drasync_new_region(&handle);
+        if (!err)
+            err = enter_new(handle, &region);
         if (err)
             return err;
-        region = move_enter(rid_of(handle), NULL, handle);
-        if (!region)
-            return DRASYNC_ENOMEM;
-        region->here = 1;
         private_region = region;
     }
     *region_out = region;
@@ -127,18 +146,46 @@ static int move_new(uint32_t parent, uint32_t *region_out)
 
     if (!err)
         err = drasync_new_region(&handle);
+    if (!err)
+        err = enter_new(handle, &region);
     if (err)
         return err;
-    region = move_find(rid_of(handle));
-    if (region)
-        move_forget(region); /* of an earlier life of this address */
-    region = move_enter(rid_of(handle), above, handle);
-    if (!region) {
-        drasync_delete(handle);
-        return DRASYNC_ENOMEM;
-    }
-    region->here = 1;
+    if (above)
+        move_put_under(region, above);
     *region_out = region->rid;
+    return 0;
+}
+
+int move_is_there(uint32_t rid, uint64_t incarnation, int *out)
+{
+    uint64_t now = 0;
+    int err = native_ask_incarnation(move_handle(rid), &now);
+
+    *out = !err && now == incarnation;
+    return err == DRASYNC_ENOREGION ? 0 : err;
+}
+
+/* All that is below @top must be here; records of what was freed by others, with
+ * all that was below it, go. */
+static int gather(struct move_region *top)
+{
+    struct move_region *at, *next;
+    int there, err;
+
+    for (at = top; at; at = next) {
+        next = move_next(top, at);
+        if (at->here)
+            continue;
+        err = move_is_there(at->rid, at->incarnation, &there);
+        if (err)
+            return err;
+        if (there)
+            return refuse("region ID %u, below region ID %u, belongs to "
+                          "another worker",
+                          at->rid, top->rid);
+        next = move_next_beside(top, at);
+        move_forget(at);
+    }
     return 0;
 }
 
@@ -147,11 +194,8 @@ static int move_free_region(uint32_t rid)
     struct move_region *top, *at, *last;
     int err = find_owned(rid, &top);
 
-    for (at = top; !err && at; at = move_next(top, at))
-        if (!at->here)
-            return refuse("region ID %u, below region ID %u, belongs to "
-                          "another worker",
-                          at->rid, rid);
+    if (!err)
+        err = gather(top);
     /* Children before parents. */
     while (!err) {
         for (last = top; last->first_child;)
@@ -220,38 +264,6 @@ static int move_realloc(void *ptr, size_t size_bytes, uint32_t rid,
 
 /* --- Handing over --- */
 
-/* A note: the region, its parent's number, and whether it comes along. */
-#define NOTE_COMES ((uint64_t)1 << 32)
-
-static int list_notes(struct move_region *top, struct replica_part **notes_out,
-                      size_t *count_out, uint64_t *bytes_out)
-{
-    struct replica_part *notes;
-    struct move_region *at;
-    size_t count = 0;
-
-    for (at = top; at; at = move_next(top, at))
-        count++;
-    notes = malloc(count * sizeof(*notes));
-    if (!notes)
-        return DRASYNC_ENOMEM;
-    count = 0;
-    for (at = top; at; at = move_next(top, at)) {
-        struct drasync_info info;
-
-        notes[count].address = (uint64_t)(at->rid - 1) << 12;
-        notes[count].incarnation = at->parent ? at->parent->rid : 0;
-        if (at->here)
-            notes[count].incarnation |= NOTE_COMES;
-        if (at->here && !drasync_get_info(at->handle, &info))
-            *bytes_out += info.used_bytes;
-        count++;
-    }
-    *notes_out = notes;
-    *count_out = count;
-    return 0;
-}
-
 static int move_send(uint32_t rid, int worker,
                      const struct replica_place *place, uint64_t *bytes_out)
 {
@@ -264,7 +276,7 @@ static int move_send(uint32_t rid, int worker,
         return refuse("region ID 0 is each worker's own and cannot be sent");
     err = find_owned(rid, &top);
     if (!err)
-        err = list_notes(top, &notes, &count, bytes_out);
+        err = move_list_make(top, &notes, &count, bytes_out);
     if (err)
         return err;
     for (at = top; at && !err; at = move_next(top, at)) {
@@ -287,27 +299,6 @@ static int move_send(uint32_t rid, int worker,
     return err;
 }
 
-static int take(const struct replica_part *note)
-{
-    uint32_t rid = (uint32_t)(note->address >> 12) + 1;
-    struct move_region *parent = move_find((uint32_t)note->incarnation);
-    struct move_region *region = move_enter(
-        rid, (uint32_t)note->incarnation ? parent : NULL, handle_of(rid));
-    int err;
-
-    if (!region)
-        return DRASYNC_ENOMEM;
-    if (!(note->incarnation & NOTE_COMES))
-        return 0;
-    if (job()->check)
-        check_back(region);
-    err = drasync_acquire(region->handle, DRASYNC_WRITE);
-    if (err)
-        return err;
-    region->here = 1;
-    return 0;
-}
-
 static int move_recv(uint32_t rid, int worker, uint32_t *region_out,
                      uint64_t *bytes_out)
 {
@@ -318,15 +309,7 @@ static int move_recv(uint32_t rid, int worker, uint32_t *region_out,
     if (err)
         return err;
     pthread_mutex_lock(&mutex);
-    for (size_t i = 0; i < count && !err; i++) {
-        struct drasync_info info;
-        struct move_region *region;
-
-        err = take(&notes[i]);
-        region = move_find((uint32_t)(notes[i].address >> 12) + 1);
-        if (!err && region->here && !drasync_get_info(region->handle, &info))
-            *bytes_out += info.used_bytes;
-    }
+    err = move_list_take(notes, count, bytes_out);
     pthread_mutex_unlock(&mutex);
     free(notes);
     return err;
@@ -334,15 +317,15 @@ static int move_recv(uint32_t rid, int worker, uint32_t *region_out,
 
 /* --- One thread at a time --- */
 
-#define LOCKED(name, params, call)    \
-    static int locked_##name params   \
-    {                                 \
-        int err;                      \
-                                      \
-        pthread_mutex_lock(&mutex);   \
-        err = call;                   \
-        pthread_mutex_unlock(&mutex); \
-        return err;                   \
+#define LOCKED(name, params, call)  \
+    static int locked_##name params \
+    {                               \
+        int err;                    \
+                                    \
+        pthread_mutex_lock(&mutex);                \
+        err = call;                 \
+        pthread_mutex_unlock(&mutex);              \
+        return err;                 \
     }
 
 LOCKED(new, (uint32_t parent, uint32_t *region_out),

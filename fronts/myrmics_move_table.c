@@ -1,3 +1,5 @@
+/* The regions that a worker knows in DRASYNC_MYRMICS=move: a hash table by
+ * number, with the tree in it. */
 #include <stdlib.h>
 
 #include "fronts/myrmics_move.h"
@@ -32,39 +34,51 @@ static void unlink_child(struct move_region *region)
     region->prev = NULL;
 }
 
-struct move_region *move_enter(uint32_t rid, struct move_region *parent,
+struct move_region *move_enter(uint32_t rid, uint64_t incarnation,
                                drasync_region_t handle)
 {
     struct move_region *region = move_find(rid);
 
-    if (!region) {
-        region = calloc(1, sizeof(*region));
-        if (!region)
-            return NULL;
-        region->rid = rid;
-        region->hash_next = buckets[rid % BUCKETS];
-        buckets[rid % BUCKETS] = region;
+    if (region && region->incarnation != incarnation) {
+        move_forget(region);
+        region = NULL;
     }
-    region->handle = handle;
-    if (region->parent == parent)
+    if (region)
         return region;
+    region = calloc(1, sizeof(*region));
+    if (!region)
+        return NULL;
+    region->rid = rid;
+    region->incarnation = incarnation;
+    region->handle = handle;
+    region->hash_next = buckets[rid % BUCKETS];
+    buckets[rid % BUCKETS] = region;
+    return region;
+}
+
+void move_put_under(struct move_region *region, struct move_region *parent)
+{
+    if (region->parent == parent)
+        return;
     unlink_child(region);
     region->parent = parent;
-    if (parent) {
-        region->next = parent->first_child;
-        if (region->next)
-            region->next->prev = region;
-        parent->first_child = region;
-    }
-    return region;
+    region->next = parent->first_child;
+    if (region->next)
+        region->next->prev = region;
+    parent->first_child = region;
+}
+
+void move_clear_below(struct move_region *region)
+{
+    while (region->first_child)
+        unlink_child(region->first_child);
 }
 
 void move_forget(struct move_region *region)
 {
     struct move_region **link = &buckets[region->rid % BUCKETS];
 
-    while (region->first_child)
-        unlink_child(region->first_child);
+    move_clear_below(region);
     unlink_child(region);
     while (*link != region)
         link = &(*link)->hash_next;
@@ -72,15 +86,19 @@ void move_forget(struct move_region *region)
     free(region);
 }
 
-struct move_region *move_next(const struct move_region *top,
-                              const struct move_region *at)
+struct move_region *move_next_beside(const struct move_region *top,
+                                     const struct move_region *at)
 {
-    if (at->first_child)
-        return at->first_child;
     while (at != top) {
         if (at->next)
             return at->next;
         at = at->parent;
     }
     return NULL;
+}
+
+struct move_region *move_next(const struct move_region *top,
+                              const struct move_region *at)
+{
+    return at->first_child ? at->first_child : move_next_beside(top, at);
 }

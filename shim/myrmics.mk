@@ -6,6 +6,7 @@ libdrasync_shim_la_SOURCES += \
 	fronts/myrmics_copy.c \
 	fronts/myrmics_move.c \
 	fronts/myrmics_move.h \
+	fronts/myrmics_move_list.c \
 	fronts/myrmics_move_table.c \
 	fronts/myrmics_plain.c \
 	fronts/myrmics_say.c

@@ -88,41 +88,63 @@ int native_get_stats(struct drasync_stats *stats_out)
     return 0;
 }
 
-/* 0 with the incarnation, or DRASYNC_ENOREGION: not known on this node.  The
- * region may get a name now. */
-static int incarnation_here(drasync_region_t region, uint64_t *out)
+/* As native_incarnation(); if @name the region may get one now. */
+static int incarnation_here(drasync_region_t region, bool name, uint64_t *out)
 {
     struct native_tree tree;
-    int err = native_lock((uint64_t)(uintptr_t)region, &tree);
+    int err;
 
+    if (!native_address_valid(region))
+        return DRASYNC_ENOREGION;
+    err = native_lock((uint64_t)(uintptr_t)region, &tree);
     if (err)
         return err;
     if (!tree.region || tree.region->dead || !tree.region->incarnation)
         err = DRASYNC_ENOREGION;
     else
         *out = tree.region->incarnation;
-    if (!err && tree.region->memory)
+    if (!err && name && tree.region->memory)
         ((struct native_memory *)tree.region->memory)->named = true;
     native_unlock(&tree);
     return err;
 }
 
+/* Asking for the region, without waiting, makes it known here. */
+static int make_known(drasync_region_t region)
+{
+    int err = native_acquire(region, DRASYNC_READ, 0);
+
+    if (!err)
+        err = native_release(region);
+    if (err == DRASYNC_EDELETED)
+        return DRASYNC_ENOREGION;
+    return err == DRASYNC_EAGAIN ? 0 : err;
+}
+
+int native_incarnation(drasync_region_t region, uint64_t *incarnation_out)
+{
+    return incarnation_here(region, false, incarnation_out);
+}
+
+int native_ask_incarnation(drasync_region_t region, uint64_t *incarnation_out)
+{
+    int err = runtime.nodes > 1 && native_address_valid(region)
+                  ? make_known(region)
+                  : 0;
+
+    return err ? err : incarnation_here(region, false, incarnation_out);
+}
+
 int native_publish(const char *name, drasync_region_t region)
 {
     uint64_t incarnation = 0;
-    int err;
+    int err = incarnation_here(region, true, &incarnation);
 
-    if (!native_address_valid(region))
-        return DRASYNC_ENOREGION;
-    err = incarnation_here(region, &incarnation);
-    if (err == DRASYNC_ENOREGION && runtime.nodes > 1) {
-        /* Asking for it, without waiting, makes it known here. */
-        err = native_acquire(region, DRASYNC_READ, 0);
+    if (err == DRASYNC_ENOREGION && runtime.nodes > 1 &&
+        native_address_valid(region)) {
+        err = make_known(region);
         if (!err)
-            err = native_release(region);
-        if (err && err != DRASYNC_EAGAIN)
-            return err == DRASYNC_EDELETED ? DRASYNC_ENOREGION : err;
-        err = incarnation_here(region, &incarnation);
+            err = incarnation_here(region, true, &incarnation);
     }
     if (err)
         return err;

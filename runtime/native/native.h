@@ -20,11 +20,12 @@
 #include "runtime/process.h"
 
 /* For fronts in other libraries; libdrasync.so exports drasync_ only. */
-#define native_region_pages drasync_native_region_pages
+#define native_region_pages    drasync_native_region_pages
+#define native_incarnation     drasync_native_incarnation
+#define native_ask_incarnation drasync_native_ask_incarnation
 
 int native_new_region(drasync_region_t *region_out);
-int native_new_subregion(drasync_region_t parent,
-                         drasync_region_t *region_out);
+int native_new_subregion(drasync_region_t parent, drasync_region_t *region_out);
 int native_delete(drasync_region_t region);
 
 int native_acquire(drasync_region_t region, enum drasync_mode mode,
@@ -60,6 +61,16 @@ void native_region_pages(drasync_region_t region,
                          void (*each)(void *arg, uint64_t first_page,
                                       uint64_t pages),
                          void *arg);
+/*
+ * An address is used again: the incarnation tells @region from those that had
+ * its address before and will have it later, and is the same on all nodes.
+ *   DRASYNC_ENOREGION  this node knows no such region
+ */
+int native_incarnation(drasync_region_t region, uint64_t *incarnation_out);
+/* The same, as the region's owner has it, who is asked if that is another node.
+ * This rank holds nothing below @region.
+ *   DRASYNC_ENOREGION  there is no such region */
+int native_ask_incarnation(drasync_region_t region, uint64_t *incarnation_out);
 int native_get_info(drasync_region_t region, struct drasync_info *info_out);
 int native_get_stats(struct drasync_stats *stats_out);
 

