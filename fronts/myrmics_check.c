@@ -1,6 +1,7 @@
 #define UNW_LOCAL_ONLY
 #include <libunwind.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,13 +37,19 @@ static void *address_of(uint64_t page)
     return job->base + (page << 12);
 }
 
-/* Backwards: the last word on a page counts. */
 static struct barred *find(uint64_t page)
 {
-    for (size_t i = barred_count; i > 0; i--)
-        if (page - barred[i - 1].first < barred[i - 1].pages)
-            return &barred[i - 1];
+    for (size_t i = 0; i < barred_count; i++)
+        if (page - barred[i].first < barred[i].pages)
+            return &barred[i];
     return NULL;
+}
+
+/* Its region has come back, or is gone. */
+static void allow(struct barred *b)
+{
+    mprotect(address_of(b->first), b->pages << 12, PROT_READ | PROT_WRITE);
+    *b = barred[--barred_count];
 }
 
 /* Its pages may be those of a region that this worker owns by now. */
@@ -77,27 +84,48 @@ static void backtrace(ucontext_t *where)
     }
 }
 
+/* What is said of @page, if it is this process's to touch no more: *@out, and
+ * true. */
+static bool is_barred(uint64_t page, const void *address, struct barred *out)
+{
+    bool by_library = move_locked(), mine;
+    struct barred *what;
+
+    if (!by_library)
+        move_lock();
+    what = page < job->pages ? find(page) : NULL;
+    mine = what && (by_library || is_mine(address));
+    if (mine)
+        allow(what);
+    else if (what)
+        *out = *what;
+    else
+        /* Not ours: once more, with whoever was there before us. */
+        sigaction(SIGSEGV, &before, NULL);
+    if (!by_library)
+        move_unlock();
+    return what && !mine;
+}
+
+/*
+ * A page that was sent may be this worker's again without having been received:
+ * if the receiver freed the region, it may be given to one that this worker
+ * makes, or gets.  A call of this mode touches nothing else, so what it touches
+ * is such a page.
+ */
 static void touched(int signal, siginfo_t *info, void *context)
 {
     uint64_t page = (uint64_t)((char *)info->si_addr - job->base) >> 12;
-    struct barred *what = page < job->pages ? find(page) : NULL;
+    struct barred what;
 
     (void)signal;
-    if (!what) {
-        /* Not ours: once more, with whoever was there before us. */
-        sigaction(SIGSEGV, &before, NULL);
+    if (!is_barred(page, info->si_addr, &what))
         return;
-    }
-    if (is_mine(info->si_addr)) {
-        mprotect(address_of(what->first), what->pages << 12,
-                 PROT_READ | PROT_WRITE);
-        return;
-    }
     backtrace(context);
-    myrmics_fail(what->file, what->line,
+    myrmics_fail(what.file, what.line,
                  "%p in region ID %u was touched after the region was sent to "
                  "worker %d",
-                 info->si_addr, what->rid, what->to);
+                 info->si_addr, what.rid, what.to);
 }
 
 static void install(void)
@@ -110,10 +138,15 @@ static void install(void)
     sigaction(SIGSEGV, &action, &before);
 }
 
+/* The pages are those of no other region: what was noted of them is void. */
 static void bar(void *arg, uint64_t first, uint64_t pages)
 {
     const struct move_region *region = arg;
 
+    for (size_t i = barred_count; i-- > 0;)
+        if (barred[i].first < first + pages &&
+            first < barred[i].first + barred[i].pages)
+            allow(&barred[i]);
     if (barred_count == barred_room) {
         size_t room = barred_room ? barred_room * 2 : 64;
         struct barred *more = realloc(barred, room * sizeof(*more));
@@ -137,6 +170,7 @@ void check_sent(struct move_region *region)
 {
     if (!job)
         install();
+    check_back(region);
     native_region_pages(region->handle, bar, region);
 }
 
@@ -148,16 +182,9 @@ void check_gone(const struct move_region *region)
                      PROT_NONE);
 }
 
-void check_back(struct move_region *region)
+void check_back(const struct move_region *region)
 {
-    size_t kept = 0;
-
-    for (size_t i = 0; i < barred_count; i++) {
+    for (size_t i = barred_count; i-- > 0;)
         if (barred[i].rid == region->rid)
-            mprotect(address_of(barred[i].first), barred[i].pages << 12,
-                     PROT_READ | PROT_WRITE);
-        else
-            barred[kept++] = barred[i];
-    }
-    barred_count = kept;
+            allow(&barred[i]);
 }

@@ -14,6 +14,7 @@
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static __thread char refusal[200];
+static __thread int locked; /* by this thread */
 
 /* Region 0: each worker's own. */
 static struct move_region *private_region;
@@ -24,6 +25,23 @@ static const struct replica_job *job(void)
 
     replica_enter(&job);
     return job;
+}
+
+void move_lock(void)
+{
+    pthread_mutex_lock(&mutex);
+    locked = 1;
+}
+
+void move_unlock(void)
+{
+    locked = 0;
+    pthread_mutex_unlock(&mutex);
+}
+
+int move_locked(void)
+{
+    return locked;
 }
 
 const char *myrmics_refusal(void)
@@ -308,9 +326,9 @@ static int move_recv(uint32_t rid, int worker, uint32_t *region_out,
 
     if (err)
         return err;
-    pthread_mutex_lock(&mutex);
+    move_lock();
     err = move_list_take(notes, count, bytes_out);
-    pthread_mutex_unlock(&mutex);
+    move_unlock();
     free(notes);
     return err;
 }
@@ -322,9 +340,9 @@ static int move_recv(uint32_t rid, int worker, uint32_t *region_out,
     {                               \
         int err;                    \
                                     \
-        pthread_mutex_lock(&mutex);                \
+        move_lock();                \
         err = call;                 \
-        pthread_mutex_unlock(&mutex);              \
+        move_unlock();              \
         return err;                 \
     }
 
@@ -348,13 +366,23 @@ LOCKED(send,
         uint64_t *bytes_out),
        move_send(rid, worker, place, bytes_out))
 
+/* The array is the program's: if it is barred it is the program's touch, not
+ * that of the library, which has the lock (myrmics_check.c). */
+static int alloc_array(uint32_t rid, size_t size_bytes, size_t count,
+                       void **ptrs_out)
+{
+    for (size_t i = 0; job()->check && i < count; i++)
+        (void)*(void *volatile *)&ptrs_out[i];
+    return locked_alloc_many(rid, size_bytes, count, ptrs_out);
+}
+
 const struct myrmics_ops myrmics_move = {
     .mode = "move",
     .region_new = locked_new,
     .region_free = locked_free_region,
     .region_check = locked_check,
     .alloc = locked_alloc,
-    .alloc_many = locked_alloc_many,
+    .alloc_many = alloc_array,
     .free = locked_free,
     .realloc = locked_realloc,
     .send = locked_send,

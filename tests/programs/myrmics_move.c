@@ -247,6 +247,35 @@ static void number_again_own(void)
     }
 }
 
+/* What was sent is freed by its receiver; its pages come again, as what this
+ * worker makes, and as what it gets. */
+static void freed_elsewhere(void)
+{
+    for (int i = 0; i < 100; i++) {
+        rid_t region;
+
+        if (me == 0) {
+            region = sys_ralloc(0, 0);
+            for (int k = 0; k <= i % 4; k++)
+                memset(sys_alloc(20000, region), 1, 20000);
+            sys_send(region, 1);
+        } else if (me == 1) {
+            sys_rfree(sys_recv(0, 0));
+        }
+        /* At first worker 1 makes none, and has no use for what it freed. */
+        if (me == 1 && i >= 60) {
+            region = sys_ralloc(0, 0);
+            memset(sys_alloc(30000, region), 1, 30000);
+            sys_send(region, 0);
+        } else if (me == 0 && i >= 60) {
+            region = sys_recv(0, 1);
+            memset(sys_alloc(50000, region), 2, 50000);
+            sys_rfree(region);
+        }
+        sys_barrier();
+    }
+}
+
 /* The last worker has sent a region to worker 0, which never takes it. */
 static rid_t gone(void **object)
 {
@@ -317,6 +346,15 @@ static void touch(void)
         touch_it(object);
 }
 
+/* A call writes there what the program told it to. */
+static void touch_by_call(void)
+{
+    void *object;
+
+    if (gone(&object))
+        sys_balloc(64, 0, 4, object);
+}
+
 static void spawn(void)
 {
     if (me == workers - 1)
@@ -339,12 +377,14 @@ static const struct {
     {"number_again_unknown", number_again_unknown},
     {"number_again_known", number_again_known},
     {"number_again_own", number_again_own},
+    {"freed_elsewhere", freed_elsewhere},
     {"alloc_elsewhere", alloc_elsewhere},
     {"send_twice", send_twice},
     {"free_elsewhere", free_elsewhere},
     {"send_root", send_root},
     {"child_away", child_away},
     {"touch", touch},
+    {"touch_by_call", touch_by_call},
     {"spawn", spawn},
     {"wait_on", wait_on},
 };
