@@ -23,3 +23,11 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/replica/wire.c \
 	runtime/replica/wire_kept.c \
 	runtime/replica/wire_version.c
+
+# One node, with the test in the place of all that it stands on.
+check_PROGRAMS += tests/unit/replica_orders.t
+TESTS += tests/unit/replica_orders.t
+tests_unit_replica_orders_t_SOURCES = tests/unit/replica_orders.c \
+	tests/unit/memory_common.h tests/unit/replica_node.h
+tests_unit_replica_orders_t_LDADD = libdrasync_runtime.la \
+	libdrasync_protocol.la libdrasync_memory.la

@@ -226,7 +226,7 @@ int replica_heap_free(struct replica_heap *heap, void *ptr)
     if (err)
         return err;
     if (!atomic_load_explicit(&heap->live, memory_order_relaxed)) {
-        err = DRASYNC_EFREED;
+        err = DRASYNC_EDELETED;
     } else if (heap->worker == runtime.rank) {
         err = free_in(heap, ptr, &wanted);
     } else {
@@ -333,7 +333,7 @@ int replica_free_object(void *ptr, const struct replica_place *place)
     err = node == runtime.node ? replica_heap_free(heap, ptr)
                                : free_foreign(heap, node, ptr, place);
     limit_reserve_leave();
-    return err;
+    return err == DRASYNC_EDELETED ? DRASYNC_EFREED : err;
 }
 
 /* --- Changing ------------------------------------------------------------- */

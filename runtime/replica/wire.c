@@ -107,6 +107,10 @@ static void frees_arrived(int from, const void *header, size_t header_bytes,
         ptr = (void *)(uintptr_t)entry.ptr;
         heap = heap_with(&entry);
         err = heap ? replica_heap_free(heap, ptr) : 0;
+        /* It waited for company while its region was freed, on one of the
+         * other nodes: that took the object with it. */
+        if (err == DRASYNC_EDELETED)
+            continue;
         if (err == DRASYNC_EFREED || err == DRASYNC_EALIGN ||
             err == DRASYNC_ENOOBJECT)
             runtime_die("Core %d: Error: Pointer %p is not allocated [%s:%d]",
