@@ -99,9 +99,12 @@ struct replica_env {
     void (*send)(void *ctx, uint32_t node, const struct replica_message *m);
     /* An attach is over: LIVE if @found; else the region is not there. */
     void (*known)(void *ctx, struct replica_entry *entry, int found);
-    /* The region is gone here: let copies go, let nobody use it. */
+    /* The region is gone here: let copies go, let nobody use it.  Addresses that
+     * other nodes cut for it may be in another region from now on, as those
+     * nodes may recycle() first. */
     void (*drop)(void *ctx, struct replica_entry *entry);
-    /* Nobody has it any more: its addresses and @entry may be reused. */
+    /* Nobody has it any more: this node's addresses in it and @entry may be
+     * reused. */
     void (*recycle)(void *ctx, struct replica_entry *entry);
     /* What replica_free() started is over. */
     void (*freed)(void *ctx, uint64_t token, int result);

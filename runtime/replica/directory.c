@@ -178,22 +178,37 @@ static void heap_kill(struct replica_heap *heap)
     replica_heap_give(heap, leaning);
 }
 
-static void heap_recycle(struct replica_heap *heap)
+/* The extents of a heap that was killed, and has none from now on. */
+static struct extent *take_extents(struct replica_heap *heap)
 {
-    int foreign = heap->node != runtime.node;
-    struct extent *extent, *next;
+    struct extent *extents;
 
     if (lock_take(&heap->lock))
-        return;
-    next = heap->extents;
+        return NULL;
+    extents = heap->extents;
     heap->extents = NULL;
     lock_give(&heap->lock);
-    while ((extent = next)) {
+    return extents;
+}
+
+/* What another node cut is unknown here again. */
+static void forget_extents(struct replica_heap *heap)
+{
+    struct extent *extent, *next;
+
+    for (extent = take_extents(heap); extent; extent = next) {
         next = extent->next;
-        if (foreign)
-            extent_remove(&runtime.space, extent);
-        else
-            replica_stock_put(extent, runtime.local_of[heap->worker]);
+        extent_remove(&runtime.space, extent);
+    }
+}
+
+static void heap_recycle(struct replica_heap *heap)
+{
+    struct extent *extent, *next;
+
+    for (extent = take_extents(heap); extent; extent = next) {
+        next = extent->next;
+        replica_stock_put(extent, runtime.local_of[heap->worker]);
     }
     replica_heap_pool(heap);
 }
@@ -285,6 +300,10 @@ static void env_drop(void *ctx, struct replica_entry *entry)
     for (heap = region->foreign; heap; heap = heap->next)
         heap_kill(heap);
     replica_drop_copies(region);
+    /* Not in env_recycle(): who cut them may be told to recycle before this
+     * node is, and use them for another region that comes here. */
+    for (heap = region->foreign; heap; heap = heap->next)
+        forget_extents(heap);
 }
 
 static void env_recycle(void *ctx, struct replica_entry *entry)
@@ -303,7 +322,7 @@ static void env_recycle(void *ctx, struct replica_entry *entry)
         struct replica_heap *heap = region->foreign;
 
         region->foreign = heap->next;
-        heap_recycle(heap);
+        replica_heap_pool(heap);
     }
     control_free(&runtime.space, region);
     doorbell_ring(&replica_shared()->known);

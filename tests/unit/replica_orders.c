@@ -84,6 +84,58 @@ static bool free_while_dying(void)
     return !replica_region_free(rid) && quiet();
 }
 
+/* --- Pages that are used again --- */
+
+static bool recv(int worker, uint32_t rid)
+{
+    uint32_t got;
+    uint64_t bytes;
+    int err = replica_recv(rid, worker, &got, &bytes);
+
+    if (err)
+        printf("# received: %s\n", drasync_strerror(err));
+    return !err && got == rid;
+}
+
+static void old_attached(void)
+{
+    REQUIRE(was_sent(HOME, REPLICA_MSG_ATTACH, page, 1));
+    directory(HOME, REPLICA_MSG_ATTACHED, page, 1);
+}
+
+static uint64_t new_page;
+
+static void new_attached(void)
+{
+    REQUIRE(was_sent(OTHER, REPLICA_MSG_ATTACH, new_page, 7));
+    directory(OTHER, REPLICA_MSG_ATTACHED, new_page, 7);
+}
+
+/* What another node cut for a region that is gone here may be in a new region
+ * before this node is told that all have dropped the old one. */
+static bool pages_of_dropped_region(void)
+{
+    uint64_t first = page_of(OTHER);
+    bool good;
+
+    page = page_of(HOME);
+    new_page = page_of(OTHER);
+    version(OTHER, page, 1, first, 4, 9000, 1);
+    play(old_attached, NULL);
+    good = recv(OTHER, rid_at(page)) && shows(first, 9000, 1);
+    directory(HOME, REPLICA_MSG_DROP, page, 1);
+    good = good && was_sent(HOME, REPLICA_MSG_DROPPED, page, 1);
+
+    version(OTHER, new_page, 7, first, 2, 5000, 2);
+    version(OTHER, new_page, 7, first + 2, 2, 6000, 3);
+    play(new_attached, NULL);
+    good = good && recv(OTHER, rid_at(new_page)) && shows(first, 5000, 2);
+    good = good && recv(OTHER, rid_at(new_page)) && shows(first + 2, 6000, 3);
+    directory(HOME, REPLICA_MSG_RECYCLE, page, 1);
+    return good && shows(first, 5000, 2) && shows(first + 2, 6000, 3) &&
+           quiet();
+}
+
 int main(void)
 {
     node_start();
@@ -93,6 +145,8 @@ int main(void)
            "a free that comes when its region was dropped is done");
     tap_ok(free_while_dying(),
            "a free that comes while its region is being freed is done");
+    tap_ok(pages_of_dropped_region(),
+           "pages of a dropped region may come in another region at once");
     node_close(&runtime.space);
     return tap_end();
 }
