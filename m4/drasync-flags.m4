@@ -40,3 +40,19 @@ AS_IF([test -n "$drasync_sanitizers"],
 AC_SUBST([DRASYNC_SANITIZERS], [$drasync_sanitizers])
 AC_SUBST([SANITIZER_FLAGS])
 ])
+
+# tests/step: the compiler instruments atomics and plain accesses, and we link
+# our own functions in place of ThreadSanitizer's.  Not with other sanitizers.
+AC_DEFUN([DRASYNC_STEP], [
+AC_MSG_CHECKING([whether tests/step can be built])
+drasync_step=no
+drasync_saved_cflags=$CFLAGS
+CFLAGS="$CFLAGS -fsanitize=thread"
+AS_IF([test -z "$drasync_sanitizers"],
+      [AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[#include <stdatomic.h>]],
+                                          [[static _Atomic int a; a++;]])],
+                         [drasync_step=yes])])
+CFLAGS=$drasync_saved_cflags
+AC_MSG_RESULT([$drasync_step])
+AM_CONDITIONAL([STEP], [test $drasync_step = yes])
+])

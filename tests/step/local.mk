@@ -1,0 +1,27 @@
+# Interleavings: tests/step/README.md.  The code under test is compiled with the
+# test, instrumented; the engine is not, and takes the place of the sanitizer's
+# library.  So the flag is for the compiler only: _CFLAGS would go to the linker.
+step_tests = tests/step/litmus.t
+
+EXTRA_DIST += tests/step/README.md tests/step/skipped.sh
+if STEP
+check_LTLIBRARIES += tests/step/libstep.la
+check_PROGRAMS += $(step_tests)
+TESTS += $(step_tests)
+else
+TESTS += tests/step/skipped.sh
+endif
+
+tests_step_libstep_la_SOURCES = tests/step/audit.c tests/step/audit.h \
+	tests/step/calls.c tests/step/calls.h \
+	tests/step/descriptors.c tests/step/engine.h tests/step/explore.c \
+	tests/step/explore.h tests/step/hooks.c tests/step/instead.h \
+	tests/step/locations.c tests/step/main.c tests/step/memory.c \
+	tests/step/memory.h tests/step/plain.c tests/step/private.c \
+	tests/step/report.c tests/step/run.c tests/step/step.h
+
+STEP_CPPFLAGS = $(AM_CPPFLAGS) -fsanitize=thread -include tests/step/instead.h
+
+tests_step_litmus_t_SOURCES = tests/step/litmus.c
+tests_step_litmus_t_CPPFLAGS = $(STEP_CPPFLAGS)
+tests_step_litmus_t_LDADD = tests/step/libstep.la
