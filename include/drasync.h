@@ -32,7 +32,10 @@
  *
  * Unless said otherwise a call is thread-safe, not collective, and on error has
  * changed nothing.  Any call may return DRASYNC_ENOTREADY (MPI is finalized, or
- * was started unseen, or this is a child of fork), DRASYNC_EPEER (a rank of the job died; who asks in
+ * was started unseen, or this is a child of fork), DRASYNC_ESTART (the library
+ * could not start: a variable's value is refused, or a limit of the system is in
+ * the way; one line on stderr has said which), DRASYNC_EPEER (a rank of the job
+ * died; who asks in
  * vain again and again is told, too) or DRASYNC_EINTERNAL.  After Symeonidou,
  * Pratikakis, Nikolopoulos, Bilas: DRASync, IJHPCA 2014, sec. 2.
  */
@@ -83,7 +86,9 @@ enum drasync_mode {
     X(DRASYNC_ELIMIT, -18, "a limit of this build was reached")               \
     X(DRASYNC_EADDRESS, -19, "no address range is free on all ranks")         \
     X(DRASYNC_EINTERNAL, -20, "DRASync found its own state broken")           \
-    X(DRASYNC_EMODE, -21, "the mode this job runs in does not allow this")
+    X(DRASYNC_EMODE, -21, "the mode this job runs in does not allow this")    \
+    X(DRASYNC_ESTART, -22,                                                    \
+      "DRASync could not start; a line on stderr says why")
 
 enum drasync_error {
 #define DRASYNC_ERROR_ENUM(name, value, text) name = value,
@@ -113,6 +118,8 @@ const char *drasync_version(void);
  *   DRASYNC_ETHREAD   MPI cannot be used by several threads, and there are
  *                     several nodes
  *   DRASYNC_EADDRESS  the address range is taken on some rank
+ *   DRASYNC_ESTART    a DRASYNC_* variable has a value that is refused, or a
+ *                     limit of the system (ulimit, descriptors) is too low
  *   DRASYNC_ENOMEM
  */
 int drasync_init(void);

@@ -5,7 +5,7 @@
 #include "memory/sanitizer.h"
 #include "memory/shared.h"
 
-#include <string.h>
+#include <errno.h>
 #include <unistd.h>
 
 #if SANITIZER_THREAD
@@ -32,34 +32,6 @@
 #define HIGH_STEP     (3 * TIB)
 #define HIGH_END      (84 * TIB)
 
-int space_parse_bytes(const char *text, uint64_t *bytes_out)
-{
-    static const char suffixes[] = "kmgt";
-    uint64_t value = 0;
-    unsigned shift = 0;
-
-    if (*text < '0' || *text > '9')
-        return DRASYNC_EINVAL;
-    for (; *text >= '0' && *text <= '9'; text++) {
-        uint64_t digit = (uint64_t)(*text - '0');
-
-        if (value > (UINT64_MAX - digit) / 10)
-            return DRASYNC_EINVAL;
-        value = value * 10 + digit;
-    }
-    if (*text) {
-        const char *suffix = strchr(suffixes, *text | 0x20);
-
-        if (!suffix || !*suffix || text[1])
-            return DRASYNC_EINVAL;
-        shift = 10 * (unsigned)(suffix - suffixes + 1);
-    }
-    if (!value || value > UINT64_MAX >> shift)
-        return DRASYNC_EINVAL;
-    *bytes_out = value << shift;
-    return 0;
-}
-
 int space_layout_for(uint64_t data_bytes, struct space_layout *layout_out)
 {
     if (!data_bytes)
@@ -71,19 +43,6 @@ int space_layout_for(uint64_t data_bytes, struct space_layout *layout_out)
     layout_out->alternate_bytes = data_bytes / 4;
     layout_out->control_bytes = shared_layout_for(data_bytes).total_bytes;
     return 0;
-}
-
-int space_layout_parse(const char *text, struct space_layout *layout_out)
-{
-    uint64_t bytes = 0;
-    int err;
-
-    if (text && *text) {
-        err = space_parse_bytes(text, &bytes);
-        if (err)
-            return err;
-    }
-    return space_layout_for(bytes, layout_out);
 }
 
 uint64_t space_total_bytes(const struct space_layout *layout)

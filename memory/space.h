@@ -56,20 +56,11 @@ struct space {
 };
 
 /*
- * "4096", "64M", "16T": bytes with an optional suffix K, M, G or T (powers of
- * 1024, either case).  DRASYNC_EINVAL for anything else, 0 included.
- */
-int space_parse_bytes(const char *text, uint64_t *bytes_out);
-
-/*
  * The layout for a data part of @data_bytes; 0 means the default (16 TiB; 64
  * GiB in a ThreadSanitizer build).  DRASYNC_EINVAL unless it is a power of two
  * within SPACE_BYTES_MIN..MAX.
  */
 int space_layout_for(uint64_t data_bytes, struct space_layout *layout_out);
-
-/* The same from the text of DRASYNC_SPACE; NULL or "" means the default. */
-int space_layout_parse(const char *text, struct space_layout *layout_out);
 
 /* What space_map() maps in all. */
 uint64_t space_total_bytes(const struct space_layout *layout);

@@ -7,6 +7,7 @@ libdrasync_runtime_la_SOURCES = \
 	runtime/modules.h \
 	runtime/options.c \
 	runtime/options.h \
+	runtime/options_names.c \
 	runtime/process.c \
 	runtime/process.h \
 	runtime/start.c \
@@ -83,6 +84,8 @@ tests_programs_link_order_LDFLAGS = $(AM_LDFLAGS) -no-install
 TESTS += tests/bats/link_order.bats
 EXTRA_DIST += tests/bats/link_order.bats
 
+TESTS += tests/bats/start.bats
+EXTRA_DIST += tests/bats/start.bats
 TESTS += tests/bats/first_use.bats
 EXTRA_DIST += tests/bats/first_use.bats
 EXTRA_DIST += tests/programs/mpi_f08.f90 tests/programs/mpi_tool.c

@@ -1,5 +1,7 @@
+/* The table of the variables, and what their values mean: see options.h. */
 #include "runtime/options.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,162 +9,211 @@
 
 #include "drasync.h"
 
-#define OPTIONS_NODE_RANKS_MAX 1000000
-#define OPTIONS_FANOUT_MAX     65536
+enum option_kind {
+    OPTION_BYTES,  /* a size; a uint64_t */
+    OPTION_WORD,   /* the place of the value in `words`; a uint32_t */
+    OPTION_NUMBER, /* the same, or a number; a uint32_t */
+    OPTION_OTHER,  /* read where it is used */
+};
+
+struct option {
+    const char *name;
+    enum option_kind kind;
+    size_t offset; /* in struct runtime_options */
+    uint64_t least, most;
+    const char *const *words; /* NULL at the end; or NULL */
+    const char *may_be;
+};
+
+#define FIELD(name) offsetof(struct runtime_options, name)
+#define WORDS(...)  ((const char *const[]){__VA_ARGS__, NULL})
+
+static const struct option options_table[] = {
+    {"DRASYNC_SPACE", OPTION_BYTES, FIELD(space_bytes), 1, UINT64_MAX, NULL,
+     "a size like 512M, 64G or 16T"},
+    {"DRASYNC_MEMORY", OPTION_BYTES, FIELD(memory_bytes),
+     OPTIONS_MEMORY_BYTES_MIN, UINT64_MAX, NULL,
+     "a size from 16M on, like 512M or 64G"},
+    {"DRASYNC_NODE", OPTION_NUMBER, FIELD(node_ranks), 1, 1000000,
+     WORDS("shared", "rank"), "rank, a number of ranks, or shared (default)"},
+    {"DRASYNC_PROGRESS", OPTION_WORD, FIELD(progress), 0, 0,
+     WORDS("adaptive", "spin"), "spin or adaptive (default)"},
+    {"DRASYNC_MYRMICS", OPTION_WORD, FIELD(myrmics), 0, 0,
+     WORDS("copy", "move"), "move or copy (default)"},
+    {"DRASYNC_WIRE", OPTION_WORD, FIELD(wire), 0, 0, WORDS("bulk", "paged"),
+     "paged or bulk (default)"},
+    {"DRASYNC_RMA", OPTION_WORD, FIELD(rma), 0, 0,
+     WORDS("auto", "mpi", "messages"), "mpi, messages or auto (default)"},
+    {"DRASYNC_FANOUT", OPTION_NUMBER, FIELD(fanout), 1, 65536, NULL,
+     "a number from 1 to 65536"},
+    {"DRASYNC_CHECK", OPTION_WORD, FIELD(check), 0, 0, WORDS("0", "1"),
+     "1 or 0 (default)"},
+    {"DRASYNC_STATS", OPTION_WORD, FIELD(stats), 0, 0, WORDS("0", "1"),
+     "1 or 0 (default)"},
+    {"DRASYNC_RECORD", OPTION_OTHER, 0, 0, 0, NULL, NULL},
+};
+
+#define OPTIONS_COUNT (sizeof(options_table) / sizeof(options_table[0]))
+
+const char *options_name(size_t index)
+{
+    return index < OPTIONS_COUNT ? options_table[index].name : NULL;
+}
+
+/* The digits that @text begins with; what comes after them, or NULL if there
+ * are none or too many. */
+static const char *parse_digits(const char *text, uint64_t *value_out)
+{
+    uint64_t value = 0;
+    const char *p;
+
+    for (p = text; *p >= '0' && *p <= '9'; p++) {
+        if (__builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, (uint64_t)(*p - '0'), &value))
+            return NULL;
+    }
+    *value_out = value;
+    return p > text ? p : NULL;
+}
 
 int options_parse_bytes(const char *text, uint64_t *bytes_out)
 {
-    static const char units[] = "KMGT";
-    uint64_t value = 0;
-    const char *p = text;
+    static const char units[] = "kKmMgGtT";
+    uint64_t value;
+    const char *p = parse_digits(text, &value);
 
-    if (*p < '0' || *p > '9')
+    if (!p)
         return DRASYNC_EINVAL;
-    for (; *p >= '0' && *p <= '9'; p++) {
-        if (__builtin_mul_overflow(value, 10, &value) ||
-            __builtin_add_overflow(value, (uint64_t)(*p - '0'), &value))
-            return DRASYNC_EINVAL;
-    }
-    if (*p) {
-        const char *unit = strchr(units, *p & ~0x20);
-        if (!unit)
-            return DRASYNC_EINVAL;
-        unsigned shift = 10 * (unsigned)(unit - units + 1);
+    const char *unit = *p ? strchr(units, *p) : NULL;
+    if (unit) {
+        unsigned shift = 10 * ((unsigned)(unit - units) / 2 + 1);
         if (value > UINT64_MAX >> shift)
             return DRASYNC_EINVAL;
         value <<= shift;
         p++;
-        if (strcasecmp(p, "") && strcasecmp(p, "B") && strcasecmp(p, "iB"))
-            return DRASYNC_EINVAL;
     }
+    if (*p && strcasecmp(p, "B") && (!unit || strcasecmp(p, "iB")))
+        return DRASYNC_EINVAL;
     *bytes_out = value;
     return 0;
 }
 
-/* The place of @text in @words (NULL at the end), or -1. */
+/* The place of @text in @words, or -1. */
 static int find_word(const char *text, const char *const *words)
 {
-    for (int i = 0; words[i]; i++) {
+    for (int i = 0; words && words[i]; i++) {
         if (!strcmp(text, words[i]))
             return i;
     }
     return -1;
 }
 
-static int read_word(const char *name, const char *const *words,
-                     const char *allowed, uint32_t *value, char *why,
-                     size_t why_bytes)
+static int parse(const struct option *option, const char *text,
+                 uint64_t *value_out)
 {
-    const char *text = getenv(name);
+    int at = find_word(text, option->words);
+    const char *end = NULL;
 
-    if (!text || !*text)
+    if (at >= 0) {
+        *value_out = (uint64_t)at;
         return 0;
-    int at = find_word(text, words);
-    if (at < 0) {
-        snprintf(why, why_bytes, "%s=%s is not valid: it may be %s", name, text,
-                 allowed);
-        return DRASYNC_EINVAL;
     }
-    *value = (uint32_t)at;
-    return 0;
+    if (option->kind == OPTION_BYTES)
+        end = options_parse_bytes(text, value_out) ? NULL : "";
+    else if (option->kind == OPTION_NUMBER)
+        end = parse_digits(text, value_out);
+    return end && !*end && *value_out >= option->least &&
+                   *value_out <= option->most
+               ? 0
+               : DRASYNC_EINVAL;
 }
 
-/* A number from 1 to @most; what else may be is in @may_be. */
-static int read_number(const char *name, uint32_t most, const char *may_be,
-                       uint32_t *number_out, char *why, size_t why_bytes)
+static void set(struct runtime_options *options, const struct option *option,
+                uint64_t value)
 {
-    const char *text = getenv(name);
-    uint64_t number = 0;
+    char *field = (char *)options + option->offset;
+    uint32_t narrow = (uint32_t)value;
 
-    if (!text || !*text)
-        return 0;
-    if (options_parse_bytes(text, &number) || number == 0 || number > most) {
-        snprintf(why, why_bytes, "%s=%s is not valid: it may be %s", name, text,
-                 may_be);
-        return DRASYNC_EINVAL;
-    }
-    *number_out = (uint32_t)number;
-    return 0;
+    if (option->kind == OPTION_BYTES)
+        memcpy(field, &value, sizeof(value));
+    else
+        memcpy(field, &narrow, sizeof(narrow));
 }
 
-/* What makes a node: a word, or how many ranks of one host at most. */
-static int read_node(uint32_t *ranks, char *why, size_t why_bytes)
+static uint64_t get(const struct runtime_options *options,
+                    const struct option *option)
 {
-    const char *text = getenv("DRASYNC_NODE");
+    const char *field = (const char *)options + option->offset;
+    uint64_t value = 0;
+    uint32_t narrow = 0;
 
-    if (text && !strcmp(text, "shared"))
-        return 0;
-    if (text && !strcmp(text, "rank")) {
-        *ranks = 1;
-        return 0;
+    if (option->kind == OPTION_BYTES) {
+        memcpy(&value, field, sizeof(value));
+        return value;
     }
-    return read_number("DRASYNC_NODE", OPTIONS_NODE_RANKS_MAX,
-                       "rank, a number of ranks, or shared (default)", ranks,
-                       why, why_bytes);
-}
-
-static int read_bytes(const char *name, uint64_t *value, char *why,
-                      size_t why_bytes)
-{
-    const char *text = getenv(name);
-
-    if (!text || !*text)
-        return 0;
-    if (options_parse_bytes(text, value) || *value == 0) {
-        snprintf(why, why_bytes,
-                 "%s=%s is not valid: it may be a size like 512M, 64G or 16T",
-                 name, text);
-        return DRASYNC_EINVAL;
-    }
-    return 0;
+    memcpy(&narrow, field, sizeof(narrow));
+    return narrow;
 }
 
 int options_read(struct runtime_options *options, char *why, size_t why_bytes)
 {
-    static const char *const progress_words[] = {"adaptive", "spin", NULL};
-    static const char *const wire_words[] = {"bulk", "paged", NULL};
-    static const char *const myrmics_words[] = {"copy", "move", NULL};
-    static const char *const rma_words[] = {"auto", "mpi", "messages", NULL};
-    static const char *const switch_words[] = {"0", "1", NULL};
-    int err;
-
     memset(options, 0, sizeof(*options));
-    err = read_bytes("DRASYNC_SPACE", &options->space_bytes, why, why_bytes);
-    if (err)
-        return err;
-    err = read_bytes("DRASYNC_MEMORY", &options->memory_bytes, why, why_bytes);
-    if (err)
-        return err;
-    err = read_node(&options->node_ranks, why, why_bytes);
-    if (err)
-        return err;
-    err = read_word("DRASYNC_PROGRESS", progress_words,
-                    "spin or adaptive (default)", &options->progress, why,
-                    why_bytes);
-    if (err)
-        return err;
-    err = read_word("DRASYNC_MYRMICS", myrmics_words, "move or copy (default)",
-                    &options->myrmics, why, why_bytes);
-    if (err)
-        return err;
-    err = read_word("DRASYNC_WIRE", wire_words, "paged or bulk (default)",
-                    &options->wire, why, why_bytes);
-    if (err)
-        return err;
-    err = read_word("DRASYNC_RMA", rma_words, "mpi, messages or auto (default)",
-                    &options->rma, why, why_bytes);
-    if (err)
-        return err;
-    /* How many nodes one node of a tree of readers serves. */
-    err = read_number("DRASYNC_FANOUT", OPTIONS_FANOUT_MAX,
-                      "a number from 1 to 65536", &options->fanout, why,
-                      why_bytes);
-    if (err)
-        return err;
-    err = read_word("DRASYNC_CHECK", switch_words, "1 or 0 (default)",
-                    &options->check, why, why_bytes);
-    if (err)
-        return err;
-    return read_word("DRASYNC_STATS", switch_words, "1 or 0 (default)",
-                     &options->stats, why, why_bytes);
+    for (size_t i = 0; i < OPTIONS_COUNT; i++) {
+        const struct option *option = &options_table[i];
+        const char *text = getenv(option->name);
+        uint64_t value = 0;
+
+        if (option->kind == OPTION_OTHER || !text || !*text)
+            continue;
+        if (parse(option, text, &value)) {
+            snprintf(why, why_bytes, "%s=%.100s is not valid: it may be %s",
+                     option->name, text, option->may_be);
+            return DRASYNC_EINVAL;
+        }
+        set(options, option, value);
+    }
+    return 0;
+}
+
+/* A value as one would write it. */
+static const char *value_text(const struct option *option, uint64_t value,
+                              char text[32])
+{
+    static const char units[] = "\0KMGT";
+    size_t unit = 0;
+
+    for (uint64_t i = 0; option->words && option->words[i]; i++) {
+        if (i == value)
+            return option->words[i];
+    }
+    if (!value)
+        return "not set";
+    while (option->kind == OPTION_BYTES && value % 1024 == 0 &&
+           units[unit + 1]) {
+        value /= 1024;
+        unit++;
+    }
+    snprintf(text, 32, "%" PRIu64 "%.1s", value, units + unit);
+    return text;
+}
+
+bool options_differ(const struct runtime_options *here,
+                    const struct runtime_options *first, char *line,
+                    size_t line_bytes)
+{
+    for (size_t i = 0; i < OPTIONS_COUNT; i++) {
+        const struct option *option = &options_table[i];
+        char text[2][32];
+
+        if (option->kind == OPTION_OTHER ||
+            get(here, option) == get(first, option))
+            continue;
+        snprintf(line, line_bytes,
+                 "%s is %s here and %s on rank 0, whose value counts; give all "
+                 "ranks the same",
+                 option->name, value_text(option, get(here, option), text[0]),
+                 value_text(option, get(first, option), text[1]));
+        return true;
+    }
+    return false;
 }

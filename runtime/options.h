@@ -1,8 +1,8 @@
 /*
  * options.h - the environment variables DRASYNC_*, read once at the start.
  *
- * All ranks must have the same values where it matters (space, node): rank 0's
- * count, and a rank that has others is told so.
+ * All ranks must have the same values: rank 0's count, and a rank that has
+ * others is told so.
  */
 #ifndef DRASYNC_RUNTIME_OPTIONS_H
 #define DRASYNC_RUNTIME_OPTIONS_H
@@ -32,6 +32,9 @@ enum runtime_rma {
     RUNTIME_RMA_MESSAGES,
 };
 
+/* Less memory than this does not start a node of a few ranks. */
+#define OPTIONS_MEMORY_BYTES_MIN ((uint64_t)16 << 20)
+
 /* No pointers in it: it is sent from rank 0 to the others as it is. */
 struct runtime_options {
     uint64_t space_bytes;  /* DRASYNC_SPACE; 0: not given */
@@ -47,16 +50,37 @@ struct runtime_options {
     uint32_t fanout;       /* DRASYNC_FANOUT: of trees of readers; 0: not given */
 };
 
+/* A line of options_read(), options_differ() or options_unknown() fits. */
+#define OPTIONS_LINE_BYTES 384
+
 /*
  * Read the environment.  0, or DRASYNC_EINVAL with one line in @why that names
  * the variable, its value and what it may be.
  */
 int options_read(struct runtime_options *options, char *why, size_t why_bytes);
 
+/* The first variable whose value differs, with both values, in @line; false if
+ * none does. */
+bool options_differ(const struct runtime_options *here,
+                    const struct runtime_options *first, char *line,
+                    size_t line_bytes);
+
 /*
- * A size: digits and an optional K, M, G or T (powers of 1024, lower case and a
- * final B or iB allowed).  0 or DRASYNC_EINVAL.
+ * The next variable of the environment that looks like one of ours and is none,
+ * from *@at on (0 at first): a line that names it, and the one that is probably
+ * meant.  False: no more.  Names that packages and our own scripts use
+ * (DRASYNC_ROOT, DRASYNC_TEST_...) are left alone.
+ */
+bool options_unknown(size_t *at, char *line, size_t line_bytes);
+
+/*
+ * A size: digits and an optional K, M, G or T (powers of 1024, lower case
+ * allowed), with an optional B or iB: 64G, 64GB and 64GiB are one.  0 or
+ * DRASYNC_EINVAL.
  */
 int options_parse_bytes(const char *text, uint64_t *bytes_out);
+
+/* The names of all variables, NULL at the end. */
+const char *options_name(size_t index);
 
 #endif /* DRASYNC_RUNTIME_OPTIONS_H */

@@ -62,9 +62,10 @@ extern struct boot *runtime_boot;
 int runtime_agree(int err);
 
 /*
- * At the head of every public call: 0 if the runtime runs; starts it if nobody
- * has (collective then).  DRASYNC_ENOTREADY, DRASYNC_EPEER (poisoned), or why
- * it could not start.
+ * At the head of every public call: 0 if the runtime runs; starts it, and MPI,
+ * if nobody has started either (collective then).  DRASYNC_ENOTREADY (also: MPI
+ * was started where we could not see it, see drasync_init()), DRASYNC_EPEER
+ * (poisoned), or why it could not start.
  */
 static inline int runtime_enter(void);
 

@@ -29,6 +29,14 @@ bool runtime_started_mpi(void)
     return started_mpi;
 }
 
+bool start_speaks(bool failed)
+{
+    int64_t lowest = failed ? runtime.rank : runtime.ranks;
+
+    return !boot_min(runtime_boot, BOOT_ALL, &lowest) &&
+           lowest == runtime.rank;
+}
+
 /* MPI is up afterwards, and `runtime_boot` open. */
 static int start_boot(void)
 {
@@ -61,23 +69,34 @@ static int start_boot(void)
     return 0;
 }
 
+/* Variables that nobody reads are named once: by rank 0. */
+static void name_unknown_options(void)
+{
+    char line[OPTIONS_LINE_BYTES];
+    size_t at = 0;
+
+    while (runtime.rank == 0 && options_unknown(&at, line, sizeof(line)))
+        runtime_say("%s", line);
+}
+
 /* Rank 0's options count. */
 static int start_options(void)
 {
     struct runtime_options own;
-    char why[256];
-    int err = options_read(&own, why, sizeof(why));
+    char line[OPTIONS_LINE_BYTES];
+    int refused = options_read(&own, line, sizeof(line));
+    int err = runtime_agree(refused);
 
-    if (err)
-        runtime_say("cannot start: %s", why);
-    err = runtime_agree(err);
-    if (err)
-        return err;
+    name_unknown_options();
+    if (err) {
+        if (err != DRASYNC_EPEER && start_speaks(refused))
+            runtime_say("cannot start: %s", line);
+        return err == DRASYNC_EINVAL ? DRASYNC_ESTART : err;
+    }
     runtime.options = own;
     err = boot_bcast(runtime_boot, BOOT_ALL, &runtime.options, sizeof(own));
-    if (!err && memcmp(&own, &runtime.options, sizeof(own)))
-        runtime_say("DRASYNC_* variables differ from those of rank 0, which "
-                    "count");
+    if (!err && options_differ(&own, &runtime.options, line, sizeof(line)))
+        runtime_say("%s", line);
     return err;
 }
 

@@ -55,19 +55,6 @@ no_files_left() {
   assert_line "probe: done"
 }
 
-@test "a variable with a bad value is named, with what it may be" {
-  DRASYNC_NODE=socket run -2 mpi 2 "$probe"
-  assert_output --partial \
-    "DRASYNC_NODE=socket is not valid: it may be rank, a number of ranks, or"
-  DRASYNC_WIRE=page run -2 mpi 2 "$probe"
-  assert_output --partial \
-    "DRASYNC_WIRE=page is not valid: it may be paged or bulk (default)"
-  DRASYNC_SPACE=1X run -2 mpi 1 "$probe"
-  assert_output --partial "DRASYNC_SPACE=1X is not valid"
-  DRASYNC_SPACE=100M run -2 mpi 1 "$probe"
-  assert_output --partial "DRASYNC_SPACE must be a power of two from 64M to 16T"
-}
-
 @test "an address range that is taken on one rank is avoided by all" {
   DRASYNC_SPACE=64M run -0 mpi 3 "$probe" occupied
   assert_line "probe: done"

@@ -177,9 +177,12 @@ static void send_bulk(void)
 static void occupy(int count)
 {
     uintptr_t addresses[SPACE_CANDIDATES_MAX];
+    struct runtime_options options;
     struct space_layout layout;
+    char why[OPTIONS_LINE_BYTES];
 
-    space_layout_parse(getenv("DRASYNC_SPACE"), &layout);
+    options_read(&options, why, sizeof(why));
+    space_layout_for(options.space_bytes, &layout);
     int candidates = space_candidates(&layout, addresses);
     for (int i = 0; i < candidates && i < count; i++)
         mmap((void *)addresses[i], 4096, PROT_NONE,

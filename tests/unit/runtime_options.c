@@ -47,19 +47,93 @@ static int refused(const char *name, const char *value)
     return err == DRASYNC_EINVAL && strstr(why, name) && strstr(why, value);
 }
 
+/* What is said of the environment's names, when @name is one of them. */
+static const char *said_of(const char *name)
+{
+    static char line[OPTIONS_LINE_BYTES];
+    size_t at = 0;
+
+    clear();
+    setenv(name, "1", 1);
+    if (!options_unknown(&at, line, sizeof(line)))
+        strcpy(line, "");
+    else if (options_unknown(&at, line, sizeof(line)))
+        strcpy(line, "two lines");
+    unsetenv(name);
+    return line;
+}
+
+static int meant(const char *name, const char *known)
+{
+    const char *said = said_of(name);
+    char end[64];
+
+    snprintf(end, sizeof(end), "is %s meant?", known);
+    return !strncmp(said, name, strlen(name)) && strstr(said, end);
+}
+
+static void names(void)
+{
+    ok(meant("DRASYNC_MEMROY", "DRASYNC_MEMORY") &&
+           meant("DRASYNC_PROGRES", "DRASYNC_PROGRESS") &&
+           meant("DRASYNC_NODES", "DRASYNC_NODE") &&
+           meant("DRASYNC_MODE", "DRASYNC_NODE") &&
+           meant("DRASYNC_RMAS", "DRASYNC_RMA") &&
+           meant("DRASYNC_MYRIMCS", "DRASYNC_MYRMICS"),
+       "a misspelt name is said, with the one that is meant");
+    ok(strstr(said_of("DRASYNC_FRUIT"), "DRASYNC_FRUIT is not a variable") &&
+           !strstr(said_of("DRASYNC_FRUIT"), "meant") &&
+           strstr(
+               said_of("DRASYNC_A_NAME_OF_MORE_LETTERS_THAN_ANY_OF_OURS_HAS"),
+               "is not a variable"),
+       "one that resembles none is said too");
+    ok(!*said_of("DRASYNC_ROOT") && !*said_of("DRASYNC_DIR") &&
+           !*said_of("DRASYNC_TEST_SECONDS") && !*said_of("DRASYNC_RECORD") &&
+           !*said_of("DRASYNC_SPACE") && !*said_of("MYRMICS_SPCE"),
+       "those of packages, scripts and others are not");
+}
+
+static void differences(void)
+{
+    struct runtime_options here = {.space_bytes = UINT64_C(64) << 30,
+                                   .node_ranks = 1};
+    struct runtime_options first = here;
+    char line[OPTIONS_LINE_BYTES];
+
+    ok(!options_differ(&here, &first, line, sizeof(line)), "equal options");
+    first.space_bytes = 0;
+    ok(options_differ(&here, &first, line, sizeof(line)) &&
+           strstr(line, "DRASYNC_SPACE is 64G here and not set on rank 0"),
+       "a size that differs is named with both values");
+    first = here;
+    first.node_ranks = 2;
+    ok(options_differ(&here, &first, line, sizeof(line)) &&
+           strstr(line, "DRASYNC_NODE is rank here and 2 on rank 0"),
+       "so are words and numbers");
+}
+
 int main(void)
 {
     struct runtime_options options;
     char why[256];
 
+    names();
+    differences();
+
     ok(bytes_of("0") == 0 && bytes_of("4096") == 4096 &&
            bytes_of("64k") == 64 << 10 && bytes_of("64M") == 64 << 20 &&
            bytes_of("3GiB") == UINT64_C(3) << 30 &&
-           bytes_of("16TB") == UINT64_C(16) << 40,
+           bytes_of("16TB") == UINT64_C(16) << 40 && bytes_of("7B") == 7 &&
+           bytes_of("64gb") == bytes_of("64G") && bytes_of("2mIb") == 2 << 20 &&
+           bytes_of("18446744073709551615") == UINT64_MAX,
        "sizes with and without units");
     ok(bytes_of("") == UINT64_MAX && bytes_of("-1") == UINT64_MAX &&
            bytes_of("1X") == UINT64_MAX && bytes_of("1Kx") == UINT64_MAX &&
            bytes_of("M") == UINT64_MAX && bytes_of("1 M") == UINT64_MAX &&
+           bytes_of("1 ") == UINT64_MAX && bytes_of("1 B") == UINT64_MAX &&
+           bytes_of("1iB") == UINT64_MAX && bytes_of("64GG") == UINT64_MAX &&
+           bytes_of(" 1") == UINT64_MAX && bytes_of("0x10") == UINT64_MAX &&
+           bytes_of("18446744073709551616") == UINT64_MAX &&
            bytes_of("99999999999999999999") == UINT64_MAX &&
            bytes_of("99999999999T") == UINT64_MAX,
        "what is no size, or too large");
@@ -89,10 +163,11 @@ int main(void)
     ok(refused("DRASYNC_NODE", "ranks") && refused("DRASYNC_NODE", "0") &&
            refused("DRASYNC_PROGRESS", "fast") &&
            refused("DRASYNC_MYRMICS", "Move") &&
-           refused("DRASYNC_WIRE", "pages") && refused("DRASYNC_RMA", "tcp") && refused("DRASYNC_SPACE", "0") &&
-           refused("DRASYNC_MEMORY", "lots") && refused("DRASYNC_CHECK", "2") &&
-           refused("DRASYNC_STATS", "yes") && refused("DRASYNC_FANOUT", "0") &&
-           refused("DRASYNC_FANOUT", "many"),
+           refused("DRASYNC_WIRE", "pages") && refused("DRASYNC_RMA", "tcp") &&
+           refused("DRASYNC_SPACE", "0") && refused("DRASYNC_MEMORY", "lots") &&
+           refused("DRASYNC_MEMORY", "1K") && refused("DRASYNC_NODE", "2K") &&
+           refused("DRASYNC_CHECK", "2") && refused("DRASYNC_STATS", "yes") &&
+           refused("DRASYNC_FANOUT", "0") && refused("DRASYNC_FANOUT", "many"),
        "bad values are named");
     printf("1..%d\n", tests);
     return failures != 0;
