@@ -33,11 +33,11 @@
  * Unless said otherwise a call is thread-safe, not collective, and on error has
  * changed nothing.  Any call may return DRASYNC_ENOTREADY (MPI is finalized, or
  * was started unseen, or this is a child of fork), DRASYNC_ESTART (the library
- * could not start: a variable's value is refused, or a limit of the system is in
- * the way; one line on stderr has said which), DRASYNC_EPEER (a rank of the job
- * died; who asks in
- * vain again and again is told, too) or DRASYNC_EINTERNAL.  After Symeonidou,
- * Pratikakis, Nikolopoulos, Bilas: DRASync, IJHPCA 2014, sec. 2.
+ * could not start: a variable's value is refused, or a limit of the system is
+ * in the way; one line on stderr has said which), DRASYNC_EPEER (a rank of the
+ * job died; who asks in vain again and again is told, too) or
+ * DRASYNC_EINTERNAL.  After Symeonidou, Pratikakis, Nikolopoulos, Bilas:
+ * DRASync, IJHPCA 2014, sec. 2.
  */
 #ifndef DRASYNC_H
 #define DRASYNC_H
@@ -108,7 +108,7 @@ const char *drasync_version(void);
 /* No limit of time. */
 #define DRASYNC_FOREVER UINT64_MAX
 
-/* --- Start and end; both optional --------------------------------------- */
+/* --- Start and end; both optional ----------------------------------------- */
 
 /*
  * Start the library now.  Collective over MPI_COMM_WORLD, unless it runs
@@ -134,7 +134,7 @@ int drasync_finalize(void);
 /* 1 if the library runs in this process, else 0. */
 int drasync_running(void);
 
-/* --- Regions ------------------------------------------------------------- */
+/* --- Regions -------------------------------------------------------------- */
 
 /*
  * Make a root region, held by this rank for WRITE.
@@ -162,7 +162,7 @@ int drasync_new_subregion(drasync_region_t parent,
  */
 int drasync_delete(drasync_region_t region);
 
-/* --- Holds --------------------------------------------------------------- */
+/* --- Holds ---------------------------------------------------------------- */
 
 /*
  * Take a hold on @region and its subregions, however long it takes.
@@ -214,7 +214,7 @@ int drasync_cancel(drasync_request_t *request);
  */
 int drasync_release(drasync_region_t region);
 
-/* --- Objects ------------------------------------------------------------- */
+/* --- Objects -------------------------------------------------------------- */
 
 /*
  * Allocate @size_bytes in @region, aligned to 16 bytes, not cleared.  Size 0
@@ -247,7 +247,7 @@ int drasync_realloc(void *ptr, size_t size_bytes, drasync_region_t region,
 int drasync_set_root(drasync_region_t region, void *ptr);
 int drasync_get_root(drasync_region_t region, void **ptr_out);
 
-/* --- Questions ----------------------------------------------------------- */
+/* --- Questions ------------------------------------------------------------ */
 
 /*
  * The region whose page @ptr points into, as far as this node knows it.
@@ -296,7 +296,7 @@ struct drasync_stats {
 /* Counters since the start. */
 int drasync_get_stats(struct drasync_stats *stats_out);
 
-/* --- Names --------------------------------------------------------------- */
+/* --- Names ---------------------------------------------------------------- */
 
 /* The longest name, in bytes, without the end. */
 #define DRASYNC_NAME_MAX 63

@@ -43,8 +43,9 @@
  * A waiter of R3 ends when the owner is out, dies, or the caller's look at the
  * job says that there is no point: no wait is without an end.
  *
- * ThreadSanitizer knows nothing of membarrier(): there O1 and O2 are sequentially
- * consistent, as R1 and R3 must be everywhere, which is Dekker's pair as usual.
+ * ThreadSanitizer knows nothing of membarrier(): there O1 and O2 are
+ * sequentially consistent, as R1 and R3 must be everywhere, which is Dekker's
+ * pair as usual.
  */
 #ifndef MEMORY_BIASED_LOCK_H
 #define MEMORY_BIASED_LOCK_H

@@ -5,7 +5,8 @@
  *
  * Free runs without frames merge with their neighbours.  Freed runs with frames
  * are cached as they are, for takers of the same order, until they make up more
- * than the user of the allocator says; then the largest lose their frames first.
+ * than the user of the allocator says; then the largest lose their frames
+ * first.
  *
  * Numbers are relative to base_page, a page of the data file; number 0 is never
  * given out.  Thread-safe and process-safe; no system call under the lock but

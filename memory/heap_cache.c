@@ -25,7 +25,7 @@ void heap_caches_open(struct heap_caches *caches, const struct space *space,
         caches->part[i].number = i;
 }
 
-/* --- Extents --- */
+/* --- Extents -------------------------------------------------------------- */
 
 static struct heap_cache_part *part_of(struct heap_caches *caches,
                                        const struct extent *extent)
@@ -97,7 +97,7 @@ learn(const struct heap_context *context, const struct heap *heap,
     return part;
 }
 
-/* --- Stacks --- */
+/* --- Stacks --------------------------------------------------------------- */
 
 static uint64_t *bottom(struct heap_cache *cache, unsigned class)
 {

@@ -20,13 +20,14 @@
  * objects are aligned to 64 bytes.
  *
  * A cache, and what caches share, is plain memory of one process, all zero when
- * new; a cache is cleared before its first use, and what is shared opened.  Callers guarantee what heap.h
- * asks for, that caches which share something are one thread's, and that a
- * cache is for one heap at a time: it is flushed before it serves another, or
- * cleared; it is cleared after heap_seal() and before any of the heap's extents
- * goes.  Notes are of one cache at a time, and counted by the caller, who has a
- * word at hand that it writes anyway: they are sorted, or the count is set to 0
- * when the cache is cleared, before another one's are taken.
+ * new; a cache is cleared before its first use, and what is shared opened.
+ * Callers guarantee what heap.h asks for, that caches which share something are
+ * one thread's, and that a cache is for one heap at a time: it is flushed
+ * before it serves another, or cleared; it is cleared after heap_seal() and
+ * before any of the heap's extents goes.  Notes are of one cache at a time, and
+ * counted by the caller, who has a word at hand that it writes anyway: they are
+ * sorted, or the count is set to 0 when the cache is cleared, before another
+ * one's are taken.
  */
 #ifndef MEMORY_HEAP_CACHE_H
 #define MEMORY_HEAP_CACHE_H
@@ -181,8 +182,8 @@ static inline int heap_cache_in(const struct heap_cache_part *part,
 int heap_cache_meet(struct heap_caches *caches, const void *ptr);
 
 /* Mark the object at @ptr, which is in @part, free in the map.  0, or
- * DRASYNC_EAGAIN and nothing has changed: there is none, or none that can be put
- * on a stack. */
+ * DRASYNC_EAGAIN and nothing has changed: there is none, or none that can be
+ * put on a stack. */
 static inline int heap_cache_mark(const struct heap_cache_part *part,
                                   const void *ptr, uint64_t *class_out)
 {

@@ -40,13 +40,14 @@ void limit_reserve_enter(void);
 void limit_reserve_leave(void);
 
 /*
- * How much of freed data may be kept for the next taker: an eighth of the limit,
- * and at least LIMIT_KEPT_BYTES_MIN.  The kernel takes some 0.2 us for a page
- * that goes and as much, and a fault, for one that comes, so a program whose
- * regions come and go pays many times what it does itself; and what is kept is
- * lost to the rest of the machine only, since it goes first when regions or
- * control memory run short.  The node was given the limit to use; an eighth of
- * it, when idle, is what one program among others can be asked to bear.
+ * How much of freed data may be kept for the next taker: an eighth of the
+ * limit, and at least LIMIT_KEPT_BYTES_MIN.  The kernel takes some 0.2 us for a
+ * page that goes and as much, and a fault, for one that comes, so a program
+ * whose regions come and go pays many times what it does itself; and what is
+ * kept is lost to the rest of the machine only, since it goes first when
+ * regions or control memory run short.  The node was given the limit to use; an
+ * eighth of it, when idle, is what one program among others can be asked to
+ * bear.
  */
 uint64_t limit_kept_bytes(const struct space *space);
 #define LIMIT_KEPT_BYTES_MIN ((uint64_t)64 << 20)

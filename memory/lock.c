@@ -158,8 +158,8 @@ void lock_set_spins(int spins)
     spins_max = spins;
 }
 
-/* What a lock protects takes well under a microsecond, and going to sleep for it
- * several: try for a while. */
+/* What a lock protects takes well under a microsecond, and going to sleep for
+ * it several: try for a while. */
 static int take(pthread_mutex_t *mutex)
 {
     int result = pthread_mutex_trylock(mutex);

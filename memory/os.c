@@ -8,7 +8,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* What a read of one page enters: the kernel's default of fault_around_bytes. */
+/* What a read of one page enters: the kernel's default of
+ * fault_around_bytes. */
 #define AROUND_BYTES 65536u
 
 /* Zeros are written from one small buffer, so many times in one call. */

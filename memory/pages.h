@@ -3,12 +3,13 @@
  *
  * With n nodes the lower half of the data part is cut into n equal lanes; node
  * i cuts runs from lane i without asking.  With one node its lane is
- * everything.  When the lane is used up, managers grant chunks of the upper half:
- * a quarter of all pages is cut into equal districts, of a few nodes each, the
- * first of which is the district's manager; when that has none left, node 0
- * grants of the last quarter.  Runs come from a buddy allocator: a run of n pages lies at a
- * multiple of the next power of two, and only the n pages get frames.  Freed
- * runs keep their frames, up to limit_kept_bytes(), for the next taker.
+ * everything.  When the lane is used up, managers grant chunks of the upper
+ * half: a quarter of all pages is cut into equal districts, of a few nodes
+ * each, the first of which is the district's manager; when that has none left,
+ * node 0 grants of the last quarter.  Runs come from a buddy allocator: a run
+ * of n pages lies at a multiple of the next power of two, and only the n pages
+ * get frames.  Freed runs keep their frames, up to limit_kept_bytes(), for the
+ * next taker.
  *
  * State is in control memory; the caller has mapped the space and the leader
  * has called control_create().  Thread-safe and process-safe.  On error nothing

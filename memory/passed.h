@@ -57,8 +57,9 @@ void AnnotateIgnoreReadsEnd(const char *file, int line);
 void AnnotateIgnoreWritesBegin(const char *file, int line);
 void AnnotateIgnoreWritesEnd(const char *file, int line);
 
-/* Between the two, this thread reads and writes the program's memory for another
- * process.  What orders that is the program's messages, which nobody sees. */
+/* Between the two, this thread reads and writes the program's memory for
+ * another process.  What orders that is the program's messages, which nobody
+ * sees. */
 static inline void passed_unseen_begin(void)
 {
     AnnotateIgnoreReadsBegin(__FILE__, __LINE__);

@@ -2,9 +2,9 @@
  * death.h - finding out that a rank has died, and telling everybody.
  *
  * A rank is known by its process number and the time it started, since numbers
- * are used again.  Ranks of other nodes that run on the same host (DRASYNC_NODE=
- * rank) are watched the same way; those of other hosts through MPI and POISON
- * messages.
+ * are used again.  Ranks of other nodes that run on the same host
+ * (DRASYNC_NODE= rank) are watched the same way; those of other hosts through
+ * MPI and POISON messages.
  */
 #ifndef DRASYNC_RUNTIME_DEATH_H
 #define DRASYNC_RUNTIME_DEATH_H

@@ -22,8 +22,8 @@ struct runtime_module {
     /* On every rank in finalize, while messages still flow: give up what the
      * rank holds and wait for what it has under way. */
     void (*quiesce)(void);
-    /* On a thread that ends and was watched (thread.h), whatever the state, more
-     * than once if it comes back: give back what is kept for it. */
+    /* On a thread that ends and was watched (thread.h), whatever the state,
+     * more than once if it comes back: give back what is kept for it. */
     void (*thread_ends)(void);
     /* 1 if this node has nothing of the module under way: asked on the leader
      * during shutdown, when all its ranks have quiesced. */

@@ -1,6 +1,6 @@
 /*
- * process.h - this process: who it is in the job, whether the runtime runs in it,
- * and what all public calls begin with.
+ * process.h - this process: who it is in the job, whether the runtime runs in
+ * it, and what all public calls begin with.
  *
  * Callers (fronts) guarantee that every public call begins with runtime_enter()
  * and gives its error back.

@@ -12,8 +12,8 @@
 /* Did the library start MPI by itself?  Then MPI_Init has nothing to do. */
 bool runtime_started_mpi(void);
 
-/* Is this the lowest rank that has @failed?  One line is enough where many ranks
- * fail alike.  Collective. */
+/* Is this the lowest rank that has @failed?  One line is enough where many
+ * ranks fail alike.  Collective. */
 bool start_speaks(bool failed);
 
 /* What the leader makes and all ranks of its node open. */

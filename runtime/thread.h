@@ -3,8 +3,8 @@
  *
  * What a module keeps for a thread goes back when the thread ends, in the
  * module's `thread_ends` (modules.h).  One key of the C library's is behind all
- * of them, so their order is this one and no accident of who came first: modules
- * in the reverse of the order in which they started.
+ * of them, so their order is this one and no accident of who came first:
+ * modules in the reverse of the order in which they started.
  *
  *   replica  The heaps that the thread kept slots of get them back, and no lock
  *            is biased to it any more.  Needs locks of heaps.
@@ -12,10 +12,10 @@
  *            new ones again are deleted, its windows end.  Then what steps use:
  *            its wait, its memory for effects, its view of trees, its leases.
  *
- * Keys of the program may have their turn later, and use regions once more.  The
- * thread is watched again then, and all of this happens again, as the C library
- * goes round its keys PTHREAD_DESTRUCTOR_ITERATIONS times.  What a thread takes
- * after that is not given back before the job ends.
+ * Keys of the program may have their turn later, and use regions once more.
+ * The thread is watched again then, and all of this happens again, as the C
+ * library goes round its keys PTHREAD_DESTRUCTOR_ITERATIONS times.  What a
+ * thread takes after that is not given back before the job ends.
  *
  * A child of fork keeps nothing: what its one thread has is its parent's.
  */

@@ -14,8 +14,9 @@
  * then complete in the region's memory, and may travel.  The thread of a window
  * may be at work in it at that moment, if the program lets its threads race; so
  * a window is a biased lock (memory/biased_lock.h): its thread is inside while
- * `turns` is odd, `region` is the bias, and the mutex is the lock of the region's
- * tree.  Where the kernel has no barrier for that there are no windows.
+ * `turns` is odd, `region` is the bias, and the mutex is the lock of the
+ * region's tree.  Where the kernel has no barrier for that there are no
+ * windows.
  *
  * The fast path does not look whether the job is poisoned: that is told at the
  * next call that needs more than the window.
@@ -173,8 +174,8 @@ bool native_window_clear(struct native_windows *w, uint32_t i);
 void native_window_freed(uint64_t address);
 
 /* Under the lock of @tree, before a WRITE hold of @top may end: end all windows
- * of this process in its subtree.  DRASYNC_EPEER: a thread is in one for good, or
- * that cannot be told; the job is poisoned, and the hold must not end. */
+ * of this process in its subtree.  DRASYNC_EPEER: a thread is in one for good,
+ * or that cannot be told; the job is poisoned, and the hold must not end. */
 int native_windows_end(const struct native_tree *tree,
                        const struct proto_region *top);
 

@@ -49,8 +49,8 @@ void replica_lock_reset(struct replica_heap *heap)
     heap->lean_after = REPLICA_LEAN_AFTER;
 }
 
-/* Let nobody in without the mutex, which is held.  DRASYNC_EPEER: somebody is in
- * for good, or that cannot be told; the job is poisoned. */
+/* Let nobody in without the mutex, which is held.  DRASYNC_EPEER: somebody is
+ * in for good, or that cannot be told; the job is poisoned. */
 static int straighten(struct replica_heap *heap, uint64_t leans)
 {
     struct replica_inbox *inbox =
@@ -87,8 +87,8 @@ void replica_lock_come_out(void)
 void replica_lock_pass_on(void)
 {
     replica_lean_word = &replica_lean_none;
-    /* Release pairs with the exchange in is_chosen(): what the next one finds of
-     * this thread's is as this one left it. */
+    /* Release pairs with the exchange in is_chosen(): what the next one finds
+     * of this thread's is as this one left it. */
     atomic_store_explicit(&thread_chosen, 0, memory_order_release);
 }
 

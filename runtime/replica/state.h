@@ -303,8 +303,8 @@ struct heap_context replica_heap_context(struct replica_heap *heap);
 struct heap_context replica_heap_own(struct replica_heap *heap);
 struct heap_context replica_heap_elsewhere(struct replica_heap *heap);
 
-/* Free an object of this node's; as heap_free(), or DRASYNC_EDELETED: its region
- * is gone, and so is the object. */
+/* Free an object of this node's; as heap_free(), or DRASYNC_EDELETED: its
+ * region is gone, and so is the object. */
 int replica_heap_free(struct replica_heap *heap, void *ptr);
 
 /* Send off the frees that wait for company. */
