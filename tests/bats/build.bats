@@ -108,6 +108,29 @@ END
   assert_output --partial "it needs --enable-shared"
 }
 
+@test "directories that libtool cannot install into are refused at once" {
+  local name
+  for name in --prefix=/tmp/a\ b "--libdir=/tmp/a	b" "--bindir=/tmp/it's" \
+    "--prefix=/tmp/a&b"; do
+    rm -rf source
+    run -1 configure "$name"
+    assert_output --partial "${name%%=*}=\"${name#*=}\": libtool cannot install"
+    refute_output --partial "checking for mpicc"
+  done
+}
+
+@test "make installs nothing into a directory with spaces, and says why" {
+  local where
+  for where in DESTDIR prefix; do
+    # Make's own variables would tie this make to the one that runs the tests.
+    run -2 env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS \
+      make -s -C "$abs_top_builddir" install "$where=$PWD/a place"
+    assert_output --partial "cannot install into a directory whose name has"
+    assert_output --partial "$where=\"$PWD/a place\""
+    assert [ ! -e "$PWD/a place" ]
+  done
+}
+
 @test "without bats, make check fails and says why" {
   run -1 "$abs_top_srcdir/build-aux/run-bats" ./no-bats --tap some.bats
   assert_output --regexp "^Bail out! ./no-bats is not installed .*apt-get"
