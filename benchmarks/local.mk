@@ -52,6 +52,13 @@ benchmarks_alloc_churn_LDFLAGS = $(bench_ldflags)
 benchmarks_alloc_churn_LDADD = benchmarks/libbench.la libdrasync_shim.la \
 	libdrasync.la $(MPI_LIBS) $(MIMALLOC_LIBS)
 
+bench_programs += benchmarks/alloc_threads
+benchmarks_alloc_threads_SOURCES = benchmarks/alloc_threads.c
+benchmarks_alloc_threads_CPPFLAGS = $(bench_cppflags)
+benchmarks_alloc_threads_LDFLAGS = $(bench_ldflags)
+benchmarks_alloc_threads_LDADD = benchmarks/libbench.la libdrasync_shim.la \
+	libdrasync.la $(MPI_LIBS) $(MIMALLOC_LIBS)
+
 bench_programs += benchmarks/region_create
 benchmarks_region_create_SOURCES = benchmarks/region_create.c
 benchmarks_region_create_CPPFLAGS = $(bench_cppflags) $(APR_CFLAGS) \
