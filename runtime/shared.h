@@ -72,13 +72,16 @@ struct runtime_call_slot {
 };
 
 struct runtime_outgoing; /* runtime/messages/outbox.c */
+struct runtime_chore;    /* runtime/messages/chores.h */
 
 struct runtime_outbox {
     /* A stack that the leader takes whole and turns round. */
     _Atomic(struct runtime_outgoing *) head __attribute__((aligned(64)));
+    _Atomic(struct runtime_chore *) chores; /* the same of those just begun */
     _Atomic uint32_t asleep; /* runtime/messages/outbox.h */
     _Atomic uint32_t remote_waits; /* threads that wait for another node */
-    _Atomic uint64_t pending; /* queued here and not yet given to MPI */
+    /* Queued here and not yet given to MPI; and chores that are not over. */
+    _Atomic uint64_t pending;
 };
 
 struct runtime_shared {

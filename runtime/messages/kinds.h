@@ -15,6 +15,7 @@ enum runtime_kind {
 
     /* Native regions (protocol/): 32 + the protocol's own number. */
     RUNTIME_KIND_NATIVE = 32,
+    RUNTIME_KIND_NATIVE_LATER = 63, /* data of a TRANSFER: native/later.h */
 
     /* Replicated regions (Myrmics programs). */
     RUNTIME_KIND_REPLICA = 64,

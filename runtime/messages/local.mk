@@ -1,6 +1,8 @@
 # Messages between nodes, and who makes them move.
 libdrasync_runtime_la_SOURCES += \
 	runtime/messages/call.c \
+	runtime/messages/chores.c \
+	runtime/messages/chores.h \
 	runtime/messages/dispatch.c \
 	runtime/messages/dispatch.h \
 	runtime/messages/kinds.h \

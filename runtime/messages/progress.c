@@ -9,6 +9,7 @@
 
 #include "memory/limit.h"
 #include "runtime/death.h"
+#include "runtime/messages/chores.h"
 #include "runtime/messages/dispatch.h"
 #include "runtime/messages/messages.h"
 #include "runtime/messages/outbox.h"
@@ -93,6 +94,7 @@ static int turn(bool flush)
         runtime_poison("the network between nodes failed: %s",
                        drasync_strerror(steps));
     steps = steps < 0 ? 0 : queued + moved + steps;
+    steps += chores_advance();
     if (steps)
         dispatch_publish(&transport->counters);
     return steps;

@@ -191,6 +191,7 @@ uint64_t idle_noted(void)
  * sequentially consistent, so one of the two sees the other:
  *   timer, then `active_us`   who ends helping: idle_note(), then idle_end()
  *   `asleep`, then `head`     who queues: `head`, then `asleep` (outbox_wake())
+ *   `asleep`, then `chores`   who begins one: `chores`, then `asleep`
  */
 static bool sleep_for(uint64_t us, uint64_t since_us, uint32_t how, int watch)
 {
@@ -198,7 +199,8 @@ static bool sleep_for(uint64_t us, uint64_t since_us, uint32_t how, int watch)
 
     set_timer(runtime_now_us() + us);
     atomic_store(&box->asleep, how);
-    if (!atomic_load(&box->head) && atomic_load(&active_us) == since_us)
+    if (!atomic_load(&box->head) && !atomic_load(&box->chores) &&
+        atomic_load(&active_us) == since_us)
         return outbox_sleep(timer, watch);
     atomic_store(&box->asleep, OUTBOX_AWAKE);
     return false;
