@@ -1,22 +1,29 @@
 /*
- * delta.h - which pages of a region changed between two versions that
- * this node sent.
+ * delta.h - which pages of a region changed between two versions that this node
+ * sent.
  *
  * A node that READs a region again says which version it keeps.  After it has
  * sent a version, this node notes a hash of each page (XXH3, 128 bits); an
  * answer that builds on a version whose hashes were noted carries only the
  * pages whose hashes differ.  That costs the sender a pass over the region at
- * memory speed, under the lock of the tree, before or after the answer, and 24
- * bytes for each page.  Where it does not pay it is done more and more rarely:
- * for a region of which nearly all pages change, and on a node whose regions
- * nobody reads twice.
+ * memory speed, before or after the answer, and 24 bytes for each page.  Where
+ * it does not pay it is done more and more rarely: for a region of which nearly
+ * all pages change, and on a node whose regions nobody reads twice.
  *
- * Two pages that differ are taken for equal with a
- * probability of 2^-128: for what a program writes, never; the hash is not made
- * against somebody who looks for such a pair.
+ * No step hashes more than CHORE_PIECE_BYTES.  A longer version is noted in
+ * pieces, each under the lock of the tree: by a chore of the progress thread
+ * (messages/chores.h) after it was sent, which ends if the version is not the
+ * newest any more or somebody holds it for WRITE; by whoever acquires it for
+ * WRITE meanwhile and waits anyway (native_delta_finish()); or, where an answer
+ * needs it, by the chore that makes that answer (later.h).
+ *
+ * Two pages that differ are taken for equal with a probability of 2^-128: for
+ * what a program writes, never; the hash is not made against somebody who looks
+ * for such a pair.
  *
  * Pages are counted over the region's extents, in their order, which is the
- * same on all nodes.  Callers hold the lock of the region's tree.
+ * same on all nodes.  Callers hold the lock of the region's tree, unless it
+ * says otherwise.
  */
 #ifndef DRASYNC_RUNTIME_NATIVE_DELTA_H
 #define DRASYNC_RUNTIME_NATIVE_DELTA_H
@@ -24,11 +31,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/messages/chores.h"
 #include "runtime/native/state.h"
 
 /* Regions with less data, or more, are always sent whole. */
 #define DELTA_BYTES_MIN ((uint64_t)64 << 10)
 #define DELTA_BYTES_MAX ((uint64_t)1 << 30)
+
+/* Nor are those with more extents; and where more runs of pages than that
+ * changed, all is sent. */
+#define DELTA_EXTENTS_MAX 4096
+#define DELTA_RUNS_MAX    16384
 
 /* Pages of one extent, from `page` of it on. */
 struct delta_run {
@@ -51,20 +64,55 @@ static inline uint64_t delta_run_bytes(const struct delta_run *run,
     return bytes < used_bytes - from ? bytes : used_bytes - from;
 }
 
-/*
- * @frames, which are @version of @memory's region, go to a node that keeps
- * @base. True: *@runs, which was empty, has all pages that changed since, for
- * the caller to free.  False: send all.
- */
-bool native_delta_since(struct native_memory *memory,
-                        const struct native_frames *frames, uint64_t version,
-                        uint64_t base, struct delta_runs *runs);
+/* What changed between two versions: looked for in pieces. */
+struct delta_list {
+    uint64_t base;              /* pages of this version are not listed */
+    uint64_t extents;           /* in the answer, */
+    const uint64_t *used_bytes; /* and so much of each */
+    uint64_t next, changed;     /* pages looked at, and found to have changed */
+    struct delta_runs runs;     /* for the caller to free */
+};
 
-/* @frames, which are @version and current, have been sent. */
-void native_delta_sent(struct native_memory *memory,
+enum delta_answer {
+    DELTA_ALL,   /* send all */
+    DELTA_NOW,   /* note and list; that takes one piece each */
+    DELTA_LATER, /* the same, but in pieces: later.h */
+};
+
+/* @frames, which are @version of @region, go to a node that keeps @base. */
+enum delta_answer native_delta_since(const struct proto_region *region,
+                                     const struct native_frames *frames,
+                                     uint64_t version, uint64_t base);
+
+/*
+ * Note some pages of @frames, which have @version and do not change.  0: that
+ * were the last ones; DRASYNC_EAGAIN: call again, under the lock as it may be
+ * taken anew; else it is not to be had: DRASYNC_EDELETED, a later one is being
+ * noted, DRASYNC_ENOMEM.
+ */
+int native_delta_note(struct native_memory *memory,
+                      const struct native_frames *frames, uint64_t version);
+
+/*
+ * List some pages of @frames, whose version was noted, that changed since
+ * list->base.  0: that were the last ones; DRASYNC_EAGAIN: call again;
+ * DRASYNC_ELIMIT: it is better to send all; DRASYNC_ENOMEM.
+ */
+int native_delta_list(struct native_memory *memory,
+                      const struct native_frames *frames,
+                      struct delta_list *list);
+
+/* @frames, which are @version of @region and current, have been sent. */
+void native_delta_sent(const struct proto_region *region,
                        const struct native_frames *frames, uint64_t version);
+
+/* This thread, without a lock, is about to wait for WRITE of the region at
+ * @address: what is being noted of it is noted first. */
+void native_delta_finish(uint64_t address);
 
 /* The region goes. */
 void native_delta_free(struct native_memory *memory);
+
+void native_delta_start(void);
 
 #endif /* DRASYNC_RUNTIME_NATIVE_DELTA_H */

@@ -10,6 +10,7 @@
 #include "memory/limit.h"
 #include "runtime/death.h"
 #include "runtime/messages/messages.h"
+#include "runtime/native/delta.h"
 #include "runtime/native/magazine.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
@@ -258,8 +259,11 @@ static int wait_until(struct native_wait *wait, uint64_t deadline,
 static int acquire(uint64_t address, enum drasync_mode mode, uint64_t deadline)
 {
     struct drasync_request q = {.address = address, .mode = mode};
-    int result, err = start(&q, deadline == 0);
+    int result, err;
 
+    if (mode == DRASYNC_WRITE && deadline)
+        native_delta_finish(address);
+    err = start(&q, deadline == 0);
     if (err != PROTO_WAIT)
         return err;
     /* "Do not wait" is the owner's matter; his answer is waited for. */

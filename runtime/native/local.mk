@@ -17,11 +17,14 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/native/native.h \
 	runtime/native/object.c \
 	runtime/native/pool.c \
+	runtime/native/later.h \
 	runtime/native/receive.c \
+	runtime/native/receive_later.c \
 	runtime/native/recycle.c \
 	runtime/native/recycle.h \
 	runtime/native/region.c \
 	runtime/native/send.c \
+	runtime/native/send_later.c \
 	runtime/native/split.c \
 	runtime/native/state.h \
 	runtime/native/step.c \
@@ -135,6 +138,19 @@ tests_programs_native_ticket_SOURCES = tests/programs/native_ticket.c \
 	shim/takeover_wanted.c
 tests_programs_native_ticket_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_native_ticket_LDADD = libdrasync_runtime.la \
+	libdrasync_protocol.la libdrasync_memory.la libdrasync_transport.la \
+	$(LIBUNWIND_LIBS) $(MPI_LIBS)
+
+check_PROGRAMS += tests/programs/native_pieces
+tests_programs_native_pieces_SOURCES = tests/programs/native_pieces.c \
+	tests/programs/native_check.h fronts/api.c fronts/api_data.c \
+	shim/takeover.c shim/takeover_run.c \
+	shim/takeover_wanted.c
+tests_programs_native_pieces_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_pieces_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=lock_take -Wl,--wrap=lock_give -Wl,--wrap=frames_copy \
+	-Wl,--wrap=XXH3_128bits_dispatch
+tests_programs_native_pieces_LDADD = libdrasync_runtime.la \
 	libdrasync_protocol.la libdrasync_memory.la libdrasync_transport.la \
 	$(LIBUNWIND_LIBS) $(MPI_LIBS)
 

@@ -10,6 +10,7 @@
 #include "memory/limit.h"
 #include "runtime/messages/messages.h"
 #include "runtime/native/delta.h"
+#include "runtime/native/later.h"
 #include "runtime/native/state.h"
 #include "runtime/native/wire.h"
 #include "runtime/process.h"
@@ -27,6 +28,8 @@ struct native_arrival {
     struct transport_sink *sink;
     struct placed *placed;
     size_t placed_count, placed_room;
+    struct later *later; /* comes with a message of its own; or NULL */
+    int parts;           /* of the data, that are not here */
     int err;
     bool expected;
     uint64_t root, ticket;
@@ -147,17 +150,21 @@ static int sink_data(struct native_arrival *a, const struct incoming *in,
     return err;
 }
 
-/* The runs are within the extents. */
+bool native_run_fits(const struct delta_run *run,
+                     const struct wire_extent *extents, uint64_t count)
+{
+    return run->extent < count && run->page < extents[run->extent].pages &&
+           run->pages <= extents[run->extent].pages - run->page;
+}
+
+/* The runs are within the extents; and there are none where they follow. */
 static bool runs_fit(const struct incoming *in)
 {
-    for (uint64_t i = 0; i < in->region->runs; i++) {
-        const struct delta_run *w = &in->run[i];
-
-        if (w->extent >= in->region->extents ||
-            w->page >= in->extent[w->extent].pages ||
-            w->pages > in->extent[w->extent].pages - w->page)
+    if (in->region->later && (in->region->runs || !in->region->base))
+        return false;
+    for (uint64_t i = 0; i < in->region->runs; i++)
+        if (!native_run_fits(&in->run[i], in->extent, in->region->extents))
             return false;
-    }
     return true;
 }
 
@@ -185,12 +192,13 @@ static int base_of(struct native_arrival *a, const struct proto_effect *effect,
 /*
  * The frames of the arriving copy: those of an older copy that nobody uses, so
  * that nothing is to be mapped or entered, if the region has not grown; or
- * others.
+ * others, and *rest_out is what the rest is like, to be copied later, or NULL.
  */
 static int frames_for(struct native_arrival *a, struct native_memory *memory,
                       const struct proto_effect *effect,
                       const struct incoming *in,
-                      struct native_frames **frames_out)
+                      struct native_frames **frames_out,
+                      struct native_frames **rest_out)
 {
     struct native_frames *base = NULL, *frames = NULL;
     int err = in->region->base ? base_of(a, effect, in, &base) : 0;
@@ -207,7 +215,9 @@ static int frames_for(struct native_arrival *a, struct native_memory *memory,
     if (!frames) {
         err = native_frames_new(memory, &frames);
         /* What does not come is as in the base. */
-        if (!err && base)
+        if (!err && base && in->region->later)
+            *rest_out = base;
+        else if (!err && base)
             err = native_frames_copy(frames, base);
         if (err && frames)
             native_frames_free(frames);
@@ -220,8 +230,8 @@ static int place_data(struct native_arrival *a, struct native_memory *memory,
                       const struct proto_effect *effect,
                       const struct incoming *in)
 {
-    struct native_frames *frames;
-    int err = frames_for(a, memory, effect, in, &frames);
+    struct native_frames *frames, *rest = NULL;
+    int err = frames_for(a, memory, effect, in, &frames, &rest);
 
     if (err)
         return err;
@@ -230,7 +240,14 @@ static int place_data(struct native_arrival *a, struct native_memory *memory,
         native_frames_free(frames);
         return err;
     }
-    return sink_data(a, in, frames->set);
+    if (!in->region->later)
+        return sink_data(a, in, frames->set);
+    if (a->later) {
+        broken(a, "two regions whose data follows");
+        return a->err;
+    }
+    return later_expect(a->from, in->region, in->extent, frames, rest,
+                        &a->later);
 }
 
 static const void *take_array(struct native_arrival *a, uint64_t count,
@@ -365,7 +382,7 @@ refuse:
     return err;
 }
 
-/* Until `arrived`. */
+/* Until all of it has arrived. */
 static int arrival_keep(const struct native_arrival *a, uint64_t *context_out)
 {
     struct native_arrival *kept = malloc(sizeof(*kept));
@@ -373,6 +390,9 @@ static int arrival_keep(const struct native_arrival *a, uint64_t *context_out)
     if (!kept)
         return DRASYNC_ENOMEM;
     *kept = *a;
+    kept->parts = 1 + (a->later != NULL);
+    if (a->later)
+        later_begin(a->later, kept);
     *context_out = (uint64_t)(uintptr_t)kept;
     return 0;
 }
@@ -397,9 +417,21 @@ static int place(int from, const void *header, size_t header_bytes,
     }
     if (a.expected)
         data_done(&a, DRASYNC_ENOMEM);
+    later_refuse(a.later);
     free(a.placed);
     /* Data that nobody waits for is refused. */
     return err ? err : bulk_bytes ? DRASYNC_EINVAL : 0;
+}
+
+void native_arrival_part(struct native_arrival *a, int err)
+{
+    if (!a->err)
+        a->err = err;
+    if (--a->parts > 0)
+        return;
+    data_done(a, a->err);
+    free(a->placed);
+    free(a);
 }
 
 static void arrived(int from, const void *header, size_t header_bytes,
@@ -410,11 +442,8 @@ static void arrived(int from, const void *header, size_t header_bytes,
     (void)from;
     (void)header;
     (void)header_bytes;
-    if (!a)
-        return;
-    data_done(a, 0);
-    free(a->placed);
-    free(a);
+    if (a)
+        native_arrival_part(a, 0);
 }
 
 void native_wire_start(void)
@@ -427,8 +456,7 @@ void native_wire_start(void)
 
     for (uint32_t type = 1; type < PROTO_MESSAGE_TYPES; type++)
         runtime_handle(RUNTIME_KIND_NATIVE + type, &handler);
+    native_delta_start();
+    native_later_send_start();
+    native_later_receive_start();
 }
-
-_Static_assert(RUNTIME_KIND_NATIVE + PROTO_MESSAGE_TYPES <=
-                   RUNTIME_KIND_REPLICA,
-               "the kinds of the protocol fit");

@@ -10,21 +10,17 @@
 #include "memory/control.h"
 #include "runtime/messages/messages.h"
 #include "runtime/native/delta.h"
+#include "runtime/native/later.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
-
-/* A TRANSFER whose data is being read; in control memory. */
-struct shipment {
-    uint64_t reserved[2];
-    uint64_t root, ticket;
-};
 
 /* A message that is being put together. */
 struct parcel {
     char *header;
     size_t bytes, room;
     struct transport_sink pieces;
+    struct later_answer *later; /* follows; or NULL */
     int err;
 };
 
@@ -75,26 +71,68 @@ static void parcel_runs(struct parcel *p, const struct frameset *set,
     }
 }
 
+/* *runs_out: what changed, of a region that is looked through in one piece, for
+ * the caller to free.  False: send all. */
+static bool changed_now(const struct proto_effect *ship,
+                        struct delta_runs *runs_out)
+{
+    struct native_memory *memory = ship->region->memory;
+    const struct native_frames *frames = ship->copy->frames;
+    uint64_t used_bytes[CHORE_PIECE_PAGES];
+    struct delta_list list = {
+        .base = ship->base_version,
+        .extents = frames->set->runs,
+        .used_bytes = used_bytes,
+    };
+
+    if (list.extents > CHORE_PIECE_PAGES ||
+        native_delta_note(memory, frames, ship->copy->version))
+        return false;
+    for (uint64_t i = 0; i < list.extents; i++)
+        used_bytes[i] = native_used_bytes(&frames->set->run[i]);
+    if (native_delta_list(memory, frames, &list)) {
+        free(list.runs.run);
+        return false;
+    }
+    *runs_out = list.runs;
+    return true;
+}
+
+/* How the data of @ship goes; *runs_out: if it is what changed, now. */
+static enum delta_answer parcel_answer(struct parcel *p,
+                                       const struct proto_effect *ship,
+                                       struct wire_region *region,
+                                       struct delta_runs *runs_out)
+{
+    enum delta_answer how = DELTA_ALL;
+
+    if (ship->base_version)
+        how = native_delta_since(ship->region, ship->copy->frames,
+                                 ship->copy->version, ship->base_version);
+    if ((how == DELTA_NOW && !changed_now(ship, runs_out)) ||
+        (how == DELTA_LATER &&
+         (p->later || later_answer_new(ship, &p->later, &region->later))))
+        how = DELTA_ALL;
+    if (how != DELTA_ALL) {
+        region->base = ship->base_version;
+        region->runs = runs_out->count;
+    }
+    return how;
+}
+
 static void parcel_region(struct parcel *p, const struct proto_effect *ship)
 {
     const struct native_frames *frames = ship->copy->frames;
     const struct frameset *set = frames->set;
     struct wire_region *region = parcel_add(p, sizeof(*region));
     struct delta_runs runs = {0};
-    bool whole = true;
+    enum delta_answer how;
 
     if (!region)
         return;
     region->item = ship->item;
     region->extents = set->runs;
-    if (ship->base_version)
-        whole =
-            !native_delta_since(ship->region->memory, frames,
-                                ship->copy->version, ship->base_version, &runs);
-    if (!whole) {
-        region->base = ship->base_version;
-        region->runs = runs.count;
-    }
+    how = parcel_answer(p, ship, region, &runs);
     for (uint64_t i = 0; i < set->runs && !p->err; i++) {
         const struct frameset_run *run = &set->run[i];
         struct wire_extent *w = parcel_add(p, sizeof(*w));
@@ -104,10 +142,10 @@ static void parcel_region(struct parcel *p, const struct proto_effect *ship)
         w->first_page = run->first_page;
         w->pages = run->pages;
         w->used_bytes = native_used_bytes(run);
-        if (w->used_bytes && whole)
+        if (w->used_bytes && how == DELTA_ALL)
             parcel_piece(p, run->offset, wire_bytes(w->used_bytes));
     }
-    if (!whole)
+    if (how == DELTA_NOW)
         parcel_runs(p, set, &runs);
     free(runs.run);
 }
@@ -140,20 +178,25 @@ static int parcel_send(struct parcel *p, uint32_t node, bool late,
         .pieces_count = p->pieces.count,
         .late = late,
     };
-    struct shipment *shipment;
+    struct shipment *shipment = NULL;
     void *v;
     int err;
 
-    if (p->pieces.count) {
+    if (p->pieces.count || p->later) {
         err = control_alloc(&runtime.space, sizeof(*shipment), &v);
         if (err)
             return err;
         shipment = v;
         shipment->root = message->root;
         shipment->ticket = message->ticket;
+        shipment->messages = (p->pieces.count ? 1u : 0) + (p->later ? 1u : 0);
         m.context = (uint64_t)(uintptr_t)shipment;
     }
-    return runtime_send(&m);
+    err = runtime_send(&m);
+    /* It takes the lock of the tree that is held here, so it comes after. */
+    if (!err && p->later)
+        later_answer_begin(p->later, node, shipment);
+    return err;
 }
 
 bool native_wire_send(struct proto_effects *effects, size_t index)
@@ -175,7 +218,7 @@ bool native_wire_send(struct proto_effects *effects, size_t index)
         runtime_poison("cannot send %s to node %u: %s",
                        proto_message_name(message->type), send->node,
                        drasync_strerror(p.err));
-    data = p.pieces.count > 0;
+    data = p.pieces.count > 0 || p.later;
     free(p.header);
     transport_sink_free(&p.pieces);
     return data;
@@ -191,30 +234,4 @@ void native_wire_left(uint64_t root, uint32_t node, uint64_t ticket)
     effects = native_effects();
     proto_sent(&native.node, r->root, node, ticket, effects);
     native_do(effects, NULL);
-}
-
-/* A reader may come again. */
-static void note_copy(struct proto_region *region,
-                      const struct proto_copy *copy, uint64_t version)
-{
-    if (region->memory && copy->frames)
-        native_delta_sent(region->memory, copy->frames, version);
-}
-
-/* The runtime's `sent`: refused or not, the frames are not read any more. */
-void native_wire_sent(int to, uint64_t context, int result)
-{
-    struct shipment *shipment = (struct shipment *)(uintptr_t)context;
-    struct native_tree tree;
-
-    (void)result;
-    if (!native_lock(shipment->root, &tree)) {
-        struct proto_region *root = native_find(shipment->root);
-
-        if (root)
-            proto_sent_each(root, (uint32_t)to, shipment->ticket, note_copy);
-        native_wire_left(shipment->root, (uint32_t)to, shipment->ticket);
-        native_unlock(&tree);
-    }
-    control_free(&runtime.space, shipment);
 }

@@ -80,6 +80,8 @@ struct native_shared {
     /* Versions that were hashed after they were sent, since one of them was
      * built upon: native_delta.c. */
     _Atomic uint32_t noted_in_vain;
+    _Atomic uint32_t notes;  /* that are being made by chores */
+    _Atomic uint64_t laters; /* numbers given: later.h */
     struct lock table_lock; /* changes of the table, and of spare[] */
     struct native_entry *entries_free;
     _Atomic(struct native_entry *) buckets[NATIVE_BUCKETS];
@@ -279,7 +281,6 @@ int native_header_make(struct native_memory *memory);
 bool native_wire_send(struct proto_effects *effects, size_t index);
 /* A TRANSFER has left; under the lock of its tree. */
 void native_wire_left(uint64_t root, uint32_t node, uint64_t ticket);
-void native_wire_sent(int to, uint64_t context, int result);
 /* ARRIVING and EXPECT effects. */
 void native_wire_arriving(struct native_arrival *arrival,
                           const struct proto_effect *effect);

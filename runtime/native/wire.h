@@ -25,6 +25,9 @@ struct wire_region {
     uint64_t extents;
     uint64_t base; /* a version that the receiver keeps; 0: none */
     uint64_t runs; /* 0 without a base */
+    /* With a base, and no runs: they follow with this number (later.h); else 0.
+     */
+    uint64_t later;
 };
 
 struct wire_extent {

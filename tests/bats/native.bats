@@ -92,6 +92,13 @@ programs=$abs_top_builddir/tests/programs
   assert_line "reread ok ranks=4"
 }
 
+@test "no step hashes or copies more than a piece of a region under a lock" {
+  grep -q "define HAVE_XXHASH_DISPATCH" "$abs_top_builddir/config.h" ||
+    skip "without xxHash's dispatcher its calls cannot be counted"
+  DRASYNC_NODE=2 run -0 mpi 4 "$programs/native_pieces"
+  assert_line "pieces ok ranks=4"
+}
+
 @test "readers of one region are served by each other, and see what was written" {
   local fanout
   for fanout in 1 2 3; do
