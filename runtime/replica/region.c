@@ -167,8 +167,9 @@ int replica_region_free(uint32_t rid)
 }
 
 /*
- * What a part of a version still needs: 0 nothing more, 1 to wait, 2 to wait
- * and look again, because an older region is still on its way out there.
+ * What a part of a version still needs: 0 nothing more, 1 to wait for what was
+ * asked about it, 2 to wait and look again: an older region is still on its way
+ * out there, or was asked about, and the answer says nothing of this one.
  */
 static int part_missing(struct replica_shared *shared,
                         const struct replica_part *part, int asked, int *err)
@@ -185,12 +186,11 @@ static int part_missing(struct replica_shared *shared,
             *err = 0; /* it was of this node, and is gone */
         return 0;
     }
-    if (region->entry.state < REPLICA_LIVE)
-        return 1;
-    if (region->entry.state > REPLICA_LIVE &&
-        region->entry.incarnation != part->incarnation)
+    if (region->entry.state == REPLICA_LIVE)
+        return 0;
+    if (region->entry.incarnation != part->incarnation)
         return 2;
-    return 0;
+    return region->entry.state < REPLICA_LIVE;
 }
 
 void replica_attach_early(struct replica_version *version)

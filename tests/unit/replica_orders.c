@@ -136,6 +136,32 @@ static bool pages_of_dropped_region(void)
            quiet();
 }
 
+/* --- Versions of a region that is gone, and of the next at its address --- */
+
+static void old_unknown(void)
+{
+    REQUIRE(was_sent(HOME, REPLICA_MSG_ATTACH, page, 1));
+    directory(HOME, REPLICA_MSG_UNKNOWN, page, 0);
+}
+
+static void reused_attached(void)
+{
+    REQUIRE(was_sent(HOME, REPLICA_MSG_ATTACH, page, 2));
+    directory(HOME, REPLICA_MSG_ATTACHED, page, 2);
+}
+
+static bool question_about_old_region(void)
+{
+    uint64_t first = page_of(HOME);
+
+    page = page_of(HOME);
+    version(OTHER, page, 1, page_of(OTHER), 1, 1000, 1);
+    version(HOME, page, 2, first, 1, 1000, 2);
+    play(old_unknown, reused_attached);
+    return recv(HOME, rid_at(page)) && shows(first, 1000, 2) &&
+           recv(OTHER, rid_at(page)) && quiet();
+}
+
 int main(void)
 {
     node_start();
@@ -147,6 +173,8 @@ int main(void)
            "a free that comes while its region is being freed is done");
     tap_ok(pages_of_dropped_region(),
            "pages of a dropped region may come in another region at once");
+    tap_ok(question_about_old_region(),
+           "an answer about an old region is not taken for the new one's");
     node_close(&runtime.space);
     return tap_end();
 }
