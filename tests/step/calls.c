@@ -112,6 +112,8 @@ long step_syscall(long number, ...)
             result = futex_wake(address, value, PC);
     } else if (number == SYS_membarrier) {
         result = membarrier(va_arg(args, int), PC);
+    } else if (number == SYS_sched_getattr) {
+        errno = ENOSYS;
     } else {
         step_fail("system call %ld is not among those of calls.c", number);
     }
@@ -179,9 +181,68 @@ int step_mutex_unlock(pthread_mutex_t *mutex)
     return 0;
 }
 
+/* --- Threads -------------------------------------------------------------- */
+
+/* One that the code under test creates. */
+static struct step_mutex ending; /* what it did comes before its join */
+static struct {
+    void *(*start)(void *arg);
+    void *arg;
+    bool created, ended;
+} created;
+
+int step_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+                        void *(*start)(void *arg), void *arg)
+{
+    (void)attr;
+    *thread = 0;
+    created.start = start;
+    created.arg = arg;
+    created.created = true;
+    return 0;
+}
+
+static bool is_created(void *unused)
+{
+    (void)unused;
+    return created.created;
+}
+
+static bool has_ended(void *unused)
+{
+    (void)unused;
+    return created.ended;
+}
+
+void step_thread_body(void)
+{
+    run_block(is_created, NULL, STEP_FOREVER, false);
+    created.start(created.arg);
+    memory_lock_give(&ending);
+    created.ended = true;
+}
+
+int step_pthread_join(pthread_t thread, void **result_out)
+{
+    (void)thread;
+    (void)result_out;
+    run_point();
+    run_block(has_ended, NULL, STEP_FOREVER, false);
+    memory_lock_take(&ending);
+    return 0;
+}
+
+int step_prctl(int what, ...)
+{
+    (void)what;
+    return 0;
+}
+
 /* --- Between runs --------------------------------------------------------- */
 
 void calls_reset(void)
 {
     memset(asleep_on, 0, sizeof(asleep_on));
+    memset(&created, 0, sizeof(created));
+    memset(&ending, 0, sizeof(ending));
 }

@@ -33,6 +33,15 @@ int step_mutex_lock(pthread_mutex_t *mutex);
 int step_mutex_trylock(pthread_mutex_t *mutex);
 int step_mutex_unlock(pthread_mutex_t *mutex);
 
+/* The thread is one of the scenario's: step_thread_body() runs what it is to. */
+int step_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+                        void *(*start)(void *arg), void *arg);
+int step_pthread_join(pthread_t thread, void **result_out);
+void step_thread_body(void);
+
+/* Nothing. */
+int step_prctl(int what, ...);
+
 /* Pipes and timers: descriptors.c. */
 int step_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
 ssize_t step_read(int fd, void *to, size_t bytes);

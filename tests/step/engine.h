@@ -165,6 +165,14 @@ void plain_undo(void);
 void calls_reset(void);
 void descriptors_reset(void);
 
+/* --- Symbols (symbols.c) -------------------------------------------------- */
+
+/* The variable at @address, and how far inside; or NULL. */
+const char *symbols_name(uintptr_t address, uintptr_t *offset_out);
+
+/* What is to be added to an address in the program's file. */
+uintptr_t symbols_base(void);
+
 /* --- Printing (report.c) -------------------------------------------------- */
 
 /* "file:line" of each address, in @lines, "?" if not known. */

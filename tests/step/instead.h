@@ -26,6 +26,10 @@
 #define pthread_mutex_trylock step_mutex_trylock
 #define pthread_mutex_unlock  step_mutex_unlock
 
+#define pthread_create step_pthread_create
+#define pthread_join   step_pthread_join
+#define prctl          step_prctl
+
 #define poll            step_poll
 #define read            step_read
 #define write           step_write

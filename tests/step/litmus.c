@@ -65,6 +65,12 @@ static void barrier_y_x(void)
     got[1] = atomic_load_explicit(&x, memory_order_relaxed);
 }
 
+static void exchange_y_x(void)
+{
+    atomic_exchange(&y, 1);
+    got[1] = atomic_exchange(&x, 2);
+}
+
 static void one_saw(void)
 {
     STEP_CHECK(got[0] || got[1]);
@@ -123,6 +129,25 @@ static void read_y_x(void)
 static void one_order(void)
 {
     STEP_CHECK(got[0] != 2 || got[1] != 2);
+}
+
+/* --- Two threads that write both ------------------------------------------ */
+
+static void write_x_y(void)
+{
+    atomic_store(&x, 1);
+    atomic_store(&y, 2);
+}
+
+static void write_y_x(void)
+{
+    atomic_store(&y, 1);
+    atomic_store(&x, 2);
+}
+
+static void one_is_last(void)
+{
+    STEP_CHECK(x != 1 || y != 1);
 }
 
 /* --- Coherence, and counting ---------------------------------------------- */
@@ -185,9 +210,11 @@ enum {
     BUFFER,
     BUFFER_FENCED,
     BUFFER_BARRIER,
+    BUFFER_EXCHANGE,
     MESSAGE,
     MESSAGE_THIRD,
     WRITERS,
+    OVERWRITTEN,
     COHERENCE,
     COUNT,
     LOCKED,
@@ -212,6 +239,11 @@ static const struct step_scenario scenarios[SCENARIOS] = {
                         .thread = {unfenced_x_y, barrier_y_x},
                         .end = one_saw,
                         .deviations = 8},
+    [BUFFER_EXCHANGE] = {.title = "so it is with exchanges on one side",
+                         .begin = begin,
+                         .thread = {store_x_load_y, exchange_y_x},
+                         .end = one_saw,
+                         .deviations = 8},
     [MESSAGE] = {.title = "an acquire sees what came before the release",
                  .begin = begin,
                  .thread = {send, receive},
@@ -225,6 +257,11 @@ static const struct step_scenario scenarios[SCENARIOS] = {
                  .thread = {write_x, write_y, read_x_y, read_y_x},
                  .end = one_order,
                  .deviations = 8},
+    [OVERWRITTEN] = {.title = "of two threads that write both one is last",
+                     .begin = begin,
+                     .thread = {write_x_y, write_y_x},
+                     .end = one_is_last,
+                     .deviations = 8},
     [COHERENCE] = {.title = "nobody sees an atomic go back",
                    .begin = begin,
                    .thread = {count_up, never_back},
@@ -268,6 +305,12 @@ static const struct step_fault faults[] = {
      .kind = STEP_MEMBARRIER,
      .effect = STEP_SKIP,
      .scenarios = 1 << BUFFER_BARRIER},
+    {.name = "exchange-store",
+     .title = "a store is relaxed where the other side exchanges",
+     .kind = STEP_STORE,
+     .at = "x",
+     .effect = STEP_RELAX,
+     .scenarios = 1 << BUFFER_EXCHANGE},
     {.name = "message-store",
      .title = "the release is missing",
      .kind = STEP_STORE,
@@ -291,6 +334,11 @@ static const struct step_fault faults[] = {
      .kind = STEP_LOAD,
      .effect = STEP_RELAX,
      .scenarios = 1 << WRITERS},
+    {.name = "overwritten",
+     .title = "stores that overwrite are relaxed",
+     .kind = STEP_STORE,
+     .effect = STEP_RELAX,
+     .scenarios = 1 << OVERWRITTEN},
     {.name = "count",
      .title = "a count is a load and a store",
      .kind = STEP_RMW,

@@ -18,7 +18,8 @@ tests_step_libstep_la_SOURCES = tests/step/audit.c tests/step/audit.h \
 	tests/step/explore.h tests/step/hooks.c tests/step/instead.h \
 	tests/step/locations.c tests/step/main.c tests/step/memory.c \
 	tests/step/memory.h tests/step/plain.c tests/step/private.c \
-	tests/step/report.c tests/step/run.c tests/step/step.h
+	tests/step/report.c tests/step/run.c tests/step/step.h \
+	tests/step/symbols.c
 
 STEP_CPPFLAGS = $(AM_CPPFLAGS) -fsanitize=thread -include tests/step/instead.h
 

@@ -68,18 +68,16 @@ void real_store(uintptr_t address, unsigned size, uint64_t value)
     }
 }
 
-/* @view has seen store @n. */
-void see(struct view *view, const struct location *l, uint32_t n)
+void see(struct view *view, const struct location *l, uint32_t position)
 {
     ptrdiff_t i = l - locations;
 
     for (; view->count <= i; view->count++)
         view->seen[view->count] = 0;
-    if (view->seen[i] < n)
-        view->seen[i] = (uint16_t)n;
+    if (view->seen[i] < position)
+        view->seen[i] = (uint16_t)position;
 }
 
-/* The newest store that it has seen. */
 uint32_t seen(const struct view *view, const struct location *l)
 {
     ptrdiff_t i = l - locations;
@@ -87,18 +85,52 @@ uint32_t seen(const struct view *view, const struct location *l)
     return i < view->count ? view->seen[i] : 0;
 }
 
+struct store *store_new(struct location *l, int after, bool at_once)
+{
+    uint32_t before = after < 0 ? 0 : store_at(l, after)->position;
+    uint32_t position = before + (at_once ? 1 : POSITION_GAP);
+    uint8_t slot;
+
+    if (after + 1 < l->count && !at_once)
+        position = (before + store_at(l, after + 1)->position) / 2;
+    if (position > UINT16_MAX)
+        step_fail("too many stores to one atomic");
+    if (l->count == STORES_MAX) {
+        slot = l->order[0];
+        memmove(l->order, l->order + 1, (size_t)after);
+        after--;
+    } else {
+        slot = (uint8_t)l->count++;
+        for (int i = l->count - 1; i > after + 1; i--)
+            l->order[i] = l->order[i - 1];
+    }
+    l->order[after + 1] = slot;
+    l->store[slot].position = (uint16_t)position;
+    return &l->store[slot];
+}
+
+bool store_has_room(const struct location *l, int after, bool at_once)
+{
+    if (after + 1 == l->count)
+        return true;
+    /* The first goes to make room. */
+    if (after == 0 && l->count == STORES_MAX)
+        return false;
+    return store_at(l, after + 1)->position - store_at(l, after)->position >
+           (at_once ? 1 : 2);
+}
+
 /* What is there came by plain writes, before the run or by whoever made the
  * object: all see it. */
 static void start_location(struct location *l)
 {
-    uint32_t n = l->count++;
-    struct store *s = store_of(l, n);
+    struct store *s = store_new(l, l->count - 1, false);
 
     memset(s->view.clock, 0, sizeof(s->view.clock));
     s->view.count = 0;
     s->value = real_load(l->address, l->size);
     for (int i = 0; i < STEP_THREADS; i++)
-        see(memory_now(i), l, n);
+        see(memory_now(i), l, s->position);
 }
 
 static uint32_t hash_of(uintptr_t key)
@@ -122,7 +154,7 @@ struct location *location(uintptr_t address, unsigned size)
     uint32_t h;
 
     if (l) {
-        if (real_load(address, l->size) != store_of(l, l->count - 1)->value)
+        if (real_load(address, l->size) != newest(l)->value)
             start_location(l);
         return l;
     }
@@ -159,10 +191,14 @@ void step_name(const volatile void *ptr, const char *name)
 
 const char *memory_name_of(uintptr_t address)
 {
+    uintptr_t offset = 1;
+    const char *name;
+
     for (int i = 0; i < names_count; i++)
         if (names[i].address == address)
             return names[i].name;
-    return NULL;
+    name = address ? symbols_name(address, &offset) : NULL;
+    return offset ? NULL : name;
 }
 
 void step_quiet(const volatile void *ptr, size_t bytes)

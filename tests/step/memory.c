@@ -1,10 +1,10 @@
 /*
  * memory.c - atomics and fences as C11 has them.
  *
- * Each location keeps its last stores, in modification order, which is the order
- * in which the run did them.  A thread's view says which of each it has seen; a
- * load may give any that is not older than that, and a store carries its
- * thread's view to whoever acquires it.  Sequentially consistent operations also
+ * Each location keeps its last stores in modification order.  A thread's view
+ * says which of each it has seen; a load may give any that is not older than
+ * that, a store or read-modify-write may come before newer ones as if those had
+ * been late, and a store carries its thread's view to whoever acquires it.  Sequentially consistent operations also
  * go through one view of all of them (`total`): such a load sees at least the
  * last such store or load, and a fence exchanges all that its thread has seen.
  * So a missing release or acquire shows as a race or an old value, and a missing
@@ -22,16 +22,20 @@
 static struct view now[STEP_THREADS], pending[STEP_THREADS],
     released[STEP_THREADS];
 static struct view total;
-/* The store that the thread reads of each location, + 1, if not the newest. */
+/* The position of what the thread reads of each location, if not the newest. */
 static uint16_t behind[STEP_THREADS][LOCATIONS_MAX];
 static struct view locks[LOCKS_MAX];
 static int locks_count;
+/* For STEP_REUSE. */
+static uint64_t loaded[STEP_THREADS][LOCATIONS_MAX];
+static bool has_loaded[STEP_THREADS][LOCATIONS_MAX];
 
 void memory_reset(void)
 {
     locations_reset();
     locks_count = 0;
     memset(behind, 0, sizeof(behind));
+    memset(has_loaded, 0, sizeof(has_loaded));
     memset(now, 0, sizeof(now));
     memset(pending, 0, sizeof(pending));
     memset(released, 0, sizeof(released));
@@ -90,76 +94,90 @@ static bool is_release(int order)
            order == __ATOMIC_SEQ_CST;
 }
 
-/* The running thread reads store @n. */
-static uint64_t read_store(struct location *l, uint32_t n, int order)
+/* The running thread reads @s. */
+static uint64_t read_store(struct location *l, const struct store *s, int order)
 {
-    const struct store *s = store_of(l, n);
     struct view *mine = &now[run.self];
 
-    see(mine, l, n);
+    see(mine, l, s->position);
     join(is_acquire(order) ? mine : &pending[run.self], &s->view);
     if (order == __ATOMIC_SEQ_CST)
-        see(&total, l, n);
+        see(&total, l, s->position);
     return s->value;
 }
 
-/* It stores; as part of a read-modify-write, @after the store that was read. */
+/* It stores, after store @after; @read: in a read-modify-write that read that. */
 static void write_store(struct location *l, uint64_t value, int order,
-                        const struct store *after)
+                        int after, bool read)
 {
-    uint32_t n = l->count++;
-    struct store *s = store_of(l, n);
     struct view *mine = &now[run.self];
     static struct view earlier;
+    struct store *s;
 
-    if (n >= UINT16_MAX)
-        step_fail("too many stores to one atomic");
-    if (after)
-        copy(&earlier, &after->view);
-    see(mine, l, n);
+    if (read)
+        copy(&earlier, &store_at(l, after)->view);
+    s = store_new(l, after, read);
+    see(mine, l, s->position);
     copy(&s->view, is_release(order) ? mine : &released[run.self]);
-    if (after)
+    if (read)
         join(&s->view, &earlier);
-    see(&s->view, l, n);
+    see(&s->view, l, s->position);
     s->value = value;
     if (order == __ATOMIC_SEQ_CST)
-        see(&total, l, n);
-    real_store(l->address, l->size, value);
+        see(&total, l, s->position);
+    if (s == newest(l))
+        real_store(l->address, l->size, value);
+    else
+        behind[run.self][location_number(l)] = s->position;
     memory_tick(run.self);
 }
 
-/* How many stores the newest is ahead of the oldest that the running thread may
- * read. */
-static uint32_t staleness(const struct location *l, int order)
+/* The oldest store that the running thread may read, or store after. */
+static int oldest(const struct location *l, int order)
 {
-    uint32_t last = l->count - 1, from = seen(&now[run.self], l);
+    uint32_t from = seen(&now[run.self], l);
+    int i = l->count - 1;
 
     if (order == __ATOMIC_SEQ_CST && seen(&total, l) > from)
         from = seen(&total, l);
-    if (last - from > STALE_MAX)
-        from = last - STALE_MAX;
-    return last - from;
+    while (i > 0 && i >= l->count - STALE_MAX &&
+           store_at(l, i)->position > from)
+        i--;
+    return i;
 }
 
-/* What it chose not to see it goes on not to see, until it waits: so a thread
- * whose store is late is one deviation. */
+enum use { TO_READ, TO_MODIFY, TO_STORE };
+
+/* Which store the running thread reads, or stores after.  What it chose not to
+ * see it goes on not to see, until it waits: so a thread that others' stores
+ * reach late, or whose own are late, is one deviation. */
+static int pick(struct location *l, int order, enum use use)
+{
+    uint16_t *kept = &behind[run.self][location_number(l)];
+    int options[STALE_MAX + 2], count = 0, n;
+
+    options[count++] = l->count - 1;
+    for (int i = l->count - 2; i >= oldest(l, order); i--)
+        if (use == TO_READ || store_has_room(l, i, use == TO_MODIFY))
+            options[count++] = i;
+    for (int i = 1; i < count; i++)
+        if (use == TO_READ && store_at(l, options[i])->position == *kept) {
+            n = options[i];
+            memmove(options + 1, options, (size_t)i * sizeof(options[0]));
+            options[0] = n;
+        }
+    n = options[choose(CHOICE_VALUE, count, NULL)];
+    if (use == TO_READ)
+        *kept = n < l->count - 1 ? store_at(l, n)->position : 0;
+    return n;
+}
+
 static uint64_t load(struct location *l, int order, bool *stale_out)
 {
-    uint32_t older = staleness(l, order), last = l->count - 1;
-    uint16_t *kept = &behind[run.self][location_number(l)];
-    uint32_t first = *kept && *kept > last - older ? *kept - 1u : last;
-    uint32_t n = first;
+    int n = pick(l, order, TO_READ);
 
-    if (older) {
-        uint32_t picked = (uint32_t)choose(CHOICE_VALUE, (int)older + 1, NULL);
-
-        /* The others, the newest first. */
-        if (picked)
-            n = last - (picked <= last - first ? picked - 1 : picked);
-    }
-    *kept = n < last ? (uint16_t)(n + 1) : 0;
-    *stale_out = n < last;
-    return read_store(l, n, order);
+    *stale_out = n < l->count - 1;
+    return read_store(l, store_at(l, n), order);
 }
 
 void memory_catch_up(int thread)
@@ -172,58 +190,76 @@ void memory_catch_up(int thread)
 static uint64_t compare_exchange(struct location *l, const struct operation *op,
                                  struct trace *t, bool *swapped_out)
 {
-    uint32_t last = l->count - 1;
-    uint64_t before;
+    int n = pick(l, op->order, TO_MODIFY);
 
     *swapped_out = false;
-    if (store_of(l, last)->value != op->expected) {
-        before = load(l, op->order_failed, &t->stale);
-        /* To succeed it would have to read the newest. */
-        return before != op->expected ? before
-                                      : read_store(l, last, op->order_failed);
-    }
+    t->stale = n < l->count - 1;
+    if (store_at(l, n)->value != op->expected)
+        return read_store(l, store_at(l, n), op->order_failed);
     if (op->weak && choose(CHOICE_SPURIOUS, 2, NULL))
-        return read_store(l, last, op->order_failed);
+        return read_store(l, store_at(l, n), op->order_failed);
     *swapped_out = true;
-    before = read_store(l, last, op->order);
-    write_store(l, op->value, op->order, store_of(l, last));
-    return before;
+    read_store(l, store_at(l, n), op->order);
+    write_store(l, op->value, op->order, n, true);
+    return op->expected;
 }
 
 static uint64_t read_modify_write(struct location *l,
-                                  const struct operation *op, bool split)
+                                  const struct operation *op, struct trace *t,
+                                  bool split)
 {
-    const struct store *after = store_of(l, l->count - 1);
-    uint64_t before = read_store(l, l->count - 1, op->order);
+    int n = pick(l, op->order, TO_MODIFY);
+    uint64_t before = read_store(l, store_at(l, n), op->order);
 
+    t->stale = n < l->count - 1;
     if (split) {
         run_point();
-        after = NULL;
+        n = l->count - 1;
     }
     write_store(l,
                 op->kind == STEP_RMW ? op->apply(before, op->value) : op->value,
-                op->order, after);
+                op->order, n, !split);
+    return before;
+}
+
+static uint64_t store(struct location *l, const struct operation *op,
+                      struct trace *t)
+{
+    int n = pick(l, op->order, TO_STORE);
+    uint64_t before = store_at(l, n)->value;
+
+    t->stale = n < l->count - 1;
+    write_store(l, op->value, op->order, n, false);
     return before;
 }
 
 static uint64_t operate(struct location *l, const struct operation *op,
                         struct trace *t, bool *swapped_out)
 {
-    uint64_t before;
-
     *swapped_out = true;
     switch (op->kind) {
     case STEP_LOAD:
         return load(l, op->order, &t->stale);
     case STEP_STORE:
-        before = store_of(l, l->count - 1)->value;
-        write_store(l, op->value, op->order, NULL);
-        return before;
+        return store(l, op, t);
     case STEP_CAS:
         return compare_exchange(l, op, t, swapped_out);
     default:
-        return read_modify_write(l, op, false);
+        return read_modify_write(l, op, t, false);
     }
+}
+
+/* A load that is not done, if the thread did one there before. */
+static uint64_t reuse(struct location *l, const struct operation *op,
+                      struct trace *t)
+{
+    uint64_t *had = &loaded[run.self][location_number(l)];
+
+    if (!(has_loaded[run.self][location_number(l)])) {
+        has_loaded[run.self][location_number(l)] = true;
+        *had = load(l, op->order, &t->stale);
+    }
+    return *had;
 }
 
 /* The same as the fault has it. */
@@ -238,11 +274,13 @@ static uint64_t operate_wrongly(struct location *l, struct operation *op,
     case STEP_SKIP:
         return op->kind == STEP_CAS
                    ? op->expected
-                   : read_store(l, l->count - 1, __ATOMIC_RELAXED);
+                   : read_store(l, newest(l), __ATOMIC_RELAXED);
+    case STEP_REUSE:
+        return reuse(l, op, t);
     case STEP_SPLIT:
-        return read_modify_write(l, op, true);
+        return read_modify_write(l, op, t, true);
     case STEP_AS_EXCHANGE:
-        before = read_modify_write(l, op, false);
+        before = read_modify_write(l, op, t, false);
         *swapped_out = before == op->expected;
         return before;
     default:
@@ -279,7 +317,7 @@ uint64_t memory_operation(struct operation *op, bool *swapped_out)
                    : operate(l, op, t, swapped_out);
     t->before = before;
     t->after =
-        op->kind == STEP_LOAD ? before : store_of(l, l->count - 1)->value;
+        op->kind == STEP_LOAD || !*swapped_out ? before : newest(l)->value;
     return before;
 }
 

@@ -1,5 +1,4 @@
 /* report.c - a failed run in words: why, and its operations one by one. */
-#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,13 +26,6 @@ const char *report_kind(enum step_kind kind)
     return kinds[kind];
 }
 
-static int first_object(struct dl_phdr_info *info, size_t size, void *base)
-{
-    (void)size;
-    *(uintptr_t *)base = info->dlpi_addr;
-    return 1; /* the program is the first */
-}
-
 /* From the top of the source tree. */
 static void shorten(char *line)
 {
@@ -59,7 +51,7 @@ static void shorten(char *line)
 void report_lines(const uintptr_t *pcs, size_t count, char (*lines)[LINE_BYTES])
 {
     char command[64 + 20 * LINES_MAX], exe[256];
-    uintptr_t base = 0;
+    uintptr_t base = symbols_base();
     size_t used, i;
     FILE *out;
     ssize_t length = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
@@ -69,7 +61,6 @@ void report_lines(const uintptr_t *pcs, size_t count, char (*lines)[LINE_BYTES])
     if (length < 0 || count > LINES_MAX)
         return;
     exe[length] = 0;
-    dl_iterate_phdr(first_object, &base);
     used = (size_t)snprintf(command, sizeof(command), "addr2line -e %s", exe);
     for (i = 0; i < count && used < sizeof(command); i++)
         used += (size_t)snprintf(command + used, sizeof(command) - used,
@@ -97,10 +88,14 @@ void report_schedule_text(const struct choices *choices, char *text,
 static void print_step(const struct trace *t, const char *line)
 {
     const char *name = memory_name_of(t->address);
-    char unnamed[32];
+    char unnamed[64];
 
     if (t->address && !name) {
-        snprintf(unnamed, sizeof(unnamed), "%#lx", (unsigned long)t->address);
+        uintptr_t offset = 0;
+
+        name = symbols_name(t->address, &offset);
+        snprintf(unnamed, sizeof(unnamed), name ? "%.40s+%#lx" : "%.0s%#lx",
+                 name ? name : "", (unsigned long)(name ? offset : t->address));
         name = unnamed;
     }
     printf("#   thread %d: %s %s%s%s", t->thread, line,

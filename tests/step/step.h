@@ -73,6 +73,7 @@ enum step_effect {
     STEP_SKIP,        /* not at all; a read-modify-write only reads */
     STEP_AS_EXCHANGE, /* a compare-exchange stores whatever it finds */
     STEP_SPLIT,       /* a read-modify-write is a load and a store */
+    STEP_REUSE,       /* a load gives what the thread loaded there before */
 };
 
 struct step_fault {
@@ -131,7 +132,8 @@ void *step_alloc(size_t bytes);
 void step_free(void *ptr, size_t bytes);
 void step_fresh(void *ptr, size_t bytes);
 
-/* What schedules and faults call the atomic at @ptr. */
+/* What schedules and faults call the atomic at @ptr; a variable's own name needs
+ * no saying. */
 void step_name(const volatile void *ptr, const char *name);
 
 /* No choice at operations there: nothing depends on them (counters). */
