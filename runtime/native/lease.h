@@ -20,6 +20,13 @@
  *     waits looks at the word, and sleeps on it in the end.  The word carries a
  *     ticket that is new for each hold that is left; only threads that were told
  *     of it, because they left the hold or got it, know what to expect.
+ *   - Slot and ticket name one hold that was left, for as long as the job runs.
+ *     So a thread that was told of another hold never wins, however long it
+ *     slept between its look and its compare-and-swap: a slot counts its own
+ *     tickets, and one that has given its last, 2^32 - 1, stays empty for ever,
+ *     with 0 in its word, and keeps its memory; another takes its place.  That
+ *     costs 64 bytes for each 2^32 holds that are left, some minutes of nothing
+ *     else.
  *   - Slots are filled and emptied under the lock of their tree.  Whoever gets
  *     that lock empties those of the tree first, before it looks at anything
  *     (native_fast_settle(), called by native_lock() and native_lock_message()):
