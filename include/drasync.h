@@ -119,7 +119,8 @@ const char *drasync_version(void);
  *                     several nodes
  *   DRASYNC_EADDRESS  the address range is taken on some rank
  *   DRASYNC_ESTART    a DRASYNC_* variable has a value that is refused, or a
- *                     limit of the system (ulimit, descriptors) is too low
+ *                     limit of the system (ulimit, descriptors) is too low, or
+ *                     pages of memory have another size than 4 KiB
  *   DRASYNC_ENOMEM
  */
 int drasync_init(void);

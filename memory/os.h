@@ -14,6 +14,9 @@
 
 #define OS_PAGE_BYTES 4096u
 
+/* How large pages are on this machine. */
+uint64_t os_page_bytes(void);
+
 /* No limit. */
 #define OS_UNLIMITED UINT64_MAX
 

@@ -68,13 +68,18 @@ static uint64_t meminfo_bytes(const char *key)
     return kib == OS_UNLIMITED ? kib : kib << 10;
 }
 
+uint64_t os_page_bytes(void)
+{
+    return (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 uint64_t os_memory_bytes(void)
 {
     int saved = errno;
     uint64_t bytes = meminfo_bytes("MemTotal:");
 
     if (bytes == OS_UNLIMITED)
-        bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * OS_PAGE_BYTES;
+        bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * os_page_bytes();
     errno = saved;
     return bytes;
 }

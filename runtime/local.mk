@@ -84,6 +84,8 @@ tests_programs_link_order_LDFLAGS = $(AM_LDFLAGS) -no-install
 TESTS += tests/bats/link_order.bats
 EXTRA_DIST += tests/bats/link_order.bats
 
+TESTS += tests/bats/machine.bats
+EXTRA_DIST += tests/bats/machine.bats tests/programs/other_machine.c
 TESTS += tests/bats/start.bats
 EXTRA_DIST += tests/bats/start.bats
 TESTS += tests/bats/first_use.bats

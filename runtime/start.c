@@ -1,6 +1,7 @@
 /* The start: what all ranks do together before any call goes on. */
 #include "runtime/start.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 
 #include "memory/control.h"
 #include "memory/lock.h"
+#include "memory/os.h"
 #include "runtime/death.h"
 #include "runtime/messages/outbox.h"
 #include "runtime/messages/progress.h"
@@ -67,6 +69,21 @@ static int start_boot(void)
     runtime.rank = boot_rank(runtime_boot);
     runtime.ranks = boot_ranks(runtime_boot);
     return 0;
+}
+
+/* All that is mapped, reserved and sent begins at a page of ours. */
+static int start_pages(void)
+{
+    uint64_t bytes = os_page_bytes();
+    int refused = bytes == OS_PAGE_BYTES ? 0 : DRASYNC_ESTART;
+    int err = runtime_agree(refused);
+
+    if (err && err != DRASYNC_EPEER && start_speaks(refused))
+        runtime_say("cannot start: pages of memory have %" PRIu64 " bytes here "
+                    "(getconf PAGESIZE), and DRASync works with pages of %u; "
+                    "use a kernel with such pages",
+                    bytes, OS_PAGE_BYTES);
+    return err;
 }
 
 /* Variables that nobody reads are named once: by rank 0. */
@@ -199,6 +216,8 @@ static int start_all(void)
     uint64_t host_key = start_host_key();
     int err = start_boot();
 
+    if (!err)
+        err = start_pages();
     if (!err)
         err = start_options();
     if (!err)

@@ -1,0 +1,29 @@
+/*
+ * Preloaded: another machine, as libdrasync.so sees it.
+ *
+ *   OTHER_PAGE_BYTES=N  pages have N bytes
+ */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int is_drasync(const void *caller)
+{
+    Dl_info info;
+
+    return dladdr(caller, &info) && info.dli_fname &&
+           strstr(info.dli_fname, "libdrasync");
+}
+
+#define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+long sysconf(int what)
+{
+    const char *bytes = getenv("OTHER_PAGE_BYTES");
+
+    if (what == _SC_PAGESIZE && bytes &&
+        is_drasync(__builtin_return_address(0)))
+        return atol(bytes);
+    return NEXT(sysconf)(what);
+}
