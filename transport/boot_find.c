@@ -13,6 +13,13 @@
 
 struct mpi_table mpi;
 
+/* What the MPIs of MPICH's ABI call their library: MPICH as Debian builds it;
+ * MPICH by itself, Intel MPI, MVAPICH.  (An Open MPI once had the second name,
+ * too: see is_mpich().) */
+static const char *const libraries[] = {"libmpich.so.12", "libmpi.so.12"};
+
+#define LIBRARIES (sizeof(libraries) / sizeof(libraries[0]))
+
 /* MPI's own library, below every tool; NULL: not looked for, or none. */
 static void *mpi_handle;
 static const void *mpi_base;
@@ -23,6 +30,15 @@ static const void *base_of(const void *address)
     Dl_info info;
 
     return address && dladdr(address, &info) ? info.dli_fbase : NULL;
+}
+
+static void *open_named(int mode)
+{
+    void *handle = NULL;
+
+    for (size_t i = 0; i < LIBRARIES && !handle; i++)
+        handle = dlopen(libraries[i], mode);
+    return handle;
 }
 
 /*
@@ -41,9 +57,9 @@ static void *find_library(bool load)
         return handle ? handle : dlopen(NULL, RTLD_NOW);
     }
     /* Perhaps one that a plug-in brought along for itself. */
-    void *handle = dlopen("libmpich.so.12", RTLD_NOW | RTLD_NOLOAD);
+    void *handle = open_named(RTLD_NOW | RTLD_NOLOAD);
     if (!handle && load)
-        handle = dlopen("libmpich.so.12", RTLD_NOW | RTLD_GLOBAL);
+        handle = open_named(RTLD_NOW | RTLD_GLOBAL);
     if (handle)
         mpi_base = base_of(dlsym(handle, "PMPI_Comm_rank"));
     return handle;
@@ -105,7 +121,10 @@ int boot_find(bool load, char *why, size_t why_bytes)
         mpi_handle = find_library(load);
     if (!mpi_handle) {
         snprintf(why, why_bytes, "no MPI in this process%s",
-                 load ? ", and libmpich.so.12 cannot be loaded" : "");
+                 load ? ", and neither libmpich.so.12 nor libmpi.so.12 can be "
+                        "loaded; link the program with MPI, or name MPI's "
+                        "folder in LD_LIBRARY_PATH"
+                      : "");
         errno = saved;
         return DRASYNC_ENOTREADY;
     }

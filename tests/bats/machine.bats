@@ -38,3 +38,19 @@ on_other() {
   assert_output --partial "rank 1 ("
   assert_output --partial "pages of memory have 65536 bytes here"
 }
+
+@test "a first call finds MPI by either name of its library" {
+  local name
+  for name in libmpich.so.12 libmpi.so.12; do
+    run -0 on_other 2 OTHER_MPI_NAME=$name "$program"
+    assert_line "first use: rank 1 of 2, bad 0"
+  done
+}
+
+@test "without MPI a first call names the libraries it looked for" {
+  run on_other 1 OTHER_MPI_NAME=none "$program"
+  refute [ "$status" -eq 0 ]
+  assert_output --partial \
+    "neither libmpich.so.12 nor libmpi.so.12 can be loaded"
+  assert_output --partial "LD_LIBRARY_PATH"
+}

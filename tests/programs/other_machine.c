@@ -2,6 +2,7 @@
  * Preloaded: another machine, as libdrasync.so sees it.
  *
  *   OTHER_PAGE_BYTES=N  pages have N bytes
+ *   OTHER_MPI_NAME=NAME MPI's library is there under that name only
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -26,4 +27,17 @@ long sysconf(int what)
         is_drasync(__builtin_return_address(0)))
         return atol(bytes);
     return NEXT(sysconf)(what);
+}
+
+void *dlopen(const char *file, int mode)
+{
+    const char *name = getenv("OTHER_MPI_NAME");
+
+    if (name && file && is_drasync(__builtin_return_address(0))) {
+        if (!strcmp(file, name))
+            file = "libmpich.so.12";
+        else if (!strncmp(file, "libmpi", 6))
+            file = "libmpi-is-not-there.so";
+    }
+    return NEXT(dlopen)(file, mode);
 }
