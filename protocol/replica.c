@@ -36,6 +36,7 @@ static void unlink_child(struct replica_entry *child)
     child->parent = NULL;
     child->next = NULL;
     child->prev = NULL;
+    child->early = 0;
 }
 
 struct replica_entry *replica_next(const struct replica_entry *top,
@@ -112,7 +113,9 @@ static void drop_children(struct replica_dir *dir, struct replica_entry *entry)
     while (child) {
         struct replica_entry *next = child->next;
 
-        if (child->home != dir->node) {
+        if (child->early) {
+            /* It is not below this one. */
+        } else if (child->home != dir->node) {
             unlink_child(child);
         } else {
             child->parent_waits = 1;
@@ -306,61 +309,125 @@ static void settle(struct replica_dir *dir, struct replica_entry *top)
     }
 }
 
-/* @top is not there: neither is anything that waited for it. */
+/* Nothing that waited for @top will be LIVE. */
 static void doom(struct replica_dir *dir, struct replica_entry *top)
 {
     struct replica_entry *entry = top;
 
     while (entry) {
-        while (entry->first_child) {
-            struct replica_entry *child = entry->first_child;
+        struct replica_entry *child, *next;
 
+        for (child = entry->first_child; child; child = next) {
+            next = child->next;
+            if (child->early)
+                continue;
             unlink_child(child);
             child->state = REPLICA_DOOMED;
             child->work = dir->work;
             dir->work = child;
         }
         dir->env->known(dir->env->ctx, entry, 0);
-        if (entry == top) {
-            unlink_child(entry);
-            dir->env->recycle(dir->env->ctx, entry);
-        }
         entry = dir->work;
         if (entry)
             dir->work = entry->work;
     }
 }
 
-static int on_attached(struct replica_dir *dir, uint32_t from,
-                       const struct replica_message *m)
+/*
+ * @entry, which is HALF, goes below the region of @incarnation at @address.  An
+ * older one that is still there goes first: another node's word may come before
+ * the home's that the older one is recycled.
+ */
+static int join(struct replica_dir *dir, struct replica_entry *entry,
+                uint64_t address, uint64_t incarnation)
 {
-    struct replica_entry *entry = dir->env->find(dir->env->ctx, m->address);
-    struct replica_entry *parent;
+    struct replica_entry *parent =
+        address ? dir->env->find(dir->env->ctx, address) : dir->root;
     int err;
 
-    if (!entry || entry->state != REPLICA_ASKING || !m->incarnation)
-        return DRASYNC_EINTERNAL;
-    entry->home = from;
-    entry->incarnation = m->incarnation;
-    entry->state = REPLICA_HALF;
-    parent = m->parent ? dir->env->find(dir->env->ctx, m->parent) : dir->root;
     if (!parent) {
-        err = replica_attach(dir, m->parent, m->parent_incarnation);
+        err = replica_attach(dir, address, incarnation);
         if (err == DRASYNC_ENOMEM)
             return err;
-        parent = dir->env->find(dir->env->ctx, m->parent);
+        parent = dir->env->find(dir->env->ctx, address);
     }
-    if (!parent || parent->state > REPLICA_LIVE ||
-        (parent->incarnation && m->parent_incarnation &&
-         parent->incarnation != m->parent_incarnation)) {
+    if (parent && parent->incarnation < incarnation) {
+        if (parent->home == dir->node)
+            return DRASYNC_EINTERNAL;
+        link_child(parent, entry);
+        entry->early = 1;
+        entry->parent_incarnation = incarnation;
+        return 0;
+    }
+    if (!parent || parent->incarnation != incarnation ||
+        parent->state > REPLICA_LIVE) {
         entry->state = REPLICA_DOOMED;
-        dir->env->known(dir->env->ctx, entry, 0);
+        doom(dir, entry);
         return 0;
     }
     link_child(parent, entry);
     if (parent->state == REPLICA_LIVE)
         settle(dir, entry);
     return 0;
+}
+
+/* Those that came too early to be below @entry, linked by `work`. */
+static struct replica_entry *take_early(struct replica_entry *entry)
+{
+    struct replica_entry *child, *next, *early = NULL;
+
+    for (child = entry->first_child; child; child = next) {
+        next = child->next;
+        if (!child->early)
+            continue;
+        unlink_child(child);
+        child->work = early;
+        early = child;
+    }
+    return early;
+}
+
+/* Another region may be at @address now. */
+static int join_early(struct replica_dir *dir, struct replica_entry *early,
+                      uint64_t address)
+{
+    int err = 0;
+
+    while (early && !err) {
+        struct replica_entry *child = early;
+
+        early = child->work;
+        err = join(dir, child, address, child->parent_incarnation);
+    }
+    return err;
+}
+
+/* Nobody has @entry any more. */
+static int recycle(struct replica_dir *dir, struct replica_entry *entry)
+{
+    uint64_t address = entry->address;
+    struct replica_entry *early = take_early(entry);
+
+    unlink_child(entry);
+    dir->env->recycle(dir->env->ctx, entry);
+    return join_early(dir, early, address);
+}
+
+static int on_attached(struct replica_dir *dir, uint32_t from,
+                       const struct replica_message *m)
+{
+    struct replica_entry *entry = dir->env->find(dir->env->ctx, m->address);
+    struct replica_entry *early;
+    int err;
+
+    if (!entry || entry->state != REPLICA_ASKING || !m->incarnation)
+        return DRASYNC_EINTERNAL;
+    early = take_early(entry);
+    entry->home = from;
+    entry->incarnation = m->incarnation;
+    entry->state = REPLICA_HALF;
+    err = join(dir, entry, m->parent, m->parent_incarnation);
+    return err ? err : join_early(dir, early, m->address);
 }
 
 static int on_unknown(struct replica_dir *dir, const struct replica_message *m)
@@ -370,7 +437,7 @@ static int on_unknown(struct replica_dir *dir, const struct replica_message *m)
     if (!entry || entry->state != REPLICA_ASKING)
         return DRASYNC_EINTERNAL;
     doom(dir, entry);
-    return 0;
+    return recycle(dir, entry);
 }
 
 static int on_free(struct replica_dir *dir, uint32_t from,
@@ -434,8 +501,7 @@ static int on_recycle(struct replica_dir *dir, const struct replica_message *m)
         return 0;
     if (entry->state != REPLICA_DROPPED || entry->children_left)
         return DRASYNC_EINTERNAL;
-    dir->env->recycle(dir->env->ctx, entry);
-    return 0;
+    return recycle(dir, entry);
 }
 
 int replica_receive(struct replica_dir *dir, uint32_t from,

@@ -59,6 +59,9 @@ struct replica_entry {
     uint8_t state;
     uint8_t has_waiter;
     uint8_t parent_waits; /* counted in the parent's children_left */
+    uint8_t early; /* HALF: `parent` is an older region at its parent's address
+                      that is not recycled here yet, or it is not known which */
+    uint64_t parent_incarnation; /* of its parent then */
 };
 
 enum replica_type {

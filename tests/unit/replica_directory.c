@@ -45,6 +45,8 @@ static int freed[FREES_MAX];
 static uint64_t freed_address[FREES_MAX], freed_incarnation[FREES_MAX];
 static size_t frees, freed_count;
 static uint64_t links;
+static unsigned nodes_used, slots_used; /* the first ones */
+static unsigned slow;                   /* a channel, or none: it waits */
 /* Of each region that has not been recycled: what it was made under. */
 static struct {
     uint64_t address, incarnation;
@@ -203,13 +205,13 @@ static struct replica_entry *any_live(struct node *node, int root_too)
 static void step(struct node *node)
 {
     unsigned what = pick(10);
-    size_t slot = 1 + pick(NODES * SLOTS);
+    size_t slot = 1 + pick(nodes_used) * SLOTS + pick(slots_used);
     uint64_t address = (uint64_t)slot << 12;
     struct replica_entry *entry;
 
     if (what < 4) {
         entry = any_live(node, 1);
-        slot = 1 + (size_t)(node - nodes) * SLOTS + pick(SLOTS);
+        slot = 1 + (size_t)(node - nodes) * SLOTS + pick(slots_used);
         if (!node->entries[slot]) {
             made_parent[slot].address = entry->address;
             made_parent[slot].incarnation = entry->incarnation;
@@ -229,7 +231,7 @@ static void step(struct node *node)
     }
 }
 
-/* Deliver one message of a random channel; 0: there is none. */
+/* Deliver one message of a random channel, but the slow one; 0: there is none. */
 static int deliver(void)
 {
     unsigned start = pick(NODES * NODES);
@@ -239,7 +241,7 @@ static int deliver(void)
         struct queue *q = &queues[at / NODES][at % NODES];
         struct replica_message m;
 
-        if (q->head == q->tail)
+        if (q->head == q->tail || at == slow)
             continue;
         m = q->items[q->head++];
         if (q->head == q->tail)
@@ -271,6 +273,13 @@ static void check_quiet(void)
     }
 }
 
+static void deliver_all(void)
+{
+    slow = NODES * NODES;
+    while (deliver())
+        continue;
+}
+
 static void run(unsigned steps)
 {
     struct replica_env env = {
@@ -288,6 +297,10 @@ static void run(unsigned steps)
     };
 
     random_state = seed;
+    /* Few addresses are used again sooner. */
+    nodes_used = seed % 2 ? NODES : 3;
+    slots_used = seed % 2 ? SLOTS : 1 + seed / 2 % 3;
+    slow = NODES * NODES;
     memset(nodes, 0, sizeof(nodes));
     memset(freed, 0, sizeof(freed));
     memset(made_parent, 0, sizeof(made_parent));
@@ -300,17 +313,17 @@ static void run(unsigned steps)
     }
     for (unsigned i = 0; i < steps; i++) {
         if (pick(3) == 0)
-            step(&nodes[pick(NODES)]);
+            step(&nodes[pick(nodes_used)]);
         else
             deliver();
+        if (pick(100) == 0)
+            slow = pick(2) ? pick(NODES * NODES) : NODES * NODES;
         if (pick(500) == 0) {
-            while (deliver())
-                continue;
+            deliver_all();
             check_quiet();
         }
     }
-    while (deliver())
-        continue;
+    deliver_all();
     check_quiet();
     /* All is freed from the top; nothing may be left. */
     for (int i = 0; i < NODES; i++) {
@@ -318,8 +331,7 @@ static void run(unsigned steps)
 
         while ((entry = any_live(&nodes[i], 0))) {
             start_free(&nodes[i], entry);
-            while (deliver())
-                continue;
+            deliver_all();
         }
     }
     check_quiet();
