@@ -5,7 +5,6 @@
 #ifndef DRASYNC_RUNTIME_MODULES_H
 #define DRASYNC_RUNTIME_MODULES_H
 
-#include <stdbool.h>
 
 /*
  * Each step may be NULL.  Start steps run in order of the table, ends in
@@ -28,9 +27,6 @@ struct runtime_module {
     /* 1 if this node has nothing of the module under way: asked on the leader
      * during shutdown, when all its ranks have quiesced. */
     int (*idle)(void);
-    /* On a rank that has quiesced, now and then until all ranks have: move what
-     * only this rank can move.  False: it never has anything. */
-    bool (*push)(void);
     /* This process exits without MPI_Finalize: wait for nobody, and let nobody
      * count on this rank's memory. */
     void (*leave)(void);

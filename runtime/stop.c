@@ -26,19 +26,8 @@ static int count_modules(void)
     return count;
 }
 
-/* How often a rank pushes what only it can move, until all have quiesced. */
+/* How often a rank with an engine of its own looks at it at the end. */
 #define STOP_PUSH_US 1000
-
-/* Is there a module that has to be pushed? */
-static bool push_modules(void)
-{
-    bool any = false;
-
-    for (int i = 0; runtime_modules[i]; i++)
-        if (runtime_modules[i]->push && runtime_modules[i]->push())
-            any = true;
-    return any;
-}
 
 /* Nothing is in flight afterwards, on any node; or DRASYNC_EPEER. */
 static int wait_for_all(void)
@@ -58,7 +47,8 @@ static int wait_for_all(void)
         uint32_t seen = doorbell_read(&shared->stop_doorbell);
         if (atomic_load(&shared->stopped))
             return 0;
-        bool own = push_modules();
+        /* What others send to this rank itself may need it to be taken. */
+        bool own = progress_own_push();
         err =
             doorbell_wait(&shared->stop_doorbell, seen,
                           own ? runtime_now_us() + STOP_PUSH_US : WAIT_FOREVER);

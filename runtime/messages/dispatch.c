@@ -69,14 +69,16 @@ static const struct runtime_handler *handler_of(uint32_t kind)
     return kind < RUNTIME_KINDS_MAX ? handlers[kind] : NULL;
 }
 
-/* What a kind's handler knows @rank by; -1: it may not send such messages. */
+/* What a kind's handler knows @rank by; -1: it may not send such messages, or
+ * not to this rank, which leads no node. */
 static int name_of(int rank, uint32_t kind)
 {
     const struct runtime_handler *handler = handler_of(kind);
 
     if (handler && handler->by_rank)
         return rank;
-    return runtime.local_of[rank] == 0 ? runtime.node_of[rank] : -1;
+    return runtime.leader && runtime.local_of[rank] == 0 ? runtime.node_of[rank]
+                                                         : -1;
 }
 
 static int on_place(void *user, int rank, uint32_t kind, const void *header,
@@ -105,8 +107,8 @@ static void on_arrived(void *user, int rank, uint32_t kind, const void *header,
 
     (void)user;
     if (from < 0) {
-        runtime_poison("rank %d, which leads no node, sent a message of kind "
-                       "%u",
+        runtime_poison("rank %d sent a message of kind %u, which only goes "
+                       "from leader to leader",
                        rank, kind);
         return;
     }

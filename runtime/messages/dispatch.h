@@ -17,8 +17,8 @@ extern const struct transport_events dispatch_events;
 /*
  * Messages that shutdown must not leave in flight: sent, and arrived with all
  * their data.  Those of shutdown itself do not count; nor do those of ranks
- * with ends of their own, who see to it that nothing is under way before they
- * have quiesced.
+ * with engines of their own, who see to it that nothing is under way before
+ * they have quiesced.
  */
 struct dispatch_counts {
     uint64_t sent, received;

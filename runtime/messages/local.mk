@@ -13,11 +13,15 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/messages/progress.h \
 	runtime/messages/progress_idle.c \
 	runtime/messages/progress_idle.h \
+	runtime/messages/progress_state.h \
+	runtime/messages/progress_thread.c \
+	runtime/messages/progress_turns.c \
+	runtime/messages/progress_turns.h \
 	runtime/messages/quiesce.c
 
 check_PROGRAMS += tests/unit/progress_help.t
 TESTS += tests/unit/progress_help.t
 # It includes the files that it drives.
 tests_unit_progress_help_t_SOURCES = tests/unit/progress_help.c \
-	tests/unit/memory_common.h
+	tests/unit/progress_hooks.h tests/unit/memory_common.h
 tests_unit_progress_help_t_LDADD = libdrasync_memory.la

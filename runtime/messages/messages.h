@@ -67,7 +67,7 @@ struct runtime_handler {
      * (negative code of `place`).  NULL: nobody wants to know.
      */
     void (*sent)(int to, uint64_t context, int result);
-    /* Any rank may send it, by an end of its own: @from and @to are ranks.
+    /* Any rank may send it, by an engine of its own: @from and @to are ranks.
      * Else leaders do, and they are nodes. */
     bool by_rank;
 };

@@ -1,11 +1,7 @@
+/* The engine that sends and polls for this process: see progress.h. */
 #include "runtime/messages/progress.h"
 
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <unistd.h>
 
 #include "memory/limit.h"
 #include "runtime/death.h"
@@ -14,6 +10,8 @@
 #include "runtime/messages/messages.h"
 #include "runtime/messages/outbox.h"
 #include "runtime/messages/progress_idle.h"
+#include "runtime/messages/progress_state.h"
+#include "runtime/messages/progress_turns.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
 #include "runtime/shared.h"
@@ -21,194 +19,71 @@
 /* A message may be late by so much if threads help all the time. */
 #define PROGRESS_LATE_US 1000
 
-/* How often it looks for the end of another thread's turn before it sleeps. */
-#define PROGRESS_TRIES_MAX 100
+struct progress progress;
+static bool muted; /* idle_mute(); with the turns */
 
-/* How often it looks whether ranks of this host live. */
-#define PROGRESS_LOOK_US 500000
-
-/* How long a poisoned job may take to end by itself. */
-#define PROGRESS_POISONED_US 5000000
-
-/* How long a process that exits without MPI_Finalize serves on. */
-#define PROGRESS_ABANDON_US 1000000
-
-static struct transport *transport;
-static uint64_t poison_told_us; /* 0: the other nodes do not know */
-static pthread_t thread;
-static _Atomic bool running;
-static _Atomic bool abandoned; /* no thread helps any more */
-
-/* How a thread helps: for a moment, or for as long as something takes. */
-enum { HELPED = 1, HELPED_LONG };
-
-/* Held for a turn, or for as long as a thread helps. */
-static pthread_mutex_t turns = PTHREAD_MUTEX_INITIALIZER;
-static _Thread_local bool turning; /* by this thread */
-static _Thread_local bool helping; /* this thread, likewise */
-static bool muted;                 /* idle_mute(); under `turns` */
-static _Atomic uint32_t helped;    /* a thread helps */
-static uint64_t late_us;           /* since when messages wait; under `turns` */
-/* Does somebody of this node wait for what comes from others? */
-static bool waited(void)
+/* The node's, which has a thread. */
+static bool is_nodes(void)
 {
-    return atomic_load(&runtime.shared->outbox.remote_waits) > 0 ||
-           atomic_load(&runtime.shared->quiesced) == runtime.shared->locals ||
-           !transport_idle(transport);
+    return turns_opened() && progress.thread;
 }
 
-/* Tell the other nodes, once; end the job if it does not end by itself.  This
- * also ends ranks that wait inside MPI for the one that died. */
-static void poisoned(uint64_t now)
+int progress_transport(struct boot *boot, bool few)
 {
-    if (atomic_load(&runtime.shared->poison_state) == 1)
-        return;
-    if (!poison_told_us) {
-        const char *text = runtime_poison_text();
-        struct transport_message message = {.kind = RUNTIME_KIND_POISON,
-                                            .header = text,
-                                            .header_bytes = strlen(text)};
-        poison_told_us = now;
-        for (int i = 0; i < runtime.nodes; i++) {
-            if (i != runtime.node)
-                dispatch_send(transport, i, &message);
-        }
-    } else if (now - poison_told_us > PROGRESS_POISONED_US) {
-        runtime_die("the job does not end by itself after: %s",
-                    runtime_poison_text());
-    }
+    return boot_transport(boot,
+                          runtime.options.wire == RUNTIME_WIRE_PAGED
+                              ? TRANSPORT_PAGED
+                              : TRANSPORT_BULK,
+                          &dispatch_events, NULL, few, &progress.transport);
 }
 
-/* One turn; how many things moved.  @flush: what is late goes too. */
-static int turn(bool flush)
+static bool late_due(uint64_t now)
 {
-    int queued = outbox_drain(transport);
+    return progress.transport->late &&
+           now - progress.late_us > PROGRESS_LATE_US;
+}
+
+int progress_turn(bool flush)
+{
+    struct transport *transport = progress.transport;
+    int queued = progress.thread ? outbox_drain(transport) : 0, steps = 0;
     int moved = queued < 0 ? queued : transport_poll(transport);
+
     if (flush && moved >= 0) {
         int late = transport_flush(transport);
         moved = late < 0 ? late : moved + late;
     }
-    int steps = moved < 0 ? moved : shutdown_advance(transport);
-
+    if (moved < 0)
+        steps = moved;
+    else if (progress.thread)
+        steps = shutdown_advance(transport);
     if (steps < 0 && !atomic_load(runtime_poisoned))
         runtime_poison("the network between nodes failed: %s",
                        drasync_strerror(steps));
     steps = steps < 0 ? 0 : queued + moved + steps;
-    steps += chores_advance();
-    if (steps)
+    if (progress.thread)
+        steps += chores_advance();
+    if (steps && progress.thread)
         dispatch_publish(&transport->counters);
+    else if (steps)
+        doorbell_ring(&progress.bell);
     return steps;
 }
 
-static bool may_end(uint64_t now, uint64_t *abandoned_us)
+void progress_glance(void)
 {
-    if (shutdown_over() && outbox_empty() && transport_idle(transport))
-        return true;
-    if (!atomic_load(&abandoned) ||
-        (atomic_load(runtime_poisoned) && !poison_told_us))
-        return false;
-    if (!*abandoned_us)
-        *abandoned_us = now;
-    return (outbox_empty() && transport_idle(transport)) ||
-           now - *abandoned_us > PROGRESS_ABANDON_US;
+    if (turns_mine() || !turns_try())
+        return;
+    if (progress_turn(late_due(runtime_now_us())) && progress.thread)
+        idle_note(runtime_now_us());
+    turns_give();
 }
 
-/* Keep away for as long as a thread helps. */
-static void keep_away(void)
+/* --- Sending -------------------------------------------------------------- */
+
+/* With the turns. */
+static int send_now(const struct runtime_message *m, bool late, uint64_t now)
 {
-    uint32_t how;
-
-    while ((how = atomic_load(&helped))) {
-        idle_set(runtime_now_us(), how == HELPED_LONG);
-        /* The timer is set for the one who helps now, not for one before. */
-        if (atomic_load(&helped) == how)
-            idle_away();
-    }
-}
-
-/*
- * Take the turns, when no other thread helps.  Who has them may be sending what
- * it will then help with, and would have to wake us if we slept on the mutex.
- */
-static void take_turns(void)
-{
-    keep_away();
-    for (int i = 0; pthread_mutex_trylock(&turns); i++) {
-        if (i == PROGRESS_TRIES_MAX) {
-            pthread_mutex_lock(&turns);
-            break;
-        }
-        sched_yield();
-        keep_away();
-    }
-    turning = true;
-}
-
-static void give_turns(void)
-{
-    turning = false;
-    pthread_mutex_unlock(&turns);
-}
-
-static void *progress_main(void *unused)
-{
-    uint64_t now = runtime_now_us(), looked = now, left = 0;
-    bool over = false;
-
-    (void)unused;
-    limit_reserve_enter();
-    prctl(PR_SET_NAME, "drasync");
-    prctl(PR_SET_TIMERSLACK, 1000UL);
-    progress_short_slice();
-    idle_note(now);
-    while (!over) {
-        take_turns();
-        int moved = turn(true);
-        now = runtime_now_us();
-        if (moved)
-            idle_note(now);
-        if (now - looked > PROGRESS_LOOK_US) {
-            death_check(now);
-            looked = now;
-        }
-        if (atomic_load_explicit(runtime_poisoned, memory_order_relaxed))
-            poisoned(now);
-        over = may_end(now, &left);
-        uint64_t active = idle_noted();
-        bool idle = !moved && !over, by = idle && waited();
-        bool moves = idle && !transport_still(transport);
-        give_turns();
-        if (idle)
-            idle_pause(now, active, by, moves);
-    }
-    dispatch_publish(&transport->counters);
-    if (shutdown_over()) {
-        atomic_store(&runtime.shared->stopped, 1);
-        doorbell_ring(&runtime.shared->stop_doorbell);
-    }
-    return NULL;
-}
-
-/*
- * Take the turns if they are free and there is a transport.  `running` counts
- * only with them: progress_join() clears it, then takes them once, and closes
- * the transport after that.  The look before spares others the mutex.
- */
-static bool try_turns(void)
-{
-    if (!atomic_load(&running) || pthread_mutex_trylock(&turns))
-        return false;
-    if (!atomic_load(&running)) {
-        pthread_mutex_unlock(&turns);
-        return false;
-    }
-    return true;
-}
-
-bool progress_send(const struct runtime_message *m, int *err_out)
-{
-    struct runtime_outbox *box = &runtime.shared->outbox;
-    bool mine = turning;
     const struct transport_message message = {
         .kind = m->kind,
         .header = m->header,
@@ -216,29 +91,40 @@ bool progress_send(const struct runtime_message *m, int *err_out)
         .pieces = m->pieces,
         .pieces_count = m->pieces_count,
         .context = m->context,
-        .late = m->lazy || (m->late && (mine || atomic_load(&box->asleep) !=
-                                                    OUTBOX_SLEEPS)),
+        .late = late,
     };
 
-    if (mine ? !atomic_load(&running) : !try_turns())
+    if (!progress.transport->late)
+        progress.late_us = now;
+    return dispatch_send(progress.transport, m->node, &message);
+}
+
+bool progress_send(const struct runtime_message *m, int *err_out)
+{
+    struct runtime_outbox *box = &runtime.shared->outbox;
+    bool mine = turns_mine();
+    bool late =
+        m->lazy ||
+        (m->late && (mine || atomic_load(&box->asleep) != OUTBOX_SLEEPS));
+
+    if (!is_nodes() || (!mine && !turns_try()))
         return false;
     /* What is queued goes first. */
     bool can = !atomic_load(&box->head);
     if (can) {
         uint64_t now = runtime_now_us();
-        if (!transport->late)
-            late_us = now;
-        *err_out = dispatch_send(transport, m->node, &message);
-        dispatch_publish(&transport->counters);
+
+        *err_out = send_now(m, late, now);
+        dispatch_publish(&progress.transport->counters);
         idle_note(now);
     }
     /* What the network keeps must be pushed, and an answer may come, unseen.
      * What is late too; but who helps has set the timer. */
     bool wake = can && atomic_load(&box->asleep) == OUTBOX_SLEEPS &&
-                (m->lazy || (!mine && (message.late || !progress_on_sockets() ||
-                                       !transport_still(transport))));
+                (m->lazy || (!mine && (late || !progress_on_sockets() ||
+                                       !transport_still(progress.transport))));
     if (!mine)
-        pthread_mutex_unlock(&turns);
+        turns_give();
     if (wake)
         outbox_wake();
     return can;
@@ -246,77 +132,77 @@ bool progress_send(const struct runtime_message *m, int *err_out)
 
 int progress_answer(int rank, const struct transport_message *message)
 {
-    return dispatch_answer(transport, rank, message);
+    return dispatch_answer(progress.transport, rank, message);
 }
+
+/* --- Helping -------------------------------------------------------------- */
 
 /* May a thread help on? */
 static bool helpful(void)
 {
-    return !atomic_load(runtime_poisoned) && !atomic_load(&abandoned);
+    return !atomic_load(runtime_poisoned) && !atomic_load(&progress.abandoned);
 }
 
-/* Be the one who helps.  False: there is another one, or nothing to help. */
 static bool help_begin(void)
 {
-    uint32_t nobody = 0;
-
-    /* How the other one helps must stay: help_end() goes by it. */
-    if (!atomic_load(&running) || turning ||
-        !atomic_compare_exchange_strong(&helped, &nobody, HELPED))
+    if (!turns_help())
         return false;
-    pthread_mutex_lock(&turns);
-    if (!atomic_load(&running)) {
-        atomic_store(&helped, 0);
-        pthread_mutex_unlock(&turns);
-        return false;
-    }
-    turning = true;
-    helping = true;
-    muted = idle_mute();
+    muted = progress.thread && idle_mute();
     limit_reserve_enter();
     return true;
 }
 
-/*
- * @own: how many of those that wait for other nodes are this thread.  Who
- * begins to wait, or queues a message, says so first, then looks whether
- * somebody helps; so here it is the other way round, and one of the two sees
- * the other.
- */
+/* Something last moved at @active; see turns_help_end(). */
 static void help_end(uint64_t active, uint32_t own, bool more)
 {
-    struct runtime_outbox *box = &runtime.shared->outbox;
-
     limit_reserve_leave();
-    idle_note(active);
+    if (progress.thread)
+        idle_note(active);
     if (muted)
         idle_unmute();
-    helping = false;
-    more |= atomic_exchange(&helped, 0) == HELPED_LONG;
-    more |= atomic_load(&box->remote_waits) > own ||
-            atomic_load(&box->pending) > 0 || !transport_still(transport);
-    if (more)
-        idle_end(); /* with the turns, so the timer is there */
-    give_turns();
+    turns_help_end(own, more || !transport_still(progress.transport));
+}
+
+void progress_leave(void)
+{
+    turns_refuse();
+    if (turns_helping())
+        help_end(runtime_now_us(), 0, true);
+    else if (turns_mine())
+        turns_give();
+}
+
+/*
+ * The helper, from @now on: until @w's event is here, @deadline_us has come,
+ * nothing has moved for a while, or others want the core or the turns.  What
+ * time it is then; *active, when something last moved, goes along.
+ */
+static uint64_t poll_for(const struct waiter *w, uint64_t deadline_us,
+                         uint64_t now, uint64_t *active)
+{
+    bool wanted = false;
+
+    while (!waiter_done(w) && !wanted && now < deadline_us &&
+           now - *active < IDLE_POLL_WAITED_US && helpful()) {
+        if (progress.thread)
+            idle_push(now, false);
+        int moved = progress_turn(late_due(now));
+        now = runtime_now_us();
+        if (moved)
+            *active = now;
+        else if (!waiter_done(w))
+            wanted = idle_yield(now) || turns_wanted();
+    }
+    return now;
 }
 
 void progress_help(const struct waiter *w, uint64_t deadline_us)
 {
     uint64_t now = runtime_now_us(), active = now;
-    bool wanted = false;
 
-    if (!help_begin())
+    if (!is_nodes() || !help_begin())
         return;
-    while (!waiter_done(w) && !wanted && now < deadline_us &&
-           now - active < IDLE_POLL_WAITED_US && helpful()) {
-        idle_push(now, false);
-        int moved = turn(transport->late && now - late_us > PROGRESS_LATE_US);
-        now = runtime_now_us();
-        if (moved)
-            active = now;
-        else if (!waiter_done(w))
-            wanted = idle_yield(now);
-    }
+    poll_for(w, deadline_us, now, &active);
     help_end(active, 1, !waiter_done(w));
 }
 
@@ -325,11 +211,11 @@ bool progress_help_until(bool (*over)(void *arg), void *arg)
     uint64_t now = runtime_now_us(), active = now, looked = now;
     bool done = false;
 
-    if (!help_begin())
+    if (!is_nodes() || !help_begin())
         return false;
     while (!(done = over(arg)) && helpful()) {
-        idle_push(now, atomic_load(&helped) == HELPED_LONG);
-        int moved = turn(transport->late && now - late_us > PROGRESS_LATE_US);
+        idle_push(now, turns_helps_long());
+        int moved = progress_turn(late_due(now));
         now = runtime_now_us();
         if (now - looked > PROGRESS_LOOK_US) {
             death_check(now);
@@ -340,112 +226,106 @@ bool progress_help_until(bool (*over)(void *arg), void *arg)
             continue;
         }
         if (now - active > IDLE_POLL_WAITED_US)
-            atomic_store(&helped, HELPED_LONG);
+            turns_help_long();
         sched_yield();
     }
     help_end(active, 0, !done);
     return done;
 }
 
-void progress_glance(void)
-{
-    if (turning || !try_turns())
-        return;
-    turning = true;
-    if (turn(false))
-        idle_note(runtime_now_us());
-    give_turns();
-}
+/* --- A rank's own engine -------------------------------------------------- */
 
-/* Collective over the leaders. */
-static int listen_to_sockets(struct boot *boot)
+int progress_own_open(void)
 {
-    int err = boot_barrier(boot, BOOT_LEADERS); /* connects each of them */
-    int64_t all;
+    int err;
 
-    if (!boot_neighbours(boot))
-        idle_listen();
-    all = progress_on_sockets();
+    if (runtime.leader || turns_opened())
+        return 0;
+    err = progress_transport(runtime_boot, true);
     if (!err)
-        err = boot_min(boot, BOOT_LEADERS, &all);
-    atomic_store(&runtime.shared->on_sockets, all == 1);
+        turns_open();
     return err;
 }
 
-int progress_start(struct boot *boot)
+bool progress_own_push(void)
 {
-    sigset_t all, before;
+    if (runtime.leader || !turns_opened())
+        return false;
+    progress_glance();
+    return true;
+}
 
-    if (runtime.nodes == 1 || !runtime.leader)
-        return 0;
-    int err = boot_transport(boot,
-                             runtime.options.wire == RUNTIME_WIRE_PAGED
-                                 ? TRANSPORT_PAGED
-                                 : TRANSPORT_BULK,
-                             &dispatch_events, NULL, false, &transport);
-    int met = listen_to_sockets(boot);
-    if (!err)
-        err = met;
-    if (!err)
-        err = idle_open();
-    if (err) {
-        transport_close(transport);
-        transport = NULL;
-        return err;
+bool progress_own_still(void)
+{
+    bool still;
+
+    if (!turns_take())
+        return true;
+    still = transport_still(progress.transport);
+    turns_give();
+    return still;
+}
+
+int progress_own_send(const struct runtime_message *m)
+{
+    uint64_t now;
+    int err;
+
+    if (runtime.leader)
+        return runtime_send(m);
+    if (!turns_take())
+        return DRASYNC_ENOTREADY;
+    now = runtime_now_us();
+    err = send_now(m, m->lazy, now);
+    /* What the network keeps must be pushed. */
+    if (!err && !transport_still(progress.transport))
+        progress_turn(late_due(now));
+    turns_give();
+    return err;
+}
+
+/* There is no thread: who waits polls, one at a time.  The others sleep on the
+ * bell, read before they look whether somebody helps: progress_turns.h, 6. */
+static int wait_own(struct waiter *w)
+{
+    uint64_t now = runtime_now_us(), begun = now, active = now, looked = now;
+    int err = 0;
+
+    while (!waiter_done(w) && !err) {
+        uint32_t seen = doorbell_read(&progress.bell);
+
+        if (waiter_done(w))
+            break;
+        if (!help_begin()) {
+            err = turns_opened()
+                      ? doorbell_wait(&progress.bell, seen, WAIT_FOREVER)
+                      : DRASYNC_ENOTREADY;
+            now = runtime_now_us();
+            continue;
+        }
+        now = poll_for(w, looked + PROGRESS_LOOK_US, now, &active);
+        bool nap = now - active >= IDLE_POLL_WAITED_US;
+        /* MPI's sockets come with the first messages, or never. */
+        if (nap && atomic_load(&runtime.shared->on_sockets))
+            idle_listen();
+        help_end(active, 0, false);
+        if (waiter_done(w))
+            break;
+        if (now - looked >= PROGRESS_LOOK_US || !helpful()) {
+            err = death_check(begun);
+            looked = now;
+        } else if (nap) {
+            idle_nap();
+        }
+        now = runtime_now_us();
     }
-    /* The program's signals are for the program's threads. */
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    err = pthread_create(&thread, NULL, progress_main, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (err) {
-        idle_close();
-        transport_close(transport);
-        transport = NULL;
-        runtime_say("cannot start: no progress thread: %s", strerror(err));
-        return DRASYNC_ENOMEM;
-    }
-    running = true;
-    return 0;
+    return waiter_done(w) ? 0 : err;
 }
 
-void progress_join(void)
+int progress_own_wait(struct waiter *w)
 {
-    if (!running)
-        return;
-    if (atomic_load(runtime_poisoned))
-        atomic_store(&abandoned, true);
-    running = false;
-    /* Who has the turns gives them back, and nobody else takes them. */
-    pthread_mutex_lock(&turns);
-    pthread_mutex_unlock(&turns);
-    pthread_join(thread, NULL);
-    transport_close(transport);
-    transport = NULL;
-    idle_close();
-}
+    int result;
 
-void progress_abandon(void)
-{
-    if (!running)
-        return;
-    atomic_store(&abandoned, true);
-    running = false;
-    /* A thread may leave from within a turn: in a handler, or for a signal. */
-    if (helping)
-        help_end(runtime_now_us(), 0, true);
-    else if (turning)
-        give_turns();
-    outbox_wake();
-    pthread_join(thread, NULL);
-}
-
-void progress_undo(void)
-{
-    if (!running)
-        return;
-    progress_abandon();
-    transport_close(transport);
-    transport = NULL;
-    idle_close();
+    return runtime.leader ? runtime_wait_remote(w, WAIT_FOREVER, &result)
+                          : wait_own(w);
 }

@@ -1,10 +1,26 @@
 /*
- * progress.h - who sends and receives for a node: a thread of its leader, only
- * where there are several nodes.
+ * progress.h - the engine that sends and receives for a process: one endpoint
+ * of the transport, and the threads that take turns at it.
  *
- * The thread never blocks inside MPI: it polls while there is traffic, and
- * sleeps when there is none, each time for a sixteenth of the time that it has
- * been quiet.  Over TCP what comes from another node ends that sleep
+ * A process has one engine at most.  There are two kinds of instances:
+ *
+ *   the node's    in its leader, where there are several nodes.  It moves what
+ *                 any rank of the node sends (outbox.h) and what comes for the
+ *                 node, and a thread, the *progress thread*, keeps it going.
+ *   a rank's own  in another rank, if it asks (progress_own_open()), for what
+ *                 this rank itself sends, and the answers.  There is no thread:
+ *                 who waits polls.
+ *
+ * Any thread of the process works with the engine directly.  It sends at once
+ * if it can, and polls itself while it waits for another node (it *helps*),
+ * while the progress thread keeps away: a READ between two leaders then passes
+ * no thread but the owner's progress thread.  Which thread may do what at which
+ * time, and by which orders nothing is lost between two that meet, stands in
+ * progress_turns.h; how the progress thread sleeps in progress_idle.h.
+ *
+ * The progress thread never blocks inside MPI: it polls while there is traffic,
+ * and sleeps when there is none, each time for a sixteenth of the time that it
+ * has been quiet.  Over TCP what comes from another node ends that sleep
  * (transport/sockets.h).  Elsewhere a message that comes after a silence waits
  * at most that much longer (and at most PROGRESS_SLEEP_US_MAX), half of it on
  * average; and a thread with nothing to do wakes a hundred times a second.  The
@@ -13,11 +29,7 @@
  * wanted by others it naps rather than yields: a yield may last milliseconds, a
  * nap ends in time.
  *
- * Threads of the leader's process work without it: they send at once if they
- * can (progress_send()), and one that waits for another node polls itself,
- * while the progress thread keeps away (progress_help()).  A READ between two
- * leaders then passes no thread but the owner's progress thread.  When the
- * helper has what it waited for, the progress thread takes over within
+ * When a helper has what it waited for, the progress thread takes over within
  * PROGRESS_AWAY_US (without TCP PROGRESS_AWAY_NEAR_US, as a request that comes
  * waits so long), at once if anything is under way.  Until then neither what
  * comes nor its own timer wakes it: it would compete with the helper for the
@@ -31,9 +43,8 @@
  * unless it is a helper who has them to send: it has more urgent things to do,
  * and has set the timer.
  *
- * Whoever uses the transport holds one mutex, `turns`; handlers run under it
- * and may take any lock of the runtime.  So no thread waits for it with a lock
- * held.
+ * Handlers run with the turns, and may take any lock of the runtime.  So no
+ * thread waits for the turns with a lock held.
  */
 #ifndef DRASYNC_RUNTIME_MESSAGES_PROGRESS_H
 #define DRASYNC_RUNTIME_MESSAGES_PROGRESS_H
@@ -46,12 +57,14 @@
 
 struct runtime_message;
 
+/* --- The node's ----------------------------------------------------------- */
+
 /* Open the transport and start the thread; collective over the leaders, and
  * nothing elsewhere.  Handlers are registered. */
 int progress_start(struct boot *boot);
 
-/* Wait until the thread has ended (after STOP or poison), close the
- * transport. */
+/* Wait until the thread has ended (after STOP or poison); close this process's
+ * transport, whichever it is.  Threads that still come are refused. */
 void progress_join(void);
 
 /* End it soon, whatever is under way, and whoever helps, which may be this
@@ -67,22 +80,18 @@ void progress_undo(void);
  */
 bool progress_send(const struct runtime_message *message, int *err_out);
 
-/* Send an answer to what came from @rank; only inside a handler. */
-int progress_answer(int rank, const struct transport_message *message);
-
 /*
  * Poll until the event of @waiter is here, @deadline_us has come, or nothing
  * has moved for a while.  Returns at once where this is not the leader's
- * process, or another thread polls already.
+ * process, or another thread polls already.  The caller is counted in
+ * `remote_waits`.
  */
 void progress_help(const struct waiter *waiter, uint64_t deadline_us);
 
 /* The same until @over, which is asked between two polls, however long that
- * takes.  False: it could not, the job is poisoned, or this process exits. */
+ * takes; the caller is not counted.  False: it could not, the job is poisoned,
+ * or this process exits. */
 bool progress_help_until(bool (*over)(void *arg), void *arg);
-
-/* One poll, if nobody else polls. */
-void progress_glance(void);
 
 /* Does what comes from other nodes come through sockets?  On the leader. */
 bool progress_on_sockets(void);
@@ -94,5 +103,32 @@ void progress_serve(void);
 
 /* Let this thread have the core soon after it wakes, where the kernel can. */
 void progress_short_slice(void);
+
+/* --- Either --------------------------------------------------------------- */
+
+/* Send an answer to what came from @rank; only inside a handler. */
+int progress_answer(int rank, const struct transport_message *message);
+
+/* One poll, if nobody else polls. */
+void progress_glance(void);
+
+/* --- What this rank itself sends and waits for ---------------------------- */
+
+/*
+ * On a leader these use the node's engine; another rank opens one of its own,
+ * without asking anybody, and progress_join() closes it.  Only kinds that go
+ * by_rank (runtime.h) may come to it.  The errors of boot_transport().
+ */
+int progress_own_open(void);
+
+/* runtime_send(), and waiting for what an answer brings: 0, DRASYNC_EPEER,
+ * DRASYNC_ENOTREADY (closed).  No locks are held. */
+int progress_own_send(const struct runtime_message *message);
+int progress_own_wait(struct waiter *waiter);
+
+/* Not on leaders: is nothing that this rank sent in flight?  Poll once; false:
+ * it has no engine. */
+bool progress_own_still(void);
+bool progress_own_push(void);
 
 #endif /* DRASYNC_RUNTIME_MESSAGES_PROGRESS_H */

@@ -119,9 +119,11 @@ void idle_away(void)
 
 /* --- Sockets -------------------------------------------------------------- */
 
-/* MPI's sets of sockets, in one of ours; -1: none. */
+/* MPI's sets of sockets, in one of ours; -1: none.  Changed with the turns; who
+ * reads it without them needs nothing else with it, so relaxed would do. */
 #define SETS_MAX 4
-static int sets[SETS_MAX], sets_count, sockets = -1;
+static int sets[SETS_MAX], sets_count;
+static _Atomic int sockets = -1;
 
 static void sockets_set(int operation, uint32_t events)
 {
@@ -135,11 +137,22 @@ static void sockets_set(int operation, uint32_t events)
 
 void idle_listen(void)
 {
+    if (sockets >= 0)
+        return;
     sets_count = sockets_find_sets(sets, SETS_MAX);
     if (sets_count)
         sockets = epoll_create1(EPOLL_CLOEXEC);
     if (sockets >= 0)
         sockets_set(EPOLL_CTL_ADD, EPOLLIN);
+}
+
+void idle_nap(void)
+{
+    struct pollfd fd = {.fd = sockets, .events = POLLIN};
+    int saved = errno;
+
+    poll(&fd, 1, IDLE_NAP_MS);
+    errno = saved;
 }
 
 bool progress_on_sockets(void)

@@ -30,13 +30,18 @@
 int idle_open(void);
 void idle_close(void);
 
-/* What comes from other nodes makes sockets readable: idle_pause() listens to
- * those that MPI has now. */
+/* What comes from other nodes makes sockets readable: listen to those that MPI
+ * has now, if it has any and nobody listens yet.  With the turns. */
 void idle_listen(void);
 
 /* Something moved; when did anything last?  Any thread. */
 void idle_note(uint64_t now);
 uint64_t idle_noted(void);
+
+/* Without a progress thread, and without the turns: wait until something comes
+ * through sockets, IDLE_NAP_MS at most. */
+#define IDLE_NAP_MS 1
+void idle_nap(void);
 
 /* Let others have the core.  Did they want it?  Any thread. */
 bool idle_yield(uint64_t now);

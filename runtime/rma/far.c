@@ -28,13 +28,13 @@ int rma_far_open(void)
 {
     int err = far_ops_start();
 
-    return err ? err : far_end_open();
+    return err ? err : progress_own_open();
 }
 
 static int send_or_undo(const struct runtime_message *message,
                         rma_ticket ticket)
 {
-    int err = far_send(message);
+    int err = progress_own_send(message);
 
     if (err && ticket)
         far_op_undo(message->node, ticket);
@@ -176,22 +176,13 @@ void rma_far_quiesce(void)
 {
     if (runtime.leader || rma_far_flush_all(true))
         return;
-    while (!far_end_still() && !atomic_load(runtime_poisoned)) {
-        far_glance();
+    while (!progress_own_still() && !atomic_load(runtime_poisoned)) {
+        progress_glance();
         sched_yield();
     }
 }
 
-bool rma_far_push(void)
-{
-    if (runtime.leader || !far_end_opened())
-        return false;
-    far_glance();
-    return true;
-}
-
 void rma_far_stop(void)
 {
-    far_end_close();
     far_ops_stop();
 }

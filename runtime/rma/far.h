@@ -11,6 +11,9 @@
  * Messages between two nodes are handled in order, and few bytes at once: so
  * the answer to anything tells that all small puts before it are there.  A
  * flush asks for one only if there was none.
+ *
+ * Messages leave and answers come by this process's own engine
+ * (runtime/messages/progress.h): the asker is a rank, not a node.
  */
 #ifndef DRASYNC_RUNTIME_RMA_FAR_H
 #define DRASYNC_RUNTIME_RMA_FAR_H
@@ -44,26 +47,6 @@ struct far_answer {
     uint64_t ticket;
     int64_t err;
 };
-
-/* --- This process's end of the transport (far_endpoint.c) ----------------- */
-
-/*
- * A leader's is the node's.  Another rank has one of its own, without a thread:
- * its threads poll while they wait, one at a time.
- */
-int far_end_open(void);
-void far_end_close(void);
-bool far_end_opened(void);
-
-/* Is nothing of it in flight? */
-bool far_end_still(void);
-
-/* runtime_send(), by this process. */
-int far_send(const struct runtime_message *message);
-
-/* Wait for what an answer brings: 0 or DRASYNC_EPEER; or see what has come. */
-int far_wait(struct waiter *waiter);
-void far_glance(void);
 
 /* --- What is under way (far_ops.c) ---------------------------------------- */
 
@@ -123,9 +106,5 @@ void far_serve_start(void);
 
 /* Tell @rank that its put is here, or what was wrong with it; in a handler. */
 void far_answer_put(int rank, rma_ticket ticket, int err);
-
-/* What it makes of answers, and of what was put. */
-extern const struct runtime_handler far_put_handler, far_done_handler,
-    far_data_handler;
 
 #endif /* DRASYNC_RUNTIME_RMA_FAR_H */

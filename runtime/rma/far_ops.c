@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "runtime/messages/progress.h"
 #include "runtime/process.h"
 #include "runtime/rma/far_runs.h"
 
@@ -332,7 +333,7 @@ static int wait_until_over(struct far_waiting *w)
     w->next = waitings;
     waitings = w;
     pthread_mutex_unlock(&lock);
-    err = far_wait(&w->waiter);
+    err = progress_own_wait(&w->waiter);
     pthread_mutex_lock(&lock);
     for (struct far_waiting **at = &waitings; *at; at = &(*at)->next) {
         if (*at == w) {
@@ -380,7 +381,7 @@ bool rma_far_test(rma_ticket ticket)
 {
     bool over;
 
-    far_glance();
+    progress_glance();
     pthread_mutex_lock(&lock);
     over = !op_find(ticket);
     pthread_mutex_unlock(&lock);

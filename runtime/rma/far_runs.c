@@ -6,6 +6,7 @@
 
 #include "memory/blocks.h"
 #include "runtime/messages/messages.h"
+#include "runtime/messages/progress.h"
 
 /* A list of runs for less than this is not begun at the end of a message. */
 #define FAR_RUN_WORTH ((size_t)64)
@@ -229,7 +230,7 @@ int rma_far_get_runs(int node, uint64_t place, struct rma_runs *there, void *to,
             .header_bytes = sizeof(head) + head.runs * sizeof(struct far_run),
         };
         far_op_expect(ticket, piece);
-        err = far_send(&m);
+        err = progress_own_send(&m);
         if (err)
             far_op_forget(ticket, piece);
         bytes -= head.bytes;

@@ -214,19 +214,19 @@ static void data_arrived(int from, const void *header, size_t header_bytes,
     done_arrived(from, header, header_bytes, 0);
 }
 
-const struct runtime_handler far_put_handler = {
+static const struct runtime_handler put_handler = {
     .by_rank = true,
     .place = put_place,
     .arrived = put_arrived,
     .sent = put_sent,
 };
 
-const struct runtime_handler far_done_handler = {
+static const struct runtime_handler done_handler = {
     .by_rank = true,
     .arrived = done_arrived,
 };
 
-const struct runtime_handler far_data_handler = {
+static const struct runtime_handler data_handler = {
     .by_rank = true,
     .place = data_place,
     .arrived = data_arrived,
@@ -239,9 +239,9 @@ void far_serve_start(void)
         .arrived = get_arrived,
     };
 
-    runtime_handle(FAR_PUT, &far_put_handler);
-    runtime_handle(FAR_DONE, &far_done_handler);
+    runtime_handle(FAR_PUT, &put_handler);
+    runtime_handle(FAR_DONE, &done_handler);
     runtime_handle(FAR_GET, &get);
-    runtime_handle(FAR_DATA, &far_data_handler);
+    runtime_handle(FAR_DATA, &data_handler);
     far_runs_serve_start();
 }

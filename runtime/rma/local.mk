@@ -4,7 +4,6 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/rma/atomic.c \
 	runtime/rma/far.c \
 	runtime/rma/far.h \
-	runtime/rma/far_endpoint.c \
 	runtime/rma/far_ops.c \
 	runtime/rma/far_runs.c \
 	runtime/rma/far_runs.h \

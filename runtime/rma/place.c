@@ -129,7 +129,6 @@ const struct runtime_module rma_module = {
     .start_leader = rma_start_leader,
     .start = rma_start,
     .quiesce = rma_quiesce,
-    .push = rma_far_push,
     .leave = rma_agent_leave,
     .stop = rma_stop,
 };

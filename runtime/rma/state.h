@@ -137,8 +137,6 @@ int rma_wire_start(void);
 void rma_wire_stop(void);
 void rma_far_start(void);
 void rma_far_quiesce(void);
-/* Move what this rank's own end has to move; false: it has none. */
-bool rma_far_push(void);
 void rma_far_stop(void);
 int rma_data_start(void);
 void rma_data_stop(void);

@@ -70,7 +70,7 @@ int progress_answer(int rank, const struct transport_message *m)
 }
 
 /* The whole of it arrives at once: so nobody waits. */
-int far_send(const struct runtime_message *m)
+int progress_own_send(const struct runtime_message *m)
 {
     REQUIRE(looped && m->node == 0 && !m->pieces_count);
     REQUIRE(m->header_bytes <= FAR_RUNS_BYTES);
@@ -78,31 +78,22 @@ int far_send(const struct runtime_message *m)
     return 0;
 }
 
-int far_wait(struct waiter *waiter)
+int progress_own_wait(struct waiter *waiter)
 {
     REQUIRE(!waiter);
     return 0;
 }
 
-void far_glance(void)
+void progress_glance(void)
 {
 }
 
-int far_end_open(void)
+int progress_own_open(void)
 {
     return 0;
 }
 
-void far_end_close(void)
-{
-}
-
-bool far_end_opened(void)
-{
-    return true;
-}
-
-bool far_end_still(void)
+bool progress_own_still(void)
 {
     return true;
 }

@@ -1,0 +1,198 @@
+/*
+ * The progress thread of a node, which keeps its leader's engine going: its
+ * loop, and how it starts and ends.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "memory/limit.h"
+#include "runtime/death.h"
+#include "runtime/messages/dispatch.h"
+#include "runtime/messages/messages.h"
+#include "runtime/messages/outbox.h"
+#include "runtime/messages/progress.h"
+#include "runtime/messages/progress_idle.h"
+#include "runtime/messages/progress_state.h"
+#include "runtime/messages/progress_turns.h"
+#include "runtime/process.h"
+#include "runtime/say.h"
+#include "runtime/shared.h"
+
+/* How long a poisoned job may take to end by itself. */
+#define PROGRESS_POISONED_US 5000000
+
+/* How long a process that exits without MPI_Finalize serves on. */
+#define PROGRESS_ABANDON_US 1000000
+
+static pthread_t thread;
+static uint64_t poison_told_us; /* 0: the other nodes do not know */
+
+/* Does somebody of this node wait for what comes from others? */
+static bool waited(void)
+{
+    return atomic_load(&runtime.shared->outbox.remote_waits) > 0 ||
+           atomic_load(&runtime.shared->quiesced) == runtime.shared->locals ||
+           !transport_idle(progress.transport);
+}
+
+/* Tell the other nodes, once; end the job if it does not end by itself.  This
+ * also ends ranks that wait inside MPI for the one that died. */
+static void poisoned(uint64_t now)
+{
+    if (atomic_load(&runtime.shared->poison_state) == 1)
+        return;
+    if (!poison_told_us) {
+        const char *text = runtime_poison_text();
+        struct transport_message message = {.kind = RUNTIME_KIND_POISON,
+                                            .header = text,
+                                            .header_bytes = strlen(text)};
+        poison_told_us = now;
+        for (int i = 0; i < runtime.nodes; i++) {
+            if (i != runtime.node)
+                dispatch_send(progress.transport, i, &message);
+        }
+    } else if (now - poison_told_us > PROGRESS_POISONED_US) {
+        runtime_die("the job does not end by itself after: %s",
+                    runtime_poison_text());
+    }
+}
+
+static bool may_end(uint64_t now, uint64_t *abandoned_us)
+{
+    if (shutdown_over() && outbox_empty() && transport_idle(progress.transport))
+        return true;
+    if (!atomic_load(&progress.abandoned) ||
+        (atomic_load(runtime_poisoned) && !poison_told_us))
+        return false;
+    if (!*abandoned_us)
+        *abandoned_us = now;
+    return (outbox_empty() && transport_idle(progress.transport)) ||
+           now - *abandoned_us > PROGRESS_ABANDON_US;
+}
+
+static void *progress_main(void *unused)
+{
+    uint64_t now = runtime_now_us(), looked = now, left = 0;
+    bool over = false;
+
+    (void)unused;
+    limit_reserve_enter();
+    prctl(PR_SET_NAME, "drasync");
+    prctl(PR_SET_TIMERSLACK, 1000UL);
+    progress_short_slice();
+    idle_note(now);
+    while (!over) {
+        turns_take_kept();
+        int moved = progress_turn(true);
+        now = runtime_now_us();
+        if (moved)
+            idle_note(now);
+        if (now - looked > PROGRESS_LOOK_US) {
+            death_check(now);
+            looked = now;
+        }
+        if (atomic_load_explicit(runtime_poisoned, memory_order_relaxed))
+            poisoned(now);
+        over = may_end(now, &left);
+        uint64_t active = idle_noted();
+        bool idle = !moved && !over, by = idle && waited();
+        bool moves = idle && !transport_still(progress.transport);
+        turns_give();
+        if (idle)
+            idle_pause(now, active, by, moves);
+    }
+    dispatch_publish(&progress.transport->counters);
+    if (shutdown_over()) {
+        atomic_store(&runtime.shared->stopped, 1);
+        doorbell_ring(&runtime.shared->stop_doorbell);
+    }
+    return NULL;
+}
+
+/* Collective over the leaders. */
+static int listen_to_sockets(struct boot *boot)
+{
+    int err = boot_barrier(boot, BOOT_LEADERS); /* connects each of them */
+    int64_t all;
+
+    if (!boot_neighbours(boot))
+        idle_listen();
+    all = progress_on_sockets();
+    if (!err)
+        err = boot_min(boot, BOOT_LEADERS, &all);
+    atomic_store(&runtime.shared->on_sockets, all == 1);
+    return err;
+}
+
+/* Nobody uses it any more. */
+static void close_all(void)
+{
+    transport_close(progress.transport);
+    progress.transport = NULL;
+    idle_close();
+}
+
+int progress_start(struct boot *boot)
+{
+    sigset_t all, before;
+
+    if (runtime.nodes == 1 || !runtime.leader)
+        return 0;
+    int err = progress_transport(boot, false);
+    int met = listen_to_sockets(boot);
+    if (!err)
+        err = met;
+    if (!err)
+        err = idle_open();
+    if (err)
+        goto close;
+    progress.thread = true;
+    /* The program's signals are for the program's threads. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    err = pthread_create(&thread, NULL, progress_main, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (err) {
+        runtime_say("cannot start: no progress thread: %s", strerror(err));
+        err = DRASYNC_ENOMEM;
+        goto close;
+    }
+    turns_open();
+    return 0;
+
+close:
+    close_all();
+    return err;
+}
+
+void progress_join(void)
+{
+    if (!turns_opened())
+        return;
+    if (atomic_load(runtime_poisoned))
+        atomic_store(&progress.abandoned, true);
+    turns_close();
+    if (progress.thread)
+        pthread_join(thread, NULL);
+    close_all();
+}
+
+void progress_abandon(void)
+{
+    if (!turns_opened() || !progress.thread)
+        return;
+    atomic_store(&progress.abandoned, true);
+    progress_leave();
+    outbox_wake();
+    pthread_join(thread, NULL);
+}
+
+void progress_undo(void)
+{
+    if (!turns_opened())
+        return;
+    progress_abandon();
+    close_all();
+}

@@ -1,0 +1,368 @@
+/*
+ * progress_hooks.h - the files of runtime/messages/progress*, compiled here
+ * with hooks in what they call, and stubs for the rest.
+ *
+ * A hook runs what another thread does at that point.  The clock is the test's,
+ * and the transport only tells whether it is used after it was closed.
+ */
+#ifndef TESTS_PROGRESS_HOOKS_H
+#define TESTS_PROGRESS_HOOKS_H
+
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdarg.h>
+#include <sys/timerfd.h>
+
+#include "memory_common.h"
+#include "transport/transport.h"
+
+static int hooked_lock(pthread_mutex_t *mutex);
+static int hooked_trylock(pthread_mutex_t *mutex);
+static int hooked_unlock(pthread_mutex_t *mutex);
+static int hooked_settime(int fd, int flags, const struct itimerspec *new,
+                          struct itimerspec *old);
+static int hooked_poll(struct pollfd *fds, nfds_t count, int timeout);
+#define pthread_mutex_lock    hooked_lock
+#define pthread_mutex_trylock hooked_trylock
+#define pthread_mutex_unlock  hooked_unlock
+#define timerfd_settime       hooked_settime
+#define poll                  hooked_poll
+#include "runtime/messages/progress.c"
+#include "runtime/messages/progress_idle.c"
+#include "runtime/messages/progress_thread.c"
+#include "runtime/messages/progress_turns.c"
+#undef pthread_mutex_lock
+#undef pthread_mutex_trylock
+#undef pthread_mutex_unlock
+#undef poll
+#undef timerfd_settime
+
+/* Longer than the progress thread may leave a node alone. */
+#define AWAY_US 1000
+
+/* --- Hooks ---------------------------------------------------------------- */
+
+/* Each is called once, by the thread that set it. */
+typedef void (*hook)(void);
+static _Thread_local hook before_lock, after_unlock, before_timer;
+static hook asked_still; /* by any thread */
+
+static void call(hook *h)
+{
+    hook now = *h;
+
+    *h = NULL;
+    if (now)
+        now();
+}
+
+static _Atomic bool closed;       /* the transport */
+static _Atomic uint64_t timer_us; /* when it ends */
+static _Atomic int used_closed;   /* something used what was closed */
+static _Atomic bool lock_asked;   /* by the second thread */
+static _Thread_local bool second; /* this is it */
+
+static int hooked_lock(pthread_mutex_t *mutex)
+{
+    call(&before_lock);
+    if (second)
+        atomic_store(&lock_asked, true);
+    return pthread_mutex_lock(mutex);
+}
+
+static int hooked_trylock(pthread_mutex_t *mutex)
+{
+    call(&before_lock);
+    return pthread_mutex_trylock(mutex);
+}
+
+static int hooked_unlock(pthread_mutex_t *mutex)
+{
+    int err = pthread_mutex_unlock(mutex);
+
+    call(&after_unlock);
+    return err;
+}
+
+static int hooked_settime(int fd, int flags, const struct itimerspec *new,
+                          struct itimerspec *old)
+{
+    (void)fd;
+    (void)flags;
+    (void)old;
+    call(&before_timer);
+    if (atomic_load(&closed))
+        atomic_fetch_add(&used_closed, 1);
+    atomic_store(&timer_us, (uint64_t) new->it_value.tv_sec * 1000000 +
+                                (uint64_t) new->it_value.tv_nsec / 1000);
+    return 0;
+}
+
+/* --- What the engine calls ------------------------------------------------ */
+
+struct runtime runtime;
+struct boot *runtime_boot;
+static _Atomic uint32_t poison;
+_Atomic uint32_t *runtime_poisoned = &poison;
+static struct runtime_shared shared;
+static _Atomic uint64_t clock_us = 1000000;
+
+uint64_t runtime_now_us(void)
+{
+    return atomic_fetch_add(&clock_us, 1);
+}
+
+static uint64_t now(void)
+{
+    return atomic_load(&clock_us);
+}
+
+/* For how long the progress thread would sleep that now begins to. */
+static _Atomic uint64_t slept_us;
+static _Atomic int sleeps;
+
+static void sleep_begins(void)
+{
+    uint64_t until = atomic_load(&timer_us), from = now();
+
+    atomic_store(&slept_us, until > from ? until - from : 0);
+    atomic_fetch_add(&sleeps, 1);
+}
+
+static sem_t awake;
+
+static int hooked_poll(struct pollfd *fds, nfds_t count, int timeout)
+{
+    (void)fds;
+    (void)count;
+    (void)timeout;
+    sleep_begins();
+    sem_wait(&awake);
+    return 1;
+}
+
+bool outbox_sleep(int alarm, int watch)
+{
+    (void)alarm;
+    (void)watch;
+    sleep_begins();
+    atomic_store(&shared.outbox.asleep, OUTBOX_AWAKE);
+    return false;
+}
+
+static int wakes;
+
+void outbox_wake(void)
+{
+    wakes += atomic_exchange(&shared.outbox.asleep, OUTBOX_AWAKE) != 0;
+}
+
+static void use_transport(void)
+{
+    if (atomic_load(&closed))
+        atomic_fetch_add(&used_closed, 1);
+}
+
+static int fake_send(struct transport *t, int to,
+                     const struct transport_message *message)
+{
+    (void)t;
+    (void)to;
+    (void)message;
+    use_transport();
+    return 0;
+}
+
+static _Thread_local hook polled;
+
+static int fake_poll(struct transport *t)
+{
+    (void)t;
+    call(&polled);
+    use_transport();
+    return 0;
+}
+
+static bool fake_still(const struct transport *t)
+{
+    (void)t;
+    call(&asked_still);
+    return true;
+}
+
+static void fake_close(struct transport *t)
+{
+    (void)t;
+    atomic_store(&closed, true);
+}
+
+static const struct transport_ops fake_ops = {
+    .send = fake_send,
+    .poll = fake_poll,
+    .flush = fake_poll,
+    .still = fake_still,
+    .close = fake_close,
+};
+static struct transport fake = {.ops = &fake_ops};
+const struct transport_events dispatch_events;
+
+int boot_transport(struct boot *boot, enum transport_data data,
+                   const struct transport_events *events, void *user, bool few,
+                   struct transport **out)
+{
+    (void)boot;
+    (void)data;
+    (void)events;
+    (void)user;
+    (void)few;
+    *out = &fake;
+    return 0;
+}
+
+int boot_barrier(struct boot *boot, enum boot_scope scope)
+{
+    (void)boot;
+    (void)scope;
+    return 0;
+}
+
+bool boot_neighbours(const struct boot *boot)
+{
+    (void)boot;
+    return true; /* no sockets to listen to */
+}
+
+int boot_min(struct boot *boot, enum boot_scope scope, int64_t *value)
+{
+    (void)boot;
+    (void)scope;
+    (void)value;
+    return 0;
+}
+
+int sockets_find_sets(int *fds, int max)
+{
+    (void)fds;
+    (void)max;
+    return 0;
+}
+
+int dispatch_send(struct transport *t, int node,
+                  const struct transport_message *message)
+{
+    return transport_send(t, node, message);
+}
+
+int dispatch_answer(struct transport *t, int rank,
+                    const struct transport_message *message)
+{
+    return transport_send(t, rank, message);
+}
+
+void dispatch_publish(const struct transport_counters *counters)
+{
+    (void)counters;
+}
+
+int outbox_drain(struct transport *t)
+{
+    (void)t;
+    return 0;
+}
+
+bool outbox_empty(void)
+{
+    return true;
+}
+
+bool shutdown_over(void)
+{
+    return true; /* so the thread ends that progress_start() makes */
+}
+
+int shutdown_advance(struct transport *t)
+{
+    (void)t;
+    return 0;
+}
+
+int death_check(uint64_t since_us)
+{
+    (void)since_us;
+    return 0;
+}
+
+void doorbell_ring(struct doorbell *d)
+{
+    atomic_fetch_add(&d->rings, 1);
+}
+
+/* Sleeps until the bell has rung; if the helper of the test has ended without
+ * that, it never would. */
+static _Atomic bool asks, ended, forgotten;
+
+int doorbell_wait(struct doorbell *d, uint32_t seen, uint64_t deadline_us)
+{
+    (void)deadline_us;
+    atomic_store(&asks, true);
+    while (doorbell_read(d) == seen) {
+        if (atomic_load(&ended) && doorbell_read(d) == seen) {
+            atomic_store(&forgotten, true);
+            return DRASYNC_EPEER;
+        }
+        sched_yield();
+    }
+    return 0;
+}
+
+static void never(const char *format)
+{
+    printf("Bail out! %s\n", format);
+    _exit(1);
+}
+
+int runtime_send(const struct runtime_message *message)
+{
+    (void)message;
+    never("a leader's");
+    return 0;
+}
+
+int runtime_wait_remote(struct waiter *w, uint64_t deadline_us, int *result_out)
+{
+    (void)w;
+    (void)deadline_us;
+    (void)result_out;
+    never("a leader's");
+    return 0;
+}
+
+void runtime_poison(const char *format, ...)
+{
+    never(format);
+}
+
+void runtime_die(const char *format, ...)
+{
+    never(format);
+    _exit(1);
+}
+
+void runtime_say(const char *format, ...)
+{
+    never(format);
+}
+
+const char *runtime_poison_text(void)
+{
+    return "";
+}
+
+const char *drasync_strerror(int err)
+{
+    (void)err;
+    return "";
+}
+
+#endif /* TESTS_PROGRESS_HOOKS_H */
