@@ -154,6 +154,47 @@ void *step_memset(void *at, int value, size_t bytes)
     return memset(at, value, bytes);
 }
 
+/* Before what is given out: its length. */
+#define HEAD_BYTES 16
+
+void *step_malloc(size_t bytes)
+{
+    char *at = step_alloc(HEAD_BYTES + bytes);
+
+    memcpy(at, &bytes, sizeof(bytes));
+    return at + HEAD_BYTES;
+}
+
+void *step_calloc(size_t count, size_t bytes)
+{
+    return step_malloc(count * bytes);
+}
+
+static size_t length_of(const char *ptr)
+{
+    size_t bytes;
+
+    memcpy(&bytes, ptr - HEAD_BYTES, sizeof(bytes));
+    return bytes;
+}
+
+void *step_realloc(void *ptr, size_t bytes)
+{
+    void *to = step_malloc(bytes);
+
+    if (ptr) {
+        memcpy(to, ptr, length_of(ptr) < bytes ? length_of(ptr) : bytes);
+        step_free(ptr, length_of(ptr));
+    }
+    return to;
+}
+
+void step_give_back(void *ptr)
+{
+    if (ptr)
+        step_free(ptr, length_of(ptr));
+}
+
 /* --- Mutexes -------------------------------------------------------------- */
 
 _Static_assert(sizeof(struct step_mutex) <= sizeof(pthread_mutex_t),

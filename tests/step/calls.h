@@ -28,6 +28,12 @@ int step_clock_gettime(clockid_t clock, struct timespec *time_out);
 void *step_memcpy(void *to, const void *from, size_t bytes);
 void *step_memset(void *at, int value, size_t bytes);
 
+/* Of step_alloc(); what is freed is not used again. */
+void *step_malloc(size_t bytes);
+void *step_calloc(size_t count, size_t bytes);
+void *step_realloc(void *ptr, size_t bytes);
+void step_give_back(void *ptr);
+
 /* A mutex of one process, as large as theirs at most. */
 int step_mutex_lock(pthread_mutex_t *mutex);
 int step_mutex_trylock(pthread_mutex_t *mutex);

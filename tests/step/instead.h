@@ -22,6 +22,11 @@
 #define memcpy        step_memcpy
 #define memset        step_memset
 
+#define malloc(bytes)        step_malloc(bytes)
+#define calloc(count, bytes) step_calloc(count, bytes)
+#define realloc              step_realloc
+#define free                 step_give_back
+
 #define pthread_mutex_lock    step_mutex_lock
 #define pthread_mutex_trylock step_mutex_trylock
 #define pthread_mutex_unlock  step_mutex_unlock

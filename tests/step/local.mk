@@ -1,7 +1,8 @@
 # Interleavings: tests/step/README.md.  The code under test is compiled with the
 # test, instrumented; the engine is not, and takes the place of the sanitizer's
 # library.  So the flag is for the compiler only: _CFLAGS would go to the linker.
-step_tests = tests/step/litmus.t tests/step/outbox.t tests/step/wait.t
+step_tests = tests/step/lease.t tests/step/litmus.t tests/step/outbox.t \
+	tests/step/wait.t
 
 EXTRA_DIST += tests/step/README.md tests/step/skipped.sh
 if STEP
@@ -35,3 +36,9 @@ tests_step_outbox_t_SOURCES = tests/step/outbox.c \
 	runtime/messages/outbox.c runtime/messages/progress_idle.c
 tests_step_outbox_t_CPPFLAGS = $(STEP_CPPFLAGS)
 tests_step_outbox_t_LDADD = tests/step/libstep.la
+
+tests_step_lease_t_SOURCES = tests/step/lease.c tests/step/native_world.c \
+	tests/step/native_world.h runtime/native/hold.c runtime/native/lease.c \
+	runtime/native/lease_slots.c runtime/native/step.c runtime/wait.c
+tests_step_lease_t_CPPFLAGS = $(STEP_CPPFLAGS)
+tests_step_lease_t_LDADD = tests/step/libstep.la libdrasync_protocol.la

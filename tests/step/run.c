@@ -55,12 +55,24 @@ static void body(int i)
     run_point();
 }
 
+/* What it waits for is a question, and no part of the run. */
+static bool is_ready(bool (*ready)(void *arg), void *arg)
+{
+    bool on = run.on, answer;
+
+    run.on = false;
+    answer = ready(arg);
+    run.on = on;
+    return answer;
+}
+
 static bool is_enabled(int i)
 {
     struct thread *t = &threads[i];
 
     return run.scenario->thread[i] && !t->done &&
-           (!t->blocked || t->ready(t->arg) || t->deadline_us <= run.now_us);
+           (!t->blocked || t->deadline_us <= run.now_us ||
+            is_ready(t->ready, t->arg));
 }
 
 /* May its sleep end although its time has not come? */
@@ -171,7 +183,7 @@ bool run_block(bool (*ready)(void *arg), void *arg, uint64_t deadline_us,
     t->blocked = false;
     t->deadline_us = STEP_FOREVER;
     memory_catch_up(run.self);
-    return ready(arg);
+    return is_ready(ready, arg);
 }
 
 void run_set_deadline(int thread, uint64_t deadline_us)

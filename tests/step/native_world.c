@@ -1,0 +1,439 @@
+/* native_world.c - see native_world.h. */
+#include "native_world.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "memory/control.h"
+#include "memory/limit.h"
+#include "runtime/death.h"
+#include "runtime/native/lease_inline.h"
+#include "runtime/native/magazine.h"
+#include "runtime/native/state.h"
+#include "runtime/messages/messages.h"
+#include "runtime/native/wire.h"
+#include "runtime/process.h"
+#include "runtime/say.h"
+#include "runtime/services/names.h"
+#include "runtime/shared.h"
+#include "runtime/thread.h"
+
+#define BASE        ((char *)0x100000000)
+#define REGION_PAGE 1
+#define SPACE_SIZE  ((uint64_t)1 << 20)
+
+struct runtime runtime;
+struct native native;
+drasync_region_t world_region;
+
+static union {
+    struct runtime_shared shared;
+    char room[sizeof(struct runtime_shared) +
+              WORLD_RANKS * sizeof(struct runtime_rank)];
+} node;
+static struct native_shared shared;
+static struct native_turn turns[WORLD_RANKS];
+static int local_of[WORLD_RANKS] = {0, 1, 2};
+static struct proto_region *known; /* the region's record */
+static uint64_t stamps;
+static _Atomic int left;
+
+/* --- The protocol's environment ------------------------------------------- */
+
+static void *take(void *ctx, enum proto_type type)
+{
+    (void)ctx;
+    return step_alloc(proto_object_size(type));
+}
+
+static void give(void *ctx, enum proto_type type, void *object)
+{
+    (void)ctx;
+    (void)type;
+    (void)object;
+}
+
+static int reserve(void *ctx, const uint32_t counts[PROTO_TYPES])
+{
+    (void)ctx;
+    (void)counts;
+    return 0;
+}
+
+static struct proto_region *find(void *ctx, uint64_t address)
+{
+    (void)ctx;
+    return native_find(address);
+}
+
+static int insert(void *ctx, struct proto_region *region)
+{
+    (void)ctx;
+    known = region;
+    return 0;
+}
+
+static void forget(void *ctx, struct proto_region *region)
+{
+    (void)ctx;
+    (void)region;
+    step_fail("the region is gone");
+}
+
+static uint64_t stamp(void *ctx)
+{
+    (void)ctx;
+    return ++stamps;
+}
+
+static int64_t home(void *ctx, uint64_t address)
+{
+    (void)ctx;
+    (void)address;
+    return 0;
+}
+
+static bool extent(void *ctx, const struct proto_region *region, uint32_t i,
+                   uint64_t *address, uint64_t *pages)
+{
+    (void)ctx;
+    *address = region->address;
+    *pages = 1;
+    return i == 0;
+}
+
+/* --- What the code under test calls --------------------------------------- */
+
+struct proto_region *native_find(uint64_t address)
+{
+    return address == (uint64_t)(uintptr_t)world_region ? known : NULL;
+}
+
+int native_unknown(uint64_t address)
+{
+    (void)address;
+    return DRASYNC_ENOREGION;
+}
+
+static struct step_mutex *mutex_of(struct lock *lock)
+{
+    return (struct step_mutex *)(void *)&lock->mutex;
+}
+
+int lock_take(struct lock *lock)
+{
+    step_lock(mutex_of(lock));
+    return 0;
+}
+
+void lock_give(struct lock *lock)
+{
+    step_unlock(mutex_of(lock));
+}
+
+int control_alloc_zero(const struct space *space, size_t bytes, void **out)
+{
+    (void)space;
+    *out = step_alloc(bytes);
+    return 0;
+}
+
+struct native_wait *native_wait_take(void)
+{
+    return step_alloc(sizeof(struct native_wait));
+}
+
+void native_wait_give(struct native_wait *wait)
+{
+    step_free(wait, sizeof(*wait));
+}
+
+int runtime_wait_remote(struct waiter *waiter, uint64_t deadline_us,
+                        int *result_out)
+{
+    return waiter_wait(waiter, deadline_us, result_out);
+}
+
+int death_check(uint64_t since_us)
+{
+    (void)since_us;
+    return 0;
+}
+
+int death_refused(int err)
+{
+    return err;
+}
+
+void runtime_poison(const char *format, ...)
+{
+    step_fail("the job is poisoned: %s", format);
+}
+
+int native_split(uint64_t address)
+{
+    struct proto_effects *effects;
+    struct native_tree tree;
+    int err = native_lock(address, &tree);
+
+    if (err)
+        return err;
+    effects = native_effects();
+    err = proto_split(&native.node, native.rank, tree.region, NULL, effects);
+    native_do(effects, NULL);
+    native_unlock(&tree);
+    return err;
+}
+
+bool native_view_current(const struct proto_region *region)
+{
+    (void)region;
+    return true;
+}
+
+bool native_view_granted(uint64_t address, const struct native_wait *wait)
+{
+    (void)address;
+    (void)wait;
+    return true;
+}
+
+int native_view_show(struct native_view *view)
+{
+    (void)view;
+    return 0;
+}
+
+int thread_watch(void)
+{
+    return 0;
+}
+
+/* Nothing to do in this world. */
+void limit_reserve_enter(void)
+{
+}
+
+void limit_reserve_leave(void)
+{
+}
+
+void native_pool_use(int stripe)
+{
+    (void)stripe;
+}
+
+int native_pool_used(void)
+{
+    return -1;
+}
+
+void native_pool_shed(void)
+{
+}
+
+void native_map_lock(void)
+{
+}
+
+void native_map_unlock(void)
+{
+}
+
+void native_view_add(struct native_view *view, uint64_t address,
+                     struct native_frames *frames)
+{
+    (void)view;
+    (void)address;
+    (void)frames;
+}
+
+void native_view_disturbed(void)
+{
+}
+
+void native_view_remember(const struct proto_region *region)
+{
+    (void)region;
+}
+
+/* Not in this world. */
+bool native_wire_send(struct proto_effects *effects, size_t index)
+{
+    (void)effects;
+    (void)index;
+    step_fail("a message is sent");
+    return false;
+}
+
+void native_wire_left(uint64_t root, uint32_t node_to, uint64_t ticket)
+{
+    (void)root;
+    (void)node_to;
+    (void)ticket;
+}
+
+void native_wire_arriving(struct native_arrival *arrival,
+                          const struct proto_effect *effect)
+{
+    (void)arrival;
+    (void)effect;
+}
+
+void native_wire_expect(struct native_arrival *arrival,
+                        const struct proto_effect *effect)
+{
+    (void)arrival;
+    (void)effect;
+}
+
+void native_extent_back(uint64_t address, uint64_t pages)
+{
+    (void)address;
+    (void)pages;
+}
+
+void native_frames_free(struct native_frames *frames)
+{
+    (void)frames;
+}
+
+int native_windows_end(const struct native_tree *tree,
+                       const struct proto_region *top)
+{
+    (void)tree;
+    (void)top;
+    return 0;
+}
+
+void native_memory_free(struct native_memory *memory, bool dead)
+{
+    (void)memory;
+    (void)dead;
+}
+
+int names_withdraw(const struct names_region *regions, size_t count)
+{
+    (void)regions;
+    (void)count;
+    return 0;
+}
+
+/* --- The world ------------------------------------------------------------ */
+
+static void name_atomics(struct native_fast *fast)
+{
+    static const char *const waits[WORLD_RANKS] = {"turn 0", "turn 1",
+                                                   "turn 2"};
+
+    for (int i = 0; i < NATIVE_FAST_SLOTS; i++)
+        step_name(&fast->slot[i]->word, "lease");
+    for (int i = 0; i < WORLD_RANKS; i++) {
+        step_name(&turns[i].state, waits[i]);
+        step_quiet(node.shared.ranks[i].counters,
+                   sizeof(node.shared.ranks[i].counters));
+    }
+}
+
+static void make_region(uint64_t address)
+{
+    static struct proto_effects effects;
+    const struct proto_env env = {
+        .nodes = 1,
+        .take = take,
+        .give = give,
+        .reserve = reserve,
+        .find = find,
+        .insert = insert,
+        .remove = forget,
+        .stamp = stamp,
+        .ticket = stamp,
+        .home = home,
+        .extent = extent,
+    };
+    struct proto_region *region;
+
+    effects = (struct proto_effects){.grow = realloc};
+    proto_node_open(&native.node, &env);
+    STEP_CHECK(!proto_create_root(&native.node, 0, address, NULL, NULL, &region,
+                                  &effects));
+    STEP_CHECK(!proto_release(&native.node, 0, region, &effects));
+}
+
+void world_private(void)
+{
+    step_private(&runtime, sizeof(runtime));
+    step_private(&native, sizeof(native));
+}
+
+void world_begin(void)
+{
+    world_region = (drasync_region_t)(void *)(BASE + REGION_PAGE * PAGE_BYTES);
+    uint64_t address = (uint64_t)(uintptr_t)world_region;
+    struct native_fast *fast = &shared.fast[space_page_hash(address, 5)];
+
+    runtime.nodes = 1;
+    runtime.locals = runtime.ranks = WORLD_RANKS;
+    runtime.crowded = true;
+    runtime.local_of = local_of;
+    runtime.shared = &node.shared;
+    runtime.space.base = BASE;
+    runtime.space.layout.data_bytes = SPACE_SIZE;
+    native.shared = &shared;
+    shared.turns = turns;
+    for (int i = 0; i < WORLD_RANKS; i++)
+        node.shared.ranks[i].rank = i;
+    STEP_CHECK(!native_fast_new(fast));
+    name_atomics(fast);
+    make_region(address);
+}
+
+void world_enter(int process)
+{
+    runtime.rank = runtime.local = native.rank = process;
+    native.self = &node.shared.ranks[process];
+}
+
+void world_thread(void)
+{
+    static struct native_fast_slot none;
+
+    /* So that what it counts is known to matter to nobody else. */
+    native_fast_note((uint64_t)(uintptr_t)world_region + PAGE_BYTES, &none, 0);
+    step_quiet(native_fast_mine->count, sizeof(native_fast_mine->count));
+}
+
+int world_acquire(enum drasync_mode mode, uint64_t timeout_us)
+{
+    if (native_fast_take_own((uint64_t)(uintptr_t)world_region, mode))
+        return 0;
+    return native_acquire(world_region, mode, timeout_us);
+}
+
+int world_release(void)
+{
+    if (native_fast_give_own((uint64_t)(uintptr_t)world_region))
+        return 0;
+    return native_release(world_region);
+}
+
+static bool all_left(void *threads)
+{
+    return left == *(const int *)threads;
+}
+
+void world_leave(int threads)
+{
+    struct native_tree tree;
+
+    atomic_fetch_add(&left, 1);
+    if (step_self())
+        return;
+    step_wait(all_left, &threads, STEP_FOREVER, "waits for the others");
+    STEP_CHECK(!native_lock((uint64_t)(uintptr_t)world_region, &tree));
+    STEP_CHECK(tree.region->write_rank < 0 && !tree.region->busy &&
+               !tree.region->reads && !tree.region->waiting);
+    native_unlock(&tree);
+    for (int i = 0; i < WORLD_RANKS; i++)
+        STEP_CHECK(!atomic_load(&turns[i].state));
+}
