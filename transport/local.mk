@@ -8,7 +8,6 @@ libdrasync_transport_la_SOURCES = \
 	transport/bulk.c \
 	transport/engine.c \
 	transport/engine.h \
-	transport/loop.c \
 	transport/messages.c \
 	transport/mpi.c \
 	transport/mpi_table.h \
@@ -30,13 +29,16 @@ TESTS += \
 	tests/unit/transport_memory.t \
 	tests/unit/transport_packets.t \
 	tests/unit/transport_sockets.t
-tests_unit_transport_loop_t_SOURCES = tests/unit/transport_loop.c
+tests_unit_transport_loop_t_SOURCES = tests/unit/transport_loop.c \
+	tests/unit/loop.c tests/unit/loop.h
 tests_unit_transport_loop_t_LDADD = libdrasync_transport.la
-tests_unit_transport_memory_t_SOURCES = tests/unit/transport_memory.c
+tests_unit_transport_memory_t_SOURCES = tests/unit/transport_memory.c \
+	tests/unit/loop.c tests/unit/loop.h
 tests_unit_transport_memory_t_LDADD = libdrasync_transport.la
 tests_unit_transport_memory_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc \
 	-Wl,--wrap=calloc -Wl,--wrap=realloc
-tests_unit_transport_packets_t_SOURCES = tests/unit/transport_packets.c
+tests_unit_transport_packets_t_SOURCES = tests/unit/transport_packets.c \
+	tests/unit/loop.c tests/unit/loop.h
 tests_unit_transport_packets_t_LDADD = libdrasync_transport.la
 tests_unit_transport_sockets_t_SOURCES = tests/unit/transport_sockets.c
 tests_unit_transport_sockets_t_LDADD = libdrasync_transport.la

@@ -169,13 +169,4 @@ enum transport_data {
     TRANSPORT_PAGED,
 };
 
-/*
- * In one process: @nodes transports that reach each other, for tests.  Data of
- * more than a few kilobytes moves only when the receiver polls again.  Two nodes
- * each, 0 and 1 first, are on one host.
- */
-int transport_loop_open(int nodes, enum transport_data data,
-                        const struct transport_events *events,
-                        void *const *users, struct transport **transports_out);
-
 #endif /* DRASYNC_TRANSPORT_TRANSPORT_H */

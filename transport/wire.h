@@ -1,7 +1,7 @@
 /*
  * wire.h - what transport/engine.c needs of a network: sends and receives that
  * do not wait, matched in order for each sender, channel and tag.  Over MPI
- * (mpi.c), or inside one process (loop.c).
+ * (mpi.c), or inside one process (tests/unit/loop.c).
  *
  * One thread at a time uses the wire of a node.  Buffers stay until the request
  * is done.

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "drasync.h"
-#include "transport/transport.h"
+#include "tests/unit/loop.h"
 
 #define NODES        3
 #define KIND_PLAIN   1

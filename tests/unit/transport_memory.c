@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "drasync.h"
+#include "tests/unit/loop.h"
 #include "transport/engine.h"
 
 enum { NODES = 2, LATE = 1, LONG, LAST, KINDS };

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "drasync.h"
+#include "tests/unit/loop.h"
 #include "transport/engine.h"
 
 enum { NODES = 2, HEADER = 32, ROOM = 4096 };

@@ -1,5 +1,5 @@
 /* The wire inside one process: nodes that share a queue for each of them. */
-#include "transport/wire.h"
+#include "tests/unit/loop.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "drasync.h"
+#include "transport/wire.h"
 
 /* Something sent that no receive has met. */
 struct loop_letter {
