@@ -148,12 +148,6 @@ _Atomic uint32_t *control_poison_flag(const struct space *space)
     return &shared_of(space)->poison;
 }
 
-int control_poisoned(const struct space *space)
-{
-    return atomic_load_explicit(&shared_of(space)->poison,
-                                memory_order_relaxed) != 0;
-}
-
 void control_poison(const struct space *space)
 {
     atomic_store(&shared_of(space)->poison, 1);

@@ -57,7 +57,6 @@ void *control_user(const struct space *space);
  * said that the job is over.  Never cleared.
  */
 _Atomic uint32_t *control_poison_flag(const struct space *space);
-int control_poisoned(const struct space *space);
 void control_poison(const struct space *space);
 
 /*
@@ -82,14 +81,5 @@ size_t control_usable_bytes(const struct space *space, const void *ptr);
  * memory one does not trust. */
 int control_plausible(const struct space *space, const void *ptr,
                       size_t size_bytes);
-
-struct control_stats {
-    uint64_t objects;        /* given out now */
-    uint64_t object_bytes;   /* their slots */
-    uint64_t reserved_bytes; /* frames behind the control file */
-};
-
-void control_get_stats(const struct space *space,
-                       struct control_stats *stats_out);
 
 #endif

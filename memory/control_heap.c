@@ -234,22 +234,3 @@ int control_plausible(const struct space *space, const void *ptr,
 
     return class && class->slot_bytes >= size_bytes;
 }
-
-void control_get_stats(const struct space *space,
-                       struct control_stats *stats_out)
-{
-    struct shared *shared = shared_of(space);
-    unsigned i;
-
-    memset(stats_out, 0, sizeof(*stats_out));
-    for (i = 0; i < CONTROL_CLASSES; i++) {
-        struct control_class *class = &shared->heap.classes[i];
-
-        if (lock_take(&class->lock))
-            continue;
-        stats_out->objects += class->objects;
-        stats_out->object_bytes += class->objects * class->slot_bytes;
-        lock_give(&class->lock);
-    }
-    stats_out->reserved_bytes = atomic_load(&shared->control_reserved_bytes);
-}

@@ -72,22 +72,7 @@ int frameset_free(const struct space *space, struct frameset *set);
 int frameset_copy(const struct space *space, const struct frameset *to,
                   const struct frameset *from, uint64_t *bytes_out);
 
-/*
- * Let this process see the set at the extents' addresses; what is mapped
- * already (@shown, NULL allowed: the set that this process sees there now) is
- * not mapped again.  Neighbours are mapped in one go.
- *   DRASYNC_ELIMIT  too many mappings in this process; some extents may show
- *                   the new frames, the rest the old ones
- *   DRASYNC_ENOMEM  the same
- */
-int frameset_map(const struct space *space, const struct frameset *set,
-                 const struct frameset *shown);
-
-/* Let this process see the primary frames of the set's extents again. */
-int frameset_map_primary(const struct space *space, const struct frameset *set);
-
-/* Does the set use primary (alternate) frames anywhere? */
-int frameset_has_primary(const struct space *space, const struct frameset *set);
+/* Does the set use alternate frames anywhere? */
 int frameset_has_alternate(const struct space *space,
                            const struct frameset *set);
 

@@ -28,11 +28,6 @@ uint64_t limit_bytes(const struct space *space)
     return atomic_load(&shared_of(space)->limit.limit_bytes);
 }
 
-void limit_set(const struct space *space, uint64_t bytes)
-{
-    atomic_store(&shared_of(space)->limit.limit_bytes, bytes);
-}
-
 /*
  * Is there room outside?  Others use the same machine and cgroup, and each node
  * looks only now and then, hence the margin of two steps.

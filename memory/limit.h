@@ -62,7 +62,4 @@ void limit_release(const struct space *space, uint64_t bytes);
 uint64_t limit_used_bytes(const struct space *space);
 uint64_t limit_bytes(const struct space *space);
 
-/* Change the limit; what is in use stays.  For tests and the runtime. */
-void limit_set(const struct space *space, uint64_t bytes);
-
 #endif

@@ -54,6 +54,9 @@ memory_tests = \
 	tests/unit/memory_threads.t \
 	tests/unit/memory_windows.t
 
+# Looks into memory/ that only tests need.
+memory_look = tests/unit/memory_look.c tests/unit/memory_look.h
+
 check_PROGRAMS += $(memory_tests)
 TESTS += $(memory_tests)
 
@@ -64,10 +67,10 @@ tests_unit_memory_files_t_SOURCES = tests/unit/memory_files.c \
 	tests/unit/memory_common.h
 tests_unit_memory_files_t_LDADD = libdrasync_memory.la
 tests_unit_memory_frames_t_SOURCES = tests/unit/memory_frames.c \
-	tests/unit/memory_common.h
+	tests/unit/memory_common.h $(memory_look)
 tests_unit_memory_frames_t_LDADD = libdrasync_memory.la
 tests_unit_memory_heap_t_SOURCES = tests/unit/memory_heap.c \
-	tests/unit/memory_common.h
+	tests/unit/memory_common.h $(memory_look)
 tests_unit_memory_heap_t_LDADD = libdrasync_memory.la
 tests_unit_memory_heap_cache_t_SOURCES = tests/unit/memory_heap_cache.c \
 	tests/unit/memory_common.h
@@ -76,16 +79,16 @@ tests_unit_memory_heap_growth_t_SOURCES = tests/unit/memory_heap_growth.c \
 	tests/unit/memory_common.h
 tests_unit_memory_heap_growth_t_LDADD = libdrasync_memory.la
 tests_unit_memory_pages_t_SOURCES = tests/unit/memory_pages.c \
-	tests/unit/memory_common.h
+	tests/unit/memory_common.h $(memory_look)
 tests_unit_memory_pages_t_LDADD = libdrasync_memory.la
 tests_unit_memory_space_t_SOURCES = tests/unit/memory_space.c \
-	tests/unit/memory_common.h
+	tests/unit/memory_common.h $(memory_look)
 tests_unit_memory_space_t_LDADD = libdrasync_memory.la
 tests_unit_memory_cgroups_t_SOURCES = tests/unit/memory_cgroups.c \
 	tests/unit/memory_common.h
 tests_unit_memory_cgroups_t_LDADD = libdrasync_memory.la
 tests_unit_memory_threads_t_SOURCES = tests/unit/memory_threads.c \
-	tests/unit/memory_common.h
+	tests/unit/memory_common.h $(memory_look)
 tests_unit_memory_threads_t_LDADD = libdrasync_memory.la
 tests_unit_memory_windows_t_SOURCES = tests/unit/memory_windows.c \
 	tests/unit/memory_common.h

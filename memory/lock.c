@@ -127,11 +127,6 @@ int lock_init(struct lock *lock, uint32_t rank, _Atomic uint32_t *poison)
     return failed ? DRASYNC_EINTERNAL : 0;
 }
 
-void lock_destroy(struct lock *lock)
-{
-    pthread_mutex_destroy(&lock->mutex);
-}
-
 /* What pthread_mutex_lock() or trylock() said. */
 static int taken(struct lock *lock, int result)
 {

@@ -53,9 +53,6 @@ struct lock {
  */
 int lock_init(struct lock *lock, uint32_t rank, _Atomic uint32_t *poison);
 
-/* Nobody holds it or will take it again. */
-void lock_destroy(struct lock *lock);
-
 /* How often lock_take() of this process looks before it sleeps; 0 at first, for
  * those who share a core with whoever has the lock. */
 void lock_set_spins(int spins);

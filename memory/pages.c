@@ -40,16 +40,6 @@ int pages_create(const struct space *space)
     return buddy_add(space, &shared->runs, first, length);
 }
 
-int pages_node(const struct space *space)
-{
-    return shared_of(space)->node;
-}
-
-int pages_nodes(const struct space *space)
-{
-    return shared_of(space)->nodes;
-}
-
 int pages_take(const struct space *space, uint64_t pages, unsigned flags,
                uint64_t *first_out)
 {
@@ -144,21 +134,4 @@ int page_home(const struct space *space, uint64_t page)
     if (page < space->pages / 2)
         return node < (uint64_t)shared->nodes ? (int)node : -1;
     return in_own_chunk(space, page) ? shared->node : -1;
-}
-
-void pages_get_stats(const struct space *space, struct pages_stats *stats_out)
-{
-    struct shared *shared = shared_of(space);
-
-    memset(stats_out, 0, sizeof(*stats_out));
-    if (lock_take(&shared->runs.lock))
-        return;
-    stats_out->taken_pages = shared->runs.taken_pages;
-    stats_out->taken_runs = shared->runs.taken_runs;
-    stats_out->cached_pages = shared->runs.cached_pages;
-    lock_give(&shared->runs.lock);
-    if (lock_take(&shared->chunks.book.lock))
-        return;
-    stats_out->chunks = shared->chunks.added_count;
-    lock_give(&shared->chunks.book.lock);
 }

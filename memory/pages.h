@@ -73,10 +73,6 @@ uint64_t pages_trim_try(const struct space *space);
  */
 int page_home(const struct space *space, uint64_t page);
 
-/* This node's number, and how many there are. */
-int pages_node(const struct space *space);
-int pages_nodes(const struct space *space);
-
 /* What a manager has granted.  A node's own is in its control memory. */
 struct chunk_book;
 
@@ -117,14 +113,5 @@ int chunks_grant(const struct space *space, struct chunk_book *book, int node,
 /* The node that hands @page out, as far as @book or lanes say; -1: nobody. */
 int chunks_home(const struct space *space, struct chunk_book *book,
                 uint64_t page);
-
-struct pages_stats {
-    uint64_t taken_pages; /* given out now */
-    uint64_t taken_runs;
-    uint64_t cached_pages; /* frames kept for reuse */
-    uint64_t chunks;       /* added to this node */
-};
-
-void pages_get_stats(const struct space *space, struct pages_stats *stats_out);
 
 #endif

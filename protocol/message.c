@@ -80,12 +80,3 @@ void on_POISON(struct step *s, uint32_t from, const struct proto_message *m)
     e->why = m->name;
     e->told = true;
 }
-
-void proto_poison(struct proto_node *node, const char *why,
-                  struct proto_effects *out)
-{
-    struct step s;
-    step_begin(&s, node, out);
-    poison(&s, why);
-    step_end(&s);
-}

@@ -417,10 +417,4 @@ typedef void proto_sent_visit(struct proto_region *region,
 void proto_sent_each(const struct proto_region *root, uint32_t to,
                      uint64_t ticket, proto_sent_visit *visit);
 
-/* --- The end (PROTO_TREE_ALL) --------------------------------------------- */
-
-/* End the job: POISON to all, with at most DRASYNC_NAME_MAX bytes of text. */
-void proto_poison(struct proto_node *node, const char *why,
-                  struct proto_effects *out);
-
 #endif

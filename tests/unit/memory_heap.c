@@ -1,5 +1,6 @@
 /* The region allocator. */
 #include "memory_common.h"
+#include "memory_look.h"
 
 #include "memory/extents.h"
 #include "memory/frames.h"

@@ -1,5 +1,6 @@
 /* Page runs, chunks, and extents. */
 #include "memory_common.h"
+#include "memory_look.h"
 
 #include "memory/extents.h"
 #include "memory/frames.h"

@@ -1,5 +1,6 @@
 /* Threads of one process: what ThreadSanitizer should see. */
 #include "memory_common.h"
+#include "memory_look.h"
 
 #include "memory/extents.h"
 #include "memory/frames.h"
