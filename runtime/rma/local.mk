@@ -48,7 +48,8 @@ tests_programs_rma_places_LDADD = libdrasync.la $(MPI_LIBS)
 
 check_PROGRAMS += tests/programs/rma_remote
 tests_programs_rma_remote_SOURCES = tests/programs/rma_remote.c \
-	tests/programs/forbid_process_vm.h tests/programs/native_check.h
+	tests/programs/forbid_process_vm.h tests/programs/native_check.h \
+	tests/programs/rma_one.h
 tests_programs_rma_remote_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_rma_remote_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_rma_remote_LDADD = libdrasync.la $(MPI_LIBS)
@@ -62,7 +63,7 @@ tests_programs_rma_awake_LDADD = libdrasync.la $(MPI_LIBS)
 
 check_PROGRAMS += tests/programs/rma_others
 tests_programs_rma_others_SOURCES = tests/programs/rma_others.c \
-	tests/programs/native_check.h
+	tests/programs/native_check.h tests/programs/rma_one.h
 tests_programs_rma_others_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_rma_others_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_rma_others_LDADD = libdrasync.la $(MPI_LIBS)

@@ -107,18 +107,6 @@ static int copy(int rank, uint64_t place, void *here, size_t bytes, bool write)
                            write ? NULL : here);
 }
 
-int rma_read(int rank, uint64_t place, void *to, size_t bytes)
-{
-    return copy(rank, place, to, bytes, false);
-}
-
-int rma_write(int rank, uint64_t place, const void *from, size_t bytes)
-{
-    return copy(rank, place, (void *)(uintptr_t)from, bytes, true);
-}
-
-/* --- In pieces ------------------------------------------------------------ */
-
 /* In one call of the kernel.  DRASYNC_EAGAIN: not all, so one by one. */
 static int move_pieces(int rank, const struct rma_piece *pieces, size_t count,
                        void *here, bool write)

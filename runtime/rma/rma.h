@@ -33,8 +33,6 @@
 #define rma_swap_if         drasync_rma_swap_if
 #define rma_update          drasync_rma_update
 #define rma_compare         drasync_rma_compare
-#define rma_read            drasync_rma_read
-#define rma_write           drasync_rma_write
 #define rma_read_pieces     drasync_rma_read_pieces
 #define rma_write_pieces    drasync_rma_write_pieces
 #define rma_awake           drasync_rma_awake
@@ -159,17 +157,13 @@ int rma_compare(int rank, uint64_t place, enum rma_type type,
 
 /* --- Data ----------------------------------------------------------------- */
 
-/* Copy to and from private memory of @rank (this one included); they return
- * when it is done.  Any length. */
-int rma_read(int rank, uint64_t place, void *to, size_t bytes);
-int rma_write(int rank, uint64_t place, const void *from, size_t bytes);
-
 struct rma_piece {
     uint64_t place, bytes;
 };
 
-/* The same for pieces of a rank's memory, which lie one after another here; at
- * once where that is cheaper.  On error some may have been copied. */
+/* Copy pieces of @rank's memory (this one included), which lie one after another
+ * here; at once where that is cheaper.  They return when it is done.  On error
+ * some may have been copied. */
 #define RMA_PIECES_MAX 256
 int rma_read_pieces(int rank, const struct rma_piece *pieces, size_t count,
                     void *to);

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "native_check.h"
-#include "runtime/rma/rma.h"
+#include "tests/programs/rma_one.h"
 
 #define THREADS  3
 #define ROUNDS   60
@@ -78,8 +78,8 @@ static void *thread_main(void *number)
                       i % 2 ? &old : NULL, 1));
         swap_up(rank);
         memset(bytes, i + (int)mine, PART);
-        OK(rma_write(next, part, bytes, PART));
-        OK(rma_read(next, part, seen, PART));
+        OK(write_one(next, part, bytes, PART));
+        OK(read_one(next, part, seen, PART));
         CHECK(memcmp(bytes, seen, PART) == 0);
         OK(rma_update(next, part + 8, RMA_UINT8, RMA_NO_OP, NULL, seen + 8,
                       PART - 8));
@@ -115,7 +115,7 @@ static void child(void)
     int rank = (check_rank + 1) % check_ranks;
 
     if (rma_update(rank, at(rank, 0), RMA_INT64, RMA_SUM, &one, NULL, 1) == 0 ||
-        rma_read(rank, at(rank, 0), &one, 8) == 0 ||
+        read_one(rank, at(rank, 0), &one, 8) == 0 ||
         rma_private_begin(&one, sizeof(one)) == 0 || one != 1)
         _exit(1);
     execl("/bin/true", "true", (char *)NULL);
@@ -153,13 +153,13 @@ static void children(void)
 
     if (check_rank == last) {
         start_children();
-        OK(rma_write(last, at(last, offsetof(struct board, swaps)), &one, 8));
+        OK(write_one(last, at(last, offsetof(struct board, swaps)), &one, 8));
     }
     while (check_rank != last && !done) {
         OK(rma_update(last, at(last, 0), RMA_INT64, RMA_SUM, &one, NULL, 1));
         sums++;
-        OK(rma_write(last, at(last, offsetof(struct board, parts)), &sums, 1));
-        OK(rma_read(last, at(last, offsetof(struct board, swaps)), &done, 8));
+        OK(write_one(last, at(last, offsetof(struct board, parts)), &sums, 1));
+        OK(read_one(last, at(last, offsetof(struct board, swaps)), &done, 8));
     }
     MPI_Reduce(&sums, &word, 1, MPI_INT64_T, MPI_SUM, last, MPI_COMM_WORLD);
     CHECK(check_rank != last || board.sum == word);
@@ -176,10 +176,10 @@ static int ask_until_error(int rank)
     do {
         err = rma_update(rank, at(rank, 0), RMA_INT64, RMA_SUM, &one, NULL, 1);
         if (!err)
-            err = rma_write(rank, at(rank, offsetof(struct board, swaps)), &one,
+            err = write_one(rank, at(rank, offsetof(struct board, swaps)), &one,
                             8);
         if (!err)
-            err = rma_read(rank, at(rank, 0), &one, 8);
+            err = read_one(rank, at(rank, 0), &one, 8);
         one = 1;
     } while (!err);
     return err;
@@ -191,7 +191,7 @@ static void wait_for_asks(void)
     int64_t sum = 0;
 
     while (sum < 100 * (check_ranks - 1))
-        OK(rma_read(check_rank, at(check_rank, 0), &sum, 8));
+        OK(read_one(check_rank, at(check_rank, 0), &sum, 8));
 }
 
 int main(int argc, char **argv)

@@ -10,7 +10,7 @@
 
 #include "forbid_process_vm.h"
 #include "native_check.h"
-#include "runtime/rma/rma.h"
+#include "tests/programs/rma_one.h"
 
 #define ROUNDS 200
 #define MANY   100000 /* elements: more than one piece */
@@ -136,11 +136,11 @@ static void many(void)
         for (int i = 0; i < MANY; i++)
             by[i] = MANY - i + check_rank;
         check_barrier();
-        OK(rma_write(next, AT(which, next, many), by, MANY * sizeof(*by)));
+        OK(write_one(next, AT(which, next, many), by, MANY * sizeof(*by)));
         memset(old, 0, MANY * sizeof(*old));
-        OK(rma_read(next, AT(which, next, many), old, MANY * sizeof(*old)));
+        OK(read_one(next, AT(which, next, many), old, MANY * sizeof(*old)));
         CHECK(memcmp(by, old, MANY * sizeof(*by)) == 0);
-        OK(rma_read(next, AT(which, next, many) + 8, old, 3));
+        OK(read_one(next, AT(which, next, many) + 8, old, 3));
         CHECK(memcmp(by + 1, old, 3) == 0);
         check_barrier();
         CHECK(mine[0] == MANY + (check_rank + check_ranks - 1) % check_ranks);
@@ -190,19 +190,19 @@ static void wrong(void)
              DRASYNC_EINVAL);
         CODE(rma_compare(rank, end - 4, RMA_INT64, &one, &one, &old),
              DRASYNC_EINVAL);
-        CODE(rma_read(rank, end - 7, &old, 8), DRASYNC_EINVAL);
-        CODE(rma_write(rank, end - 7, &old, 8), DRASYNC_EINVAL);
-        CODE(rma_read(rank, window - 7, &old, 8), DRASYNC_EINVAL);
-        CODE(rma_read(rank, sum, NULL, 8), DRASYNC_EINVAL);
+        CODE(read_one(rank, end - 7, &old, 8), DRASYNC_EINVAL);
+        CODE(write_one(rank, end - 7, &old, 8), DRASYNC_EINVAL);
+        CODE(read_one(rank, window - 7, &old, 8), DRASYNC_EINVAL);
+        CODE(read_one(rank, sum, NULL, 8), DRASYNC_EINVAL);
         /* Nothing is fine. */
         OK(rma_update(rank, sum, RMA_INT64, RMA_SUM, NULL, NULL, 0));
-        OK(rma_read(rank, sum, NULL, 0));
+        OK(read_one(rank, sum, &old, 0));
         CHECK(old == 5);
     }
     CODE(rma_update(-1, 0, RMA_INT64, RMA_SUM, &one, &old, 1), DRASYNC_EINVAL);
     CODE(rma_update(check_ranks, 0, RMA_INT64, RMA_SUM, &one, &old, 1),
          DRASYNC_EINVAL);
-    CODE(rma_read(check_ranks, 0, &old, 8), DRASYNC_EINVAL);
+    CODE(read_one(check_ranks, 0, &old, 8), DRASYNC_EINVAL);
 }
 
 static void announcements(void)
@@ -219,18 +219,18 @@ static void announcements(void)
     OK(rma_private_begin(bytes, 0));
     OK(rma_private_end(bytes, 0));
     uint64_t place = RMA_PRIVATE | (uintptr_t)bytes;
-    OK(rma_read(check_rank, place + 4049, &one, 1));
-    CODE(rma_read(check_rank, place + 4050, &one, 1), DRASYNC_EINVAL);
+    OK(read_one(check_rank, place + 4049, &one, 1));
+    CODE(read_one(check_rank, place + 4050, &one, 1), DRASYNC_EINVAL);
     OK(rma_private_end(bytes, 100));
-    OK(rma_read(check_rank, place, &one, 1));
+    OK(read_one(check_rank, place, &one, 1));
     OK(rma_private_end(bytes, 100));
-    CODE(rma_read(check_rank, place, &one, 1), DRASYNC_EINVAL);
+    CODE(read_one(check_rank, place, &one, 1), DRASYNC_EINVAL);
     CODE(rma_private_end(bytes, 100), DRASYNC_EINVAL);
     CODE(rma_private_end(bytes + 50, 3999), DRASYNC_EINVAL);
-    OK(rma_read(check_rank, place + 70, &one, 1));
+    OK(read_one(check_rank, place + 70, &one, 1));
     OK(rma_private_end(bytes + 50, 4000));
-    CODE(rma_read(check_rank, place + 70, &one, 1), DRASYNC_EINVAL);
-    OK(rma_read(check_rank, place + 69, &one, 1));
+    CODE(read_one(check_rank, place + 70, &one, 1), DRASYNC_EINVAL);
+    OK(read_one(check_rank, place + 69, &one, 1));
     OK(rma_private_end(bytes + 60, 10));
     CODE(rma_private_begin(NULL, 8), DRASYNC_EINVAL);
     CODE(rma_private_begin(bytes, SIZE_MAX), DRASYNC_EINVAL);
@@ -268,7 +268,7 @@ static void comes_and_goes(void)
     for (int rank = 0; rank < check_ranks; rank++) {
         CODE(rma_update(rank, place[rank], RMA_INT64, RMA_SUM, &one, NULL, 1),
              DRASYNC_EINVAL);
-        CODE(rma_write(rank, place[rank], &one, 8), DRASYNC_EINVAL);
+        CODE(write_one(rank, place[rank], &one, 8), DRASYNC_EINVAL);
     }
     check_barrier();
     free(place);
@@ -284,7 +284,7 @@ static void *first_copy(void *unused)
     (void)unused;
     forbid();
     for (int rank = 0; rank < check_ranks; rank++)
-        OK(rma_read(rank, AT(0, rank, sum), &old, 8));
+        OK(read_one(rank, AT(0, rank, sum), &old, 8));
     return NULL;
 }
 
