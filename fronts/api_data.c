@@ -39,9 +39,12 @@ __attribute__((noinline)) static int alloc(drasync_region_t region,
                     size_bytes);
 }
 
-int drasync_alloc(drasync_region_t region, size_t size_bytes, void **ptr_out)
+__attribute__((noinline)) static int alloc_inside(drasync_region_t region,
+                                                  size_t size_bytes,
+                                                  void **ptr_out,
+                                                  struct native_inside inside)
 {
-    void *ptr = ptr_out ? native_window_alloc(region, size_bytes) : NULL;
+    void *ptr = native_window_alloc_inside(inside, size_bytes);
 
     if (!ptr)
         return alloc(region, size_bytes, ptr_out);
@@ -49,15 +52,51 @@ int drasync_alloc(drasync_region_t region, size_t size_bytes, void **ptr_out)
     return 0;
 }
 
-int drasync_free(void *ptr)
+__attribute__((noinline)) static int alloc_stacked(drasync_region_t region,
+                                                   size_t size_bytes,
+                                                   void **ptr_out,
+                                                   struct native_inside inside)
 {
-    int err = runtime_enter();
+    void *ptr = native_window_alloc_stacked(inside, size_bytes);
 
+    if (!ptr)
+        return alloc_inside(region, size_bytes, ptr_out, inside);
+    *ptr_out = ptr;
+    return 0;
+}
+
+int drasync_alloc(drasync_region_t region, size_t size_bytes, void **ptr_out)
+{
+    struct native_inside inside = {0};
+    void *ptr =
+        ptr_out ? native_window_alloc(region, size_bytes, &inside) : NULL;
+
+    if (!ptr)
+        return inside.window
+                   ? alloc_stacked(region, size_bytes, ptr_out, inside)
+                   : alloc(region, size_bytes, ptr_out);
+    *ptr_out = ptr;
+    return 0;
+}
+
+/* Apart, as alloc(). */
+__attribute__((noinline)) static int give(void *ptr)
+{
+    int err;
+
+    if (native_window_free_any(ptr))
+        return 0;
+    err = runtime_enter();
     if (err || !ptr)
         return err;
     if (record_wanted())
         drasync_record_alloc(0, 0, 0, 1);
     return native_free(ptr);
+}
+
+int drasync_free(void *ptr)
+{
+    return native_window_free(ptr) ? 0 : give(ptr);
 }
 
 int drasync_realloc(void *ptr, size_t size_bytes, drasync_region_t region,

@@ -61,11 +61,30 @@ __attribute__((noinline)) static void *ralloc_slow(region r, size_t s)
     return object;
 }
 
-void *ralloc(region r, size_t s)
+__attribute__((noinline)) static void *
+ralloc_inside(region r, size_t s, struct native_inside inside)
 {
-    void *object = native_window_alloc(r, s);
+    void *object = native_window_alloc_inside(inside, s);
 
     return object ? object : ralloc_slow(r, s);
+}
+
+__attribute__((noinline)) static void *
+ralloc_stacked(region r, size_t s, struct native_inside inside)
+{
+    void *object = native_window_alloc_stacked(inside, s);
+
+    return object ? object : ralloc_inside(r, s, inside);
+}
+
+void *ralloc(region r, size_t s)
+{
+    struct native_inside inside;
+    void *object = native_window_alloc(r, s, &inside);
+
+    if (object)
+        return object;
+    return inside.window ? ralloc_stacked(r, s, inside) : ralloc_slow(r, s);
 }
 
 void acquire_region(region r, int choice)

@@ -5,96 +5,21 @@
 /* The bits of a slot's word that are its address. */
 #define ADDRESS_BITS (((UINT64_C(1) << 56) - 1) & ~(HEAP_CACHE_ALIGN - 1))
 
-struct heap_cache_tables heap_cache_tables;
+uint8_t heap_cache_classes[HEAP_CACHE_BYTES_MAX / HEAP_CACHE_ALIGN + 1];
 
 _Static_assert(sizeof(((struct heap_cache *)0)->slot[0]) == 512 &&
-                   HEAP_CACHE_PARTS == HEAP_CACHE_ALIGN,
+                   HEAP_PARTS == HEAP_CACHE_ALIGN &&
+                   HEAP_CACHE_CLASSES <= HEAP_PART_CLASSES,
                "push() and slots' numbers rely on it");
 
 void heap_caches_open(struct heap_caches *caches, const struct space *space,
                       ptrdiff_t view)
 {
-    for (unsigned i = 0; i < HEAP_CACHE_CLASSES; i++)
-        heap_cache_tables.bytes[i] = (uint16_t)class_bytes(i);
     for (uint64_t i = 1; i <= HEAP_CACHE_BYTES_MAX / HEAP_CACHE_ALIGN; i++)
-        heap_cache_tables.class[i] = (uint8_t)class_for(i * HEAP_CACHE_ALIGN);
-    heap_cache_tables.class[0] = HEAP_CACHE_NO_CLASS;
-    caches->space = space;
+        heap_cache_classes[i] = (uint8_t)class_for(i * HEAP_CACHE_ALIGN);
+    heap_cache_classes[0] = HEAP_CACHE_NO_CLASS;
+    heap_parts_open(&caches->parts, space, HEAP_CACHE_BLOCK_SHIFT);
     caches->view = view;
-    for (unsigned i = 0; i < HEAP_CACHE_PARTS; i++)
-        caches->part[i].number = i;
-}
-
-/* --- Extents -------------------------------------------------------------- */
-
-static struct heap_cache_part *part_of(struct heap_caches *caches,
-                                       const struct extent *extent)
-{
-    return &caches->part[(uintptr_t)extent / 64 % HEAP_CACHE_PARTS];
-}
-
-static void set_met(struct heap_caches *caches, const void *ptr,
-                    const struct heap_cache_part *part)
-{
-    caches->met[(uintptr_t)ptr >> HEAP_CACHE_BLOCK_SHIFT &
-                (HEAP_CACHE_BLOCKS - 1)] = (uint8_t)part->number;
-}
-
-int heap_cache_meet(struct heap_caches *caches, const void *ptr)
-{
-    const struct extent *extent = extent_of(caches->space, ptr);
-    struct heap_cache_part *part = part_of(caches, extent);
-
-    if (!extent || part->extent != extent || !heap_cache_in(part, ptr))
-        return 0;
-    set_met(caches, ptr, part);
-    return 1;
-}
-
-/* Look at the extent that has @ptr.  DRASYNC_EAGAIN: none with slots. */
-static int look(const struct heap_context *context, const struct heap *heap,
-                const void *ptr, struct heap_cache_part *part)
-{
-    struct place place;
-    uint64_t begin, used;
-
-    if (locate(context, (uint64_t)(uintptr_t)ptr, &place) || !place.map ||
-        place.granule_shift != GRANULE_SHIFT_WIDE)
-        return DRASYNC_EAGAIN;
-    begin = place.head->sealed_bytes;
-    begin = round_to(begin > place.data ? begin : place.data, HEAP_CACHE_ALIGN);
-    used = high_water(heap, &place);
-    if (used > place.bytes || begin > used)
-        return DRASYNC_EAGAIN;
-    part->begin = place.start + begin;
-    part->granules = (used - begin) / HEAP_CACHE_ALIGN;
-    part->end = place.start + place.bytes;
-    part->map = map_code(&place, begin);
-    return 0;
-}
-
-/* The part with @ptr, looked at if need be; NULL: none. */
-static const struct heap_cache_part *
-learn(const struct heap_context *context, const struct heap *heap,
-      struct heap_caches *caches, struct heap_cache *cache, const void *ptr)
-{
-    const struct extent *extent = extent_of(context->space, ptr);
-    struct heap_cache_part *part = part_of(caches, extent);
-
-    if (!extent)
-        return NULL;
-    if (part->extent != extent || part->cache != cache ||
-        !heap_cache_in(part, ptr)) {
-        part->granules = 0;
-        if (look(context, heap, ptr, part))
-            return NULL;
-        part->extent = extent;
-        part->cache = cache;
-        if (!heap_cache_in(part, ptr))
-            return NULL;
-    }
-    set_met(caches, ptr, part);
-    return part;
 }
 
 /* --- Stacks --------------------------------------------------------------- */
@@ -104,18 +29,11 @@ static uint64_t *bottom(struct heap_cache *cache, unsigned class)
     return cache->slot[class];
 }
 
-static void forget(struct heap_caches *caches, const struct heap_cache *cache)
-{
-    for (unsigned i = 0; i < HEAP_CACHE_PARTS; i++)
-        if (caches->part[i].cache == cache)
-            caches->part[i].granules = 0;
-}
-
 void heap_cache_clear(struct heap_caches *caches, struct heap_cache *cache)
 {
     for (unsigned class = 0; class <= HEAP_CACHE_CLASSES; class ++)
         cache->top[class] = bottom(cache, class);
-    forget(caches, cache);
+    heap_parts_forget(&caches->parts, cache);
 }
 
 /* A free slot that is in no list goes to the heap's. */
@@ -177,15 +95,15 @@ void heap_cache_flush(const struct heap_context *context, struct heap *heap,
 {
     for (unsigned class = 0; class < HEAP_CACHE_CLASSES; class ++)
         spill_all(context, heap, cache, class);
-    forget(caches, cache);
+    heap_parts_forget(&caches->parts, cache);
 }
 
 /* Free an object and put it on its stack.  DRASYNC_EAGAIN: not possible. */
 static int put(const struct heap_context *context, struct heap *heap,
                struct heap_caches *caches, struct heap_cache *cache, void *ptr)
 {
-    const struct heap_cache_part *part =
-        learn(context, heap, caches, cache, ptr);
+    const struct heap_part *part = heap_parts_learn(
+        context, heap, &caches->parts, cache, 0, GRANULE_SHIFT_WIDE, ptr);
     uint64_t class;
 
     if (!part || heap_cache_mark(part, ptr, &class))
@@ -220,9 +138,9 @@ void *heap_cache_take_stray(const struct heap_caches *caches,
 {
     uint64_t address = *cache->top[class]-- & ADDRESS_BITS;
     struct extent *extent =
-        extent_of(caches->space, (const void *)(uintptr_t)address);
+        extent_of(caches->parts.space, (const void *)(uintptr_t)address);
     const struct heap_context context = {
-        .space = caches->space,
+        .space = caches->parts.space,
         .view = caches->view,
         .owner = extent ? atomic_load(&extent->owner) : NULL,
     };

@@ -32,7 +32,7 @@
 #ifndef MEMORY_HEAP_CACHE_H
 #define MEMORY_HEAP_CACHE_H
 
-#include "memory/heap_extent.h"
+#include "memory/heap_parts.h"
 
 #define HEAP_CACHE_CLASSES   40 /* up to HEAP_CACHE_BYTES_MAX */
 #define HEAP_CACHE_BYTES_MAX ((uint64_t)32 << 10)
@@ -45,14 +45,10 @@
 /* How many can be noted before they are sorted. */
 #define HEAP_CACHE_NOTES 128
 
-/* Extents that are known at a time: as many as there are addresses between two
- * objects, because a slot is kept as its address + its extent's number. */
-#define HEAP_CACHE_PARTS 64
-
-/* Which of them was met last in a block of so many bytes (shifted), of blocks
- * that count the same modulo so many. */
+/* What heap_parts_open() is told. */
 #define HEAP_CACHE_BLOCK_SHIFT 16
-#define HEAP_CACHE_BLOCKS      4096
+
+_Static_assert(HEAP_PARTS == 64, "a slot is its address + its part's number");
 
 /* A class that has no slots, for sizes that have none. */
 #define HEAP_CACHE_NO_CLASS HEAP_CACHE_CLASSES
@@ -64,35 +60,18 @@ struct heap_cache {
     uint64_t *top[HEAP_CACHE_CLASSES + 1]; /* the last entry */
 };
 
-/* What is known of an extent: granules whose slots may be put on a stack, and
- * where the map has them. */
-struct heap_cache_part {
-    _Alignas(64) uint64_t begin;
-    uint64_t granules; /* 0: nothing is known */
-    uint64_t end;      /* of the extent */
-    uint8_t *map;      /* of `begin` */
-    const struct extent *extent;
-    struct heap_cache *cache; /* its heap's */
-    uint64_t number;          /* of the part */
-};
-
 /* What the caches of a thread share. */
 struct heap_caches {
-    struct heap_cache_part part[HEAP_CACHE_PARTS];
+    struct heap_parts parts;
     uint64_t note[HEAP_CACHE_NOTES]; /* a slot, and its class << 56 */
-    uint8_t met[HEAP_CACHE_BLOCKS];
-    const struct space *space;
-    ptrdiff_t view; /* of the heaps (heap.h) */
+    ptrdiff_t view;                  /* of the heaps (heap.h) */
 };
 
 /*
- * Classes and their sizes, looked up: sizes come as they like, and a branch
- * that is guessed wrong costs as much as all the rest.
+ * Classes of sizes, looked up: sizes come as they like, and a branch that is
+ * guessed wrong costs as much as all the rest.
  */
-extern struct heap_cache_tables {
-    uint16_t bytes[HEAP_CACHE_CLASSES];
-    uint8_t class[HEAP_CACHE_BYTES_MAX / HEAP_CACHE_ALIGN + 1];
-} heap_cache_tables;
+extern uint8_t heap_cache_classes[HEAP_CACHE_BYTES_MAX / HEAP_CACHE_ALIGN + 1];
 
 /* Before a cache is used, once. */
 void heap_caches_open(struct heap_caches *caches, const struct space *space,
@@ -125,7 +104,7 @@ static inline uint64_t heap_cache_class(size_t size_bytes)
     uint64_t granules = (size_bytes + HEAP_CACHE_ALIGN - 1) / HEAP_CACHE_ALIGN;
 
     return granules <= HEAP_CACHE_BYTES_MAX / HEAP_CACHE_ALIGN
-               ? heap_cache_tables.class[granules]
+               ? heap_cache_classes[granules]
                : HEAP_CACHE_NO_CLASS;
 }
 
@@ -141,7 +120,7 @@ static inline void *heap_cache_take(const struct heap_caches *caches,
                                     struct heap_cache *cache, uint64_t class)
 {
     uint64_t *top = cache->top[class], slot = *top;
-    const struct heap_cache_part *part = &caches->part[slot % HEAP_CACHE_ALIGN];
+    const struct heap_part *part = &caches->parts.part[slot % HEAP_CACHE_ALIGN];
     uint64_t granule = (slot - part->begin) >> GRANULE_SHIFT_WIDE;
 
     if (granule >= part->granules)
@@ -157,52 +136,24 @@ static inline void *heap_cache_take(const struct heap_caches *caches,
 void *heap_cache_take_stray(const struct heap_caches *caches,
                             struct heap_cache *cache, unsigned class);
 
-/* Which part most likely has @ptr? */
-static inline struct heap_cache_part *heap_cache_met(struct heap_caches *caches,
-                                                     const void *ptr)
+static inline int heap_cache_in(const struct heap_part *part, const void *ptr)
 {
-    return &caches->part[caches->met[(uintptr_t)ptr >> HEAP_CACHE_BLOCK_SHIFT &
-                                     (HEAP_CACHE_BLOCKS - 1)]];
+    return heap_part_in(part, ptr, GRANULE_SHIFT_WIDE);
 }
 
-/* Does it, or does an object not begin at @ptr for all that its address says?
- */
-static inline int heap_cache_in(const struct heap_cache_part *part,
-                                const void *ptr)
+static inline int heap_cache_mark(const struct heap_part *part, const void *ptr,
+                                  uint64_t *class_out)
 {
-    uint64_t offset = (uint64_t)(uintptr_t)ptr - part->begin;
+    uint8_t *code;
 
-    /* What is between two granules becomes too large. */
-    return (offset >> GRANULE_SHIFT_WIDE |
-            offset << (64 - GRANULE_SHIFT_WIDE)) < part->granules;
-}
-
-/* From now on heap_cache_met() says which part has @ptr.  False: none is known.
- */
-int heap_cache_meet(struct heap_caches *caches, const void *ptr);
-
-/* Mark the object at @ptr, which is in @part, free in the map.  0, or
- * DRASYNC_EAGAIN and nothing has changed: there is none, or none that can be
- * put on a stack. */
-static inline int heap_cache_mark(const struct heap_cache_part *part,
-                                  const void *ptr, uint64_t *class_out)
-{
-    uint64_t address = (uint64_t)(uintptr_t)ptr;
-    uint8_t *code = part->map + ((address - part->begin) >> GRANULE_SHIFT_WIDE);
-    uint64_t class = (uint64_t)((int8_t)*code + (int64_t)MAP_TAKEN - 1);
-
-    if (class >= HEAP_CACHE_CLASSES ||
-        address + heap_cache_tables.bytes[class] > part->end)
-        return DRASYNC_EAGAIN;
-    *code = (uint8_t)(class + 1);
-    *class_out = class;
-    return 0;
+    return heap_part_mark(part, ptr, GRANULE_SHIFT_WIDE, HEAP_CACHE_CLASSES,
+                          &code, class_out);
 }
 
 /* Free what @part has at @ptr; *@note_out is what is to be noted.  As
  * heap_cache_mark(). */
-static inline int heap_cache_free(const struct heap_cache_part *part,
-                                  const void *ptr, uint64_t *note_out)
+static inline int heap_cache_free(const struct heap_part *part, const void *ptr,
+                                  uint64_t *note_out)
 {
     uint64_t class;
 

@@ -18,6 +18,20 @@ void heap_window_open(const struct heap *heap, struct heap_window *window,
     };
 }
 
+void heap_window_set_limits(struct heap_window *window)
+{
+    for (unsigned class = 0; class < HEAP_WINDOW_QUICK; class ++) {
+        struct heap_window_free *free =
+            window->free ? &window->free[class] : NULL;
+        bool may = window->shift == HEAP_WINDOW_SHIFT &&
+                   !(window->have_free >> class & 1);
+
+        window->limit[class] = may && !(free && free->count) ? window->end : 0;
+        if (free)
+            free->limit = may ? window->end : 0;
+    }
+}
+
 /* The objects that came off the bump pointer since the last time. */
 static void count_bumped(struct heap *heap, struct heap_window *window)
 {
@@ -37,7 +51,7 @@ static int give_piece(const struct heap_context *context, struct heap *heap,
 
     count_bumped(heap, window);
     window->bump = window->end = window->uncounted = 0;
-    heap_window_set_limit(window);
+    heap_window_set_limits(window);
     if (bump == end)
         return 0;
     if (locate(context, bump, &place) || !place.map ||
@@ -88,7 +102,7 @@ static void cut_piece(struct heap *heap, struct heap_window *window,
     window->end = heap->bump >> window->shift;
     window->map =
         (uintptr_t)place->map - (uintptr_t)(place->start >> window->shift);
-    heap_window_set_limit(window);
+    heap_window_set_limits(window);
 }
 
 int heap_window_all(const struct heap_context *context, struct heap *heap,
@@ -132,48 +146,94 @@ static int take_piece(const struct heap_context *context, struct heap *heap,
     return 0;
 }
 
-/* Fill the window's slots of @class from the heap's bin. */
-static int take_slots(const struct heap_context *context, struct heap *heap,
-                      struct heap_window_free *free, unsigned class)
+/* Let the heap count as used what is on none of the window's stacks. */
+static void count_stacked(struct heap *heap, struct heap_window *window)
 {
+    if (!window->stacked)
+        return;
+    for (unsigned class = 0; class < HEAP_WINDOW_CLASSES; class ++) {
+        struct heap_window_free *free = &window->free[class];
+
+        heap->used_bytes += class_bytes(class) * free->counted;
+        heap->used_bytes -= class_bytes(class) * free->count;
+        free->counted = free->count;
+    }
+}
+
+/* Fill the window's empty stack of @class from the heap's bin. */
+static int take_slots(const struct heap_context *context, struct heap *heap,
+                      struct heap_window *window, unsigned class)
+{
+    struct heap_window_free *free = &window->free[class];
     struct place place;
     unsigned found;
 
-    while (free->count < HEAP_WINDOW_SLOTS && heap->bins[class]) {
+    while (free->count < HEAP_WINDOW_BATCH && heap->bins[class]) {
         uint64_t address = heap->bins[class];
 
         if (free_slot(context, heap, address, &place, &found) || found != class)
             return DRASYNC_EINTERNAL;
         heap->bins[class] = *(uint64_t *)view_of(context, address);
-        free->slot[free->count++] = address;
+        free->slot[free->count++] = (struct heap_window_slot){
+            .object = (void *)(uintptr_t)address,
+            .code = map_code(&place, address - place.start),
+        };
+        free->counted++;
+        window->stacked = true;
     }
     return 0;
 }
 
-/* Note of which classes there are free slots. */
+/* The oldest @count slots of a stack go to the heap's bin.  What is on it is
+ * counted. */
+static int spill(const struct heap_context *context, struct heap *heap,
+                 struct heap_window_free *free, unsigned class, uint32_t count)
+{
+    struct place place;
+    int err = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t address = (uint64_t)(uintptr_t)free->slot[i].object;
+
+        if (locate(context, address, &place) || !place.map)
+            err = DRASYNC_EINTERNAL;
+        else
+            slot_push(context, heap, &place, address - place.start, class);
+    }
+    free->count -= count;
+    free->counted -= count;
+    memmove(free->slot, free->slot + count,
+            free->count * sizeof(free->slot[0]));
+    return err;
+}
+
+/* Note of which classes the heap has free slots. */
 static void see_free(const struct heap *heap, struct heap_window *window)
 {
     uint32_t bits = 0;
 
     for (unsigned class = 0; class < HEAP_WINDOW_CLASSES; class ++)
-        if (heap->bins[class] || window->free[class].count)
+        if (heap->bins[class])
             bits |= 1u << class;
     window->have_free = bits;
-    heap_window_set_limit(window);
+    heap_window_set_limits(window);
 }
 
-/* Hand out the last of the window's free slots of @class. */
-static int pop_slot(const struct heap_context *context, struct heap *heap,
-                    struct heap_window *window, unsigned class, void **ptr_out)
+void *heap_window_alloc_any(struct heap_window *window, size_t size_bytes)
 {
-    struct heap_window_free *free = &window->free[class];
-    uint64_t address = free->slot[--free->count];
-    struct place place;
+    uint64_t round = (UINT64_C(1) << window->shift) - 1, bytes;
+    unsigned class;
+    void *object;
 
-    if (locate(context, address, &place) || !place.map)
-        return DRASYNC_EINTERNAL;
-    hand_out(heap, &place, address, class, ptr_out);
-    return 0;
+    if (size_bytes - 1 >= HEAP_WINDOW_OBJECT_BYTES_MAX)
+        return NULL;
+    class = class_for((size_bytes + round) & ~round);
+    object = heap_window_pop(window, class);
+    if (object || (window->have_free >> class & 1))
+        return object;
+    bytes = class_bytes(class);
+    return heap_window_bump(window, (bytes >> window->shift) - 1, window->end,
+                            class, window->shift);
 }
 
 int heap_window_refill(const struct heap_context *context, struct heap *heap,
@@ -182,7 +242,6 @@ int heap_window_refill(const struct heap_context *context, struct heap *heap,
 {
     uint64_t round = (UINT64_C(1) << window->shift) - 1;
     uint64_t bytes = (size_bytes + round) & ~round;
-    struct heap_window_free *free;
     unsigned class;
     int err;
 
@@ -190,15 +249,16 @@ int heap_window_refill(const struct heap_context *context, struct heap *heap,
         return DRASYNC_EINVAL;
     class = class_for(bytes);
     bytes = class_bytes(class);
-    free = &window->free[class];
-    if (!free->count) {
-        err = take_slots(context, heap, free, class);
+    count_stacked(heap, window);
+    if (!window->free[class].count) {
+        err = take_slots(context, heap, window, class);
         if (err)
             return err;
         see_free(heap, window);
     }
-    if (free->count)
-        return pop_slot(context, heap, window, class, ptr_out);
+    *ptr_out = heap_window_pop(window, class);
+    if (*ptr_out)
+        return 0;
     if (bytes >> window->shift > window->end - window->bump) {
         err = take_piece(context, heap, window, bytes);
         if (err)
@@ -213,27 +273,71 @@ int heap_window_refill(const struct heap_context *context, struct heap *heap,
     return 0;
 }
 
+/* Free what the window's stacks can have.  False: they cannot. */
+static bool stack(const struct heap_context *context, struct heap *heap,
+                  struct heap_window *window, const struct heap_part *part,
+                  void *ptr, size_t bytes)
+{
+    unsigned class;
+
+    if (!part || bytes > HEAP_WINDOW_OBJECT_BYTES_MAX)
+        return false;
+    window->stacked = true;
+    if (heap_window_give(window, part, ptr))
+        return true;
+    class = class_for(bytes);
+    if (window->free[class].count < HEAP_WINDOW_SLOTS)
+        return false;
+    count_stacked(heap, window);
+    if (spill(context, heap, &window->free[class], class, HEAP_WINDOW_BATCH))
+        return false;
+    see_free(heap, window);
+    return heap_window_give(window, part, ptr);
+}
+
+int heap_window_free(const struct heap_context *context, struct heap *heap,
+                     struct heap_window *window, struct heap_parts *parts,
+                     void *magazine, uint64_t key, void *ptr)
+{
+    size_t bytes;
+    int err = heap_usable(context, heap, ptr, &bytes);
+
+    if (err)
+        return err;
+    if (stack(context, heap, window,
+              heap_parts_learn(context, heap, parts, magazine, key,
+                               window->shift, ptr),
+              ptr, bytes))
+        return 0;
+    heap_window_freed(window);
+    return heap_free(context, heap, ptr);
+}
+
+int64_t heap_window_uncounted(const struct heap_window *window)
+{
+    uint64_t left = window->end - window->bump;
+    uint64_t bytes = (window->uncounted - left) << window->shift;
+
+    for (unsigned class = 0; window->stacked && class < HEAP_WINDOW_CLASSES;
+         class ++)
+        bytes += class_bytes(class) * ((uint64_t)window->free[class].counted -
+                                       window->free[class].count);
+    return (int64_t)bytes;
+}
+
 int heap_window_close(const struct heap_context *context, struct heap *heap,
                       struct heap_window *window)
 {
     int err = give_piece(context, heap, window);
-    struct place place;
 
-    if (!window->have_free)
-        return err;
-    for (unsigned class = 0; class < HEAP_WINDOW_CLASSES; class ++) {
-        struct heap_window_free *free = &window->free[class];
-
-        while (free->count > 0) {
-            uint64_t address = free->slot[--free->count];
-
-            if (locate(context, address, &place) || !place.map)
-                err = DRASYNC_EINTERNAL;
-            else
-                slot_push(context, heap, &place, address - place.start, class);
-        }
-    }
+    count_stacked(heap, window);
+    for (unsigned class = 0; window->stacked && class < HEAP_WINDOW_CLASSES;
+         class ++)
+        if (spill(context, heap, &window->free[class], class,
+                  window->free[class].count))
+            err = DRASYNC_EINTERNAL;
+    window->stacked = false;
     window->have_free = 0;
-    heap_window_set_limit(window);
+    heap_window_set_limits(window);
     return err;
 }

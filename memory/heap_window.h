@@ -2,35 +2,49 @@
  * heap_window.h - what one thread may hand out of a heap without asking.
  *
  * A window is a piece [bump, end) of an extent, cut off the heap for one
- * thread, and a few free slots of each small class.  The piece is counted in
+ * thread, and a stack of free slots of each small class: what the thread freed,
+ * or the heap had.  The piece is counted in
  * granules, of which the map has a byte each (heap_extent.h): number n is at
  * address n << shift.  Objects come from it in
  * some ten instructions: the fast path writes the window, and one byte of the
  * extent's map, which nobody else writes.  The map of the piece is cleared when
  * it is cut, so that any thread may free or resize an object as soon as it is
- * there.
+ * there.  Freeing onto a stack writes the object's byte of the map, which it
+ * finds by the thread's parts (heap_parts.h), and the stack; so does allocating
+ * from it.
  *
- * The heap counts what is in a window as used for its high-water marks, and as
- * not used in used_bytes.  heap_window_close() gives back what is left: the
+ * This is one of two magazines.  heap_cache.h has no piece of its own, notes what
+ * is freed and sorts it later, and packs a slot into a word: which costs stores
+ * on neither side of a trace of mixed sizes with 100,000 objects (alloc_churn),
+ * where each store waits for those of the program.  But it needs the heap to
+ * itself, and the 64 bytes that Myrmics objects are aligned to.  Windows of
+ * several threads are in one heap at a time, and bump without a look at a stack
+ * (alloc_small).  They share how an object is found and marked.
+ *
+ * The heap counts what is in a window as used for its high-water marks.  What it
+ * counts in used_bytes is what it knew when the window last asked;
+ * heap_window_uncounted() is the difference.  heap_window_close() gives back what is left: the
  * heap is then as if it had handed out the objects itself, and may travel.  A
  * window is not part of the heap: it lies in memory of its process, and nothing
  * in it comes from memory that users write, but for addresses that were
  * checked.
  *
  * Callers guarantee:
- *   - heap_window_alloc() is called by one thread, and not at the same time as
- *     other calls on the window.  It may run at the same time as any call on
- *     the heap.
+ *   - heap_window_alloc(), heap_window_alloc_any() and heap_window_give() are
+ *     called by one thread, and not at the same time as other calls on the
+ *     window.  They may run at the same time as any call on the heap.
  *   - The other calls are calls on the heap (heap.h: one at a time).
  *   - No window of a heap is open when its extents go, when another process
- *     uses it, or at heap_seal().
+ *     uses it, or at heap_seal(); and the parts of a window that is closed are
+ *     forgotten.
  */
 #ifndef MEMORY_HEAP_WINDOW_H
 #define MEMORY_HEAP_WINDOW_H
 
-#include "memory/heap.h"
+#include "memory/heap_parts.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 /* Larger objects are the heap's matter. */
 #define HEAP_WINDOW_OBJECT_BYTES_MAX 1024
@@ -43,8 +57,10 @@
 /* The logarithm of a granule's bytes where there is a fast path. */
 #define HEAP_WINDOW_SHIFT 4
 
-/* Free slots of a class that a window takes at a time. */
-#define HEAP_WINDOW_SLOTS 15
+/* Free slots of a class that a window has, and that are moved at a time between
+ * it and the heap. */
+#define HEAP_WINDOW_SLOTS 63
+#define HEAP_WINDOW_BATCH 32
 
 /* How much a window is given at a time: an eighth of what the heap has, within
  * these bounds.  Threads that share a region waste no more than that. */
@@ -61,13 +77,21 @@ struct heap_window {
 
     uint32_t uncounted; /* granules before the end that are not in the heap's
                            used_bytes */
-    uint32_t have_free; /* bit c: there are free slots of class c, here or in
-                           the heap when it was asked last */
-    uint32_t shift;     /* the logarithm of a granule's bytes, which objects are
+    uint32_t
+        have_free;  /* bit c: there are free slots of class c in the heap, or
+                           were when it was asked last */
+    uint32_t shift; /* the logarithm of a granule's bytes, which objects are
                        aligned to */
+    bool stacked;   /* there may be slots on the stacks */
     struct heap_window_free {
         uint32_t count;
-        uint64_t slot[HEAP_WINDOW_SLOTS];
+        uint32_t counted; /* as many slots the heap does not count as used */
+        uint64_t
+            limit; /* the window's for this class when the stack is empty */
+        struct heap_window_slot {
+            void *object;
+            uint8_t *code; /* its byte of the map */
+        } slot[HEAP_WINDOW_SLOTS];
     } * free; /* [HEAP_WINDOW_CLASSES], the caller's, counts 0 at first */
 };
 
@@ -95,21 +119,25 @@ int heap_window_refill(const struct heap_context *context, struct heap *heap,
                        struct heap_window *window, size_t size_bytes,
                        void **ptr_out);
 
-/* After the end, or what is free, has changed. */
-static inline void heap_window_set_limit(struct heap_window *window)
-{
-    for (unsigned class = 0; class < HEAP_WINDOW_QUICK; class ++)
-        window->limit[class] = window->shift == HEAP_WINDOW_SHIFT &&
-                                       !(window->have_free >> class & 1)
-                                   ? window->end
-                                   : 0;
-}
+/*
+ * Free the object at @ptr, when heap_window_give() did not.  @parts are the
+ * thread's, @magazine and @key the window's there.  As heap_free().
+ */
+int heap_window_free(const struct heap_context *context, struct heap *heap,
+                     struct heap_window *window, struct heap_parts *parts,
+                     void *magazine, uint64_t key, void *ptr);
 
-/* An object was freed: the window's thread may have use for it. */
+/* How much more is used than the heap's used_bytes says, because of @window. */
+int64_t heap_window_uncounted(const struct heap_window *window);
+
+/* After the end, or what is free, has changed. */
+void heap_window_set_limits(struct heap_window *window);
+
+/* An object was freed otherwise: the window's thread may have use for it. */
 static inline void heap_window_freed(struct heap_window *window)
 {
     window->have_free = UINT32_MAX;
-    heap_window_set_limit(window);
+    heap_window_set_limits(window);
 }
 
 /* Give back what is left; the window holds nothing then.  0 or
@@ -138,8 +166,49 @@ static inline void *heap_window_bump(struct heap_window *window, uint64_t more,
     return object;
 }
 
-/* An object of up to 128 bytes from the window, or NULL:
- * heap_window_alloc_any() then. */
+/* The last slot of @class that was freed; NULL: there is none. */
+static inline void *heap_window_pop(struct heap_window *window, uint64_t class)
+{
+    struct heap_window_free *free = &window->free[class];
+    uint32_t count = free->count;
+    struct heap_window_slot slot;
+
+    if (!count)
+        return NULL;
+    slot = free->slot[--count];
+    free->count = count;
+    if (!count && class < HEAP_WINDOW_QUICK)
+        window->limit[class] = free->limit;
+    *slot.code = (uint8_t)((class + 1) | MAP_TAKEN);
+    return slot.object;
+}
+
+/* Free the object at @ptr, if it is in @part, which is the window's, and small;
+ * false: heap_window_free() then. */
+static inline bool heap_window_give(struct heap_window *window,
+                                    const struct heap_part *part, void *ptr)
+{
+    struct heap_window_free *free;
+    uint64_t class;
+    uint8_t *code;
+
+    if (!heap_part_in(part, ptr, window->shift) ||
+        heap_part_mark(part, ptr, window->shift, HEAP_WINDOW_CLASSES, &code,
+                       &class))
+        return false;
+    free = &window->free[class];
+    if (__builtin_expect(free->count == HEAP_WINDOW_SLOTS, 0)) {
+        *code = (uint8_t)((class + 1) | MAP_TAKEN);
+        return false;
+    }
+    free->slot[free->count] = (struct heap_window_slot){ptr, code};
+    if (!free->count++ && class < HEAP_WINDOW_QUICK)
+        window->limit[class] = 0;
+    return true;
+}
+
+/* An object of up to 128 bytes from the bump pointer, or NULL:
+ * heap_window_alloc_stacked() then. */
 static inline void *heap_window_alloc(struct heap_window *window,
                                       size_t size_bytes)
 {
@@ -152,19 +221,20 @@ static inline void *heap_window_alloc(struct heap_window *window,
                             HEAP_WINDOW_SHIFT);
 }
 
-/* The same where objects are aligned to 64 bytes; or NULL: heap_window_refill()
- * then. */
-static inline void *heap_window_alloc_any(struct heap_window *window,
-                                          size_t size_bytes)
+/* The same from what was freed; or NULL: heap_window_alloc_any() then. */
+static inline void *heap_window_alloc_stacked(struct heap_window *window,
+                                              size_t size_bytes)
 {
-    uint64_t more = (size_bytes - 1) >> window->shift;
-    uint64_t class = ((more + 1) << window->shift) / 16 - 1;
+    uint64_t more = (size_bytes - 1) >> HEAP_WINDOW_SHIFT;
 
-    if (class >= HEAP_WINDOW_QUICK || (window->have_free >> class & 1))
+    if (more >= HEAP_WINDOW_QUICK || window->shift != HEAP_WINDOW_SHIFT)
         return NULL;
-    return heap_window_bump(window, more, window->end, (uint32_t) class,
-                            window->shift);
+    return heap_window_pop(window, more);
 }
+
+/* An object of up to HEAP_WINDOW_OBJECT_BYTES_MAX from the window, however they
+ * are aligned; or NULL: heap_window_refill() then. */
+void *heap_window_alloc_any(struct heap_window *window, size_t size_bytes);
 
 /* Clear @count bytes; there are few, so there is no call for that. */
 static inline void heap_window_clear(char *map, uint64_t count)

@@ -22,6 +22,8 @@ libdrasync_memory_la_SOURCES = \
 	memory/heap_cache.h \
 	memory/heap_extent.c \
 	memory/heap_extent.h \
+	memory/heap_parts.c \
+	memory/heap_parts.h \
 	memory/heap_window.c \
 	memory/heap_window.h \
 	memory/limit.c \

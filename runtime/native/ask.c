@@ -62,7 +62,9 @@ int native_get_info(drasync_region_t region, struct drasync_info *info_out)
         info.reserved_bytes = memory->pages << PAGE_SHIFT;
         info.extents = memory->extents;
         if (proto_held(r, native.rank))
-            info.used_bytes = header->heap.used_bytes;
+            info.used_bytes =
+                header->heap.used_bytes +
+                (uint64_t)native_window_uncounted(r->address);
     }
     info.subregions = queued(&r->children);
     copy = proto_newest(r);

@@ -1,8 +1,7 @@
 #include "runtime/native/magazine.h"
 
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
+#include <sys/mman.h>
 
 #include "runtime/death.h"
 #include "runtime/native/recycle.h"
@@ -17,8 +16,8 @@ _Thread_local struct native_windows *native_windows_mine
 
 char native_window_marks[2];
 
-/* Of nobody: any thread may find that it is not open. */
-static struct native_window never_open;
+/* Of nobody: any thread may find that it is not open, also for NULL. */
+static struct native_window never_open = {.region = UINT64_MAX};
 
 _Thread_local struct native_window *native_window_last
     __attribute__((tls_model("initial-exec"))) = &never_open;
@@ -45,10 +44,28 @@ static void count_allocations(struct native_windows *windows)
         runtime_count(native.self, RUNTIME_COUNT_ALLOCATIONS, now - before);
 }
 
+/* And freed. */
+static void count_frees(struct native_windows *windows)
+{
+    uint64_t before =
+        atomic_load_explicit(&windows->frees_counted, memory_order_relaxed);
+    uint64_t now = atomic_load_explicit(&windows->frees, memory_order_relaxed);
+
+    if (now > before &&
+        atomic_compare_exchange_strong(&windows->frees_counted, &before, now))
+        runtime_count(native.self, RUNTIME_COUNT_FREES, now - before);
+}
+
+static void count(struct native_windows *windows)
+{
+    count_allocations(windows);
+    count_frees(windows);
+}
+
 void native_windows_count(void)
 {
     for (struct native_windows *w = atomic_load(&all); w; w = w->next)
-        count_allocations(w);
+        count(w);
 }
 
 struct native_windows *native_windows_all(void)
@@ -67,10 +84,12 @@ static struct native_windows *windows_new(void)
         if (atomic_compare_exchange_strong(&w->taken, &unused, 1))
             return w;
     }
-    w = aligned_alloc(_Alignof(struct native_windows), sizeof(*w));
-    if (!w)
+    /* Not all of it will be used: pages that are not touched are not there. */
+    w = mmap(NULL, sizeof(*w), PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (w == MAP_FAILED)
         return NULL;
-    memset(w, 0, sizeof(*w));
+    heap_parts_open(&w->parts, &runtime.space, PAGE_SHIFT);
     for (int i = 0; i < NATIVE_WINDOWS; i++)
         w->window[i].heap.free = w->free[i];
     atomic_store(&w->taken, 1);
@@ -134,7 +153,7 @@ static void close_window(struct native_windows *w, uint32_t i, uint64_t address)
             used > window->used_bytes ? used : window->used_bytes;
     window->extent = NULL;
     memory->touched = true;
-    count_allocations(w);
+    count(w);
     atomic_store_explicit(&window->region, 0, memory_order_release);
 }
 
@@ -155,9 +174,13 @@ static int wait_until_out(struct native_windows *w, uint32_t ending)
             "of system calls allow it, or install it before MPI_Init",
             runtime.rank);
     for (uint32_t i = 0; !err && ending >> i; i++)
-        if (ending >> i & 1)
+        if (ending >> i & 1) {
             err =
                 biased_wait(&w->owner, &w->window[i].turns, 1, 1, death_check);
+            if (!err)
+                err = biased_wait(&w->owner, &w->window[i].freeing, 1, 1,
+                                  death_check);
+        }
     if (err == DRASYNC_EPEER)
         runtime_poison("thread %d of rank %d has ended while it allocated",
                        (int)w->owner.thread, runtime.rank);
@@ -243,6 +266,7 @@ static void come_out(struct native_window *window)
 
     if (turn & 1)
         biased_leave(&window->turns, turn + 1);
+    biased_leave(&window->freeing, 0);
 }
 
 void native_windows_thread_ends(void)
@@ -257,7 +281,7 @@ void native_windows_thread_ends(void)
     native_stock_clear(w);
     for (uint32_t i = 0; i < NATIVE_WINDOWS; i++)
         end_one(w, i);
-    count_allocations(w);
+    count(w);
     forget_mine();
     atomic_store(&w->taken, 0);
 }
@@ -276,20 +300,37 @@ void native_windows_start(void)
 
 /* --- Allocating ----------------------------------------------------------- */
 
+/* Leave @window, which was entered with @turn + 1. */
+static inline void *leave_with(struct native_window *window, uint64_t turn,
+                               void *ptr)
+{
+    biased_leave(&window->turns, ptr ? turn + 2 : turn);
+    return ptr;
+}
+
+void *native_window_alloc_inside(struct native_inside inside, size_t size_bytes)
+{
+    return leave_with(inside.window, inside.turn,
+                      heap_window_alloc_any(&inside.window->heap, size_bytes));
+}
+
 void *native_window_alloc_any(drasync_region_t region, size_t size_bytes)
 {
+    const uint64_t address = (uint64_t)(uintptr_t)region;
     struct native_windows *mine = native_windows_mine;
     struct native_window *window;
-    void *ptr;
+    uint64_t turn;
 
     if (!mine)
         return NULL;
-    window = &mine->window[native_window_index((uint64_t)(uintptr_t)region)];
-    ptr =
-        native_window_enter(window, region, size_bytes, heap_window_alloc_any);
-    if (ptr)
-        native_window_last = window;
-    return ptr;
+    window = &mine->window[native_window_index(address)];
+    turn = atomic_load_explicit(&window->turns, memory_order_relaxed);
+    if (!biased_enter(&window->turns, turn + 1, turn, &window->region,
+                      &address))
+        return NULL;
+    native_window_last = window;
+    return leave_with(window, turn,
+                      heap_window_alloc_any(&window->heap, size_bytes));
 }
 
 void native_window_prepare(uint64_t address)
@@ -297,7 +338,7 @@ void native_window_prepare(uint64_t address)
     struct native_windows *w = native_windows_own();
     uint32_t i = native_window_index(address);
 
-    if (w && w->last == address &&
+    if (w && address && w->last == address &&
         atomic_load_explicit(&w->window[i].region, memory_order_relaxed) !=
             address)
         end_one(w, i);
@@ -324,6 +365,8 @@ static bool open_window(struct native_windows *w, uint32_t i, uint64_t address,
                      w->free[i]);
     window->memory = memory;
     window->entry = NULL;
+    window->address = address;
+    window->opened = ++w->opened;
     window->extent = NULL;
     atomic_store_explicit(&window->region, address, memory_order_release);
     return true;
@@ -342,6 +385,20 @@ static void note_piece(struct native_window *window)
     window->used_bytes = e ? e->user[EXTENT_USED_BYTES] : 0;
 }
 
+/* Is this thread's window number @i open for the region, or could it be opened
+ * now, as it is used by this thread for the second time?  Under its tree's lock.
+ */
+static bool is_mine(struct native_windows *w, uint32_t i, uint64_t address,
+                    struct native_memory *memory)
+{
+    if (atomic_load_explicit(&w->window[i].region, memory_order_relaxed) ==
+            address ||
+        (w->last == address && open_window(w, i, address, memory)))
+        return true;
+    w->last = address;
+    return false;
+}
+
 int native_window_take(const struct heap_context *context, uint64_t address,
                        struct native_memory *memory, size_t size_bytes,
                        void **ptr_out)
@@ -351,14 +408,8 @@ int native_window_take(const struct heap_context *context, uint64_t address,
     uint64_t end;
     int err;
 
-    if (!w)
+    if (!w || !is_mine(w, i, address, memory))
         return DRASYNC_EINVAL;
-    if (atomic_load_explicit(&w->window[i].region, memory_order_relaxed) !=
-            address &&
-        (w->last != address || !open_window(w, i, address, memory))) {
-        w->last = address;
-        return DRASYNC_EINVAL;
-    }
     end = w->window[i].heap.end;
     err = heap_window_refill(context, &native_header_of(address)->heap,
                              &w->window[i].heap, size_bytes, ptr_out);
@@ -367,12 +418,37 @@ int native_window_take(const struct heap_context *context, uint64_t address,
     return err;
 }
 
-void native_window_freed(uint64_t address)
+int64_t native_window_uncounted(uint64_t address)
 {
     struct native_windows *w = native_windows_mine;
     uint32_t i = native_window_index(address);
 
-    if (w && atomic_load_explicit(&w->window[i].region, memory_order_relaxed) ==
-                 address)
-        heap_window_freed(&w->window[i].heap);
+    return w && atomic_load_explicit(&w->window[i].region,
+                                     memory_order_relaxed) == address
+               ? heap_window_uncounted(&w->window[i].heap)
+               : 0;
+}
+
+/* --- Freeing -------------------------------------------------------------- */
+
+bool native_window_free_any(void *ptr)
+{
+    struct native_windows *w = native_windows_mine;
+
+    return w && heap_parts_meet(&w->parts, ptr) && native_window_free(ptr);
+}
+
+int native_window_give(const struct heap_context *context, uint64_t address,
+                       struct native_memory *memory, void *ptr)
+{
+    struct native_windows *w = native_windows_mine;
+    struct heap *heap = &native_header_of(address)->heap;
+    uint32_t i = native_window_index(address);
+    struct native_window *window;
+
+    if (!w || !is_mine(w, i, address, memory))
+        return heap_free(context, heap, ptr);
+    window = &w->window[i];
+    return heap_window_free(context, heap, &window->heap, &w->parts, window,
+                            window->opened, ptr);
 }

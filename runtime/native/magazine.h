@@ -5,18 +5,19 @@
  * While a rank has a region for WRITE nobody else allocates there and the data
  * stays where it is, so only threads of this process compete.  A thread that
  * allocates in a region a second time gets a window of its heap
- * (heap_window.h), and takes objects from it without asking anybody; one thread
- * has windows of up to NATIVE_WINDOWS regions.  Everything else, the refilling
- * of windows included, happens under the lock of the region's tree.
+ * (heap_window.h), takes objects from it without asking anybody, and frees
+ * objects of the region into it, whoever made them; one thread has windows of up
+ * to NATIVE_WINDOWS regions.  Everything else, the refilling of windows
+ * included, happens under the lock of the region's tree.
  *
  * A window ends before the hold under which it was opened may end: release and
  * delete (native_windows_end()), the end of the thread, finalize.  The heap is
  * then complete in the region's memory, and may travel.  The thread of a window
  * may be at work in it at that moment, if the program lets its threads race; so
  * a window is a biased lock (memory/biased_lock.h): its thread is inside while
- * `turns` is odd, `region` is the bias, and the mutex is the lock of the
- * region's tree.  Where the kernel has no barrier for that there are no
- * windows.
+ * `turns` is odd or `freeing` is set, `region` is the bias, and the mutex is the
+ * lock of the region's tree.  Where the kernel has no barrier for that there are
+ * no windows.
  *
  * The fast path does not look whether the job is poisoned: that is told at the
  * next call that needs more than the window.
@@ -54,14 +55,19 @@ struct native_window {
     _Atomic uint64_t region; /* its address; 0: not open; NATIVE_WINDOW_... */
     _Atomic uint64_t turns;  /* odd: the thread is in the window; else twice the
                                 objects that came from it, ever */
+    _Atomic uint64_t
+        freeing; /* 1: the thread frees into the window.  Apart from
+                                 turns, which would have to be read first: that
+                                 is what would take longest */
     struct heap_window heap;
 
     /* What belongs to the window; under the lock of its tree. */
     struct native_memory *memory;
     struct native_entry *entry; /* of a region from stock; or NULL */
-    uint64_t address;           /* that region's */
-    struct extent *extent;      /* of the piece */
-    uint64_t used_bytes;        /* what was in use of it before the piece */
+    uint64_t address;           /* of the region that it is, or was, open for */
+    uint64_t opened;       /* how often the thread's windows were by then */
+    struct extent *extent; /* of the piece */
+    uint64_t used_bytes;   /* what was in use of it before the piece */
 } __attribute__((aligned(64)));
 
 _Static_assert(offsetof(struct native_window, heap.limit) +
@@ -81,6 +87,8 @@ struct native_windows {
     _Atomic uint64_t counted; /* of the turns: the rank's counter knows these */
     uint64_t last; /* the region where the thread last allocated slowly */
     struct biased_owner owner; /* the thread */
+    _Atomic uint64_t frees; /* objects freed into windows, by plain additions */
+    _Atomic uint64_t frees_counted;
 
     /* Regions in stock. */
     struct native_hidden *hidden;              /* how many; NULL: none so far */
@@ -92,9 +100,14 @@ struct native_windows {
     } stock[NATIVE_STOCK];
     uint64_t stamp, stamp_end; /* incarnations for stock */
 
-    struct heap_window_free free[NATIVE_WINDOWS][HEAP_WINDOW_CLASSES];
     struct native_windows *next;
     _Atomic uint32_t taken; /* by a thread */
+
+    /* Of all windows; those with another key than the window's `opened` are from
+     * before it was closed. */
+    struct heap_parts parts;
+    uint64_t opened;
+    struct heap_window_free free[NATIVE_WINDOWS][HEAP_WINDOW_CLASSES];
 };
 
 /* This thread's; NULL: none yet. */
@@ -112,37 +125,92 @@ _Static_assert(NATIVE_WINDOWS == 1 << 4, "native_window_index() keeps 4 bits");
 extern _Thread_local struct native_window *native_window_last
     __attribute__((tls_model("initial-exec")));
 
-/* An object by @alloc from @window, if that is open for @region; or NULL.  Of
- * this thread. */
+/* An allocation between its steps: the window that the thread is in; NULL: in
+ * none. */
+struct native_inside {
+    struct native_window *window;
+    uint64_t turn; /* what its turns were before */
+};
+
+/*
+ * An object, or NULL.  Then, with a window in *inside_out, the thread is still
+ * there: native_window_alloc_stacked() is next, and native_window_alloc_inside()
+ * if that has none; else native_window_alloc_any().  For any arguments, at any
+ * time.  (Three steps, so that the first two need no stack.)
+ */
 static inline __attribute__((always_inline)) void *
-native_window_enter(struct native_window *window, drasync_region_t region,
-                    size_t size_bytes,
-                    void *(*alloc)(struct heap_window *, size_t))
+native_window_alloc(drasync_region_t region, size_t size_bytes,
+                    struct native_inside *inside_out)
 {
     const uint64_t address = (uint64_t)(uintptr_t)region;
+    struct native_window *window = native_window_last;
     uint64_t turn = atomic_load_explicit(&window->turns, memory_order_relaxed);
     void *ptr;
 
     /* Nothing comes from one that is not open, with region 0. */
+    inside_out->window = NULL;
     if (!biased_enter(&window->turns, turn + 1, turn, &window->region,
                       &address))
         return NULL;
-    ptr = alloc(&window->heap, size_bytes);
-    biased_leave(&window->turns, ptr ? turn + 2 : turn);
+    ptr = heap_window_alloc(&window->heap, size_bytes);
+    if (ptr) {
+        biased_leave(&window->turns, turn + 2);
+        return ptr;
+    }
+    *inside_out = (struct native_inside){window, turn};
+    return NULL;
+}
+
+/* An object from the window that the thread is in, which it leaves; or NULL, and
+ * it is still there. */
+static inline __attribute__((always_inline)) void *
+native_window_alloc_stacked(struct native_inside inside, size_t size_bytes)
+{
+    void *ptr = heap_window_alloc_stacked(&inside.window->heap, size_bytes);
+
+    if (ptr)
+        biased_leave(&inside.window->turns, inside.turn + 2);
     return ptr;
 }
 
-/* An object, or NULL: native_window_alloc_any() then.  For any arguments, at
- * any time. */
-static inline void *native_window_alloc(drasync_region_t region,
-                                        size_t size_bytes)
-{
-    return native_window_enter(native_window_last, region, size_bytes,
-                               heap_window_alloc);
-}
+/* The same, and it leaves in any case.  NULL: native_window_alloc_any() then. */
+void *native_window_alloc_inside(struct native_inside inside,
+                                 size_t size_bytes);
 
 /* The same from any window of this thread; or NULL: native_alloc() then. */
 void *native_window_alloc_any(drasync_region_t region, size_t size_bytes);
+
+/* Free the object at @ptr; false: native_window_free_any() then.  For any
+ * argument, at any time. */
+static inline bool native_window_free(void *ptr)
+{
+    struct native_windows *w = native_windows_mine;
+    const struct heap_part *part;
+    struct native_window *window;
+    bool freed;
+
+    if (__builtin_expect(!w, 0))
+        return false;
+    part = heap_parts_met(&w->parts, ptr, PAGE_SHIFT);
+    window = part->magazine;
+    if (__builtin_expect(!window, 0))
+        return false;
+    if (!biased_enter(&window->freeing, 1, 0, &window->region,
+                      &window->address))
+        return false;
+    freed = part->key == window->opened &&
+            heap_window_give(&window->heap, part, ptr);
+    if (freed)
+        atomic_store_explicit(
+            &w->frees,
+            atomic_load_explicit(&w->frees, memory_order_relaxed) + 1,
+            memory_order_relaxed);
+    biased_leave(&window->freeing, 0);
+    return freed;
+}
+
+/* The same wherever it is; false: native_free() then. */
+bool native_window_free_any(void *ptr);
 
 /* --- For runtime/native*.c ------------------------------------------------ */
 
@@ -170,8 +238,17 @@ struct native_windows *native_windows_all(void);
  * still is for somebody. */
 bool native_window_clear(struct native_windows *w, uint32_t i);
 
-/* Under the tree's lock: an object of the region was freed by this thread. */
-void native_window_freed(uint64_t address);
+/*
+ * Under the tree's lock, by a thread that holds the region for WRITE: free the
+ * object at @ptr, into this thread's window, if it has one or may have one now.
+ * As heap_free().
+ */
+int native_window_give(const struct heap_context *context, uint64_t address,
+                       struct native_memory *memory, void *ptr);
+
+/* Under the tree's lock: how much more is used of the region's heap than that
+ * knows, because of this thread's window. */
+int64_t native_window_uncounted(uint64_t address);
 
 /* Under the lock of @tree, before a WRITE hold of @top may end: end all windows
  * of this process in its subtree.  DRASYNC_EPEER: a thread is in one for good,

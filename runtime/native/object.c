@@ -281,13 +281,15 @@ int native_free(void *ptr)
     struct heap_call call = {0};
     struct native_tree tree;
     uint64_t address;
-    int err = object_lock(&call, ptr, &address, &tree);
+    int err;
+
+    native_window_prepare(address_of(ptr));
+    err = object_lock(&call, ptr, &address, &tree);
 
     if (err)
         return err;
     limit_reserve_enter();
-    err = heap_free(&call.context, &native_header_of(address)->heap, ptr);
-    native_window_freed(address);
+    err = native_window_give(&call.context, address, call.memory, ptr);
     limit_reserve_leave();
     native_unlock(&tree);
     if (!err)
@@ -333,7 +335,7 @@ int native_realloc(void *ptr, size_t size_bytes, drasync_region_t region,
         return err;
     memcpy(moved, ptr, old_bytes < size_bytes ? old_bytes : size_bytes);
     *ptr_out = moved;
-    return native_free(ptr);
+    return native_window_free_any(ptr) ? 0 : native_free(ptr);
 }
 
 /* Threads of the rank may do both at a time. */

@@ -198,6 +198,7 @@ static bool make_ready(struct native_windows *w, uint32_t n)
     window->memory = region->memory;
     window->entry = entry;
     window->address = region->address;
+    window->opened = ++w->opened;
     window->extent = window->memory->first;
     window->used_bytes = 0;
     atomic_store_explicit(&window->region, NATIVE_WINDOW_READY,

@@ -178,10 +178,14 @@ static __attribute__((noinline, cold)) void free_again(const char *file,
         if (!next_round())
             return by_slow_free(file, line, ptr);
     } else {
-        if (!heap_cache_meet(caches, ptr))
+        if (!heap_parts_meet(&caches->parts, ptr) ||
+            !heap_cache_in(
+                heap_parts_met(&caches->parts, ptr, HEAP_CACHE_BLOCK_SHIFT),
+                ptr))
             return by_slow_free(file, line, ptr);
-        replica_cache_note(
-            replica_cache_with(heap_cache_met(caches, ptr)->cache));
+        replica_cache_note(replica_cache_with(
+            heap_parts_met(&caches->parts, ptr, HEAP_CACHE_BLOCK_SHIFT)
+                ->magazine));
     }
     replica_quick_free(file, line, ptr);
 }
@@ -191,15 +195,15 @@ void replica_quick_free(const char *file, int line, void *ptr)
     struct heap_caches *caches = &replica_caches_shared;
     _Atomic uint64_t *at = replica_lean_word;
     uint64_t word = atomic_load_explicit(at, memory_order_relaxed);
-    const struct heap_cache_part *part;
+    const struct heap_part *part;
     struct replica_cache *cache;
     uint64_t note;
 
     if ((int64_t)word < 0)
         return free_again(file, line, ptr);
-    part = heap_cache_met(caches, ptr);
+    part = heap_parts_met(&caches->parts, ptr, HEAP_CACHE_BLOCK_SHIFT);
     cache = replica_noting;
-    if (!heap_cache_in(part, ptr) || part->cache != &cache->slots)
+    if (!heap_cache_in(part, ptr) || part->magazine != &cache->slots)
         return free_again(file, line, ptr);
     if (!replica_heap_lean(cache->heap, &cache->leans, at, word))
         return by_slow_free(file, line, ptr);

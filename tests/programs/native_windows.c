@@ -88,6 +88,69 @@ static void two_threads(void)
     OK(drasync_delete(r));
 }
 
+struct trade {
+    drasync_region_t region;
+    pthread_barrier_t turn;
+    void *object[2][MANY];
+};
+
+struct trader {
+    struct trade *trade;
+    int number;
+};
+
+/* Free what the other one made, and make as much; each sees its own alone. */
+static void *trade_work(void *arg)
+{
+    struct trader *me = arg;
+    struct trade *trade = me->trade;
+    unsigned char *o;
+
+    for (int round = 0; round < 20; round++) {
+        void **mine = trade->object[(me->number + round) % 2];
+
+        for (int i = 0; i < MANY; i++) {
+            if (mine[i])
+                OK(drasync_free(mine[i]));
+            OK(drasync_alloc(trade->region, 48, &mine[i]));
+            memset(mine[i], me->number, 48);
+        }
+        for (int i = 0; i < MANY; i++) {
+            o = mine[i];
+            CHECK(o[0] == me->number && o[47] == me->number);
+        }
+        pthread_barrier_wait(&trade->turn);
+    }
+    return NULL;
+}
+
+/* Two threads free what the other one made, both at a time. */
+static void trading(void)
+{
+    static struct trade trade;
+    struct trader trader[2] = {{&trade, 0}, {&trade, 1}};
+    struct drasync_info info;
+    pthread_t thread[2];
+
+    OK(drasync_new_region(&trade.region));
+    CHECK(!pthread_barrier_init(&trade.turn, NULL, 2));
+    for (int i = 0; i < 2; i++)
+        CHECK(!pthread_create(&thread[i], NULL, trade_work, &trader[i]));
+    for (int i = 0; i < 2; i++)
+        CHECK(!pthread_join(thread[i], NULL));
+    OK(drasync_get_info(trade.region, &info));
+    CHECK(info.used_bytes == 2 * MANY * 48);
+    for (int i = 0; i < 2 * MANY; i++)
+        OK(drasync_free(trade.object[i / MANY][i % MANY]));
+    OK(drasync_get_info(trade.region, &info));
+    CHECK(info.used_bytes == 0);
+    for (int i = 0; i < 2 * MANY; i++)
+        CODE(drasync_free(trade.object[i / MANY][i % MANY]), DRASYNC_EFREED);
+    pthread_barrier_destroy(&trade.turn);
+    OK(drasync_delete(trade.region));
+    CODE(drasync_free(trade.object[0][0]), DRASYNC_ENOOBJECT);
+}
+
 struct race {
     drasync_region_t region;
     _Atomic int rounds;
@@ -102,6 +165,9 @@ static void *race_work(void *arg)
     while (!(race->result = drasync_alloc(race->region, 32, &v))) {
         memset(v, 0x55, 32);
         atomic_fetch_add(&race->rounds, 1);
+        race->result = drasync_free(v);
+        if (race->result)
+            break;
     }
     return NULL;
 }
@@ -413,6 +479,7 @@ int main(int argc, char **argv)
         return 1;
     } else {
         two_threads();
+        trading();
         release_race();
         thread_ends();
         misuse();

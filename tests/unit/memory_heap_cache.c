@@ -58,16 +58,22 @@ static void *take(size_t bytes)
 
 static int is_known(const void *ptr)
 {
-    return heap_cache_in(heap_cache_met(&caches, ptr), ptr) ||
-           heap_cache_meet(&caches, ptr);
+    if (!heap_cache_in(
+            heap_parts_met(&caches.parts, ptr, HEAP_CACHE_BLOCK_SHIFT), ptr) &&
+        !heap_parts_meet(&caches.parts, ptr))
+        return 0;
+    return heap_cache_in(
+        heap_parts_met(&caches.parts, ptr, HEAP_CACHE_BLOCK_SHIFT), ptr);
 }
 
 static int give(void *ptr)
 {
     if (notes == HEAP_CACHE_NOTES)
         sort();
-    if (is_known(ptr) && !heap_cache_free(heap_cache_met(&caches, ptr), ptr,
-                                          &caches.note[notes])) {
+    if (is_known(ptr) &&
+        !heap_cache_free(
+            heap_parts_met(&caches.parts, ptr, HEAP_CACHE_BLOCK_SHIFT), ptr,
+            &caches.note[notes])) {
         notes++;
         return 0;
     }
@@ -113,8 +119,8 @@ static void strays(void)
 
     REQUIRE(!give(a) && !give(b));
     sort();
-    for (unsigned i = 0; i < HEAP_CACHE_PARTS; i++)
-        caches.part[i].granules = 0;
+    for (unsigned i = 0; i < HEAP_PARTS; i++)
+        caches.parts.part[i].granules = 0;
     c = take(200);
     tap_ok((c == a || c == b) && heap_free(&context, &heap, c) == 0,
            "a slot whose extent has no number any more is an object again");
