@@ -72,7 +72,7 @@ struct runtime_call_slot {
 };
 
 struct runtime_outgoing; /* runtime/messages/outbox.c */
-struct runtime_chore;    /* runtime/messages/chores.h */
+struct runtime_chore;    /* runtime/messages/messages.h */
 
 struct runtime_outbox {
     /* A stack that the leader takes whole and turns round. */

@@ -1,9 +1,10 @@
-/* Chores wait in a stack of control memory and are done in pieces: chores.h. */
+/* Chores wait in a stack of control memory and are done in pieces. */
 #include "runtime/messages/chores.h"
 
 #include <stddef.h>
 
 #include "memory/passed.h"
+#include "runtime/messages/messages.h"
 #include "runtime/messages/outbox.h"
 #include "runtime/process.h"
 #include "runtime/shared.h"

@@ -12,7 +12,7 @@
  *
  * No step hashes more than CHORE_PIECE_BYTES.  A longer version is noted in
  * pieces, each under the lock of the tree: by a chore of the progress thread
- * (messages/chores.h) after it was sent, which ends if the version is not the
+ * (messages.h) after it was sent, which ends if the version is not the
  * newest any more or somebody holds it for WRITE; by whoever acquires it for
  * WRITE meanwhile and waits anyway (native_delta_finish()); or, where an answer
  * needs it, by the chore that makes that answer (later.h).
@@ -31,7 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/messages/chores.h"
+#include "runtime/messages/messages.h"
 #include "runtime/native/state.h"
 
 /* Regions with less data, or more, are always sent whole. */
