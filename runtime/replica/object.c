@@ -267,30 +267,46 @@ static int heap_with(const void *ptr, struct replica_heap **heap_out,
     return *node_out < 0 || *node_out == runtime.node ? DRASYNC_EFREED : 0;
 }
 
+/*
+ * How many bytes from @ptr on the worker with local number @local has of another
+ * node's extent; @local -1: some worker of this node.  Locked.
+ */
+static uint64_t received_bytes(const struct replica_heap *heap, const void *ptr,
+                               int local)
+{
+    struct extent *extent = heap ? extent_of(&runtime.space, ptr) : NULL;
+    const struct replica_copy *copy;
+    uint64_t offset;
+
+    if (!extent || extent->owner != heap || !atomic_load(&heap->live))
+        return 0;
+    offset =
+        (uint64_t)((const char *)ptr -
+                   (char *)space_address(&runtime.space, extent->first_page));
+    for (copy = (struct replica_copy *)(uintptr_t)extent->user[0]; copy;
+         copy = copy->peer)
+        if (offset >= copy->begin_bytes && offset < copy->end_bytes &&
+            (local < 0 || copy->local == local))
+            return copy->end_bytes - offset;
+    return 0;
+}
+
 /* Does somebody on this node have a copy of the object?  Then it was there when
  * it was sent, and its free may be checked later. */
 static int is_copied(const struct replica_heap *heap, const void *ptr,
                      struct replica_wire_free *free_out)
 {
-    struct replica_copy *copy = NULL;
-    struct extent *extent;
-    uint64_t offset = 0;
+    int copied;
 
-    if (!heap || replica_lock())
+    if (replica_lock())
         return 0;
-    extent = extent_of(&runtime.space, ptr);
-    if (extent && extent->owner == heap && atomic_load(&heap->live)) {
-        offset = (uint64_t)((const char *)ptr -
-                            (char *)space_address(&runtime.space,
-                                                  extent->first_page));
-        copy = (struct replica_copy *)(uintptr_t)extent->user[0];
+    copied = received_bytes(heap, ptr, -1) > 0;
+    if (copied) {
         free_out->region = heap->region->entry.address;
         free_out->incarnation = heap->region->entry.incarnation;
     }
-    while (copy && (offset < copy->begin_bytes || offset >= copy->end_bytes))
-        copy = copy->peer;
     replica_unlock();
-    return copy != NULL;
+    return copied;
 }
 
 static int free_foreign(struct replica_heap *heap, int node, void *ptr,
@@ -344,7 +360,7 @@ static int resize(struct replica_heap *heap, int node, void *ptr,
                   size_t size_bytes, uint32_t rid, size_t *old_bytes_out,
                   int *moves_out)
 {
-    struct heap_context context = replica_heap_context(heap);
+    struct heap_context context;
     int leaning, err;
 
     *moves_out = 1;
@@ -352,6 +368,7 @@ static int resize(struct replica_heap *heap, int node, void *ptr,
         err = replica_flush_frees();
         return err ? err : replica_wire_object(node, ptr, 0, old_bytes_out);
     }
+    context = replica_heap_context(heap);
     err = replica_heap_take(heap, &leaning);
     if (err)
         return err;
@@ -366,6 +383,31 @@ static int resize(struct replica_heap *heap, int node, void *ptr,
     }
     replica_heap_give(heap, leaning);
     return err;
+}
+
+/*
+ * The first @bytes of the object at @ptr, as this worker sees them, to @to.  What
+ * it was not sent of another node's is 0, as in memory that nobody wrote: there
+ * are no frames behind it here, and looking would make some.
+ */
+static int read_object(const struct replica_heap *heap, int node,
+                       const void *ptr, char *to, size_t bytes)
+{
+    uint64_t received = bytes;
+    int err;
+
+    if (node != runtime.node) {
+        err = replica_lock();
+        if (err)
+            return err;
+        received = received_bytes(heap, ptr, runtime.local);
+        replica_unlock();
+    }
+    if (received > bytes)
+        received = bytes;
+    memcpy(to, ptr, received);
+    memset(to + received, 0, bytes - received);
+    return 0;
 }
 
 int replica_realloc(void *ptr, size_t size_bytes, uint32_t rid,
@@ -390,8 +432,10 @@ int replica_realloc(void *ptr, size_t size_bytes, uint32_t rid,
     err = replica_alloc(rid, size_bytes, &moved);
     if (err)
         return err;
-    memcpy(moved, ptr, old_bytes < size_bytes ? old_bytes : size_bytes);
-    err = replica_free_object(ptr, place);
+    err = read_object(heap, node, ptr, moved,
+                      old_bytes < size_bytes ? old_bytes : size_bytes);
+    if (!err)
+        err = replica_free_object(ptr, place);
     if (err) {
         replica_free_object(moved, place);
         return err;

@@ -4,6 +4,8 @@
  */
 #include "replica_node.h"
 
+static const struct replica_place here = {"here.c", 1};
+
 /* The region that a test is about, of node HOME or OTHER. */
 static uint64_t page;
 static int home;
@@ -162,6 +164,33 @@ static bool question_about_old_region(void)
            recv(OTHER, rid_at(page)) && quiet();
 }
 
+/* --- Objects that this node does not know --- */
+
+static bool resize_unknown(void)
+{
+    const unsigned char *object = memory_at(page_of(OTHER)) + BEGIN_BYTES;
+    void *moved = NULL;
+    bool good;
+
+    calls = 0;
+    call_result = 0;
+    call_reply[0] = 100;
+    good = !replica_realloc((void *)(uintptr_t)object, 200, 0, &here, &moved);
+    for (int i = 0; good && i < 200; i++)
+        good = !((const unsigned char *)moved)[i];
+    return good && calls == 2 && call_request[1] == 1;
+}
+
+static bool resize_unallocated(void)
+{
+    unsigned char *object = memory_at(page_of(OTHER));
+    void *moved = NULL;
+
+    call_result = DRASYNC_EFREED;
+    return replica_realloc(object, 200, 0, &here, &moved) == DRASYNC_EFREED &&
+           !moved && replica_free_object(object, &here) == DRASYNC_EFREED;
+}
+
 int main(void)
 {
     node_start();
@@ -175,6 +204,10 @@ int main(void)
            "pages of a dropped region may come in another region at once");
     tap_ok(question_about_old_region(),
            "an answer about an old region is not taken for the new one's");
+    tap_ok(resize_unknown(),
+           "an object that this node does not know is resized with zeros");
+    tap_ok(resize_unallocated(),
+           "an object that is not allocated is refused, known or not");
     node_close(&runtime.space);
     return tap_end();
 }
