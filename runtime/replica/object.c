@@ -255,6 +255,8 @@ static int heap_with(const void *ptr, struct replica_heap **heap_out,
     if ((uintptr_t)ptr % REPLICA_ALIGN_BYTES)
         return DRASYNC_EALIGN;
     err = extent_find(&runtime.space, ptr, &copy);
+    if (!err && copy.incarnation != REPLICA_EXTENT)
+        return DRASYNC_ENOOBJECT;
     if (!err) {
         *heap_out = copy.owner;
         *node_out = (*heap_out)->node;

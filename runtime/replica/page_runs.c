@@ -95,8 +95,10 @@ static int extent_get(uint64_t pages, struct replica_heap *heap,
     int err;
 
     if (first == SPACE_NO_PAGE)
-        return extent_new(&runtime.space, pages, heap, 0, extent_out);
-    err = extent_insert(&runtime.space, first, pages, heap, 0, extent_out);
+        return extent_new(&runtime.space, pages, heap, REPLICA_EXTENT,
+                          extent_out);
+    err = extent_insert(&runtime.space, first, pages, heap, REPLICA_EXTENT,
+                        extent_out);
     if (err)
         pages_give(&runtime.space, first, pages, PAGES_FRAMES);
     return err;

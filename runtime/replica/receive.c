@@ -31,7 +31,8 @@ static int extent_for(struct replica_region *region,
     if (extent) {
         owner = extent->owner;
         *extent_out = extent;
-        return extent->first_page == piece->first_page &&
+        return extent->incarnation == REPLICA_EXTENT &&
+                       extent->first_page == piece->first_page &&
                        extent->pages == piece->pages &&
                        owner->region == region && owner->worker == piece->worker
                    ? 0
@@ -43,7 +44,7 @@ static int extent_for(struct replica_region *region,
     if (err)
         return err;
     err = extent_insert(&runtime.space, piece->first_page, piece->pages, owner,
-                        0, &extent);
+                        REPLICA_EXTENT, &extent);
     if (err)
         return err;
     extent->next = owner->extents;

@@ -59,6 +59,10 @@ enum replica_kind {
 
 struct replica_region;
 
+/* The incarnation of our extents in the page map.  Those of native regions have
+ * owners of another kind, and a stamp, which never comes so far. */
+#define REPLICA_EXTENT UINT64_MAX
+
 /*
  * A worker's part of a region: the owner of its extents.  Never given back to
  * control memory, so that its lock stays one; see `live`.

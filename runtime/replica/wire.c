@@ -79,7 +79,8 @@ static struct replica_heap *heap_with(const struct replica_wire_free *entry)
         return NULL;
     region = replica_find(entry->region);
     extent = extent_of(&runtime.space, (void *)(uintptr_t)entry->ptr);
-    if (region && extent && region->entry.incarnation == entry->incarnation) {
+    if (region && extent && extent->incarnation == REPLICA_EXTENT &&
+        region->entry.incarnation == entry->incarnation) {
         heap = extent->owner;
         if (heap->region != region || heap->node != runtime.node)
             heap = NULL;
@@ -149,6 +150,8 @@ static int serve_object(const struct object_request *request,
         return reply->node < 0 || reply->node == runtime.node ? DRASYNC_EFREED
                                                               : DRASYNC_EAGAIN;
     }
+    if (copy.incarnation != REPLICA_EXTENT)
+        return DRASYNC_ENOOBJECT;
     heap = copy.owner;
     err = replica_heap_take(heap, &leaning);
     if (err)

@@ -191,6 +191,27 @@ static bool resize_unallocated(void)
            !moved && replica_free_object(object, &here) == DRASYNC_EFREED;
 }
 
+/* Pages of a region that is not replicated: it has an owner of another kind. */
+static bool others_pages(void)
+{
+    static uint64_t owner[512];
+    struct extent *extent;
+    void *moved = NULL;
+    unsigned char *object;
+    uint64_t at;
+
+    REQUIRE(!extent_new(&runtime.space, 1, owner, 0, &extent));
+    at = atomic_load(&extent->first_page);
+    object = memory_at(at) + BEGIN_BYTES;
+    freed_by(OTHER, object, 0, 0);
+    version(OTHER, 0, 0, at, 1, 1000, 1);
+    return quiet() && replica_free_object(object, &here) == DRASYNC_ENOOBJECT &&
+           replica_realloc(object, 200, 0, &here, &moved) ==
+               DRASYNC_ENOOBJECT &&
+           asked(object, 0) == DRASYNC_ENOOBJECT &&
+           asked(object, 1) == DRASYNC_ENOOBJECT && !recv(OTHER, 0);
+}
+
 int main(void)
 {
     node_start();
@@ -208,6 +229,7 @@ int main(void)
            "an object that this node does not know is resized with zeros");
     tap_ok(resize_unallocated(),
            "an object that is not allocated is refused, known or not");
+    tap_ok(others_pages(), "pages of other regions have no objects here");
     node_close(&runtime.space);
     return tap_end();
 }
