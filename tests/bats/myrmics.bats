@@ -7,7 +7,8 @@ semantics=$abs_top_builddir/myrmics_semantics
 
 # What the scenarios are, but for those that end in an error.
 good=(root shared subregion_by_other freed_by_other region_freed both_write
-  cross many_sends relay to_all come_and_go realloc_moves zero churn large many_regions balloc info)
+  cross many_sends relay to_all come_and_go realloc_moves realloc_told
+  free_then_rfree zero churn large many_regions balloc info)
 
 all_good() {
   local scenario

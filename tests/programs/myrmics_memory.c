@@ -46,6 +46,56 @@ static void realloc_moves(void)
     CHECK(sys_realloc(control.object, 0, control.to) == NULL);
 }
 
+/* Whoever can name an object can resize it, also one that was never sent: its
+ * bytes are not said, but it is a new one then, and the old one is gone. */
+static void realloc_told(void)
+{
+    char *object = NULL;
+
+    if (me == 0)
+        object = sys_alloc(100, 0);
+    share(0, &object, sizeof object);
+    if (me == workers - 1) {
+        object = sys_realloc(object, 30000, 0);
+        CHECK(is_aligned(object));
+        fill(object, 30000, 4);
+        object = sys_realloc(object, 100, sys_ralloc(0, 0));
+        CHECK(filled(object, 96, 4));
+        sys_free(object);
+    }
+}
+
+/* An object is freed by who received it, and then its region by another. */
+static void free_then_rfree(void)
+{
+    struct {
+        rid_t region;
+        void *object;
+    } sent = {0, NULL};
+    rid_t own = sys_ralloc(0, 0);
+    int done = 1;
+
+    for (int i = 0; i < 30; i++) {
+        if (me == 0) {
+            sent.region = sys_ralloc(0, 0);
+            sent.object = sys_alloc(100, sent.region);
+        }
+        share(0, &sent, sizeof sent);
+        transfer(sent.region, 0, PARTNER);
+        if (me == PARTNER)
+            sys_free(sent.object);
+        share(PARTNER, &done, sizeof done);
+        if (me == workers - 1)
+            sys_rfree(sent.region);
+        /* What PARTNER freed goes to worker 0 with this at the latest. */
+        if (me == PARTNER) {
+            sys_send(own, me);
+            CHECK(sys_recv(own, me) == own);
+        }
+        share(workers - 1, &done, sizeof done);
+    }
+}
+
 static void zero(void)
 {
     rid_t region = sys_ralloc(0, 0), empty[3];
@@ -235,6 +285,8 @@ static void info(void)
 
 const struct scenario memory_scenarios[] = {
     {"realloc_moves", realloc_moves},
+    {"realloc_told", realloc_told},
+    {"free_then_rfree", free_then_rfree},
     {"zero", zero},
     {"churn", churn},
     {"large", large},
