@@ -1,43 +1,11 @@
-#include "protocol/replica.h"
+/* The directory: making regions, freeing them, and the messages of both. */
+#include "protocol/replica_internal.h"
 
 #include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "include/drasync.h"
-
-static void link_child(struct replica_entry *parent,
-                       struct replica_entry *child)
-{
-    child->parent = parent;
-    child->next = NULL;
-    child->prev = parent->last_child;
-    if (parent->last_child)
-        parent->last_child->next = child;
-    else
-        parent->first_child = child;
-    parent->last_child = child;
-}
-
-static void unlink_child(struct replica_entry *child)
-{
-    struct replica_entry *parent = child->parent;
-
-    if (!parent)
-        return;
-    if (child->prev)
-        child->prev->next = child->next;
-    else
-        parent->first_child = child->next;
-    if (child->next)
-        child->next->prev = child->prev;
-    else
-        parent->last_child = child->prev;
-    child->parent = NULL;
-    child->next = NULL;
-    child->prev = NULL;
-    child->early = 0;
-}
 
 struct replica_entry *replica_next(const struct replica_entry *top,
                                    const struct replica_entry *entry)
@@ -71,11 +39,11 @@ void replica_create(struct replica_dir *dir, struct replica_entry *entry,
     entry->incarnation = ++dir->incarnation;
     entry->home = dir->node;
     entry->state = REPLICA_LIVE;
-    link_child(parent, entry);
+    replica_link_child(parent, entry);
 }
 
-static void send_to(struct replica_dir *dir, uint32_t node, uint32_t type,
-                    const struct replica_entry *entry)
+void replica_send_to(struct replica_dir *dir, uint32_t node, uint32_t type,
+                     const struct replica_entry *entry)
 {
     struct replica_message m = {
         .type = type,
@@ -85,24 +53,6 @@ static void send_to(struct replica_dir *dir, uint32_t node, uint32_t type,
     };
 
     dir->env->send(dir->env->ctx, node, &m);
-}
-
-int replica_attach(struct replica_dir *dir, uint64_t address,
-                   uint64_t incarnation)
-{
-    uint32_t home = dir->env->home_of(dir->env->ctx, address);
-    struct replica_entry *entry;
-
-    if (home == dir->node || home >= dir->env->nodes)
-        return DRASYNC_ENOREGION;
-    entry = dir->env->make(dir->env->ctx, address);
-    if (!entry)
-        return DRASYNC_ENOMEM;
-    entry->incarnation = incarnation;
-    entry->home = home;
-    entry->state = REPLICA_ASKING;
-    send_to(dir, home, REPLICA_MSG_ATTACH, entry);
-    return 0;
 }
 
 /* The subregions of @entry whose home is here go with it. */
@@ -116,7 +66,7 @@ static void drop_children(struct replica_dir *dir, struct replica_entry *entry)
         if (child->early) {
             /* It is not below this one. */
         } else if (child->home != dir->node) {
-            unlink_child(child);
+            replica_unlink_child(child);
         } else {
             child->parent_waits = 1;
             entry->children_left++;
@@ -137,17 +87,17 @@ static struct replica_entry *finish(struct replica_dir *dir,
     struct replica_entry *parent = entry->parent_waits ? entry->parent : NULL;
 
     if (entry->state == REPLICA_DROPPED) {
-        send_to(dir, entry->home, REPLICA_MSG_DROPPED, entry);
+        replica_send_to(dir, entry->home, REPLICA_MSG_DROPPED, entry);
         return NULL;
     }
     while (entry->nodes) {
         struct replica_link *link = entry->nodes;
 
         entry->nodes = link->next;
-        send_to(dir, link->node, REPLICA_MSG_RECYCLE, entry);
+        replica_send_to(dir, link->node, REPLICA_MSG_RECYCLE, entry);
         dir->env->link_free(dir->env->ctx, link);
     }
-    unlink_child(entry);
+    replica_unlink_child(entry);
     if (entry->has_waiter && entry->waiter_node == dir->node) {
         dir->env->freed(dir->env->ctx, entry->waiter, DRASYNC_OK);
     } else if (entry->has_waiter) {
@@ -189,10 +139,10 @@ static void drop_all(struct replica_dir *dir, struct replica_entry *entry)
         dir->env->drop(dir->env->ctx, entry);
         /* A home keeps it linked, so that freeing the parent waits for it. */
         if (entry->home != dir->node)
-            unlink_child(entry);
+            replica_unlink_child(entry);
         for (link = entry->nodes; link; link = link->next) {
             entry->drops_left++;
-            send_to(dir, link->node, REPLICA_MSG_DROP, entry);
+            replica_send_to(dir, link->node, REPLICA_MSG_DROP, entry);
         }
         drop_children(dir, entry);
         finish_up(dir, entry);
@@ -288,158 +238,6 @@ static int on_attach(struct replica_dir *dir, uint32_t from,
     return 0;
 }
 
-/* @entry is LIVE now, and so are those that waited for it. */
-static void settle(struct replica_dir *dir, struct replica_entry *top)
-{
-    struct replica_entry *entry = top;
-
-    while (entry) {
-        struct replica_entry *child;
-
-        entry->state = REPLICA_LIVE;
-        dir->env->known(dir->env->ctx, entry, 1);
-        for (child = entry->first_child; child; child = child->next)
-            if (child->state == REPLICA_HALF) {
-                child->work = dir->work;
-                dir->work = child;
-            }
-        entry = dir->work;
-        if (entry)
-            dir->work = entry->work;
-    }
-}
-
-/* Nothing that waited for @top will be LIVE. */
-static void doom(struct replica_dir *dir, struct replica_entry *top)
-{
-    struct replica_entry *entry = top;
-
-    while (entry) {
-        struct replica_entry *child, *next;
-
-        for (child = entry->first_child; child; child = next) {
-            next = child->next;
-            if (child->early)
-                continue;
-            unlink_child(child);
-            child->state = REPLICA_DOOMED;
-            child->work = dir->work;
-            dir->work = child;
-        }
-        dir->env->known(dir->env->ctx, entry, 0);
-        entry = dir->work;
-        if (entry)
-            dir->work = entry->work;
-    }
-}
-
-/*
- * @entry, which is HALF, goes below the region of @incarnation at @address.  An
- * older one that is still there goes first: another node's word may come before
- * the home's that the older one is recycled.
- */
-static int join(struct replica_dir *dir, struct replica_entry *entry,
-                uint64_t address, uint64_t incarnation)
-{
-    struct replica_entry *parent =
-        address ? dir->env->find(dir->env->ctx, address) : dir->root;
-    int err;
-
-    if (!parent) {
-        err = replica_attach(dir, address, incarnation);
-        if (err == DRASYNC_ENOMEM)
-            return err;
-        parent = dir->env->find(dir->env->ctx, address);
-    }
-    if (parent && parent->incarnation < incarnation) {
-        if (parent->home == dir->node)
-            return DRASYNC_EINTERNAL;
-        link_child(parent, entry);
-        entry->early = 1;
-        entry->parent_incarnation = incarnation;
-        return 0;
-    }
-    if (!parent || parent->incarnation != incarnation ||
-        parent->state > REPLICA_LIVE) {
-        entry->state = REPLICA_DOOMED;
-        doom(dir, entry);
-        return 0;
-    }
-    link_child(parent, entry);
-    if (parent->state == REPLICA_LIVE)
-        settle(dir, entry);
-    return 0;
-}
-
-/* Those that came too early to be below @entry, linked by `work`. */
-static struct replica_entry *take_early(struct replica_entry *entry)
-{
-    struct replica_entry *child, *next, *early = NULL;
-
-    for (child = entry->first_child; child; child = next) {
-        next = child->next;
-        if (!child->early)
-            continue;
-        unlink_child(child);
-        child->work = early;
-        early = child;
-    }
-    return early;
-}
-
-/* Another region may be at @address now. */
-static int join_early(struct replica_dir *dir, struct replica_entry *early,
-                      uint64_t address)
-{
-    int err = 0;
-
-    while (early && !err) {
-        struct replica_entry *child = early;
-
-        early = child->work;
-        err = join(dir, child, address, child->parent_incarnation);
-    }
-    return err;
-}
-
-/* Nobody has @entry any more. */
-static int recycle(struct replica_dir *dir, struct replica_entry *entry)
-{
-    uint64_t address = entry->address;
-    struct replica_entry *early = take_early(entry);
-
-    unlink_child(entry);
-    dir->env->recycle(dir->env->ctx, entry);
-    return join_early(dir, early, address);
-}
-
-static int on_attached(struct replica_dir *dir, uint32_t from,
-                       const struct replica_message *m)
-{
-    struct replica_entry *entry = dir->env->find(dir->env->ctx, m->address);
-    struct replica_entry *early;
-    int err;
-
-    if (!entry || entry->state != REPLICA_ASKING || !m->incarnation)
-        return DRASYNC_EINTERNAL;
-    early = take_early(entry);
-    entry->home = from;
-    entry->incarnation = m->incarnation;
-    entry->state = REPLICA_HALF;
-    err = join(dir, entry, m->parent, m->parent_incarnation);
-    return err ? err : join_early(dir, early, m->address);
-}
-
-static int on_unknown(struct replica_dir *dir, const struct replica_message *m)
-{
-    struct replica_entry *entry = dir->env->find(dir->env->ctx, m->address);
-
-    if (!entry || entry->state != REPLICA_ASKING)
-        return DRASYNC_EINTERNAL;
-    doom(dir, entry);
-    return recycle(dir, entry);
-}
-
 static int on_free(struct replica_dir *dir, uint32_t from,
                    const struct replica_message *m)
 {
@@ -470,7 +268,7 @@ static int on_drop(struct replica_dir *dir, uint32_t from,
                                  .incarnation = m->incarnation};
 
     if (!entry || entry->state == REPLICA_ASKING) {
-        send_to(dir, from, REPLICA_MSG_DROPPED, &gone);
+        replica_send_to(dir, from, REPLICA_MSG_DROPPED, &gone);
         return 0;
     }
     if (entry->home != from || entry->state > REPLICA_DOOMED)
@@ -501,7 +299,7 @@ static int on_recycle(struct replica_dir *dir, const struct replica_message *m)
         return 0;
     if (entry->state != REPLICA_DROPPED || entry->children_left)
         return DRASYNC_EINTERNAL;
-    return recycle(dir, entry);
+    return replica_recycle(dir, entry);
 }
 
 int replica_receive(struct replica_dir *dir, uint32_t from,
@@ -513,9 +311,9 @@ int replica_receive(struct replica_dir *dir, uint32_t from,
     case REPLICA_MSG_ATTACH:
         return on_attach(dir, from, m);
     case REPLICA_MSG_ATTACHED:
-        return on_attached(dir, from, m);
+        return replica_on_attached(dir, from, m);
     case REPLICA_MSG_UNKNOWN:
-        return on_unknown(dir, m);
+        return replica_on_unknown(dir, m);
     case REPLICA_MSG_FREE:
         return on_free(dir, from, m);
     case REPLICA_MSG_FREED:

@@ -1,5 +1,6 @@
 # The directory of replicated regions.
-libdrasync_protocol_la_SOURCES += protocol/replica.c protocol/replica.h
+libdrasync_protocol_la_SOURCES += protocol/replica.c protocol/replica.h \
+	protocol/replica_attach.c protocol/replica_internal.h
 
 check_PROGRAMS += tests/unit/replica_directory
 tests_unit_replica_directory_SOURCES = tests/unit/replica_directory.c
