@@ -173,23 +173,25 @@ void progress_leave(void)
 }
 
 /*
- * The helper, from @now on: until @w's event is here, @deadline_us has come,
- * nothing has moved for a while, or others want the core or the turns.  What
- * time it is then; *active, when something last moved, goes along.
+ * The helper, from @now on: poll until @w's event is here, @deadline_us has
+ * come, nothing has moved for a while (but once), or others want the core or
+ * the turns.  What time it is then; *active, when something last moved, goes
+ * along.
  */
 static uint64_t poll_for(const struct waiter *w, uint64_t deadline_us,
                          uint64_t now, uint64_t *active)
 {
     bool wanted = false;
 
-    while (!waiter_done(w) && !wanted && now < deadline_us &&
-           now - *active < IDLE_POLL_WAITED_US && helpful()) {
+    while (!waiter_done(w) && !wanted && now < deadline_us && helpful()) {
         if (progress.thread)
             idle_push(now, false);
         int moved = progress_turn(late_due(now));
         now = runtime_now_us();
         if (moved)
             *active = now;
+        else if (now - *active >= IDLE_POLL_WAITED_US)
+            break;
         else if (!waiter_done(w))
             wanted = idle_yield(now) || turns_wanted();
     }

@@ -69,6 +69,18 @@ static void wait_remote(void)
 
 static int asked;
 
+/* Another thread wants to help, which is all that it wants. */
+static bool over_never(void *arg)
+{
+    (void)arg;
+    return false;
+}
+
+static void is_refused(void)
+{
+    REQUIRE(!progress_help_until(over_never, NULL));
+}
+
 /* For some milliseconds, then the second thread comes and is refused. */
 static bool over_late(void *arg)
 {
@@ -76,7 +88,7 @@ static bool over_late(void *arg)
     if (++asked == 1)
         atomic_fetch_add(&clock_us, 10 * AWAY_US);
     else if (asked == 3)
-        elsewhere(wait_remote);
+        elsewhere(is_refused);
     return asked == 3;
 }
 
@@ -332,6 +344,16 @@ static void first_comes(void)
     atomic_store(&first.word, 2);
 }
 
+/* Nothing for long, then, in a later poll, this one's event. */
+static void long_idle(void)
+{
+    atomic_fetch_add(&clock_us, 10 * AWAY_US);
+    if (naps < 2)
+        polled = long_idle;
+    else
+        atomic_store(&first.word, 2);
+}
+
 static void own(void)
 {
     const struct runtime_message message = {.node = 1};
@@ -344,6 +366,12 @@ static void own(void)
     tap_ok(
         !next_result && !atomic_load(&forgotten),
         "without a progress thread who waits polls when the one before ends");
+    progress_join();
+
+    start_own();
+    polled = long_idle;
+    tap_ok(!progress_own_wait(&first) && naps > 0,
+           "it polls on between naps, however long nothing comes");
     progress_join();
 
     start_own();
