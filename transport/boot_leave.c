@@ -1,13 +1,14 @@
 /*
  * Leaving MPI when it runs over TCP.
  *
- * MPICH 4.0 and 4.1 with UCX end so: each rank closes its connections, calls
- * UCX's progress until all are closed, and waits in the launcher's barrier,
- * without progress, for the others.  But to close a TCP connection on which
- * anything was sent, UCX asks the peer, and the peer's UCX answers only while
- * its rank makes progress.  A rank that comes a little later therefore asks one
- * that sits in the barrier, and the job hangs.  (An answer counts as something
- * sent: closing twice, or flushing before, does not help.)
+ * MPICH from 3.3 to 4.1 with UCX ends so: each rank closes its connections,
+ * calls UCX's progress until all are closed, and waits in the launcher's
+ * barrier, without progress, for the others.  But to close a TCP connection on
+ * which anything was sent, UCX asks the peer, and the peer's UCX answers only
+ * while its rank makes progress.  A rank that comes a little later therefore
+ * asks one that sits in the barrier, and the job hangs.  (An answer counts as
+ * something sent: closing twice, or flushing before, does not help.)  From 4.2
+ * on that barrier comes before the closing, and there is nothing to do here.
  *
  * That closing has a use: what a rank has sent, but UCX still keeps, leaves
  * before its progress ends.  So first see to it that nothing is kept.  Once all
@@ -16,6 +17,11 @@
  * barrier uses; and that one's few bytes go straight into connections that have
  * room.  After it MPI is told that its connections are closed.  It comes to the
  * launcher's barrier at once, and behind that takes them down by force.
+ *
+ * "All ranks" are those of MPI_COMM_WORLD.  What was sent to processes of
+ * another world (MPI_Comm_spawn, _connect, _accept, _join) could still be kept;
+ * but these versions refuse those calls where they run on UCX, which has them
+ * since 4.3.  So whoever adds a version here looks at that again.
  *
  * With adapters that do the acknowledging themselves the wait ends, and the
  * bytes of the last barrier could still be in work there; so this is for hosts
@@ -26,10 +32,24 @@
 #include "transport/mpi_table.h"
 
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static bool left;
+
+/* Others with MPICH's ABI, which give their own names, are left alone: they may
+ * end otherwise. */
+bool boot_leave_needed(const char *version)
+{
+    int major, minor;
+
+    /* Space matches the tab that is there. */
+    if (sscanf(version, "MPICH Version: %d.%d", &major, &minor) != 2 ||
+        !strstr(version, "ch4:ucx"))
+        return false;
+    return (major == 3 && minor >= 3) || (major == 4 && minor <= 1);
+}
 
 static bool has_rdma_devices(void)
 {
@@ -71,13 +91,18 @@ static bool asked_for_tcp(void)
 
 void boot_leave(void)
 {
-    int only_tcp = asked_for_tcp() || !has_rdma_devices();
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length, agreed;
 
-    if (left || mpi.Allreduce(MPI_IN_PLACE, &only_tcp, 1, MPI_INT, MPI_LAND,
-                              MPI_COMM_WORLD))
+    if (left)
         return;
-    if (only_tcp && !mpi.Barrier(MPI_COMM_WORLD) &&
-        !mpi.Barrier(MPI_COMM_WORLD))
+    mpi.Get_library_version(version, &length);
+    agreed =
+        boot_leave_needed(version) && (asked_for_tcp() || !has_rdma_devices());
+    if (mpi.Allreduce(MPI_IN_PLACE, &agreed, 1, MPI_INT, MPI_LAND,
+                      MPI_COMM_WORLD))
+        return;
+    if (agreed && !mpi.Barrier(MPI_COMM_WORLD) && !mpi.Barrier(MPI_COMM_WORLD))
         left = true;
 }
 

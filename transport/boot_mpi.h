@@ -15,4 +15,8 @@ struct boot {
 /* Inside of MPI_Finalize, at its beginning, on all ranks. */
 void boot_leave(void);
 
+/* Does an MPI of this version hang there otherwise?  What
+ * MPI_Get_library_version() says. */
+bool boot_leave_needed(const char *version);
+
 #endif /* DRASYNC_TRANSPORT_BOOT_MPI_H */

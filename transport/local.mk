@@ -42,3 +42,9 @@ tests_unit_transport_packets_t_SOURCES = tests/unit/transport_packets.c \
 tests_unit_transport_packets_t_LDADD = libdrasync_transport.la
 tests_unit_transport_sockets_t_SOURCES = tests/unit/transport_sockets.c
 tests_unit_transport_sockets_t_LDADD = libdrasync_transport.la
+
+check_PROGRAMS += tests/unit/transport_leave.t
+TESTS += tests/unit/transport_leave.t
+tests_unit_transport_leave_t_SOURCES = tests/unit/transport_leave.c
+tests_unit_transport_leave_t_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_unit_transport_leave_t_LDADD = libdrasync_transport.la
