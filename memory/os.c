@@ -24,7 +24,9 @@ int os_file_new(const char *name, uint64_t size_bytes, int *fd_out)
         return errno == EMFILE || errno == ENFILE ? DRASYNC_ELIMIT
                                                   : DRASYNC_ENOMEM;
     if (ftruncate(fd, (off_t)size_bytes)) {
+        int error = errno;
         close(fd);
+        errno = error;
         return DRASYNC_ENOMEM;
     }
     *fd_out = fd;
@@ -115,7 +117,7 @@ int os_map_new(void *address, uint64_t bytes, int fd, uint64_t offset)
     int saved = errno;
     int err = map_at(address, bytes, fd, offset, MAP_FIXED_NOREPLACE);
 
-    errno = saved;
+    errno = err ? err : saved;
     if (err == EEXIST)
         return DRASYNC_EEXIST;
     return err ? DRASYNC_ENOMEM : 0;
@@ -230,10 +232,8 @@ int os_range_taken(uintptr_t low, uintptr_t high, char *line, size_t line_bytes)
     ssize_t got;
     int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
 
-    if (fd < 0) {
-        errno = saved;
+    if (fd < 0)
         return DRASYNC_EINTERNAL;
-    }
     while (!found && (got = read(fd, buffer, sizeof(buffer))) != 0) {
         if (got < 0 && errno != EINTR)
             break;

@@ -25,7 +25,9 @@ uint64_t os_page_bytes(void);
 
 /*
  * A sparse file without a name, @size_bytes long, close-on-exec.
- * Returns 0, DRASYNC_ENOMEM, or DRASYNC_ELIMIT (no descriptor left).
+ * Returns 0, DRASYNC_ENOMEM, or DRASYNC_ELIMIT (no descriptor left); errno says
+ * why.  @size_bytes is within the process's limit of file size, or the kernel
+ * kills it.
  */
 int os_file_new(const char *name, uint64_t size_bytes, int *fd_out);
 
@@ -52,7 +54,7 @@ int os_file_punch(int fd, uint64_t offset, uint64_t bytes);
  * Map a file, shared and writable, at exactly @address, where nothing may be
  * mapped.  The range is left out of core dumps.
  *   DRASYNC_EEXIST  something is mapped there
- *   DRASYNC_ENOMEM  no address space or page tables
+ *   DRASYNC_ENOMEM  no address space or page tables; errno says why
  */
 int os_map_new(void *address, uint64_t bytes, int fd, uint64_t offset);
 
@@ -88,7 +90,7 @@ void os_spare_free(void *spare);
 /*
  * Does anything in this process overlap [low, high)?  Reads /proc/self/maps.
  * Returns 1 with the first such line in @line (cut to fit; NULL allowed), 0 if
- * free, or DRASYNC_EINTERNAL if it cannot be read.
+ * free, or DRASYNC_EINTERNAL if it cannot be read; errno says why.
  */
 int os_range_taken(uintptr_t low, uintptr_t high, char *line,
                    size_t line_bytes);

@@ -112,7 +112,9 @@ int space_files_new(const struct space_layout *layout, int *data_fd_out,
         return err;
     err = os_file_new("drasync-control", layout->control_bytes, control_fd_out);
     if (err) {
+        int error = errno;
         close(data_fd);
+        errno = error;
         return err;
     }
     *data_fd_out = data_fd;

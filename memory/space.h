@@ -76,14 +76,15 @@ int space_candidates(const struct space_layout *layout,
  * Which candidates are free in this process?  Bit i of *mask_out is candidate
  * i.  Maps nothing.  @line, if not NULL, gets the line of /proc/self/maps that
  * is in the way of the first candidate that is not free ("" if none).
- * Returns 0 or DRASYNC_EINTERNAL.
+ * Returns 0 or DRASYNC_EINTERNAL; errno says why.
  */
 int space_probe(const struct space_layout *layout, uint32_t *mask_out,
                 char *line, size_t line_bytes);
 
 /*
  * The two files of a node, made by its leader: sparse, without names.  Other
- * ranks open them through /proc/PID/fd.  DRASYNC_ENOMEM, DRASYNC_ELIMIT.
+ * ranks open them through /proc/PID/fd.  DRASYNC_ENOMEM, DRASYNC_ELIMIT; errno
+ * says why.
  */
 int space_files_new(const struct space_layout *layout, int *data_fd_out,
                     int *control_fd_out);
@@ -94,7 +95,7 @@ int space_files_new(const struct space_layout *layout, int *data_fd_out,
  *   DRASYNC_EINVAL    no such candidate
  *   DRASYNC_EADDRESS  something is there; its line of /proc/self/maps is in
  *                     @line (NULL allowed)
- *   DRASYNC_ENOMEM
+ *   DRASYNC_ENOMEM    errno says why
  */
 int space_map(struct space *space, const struct space_layout *layout,
               int candidate, int data_fd, int control_fd, char *line,

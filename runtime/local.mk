@@ -10,6 +10,8 @@ libdrasync_runtime_la_SOURCES = \
 	runtime/options_names.c \
 	runtime/process.c \
 	runtime/process.h \
+	runtime/refused.c \
+	runtime/refused.h \
 	runtime/start.c \
 	runtime/say.c \
 	runtime/say.h \

@@ -48,6 +48,7 @@ struct runtime {
     struct space space;
     struct runtime_shared *shared; /* in control memory; runtime/shared.h */
     int wake_fd;                   /* runtime/messages/outbox.h */
+    uint64_t host_key;             /* start_host_key() */
     char host[64];
 };
 

@@ -19,11 +19,8 @@ int start_shared(void)
     struct runtime_shared *shared = control_user(space);
     int err = 0;
 
-    if (runtime_shared_bytes(runtime.locals) > CONTROL_USER_BYTES) {
-        runtime_say("cannot start: %d ranks on one node are too many",
-                    runtime.locals);
+    if (runtime_shared_bytes(runtime.locals) > CONTROL_USER_BYTES)
         return DRASYNC_ELIMIT;
-    }
     shared->locals = (uint32_t)runtime.locals;
     for (int i = 0; i < RUNTIME_TREE_LOCKS && !err; i++)
         err = lock_init(&shared->trees[i], LOCK_RANK_RUNTIME,

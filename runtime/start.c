@@ -17,6 +17,7 @@
 #include "runtime/messages/progress.h"
 #include "runtime/modules.h"
 #include "runtime/process.h"
+#include "runtime/refused.h"
 #include "runtime/say.h"
 #include "runtime/shared.h"
 
@@ -194,6 +195,8 @@ static int start_modules(void)
         if ((*m)->start_leader)
             err = (*m)->start_leader();
     }
+    if (err)
+        err = refused_shared(err);
     err = runtime_agree(err);
     if (err)
         return err;
@@ -203,7 +206,7 @@ static int start_modules(void)
     runtime_poisoned = control_poison_flag(&runtime.space);
     if (!err && runtime.shared->magic != RUNTIME_MAGIC)
         err = DRASYNC_EINTERNAL;
-    err = death_start(runtime_boot, start_host_key(), err);
+    err = death_start(runtime_boot, runtime.host_key, err);
     for (m = runtime_modules; *m && !err; m++) {
         if ((*m)->start)
             err = (*m)->start();
@@ -213,7 +216,6 @@ static int start_modules(void)
 
 static int start_all(void)
 {
-    uint64_t host_key = start_host_key();
     int err = start_boot();
 
     if (!err)
@@ -221,7 +223,9 @@ static int start_all(void)
     if (!err)
         err = start_options();
     if (!err)
-        err = start_nodes(host_key);
+        err = runtime_agree(start_host_key(&runtime.host_key));
+    if (!err)
+        err = start_nodes(runtime.host_key);
     if (!err)
         err = start_threads_allowed();
     if (!err)

@@ -34,8 +34,9 @@ int start_memory(void);
 /* Fill the shared structure, on the leader. */
 int start_shared(void);
 
-/* A number that processes share that can see each other's /proc entries. */
-uint64_t start_host_key(void);
+/* A number that processes share that can see each other's /proc entries.  0, or
+ * an error that has been said. */
+int start_host_key(uint64_t *key_out);
 
 /* Handlers for exit and fork, once. */
 void start_watch_process(void);

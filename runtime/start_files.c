@@ -4,6 +4,7 @@
  * over a socket.
  */
 #include "runtime/process.h"
+#include "runtime/refused.h"
 #include "runtime/say.h"
 #include "runtime/start.h"
 #include "transport/boot.h"
@@ -37,9 +38,14 @@ static int open_through_proc(const struct files_note *note, int *fds)
                  (int)note->fds[i]);
         fds[i] = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
         if (fds[i] < 0) {
+            int error = errno;
             while (i-- > 0)
                 close(fds[i]);
-            return DRASYNC_EINTERNAL;
+            /* A socket would not help. */
+            return error == EMFILE || error == ENFILE
+                       ? refused_by_system(
+                             "cannot open the node's memory files", error)
+                       : DRASYNC_EINTERNAL;
         }
     }
     return 0;
@@ -62,6 +68,8 @@ static int wait_readable(int socket)
     do
         ready = poll(&wait, 1, SOCKET_TIMEOUT_MS);
     while (ready < 0 && errno == EINTR);
+    if (ready == 0)
+        errno = ETIMEDOUT;
     return ready == 1;
 }
 
@@ -102,6 +110,8 @@ static int receive_files(int socket, int *fds)
 
     if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != 1)
         return DRASYNC_EINTERNAL;
+    /* Without a descriptor for them they are left out. */
+    errno = message.msg_flags & MSG_CTRUNC ? EMFILE : EPROTO;
     struct cmsghdr *c = CMSG_FIRSTHDR(&message);
     if (!c || c->cmsg_type != SCM_RIGHTS ||
         c->cmsg_len != CMSG_LEN(FILES * sizeof(int)))
@@ -166,17 +176,21 @@ static int ask_for_files(const struct files_note *note, int *fds)
 }
 
 /* Over a socket, to all ranks of the node, so that nobody has to know who needs
- * it.  Collective over the node. */
+ * it.  Collective over the node.  After DRASYNC_EINTERNAL errno says why. */
 static int share_over_socket(const int *own, int *fds)
 {
     struct files_note note = {0};
-    int listener = -1, err;
+    int listener = -1, error = ECONNREFUSED, err;
 
-    if (runtime.leader)
+    if (runtime.leader) {
         listener = listen_somewhere(&note);
+        error = errno;
+    }
     err = boot_bcast(runtime_boot, BOOT_NODE, &note, sizeof(note));
-    if (!err && !note.address.sun_family)
+    if (!err && !note.address.sun_family) {
+        errno = error;
         err = DRASYNC_EINTERNAL;
+    }
     if (!err)
         err = runtime.leader ? serve_files(listener, own, runtime.locals - 1)
                              : ask_for_files(&note, fds);
@@ -211,11 +225,17 @@ int start_share_files(int *files)
     if (!err && worst) {
         if (opened)
             close_all(fds);
-        err = share_over_socket(files, fds);
-        if (err)
-            runtime_say("cannot start: the node's memory files can be had "
-                        "neither through /proc/%d/fd nor over a socket",
-                        (int)note.pid);
+        err = worst == DRASYNC_ESTART ? DRASYNC_ESTART
+                                      : share_over_socket(files, fds);
+        if (err == DRASYNC_EINTERNAL) {
+            char what[128];
+
+            snprintf(what, sizeof(what),
+                     "the node's memory files can be had neither through "
+                     "/proc/%d/fd nor over a socket",
+                     (int)note.pid);
+            err = refused_by_system(what, errno);
+        }
     }
     err = runtime_agree(err);
     if (err)

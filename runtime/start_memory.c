@@ -1,6 +1,7 @@
 /* The node's memory: the address all ranks agree on, and the leader's files. */
 #include "runtime/start.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include "memory/space.h"
 #include "runtime/messages/outbox.h"
 #include "runtime/process.h"
+#include "runtime/refused.h"
 #include "runtime/say.h"
 #include "transport/boot.h"
 
@@ -28,13 +30,17 @@ static uint64_t fnv(uint64_t hash, const void *data, size_t bytes)
     return hash;
 }
 
-uint64_t start_host_key(void)
+int start_host_key(uint64_t *key_out)
 {
+    static const char name[] = "/proc/sys/kernel/random/boot_id";
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     char text[64];
     struct stat namespace;
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    int fd = open(name, O_RDONLY | O_CLOEXEC);
 
+    /* Without /proc a host is taken for whole; but all its ranks must say so. */
+    if (fd < 0 && errno != ENOENT && errno != EACCES)
+        return refused_by_system(name, errno);
     if (fd >= 0) {
         ssize_t got = read(fd, text, sizeof(text));
         if (got > 0)
@@ -43,7 +49,8 @@ uint64_t start_host_key(void)
     }
     if (!stat("/proc/self/ns/pid", &namespace))
         hash = fnv(hash, &namespace.st_ino, sizeof(namespace.st_ino));
-    return hash;
+    *key_out = hash;
+    return 0;
 }
 
 /* Say what is in the way, on the lowest rank where something is. */
@@ -70,8 +77,11 @@ static int agree_on_address(const struct space_layout *layout,
     char line[LINE_BYTES] = "";
     uint32_t mask = 0;
     uint64_t common, mine;
-    int err = runtime_agree(space_probe(layout, &mask, line, sizeof(line)));
+    int err = space_probe(layout, &mask, line, sizeof(line));
 
+    if (err)
+        err = refused_by_system("cannot read /proc/self/maps", errno);
+    err = runtime_agree(err);
     if (err)
         return err;
     line[strcspn(line, "\n")] = 0;
@@ -97,10 +107,13 @@ static int map_files(const struct space_layout *layout, int candidate,
         runtime_say("cannot start: the address range was taken meanwhile: %s",
                     line);
     } else if (err) {
-        runtime_say("cannot start: cannot map %" PRIu64
-                    " GiB of address space (%s; see ulimit -v, or set "
-                    "DRASYNC_SPACE)",
-                    space_total_bytes(layout) >> 30, drasync_strerror(err));
+        char what[LINE_BYTES];
+
+        snprintf(what, sizeof(what),
+                 "cannot map %" PRIu64 " GiB of address space (DRASYNC_SPACE "
+                 "sets how much)",
+                 space_total_bytes(layout) >> 30);
+        err = refused_by_system(what, errno);
     }
     return err;
 }
@@ -111,12 +124,17 @@ static int create_control(void)
     int err = control_create(&runtime.space, runtime.node, runtime.nodes,
                              limit ? limit : limit_default_bytes());
 
-    if (err)
-        runtime_say("cannot start: %s (space %" PRIu64 " MiB, %d nodes)",
-                    err == DRASYNC_EINVAL ? "DRASYNC_SPACE is too small for "
-                                            "this many nodes"
-                                          : drasync_strerror(err),
-                    runtime.space.layout.data_bytes >> 20, runtime.nodes);
+    return err ? refused_shared(err) : 0;
+}
+
+static int check_limits(const struct space_layout *layout)
+{
+    char line[LINE_BYTES];
+    int refused = refused_by_limits(layout, line, sizeof(line));
+    int err = runtime_agree(refused);
+
+    if (err && err != DRASYNC_EPEER && start_speaks(refused))
+        runtime_say("cannot start: %s", line);
     return err;
 }
 
@@ -128,10 +146,15 @@ int start_memory(void)
 
     if (runtime.locals > 1)
         passed_set_shared();
-    if (err && runtime.rank == 0)
-        runtime_say("cannot start: DRASYNC_SPACE must be a power of two from "
-                    "64M to 16T");
+    if (err) {
+        err = DRASYNC_ESTART;
+        if (runtime.rank == 0)
+            runtime_say("cannot start: DRASYNC_SPACE must be a power of two "
+                        "from 64M to 16T");
+    }
     err = runtime_agree(err);
+    if (!err)
+        err = check_limits(&layout);
     if (!err)
         err = agree_on_address(&layout, &candidate);
     if (err)
@@ -143,8 +166,7 @@ int start_memory(void)
         if (!err)
             err = outbox_pipe_new(&files[START_WAKE]);
         if (err)
-            runtime_say("cannot start: no memory files: %s",
-                        drasync_strerror(err));
+            err = refused_by_system("cannot make the node's memory files", errno);
     }
     err = runtime_agree(err);
     if (!err)

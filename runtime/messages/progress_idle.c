@@ -14,6 +14,7 @@
 #include "runtime/messages/outbox.h"
 #include "runtime/messages/progress.h"
 #include "runtime/process.h"
+#include "runtime/refused.h"
 #include "runtime/shared.h"
 #include "transport/sockets.h"
 
@@ -64,7 +65,9 @@ static _Atomic uint64_t until_us; /* when it ends */
 int idle_open(void)
 {
     timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    return timer < 0 ? DRASYNC_ENOMEM : 0;
+    return timer < 0
+               ? refused_by_system("no timer for the progress thread", errno)
+               : 0;
 }
 
 /*

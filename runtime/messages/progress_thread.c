@@ -17,6 +17,7 @@
 #include "runtime/messages/progress_state.h"
 #include "runtime/messages/progress_turns.h"
 #include "runtime/process.h"
+#include "runtime/refused.h"
 #include "runtime/say.h"
 #include "runtime/shared.h"
 
@@ -155,8 +156,7 @@ int progress_start(struct boot *boot)
     err = pthread_create(&thread, NULL, progress_main, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (err) {
-        runtime_say("cannot start: no progress thread: %s", strerror(err));
-        err = DRASYNC_ENOMEM;
+        err = refused_by_system("no progress thread", err);
         goto close;
     }
     turns_open();

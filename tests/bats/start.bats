@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 #
-# What stands in the way of a start, and what is said about it.
+# What stands in the way of a start, and what is said about it: variables,
+# limits of the system, ranks that die.
 
 load common
 
@@ -61,4 +62,44 @@ said() {
   assert_output --partial "rank 1 ("
   assert_output --partial "DRASYNC_SPACE is 2G here and 1G on rank 0"
   assert_line "probe: done"
+}
+
+@test "a limit of file size or address space is named once, and what to do" {
+  run -2 limited -f 100000
+  assert_equal "$(said 'the limit of file size (ulimit -f, now 97 MiB) is below')" 1
+  assert_output --partial "lift it (ulimit -f unlimited)"
+  refute_output --partial "DRASYNC_SPACE"
+  # On one rank only; a smaller space has room.
+  run -2 mpi 1 "$probe" : -n 1 bash -c 'ulimit -f 4000000; exec "$@"' bash "$probe"
+  assert_equal "$(said 'rank 1 (')" 1
+  assert_output --partial "or set DRASYNC_SPACE=1024M or less"
+  DRASYNC_SPACE=1024M run -0 limited -f 4000000
+  assert_line "probe: done"
+}
+
+# A sanitizer's own memory does not fit into such a limit.
+@test "a limit of address space is named" {
+  [ -z "${DRASYNC_SANITIZERS:-}" ] || skip "a sanitizer needs more addresses"
+  run -2 limited -v 100000000
+  assert_equal "$(said 'the limit of address space (ulimit -v, now 95 GiB) is')" 1
+}
+
+# limited OPTION LIMIT: the probe on two ranks, under a limit of bash's ulimit.
+limited() {
+  mpi 2 bash -c 'ulimit "$1" "$2"; exec "$3"' bash "$1" "$2" "$probe"
+}
+
+@test "out of descriptors at the start is said as that" {
+  # MPI needs more and fewer itself: find where MPI starts and we do not.
+  local found=0
+  for files in $(seq 20 2 60); do
+    DRASYNC_NODE=rank run limited -n "$files"
+    refute [ "$status" -eq 124 ]
+    refute_output --partial "out of memory"
+    [ "$status" -eq 2 ] || continue
+    assert_output --partial "Too many open files"
+    assert_output --partial "ulimit -n, now $files"
+    found=1
+  done
+  assert_equal "$found" 1
 }
