@@ -1,16 +1,21 @@
+/* Ranks that die, and the poison that ends the job then: see death.h. */
 #include "runtime/death.h"
 
-#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "memory/control.h"
+#include "runtime/peer.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
 #include "runtime/shared.h"
+#include "runtime/start.h"
+#include "runtime/wait.h"
 
 /* Somebody of the node looks this often. */
 #define DEATH_LOOK_US 150000
@@ -18,11 +23,18 @@
 /* How long a rank may wait after another left without MPI_Finalize. */
 #define DEATH_EXITED_US 5000000
 
+/* How long a process must have been gone during the start.  A rank that leaves
+ * after a start that all of them give up may be quicker than another is in
+ * hearing of that. */
+#define DEATH_START_US 2000000
+
+/* How much later others say it than the lowest rank that lives. */
+#define DEATH_SAY_US 1000000
+
 /* A rank of this host. */
 struct death_peer {
     uint64_t host_key;
-    uint64_t start_ticks;
-    int32_t pid;
+    struct process process;
     int32_t rank;
     char host[48];
 };
@@ -30,67 +42,13 @@ struct death_peer {
 static struct death_peer *peers; /* those on this host, but this rank */
 static int peers_count;
 
-uint64_t death_start_ticks(int pid)
-{
-    char path[32], text[512];
-    unsigned long long ticks = 0;
-    char state = 0;
-    int fd;
+/* Held while looking at them. */
+static pthread_mutex_t look_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-    snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    ssize_t got = read(fd, text, sizeof(text) - 1);
-    close(fd);
-    if (got <= 0)
-        return 0;
-    text[got] = 0;
-    /* The name, in parentheses, may hold anything; field 3 comes after it. */
-    const char *rest = strrchr(text, ')');
-    if (!rest || sscanf(rest + 1,
-                        " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-                        "%*s %*s %*s %*s %*s %*s %llu",
-                        &state, &ticks) != 2)
-        return 0;
-    return state == 'Z' || state == 'X' ? 0 : ticks;
-}
-
-int death_start(struct boot *boot, uint64_t host_key, int err)
-{
-    struct death_peer self = {.host_key = host_key, .rank = runtime.rank};
-    struct death_peer *all = calloc((size_t)runtime.ranks, sizeof(*all));
-
-    err = runtime_agree(err || all ? err : DRASYNC_ENOMEM);
-    if (err) {
-        free(all);
-        return err;
-    }
-    self.pid = getpid();
-    self.start_ticks = death_start_ticks(self.pid);
-    snprintf(self.host, sizeof(self.host), "%.47s", runtime.host);
-    err = boot_allgather(boot, BOOT_ALL, &self, all, sizeof(self));
-    if (err) {
-        free(all);
-        return err;
-    }
-    struct runtime_rank *slot = runtime_self();
-    slot->pid = self.pid;
-    slot->start_ticks = self.start_ticks;
-    for (int i = 0; i < runtime.ranks; i++) {
-        if (all[i].host_key == host_key && i != runtime.rank)
-            all[peers_count++] = all[i];
-    }
-    peers = all;
-    return 0;
-}
-
-void death_stop(void)
-{
-    free(peers);
-    peers = NULL;
-    peers_count = 0;
-}
+/* The thread that watches during the start. */
+static pthread_t watch;
+static bool watching;
+static _Atomic uint32_t watch_over;
 
 /* A rank that has ended in order, or whose end is its node's business. */
 static bool may_be_gone(const struct death_peer *peer)
@@ -102,31 +60,143 @@ static bool may_be_gone(const struct death_peer *peer)
     return state == RUNTIME_RANK_STOPPED || state == RUNTIME_RANK_EXITED;
 }
 
-static bool is_dead(const struct death_peer *peer)
+static bool is_dead(struct death_peer *peer)
 {
-    return !may_be_gone(peer) &&
-           death_start_ticks(peer->pid) != peer->start_ticks &&
+    return !may_be_gone(peer) && process_ended(&peer->process) &&
            !may_be_gone(peer);
+}
+
+static bool has_ended(struct death_peer *peer)
+{
+    return process_ended(&peer->process);
+}
+
+/* Who is @dead, as a list in @text.  All of them: those that died of the first
+ * one's death come later. */
+static int list_dead(bool (*dead)(struct death_peer *peer), char *text,
+                     size_t text_bytes)
+{
+    size_t length = 0;
+    int count = 0;
+
+    for (int i = 0; i < peers_count; i++) {
+        struct death_peer *peer = &peers[i];
+        if (!dead(peer))
+            continue;
+        count++;
+        if (length + 128 < text_bytes)
+            length += (size_t)snprintf(text + length, text_bytes - length,
+                                       "%srank %d (%s, process %d)",
+                                       count > 1 ? ", " : "", peer->rank,
+                                       peer->host, (int)peer->process.pid);
+    }
+    return count;
+}
+
+/* During the start: is a rank of this host gone, for long enough to be sure? */
+static bool gone_at_start(uint64_t *since_us, char *text, size_t text_bytes)
+{
+    uint64_t now = runtime_now_us(), patience = DEATH_START_US;
+    int dead;
+
+    pthread_mutex_lock(&look_mutex);
+    dead = list_dead(has_ended, text, text_bytes);
+    for (int i = 0; i < peers_count && dead; i++) {
+        if (peers[i].rank < runtime.rank && !has_ended(&peers[i]))
+            patience = DEATH_START_US + DEATH_SAY_US;
+    }
+    pthread_mutex_unlock(&look_mutex);
+    if (!dead || !*since_us)
+        *since_us = dead ? now : 0;
+    return dead && now - *since_us >= patience;
+}
+
+static void *watch_main(void *unused)
+{
+    char text[RUNTIME_POISON_BYTES];
+    uint64_t since_us = 0;
+
+    (void)unused;
+    prctl(PR_SET_NAME, "drasync");
+    /* Set by death_started(), which waits until this thread has ended. */
+    while (!atomic_load(&watch_over)) {
+        wait_futex(&watch_over, 0, runtime_now_us() + DEATH_LOOK_US);
+        if (gone_at_start(&since_us, text, sizeof(text)) &&
+            !atomic_load(&watch_over))
+            runtime_die("%s died during the start", text);
+    }
+    return NULL;
+}
+
+/* A start without this thread is as good, but for the dead. */
+static void watch_start(void)
+{
+    sigset_t all, before;
+
+    atomic_store(&watch_over, 0);
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    watching = !pthread_create(&watch, NULL, watch_main, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void death_started(void)
+{
+    if (!watching)
+        return;
+    watching = false;
+    atomic_store(&watch_over, 1);
+    wait_futex_wake(&watch_over, 1);
+    pthread_join(watch, NULL);
+}
+
+int death_start(struct boot *boot, uint64_t host_key)
+{
+    struct death_peer self = {.host_key = host_key,
+                              .rank = runtime.rank,
+                              .process = {.pid = getpid(), .fd = -1}};
+    struct death_peer *all = calloc((size_t)runtime.ranks, sizeof(*all));
+    int err = runtime_agree(all ? 0 : DRASYNC_ENOMEM);
+
+    if (err) {
+        free(all);
+        return err;
+    }
+    self.process.start_ticks = process_start_ticks(self.process.pid);
+    snprintf(self.host, sizeof(self.host), "%.47s", runtime.host);
+    err = boot_allgather(boot, BOOT_ALL, &self, all, sizeof(self));
+    if (err) {
+        free(all);
+        return err;
+    }
+    for (int i = 0; i < runtime.ranks; i++) {
+        if (all[i].host_key != host_key || i == runtime.rank)
+            continue;
+        all[peers_count] = all[i];
+        process_hold(&all[peers_count++].process);
+    }
+    peers = all;
+    if (peers_count)
+        watch_start();
+    return 0;
+}
+
+void death_stop(void)
+{
+    for (int i = 0; i < peers_count; i++)
+        process_drop(&peers[i].process);
+    free(peers);
+    peers = NULL;
+    peers_count = 0;
 }
 
 int death_look(void)
 {
     char text[RUNTIME_POISON_BYTES - 32];
-    size_t length = 0;
-    int dead = 0;
 
-    /* All of them: those that died of the first one's death come later. */
-    for (int i = 0; i < peers_count; i++) {
-        const struct death_peer *peer = &peers[i];
-        if (!is_dead(peer))
-            continue;
-        dead++;
-        if (length + 128 < sizeof(text))
-            length += (size_t)snprintf(text + length, sizeof(text) - length,
-                                       "%srank %d (%s, process %d)",
-                                       dead > 1 ? ", " : "", peer->rank,
-                                       peer->host, (int)peer->pid);
-    }
+    pthread_mutex_lock(&look_mutex);
+    int dead = list_dead(is_dead, text, sizeof(text));
+    pthread_mutex_unlock(&look_mutex);
     if (dead)
         runtime_poison("%s died", text);
     return dead ? DRASYNC_EPEER : 0;

@@ -1,10 +1,10 @@
 /*
  * death.h - finding out that a rank has died, and telling everybody.
  *
- * A rank is known by its process number and the time it started, since numbers
- * are used again.  Ranks of other nodes that run on the same host
- * (DRASYNC_NODE= rank) are watched the same way; those of other hosts through
- * MPI and POISON messages.
+ * The ranks of a host watch each other's processes (runtime/peer.h), from the
+ * first thing they tell each other at the start until the end.  Those of other
+ * nodes on the same host (DRASYNC_NODE=rank) are watched the same way; those of
+ * other hosts through MPI and POISON messages.
  */
 #ifndef DRASYNC_RUNTIME_DEATH_H
 #define DRASYNC_RUNTIME_DEATH_H
@@ -13,9 +13,16 @@
 
 #include "transport/boot.h"
 
-/* Collective: every rank says which process it is.  @err is what went wrong on
- * this rank before: all ranks return the worst of any. */
-int death_start(struct boot *boot, uint64_t host_key, int err);
+/*
+ * Collective: every rank says which process it is, and that it is on the host
+ * @host_key.  From then until death_started() a thread watches the ranks of
+ * this host and ends the job when one dies, since what the others do meanwhile
+ * is to wait for it inside MPI.
+ */
+int death_start(struct boot *boot, uint64_t host_key);
+
+/* The start is over, well or not: who waits looks by himself now. */
+void death_started(void);
 void death_stop(void);
 
 /*
@@ -34,8 +41,5 @@ int death_refused(int err);
 /* Look now, at all ranks of this host. */
 int death_look(void);
 
-/* When process @pid started, in ticks; 0 if there is none, or only what is left
- * of it for its parent to see. */
-uint64_t death_start_ticks(int pid);
 
 #endif /* DRASYNC_RUNTIME_DEATH_H */

@@ -8,6 +8,8 @@ libdrasync_runtime_la_SOURCES = \
 	runtime/options.c \
 	runtime/options.h \
 	runtime/options_names.c \
+	runtime/peer.c \
+	runtime/peer.h \
 	runtime/process.c \
 	runtime/process.h \
 	runtime/refused.c \
@@ -107,6 +109,11 @@ tests_unit_queue_lock_wire_t_SOURCES = tests/unit/queue_lock_wire.c \
 # Objects of its own, as the library's are libtool's.
 tests_unit_queue_lock_wire_t_CFLAGS = $(AM_CFLAGS)
 tests_unit_queue_lock_wire_t_LDADD = libdrasync_memory.la
+
+check_PROGRAMS += tests/unit/runtime_peer.t
+TESTS += tests/unit/runtime_peer.t
+tests_unit_runtime_peer_t_SOURCES = tests/unit/runtime_peer.c
+tests_unit_runtime_peer_t_LDADD = libdrasync_runtime.la
 
 check_PROGRAMS += tests/unit/runtime_options.t
 TESTS += tests/unit/runtime_options.t

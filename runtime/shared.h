@@ -45,7 +45,6 @@ struct runtime_rank {
     _Atomic uint32_t state;
     int32_t rank;
     int32_t pid;
-    uint64_t start_ticks; /* of /proc/PID/stat: a pid may be used again */
     struct doorbell doorbell; /* for whoever has something for this rank */
     _Atomic uint64_t counters[16]; /* enum runtime_counter */
 } __attribute__((aligned(RUNTIME_CACHE_LINE)));

@@ -206,7 +206,10 @@ static int start_modules(void)
     runtime_poisoned = control_poison_flag(&runtime.space);
     if (!err && runtime.shared->magic != RUNTIME_MAGIC)
         err = DRASYNC_EINTERNAL;
-    err = death_start(runtime_boot, runtime.host_key, err);
+    if (!err)
+        runtime_self()->pid = getpid();
+    /* Others may ask for it from here on. */
+    err = runtime_agree(err);
     for (m = runtime_modules; *m && !err; m++) {
         if ((*m)->start)
             err = (*m)->start();
@@ -214,16 +217,12 @@ static int start_modules(void)
     return runtime_agree(err);
 }
 
-static int start_all(void)
+static int start_steps(void)
 {
-    int err = start_boot();
+    int err = start_pages();
 
     if (!err)
-        err = start_pages();
-    if (!err)
         err = start_options();
-    if (!err)
-        err = runtime_agree(start_host_key(&runtime.host_key));
     if (!err)
         err = start_nodes(runtime.host_key);
     if (!err)
@@ -243,6 +242,23 @@ static int start_all(void)
     start_watch_process();
     /* Nobody goes on before all nodes listen. */
     return boot_barrier(runtime_boot, BOOT_ALL);
+}
+
+static int start_all(void)
+{
+    int err = start_boot();
+
+    if (!err)
+        err = runtime_agree(start_host_key(&runtime.host_key));
+    if (!err)
+        err = death_start(runtime_boot, runtime.host_key);
+    if (err)
+        return err;
+    err = start_steps();
+    death_started();
+    if (err)
+        death_stop();
+    return err;
 }
 
 int runtime_start(void)

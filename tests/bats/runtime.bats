@@ -131,3 +131,21 @@ no_files_left() {
     no_files_left
   done
 }
+
+@test "a rank without a free descriptor takes nobody for dead" {
+  for node in shared rank; do
+    DRASYNC_NODE=$node run -0 mpi 3 "$probe" descriptors
+    assert_line "probe: done"
+    refute_output --partial died
+  done
+}
+
+@test "a rank without a free descriptor sees the dead all the same" {
+  for node in shared rank; do
+    DRASYNC_NODE=$node run mpi_rank_dies 3 "$probe" blind
+    refute [ "$status" -eq 124 ]
+    assert_output --regexp "drasync: rank [01] \(.*\): rank 2 \(.*\) died"
+    assert_line "rank 0: DRASYNC_EPEER"
+    assert_line "rank 1: DRASYNC_EPEER"
+  done
+}

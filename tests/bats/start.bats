@@ -103,3 +103,19 @@ limited() {
   done
   assert_equal "$found" 1
 }
+
+# Where a rank dies is a system call of its own that kills it.
+@test "a rank that dies during the start ends the others, who say which" {
+  for node in shared rank; do
+    for where in "0 files" "0 map" "2 map"; do
+      # shellcheck disable=SC2086
+      DRASYNC_NODE=$node run mpi_rank_dies 3 "$probe" dies $where
+      [[ $output != *"no filters for system calls"* ]] ||
+        skip "this system has no filters for system calls"
+      refute [ "$status" -eq 0 ]
+      refute [ "$status" -eq 124 ]
+      assert_output --regexp \
+        "rank [012] \(.*\): rank ${where%% *} \(.*\) died during the start"
+    done
+  done
+}

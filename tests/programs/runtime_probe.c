@@ -3,15 +3,24 @@
  * the ranks of a node wake each other and the nodes send to each other, and
  * says what it saw.  Arguments choose what to do; see the Bats files.
  */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <mpi.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "memory/control.h"
+#include "runtime/death.h"
 #include "runtime/messages/messages.h"
 #include "runtime/process.h"
 #include "runtime/shared.h"
@@ -189,6 +198,56 @@ static void occupy(int count)
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 }
 
+#define LOAD(field) \
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+#define DIE   BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
+#define GO_ON BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+
+/*
+ * From now on this process dies at a call of the system that the start makes:
+ * the one that makes the node's files, on a leader, or the one that maps them.
+ * Status 77 where there are no filters for calls.
+ */
+static void die_at(const char *step)
+{
+    struct sock_filter files[] = {
+        LOAD(nr),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_memfd_create, 0, 1),
+        DIE,
+        GO_ON,
+    };
+    struct sock_filter map[] = {
+        LOAD(nr),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 0, 3),
+        LOAD(args[3]),
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, MAP_FIXED_NOREPLACE, 0, 1),
+        DIE,
+        GO_ON,
+    };
+    struct sock_fprog program = {sizeof(map) / sizeof(map[0]), map};
+
+    if (!strcmp(step, "files"))
+        program = (struct sock_fprog){sizeof(files) / sizeof(files[0]), files};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) {
+        printf("no filters for system calls: %s\n", strerror(errno));
+        fflush(stdout);
+        MPI_Abort(MPI_COMM_WORLD, 77);
+    }
+}
+
+/* No file can be opened here from now on. */
+static void leave_no_descriptors(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit))
+        fail("getrlimit", DRASYNC_EINTERNAL);
+    limit.rlim_cur = 3;
+    if (setrlimit(RLIMIT_NOFILE, &limit) || open("/", O_RDONLY) >= 0)
+        fail("setrlimit", DRASYNC_EINTERNAL);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "start";
@@ -209,6 +268,8 @@ int main(int argc, char **argv)
         occupy(2);
     if (!strcmp(what, "full") && rank == 1)
         occupy(SPACE_CANDIDATES_MAX);
+    if (!strcmp(what, "dies") && argc > 3 && rank == atoi(argv[2]))
+        die_at(argv[3]);
     runtime_serve(KIND_ECHO, echo);
     runtime_handle(KIND_BULK, &bulk_handler);
     err = runtime_start();
@@ -229,7 +290,17 @@ int main(int argc, char **argv)
     }
     if (!strcmp(what, "pairs"))
         talk_in_pairs();
-    if (!strcmp(what, "killed")) {
+    if (!strcmp(what, "descriptors")) {
+        /* Here nothing can be opened: nobody has died for that. */
+        leave_no_descriptors();
+        err = death_look();
+        if (err)
+            fail("all live", err);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    if (!strcmp(what, "killed") || !strcmp(what, "blind")) {
+        if (!strcmp(what, "blind") && runtime.rank < runtime.ranks - 1)
+            leave_no_descriptors();
         /* The last rank dies; the others wait for it. */
         int result;
         struct waiter never = {0};
