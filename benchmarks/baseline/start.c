@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -128,10 +129,11 @@ static void refuse(const char *format, ...)
     _Exit(1);
 }
 
-/* A size in bytes with K, M, G or T after it; 0 if it is none. */
+/* A size in bytes, as DRASync's variables have it: K, M, G or T may follow, and
+ * B or iB; 0 if it is none. */
 static uint64_t parse_size(const char *text)
 {
-    static const char units[] = "KMGT";
+    static const char units[] = "kKmMgGtT";
     const char *unit;
     uint64_t value;
     char *end;
@@ -140,15 +142,18 @@ static uint64_t parse_size(const char *text)
         return 0;
     errno = 0;
     value = strtoull(text, &end, 10);
-    if (*end && (unit = strchr(units, *end)) != NULL) {
-        unsigned shift = 10 * (unsigned)(unit - units + 1);
+    unit = *end ? strchr(units, *end) : NULL;
+    if (unit) {
+        unsigned shift = 10 * ((unsigned)(unit - units) / 2 + 1);
 
         end++;
         if (value > UINT64_MAX >> shift)
             return 0;
         value <<= shift;
     }
-    return errno || *end ? 0 : value;
+    if (*end && strcasecmp(end, "B") && (!unit || strcasecmp(end, "iB")))
+        return 0;
+    return errno ? 0 : value;
 }
 
 /* What the first rank's environment says goes for all. */
