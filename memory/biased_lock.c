@@ -13,7 +13,9 @@
 
 /* Looks at who is inside before the processor is given away.  The owner is in
  * for some ten instructions, unless it was switched out. */
+#ifndef BIASED_SPINS
 #define BIASED_SPINS 200
+#endif
 
 /* How often a waiter looks whether the owner's thread is there at all. */
 #define BIASED_LOOK_US 100000

@@ -44,8 +44,9 @@
  * job says that there is no point: no wait is without an end.
  *
  * ThreadSanitizer knows nothing of membarrier(): there O1 and O2 are
- * sequentially consistent, as R1 and R3 must be everywhere, which is Dekker's
- * pair as usual.
+ * sequentially consistent, as R1 and R3 are everywhere, which is Dekker's pair
+ * as usual.  With the barrier R1 might be relaxed, and R3 an acquire: so says
+ * tests/step/biased_lock.t --audit, which drives all of this.
  */
 #ifndef MEMORY_BIASED_LOCK_H
 #define MEMORY_BIASED_LOCK_H

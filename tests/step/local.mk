@@ -1,7 +1,8 @@
 # Interleavings: tests/step/README.md.  The code under test is compiled with the
 # test, instrumented; the engine is not, and takes the place of the sanitizer's
 # library.  So the flag is for the compiler only: _CFLAGS would go to the linker.
-step_tests = tests/step/lease.t tests/step/litmus.t tests/step/outbox.t \
+step_tests = tests/step/biased_lock.t tests/step/lease.t \
+	tests/step/litmus.t tests/step/magazine.t tests/step/outbox.t \
 	tests/step/wait.t
 
 EXTRA_DIST += tests/step/README.md tests/step/skipped.sh
@@ -31,6 +32,16 @@ tests_step_litmus_t_LDADD = tests/step/libstep.la
 tests_step_wait_t_SOURCES = tests/step/wait.c runtime/wait.c
 tests_step_wait_t_CPPFLAGS = $(STEP_CPPFLAGS)
 tests_step_wait_t_LDADD = tests/step/libstep.la
+
+tests_step_biased_lock_t_SOURCES = tests/step/biased_lock.c \
+	memory/biased_lock.c
+tests_step_biased_lock_t_CPPFLAGS = $(STEP_CPPFLAGS) -DBIASED_SPINS=1
+tests_step_biased_lock_t_LDADD = tests/step/libstep.la
+
+tests_step_magazine_t_SOURCES = tests/step/magazine.c memory/biased_lock.c \
+	memory/heap_parts.c
+tests_step_magazine_t_CPPFLAGS = $(STEP_CPPFLAGS) -DBIASED_SPINS=1
+tests_step_magazine_t_LDADD = tests/step/libstep.la
 
 tests_step_outbox_t_SOURCES = tests/step/outbox.c \
 	runtime/messages/outbox.c runtime/messages/progress_idle.c
