@@ -1,14 +1,14 @@
 /*
- * heap_parts.h - where a thread's magazines find an object's place in the map of
- * its extent (heap_extent.h), without the page map and without a lock.
+ * heap_parts.h - where a thread's magazines find an object's place in the map
+ * of its extent (heap_extent.h), without the page map and without a lock.
  *
  * A part is what one magazine may know of an extent of its heap: from where to
  * where objects may begin, and where the map has them.  A thread's magazines
  * share HEAP_PARTS of them, and a table that tells which part was met last in a
- * block of addresses.  Freeing is then a look at the part, and a byte of the map,
- * which nobody else writes: heap_part_mark().
+ * block of addresses.  Freeing is then a look at the part, and a byte of the
+ * map, which nobody else writes: heap_part_mark().
  *
- * Used by both kinds of magazines: heap_window.h and heap_cache.h, which says
+ * Used by both kinds of magazines: heap_cache.h, and heap_window.h, which says
  * why there are two.
  *
  * Plain memory of one thread, all zero when new.  Callers guarantee that before

@@ -13,21 +13,21 @@
  * finds by the thread's parts (heap_parts.h), and the stack; so does allocating
  * from it.
  *
- * This is one of two magazines.  heap_cache.h has no piece of its own, notes what
- * is freed and sorts it later, and packs a slot into a word: which costs stores
- * on neither side of a trace of mixed sizes with 100,000 objects (alloc_churn),
- * where each store waits for those of the program.  But it needs the heap to
- * itself, and the 64 bytes that Myrmics objects are aligned to.  Windows of
- * several threads are in one heap at a time, and bump without a look at a stack
- * (alloc_small).  They share how an object is found and marked.
+ * This is one of two magazines; they share how an object is found and marked.
+ * The other one, heap_cache.h, packs a slot into a word, notes what is freed
+ * and sorts it later: with 100,000 objects of mixed sizes (alloc_churn) each
+ * store waits for those of the program, and it has the fewest.  For that it
+ * needs the heap to itself, and the 64 bytes that Myrmics objects are aligned
+ * to.  This one is for threads that share a heap, and bumps without a look at a
+ * stack (alloc_small).
  *
- * The heap counts what is in a window as used for its high-water marks.  What it
- * counts in used_bytes is what it knew when the window last asked;
- * heap_window_uncounted() is the difference.  heap_window_close() gives back what is left: the
- * heap is then as if it had handed out the objects itself, and may travel.  A
- * window is not part of the heap: it lies in memory of its process, and nothing
- * in it comes from memory that users write, but for addresses that were
- * checked.
+ * The heap counts what is in a window as used for its high-water marks.  What
+ * it counts in used_bytes is what it knew when the window last asked;
+ * heap_window_uncounted() is the difference.  heap_window_close() gives back
+ * what is left: the heap is then as if it had handed out the objects itself,
+ * and may travel.  A window is not part of the heap: it lies in memory of its
+ * process, and nothing in it comes from memory that users write, but for
+ * addresses that were checked.
  *
  * Callers guarantee:
  *   - heap_window_alloc(), heap_window_alloc_any() and heap_window_give() are

@@ -386,7 +386,7 @@ static void note_piece(struct native_window *window)
 }
 
 /* Is this thread's window number @i open for the region, or could it be opened
- * now, as it is used by this thread for the second time?  Under its tree's lock.
+ * now, as it is used by this thread for the second time? Under its tree's lock.
  */
 static bool is_mine(struct native_windows *w, uint32_t i, uint64_t address,
                     struct native_memory *memory)

@@ -6,8 +6,8 @@
  * stays where it is, so only threads of this process compete.  A thread that
  * allocates in a region a second time gets a window of its heap
  * (heap_window.h), takes objects from it without asking anybody, and frees
- * objects of the region into it, whoever made them; one thread has windows of up
- * to NATIVE_WINDOWS regions.  Everything else, the refilling of windows
+ * objects of the region into it, whoever made them; one thread has windows of
+ * up to NATIVE_WINDOWS regions.  Everything else, the refilling of windows
  * included, happens under the lock of the region's tree.
  *
  * A window ends before the hold under which it was opened may end: release and
@@ -15,9 +15,9 @@
  * then complete in the region's memory, and may travel.  The thread of a window
  * may be at work in it at that moment, if the program lets its threads race; so
  * a window is a biased lock (memory/biased_lock.h): its thread is inside while
- * `turns` is odd or `freeing` is set, `region` is the bias, and the mutex is the
- * lock of the region's tree.  Where the kernel has no barrier for that there are
- * no windows.
+ * `turns` is odd or `freeing` is set, `region` is the bias, and the mutex is
+ * the lock of the region's tree.  Where the kernel has no barrier for that
+ * there are no windows.
  *
  * The fast path does not look whether the job is poisoned: that is told at the
  * next call that needs more than the window.
@@ -103,8 +103,8 @@ struct native_windows {
     struct native_windows *next;
     _Atomic uint32_t taken; /* by a thread */
 
-    /* Of all windows; those with another key than the window's `opened` are from
-     * before it was closed. */
+    /* Of all windows; those with another key than the window's `opened` are
+     * from before it was closed. */
     struct heap_parts parts;
     uint64_t opened;
     struct heap_window_free free[NATIVE_WINDOWS][HEAP_WINDOW_CLASSES];
@@ -134,9 +134,10 @@ struct native_inside {
 
 /*
  * An object, or NULL.  Then, with a window in *inside_out, the thread is still
- * there: native_window_alloc_stacked() is next, and native_window_alloc_inside()
- * if that has none; else native_window_alloc_any().  For any arguments, at any
- * time.  (Three steps, so that the first two need no stack.)
+ * there: native_window_alloc_stacked() is next, and
+ * native_window_alloc_inside() if that has none; else
+ * native_window_alloc_any().  For any arguments, at any time.  (Three steps, so
+ * that the first two need no stack.)
  */
 static inline __attribute__((always_inline)) void *
 native_window_alloc(drasync_region_t region, size_t size_bytes,
@@ -161,8 +162,8 @@ native_window_alloc(drasync_region_t region, size_t size_bytes,
     return NULL;
 }
 
-/* An object from the window that the thread is in, which it leaves; or NULL, and
- * it is still there. */
+/* An object from the window that the thread is in, which it leaves; or NULL,
+ * and it is still there. */
 static inline __attribute__((always_inline)) void *
 native_window_alloc_stacked(struct native_inside inside, size_t size_bytes)
 {
@@ -173,7 +174,8 @@ native_window_alloc_stacked(struct native_inside inside, size_t size_bytes)
     return ptr;
 }
 
-/* The same, and it leaves in any case.  NULL: native_window_alloc_any() then. */
+/* The same, and it leaves in any case.  NULL: native_window_alloc_any() then.
+ */
 void *native_window_alloc_inside(struct native_inside inside,
                                  size_t size_bytes);
 
