@@ -239,27 +239,16 @@ static void give_back(struct proto_node *node, struct proto_region *r,
     step_end(&s);
 }
 
-int proto_release(struct proto_node *node, int32_t rank,
-                  struct proto_region *r, struct proto_effects *out)
+int proto_release(struct proto_node *node, int32_t rank, struct proto_region *r,
+                  enum drasync_mode mode, struct proto_effects *out)
 {
+    bool writes = r->write_rank == rank;
     struct proto_hold *hold = NULL;
 
-    if (r->write_rank != rank) {
+    if (mode == DRASYNC_READ || !writes)
         hold = hold_of(r, rank);
-        if (!hold)
-            return DRASYNC_ENOTHELD;
-    }
-    give_back(node, r, hold, out);
-    return 0;
-}
-
-int proto_undo(struct proto_node *node, int32_t rank, struct proto_region *r,
-               enum drasync_mode mode, struct proto_effects *out)
-{
-    struct proto_hold *hold = mode == DRASYNC_READ ? hold_of(r, rank) : NULL;
-
-    if (!hold)
-        return proto_release(node, rank, r, out);
+    if (!hold && !writes)
+        return DRASYNC_ENOTHELD;
     give_back(node, r, hold, out);
     return 0;
 }

@@ -291,20 +291,13 @@ void proto_detach(struct proto_node *node, struct proto_op *op,
                   struct proto_effects *out);
 
 /*
- * Give back one hold: of WRITE if there is one, else of READ.
+ * Give back one hold that was acquired for @mode; one of the other mode if there
+ * is none: a hold of READ may have become one of WRITE (proto_read_hold()).
  *   DRASYNC_ENOTHELD
  */
 int proto_release(struct proto_node *node, int32_t rank,
-                  struct proto_region *region, struct proto_effects *out);
-
-/*
- * Give back what was acquired for @mode and could not be used: for READ, the
- * hold of READ even if there is one of WRITE too.
- *   DRASYNC_ENOTHELD
- */
-int proto_undo(struct proto_node *node, int32_t rank,
-               struct proto_region *region, enum drasync_mode mode,
-               struct proto_effects *out);
+                  struct proto_region *region, enum drasync_mode mode,
+                  struct proto_effects *out);
 
 /*
  * After a grant with split: the rank has copied the data of @region's current

@@ -45,8 +45,11 @@ static bool do_create(struct sim *sim, struct sim_rank *rank,
         o->slot = c->slot;
         sim->slot[c->slot] = o;
         region->memory = o;
-        if (!parent)
-            held_add(rank, o)->writes = 1;
+        if (!parent) {
+            struct sim_held *held = held_add(rank, o);
+            held->writes = 1;
+            held->order = 1;
+        }
     }
     effects_run(sim, rank->node, out, NULL);
     effects_give(sim, out);
@@ -94,6 +97,15 @@ static bool do_acquire(struct sim *sim, struct sim_rank *rank,
     return err != PROTO_WAIT && rank->serial == serial;
 }
 
+/* The one that was taken last. */
+static enum drasync_mode to_release(struct sim_held *held)
+{
+    bool write = held->order & 1;
+    held->order >>= 1;
+    return held->reads && (!write || !held->writes) ? DRASYNC_READ
+                                                    : DRASYNC_WRITE;
+}
+
 static bool do_release(struct sim *sim, struct sim_rank *rank,
                        struct oracle *o)
 {
@@ -106,11 +118,13 @@ static bool do_release(struct sim *sim, struct sim_rank *rank,
         check_pins(sim, rank, held);
     struct proto_effects *out = effects_take(sim);
     sim->step++;
-    int err = proto_release(&sim->node[rank->node].proto, rank->local, r, out);
+    enum drasync_mode mode = held ? to_release(held) : DRASYNC_WRITE;
+    int err =
+        proto_release(&sim->node[rank->node].proto, rank->local, r, mode, out);
     if ((err == 0) != (held != NULL))
         sim_found(sim, "rank %u: release of #%llu gave %s", rank->id,
                   (unsigned long long)o->number, sim_errname(err));
-    if (held && held->writes)
+    if (held && mode == DRASYNC_WRITE)
         held->writes--;
     else if (held)
         held->reads--;

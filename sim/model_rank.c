@@ -251,7 +251,7 @@ static void do_release(struct model *model, struct model_rank *rank)
     struct proto_effects *out = model_effects(model);
 
     if (!record || proto_release(&model->node[rank->node].proto,
-                                 (int32_t)rank->id, record, out))
+                                 (int32_t)rank->id, record, DRASYNC_WRITE, out))
         model_fail(model, "rank %u cannot release region %u", rank->id,
                    rank->doing.slot);
     model_effects_run(model, rank->node, out, NULL);

@@ -131,6 +131,7 @@ void rank_acquired(struct sim *sim, struct sim_rank *rank,
         held_above(rank, o) && o->birth < rank->started && hold)
         sim_found(sim, "rank %u upgraded its hold", rank->id);
     struct sim_held *held = held_add(rank, o);
+    held->order = held->order << 1 | (rank->doing.mode == DRASYNC_WRITE);
     if (rank->doing.mode == DRASYNC_WRITE) {
         held->writes++;
         if (split_needed)

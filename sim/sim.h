@@ -111,6 +111,7 @@ struct sim_seen {
 struct sim_held {
     struct oracle *region;
     uint32_t writes, reads;
+    uint64_t order; /* in which they were taken, the last in bit 0; 1: WRITE */
     struct proto_hold *hold;
     struct sim_seen *seen;
     uint32_t seen_count, seen_room;

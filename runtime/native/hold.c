@@ -89,7 +89,8 @@ static int undo(uint64_t address, enum drasync_mode mode)
         if (err)
             goto unlock;
         effects = native_effects();
-        err = proto_undo(&native.node, native.rank, tree.region, mode, effects);
+        err = proto_release(&native.node, native.rank, tree.region, mode,
+                            effects);
         native_do(effects, NULL);
     } else {
         err = native_unknown(address);
@@ -376,7 +377,8 @@ static int give(drasync_region_t region)
     fast = &native.shared->fast[tree.stripe];
     if (!err && !native_fast_leave(fast, tree.region)) {
         effects = native_effects();
-        err = proto_release(&native.node, native.rank, tree.region, effects);
+        err = proto_release(&native.node, native.rank, tree.region,
+                            DRASYNC_WRITE, effects);
         native_fast_hand(fast, tree.region, effects);
         native_do(effects, NULL);
     }

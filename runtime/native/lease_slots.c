@@ -9,11 +9,12 @@
 /* A READ hold with more pins is not looked through. */
 #define PINS_MAX 16
 
+/* It is the only hold of @rank there. */
 static void release(const struct native_fast_slot *slot, int32_t rank)
 {
     struct proto_effects *effects = native_effects();
 
-    proto_release(&native.node, rank, slot->region, effects);
+    proto_release(&native.node, rank, slot->region, DRASYNC_WRITE, effects);
     native_do(effects, NULL);
 }
 

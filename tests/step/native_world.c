@@ -357,7 +357,8 @@ static void make_region(uint64_t address)
     proto_node_open(&native.node, &env);
     STEP_CHECK(!proto_create_root(&native.node, 0, address, NULL, NULL, &region,
                                   &effects));
-    STEP_CHECK(!proto_release(&native.node, 0, region, &effects));
+    STEP_CHECK(
+        !proto_release(&native.node, 0, region, DRASYNC_WRITE, &effects));
 }
 
 void world_private(void)

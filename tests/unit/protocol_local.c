@@ -127,10 +127,15 @@ static int acquire(int rank, struct proto_region *r, int mode)
                          &grant, &op, &out);
 }
 
-static int release(int rank, struct proto_region *r)
+static int release_for(int rank, struct proto_region *r, int mode)
 {
     proto_effects_clear(&out);
-    return proto_release(&node, rank, r, &out);
+    return proto_release(&node, rank, r, (enum drasync_mode)mode, &out);
+}
+
+static int release(int rank, struct proto_region *r)
+{
+    return release_for(rank, r, DRASYNC_WRITE);
 }
 
 /* The error of the only end among the effects; 0: granted; 1: none. */
@@ -208,26 +213,35 @@ static void test_pins(void)
     CHECK(objects == 0);
 }
 
-/* READ within WRITE that cannot be used leaves WRITE as it was. */
-static void test_undo(void)
+/* READ within WRITE is given back by itself. */
+static void test_release_for(void)
 {
     struct proto_region *a = root_of(0, 1);
     CHECK(acquire(0, a, DRASYNC_READ) == 0);
-    proto_effects_clear(&out);
-    CHECK(proto_undo(&node, 0, a, DRASYNC_READ, &out) == 0);
+    CHECK(release_for(0, a, DRASYNC_READ) == 0);
     CHECK(proto_held(a, 0) == DRASYNC_WRITE);
     CHECK(release(0, a) == 0 && proto_held(a, 0) == 0);
     CHECK(acquire(0, a, DRASYNC_READ) == 0);
     CHECK(acquire(0, a, DRASYNC_READ) == 0);
-    CHECK(proto_undo(&node, 0, a, DRASYNC_READ, &out) == 0);
+    CHECK(release_for(0, a, DRASYNC_READ) == 0);
     CHECK(proto_held(a, 0) == DRASYNC_READ);
-    CHECK(proto_undo(&node, 0, a, DRASYNC_READ, &out) == 0);
+    CHECK(release_for(0, a, DRASYNC_READ) == 0);
     CHECK(proto_held(a, 0) == 0);
-    CHECK(proto_undo(&node, 0, a, DRASYNC_READ, &out) == DRASYNC_ENOTHELD);
+    CHECK(release_for(0, a, DRASYNC_READ) == DRASYNC_ENOTHELD);
     CHECK(acquire(0, a, DRASYNC_WRITE) == 0);
     CHECK(acquire(0, a, DRASYNC_WRITE) == 0);
-    CHECK(proto_undo(&node, 0, a, DRASYNC_WRITE, &out) == 0);
+    CHECK(release_for(0, a, DRASYNC_WRITE) == 0);
     CHECK(proto_held(a, 0) == DRASYNC_WRITE);
+    /* WRITE before the READ that it covers: that pins what is there then. */
+    CHECK(acquire(0, a, DRASYNC_READ) == 0);
+    CHECK(release_for(0, a, DRASYNC_WRITE) == 0);
+    CHECK(proto_held(a, 0) == DRASYNC_READ);
+    /* What there is, if there is none of that mode. */
+    CHECK(release_for(0, a, DRASYNC_WRITE) == 0);
+    CHECK(proto_held(a, 0) == 0);
+    CHECK(acquire(0, a, DRASYNC_WRITE) == 0);
+    CHECK(release_for(0, a, DRASYNC_READ) == 0);
+    CHECK(proto_held(a, 0) == 0);
     CHECK(delete (0, a) == 0);
     CHECK(objects == 0 && !table[1]);
 }
@@ -471,7 +485,7 @@ int main(void)
     proto_node_open(&node, &env);
     test_nesting();
     test_pins();
-    test_undo();
+    test_release_for();
     test_waiting();
     test_above();
     test_tree_enough();
