@@ -125,6 +125,7 @@ long step_syscall(long number, ...)
 
 int step_sched_yield(void)
 {
+    step_advance_us(run.scenario->yield_us);
     step_yield();
     return 0;
 }

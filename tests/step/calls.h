@@ -3,7 +3,6 @@
 #define TESTS_STEP_CALLS_H
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <poll.h>

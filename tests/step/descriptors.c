@@ -20,6 +20,7 @@ static int descriptors_count;
 static struct polled {
     struct pollfd *fds;
     nfds_t count;
+    uint64_t until_us; /* its own limit */
 } polled[STEP_THREADS];
 
 void descriptors_reset(void)
@@ -88,7 +89,7 @@ static bool any_readable(void *arg)
 
 static uint64_t deadline_of(const struct polled *p)
 {
-    uint64_t first = STEP_FOREVER;
+    uint64_t first = p->until_us;
 
     for (nfds_t i = 0; i < p->count; i++) {
         int fd = p->fds[i].fd;
@@ -105,9 +106,11 @@ int step_poll(struct pollfd *fds, nfds_t count, int timeout_ms)
     struct polled *p = &polled[run.self];
     int ready = 0;
 
-    (void)timeout_ms;
     run_point();
-    *p = (struct polled){fds, count};
+    *p = (struct polled){fds, count,
+                         timeout_ms < 0
+                             ? STEP_FOREVER
+                             : run.now_us + 1000 * (uint64_t)timeout_ms};
     if (!any_readable(p)) {
         run_trace(STEP_CALL, PC, 0)->what = "sleeps in poll()";
         run_block(any_readable, p, deadline_of(p), false);

@@ -3,7 +3,7 @@
 # library.  So the flag is for the compiler only: _CFLAGS would go to the linker.
 step_tests = tests/step/biased_lock.t tests/step/lease.t \
 	tests/step/litmus.t tests/step/magazine.t tests/step/outbox.t \
-	tests/step/wait.t
+	tests/step/progress.t tests/step/wait.t
 
 EXTRA_DIST += tests/step/README.md tests/step/skipped.sh
 if STEP
@@ -53,3 +53,10 @@ tests_step_lease_t_SOURCES = tests/step/lease.c tests/step/native_world.c \
 	runtime/native/lease_slots.c runtime/native/step.c runtime/wait.c
 tests_step_lease_t_CPPFLAGS = $(STEP_CPPFLAGS)
 tests_step_lease_t_LDADD = tests/step/libstep.la libdrasync_protocol.la
+
+tests_step_progress_t_SOURCES = tests/step/progress.c \
+	runtime/messages/outbox.c runtime/messages/progress.c \
+	runtime/messages/progress_idle.c runtime/messages/progress_thread.c \
+	runtime/messages/progress_turns.c runtime/wait.c
+tests_step_progress_t_CPPFLAGS = $(STEP_CPPFLAGS)
+tests_step_progress_t_LDADD = tests/step/libstep.la

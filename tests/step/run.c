@@ -84,6 +84,19 @@ static bool may_time_out(int i)
            t->blocked && t->timed && t->deadline_us != STEP_FOREVER;
 }
 
+static uint64_t idle_us_max(void)
+{
+    bool on = run.on;
+    uint64_t max;
+
+    if (!run.scenario->idle_us)
+        return run.scenario->idle_us_max;
+    run.on = false;
+    max = run.scenario->idle_us();
+    run.on = on;
+    return max;
+}
+
 /* Nobody can run: let the clock reach the next timer. */
 static void pass_time(void)
 {
@@ -101,7 +114,7 @@ static void pass_time(void)
         return;
     if (next == STEP_FOREVER)
         step_fail("all threads sleep, and no timer would wake one");
-    if (next - run.now_us > run.scenario->idle_us_max)
+    if (next - run.now_us > idle_us_max())
         step_fail("all threads sleep for %llu us, until a timer wakes one",
                   (unsigned long long)(next - run.now_us));
     run.now_us = next;

@@ -61,10 +61,12 @@ struct step_scenario {
     unsigned deviations; /* all schedules with up to so many */
     uint32_t seeds;      /* then so many random ones */
     bool timers;         /* sleeps may end early, as their time may pass */
-    uint64_t tick_us;    /* the clock advances so much each time it is read */
+    uint64_t tick_us;    /* the clock advances so much each time it is read, */
+    uint64_t yield_us;   /* and so much in sched_yield() */
     /* A run fails when all threads sleep and the next timer is further away:
      * somebody was not woken. */
     uint64_t idle_us_max;
+    uint64_t (*idle_us)(void); /* the same, as things are; or NULL */
 };
 
 /* What a fault does to the operations that it applies to. */
