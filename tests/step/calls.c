@@ -3,8 +3,8 @@
  *
  * A futex call passes a full barrier in the kernel, on both sides, and compares
  * the word with its queue locked: so a sleeper may miss a store only that its
- * waker has not ordered before the wake.  membarrier() is a fence in every thread
- * at some moment of the call.
+ * waker has not ordered before the wake.  membarrier() is a fence in every thread,
+ * in each at a moment of its own during the call.
  */
 #include <stdarg.h>
 

@@ -131,7 +131,8 @@ struct operation {
 uint64_t memory_operation(struct operation *op, bool *swapped_out);
 void memory_fence(int order, uintptr_t pc);
 
-/* All threads of the run pass a sequentially consistent fence. */
+/* Each thread of the run passes a sequentially consistent fence, one after
+ * another, and others go on between. */
 void memory_barrier_all(void);
 /* The running thread does. */
 void memory_barrier(void);

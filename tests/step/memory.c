@@ -359,12 +359,16 @@ void memory_barrier(void)
 
 void memory_barrier_all(void)
 {
+    int caller = run.self;
+
+    memory_barrier();
     for (int i = 0; i < STEP_THREADS; i++)
-        join_seen(&total, &now[i]);
-    for (int i = 0; i < STEP_THREADS; i++) {
-        fence(i);
-        memory_tick(i);
-    }
+        if (i != caller && run.scenario->thread[i]) {
+            run_point();
+            fence(i);
+            memory_tick(i);
+        }
+    memory_barrier();
 }
 
 uint64_t memory_kernel_load(uintptr_t address, unsigned size, bool *stale_out)

@@ -8,8 +8,9 @@
 
 #include "engine.h"
 
-#define CELLS_MAX 65536 /* a power of two */
-#define UNDO_MAX  65536
+#define CELLS_MAX  65536 /* a power of two */
+#define UNDO_MAX   65536
+#define UNDO_BYTES ((size_t)4 << 20)
 
 /* The last uses of @size bytes at @key. */
 struct cell {
@@ -33,9 +34,10 @@ static struct {
 
 static struct {
     uintptr_t address;
-    uint8_t size, old[8];
+    size_t size, old; /* where in undo_bytes */
 } undo[UNDO_MAX];
-static size_t undo_count;
+static char undo_bytes[UNDO_BYTES];
+static size_t undo_count, undo_used;
 
 /* The program's static data; what is between is ours or the library's. */
 extern char data_start[] __asm__("__data_start");
@@ -44,7 +46,7 @@ extern char data_end[] __asm__("_end");
 void plain_reset(void)
 {
     cells_count = 0;
-    undo_count = 0;
+    undo_count = undo_used = 0;
 }
 
 static uint32_t *slot_of(uintptr_t granule)
@@ -67,21 +69,23 @@ static void note_undo(uintptr_t address, size_t size)
 {
     if (address < (uintptr_t)data_start || address >= (uintptr_t)data_end)
         return;
-    if (undo_count == UNDO_MAX) {
+    if (undo_count == UNDO_MAX || size > UNDO_BYTES - undo_used) {
         step_fail("the scenario writes too much static data");
         return;
     }
     undo[undo_count].address = address;
-    undo[undo_count].size = (uint8_t)size;
-    memcpy(undo[undo_count++].old, (const void *)address, size);
+    undo[undo_count].size = size;
+    undo[undo_count++].old = undo_used;
+    memcpy(undo_bytes + undo_used, (const void *)address, size);
+    undo_used += size;
 }
 
 void plain_undo(void)
 {
     while (undo_count) {
         undo_count--;
-        memcpy((void *)undo[undo_count].address, undo[undo_count].old,
-               undo[undo_count].size);
+        memcpy((void *)undo[undo_count].address,
+               undo_bytes + undo[undo_count].old, undo[undo_count].size);
     }
 }
 
@@ -167,8 +171,6 @@ static void access_one(uintptr_t address, size_t size, enum plain_how how,
         note_undo(address, size);
         mine->noted = true;
     }
-    if (run.self < 0)
-        return;
     for (uint32_t i = *first; i; i = cells[i - 1].next)
         if (cells[i - 1].key < key + size &&
             key < cells[i - 1].key + cells[i - 1].size)
@@ -181,6 +183,11 @@ void plain_access(uintptr_t address, size_t bytes, enum plain_how how,
 {
     if (!run.on || run_is_stack(address) || private_is_local(address))
         return;
+    if (run.self < 0) {
+        if (how == PLAIN_WRITE)
+            note_undo(address, bytes);
+        return;
+    }
     while (bytes) {
         size_t size = 8 - address % 8;
 
