@@ -1,0 +1,138 @@
+#!/usr/bin/env bats
+# find_package(DRASync): programs that CMake builds, whatever order it is given.
+
+load common
+
+setup_file() {
+  command -v cmake >/dev/null || return 0
+  # Make's own variables would tie this make to the one that runs the tests.
+  env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -s -C "$abs_top_builddir" \
+    install-libLTLIBRARIES install-includeHEADERS install-dartincludeHEADERS \
+    install-cmakeDATA install-dist_cmakeDATA \
+    DESTDIR="$BATS_FILE_TMPDIR/dest" >"$BATS_FILE_TMPDIR/install.log" 2>&1 \
+    3>&- || {
+    cat "$BATS_FILE_TMPDIR/install.log" >&2
+    return 1
+  }
+  local config
+  config=$(find "$BATS_FILE_TMPDIR/dest" -name DRASyncConfig.cmake)
+  mv "${config%/lib*/cmake/*}" "$BATS_FILE_TMPDIR/the prefix"
+}
+
+setup() {
+  command -v cmake >/dev/null || skip "cmake is not there"
+  installed="$BATS_FILE_TMPDIR/the prefix"
+  cd "$BATS_TEST_TMPDIR"
+  unset LD_LIBRARY_PATH
+  flags=
+  for sanitizer in ${DRASYNC_SANITIZERS:-}; do
+    flags+=" -fsanitize=$sanitizer"
+  done
+}
+
+# lists TARGETS...: README's project, with these in place of its libraries.
+lists() {
+  awk '/^```cmake$/ { inside = 1; next } /^```/ { inside = 0 } inside' \
+    "$abs_top_srcdir/README.md" |
+    sed "s/^\(target_link_libraries(app\) .*/\1 $*)/" >CMakeLists.txt
+}
+
+# Build app.c in ./build, as users do.
+build() {
+  local log
+  log=$(env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS cmake -S . -B build \
+    -DCMAKE_C_COMPILER="${CC%% *}" -DCMAKE_C_FLAGS="$flags" \
+    -DMPI_C_COMPILER="$MPICC" -DCMAKE_PREFIX_PATH="$installed" "$@" 2>&1 &&
+    env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS cmake --build build 2>&1) || {
+    echo "$log"
+    return 1
+  }
+}
+
+# One of our libraries comes first in what the program needs.
+ours_first() {
+  run -0 readelf -dW build/app
+  refute_output --regexp "NEEDED[^
+]*libmpi.*NEEDED[^
+]*lib(drasync|dart)"
+  assert_output --partial libdrasync.so
+}
+
+: "${CC:=cc}"
+
+@test "a program runs whether MPI or DRASync is named first" {
+  cp "$abs_top_srcdir/tests/programs/link_order.c" app.c
+  local order
+  # The last one alone lets CMake put MPI's file first.
+  for order in "MPI::MPI_C DRASync::drasync" "DRASync::drasync MPI::MPI_C" \
+    "\${MPI_C_LIBRARIES} DRASync::drasync MPI::MPI_C"; do
+    rm -rf build
+    lists "$order"
+    build
+    ours_first
+    run -0 mpi 2 build/app call
+    assert_line "use: rank 0 DRASYNC_OK"
+    assert_line "use: rank 1 DRASYNC_OK"
+  done
+}
+
+@test "README's lines are such a project" {
+  awk '/^```cmake$/ { inside = 1; next } /^```/ { inside = 0 } inside' \
+    "$abs_top_srcdir/README.md" >CMakeLists.txt
+  cp "$abs_top_srcdir/tests/programs/link_order.c" app.c
+  build
+  run -0 mpi 2 build/app call
+  assert_line "use: rank 1 DRASYNC_OK"
+}
+
+@test "a Myrmics program gets DRASync's calls, though it refers to none of MPI's" {
+  cat >app.c <<'END'
+#include <myrmics.h>
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    if (sys_get_worker_id() == 1) /* one alone: mpirun mixes lines */
+        printf("1 of %d\n", sys_get_num_workers());
+    return MPI_Finalize();
+}
+END
+  lists MPI::MPI_C DRASync::myrmics
+  build
+  ours_first
+  run -0 mpi 2 build/app
+  assert_line "1 of 2"
+}
+
+@test "a DART program gets DRASync's DART" {
+  cat >app.c <<'END'
+#include <dash/dart/if/dart.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    dart_global_unit_t me;
+    if (dart_init(&argc, &argv) || dart_myid(&me))
+        return 1;
+    if (me.id == 1)
+        puts("unit 1");
+    return dart_exit();
+}
+END
+  lists MPI::MPI_C DRASync::dart
+  build
+  ours_first
+  run -0 mpi 2 build/app
+  assert_line "unit 1"
+}
+
+@test "the version is asked for as usual" {
+  echo 'int main(void) { return 0; }' >app.c
+  lists DRASync::drasync
+  sed -i 's/find_package(DRASync/& 0.1/' CMakeLists.txt
+  build
+  sed -i 's/find_package(DRASync 0.1/find_package(DRASync 7/' CMakeLists.txt
+  rm -rf build
+  run -1 build
+  assert_output --partial "compatible with requested version \"7\""
+}
