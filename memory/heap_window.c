@@ -16,6 +16,7 @@ void heap_window_open(const struct heap *heap, struct heap_window *window,
         .shift = heap->align_bytes == 64 ? GRANULE_SHIFT_WIDE : GRANULE_SHIFT,
         .free = free,
     };
+    heap_window_set_limits(window);
 }
 
 void heap_window_set_limits(struct heap_window *window)
@@ -309,7 +310,8 @@ int heap_window_free(const struct heap_context *context, struct heap *heap,
                                window->shift, ptr),
               ptr, bytes))
         return 0;
-    heap_window_freed(window);
+    if (bytes <= HEAP_WINDOW_OBJECT_BYTES_MAX)
+        heap_window_freed(window);
     return heap_free(context, heap, ptr);
 }
 

@@ -92,7 +92,8 @@ struct heap_window {
             void *object;
             uint8_t *code; /* its byte of the map */
         } slot[HEAP_WINDOW_SLOTS];
-    } * free; /* [HEAP_WINDOW_CLASSES], the caller's, counts 0 at first */
+    } * free; /* [HEAP_WINDOW_CLASSES], the caller's, all 0 at first; counts and
+                 limits are 0 again when the window is closed */
 };
 
 /* A window of @heap with nothing in it.  @free is used until it is closed. */

@@ -248,6 +248,16 @@ static void stacks(const struct space *space, unsigned align)
                region.heap->used_bytes == 0 && used_bytes(&region) == 0,
            "closed, windows have none");
     tap_ok(!stack(&region, 1, object[0]), "and know none");
+    for (int i = 0; i < 3; i++)
+        REQUIRE(!take(&region, 0, 48, &object[i]));
+    heap_window_open(region.heap, &region.window[1], region.free[1]);
+    tap_ok(!give_to(&region, 1, object[0]) && !give_to(&region, 1, object[1]) &&
+               heap_window_alloc_any(&region.window[1], 48) == object[1] &&
+               heap_window_alloc_any(&region.window[1], 48) == object[0] &&
+               !heap_window_alloc(&region.window[1], 48) &&
+               !heap_window_alloc_any(&region.window[1], 48) &&
+               !take(&region, 1, 48, &again) && again != object[2],
+           "a window that was only freed into has no piece to bump in");
 }
 
 /* All objects of a size that @window has left: how many, and the last. */
