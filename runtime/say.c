@@ -13,8 +13,11 @@
 #include "runtime/shared.h"
 #include "transport/boot.h"
 
-#define SAY_BYTES   512
+#define SAY_BYTES   704
 #define SAY_READ_MS 1000
+
+/* What cannot be, without what is said around it. */
+#define BROKEN_BYTES (RUNTIME_POISON_BYTES - 180)
 
 static void (*poison_tell)(void);
 
@@ -123,14 +126,8 @@ static bool poison_node(const char *text, size_t bytes)
     return true;
 }
 
-void runtime_poison(const char *format, ...)
+static void poison(const char *text)
 {
-    char text[RUNTIME_POISON_BYTES];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
-    va_end(args);
     if (!runtime.shared) {
         runtime_say("%s", text);
         return;
@@ -139,6 +136,34 @@ void runtime_poison(const char *format, ...)
         return;
     if (poison_node(text, strlen(text)) && poison_tell)
         poison_tell();
+}
+
+void runtime_poison(const char *format, ...)
+{
+    char text[RUNTIME_POISON_BYTES];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    poison(text);
+}
+
+void runtime_broken(const char *format, ...)
+{
+    char what[BROKEN_BYTES], text[RUNTIME_POISON_BYTES];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(what, sizeof(what), format, args);
+    va_end(args);
+    snprintf(
+        text, sizeof(text),
+        "internal error, please report: %s [DRASync %s; with this line, "
+        "the command, the DRASYNC_* variables, the output of mpichversion, "
+        "and how often it happens]",
+        what, drasync_version());
+    poison(text);
 }
 
 void runtime_poisoned_by(int node, const char *text, size_t bytes)

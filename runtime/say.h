@@ -17,6 +17,14 @@
 void runtime_poison(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 
+/*
+ * The same for what cannot be: our own state, or a message of our own, is
+ * broken.  The line says that it is our mistake, the version, and what a report
+ * of it needs.
+ */
+void runtime_broken(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
 /* A poison that came from another node. */
 void runtime_poisoned_by(int node, const char *text, size_t bytes);
 

@@ -20,7 +20,7 @@
 #define RUNTIME_TREE_LOCKS   1024
 #define RUNTIME_ANCHORS      16
 #define RUNTIME_CALL_SLOTS   1024
-#define RUNTIME_POISON_BYTES 256
+#define RUNTIME_POISON_BYTES 512
 
 /* The anchors[] of modules. */
 enum runtime_anchor {

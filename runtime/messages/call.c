@@ -162,7 +162,7 @@ void call_serve(runtime_server *server, int from, const void *header,
     struct call_head head;
 
     if (header_bytes < sizeof(head)) {
-        runtime_poison("node %d sent a call that is cut short", from);
+        runtime_broken("node %d sent a call that is cut short", from);
         return;
     }
     memcpy(&head, header, sizeof(head));
@@ -186,7 +186,7 @@ void call_replied(int from, const void *header, size_t header_bytes)
     if (header_bytes < sizeof(head) || head.slot >= RUNTIME_CALL_SLOTS ||
         head.ticket == 0 || atomic_load(&slot->ticket) != head.ticket ||
         slot->node != from || waiter_done(&slot->waiter)) {
-        runtime_poison("node %d answered a call that was not made", from);
+        runtime_broken("node %d answered a call that was not made", from);
         return;
     }
     header_bytes -= sizeof(head);

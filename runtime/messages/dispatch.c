@@ -107,7 +107,7 @@ static void on_arrived(void *user, int rank, uint32_t kind, const void *header,
 
     (void)user;
     if (from < 0) {
-        runtime_poison("rank %d sent a message of kind %u, which only goes "
+        runtime_broken("rank %d sent a message of kind %u, which only goes "
                        "from leader to leader",
                        rank, kind);
         return;
@@ -131,7 +131,7 @@ static void on_arrived(void *user, int rank, uint32_t kind, const void *header,
         else if (kind < RUNTIME_KINDS_MAX && handlers[kind])
             handlers[kind]->arrived(from, header, header_bytes, context);
         else
-            runtime_poison("node %d sent a message of unknown kind %u", from,
+            runtime_broken("node %d sent a message of unknown kind %u", from,
                            kind);
     }
     if (counted(rank, kind))

@@ -58,7 +58,7 @@ void shutdown_done_arrived(int from, const void *header, size_t header_bytes)
 
     if (header_bytes != sizeof(done) || (from - 1) / 2 != runtime.node ||
         state.children_done >= children(runtime.nodes, runtime.node)) {
-        runtime_poison("node %d sent a DONE that cannot be", from);
+        runtime_broken("node %d sent a DONE that cannot be", from);
         return;
     }
     memcpy(&done, header, sizeof(done));
@@ -79,7 +79,7 @@ void shutdown_stop_arrived(int from, const void *header, size_t header_bytes)
 {
     if (header_bytes != sizeof(to_pass_on) || runtime.node == 0 ||
         from != (runtime.node - 1) / 2 || !state.said) {
-        runtime_poison("node %d sent a STOP that cannot be", from);
+        runtime_broken("node %d sent a STOP that cannot be", from);
         return;
     }
     memcpy(&to_pass_on, header, sizeof(to_pass_on));

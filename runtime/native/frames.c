@@ -248,7 +248,7 @@ void native_extent_back(uint64_t address, uint64_t pages)
         err = pages_give(&runtime.space, first, pages, PAGES_ADDRESSES);
     }
     if (err)
-        runtime_poison("pages %llu+%llu came back that were not given out",
+        runtime_broken("pages %llu+%llu came back that were not given out",
                        (unsigned long long)first, (unsigned long long)pages);
 }
 

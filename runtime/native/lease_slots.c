@@ -26,7 +26,7 @@ static void acquire(const struct native_fast_slot *slot, int32_t rank)
 
     if (proto_acquire(&native.node, rank, slot->region, slot->region->address,
                       DRASYNC_WRITE, true, NULL, &grant, &op, effects))
-        runtime_poison("region %p: a hold that was left is lost",
+        runtime_broken("region %p: a hold that was left is lost",
                        (void *)(uintptr_t)slot->region->address);
     native_do(effects, NULL);
 }

@@ -48,7 +48,7 @@ static void *take_bytes(struct native_arrival *a, size_t bytes)
 static void broken(struct native_arrival *a, const char *what)
 {
     a->err = DRASYNC_EINVAL;
-    runtime_poison("node %d sent a broken message: %s", a->from, what);
+    runtime_broken("node %d sent a broken message: %s", a->from, what);
 }
 
 /* The extent of @memory that @w describes: there, or new. */
@@ -378,7 +378,7 @@ static int decode_and_handle(struct native_arrival *a, const char *header,
     if (!err)
         return 0;
 refuse:
-    runtime_poison("node %d sent a broken message: %s", a->from, why);
+    runtime_broken("node %d sent a broken message: %s", a->from, why);
     return err;
 }
 

@@ -146,7 +146,7 @@ static int place(int from, const void *header, size_t header_bytes,
 
     *context_out = 0;
     if (header_bytes < sizeof(*head)) {
-        runtime_poison("node %d sent what follows a transfer, cut short", from);
+        runtime_broken("node %d sent what follows a transfer, cut short", from);
         return DRASYNC_EINVAL;
     }
     later = take_announced(from, head->later);
@@ -158,7 +158,7 @@ static int place(int from, const void *header, size_t header_bytes,
     if (!err && sink->bytes != bulk_bytes)
         err = DRASYNC_EINVAL;
     if (err == DRASYNC_EINVAL)
-        runtime_poison("node %d sent what follows a transfer, broken", from);
+        runtime_broken("node %d sent what follows a transfer, broken", from);
     if (err) {
         end(later, err);
         return err;

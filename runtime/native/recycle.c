@@ -61,8 +61,7 @@ static bool simple(const struct proto_region *region)
            atomic_load_explicit(&memory->first->pages, memory_order_relaxed) ==
                1 &&
            memory->home && !memory->named && !memory->delta &&
-           cut_here(memory) && frames &&
-           frames->set->runs == memory->extents &&
+           cut_here(memory) && frames && frames->set->runs == memory->extents &&
            !frameset_has_alternate(&runtime.space, frames->set);
 }
 
@@ -134,7 +133,7 @@ static void make_anew(const struct native_tree *tree, struct heap_window *ready)
          shrink(memory, proto_newest(tree->region)->frames)) ||
         native_header_make(memory) ||
         heap_window_all(&context, &native_header_of(address)->heap, ready))
-        runtime_poison("region %p cannot be made anew",
+        runtime_broken("region %p cannot be made anew",
                        (void *)(uintptr_t)address);
 }
 

@@ -19,7 +19,7 @@ void replica_wire_send(const struct runtime_message *message)
 
 void replica_wire_bad(int from, const char *what)
 {
-    runtime_poison("node %d sent %s that cannot be", from, what);
+    runtime_broken("node %d sent %s that cannot be", from, what);
 }
 
 /* --- The directory -------------------------------------------------------- */

@@ -42,7 +42,7 @@ static bool read_list(int from, const void *header, size_t bytes,
             return true;
         }
     }
-    runtime_poison("rank %d sent a transfer that is cut short", from);
+    runtime_broken("rank %d sent a transfer that is cut short", from);
     return false;
 }
 

@@ -20,7 +20,7 @@ void far_answer_put(int rank, rma_ticket ticket, int err)
     };
 
     if (!ticket && err)
-        runtime_poison("rank %d put into memory that this node does not have",
+        runtime_broken("rank %d put into memory that this node does not have",
                        rank);
     else if (ticket && progress_answer(rank, &m))
         runtime_poison("no memory to answer rank %d", rank);
@@ -34,7 +34,7 @@ static bool read_head(int from, const void *header, size_t bytes,
         memcpy(head, header, sizeof(*head));
         return true;
     }
-    runtime_poison("rank %d sent a transfer that is cut short", from);
+    runtime_broken("rank %d sent a transfer that is cut short", from);
     return false;
 }
 
@@ -107,7 +107,7 @@ static void done_arrived(int from, const void *header, size_t header_bytes,
     if (header_bytes >= sizeof(a))
         memcpy(&a, header, sizeof(a));
     if (!answered(from, a.ticket, (int)a.err))
-        runtime_poison("rank %d answered a transfer that was not made", from);
+        runtime_broken("rank %d answered a transfer that was not made", from);
 }
 
 static void get_arrived(int from, const void *header, size_t header_bytes,
@@ -168,7 +168,7 @@ static int data_place(int from, const void *header, size_t header_bytes,
     to = data_to(from, header, header_bytes, bulk_bytes);
     if (to)
         return transport_sink_add(sink, to, bulk_bytes);
-    runtime_poison("rank %d sent data that nobody asked for", from);
+    runtime_broken("rank %d sent data that nobody asked for", from);
     return DRASYNC_EINVAL;
 }
 
@@ -189,7 +189,7 @@ static bool piece_arrived(int from, const void *header, const char *data,
     if (piece->bytes == bytes)
         far_piece_unpack(piece, data);
     else if (!a.err)
-        runtime_poison("rank %d sent %zu bytes where %zu were asked for", from,
+        runtime_broken("rank %d sent %zu bytes where %zu were asked for", from,
                        bytes, (size_t)piece->bytes);
     passed_unseen_end();
     free(piece);

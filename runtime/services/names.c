@@ -210,7 +210,7 @@ static void lookup_arrived(int from, const void *header, size_t bytes,
     if (request_valid(header, bytes))
         serve_lookup(from, header);
     else
-        runtime_poison("node %d sent a broken lookup of a name", from);
+        runtime_broken("node %d sent a broken lookup of a name", from);
 }
 
 static void give_up_arrived(int from, const void *header, size_t bytes,
@@ -220,7 +220,7 @@ static void give_up_arrived(int from, const void *header, size_t bytes,
     if (request_valid(header, bytes))
         serve_give_up(from, header);
     else
-        runtime_poison("node %d sent a broken end of a lookup", from);
+        runtime_broken("node %d sent a broken end of a lookup", from);
 }
 
 static void named_arrived(int from, const void *header, size_t bytes,
@@ -230,7 +230,7 @@ static void named_arrived(int from, const void *header, size_t bytes,
     if (from == MANAGER && bytes == sizeof(struct names_answer))
         slot_answer(header);
     else
-        runtime_poison("node %d sent a broken name", from);
+        runtime_broken("node %d sent a broken name", from);
 }
 
 static void publish_called(const struct runtime_caller *caller,
@@ -249,7 +249,7 @@ static void withdraw_arrived(int from, const void *header, size_t bytes,
     if (manager() && bytes % sizeof(struct names_region) == 0)
         serve_withdraw(header, bytes / sizeof(struct names_region));
     else
-        runtime_poison("node %d sent a broken end of names", from);
+        runtime_broken("node %d sent a broken end of names", from);
 }
 
 /* --- Calls ---------------------------------------------------------------- */

@@ -156,7 +156,7 @@ static void ask_arrived(int from, const void *header, size_t bytes,
 
     (void)context;
     if (!tail || !is_elsewhere(m->who) || queue_node(m->who) != from)
-        runtime_poison("node %d asked for a lock that is none", from);
+        runtime_broken("node %d asked for a lock that is none", from);
     else if (m->try)
         try_arrived(tail, m->who);
     else if (!queue_ask(tail, m->who))
@@ -172,7 +172,7 @@ static void given_arrived(int from, const void *header, size_t bytes,
     if (bytes == sizeof(*m) && waits_here(m->who))
         waiter_wake(&queue_entry_of(m->who)->waiter, (int)m->result);
     else
-        runtime_poison("node %d gave a lock that nobody asked for", from);
+        runtime_broken("node %d gave a lock that nobody asked for", from);
 }
 
 static void follow_arrived(int from, const void *header, size_t bytes,
@@ -183,7 +183,7 @@ static void follow_arrived(int from, const void *header, size_t bytes,
     (void)context;
     if (bytes != sizeof(*m) || !entry_here(m->before) ||
         !(queue_is_here(m->who) ? entry_here(m->who) : is_elsewhere(m->who)))
-        runtime_poison("node %d waits for a lock that is none", from);
+        runtime_broken("node %d waits for a lock that is none", from);
     else if (!queue_follow(m->before, m->who))
         answer(m->who, 0);
 }
@@ -196,7 +196,7 @@ static void left_arrived(int from, const void *header, size_t bytes,
 
     (void)context;
     if (!tail || !is_elsewhere(m->who) || queue_node(m->who) != from) {
-        runtime_poison("node %d left a lock that is none", from);
+        runtime_broken("node %d left a lock that is none", from);
         return;
     }
     queue_leave(tail, m->who);
@@ -211,7 +211,7 @@ static void push_arrived(int from, const void *header, size_t bytes,
 {
     (void)context;
     if (bytes != sizeof(struct lock_push))
-        runtime_poison("node %d tries a lock that is none", from);
+        runtime_broken("node %d tries a lock that is none", from);
     else if (tell(from, LOCK_PUSHED, header, bytes))
         runtime_poison("no memory to try a lock");
 }
@@ -226,7 +226,7 @@ static void pushed_arrived(int from, const void *header, size_t bytes,
     (void)context;
     if (!tail ||
         !(queue_is_here(m->who) ? waits_here(m->who) : is_elsewhere(m->who)))
-        runtime_poison("node %d answered for a lock that is none", from);
+        runtime_broken("node %d answered for a lock that is none", from);
     else
         answer(m->who, queue_try(tail, m->who) ? DRASYNC_EAGAIN : 0);
 }

@@ -25,9 +25,10 @@
 #include "runtime/process.h"
 #include "runtime/shared.h"
 
-#define KIND_ECHO  (RUNTIME_KINDS_MAX - 1)
-#define KIND_BULK  (RUNTIME_KINDS_MAX - 2)
-#define BULK_BYTES ((size_t)5 << 20)
+#define KIND_ECHO    (RUNTIME_KINDS_MAX - 1)
+#define KIND_BULK    (RUNTIME_KINDS_MAX - 2)
+#define KIND_NOBODYS 31
+#define BULK_BYTES   ((size_t)5 << 20)
 
 static _Atomic int bulk_arrived, bulk_sent;
 static char *bulk_in[64]; /* by node */
@@ -248,6 +249,26 @@ static void leave_no_descriptors(void)
         fail("setrlimit", DRASYNC_EINTERNAL);
 }
 
+/* Node 0 sends what nobody knows. */
+static void send_broken(void)
+{
+    const struct runtime_message m = {
+        .node = 1, .kind = KIND_NOBODYS, .header = "?", .header_bytes = 1};
+
+    if (runtime.node == 0)
+        runtime_send(&m);
+}
+
+/* MPI has no communicators left, and returns errors. */
+static void exhaust(void)
+{
+    MPI_Comm one;
+
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    while (MPI_Comm_dup(MPI_COMM_WORLD, &one) == MPI_SUCCESS)
+        continue;
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "start";
@@ -270,6 +291,8 @@ int main(int argc, char **argv)
         occupy(SPACE_CANDIDATES_MAX);
     if (!strcmp(what, "dies") && argc > 3 && rank == atoi(argv[2]))
         die_at(argv[3]);
+    if (!strcmp(what, "exhausted"))
+        exhaust();
     runtime_serve(KIND_ECHO, echo);
     runtime_handle(KIND_BULK, &bulk_handler);
     err = runtime_start();
@@ -290,6 +313,8 @@ int main(int argc, char **argv)
     }
     if (!strcmp(what, "pairs"))
         talk_in_pairs();
+    if (!strcmp(what, "broken"))
+        send_broken();
     if (!strcmp(what, "descriptors")) {
         /* Here nothing can be opened: nobody has died for that. */
         leave_no_descriptors();
