@@ -40,6 +40,14 @@ bool start_speaks(bool failed)
            lowest == runtime.rank;
 }
 
+/* What MPI says of the call that failed with @err. */
+static const char *mpi_failure(int err)
+{
+    const char *failure = err == DRASYNC_ENOMEM ? NULL : boot_failure();
+
+    return failure ? failure : drasync_strerror(err);
+}
+
 /* MPI is up afterwards, and `runtime_boot` open. */
 static int start_boot(void)
 {
@@ -55,16 +63,14 @@ static int start_boot(void)
     if (!boot_initialized()) {
         err = boot_start_mpi();
         if (err) {
-            runtime_say("cannot start: MPI_Init_thread failed");
+            runtime_say("cannot start: %s", mpi_failure(err));
             return err;
         }
         started_mpi = true;
     }
     err = boot_open(stop_at_finalize, &runtime_boot);
     if (err) {
-        runtime_say("cannot start: %s", err == DRASYNC_ENOMEM
-                                            ? drasync_strerror(err)
-                                            : "MPI_Comm_dup failed");
+        runtime_say("cannot start: %s", mpi_failure(err));
         return err;
     }
     runtime.rank = boot_rank(runtime_boot);
@@ -236,6 +242,9 @@ static int start_steps(void)
         if (err)
             progress_undo();
     }
+    /* start_boot() has said what failed there. */
+    if (err == DRASYNC_EPEER && runtime_boot && boot_failure())
+        runtime_say("cannot start: %s", boot_failure());
     if (err)
         return err;
     atomic_store(&runtime_self()->state, RUNTIME_RANK_RUNNING);

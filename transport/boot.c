@@ -3,12 +3,51 @@
 #include "transport/boot_mpi.h"
 #include "transport/mpi_table.h"
 
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "drasync.h"
 
 static void (*finalize_hook)(void);
+
+#define FAILURE_BYTES 256
+
+static char failure[FAILURE_BYTES]; /* written once, before failure_known */
+static _Atomic int failure_known;   /* 1: being written, 2: there */
+
+/* MPICH's texts end with the cause, below the calls that it came through. */
+static const char *last_line(char *text)
+{
+    size_t length = strlen(text);
+
+    while (length && text[length - 1] == '\n')
+        text[--length] = 0;
+    return strrchr(text, '\n') ? strrchr(text, '\n') + 1 : text;
+}
+
+bool boot_failed(const char *name, int result)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length = 0, unknown = 0;
+
+    if (result == MPI_SUCCESS)
+        return false;
+    if (!atomic_compare_exchange_strong(&failure_known, &unknown, 1))
+        return true;
+    if (mpi.Error_string(result, text, &length))
+        text[0] = 0;
+    snprintf(failure, sizeof(failure), "MPI_%s failed: %.200s", name,
+             text[0] ? last_line(text) : "MPI does not say why");
+    atomic_store(&failure_known, 2); /* pairs with boot_failure()'s load */
+    return true;
+}
+
+const char *boot_failure(void)
+{
+    return atomic_load(&failure_known) == 2 ? failure : NULL;
+}
 static bool closed_in_order;
 
 /* An attribute of MPI_COMM_SELF is deleted by MPI_Finalize before anything
@@ -35,9 +74,11 @@ static int watch_finalize(void (*hook)(void))
     finalize_hook = hook;
     if (keyval != MPI_KEYVAL_INVALID)
         return 0;
-    if (mpi.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_finalize, &keyval,
-                               NULL) ||
-        mpi.Comm_set_attr(MPI_COMM_SELF, keyval, &finalize_hook))
+    if (boot_failed("Comm_create_keyval",
+                    mpi.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_finalize,
+                                           &keyval, NULL)) ||
+        boot_failed("Comm_set_attr",
+                    mpi.Comm_set_attr(MPI_COMM_SELF, keyval, &finalize_hook)))
         return DRASYNC_EINTERNAL;
     return 0;
 }
@@ -45,7 +86,8 @@ static int watch_finalize(void (*hook)(void))
 /* The same on all ranks: the lowest @err of any. */
 static int agree(MPI_Comm all, int err)
 {
-    return mpi.Allreduce(MPI_IN_PLACE, &err, 1, MPI_INT, MPI_MIN, all)
+    return boot_failed("Allreduce", mpi.Allreduce(MPI_IN_PLACE, &err, 1,
+                                                  MPI_INT, MPI_MIN, all))
                ? DRASYNC_EPEER
                : err;
 }
@@ -56,7 +98,7 @@ int boot_open(void (*at_finalize)(void), struct boot **out)
     MPI_Comm all;
     int err;
 
-    if (mpi.Comm_dup(MPI_COMM_WORLD, &all)) {
+    if (boot_failed("Comm_dup", mpi.Comm_dup(MPI_COMM_WORLD, &all))) {
         free(boot);
         return DRASYNC_EINTERNAL;
     }
@@ -96,27 +138,32 @@ static int split_node(struct boot *boot, int node_ranks, uint64_t host_key,
     MPI_Comm shared, host;
     int ranks, own, color = 0, local = 0;
 
-    if (mpi.Comm_split_type(boot->all, MPI_COMM_TYPE_SHARED, boot->rank,
-                            MPI_INFO_NULL, &shared))
+    if (boot_failed("Comm_split_type",
+                    mpi.Comm_split_type(boot->all, MPI_COMM_TYPE_SHARED,
+                                        boot->rank, MPI_INFO_NULL, &shared)))
         return DRASYNC_EPEER;
     mpi.Comm_set_errhandler(shared, MPI_ERRORS_RETURN);
     mpi.Comm_size(shared, &ranks);
     int err =
-        mpi.Allgather(&host_key, 8, MPI_BYTE, keys, 8, MPI_BYTE, shared);
+        boot_failed("Allgather", mpi.Allgather(&host_key, 8, MPI_BYTE, keys, 8,
+                                               MPI_BYTE, shared));
     for (int i = 0; !err && keys[i] != host_key; i++)
         color = i + 1;
     if (!err)
-        err = mpi.Comm_split(shared, color, boot->rank, &host);
+        err = boot_failed("Comm_split",
+                          mpi.Comm_split(shared, color, boot->rank, &host));
     mpi.Comm_free(&shared);
     if (err)
         return DRASYNC_EPEER;
     mpi.Comm_set_errhandler(host, MPI_ERRORS_RETURN);
     mpi.Comm_rank(host, &local);
     *first_out = boot->rank;
-    err = mpi.Bcast(first_out, 1, MPI_INT, 0, host);
+    err = boot_failed("Bcast", mpi.Bcast(first_out, 1, MPI_INT, 0, host));
     if (!err)
-        err = mpi.Comm_split(host, node_ranks ? local / node_ranks : 0,
-                             boot->rank, &boot->node);
+        err = boot_failed("Comm_split",
+                          mpi.Comm_split(host,
+                                         node_ranks ? local / node_ranks : 0,
+                                         boot->rank, &boot->node));
     mpi.Comm_free(&host);
     if (err)
         return DRASYNC_EPEER;
@@ -144,17 +191,19 @@ static int split(struct boot *boot, int node_ranks, uint64_t host_key,
         return err;
     mpi.Comm_set_errhandler(boot->node, MPI_ERRORS_RETURN);
     mpi.Comm_rank(boot->node, &local);
-    if (mpi.Bcast(&leader, 1, MPI_INT, 0, boot->node))
+    if (boot_failed("Bcast", mpi.Bcast(&leader, 1, MPI_INT, 0, boot->node)))
         return DRASYNC_EPEER;
-    if (mpi.Comm_split(boot->all, local ? MPI_UNDEFINED : 0, boot->rank,
-                       &boot->leaders))
+    if (boot_failed("Comm_split",
+                    mpi.Comm_split(boot->all, local ? MPI_UNDEFINED : 0,
+                                   boot->rank, &boot->leaders)))
         return DRASYNC_EPEER;
     if (boot->leaders != MPI_COMM_NULL)
         mpi.Comm_set_errhandler(boot->leaders, MPI_ERRORS_RETURN);
 
     mine.leader = leader;
     mine.local = local;
-    if (mpi.Allgather(&mine, 3, MPI_INT, all, 3, MPI_INT, boot->all))
+    if (boot_failed("Allgather", mpi.Allgather(&mine, 3, MPI_INT, all, 3,
+                                               MPI_INT, boot->all)))
         return DRASYNC_EPEER;
     /* A leader is its node's lowest rank, so it comes before its node. */
     for (int i = 0; i < boot->ranks; i++) {
@@ -196,14 +245,18 @@ static MPI_Comm scope_comm(const struct boot *boot, enum boot_scope scope)
 
 int boot_barrier(struct boot *boot, enum boot_scope scope)
 {
-    return mpi.Barrier(scope_comm(boot, scope)) ? DRASYNC_EPEER : 0;
+    return boot_failed("Barrier", mpi.Barrier(scope_comm(boot, scope)))
+               ? DRASYNC_EPEER
+               : 0;
 }
 
 int boot_allgather(struct boot *boot, enum boot_scope scope, const void *in,
                    void *out, size_t bytes_each)
 {
-    return mpi.Allgather(in, (int)bytes_each, MPI_BYTE, out, (int)bytes_each,
-                         MPI_BYTE, scope_comm(boot, scope))
+    return boot_failed("Allgather",
+                       mpi.Allgather(in, (int)bytes_each, MPI_BYTE, out,
+                                     (int)bytes_each, MPI_BYTE,
+                                     scope_comm(boot, scope)))
                ? DRASYNC_EPEER
                : 0;
 }
@@ -211,7 +264,8 @@ int boot_allgather(struct boot *boot, enum boot_scope scope, const void *in,
 int boot_bcast(struct boot *boot, enum boot_scope scope, void *data,
                size_t bytes)
 {
-    return mpi.Bcast(data, (int)bytes, MPI_BYTE, 0, scope_comm(boot, scope))
+    return boot_failed("Bcast", mpi.Bcast(data, (int)bytes, MPI_BYTE, 0,
+                                          scope_comm(boot, scope)))
                ? DRASYNC_EPEER
                : 0;
 }
@@ -219,16 +273,18 @@ int boot_bcast(struct boot *boot, enum boot_scope scope, void *data,
 int boot_and(struct boot *boot, enum boot_scope scope, uint64_t *words,
              int count)
 {
-    return mpi.Allreduce(MPI_IN_PLACE, words, count, MPI_UINT64_T, MPI_BAND,
-                         scope_comm(boot, scope))
+    return boot_failed("Allreduce",
+                       mpi.Allreduce(MPI_IN_PLACE, words, count, MPI_UINT64_T,
+                                     MPI_BAND, scope_comm(boot, scope)))
                ? DRASYNC_EPEER
                : 0;
 }
 
 int boot_min(struct boot *boot, enum boot_scope scope, int64_t *value)
 {
-    return mpi.Allreduce(MPI_IN_PLACE, value, 1, MPI_INT64_T, MPI_MIN,
-                         scope_comm(boot, scope))
+    return boot_failed("Allreduce",
+                       mpi.Allreduce(MPI_IN_PLACE, value, 1, MPI_INT64_T,
+                                     MPI_MIN, scope_comm(boot, scope)))
                ? DRASYNC_EPEER
                : 0;
 }

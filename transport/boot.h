@@ -115,6 +115,10 @@ void boot_close(struct boot *boot, bool alone);
 /* May MPI leave its connections as they are?  See boot_leave.c. */
 bool boot_left(void);
 
+/* The first call of MPI that failed in this process, with what MPI says of it:
+ * "MPI_Bcast failed: ..."; NULL: none that is known. */
+const char *boot_failure(void);
+
 /* End the job now. */
 void boot_abort(int code) __attribute__((noreturn));
 

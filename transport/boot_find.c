@@ -193,8 +193,10 @@ int boot_start_mpi(void)
     init = (__typeof__(init))dlsym(RTLD_DEFAULT, "MPI_Init_thread");
     if (!init)
         init = mpi.Init_thread;
-    return init(NULL, NULL, MPI_THREAD_MULTIPLE, &level) ? DRASYNC_EINTERNAL
-                                                         : 0;
+    return boot_failed("Init_thread",
+                       init(NULL, NULL, MPI_THREAD_MULTIPLE, &level))
+               ? DRASYNC_EINTERNAL
+               : 0;
 }
 
 void boot_end_mpi(void)

@@ -36,8 +36,9 @@ static int mpi_wire_send(struct wire *wire, int to, enum wire_channel channel,
 {
     MPI_Request handle;
 
-    if (mpi.Isend(data, (int)bytes, MPI_BYTE, to, tag_of(channel, tag),
-                  comm_of(wire), &handle))
+    if (boot_failed("Isend",
+                    mpi.Isend(data, (int)bytes, MPI_BYTE, to,
+                              tag_of(channel, tag), comm_of(wire), &handle)))
         return DRASYNC_EPEER;
     request->handle = (uint32_t)handle;
     request->active = true;
@@ -50,9 +51,10 @@ static int mpi_wire_receive(struct wire *wire, int from,
 {
     MPI_Request handle;
 
-    if (mpi.Irecv(data, (int)bytes_max, MPI_BYTE,
-                  from == WIRE_ANY ? MPI_ANY_SOURCE : from,
-                  tag_of(channel, tag), comm_of(wire), &handle))
+    if (boot_failed("Irecv",
+                    mpi.Irecv(data, (int)bytes_max, MPI_BYTE,
+                              from == WIRE_ANY ? MPI_ANY_SOURCE : from,
+                              tag_of(channel, tag), comm_of(wire), &handle)))
         return DRASYNC_EPEER;
     request->handle = (uint32_t)handle;
     request->active = true;
@@ -68,7 +70,7 @@ static int mpi_wire_test(struct wire *wire, struct wire_request *request,
 
     (void)wire;
     *done_out = false;
-    if (mpi.Test(&handle, &flag, &status))
+    if (boot_failed("Test", mpi.Test(&handle, &flag, &status)))
         return DRASYNC_EPEER;
     request->handle = (uint32_t)handle;
     if (!flag)

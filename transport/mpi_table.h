@@ -8,6 +8,7 @@
 #define DRASYNC_TRANSPORT_MPI_TABLE_H
 
 #include <mpi.h>
+#include <stdbool.h>
 
 #define MPI_TABLE(X)       \
     X(Abort)               \
@@ -25,6 +26,7 @@
     X(Comm_size)           \
     X(Comm_split)          \
     X(Comm_split_type)     \
+    X(Error_string)        \
     X(Finalize)            \
     X(Finalized)           \
     X(Get_count)           \
@@ -45,5 +47,11 @@ struct mpi_table {
 
 /* Filled by boot_find(). */
 extern struct mpi_table mpi;
+
+/*
+ * The result of a call, as in boot_failed("Bcast", mpi.Bcast(...)): true, and
+ * remembered for boot_failure(), if it failed.
+ */
+bool boot_failed(const char *name, int result);
 
 #endif /* DRASYNC_TRANSPORT_MPI_TABLE_H */

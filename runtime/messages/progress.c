@@ -15,6 +15,7 @@
 #include "runtime/process.h"
 #include "runtime/say.h"
 #include "runtime/shared.h"
+#include "transport/boot.h"
 
 /* A message may be late by so much if threads help all the time. */
 #define PROGRESS_LATE_US 1000
@@ -59,7 +60,8 @@ int progress_turn(bool flush)
         steps = shutdown_advance(transport);
     if (steps < 0 && !atomic_load(runtime_poisoned))
         runtime_poison("the network between nodes failed: %s",
-                       drasync_strerror(steps));
+                       boot_failure() ? boot_failure()
+                                      : drasync_strerror(steps));
     steps = steps < 0 ? 0 : queued + moved + steps;
     if (progress.thread)
         steps += chores_advance();
