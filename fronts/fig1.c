@@ -5,16 +5,24 @@
 #include "drasync.h"
 
 #include "runtime/native/magazine.h"
+#include "runtime/native/native.h"
 #include "runtime/native/recycle.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
 
-/* End the job if @err is one. */
-static void check(int err, const char *call, const void *argument)
+/* End the job if @err is one.  @needed: the hold that @call needs of @r; or
+ * DRASYNC_NONE: it gives one back. */
+static void check(int err, const char *call, region r, enum drasync_mode needed)
 {
-    if (err)
-        runtime_die("%s(%p): %s (%s)", call, argument, drasync_strerror(err),
+    char text[NATIVE_EXPLAIN_BYTES];
+
+    if (!err)
+        return;
+    native_explain(err, r, needed, text, sizeof(text));
+    if (r || needed == DRASYNC_NONE)
+        runtime_die("%s(%p): %s (%s)", call, (void *)r, text,
                     drasync_errname(err));
+    runtime_die("%s(): %s (%s)", call, text, drasync_errname(err));
 }
 
 /* Apart, as ralloc_slow(): so that what is short needs no stack. */
@@ -22,7 +30,7 @@ __attribute__((noinline)) static region new_region_slow(void)
 {
     region made = NULL;
 
-    check(drasync_new_region(&made), "new_region", NULL);
+    check(drasync_new_region(&made), "new_region", NULL, DRASYNC_WRITE);
     return made;
 }
 
@@ -37,13 +45,13 @@ region new_subregion(region r)
 {
     region made = NULL;
 
-    check(drasync_new_subregion(r, &made), "new_subregion", r);
+    check(drasync_new_subregion(r, &made), "new_subregion", r, DRASYNC_WRITE);
     return made;
 }
 
 __attribute__((noinline)) static void delete_region_slow(region r)
 {
-    check(drasync_delete(r), "delete_region", r);
+    check(drasync_delete(r), "delete_region", r, DRASYNC_WRITE);
 }
 
 void delete_region(region r)
@@ -57,7 +65,7 @@ __attribute__((noinline)) static void *ralloc_slow(region r, size_t s)
     void *object = native_window_alloc_any(r, s);
 
     if (!object)
-        check(drasync_alloc(r, s, &object), "ralloc", r);
+        check(drasync_alloc(r, s, &object), "ralloc", r, DRASYNC_WRITE);
     return object;
 }
 
@@ -89,10 +97,16 @@ void *ralloc(region r, size_t s)
 
 void acquire_region(region r, int choice)
 {
-    check(drasync_acquire(r, (enum drasync_mode)choice), "acquire_region", r);
+    int err = drasync_acquire(r, (enum drasync_mode)choice);
+
+    if (err == DRASYNC_EINVAL)
+        runtime_die("acquire_region(%p, %d): the choice is READ (%d) or WRITE "
+                    "(%d) (DRASYNC_EINVAL)",
+                    (void *)r, choice, READ, WRITE);
+    check(err, "acquire_region", r, (enum drasync_mode)choice);
 }
 
 void release_region(region r)
 {
-    check(drasync_release(r), "release_region", r);
+    check(drasync_release(r), "release_region", r, DRASYNC_NONE);
 }

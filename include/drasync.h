@@ -68,14 +68,20 @@ enum drasync_mode {
     X(DRASYNC_ENOREGION, -2, "no region has this address")                    \
     X(DRASYNC_EDELETED, -3, "the region was deleted")                         \
     X(DRASYNC_EAGAIN, -4, "not available within the time given")              \
-    X(DRASYNC_ENOTHELD, -5, "this rank does not hold the region as needed")   \
+    X(DRASYNC_ENOTHELD, -5,                                                   \
+      "this rank does not hold the region for what the call does: READ to "   \
+      "look, WRITE to change it")                                             \
     X(DRASYNC_EUPGRADE, -6,                                                   \
-      "WRITE asked for while this rank holds the region for READ only")       \
+      "WRITE asked for while this rank holds the region for READ only: "      \
+      "release that first")                                                   \
     X(DRASYNC_EORDER, -7,                                                     \
-      "this rank holds a subregion of the region it asks for")                \
+      "this rank holds a subregion of the region it asks for: release that "  \
+      "first, since ancestors come first")                                    \
     X(DRASYNC_EBUSY, -8, "another rank holds or waits for the region")        \
-    X(DRASYNC_ENOMEM, -9, "out of memory")                                    \
-    X(DRASYNC_ENOSPACE, -10, "out of region addresses")                       \
+    X(DRASYNC_ENOMEM, -9,                                                     \
+      "out of memory: DRASYNC_MEMORY, or the machine, gives this node no "    \
+      "more")                                                                 \
+    X(DRASYNC_ENOSPACE, -10, "out of region addresses: raise DRASYNC_SPACE")  \
     X(DRASYNC_ENOOBJECT, -11, "no object starts at this address")             \
     X(DRASYNC_EALIGN, -12, "the address is not aligned as objects are")       \
     X(DRASYNC_EFREED, -13, "the object is not allocated")                     \
@@ -85,7 +91,7 @@ enum drasync_mode {
     X(DRASYNC_EPEER, -17, "a rank of the job died")                           \
     X(DRASYNC_ELIMIT, -18, "a limit of this build was reached")               \
     X(DRASYNC_EADDRESS, -19, "no address range is free on all ranks")         \
-    X(DRASYNC_EINTERNAL, -20, "DRASync found its own state broken")           \
+    X(DRASYNC_EINTERNAL, -20, "internal error, please report")                \
     X(DRASYNC_EMODE, -21, "the mode this job runs in does not allow this")    \
     X(DRASYNC_ESTART, -22,                                                    \
       "DRASync could not start; a line on stderr says why")
@@ -96,7 +102,8 @@ enum drasync_error {
 #undef DRASYNC_ERROR_ENUM
 };
 
-/* The text of an error code; never NULL, not to be freed. */
+/* The text of an error code; never NULL, not to be freed.  That of
+ * DRASYNC_ENOTREADY says why, in this process, now. */
 const char *drasync_strerror(int error);
 
 /* The name of an error code, for example "DRASYNC_EAGAIN"; never NULL. */

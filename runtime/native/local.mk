@@ -3,6 +3,7 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/native/ask.c \
 	runtime/native/delta.c \
 	runtime/native/delta.h \
+	runtime/native/explain.c \
 	runtime/native/frames.c \
 	runtime/native/hold.c \
 	runtime/native/lease.c \
@@ -182,6 +183,13 @@ tests_programs_native_fig1_LDADD = libdrasync.la
 
 TESTS += tests/bats/native.bats
 EXTRA_DIST += tests/bats/native.bats
+
+check_PROGRAMS += tests/programs/mistakes
+tests_programs_mistakes_SOURCES = tests/programs/mistakes.c
+tests_programs_mistakes_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_mistakes_LDADD = libdrasync.la
+TESTS += tests/bats/messages.bats
+EXTRA_DIST += tests/bats/messages.bats
 
 check_PROGRAMS += tests/programs/native_chunks
 tests_programs_native_chunks_SOURCES = tests/programs/native_chunks.c \

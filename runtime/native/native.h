@@ -78,6 +78,21 @@ int native_get_stats(struct drasync_stats *stats_out);
  * has.  DRASYNC_ENOMEM. */
 int native_show_primary(uint64_t first_page, uint64_t pages);
 
+/* For native_explain(): the call gives a hold back. */
+#define DRASYNC_NONE ((enum drasync_mode)0)
+
+/* Enough for what native_explain() says. */
+#define NATIVE_EXPLAIN_BYTES 320
+
+/*
+ * In words, what @err of a call on @region means, and what to do: which hold
+ * there is and which is @needed, what the address is instead, how much memory
+ * there was.  What it says is true when it is called, not when the call failed.
+ * The runtime need not run.
+ */
+void native_explain(int err, drasync_region_t region, enum drasync_mode needed,
+                    char *text, size_t bytes);
+
 /* @name is checked: 1 to DRASYNC_NAME_MAX bytes. */
 int native_publish(const char *name, drasync_region_t region);
 int native_lookup(const char *name, uint64_t timeout_us,

@@ -1,0 +1,146 @@
+/* What an error of a call on a region means here and now, and what to do. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "memory/limit.h"
+#include "runtime/native/native.h"
+#include "runtime/native/state.h"
+#include "runtime/process.h"
+
+/* Enough for a size as text. */
+#define SIZE_TEXT 32
+
+static const char *size_text(uint64_t bytes, char text[SIZE_TEXT])
+{
+    uint64_t mib = bytes >> 20;
+
+    if (mib >= UINT64_C(10) << 20)
+        snprintf(text, SIZE_TEXT, "%" PRIu64 " TiB", mib >> 20);
+    else if (mib >= 10 << 10)
+        snprintf(text, SIZE_TEXT, "%" PRIu64 " GiB", mib >> 10);
+    else
+        snprintf(text, SIZE_TEXT, "%" PRIu64 " MiB", mib);
+    return text;
+}
+
+static void no_region(const void *address, char *text, size_t bytes)
+{
+    const struct space *space = &runtime.space;
+    drasync_region_t inside;
+
+    if (!address)
+        snprintf(text, bytes,
+                 "NULL is no region: pass what new_region or new_subregion "
+                 "gave");
+    else if (space_page(space, address) == SPACE_NO_PAGE)
+        snprintf(text, bytes,
+                 "no region has this address, which is outside of those for "
+                 "regions (%p to %p): pass what new_region or new_subregion "
+                 "gave",
+                 (void *)space->base,
+                 (void *)(space->base + space->layout.data_bytes));
+    else if (!native_region_of(address, &inside) && inside != address)
+        snprintf(text, bytes,
+                 "this address lies inside of region %p, and is not its "
+                 "handle: pass %p",
+                 (void *)inside, (void *)inside);
+    else
+        snprintf(text, bytes,
+                 "no region has this address: it was deleted, or there never "
+                 "was one");
+}
+
+/* Whose hold covers @region, which this rank holds; under its lock. */
+static const struct proto_region *
+held_through(const struct proto_region *region)
+{
+    for (const struct proto_region *r = region; r; r = r->parent)
+        if (r->write_rank == native.rank || proto_read_hold(r, native.rank))
+            return r;
+    return region;
+}
+
+/* A call that ends a hold found none. */
+static void not_to_release(const struct proto_region *region, char *text,
+                           size_t bytes)
+{
+    if (region && proto_held(region, native.rank))
+        snprintf(text, bytes,
+                 "this rank took no hold on this region itself: that of region "
+                 "%p, above it, covers it, so release that",
+                 (void *)(uintptr_t)held_through(region)->address);
+    else
+        snprintf(text, bytes,
+                 "this rank has no hold on this region to give back: each "
+                 "release ends one acquire, or the hold of new_region");
+}
+
+static void not_held(drasync_region_t handle, enum drasync_mode needed,
+                     char *text, size_t bytes)
+{
+    const char *mode = needed == DRASYNC_WRITE ? "WRITE" : "READ";
+    struct native_tree tree;
+    int held = 0;
+
+    if (native_lock_for(NATIVE_FOR_DATA, (uintptr_t)handle, &tree)) {
+        snprintf(text, bytes, "%s", drasync_strerror(DRASYNC_EPEER));
+        return;
+    }
+    if (tree.region)
+        held = proto_held(tree.region, native.rank);
+    if (needed == DRASYNC_NONE)
+        not_to_release(tree.region, text, bytes);
+    else if (held == DRASYNC_READ)
+        snprintf(text, bytes,
+                 "this rank holds the region for READ, and %s is needed: "
+                 "release it, then acquire it for %s",
+                 mode, mode);
+    else
+        snprintf(text, bytes,
+                 "this rank has no hold on the region, and %s is needed: "
+                 "acquire it for %s first",
+                 mode, mode);
+    native_unlock(&tree);
+}
+
+static void no_memory(char *text, size_t bytes)
+{
+    char used[SIZE_TEXT], limit[SIZE_TEXT];
+
+    snprintf(text, bytes,
+             "out of memory: this node's regions have %s of %s, which is %s; "
+             "raise that, delete regions, or run on more nodes",
+             size_text(limit_used_bytes(&runtime.space), used),
+             size_text(limit_bytes(&runtime.space), limit),
+             runtime.options.memory_bytes
+                 ? "DRASYNC_MEMORY"
+                 : "what the machine or its cgroup allows (DRASYNC_MEMORY is "
+                   "not set)");
+}
+
+void native_explain(int err, drasync_region_t region, enum drasync_mode needed,
+                    char *text, size_t bytes)
+{
+    char size[SIZE_TEXT];
+    bool running = runtime_running();
+
+    if (running && err == DRASYNC_ENOREGION)
+        no_region(region, text, bytes);
+    else if (running && err == DRASYNC_ENOTHELD)
+        not_held(region, needed, text, bytes);
+    else if (running && err == DRASYNC_ENOMEM)
+        no_memory(text, bytes);
+    else if (running && err == DRASYNC_ENOSPACE)
+        snprintf(text, bytes,
+                 "out of region addresses: DRASYNC_SPACE is %s; raise it, or "
+                 "delete regions",
+                 size_text(runtime.space.layout.data_bytes, size));
+    else if (err == DRASYNC_EINTERNAL)
+        snprintf(text, bytes,
+                 "%s: [DRASync %s; with this line, the command, the DRASYNC_* "
+                 "variables, the output of mpichversion, and how often it "
+                 "happens]",
+                 drasync_strerror(err), drasync_version());
+    else
+        snprintf(text, bytes, "%s", drasync_strerror(err));
+}
