@@ -1,5 +1,5 @@
 # Replicated regions: what the Myrmics calls are made of.
-libdrasync_runtime_la_SOURCES += \
+replica_sources = \
 	runtime/replica/cache.c \
 	runtime/replica/cache.h \
 	runtime/replica/cache_calls.c \
@@ -23,11 +23,15 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/replica/wire.c \
 	runtime/replica/wire_kept.c \
 	runtime/replica/wire_version.c
+libdrasync_runtime_la_SOURCES += $(replica_sources)
 
 # One node, with the test in the place of all that it stands on.
 check_PROGRAMS += tests/unit/replica_orders.t
 TESTS += tests/unit/replica_orders.t
 tests_unit_replica_orders_t_SOURCES = tests/unit/replica_orders.c \
-	tests/unit/memory_common.h tests/unit/replica_node.h
-tests_unit_replica_orders_t_LDADD = libdrasync_runtime.la \
-	libdrasync_protocol.la libdrasync_memory.la
+	tests/unit/memory_common.h tests/unit/replica_node.h \
+	runtime/errors.c $(replica_sources)
+# Objects of its own, as the library's are libtool's.
+tests_unit_replica_orders_t_CFLAGS = $(AM_CFLAGS)
+tests_unit_replica_orders_t_LDADD = libdrasync_protocol.la \
+	libdrasync_memory.la

@@ -16,10 +16,12 @@
 #include "memory/pages.h"
 #include "runtime/death.h"
 #include "runtime/modules.h"
+#include "runtime/record/record.h"
 #include "runtime/replica/mappings.h"
 #include "runtime/replica/state.h"
 #include "runtime/say.h"
 #include "runtime/services/chunks.h"
+#include "runtime/thread.h"
 
 enum { HOME, SELF, OTHER, NODES };
 
@@ -150,6 +152,16 @@ int death_check(uint64_t since_us)
 void runtime_end_job(void)
 {
     _exit(1);
+}
+
+int thread_watch(void)
+{
+    return 0;
+}
+
+void drasync_record_kept(int how)
+{
+    (void)how;
 }
 
 int chunks_ask(uint64_t pages)
