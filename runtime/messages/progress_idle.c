@@ -184,7 +184,8 @@ void idle_close(void)
         close(timer);
     if (sockets >= 0)
         close(sockets);
-    timer = sockets = -1;
+    timer = -1;
+    sockets = -1;
 }
 
 /* --- Sleeping ------------------------------------------------------------- */
