@@ -9,8 +9,10 @@
 #define FDS_MAX  8
 #define FD_FIRST 1000
 
+enum descriptor_kind { FD_CLOSED, FD_PIPE, FD_TIMER };
+
 static struct descriptor {
-    enum { FD_CLOSED, FD_PIPE, FD_TIMER } kind;
+    enum descriptor_kind kind;
     size_t bytes;
     uint64_t until_us; /* 0: not set */
 } descriptors[FDS_MAX];
@@ -41,7 +43,7 @@ static struct descriptor *descriptor_of(int fd)
     return &descriptors[i];
 }
 
-static int descriptor_new(int kind)
+static int descriptor_new(enum descriptor_kind kind)
 {
     if (descriptors_count == FDS_MAX)
         step_fail("the scenario opens too many descriptors");
