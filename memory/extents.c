@@ -1,6 +1,7 @@
 #include "memory/extents.h"
 
 #include "drasync.h"
+#include "memory/dump.h"
 #include "memory/frames.h"
 #include "memory/pages.h"
 #include "memory/shared.h"
@@ -229,6 +230,8 @@ int extent_adopt(const struct space *space, uint64_t first, uint64_t pages,
                          space_page_offset(pages));
     if (err)
         extent_remove(space, *extent_out);
+    else
+        dump_cover(space, first, pages);
     return err;
 }
 

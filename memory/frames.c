@@ -1,6 +1,7 @@
 #include "memory/frames.h"
 
 #include "drasync.h"
+#include "memory/dump.h"
 #include "memory/limit.h"
 #include "memory/os.h"
 #include "memory/pages.h"
@@ -120,14 +121,14 @@ static _Atomic(void *) spare;
 /* Map primary frames in a process that may have no more mappings: they join
  * with their neighbours, so it has fewer afterwards. */
 static int map_with_spare(const struct space *space, void *address,
-                          uint64_t bytes, uint64_t offset)
+                          uint64_t bytes, uint64_t offset, int dumped)
 {
     int err;
 
     pthread_mutex_lock(&spare_mutex);
     if (spare)
         os_spare_free(spare);
-    err = os_map_over(address, bytes, space->data_fd, offset);
+    err = os_map_over(address, bytes, space->data_fd, offset, dumped);
     spare = os_spare_new();
     pthread_mutex_unlock(&spare_mutex);
     return err;
@@ -148,16 +149,17 @@ int frames_map(const struct space *space, uint64_t first, uint64_t pages,
 {
     void *address = space_address(space, first);
     uint64_t bytes = space_page_offset(pages);
-    int primary = offset == space_page_offset(first), err;
+    int primary = offset == space_page_offset(first), dumped, err;
 
     if (first >= space->pages || pages > space->pages - first ||
         !range_usable(space, offset, bytes))
         return DRASYNC_EINVAL;
     if (!primary)
         keep_spare();
-    err = os_map_over(address, bytes, space->data_fd, offset);
+    dumped = dump_cover(space, first, pages);
+    err = os_map_over(address, bytes, space->data_fd, offset, dumped);
     if (err == DRASYNC_ELIMIT && primary)
-        err = map_with_spare(space, address, bytes, offset);
+        err = map_with_spare(space, address, bytes, offset, dumped);
     return err;
 }
 

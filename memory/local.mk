@@ -9,6 +9,8 @@ libdrasync_memory_la_SOURCES = \
 	memory/control.c \
 	memory/control.h \
 	memory/control_heap.c \
+	memory/dump.c \
+	memory/dump.h \
 	memory/extents.c \
 	memory/extents.h \
 	memory/frames.c \
@@ -46,6 +48,7 @@ libdrasync_memory_la_SOURCES = \
 memory_tests = \
 	tests/unit/memory_biased_lock.t \
 	tests/unit/memory_cgroups.t \
+	tests/unit/memory_dump.t \
 	tests/unit/memory_files.t \
 	tests/unit/memory_frames.t \
 	tests/unit/memory_heap.t \
@@ -65,6 +68,9 @@ TESTS += $(memory_tests)
 tests_unit_memory_biased_lock_t_SOURCES = tests/unit/memory_biased_lock.c \
 	tests/unit/memory_common.h
 tests_unit_memory_biased_lock_t_LDADD = libdrasync_memory.la
+tests_unit_memory_dump_t_SOURCES = tests/unit/memory_dump.c \
+	tests/unit/memory_common.h
+tests_unit_memory_dump_t_LDADD = libdrasync_memory.la
 tests_unit_memory_files_t_SOURCES = tests/unit/memory_files.c \
 	tests/unit/memory_common.h
 tests_unit_memory_files_t_LDADD = libdrasync_memory.la

@@ -94,7 +94,7 @@ int os_file_fill(int fd, uint64_t offset, uint64_t bytes)
 }
 
 static int map_at(void *address, uint64_t bytes, int fd, uint64_t offset,
-                  int how)
+                  int how, int dumped)
 {
     void *at = mmap(address, bytes, PROT_READ | PROT_WRITE,
                     MAP_SHARED | MAP_NORESERVE | how, fd, (off_t)offset);
@@ -106,16 +106,18 @@ static int map_at(void *address, uint64_t bytes, int fd, uint64_t offset,
         munmap(at, bytes);
         return EEXIST;
     }
-    /* Dumped, the unused rest would be filled.  What shows other frames needs
-     * it too, or the kernel would not join neighbours again. */
-    madvise(address, bytes, MADV_DONTDUMP);
+    /* Dumped, the unused rest would be filled.  What shows other frames is
+     * advised as its neighbours are, or the kernel would not join them again.
+     */
+    if (!dumped)
+        madvise(address, bytes, MADV_DONTDUMP);
     return 0;
 }
 
 int os_map_new(void *address, uint64_t bytes, int fd, uint64_t offset)
 {
     int saved = errno;
-    int err = map_at(address, bytes, fd, offset, MAP_FIXED_NOREPLACE);
+    int err = map_at(address, bytes, fd, offset, MAP_FIXED_NOREPLACE, 0);
 
     errno = err ? err : saved;
     if (err == EEXIST)
@@ -123,13 +125,22 @@ int os_map_new(void *address, uint64_t bytes, int fd, uint64_t offset)
     return err ? DRASYNC_ENOMEM : 0;
 }
 
-int os_map_over(void *address, uint64_t bytes, int fd, uint64_t offset)
+int os_map_over(void *address, uint64_t bytes, int fd, uint64_t offset,
+                int dumped)
 {
     int saved = errno;
-    int err = map_at(address, bytes, fd, offset, MAP_FIXED);
+    int err = map_at(address, bytes, fd, offset, MAP_FIXED, dumped);
 
     errno = saved;
     return err ? DRASYNC_ELIMIT : 0;
+}
+
+void os_dump(void *address, uint64_t bytes)
+{
+    int saved = errno;
+
+    madvise(address, bytes, MADV_DODUMP);
+    errno = saved;
 }
 
 void os_enter(void *address, uint64_t bytes)

@@ -62,8 +62,14 @@ int os_map_new(void *address, uint64_t bytes, int fd, uint64_t offset);
  * The same, replacing whatever is mapped there, which must be ours.
  *   DRASYNC_ELIMIT  the process has too many mappings (vm.max_map_count);
  *                   the range is as it was
+ * Core dumps show it if @dumped.
  */
-int os_map_over(void *address, uint64_t bytes, int fd, uint64_t offset);
+int os_map_over(void *address, uint64_t bytes, int fd, uint64_t offset,
+                int dumped);
+
+/* Let core dumps show a mapped range, all of which has frames or may get them
+ * by that. */
+void os_dump(void *address, uint64_t bytes);
 
 /*
  * Enter a mapped range, whose frames are filled, in the page tables, if the

@@ -1,6 +1,7 @@
 #include "memory/pages.h"
 
 #include "drasync.h"
+#include "memory/dump.h"
 #include "memory/limit.h"
 #include "memory/shared.h"
 
@@ -43,8 +44,12 @@ int pages_create(const struct space *space)
 int pages_take(const struct space *space, uint64_t pages, unsigned flags,
                uint64_t *first_out)
 {
-    return buddy_take(space, &shared_of(space)->runs, pages,
-                      flags != PAGES_ADDRESSES, first_out);
+    int err = buddy_take(space, &shared_of(space)->runs, pages,
+                         flags != PAGES_ADDRESSES, first_out);
+
+    if (!err)
+        dump_cover(space, *first_out, pages);
+    return err;
 }
 
 int pages_give(const struct space *space, uint64_t first, uint64_t pages,

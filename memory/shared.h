@@ -10,6 +10,7 @@
 
 #include "memory/buddy.h"
 #include "memory/control.h"
+#include "memory/dump.h"
 #include "memory/lock.h"
 #include "memory/pages.h"
 #include "memory/space.h"
@@ -99,6 +100,7 @@ struct shared {
     _Atomic uint64_t extent_stamp;
     struct chunks chunks;
     struct control_heap heap;
+    struct dump dump;
 };
 
 struct shared_layout shared_layout_for(uint64_t data_bytes);

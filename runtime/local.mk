@@ -90,6 +90,14 @@ EXTRA_DIST += tests/bats/link_order.bats
 
 TESTS += tests/bats/machine.bats
 EXTRA_DIST += tests/bats/machine.bats tests/programs/other_machine.c
+check_PROGRAMS += tests/programs/core_dump
+tests_programs_core_dump_SOURCES = tests/programs/core_dump.c
+tests_programs_core_dump_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_core_dump_LDADD = libdrasync.la $(MPI_LIBS)
+tests_programs_core_dump_LDFLAGS = $(AM_LDFLAGS) -no-install
+TESTS += tests/bats/core.bats
+EXTRA_DIST += tests/bats/core.bats
+
 TESTS += tests/bats/start.bats
 EXTRA_DIST += tests/bats/start.bats
 TESTS += tests/bats/first_use.bats

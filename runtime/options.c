@@ -50,6 +50,8 @@ static const struct option options_table[] = {
      "1 or 0 (default)"},
     {"DRASYNC_STATS", OPTION_WORD, FIELD(stats), 0, 0, WORDS("0", "1"),
      "1 or 0 (default)"},
+    {"DRASYNC_CORE", OPTION_WORD, FIELD(core), 0, 0,
+     WORDS("small", "regions", "none"), "regions, none or small (default)"},
     {"DRASYNC_RECORD", OPTION_OTHER, 0, 0, 0, NULL, NULL},
 };
 

@@ -32,6 +32,15 @@ enum runtime_rma {
     RUNTIME_RMA_MESSAGES,
 };
 
+enum runtime_core {
+    RUNTIME_CORE_SMALL, /* the first OPTIONS_CORE_BYTES of a node */
+    RUNTIME_CORE_REGIONS,
+    RUNTIME_CORE_NONE,
+};
+
+/* What core dumps show of a node's regions unless the user says. */
+#define OPTIONS_CORE_BYTES ((uint64_t)64 << 20)
+
 /* Less memory than this does not start a node of a few ranks. */
 #define OPTIONS_MEMORY_BYTES_MIN ((uint64_t)16 << 20)
 
@@ -47,6 +56,7 @@ struct runtime_options {
     uint32_t stats;        /* DRASYNC_STATS=0|1: print counters at the end */
     uint32_t wire;         /* DRASYNC_WIRE=bulk|paged: to compare with */
     uint32_t rma;          /* DRASYNC_RMA=auto|mpi|messages */
+    uint32_t core;         /* DRASYNC_CORE=small|regions|none */
     uint32_t fanout;       /* DRASYNC_FANOUT: of trees of readers; 0: not given */
 };
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "memory/control.h"
+#include "memory/dump.h"
 #include "memory/limit.h"
 #include "memory/passed.h"
 #include "memory/space.h"
@@ -138,6 +139,19 @@ static int check_limits(const struct space_layout *layout)
     return err;
 }
 
+/* How much of the node's regions core dumps show. */
+static uint64_t core_bytes(void)
+{
+    switch (runtime.options.core) {
+    case RUNTIME_CORE_REGIONS:
+        return UINT64_MAX;
+    case RUNTIME_CORE_NONE:
+        return 0;
+    default:
+        return OPTIONS_CORE_BYTES;
+    }
+}
+
 int start_memory(void)
 {
     struct space_layout layout;
@@ -161,19 +175,21 @@ int start_memory(void)
         return err;
 
     if (runtime.leader) {
-        err = space_files_new(&layout, &files[START_DATA],
-                              &files[START_CONTROL]);
+        err =
+            space_files_new(&layout, &files[START_DATA], &files[START_CONTROL]);
         if (!err)
             err = outbox_pipe_new(&files[START_WAKE]);
         if (err)
-            err = refused_by_system("cannot make the node's memory files", errno);
+            err =
+                refused_by_system("cannot make the node's memory files", errno);
     }
     err = runtime_agree(err);
     if (!err)
         err = start_share_files(files);
     if (!err)
         err = runtime_agree(map_files(&layout, candidate, files[START_DATA],
-                                    files[START_CONTROL]));
+                                      files[START_CONTROL]));
+    dump_set(core_bytes());
     if (!err)
         err = runtime_agree(runtime.leader ? create_control() : 0);
     for (int i = 0; err && i < START_FILES; i++)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory/dump.h"
 #include "memory/frames.h"
 #include "memory/grow.h"
 #include "runtime/native/state.h"
@@ -291,5 +292,7 @@ int native_view_show(struct native_view *view)
     }
     free(view->frames);
     *view = (struct native_view){ 0 };
+    /* What another rank has made since is this one's to see. */
+    dump_refresh(&runtime.space);
     return err;
 }

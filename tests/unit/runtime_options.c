@@ -28,7 +28,8 @@ static void clear(void)
                                         "DRASYNC_NODE",    "DRASYNC_PROGRESS",
                                         "DRASYNC_MYRMICS", "DRASYNC_CHECK",
                                         "DRASYNC_STATS",   "DRASYNC_WIRE",
-                                        "DRASYNC_RMA",     "DRASYNC_FANOUT"};
+                                        "DRASYNC_RMA",     "DRASYNC_CORE",
+                                            "DRASYNC_FANOUT"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         unsetenv(names[i]);
@@ -166,7 +167,8 @@ int main(void)
            refused("DRASYNC_WIRE", "pages") && refused("DRASYNC_RMA", "tcp") &&
            refused("DRASYNC_SPACE", "0") && refused("DRASYNC_MEMORY", "lots") &&
            refused("DRASYNC_MEMORY", "1K") && refused("DRASYNC_NODE", "2K") &&
-           refused("DRASYNC_CHECK", "2") && refused("DRASYNC_STATS", "yes") &&
+           refused("DRASYNC_CHECK", "2") &&
+           refused("DRASYNC_CORE", "all") && refused("DRASYNC_STATS", "yes") &&
            refused("DRASYNC_FANOUT", "0") && refused("DRASYNC_FANOUT", "many"),
        "bad values are named");
     printf("1..%d\n", tests);
