@@ -10,6 +10,7 @@
 #include "runtime/native/delta.h"
 #include "runtime/native/lease_inline.h"
 #include "runtime/native/magazine.h"
+#include "runtime/native/delta.h"
 #include "runtime/native/state.h"
 #include "runtime/messages/messages.h"
 #include "runtime/native/wire.h"
@@ -211,6 +212,11 @@ int thread_watch(void)
 }
 
 /* Nothing to do in this world. */
+void native_delta_finish(uint64_t address)
+{
+    (void)address;
+}
+
 void limit_reserve_enter(void)
 {
 }
