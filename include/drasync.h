@@ -9,7 +9,8 @@
  *   - A hold covers the region and its subregions.  WRITE excludes every other
  *     hold granted later.  READ pins the version that was current when it was
  *     granted: a reader sees no later write, and never makes a writer wait.
- *   - Holds belong to the rank, not to a thread; they nest and count.
+ *   - Holds belong to the rank, not to a thread; they nest and count.  A release
+ *     gives back what the calling thread took last (see Threads).
  *   - A rank that creates a root region holds it for WRITE until it releases it.
  *     A subregion is created under a WRITE hold of its parent and is covered by
  *     that hold.
@@ -22,6 +23,22 @@
  *     decided; one for what is above an earlier one ends with DRASYNC_EORDER if
  *     the subregion is there first.  So it is with WRITE after READ, and
  *     DRASYNC_EUPGRADE.
+ *
+ * Threads of a rank share its holds: while one of them has a region, any may do
+ * with it what the hold allows, and a call by any asks as the rank.
+ *   - WRITE by two threads nests: each has it until it gives its own back, and
+ *     it is theirs not to write at once.
+ *   - READ while another thread has WRITE is granted, and sees what that thread
+ *     writes; from the end of that WRITE on it pins what is there then.
+ *   - WRITE while the rank has READ only is DRASYNC_EUPGRADE, whichever threads
+ *     they are: it may be asked for again once those have released.
+ *   - A thread takes a hold when its call returns it: of a request that is the
+ *     thread whose drasync_test() or drasync_wait() gives 0.
+ *   - A hold may be handed to another thread.  A thread that took nothing of the
+ *     region, or has given it all back, gives back what another thread took; if
+ *     the rank has READ and WRITE it is not said which of them.  So it is with
+ *     what a thread had when it ended.  With DRASYNC_CHECK=1 it is told on
+ *     stderr, up to ten times.
  *
  * The library starts inside MPI_Init or MPI_Init_thread when the program refers
  * to any of these calls, or at the first call if MPI was not started, which
@@ -177,6 +194,8 @@ int drasync_delete(drasync_region_t region);
  *   DRASYNC_EINVAL    @mode is neither READ nor WRITE
  *   DRASYNC_ENOREGION, DRASYNC_EDELETED, DRASYNC_EUPGRADE, DRASYNC_EORDER
  *   DRASYNC_ENOMEM    this node has no memory for the region's data
+ *   DRASYNC_ENOTHELD  a thread that took nothing gave back this very hold
+ *                     before the call was over
  */
 int drasync_acquire(drasync_region_t region, enum drasync_mode mode);
 
@@ -215,8 +234,9 @@ int drasync_wait(drasync_request_t *request, uint64_t timeout_us);
 int drasync_cancel(drasync_request_t *request);
 
 /*
- * Give back one hold of @region: of WRITE if this rank has one, else of READ.
- * What was written under WRITE is the new version.
+ * Give back one hold of @region: what this thread took last, or if it took
+ * nothing, what another thread did (see Threads).  What was written under WRITE
+ * is the new version once no WRITE is left.
  *   DRASYNC_ENOTHELD  this rank has no hold that was acquired on this region
  *   DRASYNC_ENOREGION
  */

@@ -13,7 +13,9 @@
 #include "runtime/native/delta.h"
 #include "runtime/native/magazine.h"
 #include "runtime/native/state.h"
+#include "runtime/native/taken.h"
 #include "runtime/process.h"
+#include "runtime/say.h"
 
 bool native_address_valid(drasync_region_t region)
 {
@@ -165,7 +167,16 @@ struct drasync_request {
     struct native_wait *wait; /* NULL: done, with `result` */
     struct proto_op *op;
     int result;
+    uint64_t incarnation; /* of what was granted; */
+    bool noted;           /* it matters which thread has that: taken.h */
 };
+
+/* Has this rank holds of @region for WRITE and for READ? */
+static bool is_mixed(const struct proto_region *region)
+{
+    return region->write_rank == native.rank &&
+           proto_read_hold(region, native.rank);
+}
 
 /* 0 with the hold, PROTO_WAIT, or an error. */
 static int start(struct drasync_request *q, bool nowait)
@@ -204,6 +215,9 @@ static int start(struct drasync_request *q, bool nowait)
     }
     runtime_count(native.self, RUNTIME_COUNT_ACQUIRES, 1);
     tree.region = grant.region;
+    q->incarnation = grant.region->incarnation;
+    q->noted =
+        native_taken_by_several() || native.check || is_mixed(grant.region);
     return finish(q->address, &tree, true, mode, grant.split);
 }
 
@@ -215,8 +229,9 @@ static int granted(struct drasync_request *q, int result)
     bool must_split = wait->split;
     bool shown = !result && native_view_granted(q->address, wait);
 
-    if (shown && wait->slot)
-        native_fast_note(q->address, wait->slot, wait->word);
+    q->incarnation = wait->incarnation;
+    q->noted = !shown || !wait->slot ||
+               !native_fast_note(q->address, wait->slot, wait->word);
     native_wait_give(wait);
     q->wait = NULL;
     if (result)
@@ -227,6 +242,18 @@ static int granted(struct drasync_request *q, int result)
     if (shown && !must_split)
         return 0;
     return finish(q->address, &tree, false, q->mode, must_split);
+}
+
+/* This thread learns the @result of the request: if that is a hold, it has taken
+ * it. */
+static int took(const struct drasync_request *q, int result)
+{
+    if (result || !q->noted)
+        return result;
+    result = native_taken_add(q->address, q->incarnation, q->mode);
+    if (result)
+        undo(q->address, q->mode);
+    return result;
 }
 
 /* Give the operation up, unless it ended meanwhile: true then. */
@@ -266,13 +293,13 @@ static int acquire(uint64_t address, enum drasync_mode mode, uint64_t deadline)
         native_delta_finish(address);
     err = start(&q, deadline == 0);
     if (err != PROTO_WAIT)
-        return err;
+        return took(&q, err);
     /* "Do not wait" is the owner's matter; his answer is waited for. */
     err = wait_until(q.wait, deadline ? deadline : WAIT_FOREVER, &result);
     if (!err)
-        return granted(&q, result);
+        return took(&q, granted(&q, result));
     if (err == DRASYNC_EAGAIN && ended_after_all(&q))
-        return granted(&q, q.wait->waiter.result);
+        return took(&q, granted(&q, q.wait->waiter.result));
     return err;
 }
 
@@ -315,9 +342,9 @@ int native_test(drasync_request_t request, int *done_out)
 {
     *done_out = 1;
     if (!request->wait)
-        return request->result;
+        return took(request, request->result);
     if (waiter_done(&request->wait->waiter))
-        return granted(request, request->wait->waiter.result);
+        return took(request, granted(request, request->wait->waiter.result));
     int err = death_refused(0);
 
     *done_out = err != 0;
@@ -329,9 +356,9 @@ int native_wait(drasync_request_t request, uint64_t timeout_us)
     int err, result;
 
     if (!request->wait)
-        return request->result;
+        return took(request, request->result);
     err = wait_until(request->wait, wait_deadline_us(timeout_us), &result);
-    return err ? err : granted(request, result);
+    return err ? err : took(request, granted(request, result));
 }
 
 int native_cancel(drasync_request_t request)
@@ -355,10 +382,48 @@ void native_request_free(drasync_request_t request)
     free(request);
 }
 
+/* So many times it is said that a thread gives back what another one took. */
+#define SAID_MAX 10
+
+static void say_other(uint64_t address, enum drasync_mode mode)
+{
+    static _Atomic unsigned said;
+    unsigned before = said < SAID_MAX ? said++ : SAID_MAX;
+
+    if (before < SAID_MAX)
+        runtime_say("DRASYNC_CHECK: region %p: a thread that took nothing of "
+                    "it gives back a hold for %s that another thread took%s",
+                    (void *)(uintptr_t)address,
+                    mode == DRASYNC_WRITE ? "WRITE" : "READ",
+                    before + 1 < SAID_MAX ? "" : " (no more of this is said)");
+}
+
+/* Which of the holds of this rank on @region ends; 0: there is none. */
+static enum drasync_mode to_give(const struct proto_region *region)
+{
+    const struct proto_hold *hold = proto_read_hold(region, native.rank);
+    uint32_t reads = hold ? hold->count : 0, writes = 0;
+    enum drasync_mode mode;
+    bool other;
+
+    if (region->write_rank == native.rank)
+        writes = region->write_count;
+    if (!writes && !reads)
+        return 0;
+    mode = native_taken_end(region->address, region->incarnation, writes, reads,
+                            &other);
+    if (!writes || !reads)
+        mode = writes ? DRASYNC_WRITE : DRASYNC_READ;
+    if (other && native.check)
+        say_other(region->address, mode);
+    return mode;
+}
+
 static int give(drasync_region_t region)
 {
     struct proto_effects *effects;
     struct native_fast *fast;
+    enum drasync_mode mode;
     struct native_tree tree;
     int err;
 
@@ -372,13 +437,14 @@ static int give(drasync_region_t region)
         native_unlock(&tree);
         return err;
     }
-    if (tree.region->write_rank == native.rank && tree.region->write_count == 1)
+    mode = to_give(tree.region);
+    if (mode == DRASYNC_WRITE && tree.region->write_count == 1)
         err = native_windows_end(&tree, tree.region);
     fast = &native.shared->fast[tree.stripe];
     if (!err && !native_fast_leave(fast, tree.region)) {
         effects = native_effects();
-        err = proto_release(&native.node, native.rank, tree.region,
-                            DRASYNC_WRITE, effects);
+        err = proto_release(&native.node, native.rank, tree.region, mode,
+                            effects);
         native_fast_hand(fast, tree.region, effects);
         native_do(effects, NULL);
     }

@@ -214,6 +214,8 @@ bool native_fast_leave(struct native_fast *fast, struct proto_region *region)
     uint64_t word;
     uint32_t i;
 
+    if (native.check)
+        return false;
     make_room(fast);
     if (!write_alone(region, native.rank)) {
         if (!read_alone(region))
@@ -238,8 +240,8 @@ void native_fast_hand(struct native_fast *fast, struct proto_region *region,
     uint32_t i;
     int local;
 
-    if (effects->count != 1 || e->kind != PROTO_GRANTED || e->hold ||
-        e->split || e->region != region ||
+    if (native.check || effects->count != 1 || e->kind != PROTO_GRANTED ||
+        e->hold || e->split || e->region != region ||
         !write_alone(region, region->write_rank))
         return;
     local = runtime.local_of[region->write_rank];

@@ -29,6 +29,8 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/native/split.c \
 	runtime/native/state.h \
 	runtime/native/step.c \
+	runtime/native/taken.c \
+	runtime/native/taken.h \
 	runtime/native/wire.h
 
 # Test programs of the API; tests/bats/native.bats runs them.
@@ -73,6 +75,13 @@ tests_programs_native_crowd_SOURCES = tests/programs/native_crowd.c \
 tests_programs_native_crowd_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_native_crowd_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_native_crowd_LDADD = libdrasync.la $(MPI_LIBS)
+
+check_PROGRAMS += tests/programs/native_threads
+tests_programs_native_threads_SOURCES = tests/programs/native_threads.c \
+	tests/programs/native_check.h
+tests_programs_native_threads_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_threads_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_threads_LDADD = libdrasync.la $(MPI_LIBS)
 
 check_PROGRAMS += tests/programs/native_stories
 tests_programs_native_stories_SOURCES = tests/programs/native_stories.c \

@@ -6,6 +6,7 @@
 #include "runtime/modules.h"
 #include "runtime/native/recycle.h"
 #include "runtime/native/state.h"
+#include "runtime/native/taken.h"
 #include "runtime/process.h"
 #include "runtime/thread.h"
 
@@ -34,6 +35,7 @@ static void thread_ends(void)
     native_effects_free();
     native_view_forget();
     native_fast_forget();
+    native_taken_thread_ends();
 }
 
 struct native_wait *native_wait_take(void)
@@ -92,6 +94,9 @@ static int native_start(void)
         atomic_load(&runtime.shared->anchors[RUNTIME_ANCHOR_NATIVE]);
     native.self = runtime_self();
     native.rank = runtime.rank;
+    /* The calls of Myrmics have no holds that a program could mix up. */
+    native.check = runtime.options.check &&
+                   runtime.options.myrmics != RUNTIME_MYRMICS_MOVE;
     native_env_fill(&env);
     proto_node_open(&native.node, &env);
     if (runtime.options.fanout)

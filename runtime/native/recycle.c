@@ -146,7 +146,7 @@ bool native_stock_put(const struct native_tree *tree)
     struct native_stocked *stocked;
     struct native_entry *entry;
 
-    if (!w || !has_room(w) || !simple(region))
+    if (native.check || !w || !has_room(w) || !simple(region))
         return false;
     entry = native_find_entry(address);
     if (!entry ||

@@ -5,6 +5,7 @@
 #include "runtime/messages/messages.h"
 #include "runtime/native/recycle.h"
 #include "runtime/native/state.h"
+#include "runtime/native/taken.h"
 #include "runtime/process.h"
 
 /* The first extent of a region that is being made, with what belongs to it. */
@@ -86,6 +87,9 @@ int native_new_region(drasync_region_t *region_out)
     if (!err)
         fresh_enter(&fresh, region, region_out);
     native_unlock(&tree);
+    /* Without memory for the note the hold is nobody's, as it is otherwise. */
+    if (!err && native.check)
+        native_taken_add(fresh.address, region->incarnation, DRASYNC_WRITE);
     if (!err)
         return 0;
 undo:
@@ -128,7 +132,7 @@ undo:
     return err;
 }
 
-static int delete_one(drasync_region_t region)
+static int delete_one(drasync_region_t region, uint64_t *incarnation_out)
 {
     uint64_t address = (uint64_t)(uintptr_t)region;
     struct proto_effects *effects;
@@ -141,6 +145,7 @@ static int delete_one(drasync_region_t region)
     err = native_lock(address, &tree);
     if (err)
         return err;
+    *incarnation_out = tree.region ? tree.region->incarnation : 0;
     if (tree.region && native_stock_put(&tree)) {
         native_unlock(&tree);
         return 0;
@@ -177,8 +182,11 @@ static int delete_one(drasync_region_t region)
 int native_delete(drasync_region_t region)
 {
     limit_reserve_enter();
-    int err = delete_one(region);
+    uint64_t incarnation;
+    int err = delete_one(region, &incarnation);
     limit_reserve_leave();
+    if (!err)
+        native_taken_forget((uint64_t)(uintptr_t)region, incarnation);
     return err;
 }
 

@@ -111,6 +111,7 @@ struct native {
     struct proto_node node; /* this process's: it has function pointers */
     struct runtime_rank *self;
     int32_t rank;
+    bool check; /* who gives back whose hold: taken.h */
 };
 
 extern struct native native;

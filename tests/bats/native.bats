@@ -277,3 +277,43 @@ without_memory() { # RANK
   DRASYNC_MYRMICS=move DRASYNC_SPACE=256M run -0 mpi 2 "$programs/native_stock"
   assert_line "stock ok ranks=2"
 }
+
+@test "a release gives back what its thread took last, in any order of two threads" {
+  for node in "" rank; do
+    DRASYNC_NODE=$node run -0 mpi 2 "$programs/native_threads" orders 4
+    assert_output "orders ok ranks=2"
+    # Each is known to have its own.
+    DRASYNC_CHECK=1 DRASYNC_NODE=$node run -0 mpi 2 \
+      "$programs/native_threads" orders 3
+    assert_output "orders ok ranks=2"
+  done
+}
+
+@test "threads hand holds over, end with them, and wait for each other's requests" {
+  for node in "" rank; do
+    DRASYNC_NODE=$node run -0 mpi 2 "$programs/native_threads" stories
+    assert_output "stories ok ranks=2"
+  done
+}
+
+@test "no write is lost when a thread of each rank writes and another reads" {
+  for node in "" rank; do
+    DRASYNC_NODE=$node run -0 mpi 2 "$programs/native_threads" writers 200
+    assert_output "writers ok ranks=2"
+  done
+}
+
+@test "with checking on, a thread that gives back another's hold is told" {
+  run -0 mpi 1 "$programs/native_threads" others
+  assert_output "others ok ranks=1"
+  DRASYNC_CHECK=1 run -0 mpi 1 "$programs/native_threads" others
+  assert_line --regexp "DRASYNC_CHECK: region 0x[0-9a-f]+: a thread that took\
+ nothing of it gives back a hold for WRITE that another thread took"
+  assert_line --regexp "DRASYNC_CHECK: region 0x[0-9a-f]+: a thread that took\
+ nothing of it gives back a hold for READ that another thread took"
+  assert_line "others ok ranks=1"
+  # Not with ownership of Myrmics regions, which is the worker's.
+  DRASYNC_MYRMICS=move DRASYNC_CHECK=1 run -0 mpi 1 \
+    "$programs/native_threads" others
+  assert_output "others ok ranks=1"
+}

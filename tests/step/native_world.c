@@ -172,6 +172,11 @@ void runtime_poison(const char *format, ...)
     step_fail("the job is poisoned: %s", format);
 }
 
+void runtime_say(const char *format, ...)
+{
+    step_fail("it is said: %s", format);
+}
+
 int native_split(uint64_t address)
 {
     struct proto_effects *effects;
