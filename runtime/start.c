@@ -32,12 +32,15 @@ bool runtime_started_mpi(void)
     return started_mpi;
 }
 
-bool start_speaks(bool failed)
+void start_refused(bool failed, const char *line)
 {
     int64_t lowest = failed ? runtime.rank : runtime.ranks;
 
-    return !boot_min(runtime_boot, BOOT_ALL, &lowest) &&
-           lowest == runtime.rank;
+    if (boot_min(runtime_boot, BOOT_ALL, &lowest))
+        return;
+    if (lowest == runtime.rank)
+        runtime_say("cannot start: %s", line);
+    boot_barrier(runtime_boot, BOOT_ALL);
 }
 
 /* What MPI says of the call that failed with @err. */
@@ -84,12 +87,15 @@ static int start_pages(void)
     uint64_t bytes = os_page_bytes();
     int refused = bytes == OS_PAGE_BYTES ? 0 : DRASYNC_ESTART;
     int err = runtime_agree(refused);
+    char line[256];
 
-    if (err && err != DRASYNC_EPEER && start_speaks(refused))
-        runtime_say("cannot start: pages of memory have %" PRIu64 " bytes here "
-                    "(getconf PAGESIZE), and DRASync works with pages of %u; "
-                    "use a kernel with such pages",
-                    bytes, OS_PAGE_BYTES);
+    if (!err || err == DRASYNC_EPEER)
+        return err;
+    snprintf(line, sizeof(line),
+             "pages of memory have %" PRIu64 " bytes here (getconf PAGESIZE), "
+             "and DRASync works with pages of %u; use a kernel with such pages",
+             bytes, OS_PAGE_BYTES);
+    start_refused(refused, line);
     return err;
 }
 
@@ -113,8 +119,8 @@ static int start_options(void)
 
     name_unknown_options();
     if (err) {
-        if (err != DRASYNC_EPEER && start_speaks(refused))
-            runtime_say("cannot start: %s", line);
+        if (err != DRASYNC_EPEER)
+            start_refused(refused, line);
         return err == DRASYNC_EINVAL ? DRASYNC_ESTART : err;
     }
     runtime.options = own;

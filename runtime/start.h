@@ -12,9 +12,10 @@
 /* Did the library start MPI by itself?  Then MPI_Init has nothing to do. */
 bool runtime_started_mpi(void);
 
-/* Is this the lowest rank that has @failed?  One line is enough where many
- * ranks fail alike.  Collective. */
-bool start_speaks(bool failed);
+/* The lowest rank that has @failed says @line: one is enough where many fail
+ * alike.  The others wait until it has, as they may end the job next.
+ * Collective. */
+void start_refused(bool failed, const char *line);
 
 /* What the leader makes and all ranks of its node open. */
 enum start_file {

@@ -134,8 +134,8 @@ static int check_limits(const struct space_layout *layout)
     int refused = refused_by_limits(layout, line, sizeof(line));
     int err = runtime_agree(refused);
 
-    if (err && err != DRASYNC_EPEER && start_speaks(refused))
-        runtime_say("cannot start: %s", line);
+    if (err && err != DRASYNC_EPEER)
+        start_refused(refused, line);
     return err;
 }
 
