@@ -21,6 +21,7 @@
 #include "runtime/messages/progress.h"
 #include "runtime/messages/progress_state.h"
 #include "runtime/process.h"
+#include "runtime/refused.h"
 #include "runtime/say.h"
 #include "runtime/shared.h"
 #include "runtime/wait.h"
@@ -171,6 +172,11 @@ bool boot_neighbours(const struct boot *boot)
     return true;
 }
 
+const char *boot_failure(void)
+{
+    return "";
+}
+
 int sockets_find_sets(int *sets_out, int sets_max)
 {
     (void)sets_out;
@@ -224,6 +230,12 @@ const char *runtime_poison_text(void)
 void runtime_poison(const char *format, ...)
 {
     step_fail("the job is poisoned: %s", format);
+}
+
+int refused_by_system(const char *what, int error)
+{
+    step_fail("%s (error %d)", what, error);
+    return DRASYNC_ELIMIT;
 }
 
 void runtime_say(const char *format, ...)
