@@ -44,7 +44,8 @@ tests_step_magazine_t_CPPFLAGS = $(STEP_CPPFLAGS) -DBIASED_SPINS=1
 tests_step_magazine_t_LDADD = tests/step/libstep.la
 
 tests_step_outbox_t_SOURCES = tests/step/outbox.c \
-	runtime/messages/outbox.c runtime/messages/progress_idle.c
+	runtime/messages/chores.c runtime/messages/outbox.c \
+	runtime/messages/progress_idle.c
 tests_step_outbox_t_CPPFLAGS = $(STEP_CPPFLAGS)
 tests_step_outbox_t_LDADD = tests/step/libstep.la
 

@@ -1,20 +1,22 @@
 /*
- * outbox.c - runtime/messages/outbox.c step by step, with the sleep of
- * progress_idle.c: ranks queue messages while the progress thread drains them and
- * goes to sleep.  Each message is given to the transport once, in its sender's
- * order, and none waits until a timer ends.
+ * outbox.c - runtime/messages/outbox.c and chores.c step by step, with the sleep
+ * of progress_idle.c: ranks queue messages and begin chores while the progress
+ * thread drains them and goes to sleep.  Each message is given to the transport
+ * once, in its sender's order, and none waits until a timer ends.
  */
 #include "step.h"
 
 #include <stdatomic.h>
 
 #include "memory/control.h"
+#include "runtime/messages/chores.h"
 #include "runtime/messages/dispatch.h"
 #include "runtime/messages/messages.h"
 #include "runtime/messages/outbox.h"
 #include "runtime/messages/progress.h"
 #include "runtime/messages/progress_idle.h"
 #include "runtime/process.h"
+#include "runtime/refused.h"
 #include "runtime/shared.h"
 #include "tests/step/calls.h"
 #include "transport/sockets.h"
@@ -26,6 +28,8 @@ struct runtime runtime;
 static struct runtime_shared shared;
 static struct transport *const transport = (struct transport *)&shared;
 static int senders, sent[SENDERS_MAX];
+static struct runtime_chore *chore;
+static int pieces; /* of it, done */
 
 /* --- What the code needs -------------------------------------------------- */
 
@@ -76,6 +80,12 @@ int sockets_find_sets(int *sets_out, int sets_max)
     return 0;
 }
 
+int refused_by_system(const char *what, int error)
+{
+    step_fail("%s (error %d)", what, error);
+    return DRASYNC_ELIMIT;
+}
+
 int dispatch_send(struct transport *to, int node,
                   const struct transport_message *message)
 {
@@ -101,6 +111,7 @@ static void begin(void)
     step_name(&shared.outbox.head, "head");
     step_name(&shared.outbox.asleep, "asleep");
     step_name(&shared.outbox.pending, "pending");
+    step_name(&shared.outbox.chores, "chores");
     step_quiet(&shared.outbox.pending, sizeof(shared.outbox.pending));
 }
 
@@ -128,8 +139,33 @@ static void rank_sends(void)
     }
 }
 
+/* A chore of two pieces. */
+static bool piece(struct runtime_chore *c)
+{
+    STEP_CHECK(c == chore && c->kind == CHORE_NATIVE_NOTE);
+    if (++pieces < 2)
+        return false;
+    step_free(c, sizeof(*c));
+    return true;
+}
+
+static void begin_chore(void)
+{
+    begin();
+    senders = 1;
+    chore = step_alloc(sizeof(*chore));
+    chore_handle(CHORE_NATIVE_NOTE, piece);
+}
+
+static void rank_begins_chore(void)
+{
+    chore_begin(chore, CHORE_NATIVE_NOTE);
+}
+
 static bool all_sent(void)
 {
+    if (chore && pieces < 2)
+        return false;
     for (int i = 0; i < senders; i++)
         if (sent[i] < EACH)
             return false;
@@ -144,6 +180,7 @@ static void thread_drains(void)
         int moved = outbox_drain(transport);
 
         STEP_CHECK(moved >= 0);
+        moved += chores_advance();
         if (!moved)
             idle_pause(now, active, false, false);
     }
@@ -157,7 +194,7 @@ static void end(void)
 
 /* --- The test ------------------------------------------------------------- */
 
-enum { ONE, TWO, SCENARIOS };
+enum { ONE, TWO, CHORE, SCENARIOS };
 
 static const struct step_scenario scenarios[SCENARIOS] = {
     [ONE] = {.title = "what one rank queues is sent in order, and wakes the "
@@ -173,6 +210,12 @@ static const struct step_scenario scenarios[SCENARIOS] = {
              .end = end,
              .deviations = 2,
              .seeds = 5000},
+    [CHORE] = {.title = "a chore that a rank begins is done, beside messages",
+               .begin = begin_chore,
+               .thread = {thread_drains, rank_sends, rank_begins_chore},
+               .end = end,
+               .deviations = 2,
+               .seeds = 3000},
 };
 
 static const struct step_fault faults[] = {
@@ -212,6 +255,24 @@ static const struct step_fault faults[] = {
      .kind = STEP_LOAD,
      .at = "head",
      .effect = STEP_RELAX},
+    {.name = "chore-relaxed",
+     .title = "chore_begin() does not release the chore",
+     .kind = STEP_CAS,
+     .at = "chores",
+     .effect = STEP_RELAX,
+     .scenarios = 1 << CHORE},
+    {.name = "chore-taken-relaxed",
+     .title = "the progress thread does not acquire a chore",
+     .kind = STEP_EXCHANGE,
+     .at = "chores",
+     .effect = STEP_RELAX,
+     .scenarios = 1 << CHORE},
+    {.name = "chore-unseen",
+     .title = "the progress thread looks for chores before its sign is seen",
+     .kind = STEP_LOAD,
+     .at = "chores",
+     .effect = STEP_RELAX,
+     .scenarios = 1 << CHORE},
     {.name = "no-ring",
      .title = "the pipe is not written to",
      .kind = STEP_CALL,
