@@ -22,6 +22,12 @@ myrmics_random_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 myrmics_random_LDFLAGS = $(AM_LDFLAGS) -no-install
 myrmics_random_LDADD = libmyrmics.la $(MPI_LIBS)
 
+check_PROGRAMS += myrmics_handover
+myrmics_handover_SOURCES = tests/programs/myrmics_handover.c
+myrmics_handover_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+myrmics_handover_LDFLAGS = $(AM_LDFLAGS) -no-install
+myrmics_handover_LDADD = libmyrmics.la $(MPI_LIBS)
+
 # It refers to calls that the baseline does not have.
 check_PROGRAMS += myrmics_move
 myrmics_move_SOURCES = tests/programs/myrmics_move.c \

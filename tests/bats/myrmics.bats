@@ -97,35 +97,40 @@ fails() {
   fails user_abort ""
 }
 
-# random WORKERS SEED ROUNDS: the same hash on the baseline, on one node, with
-# every rank a node, and with two ranks to a node.
+# random WORKERS PROGRAM SEED SIZE: the same hash on the baseline, on one node,
+# with every rank a node, and with two ranks to a node.
 random() {
-  local expected
-  run -0 mpi $(($1 + 1)) "$abs_top_builddir/myrmics_random" "$2" "$3"
+  local expected workers=$1 program=$abs_top_builddir/myrmics_$2
+  shift 2
+  run -0 mpi $((workers + 1)) "$program" "$@"
   expected=${lines[-1]}
   [[ $expected == *ok ]]
-  run -0 mpi_preloaded "$1" "$abs_top_builddir/myrmics_random" "$2" "$3"
+  run -0 mpi_preloaded "$workers" "$program" "$@"
   assert_line --index -1 "$expected"
-  DRASYNC_NODE=rank run -0 mpi_preloaded "$1" \
-    "$abs_top_builddir/myrmics_random" "$2" "$3"
+  DRASYNC_NODE=rank run -0 mpi_preloaded "$workers" "$program" "$@"
   assert_line --index -1 "$expected"
-  DRASYNC_NODE=2 run -0 mpi_preloaded "$1" \
-    "$abs_top_builddir/myrmics_random" "$2" "$3"
+  DRASYNC_NODE=2 run -0 mpi_preloaded "$workers" "$program" "$@"
   assert_line --index -1 "$expected"
 }
 
 @test "random programs behave as on the baseline, 4 workers" {
-  random 4 11 12
-  random 4 12 12
+  random 4 random 11 12
+  random 4 random 12 12
 }
 
 @test "random programs behave as on the baseline, 8 workers" {
-  random 8 13 8
+  random 8 random 13 8
+}
+
+@test "regions that go from worker to worker behave as on the baseline" {
+  random 4 handover 1 300
+  random 4 handover 2 300
+  random 4 handover 5 300
 }
 
 @test "random programs in a small address space ask for more addresses" {
   export DRASYNC_SPACE=64M
-  random 4 5 12
+  random 4 random 5 12
 }
 
 @test "task calls are refused" {
