@@ -27,6 +27,20 @@ int drasync_running(void)
     return runtime_running();
 }
 
+/* DRASYNC_RECORD: which regions these are.  They may be anything. */
+static void tell_apart(drasync_region_t region, drasync_region_t second)
+{
+    uint64_t since_ns, lives[2] = {0, 0};
+
+    if (!record_wanted())
+        return;
+    since_ns = drasync_record_thread_ns();
+    native_incarnation(region, &lives[0]);
+    if (second)
+        native_incarnation(second, &lives[1]);
+    drasync_record_lives(lives[0], lives[1], since_ns);
+}
+
 int drasync_new_region(drasync_region_t *region_out)
 {
     drasync_region_t region = region_out ? native_stock_take_ready() : NULL;
@@ -43,6 +57,8 @@ int drasync_new_region(drasync_region_t *region_out)
         return DRASYNC_EINVAL;
     RECORD_BEGIN();
     err = native_new_region(region_out);
+    if (!err)
+        tell_apart(*region_out, NULL);
     RECORD_DONE(err, RECORD_NEW, (uintptr_t)*region_out, 0, 0);
     return err;
 }
@@ -58,6 +74,8 @@ int drasync_new_subregion(drasync_region_t parent,
         return DRASYNC_EINVAL;
     RECORD_BEGIN();
     err = native_new_subregion(parent, region_out);
+    if (!err)
+        tell_apart(*region_out, parent);
     RECORD_DONE(err, RECORD_NEW, (uintptr_t)*region_out, (uintptr_t)parent, 0);
     return err;
 }
@@ -72,6 +90,7 @@ int drasync_delete(drasync_region_t region)
     if (err)
         return err;
     RECORD_BEGIN();
+    tell_apart(region, NULL);
     err = native_delete(region);
     RECORD_DONE(err, RECORD_DELETE, (uintptr_t)region, 0, 0);
     return err;
@@ -108,6 +127,8 @@ int drasync_acquire_timed(drasync_region_t region, enum drasync_mode mode,
         return DRASYNC_EINVAL;
     RECORD_BEGIN();
     err = native_acquire(region, mode, timeout_us);
+    if (!err)
+        tell_apart(region, NULL);
     RECORD_DONE(err, RECORD_ACQUIRE, (uintptr_t)region, mode, 0);
     return err;
 }
@@ -128,6 +149,8 @@ int drasync_iacquire(drasync_region_t region, enum drasync_mode mode,
         return DRASYNC_EINVAL;
     RECORD_BEGIN();
     err = native_iacquire(region, mode, request_out);
+    if (!err)
+        tell_apart(region, NULL);
     RECORD_DONE(err, RECORD_ACQUIRE, (uintptr_t)region, mode, 0);
     return err;
 }
@@ -186,6 +209,7 @@ __attribute__((noinline)) static int release(drasync_region_t region)
     if (err)
         return err;
     RECORD_BEGIN();
+    tell_apart(region, NULL);
     err = native_release(region);
     RECORD_DONE(err, RECORD_RELEASE, (uintptr_t)region, 0, 0);
     return err;

@@ -17,6 +17,7 @@ sim_simulate_SOURCES = \
 	sim/replay.c \
 	sim/replay.h \
 	sim/replay_kept.c \
+	sim/replay_lives.c \
 	sim/replay_main.c \
 	sim/replay_read.c \
 	sim/run.c \

@@ -53,7 +53,7 @@ enum model_verb {
     MODEL_CREATE,  /* slot; below `other` unless that is MODEL_NO_SLOT */
     MODEL_GROW,    /* slot gets `bytes` more */
     MODEL_ACQUIRE, /* slot, mode */
-    MODEL_RELEASE, /* slot */
+    MODEL_RELEASE, /* slot; mode, or 0: of WRITE if there is one */
     MODEL_DELETE,  /* slot */
     MODEL_SEND,    /* a message of `bytes` to peer, with a tag */
     MODEL_RECEIVE, /* the next from peer with that tag */
@@ -241,6 +241,8 @@ void model_rank_chunk(struct model *model, uint32_t node, int error);
 void model_rank_receive(struct model *model, struct model_rank *rank);
 void model_rank_ask(struct model *model, struct model_rank *rank);
 void model_rank_post(struct model *model, struct model_rank *rank);
+/* From @node, without work for anybody. */
+void model_flag_raise(struct model *model, uint32_t flag, uint32_t node);
 void model_rank_await(struct model *model, struct model_rank *rank);
 /* Go on behind the barrier, if all are there. */
 void model_rank_barrier_look(struct model *model);

@@ -249,9 +249,11 @@ static void do_release(struct model *model, struct model_rank *rank)
     struct model_region *r = &model->region[rank->doing.slot];
     struct proto_region *record = model_find(model, rank->node, r->address);
     struct proto_effects *out = model_effects(model);
+    enum drasync_mode mode =
+        rank->doing.mode == DRASYNC_READ ? DRASYNC_READ : DRASYNC_WRITE;
 
     if (!record || proto_release(&model->node[rank->node].proto,
-                                 (int32_t)rank->id, record, DRASYNC_WRITE, out))
+                                 (int32_t)rank->id, record, mode, out))
         model_fail(model, "rank %u cannot release region %u", rank->id,
                    rank->doing.slot);
     model_effects_run(model, rank->node, out, NULL);

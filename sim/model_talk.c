@@ -78,10 +78,8 @@ void model_rank_await(struct model *model, struct model_rank *rank)
         model_rank_block(model, rank);
 }
 
-void model_rank_post(struct model *model, struct model_rank *rank)
+void model_flag_raise(struct model *model, uint32_t slot, uint32_t node)
 {
-    uint32_t slot = rank->doing.slot;
-
     model->flag[slot] = true;
     for (uint32_t i = 0; i < model->ranks; i++) {
         struct model_rank *other = &model->rank[i];
@@ -89,11 +87,16 @@ void model_rank_post(struct model *model, struct model_rank *rank)
         if (other->blocked && other->doing.verb == MODEL_AWAIT &&
             other->doing.slot == slot)
             model_event(model,
-                        model->now + (other->node == rank->node
+                        model->now + (other->node == node
                                           ? model->cost.local_ns
                                           : model->cost.latency_ns),
                         MODEL_EVENT_ANSWER, i, NULL);
     }
+}
+
+void model_rank_post(struct model *model, struct model_rank *rank)
+{
+    model_flag_raise(model, rank->doing.slot, rank->node);
     model_rank_finished(model, rank, model->cost.step_ns);
 }
 

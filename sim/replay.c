@@ -19,10 +19,6 @@
 /* What sys_send() sends; other tags are MPI's. */
 #define TAG_REGIONS UINT32_C(0x80000000)
 
-/* Longer data of the baseline is received while its sender sends it: that it
- * waits for it looks like work. */
-#define UNPACK_BYTES_MIN ((uint64_t)1 << 17)
-
 enum {
     MPI_CALL_NS = 500,
     QUEUE = 8,
@@ -32,6 +28,8 @@ struct replayed {
     struct model_op op[QUEUE]; /* to be given out, then the next line */
     unsigned count, at;
     bool computed; /* the next line's program time is given out */
+    uint64_t made; /* number of the region that it is making */
+    const struct record_line *using; /* what it waits to do with a region */
     bool marked;
     uint64_t since_ns;
     uint64_t compute0_ns, call0_ns, wait0_ns;
@@ -71,13 +69,15 @@ static struct address *region_at(struct replay *replay, uint32_t id,
     return NULL;
 }
 
-static uint32_t new_slot(struct replay *replay, uint32_t id, uint64_t address)
+/* @life: its number, whose slot it has; or 0. */
+static uint32_t new_slot(struct replay *replay, uint32_t id, uint64_t address,
+                         uint64_t life)
 {
     struct address *a = address_of(replay, address);
 
     a->used = true;
     a->address = address;
-    a->slot = replay->slots++;
+    a->slot = life ? (uint32_t)life - 1 : replay->slots++;
     a->maker = id;
     return a->slot;
 }
@@ -98,35 +98,57 @@ static void push_call(struct replayed *r, uint64_t ns)
     push(r, MODEL_CALL)->ns = ns;
 }
 
+/* The slot of the region at @address, which has number @life or, if that is 0,
+ * is the last that was made there; MODEL_NO_SLOT: none was. */
+static uint32_t slot_of(struct replay *replay, uint32_t id, uint64_t address,
+                        uint64_t life)
+{
+    const struct address *a;
+
+    if (life)
+        return (uint32_t)life - 1;
+    a = region_at(replay, id, address);
+    return a ? a->slot : MODEL_NO_SLOT;
+}
+
 static void native_line(struct replay *replay, uint32_t id,
                         const struct record_line *line)
 {
     struct replayed *r = &replay->rank[id];
-    const struct address *a = NULL;
+    uint32_t slot = MODEL_NO_SLOT, flags[REPLAY_WAITS], count;
     struct model_op *op;
 
+    count = replay_life_wait(replay, line, flags);
+    for (uint32_t i = 0; i < count; i++)
+        push(r, MODEL_AWAIT)->slot = flags[i];
     if (strchr("ALD", line->kind)) {
-        a = region_at(replay, id, line->argument[0]);
-        if (!a)
+        slot = slot_of(replay, id, line->argument[0], line->life[0]);
+        if (slot == MODEL_NO_SLOT)
             return;
+        r->using = line;
     }
     switch (line->kind) {
     case 'N':
-        a = line->argument[1] ? region_at(replay, id, line->argument[1]) : NULL;
+        if (line->argument[1])
+            slot = slot_of(replay, id, line->argument[1], line->life[1]);
         op = push(r, MODEL_CREATE);
-        op->other = a ? a->slot : MODEL_NO_SLOT;
-        op->slot = new_slot(replay, id, line->argument[0]);
+        op->other = slot;
+        op->slot = new_slot(replay, id, line->argument[0], line->life[0]);
+        r->made = line->life[0];
+        r->using = line;
         break;
     case 'A':
         op = push(r, MODEL_ACQUIRE);
-        op->slot = a->slot;
+        op->slot = slot;
         op->mode = (uint8_t)line->argument[1];
         break;
     case 'L':
-        push(r, MODEL_RELEASE)->slot = a->slot;
+        op = push(r, MODEL_RELEASE);
+        op->slot = slot;
+        op->mode = (uint8_t)line->argument[1];
         break;
     case 'D':
-        push(r, MODEL_DELETE)->slot = a->slot;
+        push(r, MODEL_DELETE)->slot = slot;
         break;
     default: /* names: to the manager and back, then the flag */
         op = push(r, MODEL_ASK);
@@ -166,7 +188,7 @@ static void copy_line(struct replay *replay, uint32_t id,
 
     switch (line->kind) {
     case 'N':
-        new_slot(replay, id, line->argument[0]);
+        new_slot(replay, id, line->argument[0], 0);
         push_call(r, ns);
         break;
     case 'D': /* one round to all nodes that may know it, and one more */
@@ -308,16 +330,16 @@ static void push_call_of(struct replay *replay, uint32_t id,
 static void push_growth(struct replay *replay, uint32_t id,
                         const struct record_line *line)
 {
-    const struct address *a;
     struct model_op *op;
+    uint32_t slot;
 
     if (!line->program_ns || !line->argument[0])
         return;
-    a = region_at(replay, id, line->program_ns);
-    if (!a)
+    slot = slot_of(replay, id, line->program_ns, line->life[0]);
+    if (slot == MODEL_NO_SLOT)
         return;
     op = push(&replay->rank[id], MODEL_GROW);
-    op->slot = a->slot;
+    op->slot = slot;
     op->bytes = line->argument[0];
 }
 
@@ -331,6 +353,9 @@ static void next(void *ctx, uint32_t id, struct model_op *op_out)
         const struct record_line *line = &record->line[record->at];
 
         r->at = r->count = 0;
+        if (r->made)
+            replay_life_made(replay, id, r->made);
+        r->made = 0;
         if (record->at == record->count)
             return;
         r->computed = !r->computed && line->kind != 'a';
@@ -344,8 +369,13 @@ static void next(void *ctx, uint32_t id, struct model_op *op_out)
         else if (replay->records.native)
             push_growth(replay, id, line);
     }
-    if (r->at < r->count)
-        *op_out = r->op[r->at++];
+    if (r->at == r->count)
+        return;
+    *op_out = r->op[r->at++];
+    if (op_out->verb != MODEL_AWAIT && r->using) {
+        replay_life_used(replay, id, r->using);
+        r->using = NULL;
+    }
 }
 
 /* --- The whole ----------------------------------------------------------- */
@@ -406,45 +436,6 @@ static void print(const struct replay *replay, const char *name)
            (double)replay->records.measured_ns / 1e9);
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-/*
- * Of what the baseline's workers took for a byte of long data, the quickest
- * tenth: those had hardly to wait.  0, or -1: no memory.
- */
-static int measure_unpacking(struct replay *replay)
-{
-    const struct records *records = &replay->records;
-    size_t count = 0, room = 0;
-    double *each;
-
-    for (uint32_t i = 0; i < records->ranks; i++)
-        room += records->rank[i].count;
-    each = malloc((room + 1) * sizeof(*each));
-    if (!each)
-        return -1;
-    for (uint32_t i = 0; i < records->ranks; i++) {
-        const struct record_rank *rank = &records->rank[i];
-
-        for (size_t j = 0; j < rank->count; j++) {
-            const struct record_line *line = &rank->line[j];
-
-            if (line->kind == 'R' && line->argument[2] > UNPACK_BYTES_MIN)
-                each[count++] =
-                    (double)line->call_ns / (double)line->argument[2];
-        }
-    }
-    qsort(each, count, sizeof(*each), by_size);
-    replay->unpack_ns = count ? each[count / 10] : 0;
-    free(each);
-    return 0;
-}
-
 int replay_run(struct replay *replay, const char *name)
 {
     struct model *model = &replay->model;
@@ -464,11 +455,16 @@ int replay_run(struct replay *replay, const char *name)
     replay->rank = calloc(replay->records.ranks, sizeof(*replay->rank));
     replay->known = calloc(replay->records.creations + 1, model->nodes);
     if (!replay->table || !replay->rank || !replay->known ||
-        replay_kept_open(replay) || measure_unpacking(replay)) {
+        replay_kept_open(replay) ||
+        records_unpack_ns(&replay->records, &replay->unpack_ns)) {
         fprintf(stderr, "simulate: no memory\n");
         return 1;
     }
     number_names(replay);
+    if (replay_lives_open(replay)) {
+        fprintf(stderr, "simulate: no memory\n");
+        return 1;
+    }
     for (uint32_t i = 0; i < replay->records.ranks; i++)
         replay->rank[i].marked = !replay->records.measured_ns;
     failed = model_open(model) || model_run(model);
@@ -481,5 +477,6 @@ int replay_run(struct replay *replay, const char *name)
     free(replay->rank);
     free(replay->known);
     replay_kept_close(replay);
+    replay_lives_close(replay);
     return failed;
 }

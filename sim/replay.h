@@ -22,6 +22,10 @@ struct record_line {
     char kind;
     uint64_t program_ns, call_ns; /* 'a': region, calls */
     uint64_t argument[4];         /* 'a': bytes, frees */
+    /* Of the regions in the first two: incarnations; then the numbers that
+     * replay_lives.c gives, from 1; 0: not known. */
+    uint64_t life[2];
+    uint32_t free; /* number of a region that no other rank may be at then */
 };
 
 struct record_rank {
@@ -47,6 +51,14 @@ int records_read(const char *name, struct records *records, char *error,
                  size_t error_bytes);
 void records_free(struct records *records);
 
+/* Longer data of the baseline is received while its sender sends it: that it
+ * waits for it looks like work. */
+#define UNPACK_BYTES_MIN ((uint64_t)1 << 17)
+
+/* Of what the baseline's workers took for a byte of long data, the quickest
+ * tenth: those had hardly to wait.  0, or -1: no memory. */
+int records_unpack_ns(const struct records *records, double *ns_out);
+
 /* A request to a scheduler of the baseline takes it so long; 0: as recorded. */
 struct baseline_cost {
     uint64_t request_ns; /* allocation */
@@ -62,6 +74,7 @@ struct replay {
     uint32_t slots;
     uint8_t *known;   /* Myrmics: node has met the region */
     struct replay_kept *kept; /* Myrmics: replay_kept.c */
+    struct replay_lives *lives; /* native: replay_lives.c */
     double unpack_ns; /* the baseline: at most so long for a byte */
     struct baseline_cost cost;
     uint32_t schedulers;
@@ -78,6 +91,21 @@ void replay_kept_close(struct replay *replay);
 /* So many bytes of data go to the worker's node for a line S of rank @id. */
 uint64_t replay_kept_bytes(struct replay *replay, uint32_t id,
                            const struct record_line *line);
+
+/* Of native regions whose incarnations are recorded: number them, in the lines.
+ * Their slots come first, and flags are added.  0, or -1: no memory. */
+int replay_lives_open(struct replay *replay);
+void replay_lives_close(struct replay *replay);
+
+/* The flags that are waited for before a line; how many. */
+enum { REPLAY_WAITS = 4 };
+uint32_t replay_life_wait(struct replay *replay, const struct record_line *line,
+                          uint32_t flags_out[REPLAY_WAITS]);
+
+/* Region number @n has been made by rank @id; and a line of it is being run. */
+void replay_life_made(struct replay *replay, uint32_t id, uint64_t n);
+void replay_life_used(struct replay *replay, uint32_t id,
+                      const struct record_line *line);
 
 /*
  * Run the records, set in @replay with the costs, nodes and schedulers, and

@@ -25,6 +25,23 @@ static bool at_last(const struct record_line *line, unsigned i,
     return line->kind == 'S' && i == 5 && *text == ' ';
 }
 
+/* Behind a region may be which of its address's it is. */
+static bool parse_life(const char **text, struct record_line *line, unsigned i)
+{
+    char *end;
+
+    if (**text != '.')
+        return true;
+    if (i < 2 || i > 3 || !strchr("NALD", line->kind))
+        return false;
+    errno = 0;
+    line->life[i - 2] = strtoull(*text + 1, &end, 10);
+    if (end == *text + 1 || errno)
+        return false;
+    *text = end;
+    return true;
+}
+
 static bool parse(const char *text, struct record_line *line)
 {
     uint64_t value[6] = {0};
@@ -42,6 +59,8 @@ static bool parse(const char *text, struct record_line *line)
         if (end == text + 1 || errno)
             return false;
         text = end;
+        if (!parse_life(&text, line, i))
+            return false;
     }
     line->program_ns = value[0];
     line->call_ns = value[1];
@@ -209,4 +228,38 @@ void records_free(struct records *records)
         free(records->rank[i].line);
     free(records->rank);
     records->rank = NULL;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+int records_unpack_ns(const struct records *records, double *ns_out)
+{
+    size_t count = 0, room = 0;
+    double *each;
+
+    for (uint32_t i = 0; i < records->ranks; i++)
+        room += records->rank[i].count;
+    each = malloc((room + 1) * sizeof(*each));
+    if (!each)
+        return -1;
+    for (uint32_t i = 0; i < records->ranks; i++) {
+        const struct record_rank *rank = &records->rank[i];
+
+        for (size_t j = 0; j < rank->count; j++) {
+            const struct record_line *line = &rank->line[j];
+
+            if (line->kind == 'R' && line->argument[2] > UNPACK_BYTES_MIN)
+                each[count++] =
+                    (double)line->call_ns / (double)line->argument[2];
+        }
+    }
+    qsort(each, count, sizeof(*each), by_size);
+    *ns_out = count ? each[count / 10] : 0;
+    free(each);
+    return 0;
 }

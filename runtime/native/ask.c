@@ -98,7 +98,8 @@ static int incarnation_here(drasync_region_t region, bool name, uint64_t *out)
 
     if (!native_address_valid(region))
         return DRASYNC_ENOREGION;
-    err = native_lock((uint64_t)(uintptr_t)region, &tree);
+    err = native_lock_for(name ? NATIVE_FOR_ALL : NATIVE_FOR_DATA,
+                          (uint64_t)(uintptr_t)region, &tree);
     if (err)
         return err;
     if (!tree.region || tree.region->dead || !tree.region->incarnation)

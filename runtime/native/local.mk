@@ -76,6 +76,13 @@ tests_programs_native_crowd_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_native_crowd_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_native_crowd_LDADD = libdrasync.la $(MPI_LIBS)
 
+check_PROGRAMS += tests/programs/record_handles
+tests_programs_record_handles_SOURCES = tests/programs/record_handles.c \
+	tests/programs/native_check.h
+tests_programs_record_handles_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_record_handles_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_record_handles_LDADD = libdrasync.la $(MPI_LIBS)
+
 check_PROGRAMS += tests/programs/native_threads
 tests_programs_native_threads_SOURCES = tests/programs/native_threads.c \
 	tests/programs/native_check.h

@@ -35,6 +35,7 @@ static _Thread_local struct {
     uint64_t poll_ns;  /* first look in vain */
     uint64_t wait_ns;  /* waits since the last line */
     int kept;          /* of what is sent */
+    uint64_t life[2];  /* of the regions */
 } self __attribute__((tls_model("initial-exec")));
 
 uint64_t drasync_record_thread_ns(void)
@@ -109,8 +110,11 @@ static void write_line(int kind, uint64_t program_ns, uint64_t call_ns,
         flush_tallies();
         fprintf(record.file, "%c %llu %llu", kind,
                 (unsigned long long)program_ns, (unsigned long long)call_ns);
-        for (unsigned i = 0; i < arguments(kind); i++)
+        for (unsigned i = 0; i < arguments(kind); i++) {
             fprintf(record.file, " %llu", (unsigned long long)values[i]);
+            if (i < 2 && self.life[i])
+                fprintf(record.file, ".%llu", (unsigned long long)self.life[i]);
+        }
         if (fputc('\n', record.file) == EOF && !record.error)
             record.error = errno;
     }
@@ -123,6 +127,7 @@ void drasync_record_begin(void)
         return;
     self.begin_ns = drasync_record_thread_ns();
     self.kept = 0;
+    self.life[0] = self.life[1] = 0;
     if (!self.started) {
         self.started = true;
         self.last_ns = self.begin_ns;
@@ -133,6 +138,15 @@ void drasync_record_begin(void)
 void drasync_record_kept(int how)
 {
     self.kept = how;
+}
+
+void drasync_record_lives(uint64_t region, uint64_t second, uint64_t since_ns)
+{
+    if (self.depth != 1)
+        return;
+    self.life[0] = region;
+    self.life[1] = second;
+    self.begin_ns += drasync_record_thread_ns() - since_ns;
 }
 
 void drasync_record_end(int kind, uint64_t a, uint64_t b, uint64_t c)

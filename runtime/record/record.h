@@ -55,6 +55,14 @@ enum { RECORD_KEPT = 1, RECORD_SAME = 2 };
 
 void drasync_record_kept(int how);
 
+/*
+ * The incarnation of the region that this call is about, and of its second one
+ * (0: not known): the same address may be another region's before and after.
+ * What looks for them begins at @since_ns by the thread's clock, and does not
+ * count.
+ */
+void drasync_record_lives(uint64_t region, uint64_t second, uint64_t since_ns);
+
 /* It failed, or there was nothing yet: its time is that of a wait. */
 void drasync_record_vain(void);
 

@@ -68,6 +68,22 @@ lines_of() {
     $1 == "D" { if (!made[$4]--) exit 1 }' run.0
 }
 
+@test "a run whose regions are deleted by other ranks, and come again, is replayed" {
+  preload="${preload/$shim/$record}" DRASYNC_RECORD=run run -0 mpi_preloaded 3 \
+    "$abs_top_builddir/tests/programs/record_handles"
+  # The same address, of many regions.
+  run -0 awk '$1 == "N" { split($4, of, "."); lives[of[1]]++ }
+    END { for (a in lives) if (lives[a] > most) most = lives[a]; print most }' \
+    run.0 run.1 run.2
+  assert [ "$output" -ge 20 ]
+  for per_node in 3 1; do
+    for cores in 3 1; do
+      run -0 "$abs_top_builddir/sim/simulate" replay run \
+        --per-node "$per_node" --cores "$cores"
+    done
+  done
+}
+
 @test "on the baseline the same is recorded, with each request, and what they cost" {
   preload="${preload/$shim/$record}" DRASYNC_RECORD=run run -0 mpi_preloaded 5 \
     "${delaunay}_myrmics" --random 5000

@@ -127,6 +127,50 @@ is 6 0.0111 native --per-node 1 --bandwidth 1700
 bytes=$("$simulate" replay native --per-node 1 | cut -d, -f11)
 [ "$bytes" -gt 17000000 ]
 
+# An address is used again, and no line tells how ranks learnt of its regions.
+# 0 makes the first after 1 ms; 1, which asked for it before it knew which it is,
+# reads it for 2 ms; 2 deletes it, makes the second and has that for 4 ms.
+record again 0 3 <<'LINES'
+N 1000000 0 4096.5 0
+L 0 0 4096.5
+b 0 0
+E 0 0 0
+LINES
+record again 1 3 <<'LINES'
+A 0 0 4096 1
+L 2000000 0 4096.5
+b 0 0
+E 0 0 0
+LINES
+record again 2 3 <<'LINES'
+A 0 0 4096.5 2
+D 0 0 4096.5
+N 0 0 4096.9 0
+a 4096 1 17000000 0
+L 4000000 0 4096.9
+b 0 0
+E 0 0 0
+LINES
+is 6 0.007 again
+is 6 0.00712 again --per-node 1
+# What one rank took last ends first: WRITE is still there to be asked for.
+record nested 0 1 <<'LINES'
+N 0 0 4096.5 0
+A 0 0 4096.5 1
+L 0 0 4096.5
+A 0 0 4096.5 2
+L 1000000 0 4096.5
+L 0 0 4096.5
+E 0 0 0
+LINES
+is 6 0.001 nested
+# Without incarnations a region is there only after its line.
+for rank in 0 1 2; do
+  sed 's/\.[0-9]*//' again.$rank >older.$rank
+done
+if "$simulate" replay older 2>error; then exit 1; fi
+grep -q 'uses region 4096, which is not there at that time' error
+
 # What is no record is refused, with its line.
 record broken 0 1 <<'LINES'
 S 1 2 3 1 5
@@ -147,5 +191,10 @@ E 0 0 0
 LINES
 if "$simulate" replay deadlock 2>error; then exit 1; fi
 grep -q '1 of 2 ranks wait for ever' error
+for line in 'N 0 0 4096. 0' 'N 0 0.5 4096 0' 'B.5 0 0' 'P 0 0 77.5'; do
+  printf '%s\nE 0 0 0\n' "$line" | record broken 0 1
+  if "$simulate" replay broken 2>error; then exit 1; fi
+  grep -q 'broken.0:2: not a record' error
+done
 if "$simulate" replay nothing 2>error; then exit 1; fi
 if "$simulate" replay copy --bandwidth 2>error; then exit 1; fi
