@@ -43,7 +43,7 @@ static void tell_apart(drasync_region_t region, drasync_region_t second)
 
 int drasync_new_region(drasync_region_t *region_out)
 {
-    drasync_region_t region = region_out ? native_stock_take_ready() : NULL;
+    drasync_region_t region = region_out ? native_recycle_take_ready() : NULL;
     int err;
 
     if (region) {
@@ -84,7 +84,7 @@ int drasync_delete(drasync_region_t region)
 {
     int err;
 
-    if (native_stock_put_new(region))
+    if (native_recycle_put_new(region))
         return 0;
     err = runtime_enter();
     if (err)
@@ -111,7 +111,7 @@ static int mode_valid(enum drasync_mode mode)
 
 int drasync_acquire(drasync_region_t region, enum drasync_mode mode)
 {
-    if (calm() && native_fast_take_own((uintptr_t)region, mode))
+    if (calm() && native_lease_take_own((uintptr_t)region, mode))
         return 0;
     return drasync_acquire_timed(region, mode, DRASYNC_FOREVER);
 }
@@ -217,7 +217,7 @@ __attribute__((noinline)) static int release(drasync_region_t region)
 
 int drasync_release(drasync_region_t region)
 {
-    if (calm() && native_fast_give_own((uintptr_t)region))
+    if (calm() && native_lease_give_own((uintptr_t)region))
         return 0;
     return release(region);
 }

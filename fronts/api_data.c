@@ -30,7 +30,7 @@ __attribute__((noinline)) static int alloc(drasync_region_t region,
         return err;
     if (!ptr_out)
         return DRASYNC_EINVAL;
-    ptr = native_window_alloc_any(region, size_bytes);
+    ptr = native_magazine_alloc_any(region, size_bytes);
     if (ptr) {
         *ptr_out = ptr;
         return 0;
@@ -44,7 +44,7 @@ __attribute__((noinline)) static int alloc_inside(drasync_region_t region,
                                                   void **ptr_out,
                                                   struct native_inside inside)
 {
-    void *ptr = native_window_alloc_inside(inside, size_bytes);
+    void *ptr = native_magazine_alloc_inside(inside, size_bytes);
 
     if (!ptr)
         return alloc(region, size_bytes, ptr_out);
@@ -57,7 +57,7 @@ __attribute__((noinline)) static int alloc_stacked(drasync_region_t region,
                                                    void **ptr_out,
                                                    struct native_inside inside)
 {
-    void *ptr = native_window_alloc_stacked(inside, size_bytes);
+    void *ptr = native_magazine_alloc_stacked(inside, size_bytes);
 
     if (!ptr)
         return alloc_inside(region, size_bytes, ptr_out, inside);
@@ -69,10 +69,10 @@ int drasync_alloc(drasync_region_t region, size_t size_bytes, void **ptr_out)
 {
     struct native_inside inside = {0};
     void *ptr =
-        ptr_out ? native_window_alloc(region, size_bytes, &inside) : NULL;
+        ptr_out ? native_magazine_alloc(region, size_bytes, &inside) : NULL;
 
     if (!ptr)
-        return inside.window
+        return inside.magazine
                    ? alloc_stacked(region, size_bytes, ptr_out, inside)
                    : alloc(region, size_bytes, ptr_out);
     *ptr_out = ptr;
@@ -84,7 +84,7 @@ __attribute__((noinline)) static int give(void *ptr)
 {
     int err;
 
-    if (native_window_free_any(ptr))
+    if (native_magazine_free_any(ptr))
         return 0;
     err = runtime_enter();
     if (err || !ptr)
@@ -96,7 +96,7 @@ __attribute__((noinline)) static int give(void *ptr)
 
 int drasync_free(void *ptr)
 {
-    return native_window_free(ptr) ? 0 : give(ptr);
+    return native_magazine_free(ptr) ? 0 : give(ptr);
 }
 
 int drasync_realloc(void *ptr, size_t size_bytes, drasync_region_t region,

@@ -36,7 +36,7 @@ __attribute__((noinline)) static region new_region_slow(void)
 
 region new_region(void)
 {
-    region made = native_stock_take_ready();
+    region made = native_recycle_take_ready();
 
     return made ? made : new_region_slow();
 }
@@ -56,13 +56,13 @@ __attribute__((noinline)) static void delete_region_slow(region r)
 
 void delete_region(region r)
 {
-    if (!native_stock_put_new(r))
+    if (!native_recycle_put_new(r))
         delete_region_slow(r);
 }
 
 __attribute__((noinline)) static void *ralloc_slow(region r, size_t s)
 {
-    void *object = native_window_alloc_any(r, s);
+    void *object = native_magazine_alloc_any(r, s);
 
     if (!object)
         check(drasync_alloc(r, s, &object), "ralloc", r, DRASYNC_WRITE);
@@ -72,7 +72,7 @@ __attribute__((noinline)) static void *ralloc_slow(region r, size_t s)
 __attribute__((noinline)) static void *
 ralloc_inside(region r, size_t s, struct native_inside inside)
 {
-    void *object = native_window_alloc_inside(inside, s);
+    void *object = native_magazine_alloc_inside(inside, s);
 
     return object ? object : ralloc_slow(r, s);
 }
@@ -80,7 +80,7 @@ ralloc_inside(region r, size_t s, struct native_inside inside)
 __attribute__((noinline)) static void *
 ralloc_stacked(region r, size_t s, struct native_inside inside)
 {
-    void *object = native_window_alloc_stacked(inside, s);
+    void *object = native_magazine_alloc_stacked(inside, s);
 
     return object ? object : ralloc_inside(r, s, inside);
 }
@@ -88,11 +88,11 @@ ralloc_stacked(region r, size_t s, struct native_inside inside)
 void *ralloc(region r, size_t s)
 {
     struct native_inside inside;
-    void *object = native_window_alloc(r, s, &inside);
+    void *object = native_magazine_alloc(r, s, &inside);
 
     if (object)
         return object;
-    return inside.window ? ralloc_stacked(r, s, inside) : ralloc_slow(r, s);
+    return inside.magazine ? ralloc_stacked(r, s, inside) : ralloc_slow(r, s);
 }
 
 void acquire_region(region r, int choice)

@@ -62,7 +62,7 @@ static uint64_t count_call(void)
 static uint64_t calls_ever(void)
 {
     return atomic_load(&stats.first_calls) + atomic_load(&stats.other_calls) +
-           replica_quick_calls();
+           replica_cache_calls();
 }
 
 static void add_since(_Atomic uint64_t *counter, uint64_t since_ns)
@@ -86,11 +86,11 @@ static struct timed sched_begin(const struct replica_job *job)
     if (count_call() % SAMPLE == 0)
         timed.calls = SAMPLE;
     if (!job->move && !record_wanted()) {
-        if (replica_quick_allow(alloc, give))
+        if (replica_cache_allow(alloc, give))
             timed.calls = SAMPLE_QUICK;
-        atomic_store_explicit(&quick.alloc, replica_quick_alloc,
+        atomic_store_explicit(&quick.alloc, replica_cache_alloc,
                               memory_order_release);
-        atomic_store_explicit(&quick.free, replica_quick_free,
+        atomic_store_explicit(&quick.free, replica_cache_free,
                               memory_order_release);
     }
     if (timed.calls)

@@ -16,7 +16,7 @@
  * That also keeps the map's byte, which is often far away, from being what the
  * next call waits for.
  *
- * Threads that share a heap have the other kind of magazine, heap_window.h,
+ * Threads that share a heap have the other kind of magazine, heap_magazine.h,
  * which says why there are two.
  *
  * Slots on a stack, or noted, count as used in the heap.  Only for heaps whose

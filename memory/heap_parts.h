@@ -8,8 +8,8 @@
  * block of addresses.  Freeing is then a look at the part, and a byte of the
  * map, which nobody else writes: heap_part_mark().
  *
- * Used by both kinds of magazines: heap_cache.h, and heap_window.h, which says
- * why there are two.
+ * Used by both kinds of magazines: heap_cache.h, and heap_magazine.h, which
+ * says why there are two.
  *
  * Plain memory of one thread, all zero when new.  Callers guarantee that before
  * an extent of a magazine's heap goes, or its map is made anew, the magazine's

@@ -26,8 +26,8 @@ libdrasync_memory_la_SOURCES = \
 	memory/heap_extent.h \
 	memory/heap_parts.c \
 	memory/heap_parts.h \
-	memory/heap_window.c \
-	memory/heap_window.h \
+	memory/heap_magazine.c \
+	memory/heap_magazine.h \
 	memory/limit.c \
 	memory/limit.h \
 	memory/lock.c \
@@ -57,7 +57,7 @@ memory_tests = \
 	tests/unit/memory_pages.t \
 	tests/unit/memory_space.t \
 	tests/unit/memory_threads.t \
-	tests/unit/memory_windows.t
+	tests/unit/memory_magazines.t
 
 # Looks into memory/ that only tests need.
 memory_look = tests/unit/memory_look.c tests/unit/memory_look.h
@@ -98,6 +98,6 @@ tests_unit_memory_cgroups_t_LDADD = libdrasync_memory.la
 tests_unit_memory_threads_t_SOURCES = tests/unit/memory_threads.c \
 	tests/unit/memory_common.h $(memory_look)
 tests_unit_memory_threads_t_LDADD = libdrasync_memory.la
-tests_unit_memory_windows_t_SOURCES = tests/unit/memory_windows.c \
+tests_unit_memory_magazines_t_SOURCES = tests/unit/memory_magazines.c \
 	tests/unit/memory_common.h
-tests_unit_memory_windows_t_LDADD = libdrasync_memory.la
+tests_unit_memory_magazines_t_LDADD = libdrasync_memory.la

@@ -62,9 +62,8 @@ int native_get_info(drasync_region_t region, struct drasync_info *info_out)
         info.reserved_bytes = memory->pages << PAGE_SHIFT;
         info.extents = memory->extents;
         if (proto_held(r, native.rank))
-            info.used_bytes =
-                header->heap.used_bytes +
-                (uint64_t)native_window_uncounted(r->address);
+            info.used_bytes = header->heap.used_bytes +
+                              (uint64_t)native_magazine_uncounted(r->address);
     }
     info.subregions = queued(&r->children);
     copy = proto_newest(r);
@@ -81,12 +80,12 @@ int native_get_info(drasync_region_t region, struct drasync_info *info_out)
 int native_get_stats(struct drasync_stats *stats_out)
 {
     /* What is not counted yet is so now. */
-    native_windows_count();
-    native_fast_count();
+    native_magazines_count();
+    native_lease_count();
     memset(stats_out, 0, sizeof(*stats_out));
     stats_read(stats_out);
     stats_out->regions =
-        atomic_load(&native.shared->regions) - native_stock_hidden();
+        atomic_load(&native.shared->regions) - native_recycle_hidden();
     return 0;
 }
 

@@ -281,8 +281,8 @@ int native_extent_new(struct native_memory *memory, uint64_t pages_min,
     if (err)
         return err;
     (*extent_out)->user[EXTENT_CUT_HERE] = 1;
-    err = native_show_primary(extent_first(*extent_out),
-                              extent_pages(*extent_out));
+    err = native_map_primary(extent_first(*extent_out),
+                             extent_pages(*extent_out));
     if (err) {
         extent_delete(&runtime.space, *extent_out);
         return err;

@@ -32,7 +32,7 @@ static uint64_t address_of(drasync_region_t region)
 
 /* --- Showing -------------------------------------------------------------- */
 
-static void view_newest(struct native_view *view, struct proto_region *top)
+static void view_newest(struct native_mapping *view, struct proto_region *top)
 {
     struct proto_region *r = NULL;
 
@@ -40,13 +40,14 @@ static void view_newest(struct native_view *view, struct proto_region *top)
         struct proto_copy *copy = proto_newest(r);
 
         if (copy && copy->frames)
-            native_view_add(view, r->address, copy->frames);
+            native_mapping_add(view, r->address, copy->frames);
     }
 }
 
 /* What a READ hold pins; covered ones are shown already.  True if that is all
  * the newest: a hold that is taken again may be an old one. */
-static bool view_pins(struct native_view *view, const struct proto_hold *hold)
+static bool view_pins(struct native_mapping *view,
+                      const struct proto_hold *hold)
 {
     const struct proto_link *link;
     bool newest = !hold->covered;
@@ -58,9 +59,9 @@ static bool view_pins(struct native_view *view, const struct proto_hold *hold)
 
         if (!pin->copy || !pin->copy->frames)
             continue;
-        native_view_add(view, pin->region->address, pin->copy->frames);
+        native_mapping_add(view, pin->region->address, pin->copy->frames);
         if (pin->copy != proto_newest(pin->region)) {
-            native_view_disturbed();
+            native_mapping_disturbed();
             newest = false;
         }
     }
@@ -87,7 +88,7 @@ static int undo(uint64_t address, enum drasync_mode mode)
     if (err)
         goto leave;
     if (tree.region) {
-        err = native_windows_end(&tree, tree.region);
+        err = native_magazines_end(&tree, tree.region);
         if (err)
             goto unlock;
         effects = native_effects();
@@ -113,7 +114,7 @@ leave:
 static int finish(uint64_t address, struct native_tree *tree, bool locked,
                   enum drasync_mode mode, bool must_split)
 {
-    struct native_view view = {0};
+    struct native_mapping view = {0};
     struct proto_hold *hold = NULL;
     bool newest = true;
     int err = 0;
@@ -123,7 +124,7 @@ static int finish(uint64_t address, struct native_tree *tree, bool locked,
             native_unlock(tree);
         locked = false;
         err = native_split(address);
-    } else if (locked && native_view_current(tree->region)) {
+    } else if (locked && native_mapping_current(tree->region)) {
         native_unlock(tree);
         return 0;
     }
@@ -147,10 +148,10 @@ static int finish(uint64_t address, struct native_tree *tree, bool locked,
     else
         view_newest(&view, tree->region);
     if (view.count == 0 && !view.failed && newest)
-        native_view_remember(tree->region);
+        native_mapping_remember(tree->region);
     native_unlock(tree);
     if (view.count || view.failed)
-        err = native_view_show(&view);
+        err = native_mapping_show(&view);
     native_map_unlock();
     if (!err)
         return 0;
@@ -227,11 +228,11 @@ static int granted(struct drasync_request *q, int result)
     struct native_wait *wait = q->wait;
     struct native_tree tree;
     bool must_split = wait->split;
-    bool shown = !result && native_view_granted(q->address, wait);
+    bool shown = !result && native_mapping_granted(q->address, wait);
 
     q->incarnation = wait->incarnation;
     q->noted = !shown || !wait->slot ||
-               !native_fast_note(q->address, wait->slot, wait->word);
+               !native_lease_note(q->address, wait->slot, wait->word);
     native_wait_give(wait);
     q->wait = NULL;
     if (result)
@@ -244,8 +245,8 @@ static int granted(struct drasync_request *q, int result)
     return finish(q->address, &tree, false, q->mode, must_split);
 }
 
-/* This thread learns the @result of the request: if that is a hold, it has taken
- * it. */
+/* This thread learns the @result of the request: if that is a hold, it has
+ * taken it. */
 static int took(const struct drasync_request *q, int result)
 {
     if (result || !q->noted)
@@ -307,9 +308,9 @@ int native_acquire(drasync_region_t region, enum drasync_mode mode,
                    uint64_t timeout_us)
 {
     uint64_t deadline = timeout_us ? wait_deadline_us(timeout_us) : 0;
-    int err = native_fast_take(address_of(region), mode, deadline);
+    int err = native_lease_take(address_of(region), mode, deadline);
 
-    if (err == NATIVE_FAST_NOT)
+    if (err == NATIVE_LEASE_NOT)
         err = native_address_valid(region)
                   ? acquire(address_of(region), mode, deadline)
                   : DRASYNC_ENOREGION;
@@ -422,7 +423,7 @@ static enum drasync_mode to_give(const struct proto_region *region)
 static int give(drasync_region_t region)
 {
     struct proto_effects *effects;
-    struct native_fast *fast;
+    struct native_leases *leases;
     enum drasync_mode mode;
     struct native_tree tree;
     int err;
@@ -439,13 +440,13 @@ static int give(drasync_region_t region)
     }
     mode = to_give(tree.region);
     if (mode == DRASYNC_WRITE && tree.region->write_count == 1)
-        err = native_windows_end(&tree, tree.region);
-    fast = &native.shared->fast[tree.stripe];
-    if (!err && !native_fast_leave(fast, tree.region)) {
+        err = native_magazines_end(&tree, tree.region);
+    leases = &native.shared->leases[tree.stripe];
+    if (!err && !native_lease_begin(leases, tree.region)) {
         effects = native_effects();
         err = proto_release(&native.node, native.rank, tree.region, mode,
                             effects);
-        native_fast_hand(fast, tree.region, effects);
+        native_lease_hand(leases, tree.region, effects);
         native_do(effects, NULL);
     }
     native_unlock(&tree);
@@ -456,7 +457,7 @@ static int give(drasync_region_t region)
 
 int native_release(drasync_region_t region)
 {
-    if (native_fast_give(address_of(region)))
+    if (native_lease_give(address_of(region)))
         return 0;
     limit_reserve_enter();
     int err = give(region);

@@ -1,4 +1,4 @@
-/* What threads do with holds that were left; without locks. */
+/* What threads do with leases, without locks: see lease.h. */
 #include "runtime/native/lease.h"
 
 #include <sched.h>
@@ -11,25 +11,25 @@
 #include "runtime/thread.h"
 
 /* queue_up(): look again. */
-#define NATIVE_FAST_LOOK (NATIVE_FAST_NOT + 1)
+#define NATIVE_LEASE_LOOK (NATIVE_LEASE_NOT + 1)
 
-static _Atomic(struct native_fast_thread *) all;
+static _Atomic(struct native_lease_thread *) all;
 
-_Thread_local struct native_fast_thread *native_fast_mine
+_Thread_local struct native_lease_thread *native_leases_mine
     __attribute__((tls_model("initial-exec")));
 
-static inline bool swap(const struct native_left *l, uint64_t *word,
+static inline bool swap(const struct native_lease *l, uint64_t *word,
                         uint64_t next)
 {
     return atomic_compare_exchange_strong_explicit(
         &l->slot->word, word, next, memory_order_acq_rel, memory_order_acquire);
 }
 
-static int took(struct native_left *l, uint64_t word)
+static int took(struct native_lease *l, uint64_t word)
 {
     passed_take();
     l->word = word;
-    native_fast_add(NATIVE_FAST_TAKES);
+    native_lease_add(NATIVE_LEASE_TAKES);
     return 0;
 }
 
@@ -40,7 +40,7 @@ static _Atomic uint64_t *my_turn(void)
 
 /* The slot was emptied while this rank waited in it: by whoever has the lock,
  * who says at once what came of it. */
-static int turn_ended(const struct native_fast_slot *slot)
+static int turn_ended(const struct native_lease_slot *slot)
 {
     uint64_t since = runtime_now_us();
 
@@ -50,12 +50,14 @@ static int turn_ended(const struct native_fast_slot *slot)
             return DRASYNC_EPEER;
         sched_yield();
     }
-    return atomic_load(my_turn()) == turn_of(slot, TURN_CAME) ? 0
-                                                              : NATIVE_FAST_NOT;
+    return atomic_load(my_turn()) == turn_of(slot, TURN_CAME)
+               ? 0
+               : NATIVE_LEASE_NOT;
 }
 
 /* This rank waits in @word, its turn being set. */
-static int wait_turn(struct native_left *l, uint64_t word, uint64_t deadline_us)
+static int wait_turn(struct native_lease *l, uint64_t word,
+                     uint64_t deadline_us)
 {
     int err = wait_word(&l->slot->word, word, WORD_ASLEEP, deadline_us);
     uint64_t now = atomic_load_explicit(&l->slot->word, memory_order_acquire);
@@ -68,28 +70,29 @@ static int wait_turn(struct native_left *l, uint64_t word, uint64_t deadline_us)
             return err;
         }
     if (word_same(now, word) && word_held_by(now, runtime.local)) {
-        native_fast_add(NATIVE_FAST_WAITS);
+        native_lease_add(NATIVE_LEASE_WAITS);
         return took(l, now);
     }
     l->address = 0;
     err = turn_ended(l->slot);
     if (err)
         return err;
-    native_fast_add(NATIVE_FAST_WAITS);
+    native_lease_add(NATIVE_LEASE_WAITS);
     return took(l, 0);
 }
 
 /* Wait in *@word, if it is that; else *word is what it is, and
- * NATIVE_FAST_LOOK. */
-static int queue_up(struct native_left *l, uint64_t *word, uint64_t deadline_us)
+ * NATIVE_LEASE_LOOK. */
+static int queue_up(struct native_lease *l, uint64_t *word,
+                    uint64_t deadline_us)
 {
     uint64_t none = 0, waits = word_wait(*word, runtime.local);
-    int err = NATIVE_FAST_LOOK;
+    int err = NATIVE_LEASE_LOOK;
 
     /* Another thread of this rank waits somewhere. */
     if (!atomic_compare_exchange_strong(my_turn(), &none,
                                         turn_of(l->slot, TURN_WAITS)))
-        return NATIVE_FAST_NOT;
+        return NATIVE_LEASE_NOT;
     if (swap(l, word, waits))
         err = wait_turn(l, waits, deadline_us);
     /* If the slot was emptied after all that does not matter any more. */
@@ -98,7 +101,7 @@ static int queue_up(struct native_left *l, uint64_t *word, uint64_t deadline_us)
 }
 
 /* The word is not as it was when this thread left it; maybe @word. */
-static int take_or_wait(struct native_left *l, uint64_t word,
+static int take_or_wait(struct native_lease *l, uint64_t word,
                         uint64_t deadline_us)
 {
     int err;
@@ -110,7 +113,7 @@ static int take_or_wait(struct native_left *l, uint64_t word,
     for (;;) {
         if (!word_same(word, l->word)) {
             l->address = 0;
-            return NATIVE_FAST_NOT;
+            return NATIVE_LEASE_NOT;
         }
         if (word_state(word) == WORD_FREE) {
             if (swap(l, &word, word_take(word, runtime.local)))
@@ -120,32 +123,32 @@ static int take_or_wait(struct native_left *l, uint64_t word,
         /* Another thread of this rank has it, or waits; or another rank. */
         if ((word & WORD_READ) || word_holder(word) == runtime.local ||
             word_waiter(word) >= 0)
-            return NATIVE_FAST_NOT;
+            return NATIVE_LEASE_NOT;
         if (!deadline_us)
             return DRASYNC_EAGAIN;
         err = queue_up(l, &word, deadline_us);
-        if (err != NATIVE_FAST_LOOK)
+        if (err != NATIVE_LEASE_LOOK)
             return err;
     }
 }
 
-int native_fast_take(uint64_t address, enum drasync_mode mode,
-                     uint64_t deadline_us)
+int native_lease_take(uint64_t address, enum drasync_mode mode,
+                      uint64_t deadline_us)
 {
-    struct native_left *l = native_left_of(address);
+    struct native_lease *l = native_lease_of(address);
     uint64_t word;
 
     if (!l)
-        return NATIVE_FAST_NOT;
+        return NATIVE_LEASE_NOT;
     word = l->word;
     if (!(word & WORD_READ) != (mode == DRASYNC_WRITE))
-        return NATIVE_FAST_NOT;
+        return NATIVE_LEASE_NOT;
     return take_or_wait(l, word, deadline_us);
 }
 
-bool native_fast_give(uint64_t address)
+bool native_lease_give(uint64_t address)
 {
-    struct native_left *l = native_left_of(address);
+    struct native_lease *l = native_lease_of(address);
     uint64_t word, next;
 
     if (!l)
@@ -165,13 +168,13 @@ bool native_fast_give(uint64_t address)
     if (word & WORD_ASLEEP)
         wait_word_wake(&l->slot->word);
     l->word = next;
-    native_fast_add(NATIVE_FAST_GIVES);
+    native_lease_add(NATIVE_LEASE_GIVES);
     return true;
 }
 
-bool native_fast_held(uint64_t address)
+bool native_lease_held(uint64_t address)
 {
-    const struct native_left *l = native_left_of(address);
+    const struct native_lease *l = native_lease_of(address);
     uint64_t word;
 
     if (!l)
@@ -183,16 +186,16 @@ bool native_fast_held(uint64_t address)
 /* --- Threads -------------------------------------------------------------- */
 
 /* That of a thread that has ended, or a new one; NULL: no memory. */
-static struct native_fast_thread *thread_new(void)
+static struct native_lease_thread *thread_new(void)
 {
-    struct native_fast_thread *t;
+    struct native_lease_thread *t;
 
     for (t = atomic_load(&all); t; t = t->next) {
         uint32_t unused = 0;
 
         if (atomic_compare_exchange_strong(&t->taken, &unused, 1)) {
-            for (int i = 0; i < NATIVE_LEFT_SLOTS; i++)
-                t->left[i].address = 0;
+            for (int i = 0; i < NATIVE_LEASES_KNOWN; i++)
+                t->known[i].address = 0;
             return t;
         }
     }
@@ -206,33 +209,33 @@ static struct native_fast_thread *thread_new(void)
     return t;
 }
 
-bool native_fast_note(uint64_t address, struct native_fast_slot *slot,
-                      uint64_t word)
+bool native_lease_note(uint64_t address, struct native_lease_slot *slot,
+                       uint64_t word)
 {
     if (runtime.local >= WORD_LOCALS_MAX)
         return false;
-    if (!native_fast_mine) {
+    if (!native_leases_mine) {
         if (thread_watch())
             return false;
-        native_fast_mine = thread_new();
-        if (!native_fast_mine)
+        native_leases_mine = thread_new();
+        if (!native_leases_mine)
             return false;
     }
-    *native_left_at(native_fast_mine, address) =
-        (struct native_left){.address = address, .word = word, .slot = slot};
+    *native_lease_at(native_leases_mine, address) =
+        (struct native_lease){.address = address, .word = word, .slot = slot};
     return true;
 }
 
-void native_fast_count(void)
+void native_lease_count(void)
 {
-    static const enum runtime_counter counters[NATIVE_FAST_COUNTS] = {
-        [NATIVE_FAST_TAKES] = RUNTIME_COUNT_ACQUIRES,
-        [NATIVE_FAST_WAITS] = RUNTIME_COUNT_ACQUIRES_WAITED,
-        [NATIVE_FAST_GIVES] = RUNTIME_COUNT_RELEASES,
+    static const enum runtime_counter counters[NATIVE_LEASE_COUNTS] = {
+        [NATIVE_LEASE_TAKES] = RUNTIME_COUNT_ACQUIRES,
+        [NATIVE_LEASE_WAITS] = RUNTIME_COUNT_ACQUIRES_WAITED,
+        [NATIVE_LEASE_GIVES] = RUNTIME_COUNT_RELEASES,
     };
 
-    for (struct native_fast_thread *t = atomic_load(&all); t; t = t->next)
-        for (int i = 0; i < NATIVE_FAST_COUNTS; i++) {
+    for (struct native_lease_thread *t = atomic_load(&all); t; t = t->next)
+        for (int i = 0; i < NATIVE_LEASE_COUNTS; i++) {
             uint64_t now =
                 atomic_load_explicit(&t->count[i], memory_order_relaxed);
             uint64_t before =
@@ -244,9 +247,9 @@ void native_fast_count(void)
         }
 }
 
-void native_fast_forget(void)
+void native_lease_forget(void)
 {
-    if (native_fast_mine)
-        atomic_store(&native_fast_mine->taken, 0);
-    native_fast_mine = NULL;
+    if (native_leases_mine)
+        atomic_store(&native_leases_mine->taken, 0);
+    native_leases_mine = NULL;
 }

@@ -1,8 +1,8 @@
 /*
- * lease_inline.h - the shortest way of lease.h: a hold that this rank
- * left, and that nobody has touched since, is taken and given back by one
- * compare-and-swap each, in code short enough to be part of the public calls.
- * Whatever else is true is a matter for native_acquire() and native_release().
+ * lease_inline.h - the usual case of lease.h: a lease of this rank that nobody
+ * has touched since is acquired and released by one compare-and-swap each, in
+ * code short enough to be part of the public calls.  native_acquire() and
+ * native_release() do the other cases.
  *
  * Callers have looked whether the runtime runs.
  */
@@ -14,61 +14,60 @@
 #include "runtime/native/lease_word.h"
 #include "runtime/process.h"
 
-/* What a thread was told of: where, and what the word was when it saw it last.
- */
-struct native_left {
+/* A lease that a thread knows: where, and what it last saw in the word. */
+struct native_lease {
     uint64_t address; /* 0: nothing */
     uint64_t word;
-    struct native_fast_slot *slot;
+    struct native_lease_slot *slot;
 };
 
-#define NATIVE_LEFT_SLOTS 64
+#define NATIVE_LEASES_KNOWN 64
 
 enum {
-    NATIVE_FAST_TAKES,
-    NATIVE_FAST_WAITS,
-    NATIVE_FAST_GIVES,
-    NATIVE_FAST_COUNTS,
+    NATIVE_LEASE_TAKES,
+    NATIVE_LEASE_WAITS,
+    NATIVE_LEASE_GIVES,
+    NATIVE_LEASE_COUNTS,
 };
 
 /* Of one thread; never freed, but used again by other threads. */
-struct native_fast_thread {
-    _Atomic uint64_t count[NATIVE_FAST_COUNTS]; /* the thread adds; */
+struct native_lease_thread {
+    _Atomic uint64_t count[NATIVE_LEASE_COUNTS]; /* the thread adds; */
     /* Of these the rank's counters know. */
-    _Atomic uint64_t counted[NATIVE_FAST_COUNTS];
-    struct native_left left[NATIVE_LEFT_SLOTS];
-    struct native_fast_thread *next;
+    _Atomic uint64_t counted[NATIVE_LEASE_COUNTS];
+    struct native_lease known[NATIVE_LEASES_KNOWN];
+    struct native_lease_thread *next;
     _Atomic uint32_t taken; /* by a thread */
 };
 
 /* This thread's; NULL: none yet. */
-extern _Thread_local struct native_fast_thread *native_fast_mine
+extern _Thread_local struct native_lease_thread *native_leases_mine
     __attribute__((tls_model("initial-exec")));
 
-static inline struct native_left *native_left_at(struct native_fast_thread *t,
-                                                 uint64_t address)
+static inline struct native_lease *
+native_lease_at(struct native_lease_thread *t, uint64_t address)
 {
-    return &t->left[space_page_hash(address, 6)];
+    return &t->known[space_page_hash(address, 6)];
 }
 
-_Static_assert(NATIVE_LEFT_SLOTS == 1 << 6, "native_left_at() keeps 6 bits");
+_Static_assert(NATIVE_LEASES_KNOWN == 1 << 6, "native_lease_at() keeps 6 bits");
 
-/* What this thread was told of the region at @address, which may be anything;
- * NULL: nothing. */
-static inline struct native_left *native_left_of(uint64_t address)
+/* The lease of the region at @address that this thread knows; @address may be
+ * anything.  NULL: none. */
+static inline struct native_lease *native_lease_of(uint64_t address)
 {
-    struct native_fast_thread *t = native_fast_mine;
-    struct native_left *l;
+    struct native_lease_thread *t = native_leases_mine;
+    struct native_lease *l;
 
     if (__builtin_expect(!t || !address, 0))
         return NULL;
-    l = native_left_at(t, address);
+    l = native_lease_at(t, address);
     return l->address == address ? l : NULL;
 }
 
-static inline void native_fast_add(unsigned which)
+static inline void native_lease_add(unsigned which)
 {
-    _Atomic uint64_t *count = &native_fast_mine->count[which];
+    _Atomic uint64_t *count = &native_leases_mine->count[which];
 
     atomic_store_explicit(count,
                           atomic_load_explicit(count, memory_order_relaxed) + 1,
@@ -76,8 +75,8 @@ static inline void native_fast_add(unsigned which)
 }
 
 /* The word is @word no more, but @next.  False: it was something else. */
-static inline bool native_left_pass(struct native_left *l, uint64_t word,
-                                    uint64_t next)
+static inline bool native_lease_pass(struct native_lease *l, uint64_t word,
+                                     uint64_t next)
 {
     if (!atomic_compare_exchange_strong_explicit(&l->slot->word, &word, next,
                                                  memory_order_acq_rel,
@@ -87,12 +86,12 @@ static inline bool native_left_pass(struct native_left *l, uint64_t word,
     return true;
 }
 
-/* Take a hold that was left, as it was left; @mode may be anything.  False: not
- * that way. */
-static inline bool native_fast_take_own(uint64_t address,
-                                        enum drasync_mode mode)
+/* Acquire a lease that is as this thread last saw it; @mode may be anything.
+ * False: native_acquire() has to. */
+static inline bool native_lease_take_own(uint64_t address,
+                                         enum drasync_mode mode)
 {
-    struct native_left *l = native_left_of(address);
+    struct native_lease *l = native_lease_of(address);
     uint64_t word, wanted = mode == DRASYNC_READ ? WORD_FREE | WORD_READ
                                                  : (uint64_t)WORD_FREE;
 
@@ -100,17 +99,17 @@ static inline bool native_fast_take_own(uint64_t address,
         return false;
     word = l->word;
     if ((word & (WORD_STATES | WORD_READ)) != wanted ||
-        !native_left_pass(l, word, word_take(word, runtime.local)))
+        !native_lease_pass(l, word, word_take(word, runtime.local)))
         return false;
     passed_take();
-    native_fast_add(NATIVE_FAST_TAKES);
+    native_lease_add(NATIVE_LEASE_TAKES);
     return true;
 }
 
-/* Leave it again, if nobody waits for it.  False: not that way. */
-static inline bool native_fast_give_own(uint64_t address)
+/* Release it, if nobody waits for it.  False: native_release() has to. */
+static inline bool native_lease_give_own(uint64_t address)
 {
-    struct native_left *l = native_left_of(address);
+    struct native_lease *l = native_lease_of(address);
     uint64_t word;
 
     if (!l)
@@ -119,9 +118,9 @@ static inline bool native_fast_give_own(uint64_t address)
     if (!word_held_by(word, runtime.local) || word_waiter(word) >= 0)
         return false;
     passed_give();
-    if (!native_left_pass(l, word, word_give(word)))
+    if (!native_lease_pass(l, word, word_give(word)))
         return false;
-    native_fast_add(NATIVE_FAST_GIVES);
+    native_lease_add(NATIVE_LEASE_GIVES);
     return true;
 }
 

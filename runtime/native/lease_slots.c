@@ -1,4 +1,4 @@
-/* Slots of holds that are left: filled and emptied, under the lock. */
+/* Leases begin and end, under the lock of their tree: see lease.h. */
 #include "memory/control.h"
 #include "memory/passed.h"
 #include "runtime/native/lease_word.h"
@@ -10,7 +10,7 @@
 #define PINS_MAX 16
 
 /* It is the only hold of @rank there. */
-static void release(const struct native_fast_slot *slot, int32_t rank)
+static void release(const struct native_lease_slot *slot, int32_t rank)
 {
     struct proto_effects *effects = native_effects();
 
@@ -18,7 +18,7 @@ static void release(const struct native_fast_slot *slot, int32_t rank)
     native_do(effects, NULL);
 }
 
-static void acquire(const struct native_fast_slot *slot, int32_t rank)
+static void acquire(const struct native_lease_slot *slot, int32_t rank)
 {
     struct proto_effects *effects = native_effects();
     struct proto_grant grant;
@@ -26,14 +26,14 @@ static void acquire(const struct native_fast_slot *slot, int32_t rank)
 
     if (proto_acquire(&native.node, rank, slot->region, slot->region->address,
                       DRASYNC_WRITE, true, NULL, &grant, &op, effects))
-        runtime_broken("region %p: a hold that was left is lost",
+        runtime_broken("region %p: a lease is lost",
                        (void *)(uintptr_t)slot->region->address);
     native_do(effects, NULL);
 }
 
-/* The hold passes from one rank to another, or to itself: as in any case, the
- * data is another version then. */
-static void pass(struct native_fast_slot *slot, int32_t rank)
+/* Replay in the protocol what happened under the lease: a release, then an
+ * acquire by @rank, which also gives the data a new version. */
+static void pass(struct native_lease_slot *slot, int32_t rank)
 {
     release(slot, slot->rank);
     acquire(slot, rank);
@@ -42,7 +42,7 @@ static void pass(struct native_fast_slot *slot, int32_t rank)
 
 /* If the rank with number @local still waits in @slot, tell it what came of
  * that. */
-static void end_turn(const struct native_fast_slot *slot, int local,
+static void end_turn(const struct native_lease_slot *slot, int local,
                      enum turn_end end)
 {
     uint64_t waits = turn_of(slot, TURN_WAITS);
@@ -51,15 +51,15 @@ static void end_turn(const struct native_fast_slot *slot, int local,
                                    turn_of(slot, end));
 }
 
-/* Tell the protocol what is true. */
-static void empty(struct native_fast *fast, uint32_t i)
+/* End a lease: tell the protocol what is true. */
+static void empty(struct native_leases *leases, uint32_t i)
 {
-    struct native_fast_slot *slot = fast->slot[i];
+    struct native_lease_slot *slot = leases->slot[i];
     uint64_t word =
         atomic_exchange_explicit(&slot->word, 0, memory_order_acq_rel);
 
     passed_take();
-    fast->used &= ~(UINT32_C(1) << i);
+    leases->used &= ~(UINT32_C(1) << i);
     if ((word & WORD_TAKEN) && word_state(word) == WORD_HELD)
         end_turn(slot, word_holder(word), TURN_CAME);
     if (word_waiter(word) >= 0)
@@ -74,7 +74,7 @@ static void empty(struct native_fast *fast, uint32_t i)
         release(slot, slot->rank);
 }
 
-static bool in_the_way(struct native_fast_slot *slot, enum native_for what)
+static bool in_the_way(struct native_lease_slot *slot, enum native_for what)
 {
     uint64_t word = atomic_load_explicit(&slot->word, memory_order_relaxed);
 
@@ -89,19 +89,19 @@ static bool in_the_way(struct native_fast_slot *slot, enum native_for what)
     return false;
 }
 
-void native_fast_settle(struct native_fast *fast,
-                        const struct proto_region *root, enum native_for what)
+void native_lease_settle(struct native_leases *leases,
+                         const struct proto_region *root, enum native_for what)
 {
-    for (uint32_t left = fast->used; left; left &= left - 1) {
+    for (uint32_t left = leases->used; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
 
-        if ((!root || fast->slot[i]->root == root) &&
-            in_the_way(fast->slot[i], what))
-            empty(fast, i);
+        if ((!root || leases->slot[i]->root == root) &&
+            in_the_way(leases->slot[i], what))
+            empty(leases, i);
     }
 }
 
-static int slot_new(struct native_fast_slot **slot_out)
+static int slot_new(struct native_lease_slot **slot_out)
 {
     void *v;
     int err = control_alloc_zero(&runtime.space, sizeof(**slot_out), &v);
@@ -111,52 +111,52 @@ static int slot_new(struct native_fast_slot **slot_out)
     return err;
 }
 
-int native_fast_new(struct native_fast *fast)
+int native_lease_new(struct native_leases *leases)
 {
     int err = 0;
 
-    for (int i = 0; i < NATIVE_FAST_SLOTS && !err; i++)
-        err = slot_new(&fast->slot[i]);
+    for (int i = 0; i < NATIVE_LEASE_SLOTS && !err; i++)
+        err = slot_new(&leases->slot[i]);
     return err;
 }
 
 /* *i_out: an empty slot, of which there is one, with a ticket to give: the
  * threads that know one without know it for ever, so that is not used again.
  * False: no memory for another. */
-static bool empty_slot(struct native_fast *fast, uint32_t *i_out)
+static bool empty_slot(struct native_leases *leases, uint32_t *i_out)
 {
-    uint32_t i = (uint32_t)__builtin_ctz(~fast->used);
+    uint32_t i = (uint32_t)__builtin_ctz(~leases->used);
 
     *i_out = i;
-    return fast->slot[i]->ticket != WORD_TICKET_MAX ||
-           !slot_new(&fast->slot[i]);
+    return leases->slot[i]->ticket != WORD_TICKET_MAX ||
+           !slot_new(&leases->slot[i]);
 }
 
-static void make_room(struct native_fast *fast)
+static void make_room(struct native_leases *leases)
 {
-    if (fast->used != UINT32_MAX)
+    if (leases->used != UINT32_MAX)
         return;
-    fast->next = (fast->next + 1) % NATIVE_FAST_SLOTS;
-    empty(fast, fast->next);
+    leases->next = (leases->next + 1) % NATIVE_LEASE_SLOTS;
+    empty(leases, leases->next);
 }
 
-_Static_assert(NATIVE_FAST_SLOTS == 32, "a bit of `used` for each");
+_Static_assert(NATIVE_LEASE_SLOTS == 32, "a bit of `used` for each");
 
 /* The next word of a slot, for a hold with @flags. */
-static uint64_t new_word(struct native_fast_slot *slot, uint64_t flags)
+static uint64_t new_word(struct native_lease_slot *slot, uint64_t flags)
 {
     return (uint64_t)++slot->ticket << WORD_TICKET_BIT | flags;
 }
 
-static void fill(struct native_fast *fast, uint32_t i, uint64_t word,
+static void fill(struct native_leases *leases, uint32_t i, uint64_t word,
                  struct proto_region *region, int32_t rank)
 {
-    struct native_fast_slot *slot = fast->slot[i];
+    struct native_lease_slot *slot = leases->slot[i];
 
     slot->region = region;
     slot->root = region->root;
     slot->rank = rank;
-    fast->used |= UINT32_C(1) << i;
+    leases->used |= UINT32_C(1) << i;
     atomic_store_explicit(&slot->word, word, memory_order_release);
 }
 
@@ -208,7 +208,8 @@ static bool read_alone(const struct proto_region *r)
     return pins_newest(hold);
 }
 
-bool native_fast_leave(struct native_fast *fast, struct proto_region *region)
+bool native_lease_begin(struct native_leases *leases,
+                        struct proto_region *region)
 {
     uint64_t flags = WORD_FREE;
     uint64_t word;
@@ -216,23 +217,24 @@ bool native_fast_leave(struct native_fast *fast, struct proto_region *region)
 
     if (native.check)
         return false;
-    make_room(fast);
+    make_room(leases);
     if (!write_alone(region, native.rank)) {
         if (!read_alone(region))
             return false;
         flags |= WORD_READ;
     }
-    if (!empty_slot(fast, &i))
+    if (!empty_slot(leases, &i))
         return false;
-    word = new_word(fast->slot[i], flags);
-    if (!native_fast_note(region->address, fast->slot[i], word))
+    word = new_word(leases->slot[i], flags);
+    if (!native_lease_note(region->address, leases->slot[i], word))
         return false;
-    fill(fast, i, word, region, native.rank);
+    fill(leases, i, word, region, native.rank);
     return true;
 }
 
-void native_fast_hand(struct native_fast *fast, struct proto_region *region,
-                      struct proto_effects *effects)
+void native_lease_hand(struct native_leases *leases,
+                       struct proto_region *region,
+                       struct proto_effects *effects)
 {
     const struct proto_effect *e = effects->effect;
     struct native_wait *wait;
@@ -247,14 +249,14 @@ void native_fast_hand(struct native_fast *fast, struct proto_region *region,
     local = runtime.local_of[region->write_rank];
     if (local >= WORD_LOCALS_MAX)
         return;
-    if (!empty_slot(fast, &i))
+    if (!empty_slot(leases, &i))
         return;
-    word =
-        new_word(fast->slot[i], WORD_HELD | (uint64_t)local << WORD_HOLDER_BIT);
-    if (!native_fast_note(region->address, fast->slot[i], word))
+    word = new_word(leases->slot[i],
+                    WORD_HELD | (uint64_t)local << WORD_HOLDER_BIT);
+    if (!native_lease_note(region->address, leases->slot[i], word))
         return;
     wait = e->waiter;
-    wait->slot = fast->slot[i];
+    wait->slot = leases->slot[i];
     wait->word = word;
-    fill(fast, i, word, region, region->write_rank);
+    fill(leases, i, word, region, region->write_rank);
 }

@@ -1,9 +1,9 @@
 /*
- * lease_word.h - what the word of a slot says; for native_fast*.c.
+ * lease_word.h - what the word of a slot says; for lease*.c.
  *
  * From the lowest bit: the state, flags, who has the hold and who waits for it
- * (numbers of ranks on the node), and a ticket that is new for each hold that
- * is left in that slot.
+ * (numbers of ranks on the node), and a ticket that is new for each lease in
+ * that slot.
  */
 #ifndef DRASYNC_RUNTIME_NATIVE_LEASE_WORD_H
 #define DRASYNC_RUNTIME_NATIVE_LEASE_WORD_H
@@ -19,7 +19,7 @@ enum {
     WORD_READ = 16,  /* the hold is a READ hold: of one rank only */
 };
 
-/* Ranks of a node with larger numbers leave no holds. */
+/* Ranks of a node with larger numbers have no leases. */
 #define WORD_LOCALS_MAX 4095
 
 #define WORD_HOLDER_BIT 8
@@ -43,7 +43,7 @@ static inline int word_waiter(uint64_t word)
     return (int)(word >> WORD_WAITER_BIT & WORD_LOCALS_MAX) - 1;
 }
 
-/* Have both to do with the same hold that was left? */
+/* Are both of the same lease? */
 static inline bool word_same(uint64_t a, uint64_t b)
 {
     return a >> WORD_TICKET_BIT == b >> WORD_TICKET_BIT && word_state(a);
@@ -54,14 +54,14 @@ static inline bool word_held_by(uint64_t word, int local)
     return word_state(word) == WORD_HELD && word_holder(word) == local;
 }
 
-/* The word after @local has taken the hold, or got it. */
+/* The word after @local has acquired the region, or was handed it. */
 static inline uint64_t word_take(uint64_t word, int local)
 {
     return (word >> WORD_TICKET_BIT << WORD_TICKET_BIT) | (word & WORD_READ) |
            WORD_TAKEN | WORD_HELD | (uint64_t)local << WORD_HOLDER_BIT;
 }
 
-/* After it was given back, with nobody waiting. */
+/* After a release, with nobody waiting. */
 static inline uint64_t word_give(uint64_t word)
 {
     return (word >> WORD_TICKET_BIT << WORD_TICKET_BIT) |
@@ -88,7 +88,7 @@ enum turn_end {
     TURN_OVER, /* it has not, and asks again by a step */
 };
 
-static inline uint64_t turn_of(const struct native_fast_slot *slot,
+static inline uint64_t turn_of(const struct native_lease_slot *slot,
                                enum turn_end end)
 {
     return (uint64_t)(uintptr_t)slot | (uint64_t)end;

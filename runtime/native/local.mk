@@ -119,12 +119,12 @@ tests_programs_native_exhaust_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_native_exhaust_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_native_exhaust_LDADD = libdrasync.la $(MPI_LIBS)
 
-check_PROGRAMS += tests/programs/native_windows
-tests_programs_native_windows_SOURCES = tests/programs/native_windows.c \
+check_PROGRAMS += tests/programs/native_magazines
+tests_programs_native_magazines_SOURCES = tests/programs/native_magazines.c \
 	tests/programs/native_objects.h tests/programs/native_check.h
-tests_programs_native_windows_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
-tests_programs_native_windows_LDFLAGS = $(AM_LDFLAGS) -no-install
-tests_programs_native_windows_LDADD = libdrasync.la $(MPI_LIBS)
+tests_programs_native_magazines_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_magazines_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_magazines_LDADD = libdrasync.la $(MPI_LIBS)
 
 check_PROGRAMS += tests/programs/native_revoked
 tests_programs_native_revoked_SOURCES = tests/programs/native_revoked.c \
@@ -140,12 +140,12 @@ tests_programs_native_reuse_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_native_reuse_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_native_reuse_LDADD = libdrasync.la $(MPI_LIBS)
 
-check_PROGRAMS += tests/programs/native_fast
-tests_programs_native_fast_SOURCES = tests/programs/native_fast.c \
+check_PROGRAMS += tests/programs/native_lease
+tests_programs_native_lease_SOURCES = tests/programs/native_lease.c \
 	tests/programs/native_pair.h tests/programs/native_check.h
-tests_programs_native_fast_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
-tests_programs_native_fast_LDFLAGS = $(AM_LDFLAGS) -no-install
-tests_programs_native_fast_LDADD = libdrasync.la $(MPI_LIBS)
+tests_programs_native_lease_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_lease_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_lease_LDADD = libdrasync.la $(MPI_LIBS)
 
 # Looks into the runtime, so it is made of its objects.
 check_PROGRAMS += tests/programs/native_ticket
@@ -185,12 +185,12 @@ tests_programs_native_overlap_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_native_overlap_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_native_overlap_LDADD = libdrasync.la $(MPI_LIBS)
 
-check_PROGRAMS += tests/programs/native_stock
-tests_programs_native_stock_SOURCES = tests/programs/native_stock.c \
+check_PROGRAMS += tests/programs/native_recycle
+tests_programs_native_recycle_SOURCES = tests/programs/native_recycle.c \
 	tests/programs/native_check.h
-tests_programs_native_stock_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
-tests_programs_native_stock_LDFLAGS = $(AM_LDFLAGS) -no-install
-tests_programs_native_stock_LDADD = libdrasync.la $(MPI_LIBS)
+tests_programs_native_recycle_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_recycle_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_programs_native_recycle_LDADD = libdrasync.la $(MPI_LIBS)
 
 check_PROGRAMS += tests/programs/native_fig1
 tests_programs_native_fig1_SOURCES = tests/programs/native_fig1.c

@@ -11,72 +11,73 @@
 #include "runtime/say.h"
 #include "runtime/thread.h"
 
-_Thread_local struct native_windows *native_windows_mine
+_Thread_local struct native_magazines *native_magazines_mine
     __attribute__((tls_model("initial-exec")));
 
-char native_window_marks[2];
+char native_magazine_marks[2];
 
 /* Of nobody: any thread may find that it is not open, also for NULL. */
-static struct native_window never_open = {.region = UINT64_MAX};
+static struct native_magazine never_open = {.region = UINT64_MAX};
 
-_Thread_local struct native_window *native_window_last
+_Thread_local struct native_magazine *native_magazine_last
     __attribute__((tls_model("initial-exec"))) = &never_open;
 
-static _Atomic(struct native_windows *) all;
+static _Atomic(struct native_magazines *) all;
 static bool possible; /* the kernel has what it takes */
 
-/* --- The windows of a thread ---------------------------------------------- */
+/* --- The magazines of a thread -------------------------------------------- */
 
 /* What the fast path has allocated, for the rank's counter. */
-static void count_allocations(struct native_windows *windows)
+static void count_allocations(struct native_magazines *magazines)
 {
     uint64_t before =
-        atomic_load_explicit(&windows->counted, memory_order_relaxed);
+        atomic_load_explicit(&magazines->counted, memory_order_relaxed);
     uint64_t now = 0;
 
-    for (int i = 0; i < NATIVE_WINDOWS; i++)
-        now += atomic_load_explicit(&windows->window[i].turns,
+    for (int i = 0; i < NATIVE_MAGAZINES; i++)
+        now += atomic_load_explicit(&magazines->magazine[i].turns,
                                     memory_order_relaxed) /
                2;
     /* Another thread may have counted later than this one looked. */
     if (now > before &&
-        atomic_compare_exchange_strong(&windows->counted, &before, now))
+        atomic_compare_exchange_strong(&magazines->counted, &before, now))
         runtime_count(native.self, RUNTIME_COUNT_ALLOCATIONS, now - before);
 }
 
 /* And freed. */
-static void count_frees(struct native_windows *windows)
+static void count_frees(struct native_magazines *magazines)
 {
     uint64_t before =
-        atomic_load_explicit(&windows->frees_counted, memory_order_relaxed);
-    uint64_t now = atomic_load_explicit(&windows->frees, memory_order_relaxed);
+        atomic_load_explicit(&magazines->frees_counted, memory_order_relaxed);
+    uint64_t now =
+        atomic_load_explicit(&magazines->frees, memory_order_relaxed);
 
     if (now > before &&
-        atomic_compare_exchange_strong(&windows->frees_counted, &before, now))
+        atomic_compare_exchange_strong(&magazines->frees_counted, &before, now))
         runtime_count(native.self, RUNTIME_COUNT_FREES, now - before);
 }
 
-static void count(struct native_windows *windows)
+static void count(struct native_magazines *magazines)
 {
-    count_allocations(windows);
-    count_frees(windows);
+    count_allocations(magazines);
+    count_frees(magazines);
 }
 
-void native_windows_count(void)
+void native_magazines_count(void)
 {
-    for (struct native_windows *w = atomic_load(&all); w; w = w->next)
+    for (struct native_magazines *w = atomic_load(&all); w; w = w->next)
         count(w);
 }
 
-struct native_windows *native_windows_all(void)
+struct native_magazines *native_magazines_all(void)
 {
     return atomic_load(&all);
 }
 
 /* Those of a thread that has ended, or new ones; NULL: no memory. */
-static struct native_windows *windows_new(void)
+static struct native_magazines *windows_new(void)
 {
-    struct native_windows *w;
+    struct native_magazines *w;
 
     for (w = atomic_load(&all); w; w = w->next) {
         uint32_t unused = 0;
@@ -90,8 +91,8 @@ static struct native_windows *windows_new(void)
     if (w == MAP_FAILED)
         return NULL;
     heap_parts_open(&w->parts, &runtime.space, PAGE_SHIFT);
-    for (int i = 0; i < NATIVE_WINDOWS; i++)
-        w->window[i].heap.free = w->free[i];
+    for (int i = 0; i < NATIVE_MAGAZINES; i++)
+        w->magazine[i].heap.free = w->free[i];
     atomic_store(&w->taken, 1);
     w->next = atomic_load(&all);
     while (!atomic_compare_exchange_weak(&all, &w->next, w))
@@ -99,9 +100,9 @@ static struct native_windows *windows_new(void)
     return w;
 }
 
-struct native_windows *native_windows_own(void)
+struct native_magazines *native_magazines_own(void)
 {
-    struct native_windows *w = native_windows_mine;
+    struct native_magazines *w = native_magazines_mine;
 
     /* A record of the run names each allocation. */
     if (w || !possible || record_wanted())
@@ -113,33 +114,34 @@ struct native_windows *native_windows_own(void)
         return NULL;
     w->last = 0;
     w->owner = biased_self();
-    atomic_store(&w->stock_max, NATIVE_STOCK);
-    native_windows_mine = w;
+    atomic_store(&w->recycled_max, NATIVE_RECYCLED);
+    native_magazines_mine = w;
     return w;
 }
 
 /* --- Ending --------------------------------------------------------------- */
 
-/* Is a window with that region open? */
+/* Is a magazine with that region open? */
 static bool is_open(uint64_t region)
 {
-    return region && region != NATIVE_WINDOW_ENDS &&
-           region != NATIVE_WINDOW_READY;
+    return region && region != NATIVE_MAGAZINE_ENDS &&
+           region != NATIVE_MAGAZINE_READY;
 }
 
-/* The heap has its own again.  Under the tree's lock; the window's thread is
+/* The heap has its own again.  Under the tree's lock; the magazine's thread is
  * not in it. */
-static void close_window(struct native_windows *w, uint32_t i, uint64_t address)
+static void close_window(struct native_magazines *w, uint32_t i,
+                         uint64_t address)
 {
-    struct native_window *window = &w->window[i];
-    struct native_memory *memory = window->memory;
+    struct native_magazine *magazine = &w->magazine[i];
+    struct native_memory *memory = magazine->memory;
     const struct heap_context context = {.space = &runtime.space,
                                          .owner = memory};
-    struct extent *e = window->extent;
+    struct extent *e = magazine->extent;
     struct heap *heap = &native_header_of(address)->heap;
     uint64_t used = 0;
 
-    if (heap_window_close(&context, heap, &window->heap))
+    if (heap_magazine_close(&context, heap, &magazine->heap))
         runtime_say("region %p: its heap was overwritten",
                     (void *)(uintptr_t)address);
     /* The end of the piece is not in use any more. */
@@ -150,21 +152,21 @@ static void close_window(struct native_windows *w, uint32_t i, uint64_t address)
             &used) &&
         used < e->user[EXTENT_USED_BYTES])
         e->user[EXTENT_USED_BYTES] =
-            used > window->used_bytes ? used : window->used_bytes;
-    window->extent = NULL;
+            used > magazine->used_bytes ? used : magazine->used_bytes;
+    magazine->extent = NULL;
     memory->touched = true;
     count(w);
-    atomic_store_explicit(&window->region, 0, memory_order_release);
+    atomic_store_explicit(&magazine->region, 0, memory_order_release);
 }
 
-/* The windows of @w in @ending say that they end: wait until their thread is
+/* The magazines of @w in @ending say that they end: wait until their thread is
  * out of them.  DRASYNC_EPEER: that will not be known, and the job is poisoned;
- * the windows stay as they are. */
-static int wait_until_out(struct native_windows *w, uint32_t ending)
+ * the magazines stay as they are. */
+static int wait_until_out(struct native_magazines *w, uint32_t ending)
 {
     int err;
 
-    if (w == native_windows_mine)
+    if (w == native_magazines_mine)
         return 0;
     err = biased_barrier(BIASED_PROCESS);
     if (err)
@@ -175,10 +177,10 @@ static int wait_until_out(struct native_windows *w, uint32_t ending)
             runtime.rank);
     for (uint32_t i = 0; !err && ending >> i; i++)
         if (ending >> i & 1) {
-            err =
-                biased_wait(&w->owner, &w->window[i].turns, 1, 1, death_check);
+            err = biased_wait(&w->owner, &w->magazine[i].turns, 1, 1,
+                              death_check);
             if (!err)
-                err = biased_wait(&w->owner, &w->window[i].freeing, 1, 1,
+                err = biased_wait(&w->owner, &w->magazine[i].freeing, 1, 1,
                                   death_check);
         }
     if (err == DRASYNC_EPEER)
@@ -201,19 +203,19 @@ static bool is_below(const struct native_tree *tree, uint64_t address,
     return r != NULL;
 }
 
-int native_windows_end(const struct native_tree *tree,
-                       const struct proto_region *top)
+int native_magazines_end(const struct native_tree *tree,
+                         const struct proto_region *top)
 {
     int err;
 
-    for (struct native_windows *w = atomic_load(&all); w; w = w->next) {
-        uint64_t address[NATIVE_WINDOWS];
+    for (struct native_magazines *w = atomic_load(&all); w; w = w->next) {
+        uint64_t address[NATIVE_MAGAZINES];
         uint32_t ending = 0;
 
-        for (uint32_t i = 0; i < NATIVE_WINDOWS; i++) {
-            address[i] = atomic_load(&w->window[i].region);
+        for (uint32_t i = 0; i < NATIVE_MAGAZINES; i++) {
+            address[i] = atomic_load(&w->magazine[i].region);
             if (is_open(address[i]) && is_below(tree, address[i], top)) {
-                atomic_store(&w->window[i].region, NATIVE_WINDOW_ENDS);
+                atomic_store(&w->magazine[i].region, NATIVE_MAGAZINE_ENDS);
                 ending |= UINT32_C(1) << i;
             }
         }
@@ -229,70 +231,71 @@ int native_windows_end(const struct native_tree *tree,
     return 0;
 }
 
-/* End window @i, if it is open; no lock held. */
-static void end_one(struct native_windows *w, uint32_t i)
+/* End magazine @i, if it is open; no lock held. */
+static void end_one(struct native_magazines *w, uint32_t i)
 {
-    uint64_t address = atomic_load(&w->window[i].region);
+    uint64_t address = atomic_load(&w->magazine[i].region);
     struct native_tree tree;
 
     if (!is_open(address) || native_lock(address, &tree))
         return;
-    if (atomic_load(&w->window[i].region) == address) {
-        atomic_store(&w->window[i].region, NATIVE_WINDOW_ENDS);
+    if (atomic_load(&w->magazine[i].region) == address) {
+        atomic_store(&w->magazine[i].region, NATIVE_MAGAZINE_ENDS);
         if (!wait_until_out(w, UINT32_C(1) << i))
             close_window(w, i, address);
     }
     native_unlock(&tree);
 }
 
-void native_windows_end_all(void)
+void native_magazines_end_all(void)
 {
-    for (struct native_windows *w = atomic_load(&all); w; w = w->next)
-        for (uint32_t i = 0; i < NATIVE_WINDOWS; i++)
+    for (struct native_magazines *w = atomic_load(&all); w; w = w->next)
+        for (uint32_t i = 0; i < NATIVE_MAGAZINES; i++)
             end_one(w, i);
 }
 
 static void forget_mine(void)
 {
-    native_windows_mine = NULL;
-    native_window_last = &never_open;
+    native_magazines_mine = NULL;
+    native_magazine_last = &never_open;
 }
 
-/* A thread that was cancelled in the middle of allocating is in its window as
+/* A thread that was cancelled in the middle of allocating is in its magazine as
  * far as that says. */
-static void come_out(struct native_window *window)
+static void come_out(struct native_magazine *magazine)
 {
-    uint64_t turn = atomic_load_explicit(&window->turns, memory_order_relaxed);
+    uint64_t turn =
+        atomic_load_explicit(&magazine->turns, memory_order_relaxed);
 
     if (turn & 1)
-        biased_leave(&window->turns, turn + 1);
-    biased_leave(&window->freeing, 0);
+        biased_leave(&magazine->turns, turn + 1);
+    biased_leave(&magazine->freeing, 0);
 }
 
-void native_windows_thread_ends(void)
+void native_magazines_thread_ends(void)
 {
-    struct native_windows *w = native_windows_mine;
+    struct native_magazines *w = native_magazines_mine;
 
     if (!w || !runtime_running())
         return;
     /* Before it takes a lock: whoever has that may be waiting for this. */
-    for (uint32_t i = 0; i < NATIVE_WINDOWS; i++)
-        come_out(&w->window[i]);
-    native_stock_clear(w);
-    for (uint32_t i = 0; i < NATIVE_WINDOWS; i++)
+    for (uint32_t i = 0; i < NATIVE_MAGAZINES; i++)
+        come_out(&w->magazine[i]);
+    native_recycle_clear(w);
+    for (uint32_t i = 0; i < NATIVE_MAGAZINES; i++)
         end_one(w, i);
     count(w);
     forget_mine();
     atomic_store(&w->taken, 0);
 }
 
-/* The child of a fork has no windows: they are its parent's. */
+/* The child of a fork has no magazines: they are its parent's. */
 static void in_child(void)
 {
     forget_mine();
 }
 
-void native_windows_start(void)
+void native_magazines_start(void)
 {
     possible =
         !biased_open(BIASED_PROCESS) && !pthread_atfork(NULL, NULL, in_child);
@@ -300,98 +303,100 @@ void native_windows_start(void)
 
 /* --- Allocating ----------------------------------------------------------- */
 
-/* Leave @window, which was entered with @turn + 1. */
-static inline void *leave_with(struct native_window *window, uint64_t turn,
+/* Leave @magazine, which was entered with @turn + 1. */
+static inline void *leave_with(struct native_magazine *magazine, uint64_t turn,
                                void *ptr)
 {
-    biased_leave(&window->turns, ptr ? turn + 2 : turn);
+    biased_leave(&magazine->turns, ptr ? turn + 2 : turn);
     return ptr;
 }
 
-void *native_window_alloc_inside(struct native_inside inside, size_t size_bytes)
+void *native_magazine_alloc_inside(struct native_inside inside,
+                                   size_t size_bytes)
 {
-    return leave_with(inside.window, inside.turn,
-                      heap_window_alloc_any(&inside.window->heap, size_bytes));
+    return leave_with(
+        inside.magazine, inside.turn,
+        heap_magazine_alloc_any(&inside.magazine->heap, size_bytes));
 }
 
-void *native_window_alloc_any(drasync_region_t region, size_t size_bytes)
+void *native_magazine_alloc_any(drasync_region_t region, size_t size_bytes)
 {
     const uint64_t address = (uint64_t)(uintptr_t)region;
-    struct native_windows *mine = native_windows_mine;
-    struct native_window *window;
+    struct native_magazines *mine = native_magazines_mine;
+    struct native_magazine *magazine;
     uint64_t turn;
 
     if (!mine)
         return NULL;
-    window = &mine->window[native_window_index(address)];
-    turn = atomic_load_explicit(&window->turns, memory_order_relaxed);
-    if (!biased_enter(&window->turns, turn + 1, turn, &window->region,
+    magazine = &mine->magazine[native_magazine_index(address)];
+    turn = atomic_load_explicit(&magazine->turns, memory_order_relaxed);
+    if (!biased_enter(&magazine->turns, turn + 1, turn, &magazine->region,
                       &address))
         return NULL;
-    native_window_last = window;
-    return leave_with(window, turn,
-                      heap_window_alloc_any(&window->heap, size_bytes));
+    native_magazine_last = magazine;
+    return leave_with(magazine, turn,
+                      heap_magazine_alloc_any(&magazine->heap, size_bytes));
 }
 
-void native_window_prepare(uint64_t address)
+void native_magazine_prepare(uint64_t address)
 {
-    struct native_windows *w = native_windows_own();
-    uint32_t i = native_window_index(address);
+    struct native_magazines *w = native_magazines_own();
+    uint32_t i = native_magazine_index(address);
 
     if (w && address && w->last == address &&
-        atomic_load_explicit(&w->window[i].region, memory_order_relaxed) !=
+        atomic_load_explicit(&w->magazine[i].region, memory_order_relaxed) !=
             address)
         end_one(w, i);
 }
 
-bool native_window_clear(struct native_windows *w, uint32_t i)
+bool native_magazine_clear(struct native_magazines *w, uint32_t i)
 {
     end_one(w, i);
-    native_stock_leave(w, &w->window[i]);
-    return !atomic_load_explicit(&w->window[i].region, memory_order_acquire);
+    native_recycle_leave(w, &w->magazine[i]);
+    return !atomic_load_explicit(&w->magazine[i].region, memory_order_acquire);
 }
 
-/* Open window @i for the region, under its tree's lock.  False: another thread
- * is still closing it. */
-static bool open_window(struct native_windows *w, uint32_t i, uint64_t address,
-                        struct native_memory *memory)
+/* Open magazine @i for the region, under its tree's lock.  False: another
+ * thread is still closing it. */
+static bool open_window(struct native_magazines *w, uint32_t i,
+                        uint64_t address, struct native_memory *memory)
 {
-    struct native_window *window = &w->window[i];
+    struct native_magazine *magazine = &w->magazine[i];
 
-    native_stock_leave(w, window);
-    if (atomic_load_explicit(&window->region, memory_order_acquire))
+    native_recycle_leave(w, magazine);
+    if (atomic_load_explicit(&magazine->region, memory_order_acquire))
         return false;
-    heap_window_open(&native_header_of(address)->heap, &window->heap,
-                     w->free[i]);
-    window->memory = memory;
-    window->entry = NULL;
-    window->address = address;
-    window->opened = ++w->opened;
-    window->extent = NULL;
-    atomic_store_explicit(&window->region, address, memory_order_release);
+    heap_magazine_open(&native_header_of(address)->heap, &magazine->heap,
+                       w->free[i]);
+    magazine->memory = memory;
+    magazine->entry = NULL;
+    magazine->address = address;
+    magazine->opened = ++w->opened;
+    magazine->extent = NULL;
+    atomic_store_explicit(&magazine->region, address, memory_order_release);
     return true;
 }
 
 /* The extent of a new piece: what was in use of it? */
-static void note_piece(struct native_window *window)
+static void note_piece(struct native_magazine *magazine)
 {
     struct extent *e =
         extent_of(&runtime.space,
-                  (void *)(uintptr_t)(heap_window_end(&window->heap) - 1));
+                  (void *)(uintptr_t)(heap_magazine_end(&magazine->heap) - 1));
 
-    if (e == window->extent)
+    if (e == magazine->extent)
         return;
-    window->extent = e;
-    window->used_bytes = e ? e->user[EXTENT_USED_BYTES] : 0;
+    magazine->extent = e;
+    magazine->used_bytes = e ? e->user[EXTENT_USED_BYTES] : 0;
 }
 
-/* Is this thread's window number @i open for the region, or could it be opened
- * now, as it is used by this thread for the second time? Under its tree's lock.
- */
-static bool is_mine(struct native_windows *w, uint32_t i, uint64_t address,
+/* Is this thread's magazine number @i open for the region, or could it be
+ * opened now, as it is used by this thread for the second time? Under its
+ * tree's lock. */
+static bool is_mine(struct native_magazines *w, uint32_t i, uint64_t address,
                     struct native_memory *memory)
 {
-    if (atomic_load_explicit(&w->window[i].region, memory_order_relaxed) ==
+    if (atomic_load_explicit(&w->magazine[i].region, memory_order_relaxed) ==
             address ||
         (w->last == address && open_window(w, i, address, memory)))
         return true;
@@ -399,56 +404,56 @@ static bool is_mine(struct native_windows *w, uint32_t i, uint64_t address,
     return false;
 }
 
-int native_window_take(const struct heap_context *context, uint64_t address,
-                       struct native_memory *memory, size_t size_bytes,
-                       void **ptr_out)
+int native_magazine_take(const struct heap_context *context, uint64_t address,
+                         struct native_memory *memory, size_t size_bytes,
+                         void **ptr_out)
 {
-    struct native_windows *w = native_windows_mine;
-    uint32_t i = native_window_index(address);
+    struct native_magazines *w = native_magazines_mine;
+    uint32_t i = native_magazine_index(address);
     uint64_t end;
     int err;
 
     if (!w || !is_mine(w, i, address, memory))
         return DRASYNC_EINVAL;
-    end = w->window[i].heap.end;
-    err = heap_window_refill(context, &native_header_of(address)->heap,
-                             &w->window[i].heap, size_bytes, ptr_out);
-    if (w->window[i].heap.end != end && w->window[i].heap.end)
-        note_piece(&w->window[i]);
+    end = w->magazine[i].heap.end;
+    err = heap_magazine_refill(context, &native_header_of(address)->heap,
+                               &w->magazine[i].heap, size_bytes, ptr_out);
+    if (w->magazine[i].heap.end != end && w->magazine[i].heap.end)
+        note_piece(&w->magazine[i]);
     return err;
 }
 
-int64_t native_window_uncounted(uint64_t address)
+int64_t native_magazine_uncounted(uint64_t address)
 {
-    struct native_windows *w = native_windows_mine;
-    uint32_t i = native_window_index(address);
+    struct native_magazines *w = native_magazines_mine;
+    uint32_t i = native_magazine_index(address);
 
-    return w && atomic_load_explicit(&w->window[i].region,
+    return w && atomic_load_explicit(&w->magazine[i].region,
                                      memory_order_relaxed) == address
-               ? heap_window_uncounted(&w->window[i].heap)
+               ? heap_magazine_uncounted(&w->magazine[i].heap)
                : 0;
 }
 
 /* --- Freeing -------------------------------------------------------------- */
 
-bool native_window_free_any(void *ptr)
+bool native_magazine_free_any(void *ptr)
 {
-    struct native_windows *w = native_windows_mine;
+    struct native_magazines *w = native_magazines_mine;
 
-    return w && heap_parts_meet(&w->parts, ptr) && native_window_free(ptr);
+    return w && heap_parts_meet(&w->parts, ptr) && native_magazine_free(ptr);
 }
 
-int native_window_give(const struct heap_context *context, uint64_t address,
-                       struct native_memory *memory, void *ptr)
+int native_magazine_give(const struct heap_context *context, uint64_t address,
+                         struct native_memory *memory, void *ptr)
 {
-    struct native_windows *w = native_windows_mine;
+    struct native_magazines *w = native_magazines_mine;
     struct heap *heap = &native_header_of(address)->heap;
-    uint32_t i = native_window_index(address);
-    struct native_window *window;
+    uint32_t i = native_magazine_index(address);
+    struct native_magazine *magazine;
 
     if (!w || !is_mine(w, i, address, memory))
         return heap_free(context, heap, ptr);
-    window = &w->window[i];
-    return heap_window_free(context, heap, &window->heap, &w->parts, window,
-                            window->opened, ptr);
+    magazine = &w->magazine[i];
+    return heap_magazine_free(context, heap, &magazine->heap, &w->parts,
+                              magazine, magazine->opened, ptr);
 }

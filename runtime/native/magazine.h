@@ -4,26 +4,26 @@
  *
  * While a rank has a region for WRITE nobody else allocates there and the data
  * stays where it is, so only threads of this process compete.  A thread that
- * allocates in a region a second time gets a window of its heap
- * (heap_window.h), takes objects from it without asking anybody, and frees
- * objects of the region into it, whoever made them; one thread has windows of
- * up to NATIVE_WINDOWS regions.  Everything else, the refilling of windows
+ * allocates in a region a second time gets a magazine of its heap
+ * (heap_magazine.h), takes objects from it without asking anybody, and frees
+ * objects of the region into it, whoever made them; one thread has magazines of
+ * up to NATIVE_MAGAZINES regions.  Everything else, the refilling of magazines
  * included, happens under the lock of the region's tree.
  *
- * A window ends before the hold under which it was opened may end: release and
- * delete (native_windows_end()), the end of the thread, finalize.  The heap is
- * then complete in the region's memory, and may travel.  The thread of a window
- * may be at work in it at that moment, if the program lets its threads race; so
- * a window is a biased lock (memory/biased_lock.h): its thread is inside while
- * `turns` is odd or `freeing` is set, `region` is the bias, and the mutex is
- * the lock of the region's tree.  Where the kernel has no barrier for that
- * there are no windows.
+ * A magazine ends before the hold under which it was opened may end: release
+ * and delete (native_magazines_end()), the end of the thread, finalize.  The
+ * heap is then complete in the region's memory, and may travel.  The thread of
+ * a magazine may be at work in it at that moment, if the program lets its
+ * threads race; so a magazine is a biased lock (memory/biased_lock.h): its
+ * thread is inside while `turns` is odd or `freeing` is set, `region` is the
+ * bias, and the mutex is the lock of the region's tree.  Where the kernel has
+ * no barrier for that there are no magazines.
  *
  * The fast path does not look whether the job is poisoned: that is told at the
- * next call that needs more than the window.
+ * next call that needs more than the magazine.
  *
- * A rank that dies leaves windows open, and its WRITE hold taken: the job ends
- * (death.h), and nobody looks at the heap again.
+ * A rank that dies leaves magazines open, and its WRITE hold taken: the job
+ * ends (death.h), and nobody looks at the heap again.
  */
 #ifndef DRASYNC_RUNTIME_NATIVE_MAGAZINE_H
 #define DRASYNC_RUNTIME_NATIVE_MAGAZINE_H
@@ -34,7 +34,7 @@
 
 #include "drasync.h"
 #include "memory/biased_lock.h"
-#include "memory/heap_window.h"
+#include "memory/heap_magazine.h"
 #include "memory/space.h"
 
 struct native_memory;
@@ -45,226 +45,231 @@ struct proto_region;
 struct native_entry;
 struct native_hidden;
 
-/* Regions in stock of one thread (recycle.h). */
-#define NATIVE_STOCK 16
+/* Recycled regions of one thread (recycle.h). */
+#define NATIVE_RECYCLED 16
 
 /* Regions that a thread allocates in at a time. */
-#define NATIVE_WINDOWS 16
+#define NATIVE_MAGAZINES 16
 
-struct native_window {
-    _Atomic uint64_t region; /* its address; 0: not open; NATIVE_WINDOW_... */
-    _Atomic uint64_t turns;  /* odd: the thread is in the window; else twice the
+struct native_magazine {
+    _Atomic uint64_t region; /* its address; 0: not open; NATIVE_MAGAZINE_... */
+    _Atomic uint64_t
+        turns; /* odd: the thread is in the magazine; else twice the
                                 objects that came from it, ever */
     _Atomic uint64_t
-        freeing; /* 1: the thread frees into the window.  Apart from
+        freeing; /* 1: the thread frees into the magazine.  Apart from
                                  turns, which would have to be read first: that
                                  is what would take longest */
-    struct heap_window heap;
+    struct heap_magazine heap;
 
-    /* What belongs to the window; under the lock of its tree. */
+    /* What belongs to the magazine; under the lock of its tree. */
     struct native_memory *memory;
-    struct native_entry *entry; /* of a region from stock; or NULL */
+    struct native_entry *entry; /* of a region that is recycled; or NULL */
     uint64_t address;           /* of the region that it is, or was, open for */
-    uint64_t opened;       /* how often the thread's windows were by then */
+    uint64_t opened;       /* how often the thread's magazines were by then */
     struct extent *extent; /* of the piece */
     uint64_t used_bytes;   /* what was in use of it before the piece */
 } __attribute__((aligned(64)));
 
-_Static_assert(offsetof(struct native_window, heap.limit) +
-                       sizeof(((struct heap_window *)NULL)->limit) <=
+_Static_assert(offsetof(struct native_magazine, heap.limit) +
+                       sizeof(((struct heap_magazine *)NULL)->limit) <=
                    128,
                "the fast path needs two lines");
 
-/* No region has these addresses: the window is being closed, or it is ready for
- * a region in stock. */
-extern char native_window_marks[2];
-#define NATIVE_WINDOW_ENDS  ((uint64_t)(uintptr_t)&native_window_marks[0])
-#define NATIVE_WINDOW_READY ((uint64_t)(uintptr_t)&native_window_marks[1])
+/* No region has these addresses: the magazine is being closed, or it is ready
+ * for a region recycled. */
+extern char native_magazine_marks[2];
+#define NATIVE_MAGAZINE_ENDS  ((uint64_t)(uintptr_t)&native_magazine_marks[0])
+#define NATIVE_MAGAZINE_READY ((uint64_t)(uintptr_t)&native_magazine_marks[1])
 
 /* Of one thread; never freed, but used again by other threads. */
-struct native_windows {
-    struct native_window window[NATIVE_WINDOWS];
+struct native_magazines {
+    struct native_magazine magazine[NATIVE_MAGAZINES];
     _Atomic uint64_t counted; /* of the turns: the rank's counter knows these */
     uint64_t last; /* the region where the thread last allocated slowly */
     struct biased_owner owner; /* the thread */
-    _Atomic uint64_t frees; /* objects freed into windows, by plain additions */
+    _Atomic uint64_t
+        frees; /* objects freed into magazines, by plain additions */
     _Atomic uint64_t frees_counted;
 
-    /* Regions in stock. */
+    /* Recycled regions. */
     struct native_hidden *hidden;              /* how many; NULL: none so far */
-    _Atomic uint32_t stock_max;                /* how many there may be */
-    struct native_window *ready[NATIVE_STOCK]; /* for each; or NULL: */
-    struct native_stocked {
+    _Atomic uint32_t recycled_max;             /* how many there may be */
+    struct native_magazine *ready[NATIVE_RECYCLED]; /* for each; or NULL: */
+    struct native_recycled {
         struct native_entry *entry;
-        struct heap_window heap; /* for its window */
-    } stock[NATIVE_STOCK];
-    uint64_t stamp, stamp_end; /* incarnations for stock */
+        struct heap_magazine heap; /* for its magazine */
+    } recycled[NATIVE_RECYCLED];
+    uint64_t stamp, stamp_end; /* incarnations for recycled regions */
 
-    struct native_windows *next;
+    struct native_magazines *next;
     _Atomic uint32_t taken; /* by a thread */
 
-    /* Of all windows; those with another key than the window's `opened` are
+    /* Of all magazines; those with another key than the magazine's `opened` are
      * from before it was closed. */
     struct heap_parts parts;
     uint64_t opened;
-    struct heap_window_free free[NATIVE_WINDOWS][HEAP_WINDOW_CLASSES];
+    struct heap_magazine_free free[NATIVE_MAGAZINES][HEAP_MAGAZINE_CLASSES];
 };
 
 /* This thread's; NULL: none yet. */
-extern _Thread_local struct native_windows *native_windows_mine
+extern _Thread_local struct native_magazines *native_magazines_mine
     __attribute__((tls_model("initial-exec")));
 
-static inline uint32_t native_window_index(uint64_t address)
+static inline uint32_t native_magazine_index(uint64_t address)
 {
     return (uint32_t)space_page_hash(address, 4);
 }
 
-_Static_assert(NATIVE_WINDOWS == 1 << 4, "native_window_index() keeps 4 bits");
+_Static_assert(NATIVE_MAGAZINES == 1 << 4,
+               "native_magazine_index() keeps 4 bits");
 
-/* The window that it allocated from last, or one that is never open. */
-extern _Thread_local struct native_window *native_window_last
+/* The magazine that it allocated from last, or one that is never open. */
+extern _Thread_local struct native_magazine *native_magazine_last
     __attribute__((tls_model("initial-exec")));
 
-/* An allocation between its steps: the window that the thread is in; NULL: in
+/* An allocation between its steps: the magazine that the thread is in; NULL: in
  * none. */
 struct native_inside {
-    struct native_window *window;
+    struct native_magazine *magazine;
     uint64_t turn; /* what its turns were before */
 };
 
 /*
- * An object, or NULL.  Then, with a window in *inside_out, the thread is still
- * there: native_window_alloc_stacked() is next, and
- * native_window_alloc_inside() if that has none; else
- * native_window_alloc_any().  For any arguments, at any time.  (Three steps, so
- * that the first two need no stack.)
+ * An object, or NULL.  Then, with a magazine in *inside_out, the thread is
+ * still there: native_magazine_alloc_stacked() is next, and
+ * native_magazine_alloc_inside() if that has none; else
+ * native_magazine_alloc_any().  For any arguments, at any time.  (Three steps,
+ * so that the first two need no stack.)
  */
 static inline __attribute__((always_inline)) void *
-native_window_alloc(drasync_region_t region, size_t size_bytes,
-                    struct native_inside *inside_out)
+native_magazine_alloc(drasync_region_t region, size_t size_bytes,
+                      struct native_inside *inside_out)
 {
     const uint64_t address = (uint64_t)(uintptr_t)region;
-    struct native_window *window = native_window_last;
-    uint64_t turn = atomic_load_explicit(&window->turns, memory_order_relaxed);
+    struct native_magazine *magazine = native_magazine_last;
+    uint64_t turn =
+        atomic_load_explicit(&magazine->turns, memory_order_relaxed);
     void *ptr;
 
     /* Nothing comes from one that is not open, with region 0. */
-    inside_out->window = NULL;
-    if (!biased_enter(&window->turns, turn + 1, turn, &window->region,
+    inside_out->magazine = NULL;
+    if (!biased_enter(&magazine->turns, turn + 1, turn, &magazine->region,
                       &address))
         return NULL;
-    ptr = heap_window_alloc(&window->heap, size_bytes);
+    ptr = heap_magazine_alloc(&magazine->heap, size_bytes);
     if (ptr) {
-        biased_leave(&window->turns, turn + 2);
+        biased_leave(&magazine->turns, turn + 2);
         return ptr;
     }
-    *inside_out = (struct native_inside){window, turn};
+    *inside_out = (struct native_inside){magazine, turn};
     return NULL;
 }
 
-/* An object from the window that the thread is in, which it leaves; or NULL,
+/* An object from the magazine that the thread is in, which it leaves; or NULL,
  * and it is still there. */
 static inline __attribute__((always_inline)) void *
-native_window_alloc_stacked(struct native_inside inside, size_t size_bytes)
+native_magazine_alloc_stacked(struct native_inside inside, size_t size_bytes)
 {
-    void *ptr = heap_window_alloc_stacked(&inside.window->heap, size_bytes);
+    void *ptr = heap_magazine_alloc_stacked(&inside.magazine->heap, size_bytes);
 
     if (ptr)
-        biased_leave(&inside.window->turns, inside.turn + 2);
+        biased_leave(&inside.magazine->turns, inside.turn + 2);
     return ptr;
 }
 
-/* The same, and it leaves in any case.  NULL: native_window_alloc_any() then.
+/* The same, and it leaves in any case.  NULL: native_magazine_alloc_any() then.
  */
-void *native_window_alloc_inside(struct native_inside inside,
-                                 size_t size_bytes);
+void *native_magazine_alloc_inside(struct native_inside inside,
+                                   size_t size_bytes);
 
-/* The same from any window of this thread; or NULL: native_alloc() then. */
-void *native_window_alloc_any(drasync_region_t region, size_t size_bytes);
+/* The same from any magazine of this thread; or NULL: native_alloc() then. */
+void *native_magazine_alloc_any(drasync_region_t region, size_t size_bytes);
 
-/* Free the object at @ptr; false: native_window_free_any() then.  For any
+/* Free the object at @ptr; false: native_magazine_free_any() then.  For any
  * argument, at any time. */
-static inline bool native_window_free(void *ptr)
+static inline bool native_magazine_free(void *ptr)
 {
-    struct native_windows *w = native_windows_mine;
+    struct native_magazines *w = native_magazines_mine;
     const struct heap_part *part;
-    struct native_window *window;
+    struct native_magazine *magazine;
     bool freed;
 
     if (__builtin_expect(!w, 0))
         return false;
     part = heap_parts_met(&w->parts, ptr, PAGE_SHIFT);
-    window = part->magazine;
-    if (__builtin_expect(!window, 0))
+    magazine = part->magazine;
+    if (__builtin_expect(!magazine, 0))
         return false;
-    if (!biased_enter(&window->freeing, 1, 0, &window->region,
-                      &window->address))
+    if (!biased_enter(&magazine->freeing, 1, 0, &magazine->region,
+                      &magazine->address))
         return false;
-    freed = part->key == window->opened &&
-            heap_window_give(&window->heap, part, ptr);
+    freed = part->key == magazine->opened &&
+            heap_magazine_give(&magazine->heap, part, ptr);
     if (freed)
         atomic_store_explicit(
             &w->frees,
             atomic_load_explicit(&w->frees, memory_order_relaxed) + 1,
             memory_order_relaxed);
-    biased_leave(&window->freeing, 0);
+    biased_leave(&magazine->freeing, 0);
     return freed;
 }
 
 /* The same wherever it is; false: native_free() then. */
-bool native_window_free_any(void *ptr);
+bool native_magazine_free_any(void *ptr);
 
 /* --- For runtime/native*.c ------------------------------------------------ */
 
 /* When the process starts to use native regions. */
-void native_windows_start(void);
+void native_magazines_start(void);
 
 /*
  * Under the tree's lock, by a thread that holds the region for WRITE: allocate
- * in the heap at @address through this thread's window, if it has one or may
- * have one now.  DRASYNC_EINVAL: not through a window; else as heap_alloc().
+ * in the heap at @address through this thread's magazine, if it has one or may
+ * have one now.  DRASYNC_EINVAL: not through a magazine; else as heap_alloc().
  */
-int native_window_take(const struct heap_context *context, uint64_t address,
-                       struct native_memory *memory, size_t size_bytes,
-                       void **ptr_out);
+int native_magazine_take(const struct heap_context *context, uint64_t address,
+                         struct native_memory *memory, size_t size_bytes,
+                         void **ptr_out);
 
 /* No lock held: the region at @address will be allocated in by this thread;
- * make place for its window. */
-void native_window_prepare(uint64_t address);
+ * make place for its magazine. */
+void native_magazine_prepare(uint64_t address);
 
 /* This thread's, made if need be; NULL: it has none.  And the first of all. */
-struct native_windows *native_windows_own(void);
-struct native_windows *native_windows_all(void);
+struct native_magazines *native_magazines_own(void);
+struct native_magazines *native_magazines_all(void);
 
-/* No lock held; @w is this thread's: let window @i be for nobody.  False: it
+/* No lock held; @w is this thread's: let magazine @i be for nobody.  False: it
  * still is for somebody. */
-bool native_window_clear(struct native_windows *w, uint32_t i);
+bool native_magazine_clear(struct native_magazines *w, uint32_t i);
 
 /*
  * Under the tree's lock, by a thread that holds the region for WRITE: free the
- * object at @ptr, into this thread's window, if it has one or may have one now.
- * As heap_free().
+ * object at @ptr, into this thread's magazine, if it has one or may have one
+ * now. As heap_free().
  */
-int native_window_give(const struct heap_context *context, uint64_t address,
-                       struct native_memory *memory, void *ptr);
+int native_magazine_give(const struct heap_context *context, uint64_t address,
+                         struct native_memory *memory, void *ptr);
 
 /* Under the tree's lock: how much more is used of the region's heap than that
- * knows, because of this thread's window. */
-int64_t native_window_uncounted(uint64_t address);
+ * knows, because of this thread's magazine. */
+int64_t native_magazine_uncounted(uint64_t address);
 
-/* Under the lock of @tree, before a WRITE hold of @top may end: end all windows
- * of this process in its subtree.  DRASYNC_EPEER: a thread is in one for good,
- * or that cannot be told; the job is poisoned, and the hold must not end. */
-int native_windows_end(const struct native_tree *tree,
-                       const struct proto_region *top);
+/* Under the lock of @tree, before a WRITE hold of @top may end: end all
+ * magazines of this process in its subtree.  DRASYNC_EPEER: a thread is in one
+ * for good, or that cannot be told; the job is poisoned, and the hold must not
+ * end. */
+int native_magazines_end(const struct native_tree *tree,
+                         const struct proto_region *top);
 
 /* No lock held: this thread ends. */
-void native_windows_thread_ends(void);
+void native_magazines_thread_ends(void);
 
-/* No lock held: end all windows of this process. */
-void native_windows_end_all(void);
+/* No lock held: end all magazines of this process. */
+void native_magazines_end_all(void);
 
 /* Let the rank's counter of allocations know of all. */
-void native_windows_count(void);
+void native_magazines_count(void);
 
 #endif /* DRASYNC_RUNTIME_NATIVE_MAGAZINE_H */

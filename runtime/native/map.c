@@ -21,7 +21,7 @@
 #define TREES_SLOTS 256
 
 /* A run that shows other than its primary frames. */
-struct shown {
+struct mapped {
     uint64_t first, pages, offset;
 };
 
@@ -36,8 +36,8 @@ struct current {
 };
 
 static pthread_mutex_t map_mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct shown *shown;
-static size_t shown_count, shown_room;
+static struct mapped *shown;
+static size_t mapped_count, mapped_room;
 static struct seen seen[SEEN_SLOTS];
 static _Atomic uint64_t disturbance;
 
@@ -60,9 +60,9 @@ static uint64_t hash_of(uint64_t address)
 }
 
 /* The first shown run that ends after @page. */
-static size_t shown_after(uint64_t page)
+static size_t mapped_after(uint64_t page)
 {
-    size_t low = 0, high = shown_count;
+    size_t low = 0, high = mapped_count;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -75,30 +75,30 @@ static size_t shown_after(uint64_t page)
     return low;
 }
 
-static int shown_reserve(size_t more)
+static int mapped_reserve(size_t more)
 {
-    size_t room = shown_room ? shown_room : 64;
-    struct shown *grown;
+    size_t room = mapped_room ? mapped_room : 64;
+    struct mapped *grown;
 
-    while (room < shown_count + more)
+    while (room < mapped_count + more)
         room *= 2;
-    if (room == shown_room)
+    if (room == mapped_room)
         return 0;
     grown = realloc(shown, room * sizeof(*grown));
     if (!grown)
         return DRASYNC_ENOMEM;
     shown = grown;
-    shown_room = room;
+    mapped_room = room;
     return 0;
 }
 
-static void shown_replace(size_t at, size_t old, const struct shown *with,
-                          size_t count)
+static void mapped_replace(size_t at, size_t old, const struct mapped *with,
+                           size_t count)
 {
     memmove(shown + at + count, shown + at + old,
-            (shown_count - at - old) * sizeof(*shown));
+            (mapped_count - at - old) * sizeof(*shown));
     memcpy(shown + at, with, count * sizeof(*shown));
-    shown_count = shown_count - old + count;
+    mapped_count = mapped_count - old + count;
 }
 
 /* Let [first, first + pages) show the frames at @offset; map lock held. */
@@ -106,44 +106,43 @@ static int show_run(uint64_t first, uint64_t pages, uint64_t offset)
 {
     bool primary = offset == space_page_offset(first);
     uint64_t end = first + pages;
-    size_t at = shown_after(first), last = at, n = 0;
-    struct shown parts[3];
+    size_t at = mapped_after(first), last = at, n = 0;
+    struct mapped parts[3];
     int err;
 
     err = frames_forget(first, pages);
     if (err)
         return err;
-    while (last < shown_count && shown[last].first < end)
+    while (last < mapped_count && shown[last].first < end)
         last++;
     if (primary && last == at)
         return 0;
     if (!primary && last == at + 1 && shown[at].first == first &&
         shown[at].pages == pages && shown[at].offset == offset)
         return 0;
-    err = shown_reserve(3);
+    err = mapped_reserve(3);
     if (!err)
         err = frames_map(&runtime.space, first, pages, offset);
     if (err)
         return err == DRASYNC_ELIMIT ? DRASYNC_ENOMEM : err;
     /* What is left of runs that this one covers in part. */
     if (last > at && shown[at].first < first)
-        parts[n++] = (struct shown){ shown[at].first, first - shown[at].first,
-                                     shown[at].offset };
+        parts[n++] = (struct mapped){shown[at].first, first - shown[at].first,
+                                     shown[at].offset};
     if (!primary)
-        parts[n++] = (struct shown){ first, pages, offset };
+        parts[n++] = (struct mapped){first, pages, offset};
     if (last > at && shown[last - 1].first + shown[last - 1].pages > end) {
-        const struct shown *s = &shown[last - 1];
+        const struct mapped *s = &shown[last - 1];
 
-        parts[n++] = (struct shown){
-            end, s->first + s->pages - end,
-            s->offset + ((end - s->first) << PAGE_SHIFT)
-        };
+        parts[n++] =
+            (struct mapped){end, s->first + s->pages - end,
+                            s->offset + ((end - s->first) << PAGE_SHIFT)};
     }
-    shown_replace(at, last - at, parts, n);
+    mapped_replace(at, last - at, parts, n);
     return 0;
 }
 
-int native_show_primary(uint64_t first_page, uint64_t pages)
+int native_map_primary(uint64_t first_page, uint64_t pages)
 {
     int err;
 
@@ -154,27 +153,27 @@ int native_show_primary(uint64_t first_page, uint64_t pages)
 }
 
 /* What shows at @page, and on how many pages from there on in one piece. */
-static uint64_t shown_offset(uint64_t page, uint64_t *pages_out)
+static uint64_t mapped_offset(uint64_t page, uint64_t *pages_out)
 {
-    size_t at = shown_after(page);
-    const struct shown *s = &shown[at];
+    size_t at = mapped_after(page);
+    const struct mapped *s = &shown[at];
 
-    if (at == shown_count || s->first > page) {
-        *pages_out = at == shown_count ? UINT64_MAX : s->first - page;
+    if (at == mapped_count || s->first > page) {
+        *pages_out = at == mapped_count ? UINT64_MAX : s->first - page;
         return space_page_offset(page);
     }
     *pages_out = s->first + s->pages - page;
     return s->offset + ((page - s->first) << PAGE_SHIFT);
 }
 
-bool native_shown(const void *ptr, uint64_t bytes, uint64_t *offset_out)
+bool native_mapped(const void *ptr, uint64_t bytes, uint64_t *offset_out)
 {
     uint64_t within = (uint64_t)(uintptr_t)ptr % PAGE_BYTES;
     uint64_t page = space_page(&runtime.space, ptr), pages, offset;
     uint64_t left = space_pages_for(within + bytes);
 
     native_map_lock();
-    *offset_out = offset = shown_offset(page, &pages);
+    *offset_out = offset = mapped_offset(page, &pages);
     *offset_out += within;
     while (pages < left) {
         uint64_t next;
@@ -182,7 +181,7 @@ bool native_shown(const void *ptr, uint64_t bytes, uint64_t *offset_out)
         page += pages;
         left -= pages;
         offset += pages << PAGE_SHIFT;
-        next = shown_offset(page, &pages);
+        next = mapped_offset(page, &pages);
         if (next != offset)
             break;
     }
@@ -216,18 +215,18 @@ static bool current(uint64_t address, uint64_t incarnation, uint64_t layout)
                atomic_load_explicit(&disturbance, memory_order_relaxed);
 }
 
-bool native_view_current(const struct proto_region *region)
+bool native_mapping_current(const struct proto_region *region)
 {
     return current(region->address, region->incarnation,
                    region->root->layout);
 }
 
-bool native_view_granted(uint64_t address, const struct native_wait *wait)
+bool native_mapping_granted(uint64_t address, const struct native_wait *wait)
 {
     return current(address, wait->incarnation, wait->layout);
 }
 
-void native_view_remember(const struct proto_region *region)
+void native_mapping_remember(const struct proto_region *region)
 {
     if (!trees) {
         if (thread_watch())
@@ -244,19 +243,19 @@ void native_view_remember(const struct proto_region *region)
     };
 }
 
-void native_view_forget(void)
+void native_mapping_forget(void)
 {
     free(trees);
     trees = NULL;
 }
 
-void native_view_disturbed(void)
+void native_mapping_disturbed(void)
 {
     atomic_fetch_add(&disturbance, 1);
 }
 
-void native_view_add(struct native_view *view, uint64_t address,
-                     struct native_frames *frames)
+void native_mapping_add(struct native_mapping *view, uint64_t address,
+                        struct native_frames *frames)
 {
     struct seen *s = &seen[hash_of(address) % SEEN_SLOTS];
     struct native_frames **grown;
@@ -274,7 +273,7 @@ void native_view_add(struct native_view *view, uint64_t address,
     view->frames[view->count++] = frames;
 }
 
-int native_view_show(struct native_view *view)
+int native_mapping_show(struct native_mapping *view)
 {
     int err = view->failed ? DRASYNC_ENOMEM : 0;
 
@@ -291,7 +290,7 @@ int native_view_show(struct native_view *view)
             (struct seen){ address, f->id, f->set->runs };
     }
     free(view->frames);
-    *view = (struct native_view){ 0 };
+    *view = (struct native_mapping){0};
     /* What another rank has made since is this one's to see. */
     dump_refresh(&runtime.space);
     return err;

@@ -28,13 +28,13 @@ static void waits_push(struct native_wait *wait)
 /* In the order that thread.h gives. */
 static void thread_ends(void)
 {
-    native_windows_thread_ends();
+    native_magazines_thread_ends();
     if (kept_wait)
         waits_push(kept_wait);
     kept_wait = NULL;
     native_effects_free();
-    native_view_forget();
-    native_fast_forget();
+    native_mapping_forget();
+    native_lease_forget();
     native_taken_thread_ends();
 }
 
@@ -102,7 +102,7 @@ static int native_start(void)
     if (runtime.options.fanout)
         native.node.fanout = runtime.options.fanout;
     native_wire_start();
-    native_windows_start();
+    native_magazines_start();
     return 0;
 }
 
@@ -124,10 +124,10 @@ static void end_in_tree(uint64_t address, void *arg)
 
 static void native_quiesce(void)
 {
-    native_stock_clear_all();
-    native_windows_end_all();
+    native_recycle_clear_all();
+    native_magazines_end_all();
     native_each(end_in_tree, NULL);
-    native_fast_count();
+    native_lease_count();
 }
 
 const struct runtime_module native_module = {

@@ -76,7 +76,7 @@ int native_get_stats(struct drasync_stats *stats_out);
 
 /* Let this process see the primary frames of a run of pages that no region
  * has.  DRASYNC_ENOMEM. */
-int native_show_primary(uint64_t first_page, uint64_t pages);
+int native_map_primary(uint64_t first_page, uint64_t pages);
 
 /* For native_explain(): the call gives a hold back. */
 #define DRASYNC_NONE ((enum drasync_mode)0)

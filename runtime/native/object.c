@@ -136,8 +136,8 @@ static int heap_step(struct heap_call *call, uint64_t address,
     err = call_begin(call, address, tree.region);
     if (!err) {
         extents = call->memory->extents;
-        err = native_window_take(&call->context, address, call->memory,
-                                 size_bytes, ptr_out);
+        err = native_magazine_take(&call->context, address, call->memory,
+                                   size_bytes, ptr_out);
         if (err == DRASYNC_EINVAL)
             err = heap_alloc(&call->context, &native_header_of(address)->heap,
                              size_bytes, ptr_out);
@@ -171,7 +171,7 @@ int native_alloc(drasync_region_t region, size_t size_bytes, void **ptr_out)
 
     if (!native_address_valid(region))
         return DRASYNC_ENOREGION;
-    native_window_prepare((uint64_t)(uintptr_t)region);
+    native_magazine_prepare((uint64_t)(uintptr_t)region);
     for (;;) {
         call.want = 0;
         err = heap_step(&call, (uint64_t)(uintptr_t)region, size_bytes, &ptr);
@@ -247,7 +247,7 @@ int native_place(const void *ptr, uint64_t bytes, uint64_t *offset_out)
     else if (proto_held(tree.region, native.rank) != DRASYNC_WRITE)
         err = DRASYNC_ENOTHELD;
     else if (!in_extent(address, ptr, bytes) ||
-             !native_shown(ptr, bytes, offset_out))
+             !native_mapped(ptr, bytes, offset_out))
         err = DRASYNC_EINVAL;
     native_unlock(&tree);
     return err;
@@ -283,13 +283,13 @@ int native_free(void *ptr)
     uint64_t address;
     int err;
 
-    native_window_prepare(address_of(ptr));
+    native_magazine_prepare(address_of(ptr));
     err = object_lock(&call, ptr, &address, &tree);
 
     if (err)
         return err;
     limit_reserve_enter();
-    err = native_window_give(&call.context, address, call.memory, ptr);
+    err = native_magazine_give(&call.context, address, call.memory, ptr);
     limit_reserve_leave();
     native_unlock(&tree);
     if (!err)
@@ -328,14 +328,14 @@ int native_realloc(void *ptr, size_t size_bytes, drasync_region_t region,
     native_unlock(&tree);
     if (err)
         return err;
-    moved = native_window_alloc_any(region, size_bytes);
+    moved = native_magazine_alloc_any(region, size_bytes);
     if (!moved)
         err = native_alloc(region, size_bytes, &moved);
     if (err)
         return err;
     memcpy(moved, ptr, old_bytes < size_bytes ? old_bytes : size_bytes);
     *ptr_out = moved;
-    return native_window_free_any(ptr) ? 0 : native_free(ptr);
+    return native_magazine_free_any(ptr) ? 0 : native_free(ptr);
 }
 
 /* Threads of the rank may do both at a time. */
@@ -374,7 +374,7 @@ int native_get_root(drasync_region_t region, void **ptr_out)
     struct native_tree tree;
     int err;
 
-    if (native_fast_held(address)) {
+    if (native_lease_held(address)) {
         *ptr_out = root_of(address);
         return 0;
     }

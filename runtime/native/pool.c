@@ -248,7 +248,7 @@ static int env_insert(void *ctx, struct proto_region *region)
     }
     /* A record that comes again begins with a layout of its own, or a process
      * would take what it showed before for the newest:
-     * native_view_current(). */
+     * native_mapping_current(). */
     region->layout = (atomic_fetch_add(&s->stamp, 1) + 1) << 32;
     atomic_store(&e->region, region);
     atomic_store(&e->address, region->address);
@@ -403,7 +403,7 @@ int native_shared_new(struct native_shared **shared_out)
         return err;
     s->turns = v;
     for (int i = 0; i < NATIVE_STRIPES; i++) {
-        err = native_fast_new(&s->fast[i]);
+        err = native_lease_new(&s->leases[i]);
         if (err)
             return err;
     }

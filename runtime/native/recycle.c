@@ -8,7 +8,7 @@
 #include "runtime/process.h"
 #include "runtime/say.h"
 
-uint64_t native_stock_hidden(void)
+uint64_t native_recycle_hidden(void)
 {
     const struct native_hidden *h = atomic_load(&native.shared->hidden);
     uint64_t sum = 0;
@@ -20,7 +20,7 @@ uint64_t native_stock_hidden(void)
 }
 
 /* The thread's count, made when it is first needed; false: no memory. */
-static bool counted(struct native_windows *w)
+static bool counted(struct native_magazines *w)
 {
     struct native_hidden *h;
     void *v;
@@ -37,7 +37,7 @@ static bool counted(struct native_windows *w)
     return true;
 }
 
-/* --- Into stock ----------------------------------------------------------- */
+/* --- Into the stack ------------------------------------------------------- */
 
 /* Did this node cut them all? */
 static bool cut_here(const struct native_memory *memory)
@@ -65,27 +65,29 @@ static bool simple(const struct proto_region *region)
            !frameset_has_alternate(&runtime.space, frames->set);
 }
 
-/* Set the window back that alone has touched the heap; NULL: make it anew. */
-static struct native_window *set_back(struct native_windows *w,
-                                      uint64_t address,
-                                      const struct native_memory *memory)
+/* Set the magazine back that alone has touched the heap; NULL: make it anew. */
+static struct native_magazine *set_back(struct native_magazines *w,
+                                        uint64_t address,
+                                        const struct native_memory *memory)
 {
-    struct native_window *window = &w->window[native_window_index(address)];
+    struct native_magazine *magazine =
+        &w->magazine[native_magazine_index(address)];
 
     if (memory->touched ||
-        atomic_load_explicit(&window->region, memory_order_relaxed) != address)
+        atomic_load_explicit(&magazine->region, memory_order_relaxed) !=
+            address)
         return NULL;
-    heap_window_rewind(&window->heap);
-    atomic_store_explicit(&window->region, NATIVE_WINDOW_READY,
+    heap_magazine_rewind(&magazine->heap);
+    atomic_store_explicit(&magazine->region, NATIVE_MAGAZINE_READY,
                           memory_order_relaxed);
-    return window;
+    return magazine;
 }
 
 /* How many numbers a thread takes at a time. */
 #define STAMPS 256
 
 /* A number larger than @last, never given before on this node. */
-static uint64_t next_stamp(struct native_windows *w, uint64_t last)
+static uint64_t next_stamp(struct native_magazines *w, uint64_t last)
 {
     if (w->stamp == w->stamp_end || w->stamp <= last) {
         w->stamp = atomic_fetch_add(&native.shared->stamp, STAMPS) + 1;
@@ -95,12 +97,13 @@ static uint64_t next_stamp(struct native_windows *w, uint64_t last)
 }
 
 /* May this thread have one more? */
-static bool has_room(struct native_windows *w)
+static bool has_room(struct native_magazines *w)
 {
-    return counted(w) && native_stock_count(w) < atomic_load(&w->stock_max);
+    return counted(w) &&
+           native_recycle_count(w) < atomic_load(&w->recycled_max);
 }
 
-/* All extents but the first go back; no window is open. */
+/* All extents but the first go back; no magazine is open. */
 static int shrink(struct native_memory *memory, struct native_frames *frames)
 {
     const struct frameset *set = frames->set;
@@ -119,7 +122,8 @@ static int shrink(struct native_memory *memory, struct native_frames *frames)
     return err;
 }
 
-static void make_anew(const struct native_tree *tree, struct heap_window *ready)
+static void make_anew(const struct native_tree *tree,
+                      struct heap_magazine *ready)
 {
     struct native_memory *memory = tree->region->memory;
     uint64_t address = tree->region->address;
@@ -127,23 +131,23 @@ static void make_anew(const struct native_tree *tree, struct heap_window *ready)
                                          .owner = memory};
 
     memset(ready, 0, sizeof(*ready));
-    if (native_windows_end(tree, tree->region))
+    if (native_magazines_end(tree, tree->region))
         return;
     if ((memory->extents > 1 &&
          shrink(memory, proto_newest(tree->region)->frames)) ||
         native_header_make(memory) ||
-        heap_window_all(&context, &native_header_of(address)->heap, ready))
+        heap_magazine_all(&context, &native_header_of(address)->heap, ready))
         runtime_broken("region %p cannot be made anew",
                        (void *)(uintptr_t)address);
 }
 
-bool native_stock_put(const struct native_tree *tree)
+bool native_recycle_put(const struct native_tree *tree)
 {
-    struct native_windows *w = native_windows_own();
+    struct native_magazines *w = native_magazines_own();
     struct proto_region *region = tree->region;
     uint64_t address = region->address;
     struct native_memory *memory = region->memory;
-    struct native_stocked *stocked;
+    struct native_recycled *stocked;
     struct native_entry *entry;
 
     if (native.check || !w || !has_room(w) || !simple(region))
@@ -153,86 +157,88 @@ bool native_stock_put(const struct native_tree *tree)
         !proto_renew(native.rank, region, next_stamp(w, region->incarnation)))
         return false;
     atomic_store_explicit(&entry->address, 0, memory_order_relaxed);
-    stocked = &w->stock[native_stock_count(w)];
+    stocked = &w->recycled[native_recycle_count(w)];
     stocked->entry = entry;
-    w->ready[native_stock_count(w)] = set_back(w, address, memory);
-    if (!w->ready[native_stock_count(w)])
+    w->ready[native_recycle_count(w)] = set_back(w, address, memory);
+    if (!w->ready[native_recycle_count(w)])
         make_anew(tree, &stocked->heap);
     memory->incarnation = region->incarnation;
     memory->touched = false;
     memory->first->user[EXTENT_USED_BYTES] = PAGE_BYTES;
-    native_stock_set_count(w, native_stock_count(w) + 1);
+    native_recycle_set_count(w, native_recycle_count(w) + 1);
     return true;
 }
 
-/* --- Out of stock --------------------------------------------------------- */
+/* --- Out of the stack ----------------------------------------------------- */
 
-void native_stock_leave(struct native_windows *w, struct native_window *window)
+void native_recycle_leave(struct native_magazines *w,
+                          struct native_magazine *magazine)
 {
-    if (atomic_load_explicit(&window->region, memory_order_relaxed) !=
-        NATIVE_WINDOW_READY)
+    if (atomic_load_explicit(&magazine->region, memory_order_relaxed) !=
+        NATIVE_MAGAZINE_READY)
         return;
-    for (uint32_t i = 0; i < native_stock_count(w); i++)
-        if (w->ready[i] == window) {
-            w->stock[i].entry = window->entry;
-            w->stock[i].heap = window->heap;
+    for (uint32_t i = 0; i < native_recycle_count(w); i++)
+        if (w->ready[i] == magazine) {
+            w->recycled[i].entry = magazine->entry;
+            w->recycled[i].heap = magazine->heap;
             w->ready[i] = NULL;
         }
-    atomic_store_explicit(&window->region, 0, memory_order_relaxed);
+    atomic_store_explicit(&magazine->region, 0, memory_order_relaxed);
 }
 
-/* Let a window be ready for number @n in stock. */
-static bool make_ready(struct native_windows *w, uint32_t n)
+/* Let a magazine be ready for number @n recycled. */
+static bool make_ready(struct native_magazines *w, uint32_t n)
 {
-    struct native_entry *entry = w->stock[n].entry;
+    struct native_entry *entry = w->recycled[n].entry;
     const struct proto_region *region =
         atomic_load_explicit(&entry->region, memory_order_relaxed);
-    uint32_t i = native_window_index(region->address);
-    struct native_window *window = &w->window[i];
+    uint32_t i = native_magazine_index(region->address);
+    struct native_magazine *magazine = &w->magazine[i];
 
-    if (!native_window_clear(w, i))
+    if (!native_magazine_clear(w, i))
         return false;
-    window->heap = w->stock[n].heap;
-    window->heap.free = w->free[i];
-    window->memory = region->memory;
-    window->entry = entry;
-    window->address = region->address;
-    window->opened = ++w->opened;
-    window->extent = window->memory->first;
-    window->used_bytes = 0;
-    atomic_store_explicit(&window->region, NATIVE_WINDOW_READY,
+    magazine->heap = w->recycled[n].heap;
+    magazine->heap.free = w->free[i];
+    magazine->memory = region->memory;
+    magazine->entry = entry;
+    magazine->address = region->address;
+    magazine->opened = ++w->opened;
+    magazine->extent = magazine->memory->first;
+    magazine->used_bytes = 0;
+    atomic_store_explicit(&magazine->region, NATIVE_MAGAZINE_READY,
                           memory_order_relaxed);
-    w->ready[n] = window;
+    w->ready[n] = magazine;
     return true;
 }
 
-drasync_region_t native_stock_take(void)
+drasync_region_t native_recycle_take(void)
 {
-    drasync_region_t region = native_stock_take_ready();
-    struct native_windows *w = native_windows_mine;
+    drasync_region_t region = native_recycle_take_ready();
+    struct native_magazines *w = native_magazines_mine;
 
-    if (region || !w || !w->hidden || !native_stock_count(w) ||
-        !make_ready(w, native_stock_count(w) - 1))
+    if (region || !w || !w->hidden || !native_recycle_count(w) ||
+        !make_ready(w, native_recycle_count(w) - 1))
         return region;
-    return native_stock_take_ready();
+    return native_recycle_take_ready();
 }
 
-void native_stock_clear(struct native_windows *w)
+void native_recycle_clear(struct native_magazines *w)
 {
-    atomic_store(&w->stock_max, 0);
-    while (w->hidden && native_stock_count(w)) {
-        uint32_t n = native_stock_count(w) - 1;
+    atomic_store(&w->recycled_max, 0);
+    while (w->hidden && native_recycle_count(w)) {
+        uint32_t n = native_recycle_count(w) - 1;
         struct native_entry *entry;
         struct native_tree tree;
         uint64_t address;
 
         if (w->ready[n])
-            native_stock_leave(w, w->ready[n]);
-        entry = w->stock[n].entry;
+            native_recycle_leave(w, w->ready[n]);
+        entry = w->recycled[n].entry;
         address = atomic_load(&entry->region)->address;
-        native_stock_set_count(w, n);
+        native_recycle_set_count(w, n);
         atomic_store_explicit(&entry->address, address, memory_order_release);
-        /* Its heap has no piece to cut from, and a window that is not open. */
+        /* Its heap has no piece to cut from, and a magazine that is not
+         * open. */
         if (!native_lock(address, &tree)) {
             if (tree.region)
                 native_header_make(tree.region->memory);
@@ -242,8 +248,8 @@ void native_stock_clear(struct native_windows *w)
     }
 }
 
-void native_stock_clear_all(void)
+void native_recycle_clear_all(void)
 {
-    for (struct native_windows *w = native_windows_all(); w; w = w->next)
-        native_stock_clear(w);
+    for (struct native_magazines *w = native_magazines_all(); w; w = w->next)
+        native_recycle_clear(w);
 }

@@ -14,19 +14,19 @@
  * takes the lock of the tree, because others may be about to ask for the
  * region, and the record gets a new incarnation.
  *
- * In stock, the heap's one piece belongs to a window (magazine.h), which
- * the new region's creator has at once.  If that was all that touched the heap
- * by the time the region is deleted, the heap is not made anew: the window is
- * set back, and the map cleared as far as objects went.  The window waits where
- * it was, ready, until the thread needs its place for another region.
+ * While a region is recycled, the heap's one piece belongs to a magazine
+ * (magazine.h), which the new region's creator has at once.  If that was all
+ * that touched the heap by the time the region is deleted, the heap is not made
+ * anew: the magazine is set back, and the map cleared as far as objects went.
+ * The magazine waits where it was, ready, until the thread needs its place for
+ * another region.
  *
- * As with windows, what goes the fast way does not look whether the job is
+ * As with magazines, what goes the fast way does not look whether the job is
  * poisoned.
  *
- * What is in stock costs a page and a record each, and a list with the room for
- * the extents it had (32 bytes each, which are few: heap.h), NATIVE_STOCK for a
- * thread.
- * It is given up when the thread ends, and in finalize.
+ * What is recycled costs a page and a record each, and a list with the room for
+ * the extents it had (32 bytes each, which are few: heap.h), NATIVE_RECYCLED
+ * for a thread. It is given up when the thread ends, and in finalize.
  */
 #ifndef DRASYNC_RUNTIME_NATIVE_RECYCLE_H
 #define DRASYNC_RUNTIME_NATIVE_RECYCLE_H
@@ -60,91 +60,92 @@ struct native_hidden {
     struct native_hidden *next;
 };
 
-/* How many @w, which has hidden some, has in stock. */
-static inline uint32_t native_stock_count(const struct native_windows *w)
+/* How many @w, which has hidden some, has recycled. */
+static inline uint32_t native_recycle_count(const struct native_magazines *w)
 {
     return atomic_load_explicit(&w->hidden->count, memory_order_relaxed);
 }
 
-static inline void native_stock_set_count(struct native_windows *w,
-                                          uint32_t count)
+static inline void native_recycle_set_count(struct native_magazines *w,
+                                            uint32_t count)
 {
     atomic_store_explicit(&w->hidden->count, count, memory_order_relaxed);
 }
 
-/* A new region of this thread's stock, with its window ready; NULL: the last
- * that came in is not like that, or there is none. */
-static inline drasync_region_t native_stock_take_ready(void)
+/* A new region of this thread's recycled regions, with its magazine ready;
+ * NULL: the last that came in is not like that, or there is none. */
+static inline drasync_region_t native_recycle_take_ready(void)
 {
-    struct native_windows *w = native_windows_mine;
-    struct native_window *window;
+    struct native_magazines *w = native_magazines_mine;
+    struct native_magazine *magazine;
     uint64_t address;
     uint32_t count;
 
     if (!w || !w->hidden)
         return NULL;
-    count = native_stock_count(w);
-    if (!count || !(window = w->ready[count - 1]))
+    count = native_recycle_count(w);
+    if (!count || !(magazine = w->ready[count - 1]))
         return NULL;
-    address = window->address;
-    native_stock_set_count(w, count - 1);
-    atomic_store_explicit(&window->region, address, memory_order_release);
-    atomic_store_explicit(&window->entry->address, address | NATIVE_ENTRY_NEW,
+    address = magazine->address;
+    native_recycle_set_count(w, count - 1);
+    atomic_store_explicit(&magazine->region, address, memory_order_release);
+    atomic_store_explicit(&magazine->entry->address, address | NATIVE_ENTRY_NEW,
                           memory_order_release);
     return (drasync_region_t)(uintptr_t)address;
 }
 
-/* Delete @region, if this thread took it out of stock and nobody has looked it
- * up; false: not so.  No lock held. */
-static inline bool native_stock_put_new(drasync_region_t region)
+/* Delete @region, if this thread took it to use it again and nobody has looked
+ * it up; false: not so.  No lock held. */
+static inline bool native_recycle_put_new(drasync_region_t region)
 {
-    struct native_windows *w = native_windows_mine;
+    struct native_magazines *w = native_magazines_mine;
     uint64_t address = (uint64_t)(uintptr_t)region;
     uint64_t as_new = address | NATIVE_ENTRY_NEW;
-    struct native_window *window;
+    struct native_magazine *magazine;
     struct native_entry *entry;
     uint32_t count;
 
     if (!w)
         return false;
-    window = &w->window[native_window_index(address)];
-    if (atomic_load_explicit(&window->region, memory_order_relaxed) !=
+    magazine = &w->magazine[native_magazine_index(address)];
+    if (atomic_load_explicit(&magazine->region, memory_order_relaxed) !=
             address ||
-        !(entry = window->entry))
+        !(entry = magazine->entry))
         return false;
-    count = native_stock_count(w);
-    if (count >= atomic_load_explicit(&w->stock_max, memory_order_relaxed) ||
+    count = native_recycle_count(w);
+    if (count >= atomic_load_explicit(&w->recycled_max, memory_order_relaxed) ||
         !atomic_compare_exchange_strong(&entry->address, &as_new, 0))
         return false;
-    heap_window_rewind(&window->heap);
-    atomic_store_explicit(&window->region, NATIVE_WINDOW_READY,
+    heap_magazine_rewind(&magazine->heap);
+    atomic_store_explicit(&magazine->region, NATIVE_MAGAZINE_READY,
                           memory_order_relaxed);
-    w->ready[count] = window;
-    native_stock_set_count(w, count + 1);
+    w->ready[count] = magazine;
+    native_recycle_set_count(w, count + 1);
     return true;
 }
 
 /* --- For runtime/native*.c ------------------------------------------------ */
 
-/* A new region of this thread's stock; NULL: there is none. */
-drasync_region_t native_stock_take(void);
+/* A new region of this thread's recycled regions; NULL: there is none. */
+drasync_region_t native_recycle_take(void);
 
-/* If @window of @w is ready for a region in stock, that has it otherwise from
- * now on, and the window is not open. */
-void native_stock_leave(struct native_windows *w, struct native_window *window);
+/* If @magazine of @w is ready for a region recycled, that has it otherwise from
+ * now on, and the magazine is not open. */
+void native_recycle_leave(struct native_magazines *w,
+                          struct native_magazine *magazine);
 
 /*
  * Under the lock of @tree, which has its region: delete it by taking it into
  * stock.  False, with nothing changed, if it must be deleted otherwise.
  */
-bool native_stock_put(const struct native_tree *tree);
+bool native_recycle_put(const struct native_tree *tree);
 
-/* No lock held: delete what the thread of @windows has in stock, and let
+/* No lock held: delete what the thread of @magazines has recycled, and let
  * nothing in; or what all have. */
-void native_stock_clear(struct native_windows *windows);
-void native_stock_clear_all(void);
+void native_recycle_clear(struct native_magazines *magazines);
+void native_recycle_clear_all(void);
 
 /* How many records of the node are hidden. */
-uint64_t native_stock_hidden(void);
+uint64_t native_recycle_hidden(void);
 
 #endif /* DRASYNC_RUNTIME_NATIVE_RECYCLE_H */

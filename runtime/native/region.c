@@ -69,7 +69,7 @@ int native_new_region(drasync_region_t *region_out)
     struct fresh fresh;
     int err;
 
-    drasync_region_t in_stock = native_stock_take();
+    drasync_region_t in_stock = native_recycle_take();
     if (in_stock) {
         *region_out = in_stock;
         return 0;
@@ -146,7 +146,7 @@ static int delete_one(drasync_region_t region, uint64_t *incarnation_out)
     if (err)
         return err;
     *incarnation_out = tree.region ? tree.region->incarnation : 0;
-    if (tree.region && native_stock_put(&tree)) {
+    if (tree.region && native_recycle_put(&tree)) {
         native_unlock(&tree);
         return 0;
     }
@@ -156,7 +156,7 @@ static int delete_one(drasync_region_t region, uint64_t *incarnation_out)
         err = DRASYNC_ENOMEM;
     } else {
         if (tree.region)
-            err = native_windows_end(&tree, tree.region);
+            err = native_magazines_end(&tree, tree.region);
         if (!err) {
             effects = native_effects();
             err = proto_delete(&native.node, native.rank, tree.region, address,

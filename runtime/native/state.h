@@ -53,7 +53,7 @@ struct native_memory {
     uint64_t extents, pages;
     bool home;    /* the region was made on this node */
     bool named;   /* somebody may have published it */
-    bool touched; /* the heap, but by the window it had at first */
+    bool touched; /* something but the creator's first magazine used the heap */
     struct native_delta *delta;  /* delta.h; or NULL */
     struct extent *first, *last; /* in the order in which the region got them */
     struct extent *walk;         /* env_extent() gave it last; or NULL */
@@ -90,7 +90,7 @@ struct native_shared {
     _Atomic bool scarce; /* there was no memory for an object: keep few */
     _Atomic(struct native_hidden *) hidden; /* recycle.c */
     struct native_turn *turns;              /* [locals] */
-    struct native_fast fast[NATIVE_STRIPES];
+    struct native_leases leases[NATIVE_STRIPES];
 };
 
 /* --- This process --------------------------------------------------------- */
@@ -101,7 +101,8 @@ struct native_wait {
     struct waiter waiter;
     bool split;                   /* of the hold that was granted */
     uint64_t incarnation, layout; /* of its region and tree at that moment */
-    struct native_fast_slot *slot; /* the hold was left there, with */
+    struct native_lease_slot
+        *slot;                     /* of the lease that the grant began, with */
     uint64_t word;                 /* this word; or NULL */
     struct native_wait *next;      /* while unused */
 };
@@ -218,7 +219,7 @@ void native_evict(void);
 /* --- What this process sees (map.c) --------------------------------------- */
 
 /* Frames that a hold shows; collected under the tree's lock. */
-struct native_view {
+struct native_mapping {
     struct native_frames **frames;
     size_t count, room;
     bool failed; /* no memory to note them all */
@@ -226,27 +227,27 @@ struct native_view {
 
 /* Does this process, as far as it remembers, show the newest copies of
  * @region's subtree?  And: it does now. */
-bool native_view_current(const struct proto_region *region);
+bool native_mapping_current(const struct proto_region *region);
 /* The same by what a grant noted.  No lock is needed. */
-bool native_view_granted(uint64_t address, const struct native_wait *wait);
-void native_view_remember(const struct proto_region *region);
+bool native_mapping_granted(uint64_t address, const struct native_wait *wait);
+void native_mapping_remember(const struct proto_region *region);
 /* Something was shown that is not the newest. */
-void native_view_disturbed(void);
+void native_mapping_disturbed(void);
 /* The thread ends. */
-void native_view_forget(void);
+void native_mapping_forget(void);
 
 /* Note @frames of region @address unless they are shown already.  Under the
- * map lock, which is kept until native_view_show(). */
-void native_view_add(struct native_view *view, uint64_t address,
-                     struct native_frames *frames);
+ * map lock, which is kept until native_mapping_show(). */
+void native_mapping_add(struct native_mapping *view, uint64_t address,
+                        struct native_frames *frames);
 /* Show all that was noted; frees the list.  Not under the tree's lock; the
  * frames stay because of the hold.  DRASYNC_ENOMEM. */
-int native_view_show(struct native_view *view);
+int native_mapping_show(struct native_mapping *view);
 
 /* The offset in the data file of what this process sees at @ptr; false if
  * [@ptr, @ptr + @bytes), inside the data part, does not lie there in one
  * piece. */
-bool native_shown(const void *ptr, uint64_t bytes, uint64_t *offset_out);
+bool native_mapped(const void *ptr, uint64_t bytes, uint64_t *offset_out);
 
 void native_map_lock(void);
 void native_map_unlock(void);

@@ -61,9 +61,9 @@ int native_lock_for(enum native_for what, uint64_t address,
             tree_of(region, address) == guess) {
             tree->stripe = stripe;
             native_pool_use(stripe);
-            if (native.shared->fast[stripe].used)
-                native_fast_settle(&native.shared->fast[stripe],
-                                   region ? region->root : NULL, what);
+            if (native.shared->leases[stripe].used)
+                native_lease_settle(&native.shared->leases[stripe],
+                                    region ? region->root : NULL, what);
             return 0;
         }
         lock_give(&runtime.shared->trees[stripe]);
@@ -101,8 +101,9 @@ static int lock_all(struct native_tree *tree)
     }
     native_pool_use(-1);
     for (int i = 0; i < NATIVE_STRIPES; i++)
-        if (native.shared->fast[i].used)
-            native_fast_settle(&native.shared->fast[i], NULL, NATIVE_FOR_ALL);
+        if (native.shared->leases[i].used)
+            native_lease_settle(&native.shared->leases[i], NULL,
+                                NATIVE_FOR_ALL);
     return 0;
 }
 

@@ -19,9 +19,9 @@ uint64_t *replica_notes = replica_caches_shared.note;
 static unsigned take_notes(void)
 {
     uint64_t word =
-        atomic_load_explicit(replica_lean_word, memory_order_relaxed);
+        atomic_load_explicit(replica_bias_word, memory_order_relaxed);
 
-    atomic_store_explicit(replica_lean_word, word & ~NOTES_MASK,
+    atomic_store_explicit(replica_bias_word, word & ~NOTES_MASK,
                           memory_order_relaxed);
     return (unsigned)((word & NOTES_MASK) / REPLICA_NOTE);
 }
@@ -38,18 +38,18 @@ void replica_cache_sort(struct replica_cache *cache)
 /* Does what a cache has, if it has something, still hold? */
 static int holds(const struct replica_cache *cache)
 {
-    return cache->heap && cache->leans == replica_heap_leaning(cache->heap);
+    return cache->heap && cache->bias == replica_heap_biased(cache->heap);
 }
 
 void replica_cache_note(struct replica_cache *cache)
 {
     struct replica_cache *before = replica_noting;
-    int leaning;
+    int biased;
 
-    if (holds(before) && !replica_heap_take(before->heap, &leaning)) {
+    if (holds(before) && !replica_heap_take(before->heap, &biased)) {
         if (holds(before))
             replica_cache_sort(before);
-        replica_heap_give(before->heap, leaning);
+        replica_heap_give(before->heap, biased);
     }
     take_notes(); /* what is left is void */
     replica_noting = cache;
@@ -63,7 +63,7 @@ void replica_cache_renew(struct replica_cache *cache)
         take_notes();
     heap_cache_clear(&replica_caches_shared, &cache->slots);
     cache->key = replica_cache_key(cache->heap->rid);
-    cache->leans = replica_heap_leaning(cache->heap);
+    cache->bias = replica_heap_biased(cache->heap);
 }
 
 /* The heap that has it now gets its slots back, if it is still the same. */
@@ -71,14 +71,14 @@ static int take_away(struct replica_cache *cache)
 {
     struct replica_heap *heap = cache->heap;
     struct heap_context context;
-    int leaning, err;
+    int biased, err;
 
     if (!heap)
         return 0;
-    err = replica_heap_take(heap, &leaning);
+    err = replica_heap_take(heap, &biased);
     if (err)
         return err;
-    if (cache->leans == replica_heap_leaning(heap)) {
+    if (cache->bias == replica_heap_biased(heap)) {
         replica_cache_sort(cache);
         context = replica_heap_own(heap);
         heap_cache_flush(&context, &heap->heap, &replica_caches_shared,
@@ -89,7 +89,7 @@ static int take_away(struct replica_cache *cache)
     }
     cache->heap = NULL;
     cache->key = 0;
-    replica_heap_give(heap, leaning);
+    replica_heap_give(heap, biased);
     return 0;
 }
 
@@ -103,14 +103,14 @@ void replica_cache_end(void)
 void replica_cache_want(struct replica_heap *heap)
 {
     struct replica_cache *cache;
-    int leaning;
+    int biased;
 
-    if (!replica_lean_chosen() ||
+    if (!replica_bias_chosen() ||
         atomic_fetch_add_explicit(&heap->frees, 1, memory_order_relaxed) <
             REPLICA_CACHE_AFTER)
         return;
     cache = replica_cache_at(heap->rid);
-    if (take_away(cache) || replica_heap_take(heap, &leaning))
+    if (take_away(cache) || replica_heap_take(heap, &biased))
         return;
     if (atomic_load(&heap->live) && heap->worker == runtime.rank &&
         !cache->heap) {
@@ -118,5 +118,5 @@ void replica_cache_want(struct replica_heap *heap)
         replica_cache_renew(cache);
     }
     heap->frees = 0;
-    replica_heap_give(heap, leaning);
+    replica_heap_give(heap, biased);
 }

@@ -2,7 +2,7 @@
  * cache.h - free slots (memory/heap_cache.h) at hand for the heaps that
  * this process uses most; for runtime/replica_*.c only.
  *
- * For one thread: the one that locks lean to (lock.h).  It may look at
+ * For one thread: the one that locks are biased to (lock.h).  It may look at
  * them while it is in the heap.  What is in a cache is void once the heap's
  * epoch (lock.h) has changed: whoever seals a heap, or makes an end of
  * it, changes that while it is in.
@@ -26,7 +26,7 @@
 struct replica_cache {
     struct replica_heap *heap; /* NULL: none */
     uint64_t key;              /* of its region; 0: none */
-    uint64_t leans; /* of the heap, while what is here holds (lock.h) */
+    uint64_t bias; /* of the heap, while what is here holds (lock.h) */
     struct heap_cache slots;
 };
 
@@ -40,7 +40,7 @@ extern struct heap_caches replica_caches_shared;
 
 /* What is noted of frees is of one heap's cache at a time, and counted in the
  * word of replica_lock.h. */
-#define REPLICA_NOTE      (REPLICA_LEAN_HEAP + 1)
+#define REPLICA_NOTE      (REPLICA_BIAS_HEAP + 1)
 #define REPLICA_NOTES_MAX 127u
 
 extern struct replica_cache *replica_noting;
@@ -83,12 +83,12 @@ static inline struct replica_cache *replica_cache_of(struct replica_heap *heap)
 {
     struct replica_cache *cache;
 
-    if (!replica_lean_chosen())
+    if (!replica_bias_chosen())
         return NULL;
     cache = replica_cache_at(heap->rid);
     if (cache->heap != heap)
         return NULL;
-    if (__builtin_expect(cache->leans != replica_heap_leaning(heap), 0))
+    if (__builtin_expect(cache->bias != replica_heap_biased(heap), 0))
         replica_cache_renew(cache);
     else
         replica_cache_sort(cache);
@@ -99,7 +99,7 @@ static inline struct replica_cache *replica_cache_of(struct replica_heap *heap)
 void replica_cache_end(void);
 
 /* And no call is answered quickly any more (cache_calls.c). */
-void replica_quick_end(void);
+void replica_cache_calls_end(void);
 
 /* An object of the heap was freed without a cache; the calling thread is out of
  * the heap. */

@@ -3,7 +3,7 @@
 
 /*
  * Allocating and freeing where nothing stands in the way.  Nearly all calls are
- * those of the thread that locks lean to (lock.h), in a heap of its own
+ * those of the thread that locks are biased to (lock.h), in a heap of its own
  * that has a cache (cache.h).  They are done here in one straight piece,
  * with few stores (memory/heap_cache.h): nothing is called on the way but in
  * the end, and no more is kept at a time than there are registers that need not
@@ -33,7 +33,7 @@ static unsigned rounds;
 static _Atomic(replica_alloc_fn *) slow_alloc;
 static _Atomic(replica_free_fn *) slow_free;
 
-uint64_t replica_quick_calls(void)
+uint64_t replica_cache_calls(void)
 {
     uint64_t until = atomic_load_explicit(&calls_until, memory_order_relaxed);
     uint64_t word =
@@ -42,29 +42,29 @@ uint64_t replica_quick_calls(void)
     return (int64_t)word < 0 ? until : until - word / CALL - 1;
 }
 
-/* For the thread that locks lean to, in no heap. */
+/* For the thread that locks are biased to, in no heap. */
 static void begin_round(void)
 {
     uint64_t until = atomic_load_explicit(&calls_until, memory_order_relaxed);
 
     replica_cache_note(replica_noting);
     atomic_store_explicit(&calls_until, until + ROUND, memory_order_relaxed);
-    atomic_store_explicit(replica_lean_word, (ROUND - 1) * CALL,
+    atomic_store_explicit(replica_bias_word, (ROUND - 1) * CALL,
                           memory_order_relaxed);
 }
 
 static inline uint64_t read_word(void)
 {
-    return atomic_load_explicit(replica_lean_word, memory_order_relaxed);
+    return atomic_load_explicit(replica_bias_word, memory_order_relaxed);
 }
 
-int replica_quick_allow(replica_alloc_fn *alloc, replica_free_fn *free)
+int replica_cache_allow(replica_alloc_fn *alloc, replica_free_fn *free)
 {
     int first;
 
     atomic_store_explicit(&slow_alloc, alloc, memory_order_relaxed);
     atomic_store_explicit(&slow_free, free, memory_order_relaxed);
-    if (!replica_lean_chosen() || (int64_t)read_word() >= 0 || rounds)
+    if (!replica_bias_chosen() || (int64_t)read_word() >= 0 || rounds)
         return 0;
     first = !atomic_load_explicit(&calls_until, memory_order_relaxed);
     rounds = ROUNDS - 1;
@@ -87,18 +87,18 @@ static inline void by_slow_free(const char *file, int line, void *ptr)
 /* Is there another round?  It begins then. */
 static int next_round(void)
 {
-    if (!replica_lean_chosen() || !rounds || !runtime_running())
+    if (!replica_bias_chosen() || !rounds || !runtime_running())
         return 0;
     rounds--;
     begin_round();
     return 1;
 }
 
-void replica_quick_end(void)
+void replica_cache_calls_end(void)
 {
-    atomic_store_explicit(&calls_until, replica_quick_calls(),
+    atomic_store_explicit(&calls_until, replica_cache_calls(),
                           memory_order_relaxed);
-    atomic_store_explicit(replica_lean_word, REPLICA_LEAN_NONE,
+    atomic_store_explicit(replica_bias_word, REPLICA_BIAS_NONE,
                           memory_order_relaxed);
     rounds = 0;
 }
@@ -106,7 +106,7 @@ void replica_quick_end(void)
 /* Out of a heap. */
 static inline void leave(uint64_t word)
 {
-    biased_leave(replica_lean_word, word);
+    biased_leave(replica_bias_word, word);
 }
 
 /* Not as it mostly is: the round is over, or a stack is empty. */
@@ -123,7 +123,7 @@ alloc_again(const char *file, int line, size_t size_bytes, uint32_t rid)
             return by_slow_alloc(file, line, size_bytes, rid);
         replica_cache_note(replica_noting);
     }
-    return replica_quick_alloc(file, line, size_bytes, rid);
+    return replica_cache_alloc(file, line, size_bytes, rid);
 }
 
 /* In a heap, where the extent of what is on top of a stack has no number. */
@@ -144,10 +144,10 @@ static inline uint64_t anew(uint64_t value)
     return value;
 }
 
-void *replica_quick_alloc(const char *file, int line, size_t size_bytes,
+void *replica_cache_alloc(const char *file, int line, size_t size_bytes,
                           uint32_t rid)
 {
-    _Atomic uint64_t *at = replica_lean_word;
+    _Atomic uint64_t *at = replica_bias_word;
     uint64_t word = atomic_load_explicit(at, memory_order_relaxed);
     struct replica_cache *cache = replica_cache_at(rid);
     uint64_t class = heap_cache_class(size_bytes);
@@ -157,7 +157,7 @@ void *replica_quick_alloc(const char *file, int line, size_t size_bytes,
         return alloc_again(file, line, size_bytes, rid);
     /* From here on the key tells what @rid is. */
     if (!heap_cache_has(&cache->slots, class) ||
-        !replica_heap_lean(cache->heap, &cache->leans, at, word))
+        !replica_heap_bias(cache->heap, &cache->bias, at, word))
         return alloc_again(file, line, size_bytes, (uint32_t)cache->key - 1);
     class = anew(class);
     ptr = heap_cache_take(&replica_caches_shared, &cache->slots, class);
@@ -187,13 +187,13 @@ static __attribute__((noinline, cold)) void free_again(const char *file,
             heap_parts_met(&caches->parts, ptr, HEAP_CACHE_BLOCK_SHIFT)
                 ->magazine));
     }
-    replica_quick_free(file, line, ptr);
+    replica_cache_free(file, line, ptr);
 }
 
-void replica_quick_free(const char *file, int line, void *ptr)
+void replica_cache_free(const char *file, int line, void *ptr)
 {
     struct heap_caches *caches = &replica_caches_shared;
-    _Atomic uint64_t *at = replica_lean_word;
+    _Atomic uint64_t *at = replica_bias_word;
     uint64_t word = atomic_load_explicit(at, memory_order_relaxed);
     const struct heap_part *part;
     struct replica_cache *cache;
@@ -205,7 +205,7 @@ void replica_quick_free(const char *file, int line, void *ptr)
     cache = replica_noting;
     if (!heap_cache_in(part, ptr) || part->magazine != &cache->slots)
         return free_again(file, line, ptr);
-    if (!replica_heap_lean(cache->heap, &cache->leans, at, word))
+    if (!replica_heap_bias(cache->heap, &cache->bias, at, word))
         return by_slow_free(file, line, ptr);
     if (heap_cache_free(part, ptr, &note)) {
         biased_leave(at, word);

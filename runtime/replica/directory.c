@@ -100,7 +100,7 @@ void replica_heap_pool(struct replica_heap *heap)
 int replica_heap_open(struct replica_heap *heap, struct replica_region *region,
                       int worker)
 {
-    int leaning, err = replica_heap_take(heap, &leaning);
+    int biased, err = replica_heap_take(heap, &biased);
 
     if (err)
         return err;
@@ -110,7 +110,7 @@ int replica_heap_open(struct replica_heap *heap, struct replica_region *region,
     heap->node = runtime.node_of[worker];
     replica_lock_reset(heap);
     atomic_store(&heap->live, 1);
-    replica_heap_give(heap, leaning);
+    replica_heap_give(heap, biased);
     return 0;
 }
 
@@ -168,14 +168,14 @@ int replica_foreign_heap(struct replica_region *region, int worker,
 /* Nobody allocates or frees in it any more. */
 static void heap_kill(struct replica_heap *heap)
 {
-    int leaning;
+    int biased;
 
-    if (replica_heap_take(heap, &leaning))
+    if (replica_heap_take(heap, &biased))
         return;
     atomic_store(&heap->live, 0);
     replica_heap_new_epoch(heap);
     replica_lock_reset(heap);
-    replica_heap_give(heap, leaning);
+    replica_heap_give(heap, biased);
 }
 
 /* The extents of a heap that was killed, and has none from now on. */
@@ -208,7 +208,7 @@ static void heap_recycle(struct replica_heap *heap)
 
     for (extent = take_extents(heap); extent; extent = next) {
         next = extent->next;
-        replica_stock_put(extent, runtime.local_of[heap->worker]);
+        replica_runs_put(extent, runtime.local_of[heap->worker]);
     }
     replica_heap_pool(heap);
 }

@@ -12,14 +12,14 @@ struct spare {
     uint16_t next;               /* in its bucket: index + 1 */
 };
 
-static struct spare spares[REPLICA_SPARES_MAX];
+static struct spare spares[REPLICA_MAPPINGS_MAX];
 static uint16_t buckets[SPARE_BUCKETS];
 static unsigned spare_count, hand;
 
 /* The count again, for a look without the lock. */
 static _Atomic uint32_t any;
 
-uint64_t replica_spare_bytes_max(void)
+uint64_t replica_mapping_bytes_max(void)
 {
     return limit_kept_bytes(&runtime.space) / 4 / (uint64_t)runtime.locals;
 }
@@ -66,8 +66,8 @@ static int place(struct spare **spare_out)
 
     do {
         spare = &spares[hand];
-        hand = (hand + 1) % REPLICA_SPARES_MAX;
-    } while (spare->block && spare_count < REPLICA_SPARES_MAX);
+        hand = (hand + 1) % REPLICA_MAPPINGS_MAX;
+    } while (spare->block && spare_count < REPLICA_MAPPINGS_MAX);
     if (spare->block)
         err = let_go(spare, 0);
     *spare_out = spare;
@@ -125,8 +125,8 @@ int replica_settle(void)
     return err;
 }
 
-int replica_spare_take(uint64_t first, uint64_t pages, uint64_t end,
-                       struct replica_copy *copy)
+int replica_mapping_take(uint64_t first, uint64_t pages, uint64_t end,
+                         struct replica_copy *copy)
 {
     struct replica_inbox *inbox = replica_inbox();
     struct spare *spare = NULL;
@@ -170,7 +170,7 @@ static int clear(uint64_t first, uint64_t pages, int mapped)
     err = lock_take(&inbox->lock);
     if (err)
         return err;
-    for (unsigned i = 0; i < REPLICA_SPARES_MAX && spare_count && !err; i++)
+    for (unsigned i = 0; i < REPLICA_MAPPINGS_MAX && spare_count && !err; i++)
         if (overlaps(&spares[i], first, pages))
             err = let_go(&spares[i],
                          mapped && spares[i].first >= first &&
@@ -180,19 +180,19 @@ static int clear(uint64_t first, uint64_t pages, int mapped)
     return err;
 }
 
-int replica_spare_clear(uint64_t first, uint64_t pages)
+int replica_mapping_clear(uint64_t first, uint64_t pages)
 {
     int err = replica_shared() ? replica_settle() : 0;
 
     return err ? err : clear(first, pages, 0);
 }
 
-int replica_spare_cover(uint64_t first, uint64_t pages)
+int replica_mapping_cover(uint64_t first, uint64_t pages)
 {
     return clear(first, pages, 1);
 }
 
-int replica_spare_drop(void)
+int replica_mapping_drop(void)
 {
     unsigned before;
 

@@ -21,10 +21,10 @@
 #include "runtime/replica/state.h"
 
 /* Runs that a process keeps. */
-#define REPLICA_SPARES_MAX 1024
+#define REPLICA_MAPPINGS_MAX 1024
 
 /* How many bytes a process keeps. */
-uint64_t replica_spare_bytes_max(void);
+uint64_t replica_mapping_bytes_max(void);
 
 /* Take what others have dropped for this process. */
 int replica_settle(void);
@@ -33,15 +33,15 @@ int replica_settle(void);
  * Something that is kept at [@first, up to @end) and has @pages there becomes
  * the frames of @copy: 1, or 0 if there is nothing.
  */
-int replica_spare_take(uint64_t first, uint64_t pages, uint64_t end,
-                       struct replica_copy *copy);
+int replica_mapping_take(uint64_t first, uint64_t pages, uint64_t end,
+                         struct replica_copy *copy);
 
 /* Nothing is kept at these pages any more: they show their primary frames, or
- * (replica_spare_cover()) whatever the caller maps there at once. */
-int replica_spare_clear(uint64_t first, uint64_t pages);
-int replica_spare_cover(uint64_t first, uint64_t pages);
+ * (replica_mapping_cover()) whatever the caller maps there at once. */
+int replica_mapping_clear(uint64_t first, uint64_t pages);
+int replica_mapping_cover(uint64_t first, uint64_t pages);
 
 /* Keep nothing: memory or mappings are short.  1 if there was something. */
-int replica_spare_drop(void);
+int replica_mapping_drop(void);
 
 #endif /* DRASYNC_RUNTIME_REPLICA_MAPPINGS_H */

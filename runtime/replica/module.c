@@ -126,7 +126,7 @@ static int start(void)
     job.base = runtime.space.base;
     replica_dir_attach();
     replica_lock_open();
-    frames_on_forget(replica_spare_clear);
+    frames_on_forget(replica_mapping_clear);
     heap_caches_open(&replica_caches_shared, &runtime.space, 0);
     if (runtime.nodes > 1)
         replica_wire_open();
@@ -136,11 +136,11 @@ static int start(void)
 /* Another thread may have what this one had, which is in order then. */
 static void thread_ends(void)
 {
-    if (!replica_lean_chosen() || !runtime_running())
+    if (!replica_bias_chosen() || !runtime_running())
         return;
     replica_lock_come_out();
     replica_cache_end();
-    replica_quick_end();
+    replica_cache_calls_end();
     replica_lock_pass_on();
 }
 

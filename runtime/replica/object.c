@@ -31,7 +31,7 @@ static int is_mine(const struct replica_heap *heap, uint32_t rid)
 
 /* This worker's heap in region @rid, locked. */
 static int take_heap(uint32_t rid, struct replica_heap **heap_out,
-                     int *leaning_out)
+                     int *biased_out)
 {
     struct cached *slot = &cache[rid % CACHE_SLOTS];
     struct replica_heap *heap = atomic_load(&slot->heap);
@@ -39,21 +39,21 @@ static int take_heap(uint32_t rid, struct replica_heap **heap_out,
     int err;
 
     if (heap && atomic_load_explicit(&slot->rid, memory_order_relaxed) == rid) {
-        err = replica_heap_take(heap, leaning_out);
+        err = replica_heap_take(heap, biased_out);
         if (err)
             return err;
         if (is_mine(heap, rid)) {
             *heap_out = heap;
             return 0;
         }
-        replica_heap_give(heap, *leaning_out);
+        replica_heap_give(heap, *biased_out);
     }
     err = replica_open(rid, &region);
     if (err)
         return err;
     err = replica_heap_of(region, &heap);
     if (!err)
-        err = replica_heap_take(heap, leaning_out);
+        err = replica_heap_take(heap, biased_out);
     replica_unlock();
     if (err)
         return err;
@@ -135,9 +135,9 @@ static int alloc_here(uint32_t rid, size_t size_bytes, size_t count,
 {
     struct heap_context context;
     struct replica_heap *heap;
-    int leaning, err;
+    int biased, err;
 
-    err = take_heap(rid, &heap, &leaning);
+    err = take_heap(rid, &heap, &biased);
     if (err)
         return err;
     if (count == 1) {
@@ -147,7 +147,7 @@ static int alloc_here(uint32_t rid, size_t size_bytes, size_t count,
         err =
             heap_alloc_many(&context, &heap->heap, size_bytes, count, ptrs_out);
     }
-    replica_heap_give(heap, leaning);
+    replica_heap_give(heap, biased);
     return err;
 }
 
@@ -221,7 +221,7 @@ int replica_heap_free(struct replica_heap *heap, void *ptr)
 {
     struct heap_context context;
     int wanted = 0;
-    int leaning, err = replica_heap_take(heap, &leaning);
+    int biased, err = replica_heap_take(heap, &biased);
 
     if (err)
         return err;
@@ -233,7 +233,7 @@ int replica_heap_free(struct replica_heap *heap, void *ptr)
         context = replica_heap_context(heap);
         err = heap_free(&context, &heap->heap, ptr);
     }
-    replica_heap_give(heap, leaning);
+    replica_heap_give(heap, biased);
     if (wanted)
         replica_cache_want(heap);
     return err;
@@ -270,8 +270,8 @@ static int heap_with(const void *ptr, struct replica_heap **heap_out,
 }
 
 /*
- * How many bytes from @ptr on the worker with local number @local has of another
- * node's extent; @local -1: some worker of this node.  Locked.
+ * How many bytes from @ptr on the worker with local number @local has of
+ * another node's extent; @local -1: some worker of this node.  Locked.
  */
 static uint64_t received_bytes(const struct replica_heap *heap, const void *ptr,
                                int local)
@@ -363,7 +363,7 @@ static int resize(struct replica_heap *heap, int node, void *ptr,
                   int *moves_out)
 {
     struct heap_context context;
-    int leaning, err;
+    int biased, err;
 
     *moves_out = 1;
     if (node != runtime.node) {
@@ -371,7 +371,7 @@ static int resize(struct replica_heap *heap, int node, void *ptr,
         return err ? err : replica_wire_object(node, ptr, 0, old_bytes_out);
     }
     context = replica_heap_context(heap);
-    err = replica_heap_take(heap, &leaning);
+    err = replica_heap_take(heap, &biased);
     if (err)
         return err;
     err = atomic_load(&heap->live)
@@ -383,14 +383,14 @@ static int resize(struct replica_heap *heap, int node, void *ptr,
         if (*moves_out)
             err = 0;
     }
-    replica_heap_give(heap, leaning);
+    replica_heap_give(heap, biased);
     return err;
 }
 
 /*
- * The first @bytes of the object at @ptr, as this worker sees them, to @to.  What
- * it was not sent of another node's is 0, as in memory that nobody wrote: there
- * are no frames behind it here, and looking would make some.
+ * The first @bytes of the object at @ptr, as this worker sees them, to @to.
+ * What it was not sent of another node's is 0, as in memory that nobody wrote:
+ * there are no frames behind it here, and looking would make some.
  */
 static int read_object(const struct replica_heap *heap, int node,
                        const void *ptr, char *to, size_t bytes)

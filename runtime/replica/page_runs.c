@@ -10,12 +10,12 @@
 #include "runtime/replica/send.h"
 
 /* No more of a worker than so much. */
-static uint64_t stock_bytes_max(void)
+static uint64_t runs_bytes_max(void)
 {
     return limit_kept_bytes(&runtime.space) / 4 / (uint64_t)runtime.locals;
 }
 
-int replica_stock_put(struct extent *extent, int local)
+int replica_runs_put(struct extent *extent, int local)
 {
     struct replica_inbox *inbox = &replica_shared()->inboxes[local];
     uint64_t first = extent->first_page, pages = extent->pages;
@@ -28,7 +28,7 @@ int replica_stock_put(struct extent *extent, int local)
     if (err)
         return err;
     put = inbox->run_count < REPLICA_RUNS_MAX &&
-          inbox->run_bytes + bytes <= stock_bytes_max();
+          inbox->run_bytes + bytes <= runs_bytes_max();
     if (put) {
         inbox->runs[inbox->run_count].first = first;
         inbox->runs[inbox->run_count++].pages = pages;
@@ -39,7 +39,7 @@ int replica_stock_put(struct extent *extent, int local)
 }
 
 /* This worker's last run of @pages; SPACE_NO_PAGE if it has none. */
-static uint64_t stock_take(uint64_t pages)
+static uint64_t runs_take(uint64_t pages)
 {
     struct replica_inbox *inbox = replica_inbox();
     uint64_t first = SPACE_NO_PAGE;
@@ -61,7 +61,7 @@ static uint64_t stock_take(uint64_t pages)
 }
 
 /* Memory is short: nobody keeps anything.  1 if there was something. */
-static int stock_drop(void)
+static int runs_drop(void)
 {
     int dropped = 0;
 
@@ -83,15 +83,15 @@ static int stock_drop(void)
 
 int replica_make_room(void)
 {
-    int again = replica_again_drop(), stock = stock_drop();
+    int again = replica_repeat_drop(), runs = runs_drop();
 
-    return replica_spare_drop() || stock || again;
+    return replica_mapping_drop() || runs || again;
 }
 
 static int extent_get(uint64_t pages, struct replica_heap *heap,
                       struct extent **extent_out)
 {
-    uint64_t first = stock_take(pages);
+    uint64_t first = runs_take(pages);
     int err;
 
     if (first == SPACE_NO_PAGE)
@@ -115,7 +115,7 @@ int replica_extent_new(uint64_t pages, struct replica_heap *heap,
     if (err)
         return err;
     /* Something that was freed may still be mapped there. */
-    err = native_show_primary((*extent_out)->first_page, pages);
+    err = native_map_primary((*extent_out)->first_page, pages);
     if (err)
         extent_delete(&runtime.space, *extent_out);
     return err;

@@ -2,11 +2,11 @@
  * page_runs.h - runs of pages that a worker had and will have again; for
  * runtime/replica_*.c only.
  *
- * The extents of a region that is gone go to the stock of the worker that cut
+ * The extents of a region that is gone go to the worker that cut
  * them, as far as the limit allows it, and its next regions are made from
  * there: without the node's page allocator, and at the same addresses, so that
  * those it sends them to can use what they have mapped there
- * (mappings.h).  The stock is in the worker's inbox, under its lock.
+ * (mappings.h).  The kept runs are in the worker's inbox, under its lock.
  */
 #ifndef DRASYNC_RUNTIME_REPLICA_PAGE_RUNS_H
 #define DRASYNC_RUNTIME_REPLICA_PAGE_RUNS_H
@@ -15,7 +15,7 @@
 
 /* @extent is of a heap that is gone, of the worker with this local number.  0
  * or DRASYNC_EPEER. */
-int replica_stock_put(struct extent *extent, int local);
+int replica_runs_put(struct extent *extent, int local);
 
 /* An extent for a heap of this worker, that shows its primary frames; the
  * heap's lock is held, or nobody else has it.  Errors of extent_new(). */

@@ -101,9 +101,9 @@ static int reuse(struct replica_copy *copy, const struct extent *extent,
                  const struct replica_piece *piece)
 {
     if (piece->end_bytes - piece->begin_bytes > REPLICA_COPY_BYTES_MAX ||
-        !replica_spare_take(piece->first_page + replica_piece_skip(piece),
-                            replica_piece_pages(piece),
-                            extent->first_page + extent->pages, copy))
+        !replica_mapping_take(piece->first_page + replica_piece_skip(piece),
+                              replica_piece_pages(piece),
+                              extent->first_page + extent->pages, copy))
         return 0;
     copy->begin_bytes = piece->begin_bytes;
     copy->end_bytes = piece->end_bytes;
@@ -206,11 +206,11 @@ static int make_plans(struct replica_version *version, struct plan *plans)
 
 static int map_over(uint64_t first, uint64_t pages, uint64_t offset)
 {
-    int err = replica_spare_cover(first, pages);
+    int err = replica_mapping_cover(first, pages);
 
     if (!err)
         err = frames_map(&runtime.space, first, pages, offset);
-    if (err == DRASYNC_ELIMIT && replica_spare_drop())
+    if (err == DRASYNC_ELIMIT && replica_mapping_drop())
         err = frames_map(&runtime.space, first, pages, offset);
     return err;
 }

@@ -155,7 +155,7 @@ int replica_region_free(uint32_t rid)
     if (!rid)
         return DRASYNC_EINVAL;
     limit_reserve_enter();
-    replica_again_drop();
+    replica_repeat_drop();
     err = replica_flush_frees();
     if (!err) {
         pthread_mutex_lock(&free_mutex);

@@ -33,10 +33,10 @@
 #define replica_alloc        drasync_replica_alloc
 #define replica_alloc_many   drasync_replica_alloc_many
 #define replica_free_object  drasync_replica_free_object
-#define replica_quick_alloc  drasync_replica_quick_alloc
-#define replica_quick_free   drasync_replica_quick_free
-#define replica_quick_calls  drasync_replica_quick_calls
-#define replica_quick_allow  drasync_replica_quick_allow
+#define replica_cache_alloc  drasync_replica_cache_alloc
+#define replica_cache_free   drasync_replica_cache_free
+#define replica_cache_calls  drasync_replica_cache_calls
+#define replica_cache_allow  drasync_replica_cache_allow
 #define replica_realloc      drasync_replica_realloc
 #define replica_send         drasync_replica_send
 #define replica_recv         drasync_replica_recv
@@ -100,25 +100,25 @@ int replica_free_object(void *ptr, const struct replica_place *place);
 
 /*
  * The same, for most calls, and without replica_enter().  For the others they
- * change nothing, and end in a call of what replica_quick_allow() was given,
+ * change nothing, and end in a call of what replica_cache_allow() was given,
  * with what they were given themselves, so that a front's function can be a
- * mere jump to these.  Not to be called before replica_quick_allow() was.
+ * mere jump to these.  Not to be called before replica_cache_allow() was.
  */
 typedef void *replica_alloc_fn(const char *file, int line, size_t size_bytes,
                                uint32_t region);
 typedef void replica_free_fn(const char *file, int line, void *ptr);
 
-replica_alloc_fn replica_quick_alloc;
-replica_free_fn replica_quick_free;
+replica_alloc_fn replica_cache_alloc;
+replica_free_fn replica_cache_free;
 
 /* How many such calls there were. */
-uint64_t replica_quick_calls(void);
+uint64_t replica_cache_calls(void);
 
 /* Some more are answered, REPLICA_QUICK_CALLS, if none is left: then 1 is
  * returned, but for the first time.  None at first. */
 #define REPLICA_QUICK_CALLS 1016
 
-int replica_quick_allow(replica_alloc_fn *alloc, replica_free_fn *free);
+int replica_cache_allow(replica_alloc_fn *alloc, replica_free_fn *free);
 
 /*
  * Another size and region for an object; its bytes as this worker sees them.

@@ -7,7 +7,8 @@
 #include "runtime/replica/lock.h"
 #include "runtime/replica/send.h"
 
-static int add_part(struct replica_gathering *g, const struct replica_entry *entry)
+static int add_part(struct replica_gathering *g,
+                    const struct replica_entry *entry)
 {
     void *more = g->parts_count < UINT32_MAX
                      ? room_for_one(g->parts, g->parts_count, &g->parts_room,
@@ -23,7 +24,8 @@ static int add_part(struct replica_gathering *g, const struct replica_entry *ent
     return 0;
 }
 
-static int add_piece(struct replica_gathering *g, const struct replica_piece *piece)
+static int add_piece(struct replica_gathering *g,
+                     const struct replica_piece *piece)
 {
     void *more;
 
@@ -47,9 +49,9 @@ static int add_own(struct replica_gathering *g, struct replica_heap *heap)
 {
     struct heap_context context = replica_heap_own(heap);
     struct extent *extent;
-    int leaning, err;
+    int biased, err;
 
-    err = replica_heap_take(heap, &leaning);
+    err = replica_heap_take(heap, &biased);
     if (err)
         return err;
     err = heap_seal(&context, &heap->heap);
@@ -72,11 +74,12 @@ static int add_own(struct replica_gathering *g, struct replica_heap *heap)
             space_page_offset(piece.first_page + replica_piece_skip(&piece));
         err = add_piece(g, &piece);
     }
-    replica_heap_give(heap, leaning);
+    replica_heap_give(heap, biased);
     return err;
 }
 
-static int add_copies(struct replica_gathering *g, const struct replica_copy *copy)
+static int add_copies(struct replica_gathering *g,
+                      const struct replica_copy *copy)
 {
     int err = 0;
 
@@ -163,7 +166,7 @@ static int dispatch(struct replica_version *version)
     int err;
 
     if (runtime.node_of[version->to] != runtime.node)
-        err = replica_again_wire(version);
+        err = replica_repeat_wire(version);
     else
         err = replica_version_post(version);
     if (err)
@@ -191,11 +194,11 @@ int replica_send(uint32_t rid, int worker, uint64_t *bytes_out)
     if (!err && g.pieces_count)
         qsort(g.pieces, g.pieces_count, sizeof(g.pieces[0]), by_address);
     if (!err)
-        kept = replica_again(rid, &g, &version, &keep);
+        kept = replica_repeat(rid, &g, &version, &keep);
     if (!err && !kept) {
         err = freeze(&g, &version);
         if (!err && keep)
-            replica_again_keep(rid, version);
+            replica_repeat_keep(rid, version);
     }
     free(g.parts);
     free(g.pieces);

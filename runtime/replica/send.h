@@ -22,19 +22,19 @@ struct replica_gathering {
 /*
  * What was sent last, if it is just this and nothing was written since: a
  * version with the same frames.  1, or 0 and *keep_out says whether
- * replica_again_keep() is wanted for what is frozen now.
+ * replica_repeat_keep() is wanted for what is frozen now.
  */
-int replica_again(uint32_t rid, const struct replica_gathering *g,
-                  struct replica_version **version_out, int *keep_out);
+int replica_repeat(uint32_t rid, const struct replica_gathering *g,
+                   struct replica_version **version_out, int *keep_out);
 
 /* @version may be the first of several. */
-void replica_again_keep(uint32_t rid, struct replica_version *version);
+void replica_repeat_keep(uint32_t rid, struct replica_version *version);
 
 /* Hand @version over to the transport, so that the node it goes to has what is
  * kept here once only. */
-int replica_again_wire(struct replica_version *version);
+int replica_repeat_wire(struct replica_version *version);
 
 /* Keep nothing.  1 if there was something. */
-int replica_again_drop(void);
+int replica_repeat_drop(void);
 
 #endif /* DRASYNC_RUNTIME_REPLICA_SEND_H */

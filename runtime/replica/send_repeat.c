@@ -104,8 +104,8 @@ static int in_company(int node)
     return last.node[node] & NODE_COMPANY;
 }
 
-int replica_again(uint32_t rid, const struct replica_gathering *g,
-                  struct replica_version **version_out, int *keep_out)
+int replica_repeat(uint32_t rid, const struct replica_gathering *g,
+                   struct replica_version **version_out, int *keep_out)
 {
     int found = 0;
 
@@ -135,7 +135,7 @@ int replica_again(uint32_t rid, const struct replica_gathering *g,
     return found;
 }
 
-void replica_again_keep(uint32_t rid, struct replica_version *version)
+void replica_repeat_keep(uint32_t rid, struct replica_version *version)
 {
     pthread_mutex_lock(&last.mutex);
     if (last.rid == rid && !last.kept &&
@@ -148,7 +148,7 @@ void replica_again_keep(uint32_t rid, struct replica_version *version)
 }
 
 /* The lock puts a node's messages about what is kept in order. */
-int replica_again_wire(struct replica_version *version)
+int replica_repeat_wire(struct replica_version *version)
 {
     int node = runtime.node_of[version->to], err;
 
@@ -168,7 +168,7 @@ int replica_again_wire(struct replica_version *version)
     return err;
 }
 
-int replica_again_drop(void)
+int replica_repeat_drop(void)
 {
     int dropped;
 

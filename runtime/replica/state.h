@@ -69,9 +69,9 @@ struct replica_region;
  */
 struct replica_heap {
     struct lock lock;       /* lock.h */
-    _Atomic uint64_t leans; /* its; and the epoch of what a cache has */
+    _Atomic uint64_t bias;  /* its; and the epoch of what a cache has */
     uint32_t takes;         /* of its worker's in a row */
-    uint32_t lean_after;
+    uint32_t bias_after;
     _Atomic uint32_t frees; /* that had no cache (cache.h) */
     struct replica_heap *next; /* free ones; a region's foreign ones */
     struct replica_region *region;
@@ -176,7 +176,7 @@ struct replica_inbox {
     _Atomic uint64_t free_token; /* what replica_region_free() waits for */
     struct waiter free_waiter;
     struct replica_queue *queues; /* by sending worker */
-    struct biased_owner owner;   /* the rank's thread that locks lean to */
+    struct biased_owner owner; /* the rank's thread that locks are biased to */
     /* Written by that thread, and often. */
     _Alignas(64) _Atomic uint64_t inside; /* lock.h */
 };

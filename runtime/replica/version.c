@@ -42,7 +42,7 @@ void replica_block_put(struct replica_block *block)
 
 void replica_drop_copies(struct replica_region *region)
 {
-    uint64_t most = replica_spare_bytes_max();
+    uint64_t most = replica_mapping_bytes_max();
 
     for (int i = 0; i < runtime.locals; i++) {
         struct replica_inbox *inbox = &replica_shared()->inboxes[i];

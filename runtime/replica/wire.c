@@ -142,7 +142,7 @@ static int serve_object(const struct object_request *request,
     struct heap_context context;
     struct extent_copy copy;
     size_t bytes = 0;
-    int leaning, err;
+    int biased, err;
 
     if (extent_find(&runtime.space, ptr, &copy)) {
         reply->node =
@@ -153,7 +153,7 @@ static int serve_object(const struct object_request *request,
     if (copy.incarnation != REPLICA_EXTENT)
         return DRASYNC_ENOOBJECT;
     heap = copy.owner;
-    err = replica_heap_take(heap, &leaning);
+    err = replica_heap_take(heap, &biased);
     if (err)
         return err;
     context = replica_heap_elsewhere(heap);
@@ -168,7 +168,7 @@ static int serve_object(const struct object_request *request,
             err = heap_free(&context, &heap->heap, ptr);
     }
     reply->bytes = bytes;
-    replica_heap_give(heap, leaning);
+    replica_heap_give(heap, biased);
     return err;
 }
 

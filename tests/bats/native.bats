@@ -180,11 +180,11 @@ without_memory() { # RANK
 }
 
 @test "threads and ranks allocate in one region, on one node and on several" {
-  run -0 mpi 1 "$programs/native_windows"
+  run -0 mpi 1 "$programs/native_magazines"
   assert_line "windows ok ranks=1"
-  run -0 mpi 3 "$programs/native_windows"
+  run -0 mpi 3 "$programs/native_magazines"
   assert_line "windows ok ranks=3"
-  DRASYNC_NODE=rank run -0 mpi 3 "$programs/native_windows"
+  DRASYNC_NODE=rank run -0 mpi 3 "$programs/native_magazines"
   assert_line "windows ok ranks=3"
 }
 
@@ -198,7 +198,7 @@ without_memory() { # RANK
 }
 
 @test "small objects fill the memory, and it comes back" {
-  DRASYNC_MEMORY=64M run -0 mpi 1 "$programs/native_windows" memory
+  DRASYNC_MEMORY=64M run -0 mpi 1 "$programs/native_magazines" memory
   assert_line "windows ok ranks=1"
 }
 
@@ -217,7 +217,7 @@ without_memory() { # RANK
 @test "a rank killed while it allocates ends the job" {
   for node in shared rank; do
     DRASYNC_NODE=$node DRASYNC_TEST_SECONDS=30 run mpi 2 \
-      "$programs/native_windows" killed
+      "$programs/native_magazines" killed
     refute [ "$status" -eq 0 ]
     refute [ "$status" -eq 124 ]
     assert_output --regexp "Killed|SIGNAL: 9"
@@ -226,10 +226,10 @@ without_memory() { # RANK
 
 @test "ranks of a node pass a hold to each other, whatever comes in between" {
   for ranks in 1 2 3 4; do
-    run -0 mpi $ranks "$programs/native_fast" $ranks
+    run -0 mpi $ranks "$programs/native_lease" $ranks
     assert_line "fast ok ranks=$ranks"
   done
-  DRASYNC_NODE=2 run -0 mpi 4 "$programs/native_fast" 5
+  DRASYNC_NODE=2 run -0 mpi 4 "$programs/native_lease" 5
   assert_line "fast ok ranks=4"
 }
 
@@ -240,7 +240,7 @@ without_memory() { # RANK
 
 @test "a rank killed with a hold that it left, has or waits for ends the job" {
   for when in free held waiting; do
-    run mpi_rank_dies 2 "$programs/native_fast" $when
+    run mpi_rank_dies 2 "$programs/native_lease" $when
     refute [ "$status" -eq 124 ]
     assert_output --regexp "drasync: rank 0 \(.*\): rank 1 \(.*\) died"
     assert_line "rank 0: DRASYNC_EPEER"
@@ -268,13 +268,13 @@ without_memory() { # RANK
 
 @test "regions come and go while others ask for them" {
   for ranks in 1 2 4; do
-    run -0 mpi $ranks "$programs/native_stock"
+    run -0 mpi $ranks "$programs/native_recycle"
     assert_line "stock ok ranks=$ranks"
   done
-  DRASYNC_NODE=rank run -0 mpi 2 "$programs/native_stock"
+  DRASYNC_NODE=rank run -0 mpi 2 "$programs/native_recycle"
   assert_line "stock ok ranks=2"
   # Objects are aligned to 64 bytes then.
-  DRASYNC_MYRMICS=move DRASYNC_SPACE=256M run -0 mpi 2 "$programs/native_stock"
+  DRASYNC_MYRMICS=move DRASYNC_SPACE=256M run -0 mpi 2 "$programs/native_recycle"
   assert_line "stock ok ranks=2"
 }
 

@@ -61,7 +61,7 @@ lines_of() {
 
 @test "regions that come and go are recorded, each of them" {
   preload="${preload/$shim/$record}" DRASYNC_RECORD=run run -0 mpi_preloaded 1 \
-    "$abs_top_builddir/tests/programs/native_stock"
+    "$abs_top_builddir/tests/programs/native_recycle"
   assert [ "$(lines_of D run.0)" -ge 90000 ]
   # Made before it is deleted, and deleted before it is made again.
   run -0 awk '$1 == "N" { if (made[$4]++) exit 1 }

@@ -16,7 +16,7 @@
 
 static pthread_barrier_t step;
 static drasync_region_t slept_on;
-static struct native_left known; /* of the thread that sleeps */
+static struct native_lease known; /* of the thread that sleeps */
 
 static int held(drasync_region_t r)
 {
@@ -30,8 +30,8 @@ static void *sleeper(void *unused)
 {
     OK(drasync_acquire(slept_on, DRASYNC_WRITE));
     OK(drasync_release(slept_on));
-    CHECK(native_left_of((uintptr_t)slept_on));
-    known = *native_left_of((uintptr_t)slept_on);
+    CHECK(native_lease_of((uintptr_t)slept_on));
+    known = *native_lease_of((uintptr_t)slept_on);
     pthread_barrier_wait(&step);
     pthread_barrier_wait(&step);
     OK(drasync_acquire(slept_on, DRASYNC_WRITE));

@@ -1,11 +1,11 @@
 /*
  * magazine.c - the quick paths of runtime/native/magazine.h step by step: a
- * thread allocates from its window and frees into it while another thread ends
- * the window, as runtime/native/magazine.c does.  Whoever ends it finds it
- * whole, and nothing comes from it or goes into it afterwards.
+ * thread allocates from its magazine and frees into it while another thread
+ * ends the magazine, as runtime/native/magazine.c does.  Whoever ends it finds
+ * it whole, and nothing comes from it or goes into it afterwards.
  *
- * The window is plain memory: a look at it by one thread while the other is at
- * work in it is a data race.
+ * The magazine is plain memory: a look at it by one thread while the other is
+ * at work in it is a data race.
  */
 #include "step.h"
 
@@ -15,24 +15,24 @@
 
 #define GRANULES 64
 
-_Thread_local struct native_windows *native_windows_mine;
-_Thread_local struct native_window *native_window_last;
+_Thread_local struct native_magazines *native_magazines_mine;
+_Thread_local struct native_magazine *native_magazine_last;
 
-char native_window_marks[2];
+char native_magazine_marks[2];
 
-static struct native_windows windows;
-static struct native_window *const window = &windows.window[0];
+static struct native_magazines magazines;
+static struct native_magazine *const magazine = &magazines.magazine[0];
 static _Alignas(16) char memory[GRANULES][16];
 static uint8_t map[GRANULES];
 static struct step_mutex mutex;
 
-/* Objects that came from the window and did not go back; as its thread knows
+/* Objects that came from the magazine and did not go back; as its thread knows
  * it, and as who ended it found. */
 static int taken, found;
 
 static uint64_t granule(const void *ptr)
 {
-    return (uint64_t)(uintptr_t)ptr >> HEAP_WINDOW_SHIFT;
+    return (uint64_t)(uintptr_t)ptr >> HEAP_MAGAZINE_SHIFT;
 }
 
 static drasync_region_t handle(void)
@@ -44,48 +44,48 @@ static void begin(void)
 {
     uint64_t address = (uint64_t)(uintptr_t)handle();
 
-    window->heap = (struct heap_window){
+    magazine->heap = (struct heap_magazine){
         .bump = granule(memory),
         .map = (uintptr_t)map - (uintptr_t)granule(memory),
         .end = granule(memory) + GRANULES,
-        .shift = HEAP_WINDOW_SHIFT,
-        .free = windows.free[0],
+        .shift = HEAP_MAGAZINE_SHIFT,
+        .free = magazines.free[0],
     };
-    for (int i = 0; i < HEAP_WINDOW_QUICK; i++) {
-        window->heap.limit[i] = window->heap.end;
-        windows.free[0][i].limit = window->heap.end;
+    for (int i = 0; i < HEAP_MAGAZINE_QUICK; i++) {
+        magazine->heap.limit[i] = magazine->heap.end;
+        magazines.free[0][i].limit = magazine->heap.end;
     }
-    window->address = address;
-    window->opened = 1;
-    atomic_store(&window->region, address);
-    windows.parts.part[0] = (struct heap_part){
+    magazine->address = address;
+    magazine->opened = 1;
+    atomic_store(&magazine->region, address);
+    magazines.parts.part[0] = (struct heap_part){
         .begin = address,
         .granules = GRANULES,
         .end = address + sizeof(memory),
         .map = map,
-        .magazine = window,
+        .magazine = magazine,
         .key = 1,
     };
-    windows.owner = (struct biased_owner){.process = 1, .thread = 1};
+    magazines.owner = (struct biased_owner){.process = 1, .thread = 1};
     taken = 0;
     found = -1;
-    step_name(&window->region, "region");
-    step_name(&window->turns, "turns");
-    step_name(&window->freeing, "freeing");
-    step_quiet(&windows.frees, sizeof(windows.frees));
+    step_name(&magazine->region, "region");
+    step_name(&magazine->turns, "turns");
+    step_name(&magazine->freeing, "freeing");
+    step_quiet(&magazines.frees, sizeof(magazines.frees));
 }
 
-/* --- The window's thread -------------------------------------------------- */
+/* --- The magazine's thread ------------------------------------------------ */
 
 static void *take(void)
 {
     struct native_inside inside = {0};
-    void *ptr = native_window_alloc(handle(), 16, &inside);
+    void *ptr = native_magazine_alloc(handle(), 16, &inside);
 
-    if (!ptr && inside.window) {
-        ptr = native_window_alloc_stacked(inside, 16);
+    if (!ptr && inside.magazine) {
+        ptr = native_magazine_alloc_stacked(inside, 16);
         if (!ptr)
-            biased_leave(&window->turns, inside.turn);
+            biased_leave(&magazine->turns, inside.turn);
     }
     if (ptr)
         taken++;
@@ -94,14 +94,14 @@ static void *take(void)
 
 static void give(void *ptr)
 {
-    if (ptr && native_window_free(ptr))
+    if (ptr && native_magazine_free(ptr))
         taken--;
 }
 
 static void allocate(void)
 {
-    native_windows_mine = &windows;
-    native_window_last = window;
+    native_magazines_mine = &magazines;
+    native_magazine_last = magazine;
     take();
     take();
 }
@@ -110,8 +110,8 @@ static void allocate_and_free(void)
 {
     void *ptr;
 
-    native_windows_mine = &windows;
-    native_window_last = window;
+    native_magazines_mine = &magazines;
+    native_magazine_last = magazine;
     ptr = take();
     give(ptr);
     ptr = take();
@@ -123,13 +123,15 @@ static void allocate_and_free(void)
 
 static void end_window(void)
 {
-    struct heap_window *heap = &window->heap;
+    struct heap_magazine *heap = &magazine->heap;
 
     step_lock(&mutex);
-    atomic_store(&window->region, NATIVE_WINDOW_ENDS);
+    atomic_store(&magazine->region, NATIVE_MAGAZINE_ENDS);
     STEP_CHECK(biased_barrier(BIASED_PROCESS) == 0);
-    STEP_CHECK(biased_wait(&windows.owner, &window->turns, 1, 1, NULL) == 0);
-    STEP_CHECK(biased_wait(&windows.owner, &window->freeing, 1, 1, NULL) == 0);
+    STEP_CHECK(biased_wait(&magazines.owner, &magazine->turns, 1, 1, NULL) ==
+               0);
+    STEP_CHECK(biased_wait(&magazines.owner, &magazine->freeing, 1, 1, NULL) ==
+               0);
     found = (int)(heap->bump - granule(memory)) - (int)heap->free[0].count;
     for (int i = 0, alive = 0; i <= GRANULES; i++) {
         if (i == GRANULES)
@@ -140,27 +142,27 @@ static void end_window(void)
     heap->bump = heap->end = 0;
     heap->free[0].count = 0;
     heap->free[0].limit = heap->limit[0] = 0;
-    atomic_store_explicit(&window->region, 0, memory_order_release);
+    atomic_store_explicit(&magazine->region, 0, memory_order_release);
     step_unlock(&mutex);
 }
 
 static void whole(void)
 {
     STEP_CHECK(taken == found);
-    STEP_CHECK(!(atomic_load(&window->turns) & 1));
-    STEP_CHECK(!atomic_load(&window->freeing));
+    STEP_CHECK(!(atomic_load(&magazine->turns) & 1));
+    STEP_CHECK(!atomic_load(&magazine->freeing));
 }
 
 enum { ALLOCATES, FREES, SCENARIOS };
 
 static const struct step_scenario scenarios[SCENARIOS] = {
-    [ALLOCATES] = {.title = "a window that is allocated from ends whole",
+    [ALLOCATES] = {.title = "a magazine that is allocated from ends whole",
                    .begin = begin,
                    .thread = {allocate, end_window},
                    .end = whole,
                    .deviations = 4,
                    .seeds = 2000},
-    [FREES] = {.title = "a window that is also freed into ends whole",
+    [FREES] = {.title = "a magazine that is also freed into ends whole",
                .begin = begin,
                .thread = {allocate_and_free, end_window},
                .end = whole,
@@ -182,7 +184,7 @@ static bool is_even(int thread, uint64_t value)
 
 static const struct step_fault faults[] = {
     {.name = "no-membarrier",
-     .title = "who ends a window has no barrier",
+     .title = "who ends a magazine has no barrier",
      .kind = STEP_MEMBARRIER,
      .effect = STEP_SKIP},
     {.name = "turn-unsaid",

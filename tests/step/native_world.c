@@ -192,20 +192,20 @@ int native_split(uint64_t address)
     return err;
 }
 
-bool native_view_current(const struct proto_region *region)
+bool native_mapping_current(const struct proto_region *region)
 {
     (void)region;
     return true;
 }
 
-bool native_view_granted(uint64_t address, const struct native_wait *wait)
+bool native_mapping_granted(uint64_t address, const struct native_wait *wait)
 {
     (void)address;
     (void)wait;
     return true;
 }
 
-int native_view_show(struct native_view *view)
+int native_mapping_show(struct native_mapping *view)
 {
     (void)view;
     return 0;
@@ -252,19 +252,19 @@ void native_map_unlock(void)
 {
 }
 
-void native_view_add(struct native_view *view, uint64_t address,
-                     struct native_frames *frames)
+void native_mapping_add(struct native_mapping *view, uint64_t address,
+                        struct native_frames *frames)
 {
     (void)view;
     (void)address;
     (void)frames;
 }
 
-void native_view_disturbed(void)
+void native_mapping_disturbed(void)
 {
 }
 
-void native_view_remember(const struct proto_region *region)
+void native_mapping_remember(const struct proto_region *region)
 {
     (void)region;
 }
@@ -310,8 +310,8 @@ void native_frames_free(struct native_frames *frames)
     (void)frames;
 }
 
-int native_windows_end(const struct native_tree *tree,
-                       const struct proto_region *top)
+int native_magazines_end(const struct native_tree *tree,
+                         const struct proto_region *top)
 {
     (void)tree;
     (void)top;
@@ -338,13 +338,13 @@ int names_withdraw(const struct names_region *regions, size_t count)
 
 /* --- The world ------------------------------------------------------------ */
 
-static void name_atomics(struct native_fast *fast)
+static void name_atomics(struct native_leases *leases)
 {
     static const char *const waits[WORLD_RANKS] = {"turn 0", "turn 1",
                                                    "turn 2"};
 
-    for (int i = 0; i < NATIVE_FAST_SLOTS; i++)
-        step_name(&fast->slot[i]->word, "lease");
+    for (int i = 0; i < NATIVE_LEASE_SLOTS; i++)
+        step_name(&leases->slot[i]->word, "lease");
     for (int i = 0; i < WORLD_RANKS; i++) {
         step_name(&turns[i].state, waits[i]);
         step_quiet(node.shared.ranks[i].counters,
@@ -388,7 +388,7 @@ void world_begin(void)
 {
     world_region = (drasync_region_t)(void *)(BASE + REGION_PAGE * PAGE_BYTES);
     uint64_t address = (uint64_t)(uintptr_t)world_region;
-    struct native_fast *fast = &shared.fast[space_page_hash(address, 5)];
+    struct native_leases *leases = &shared.leases[space_page_hash(address, 5)];
 
     runtime.nodes = 1;
     runtime.locals = runtime.ranks = WORLD_RANKS;
@@ -401,8 +401,8 @@ void world_begin(void)
     shared.turns = turns;
     for (int i = 0; i < WORLD_RANKS; i++)
         node.shared.ranks[i].rank = i;
-    STEP_CHECK(!native_fast_new(fast));
-    name_atomics(fast);
+    STEP_CHECK(!native_lease_new(leases));
+    name_atomics(leases);
     make_region(address);
 }
 
@@ -414,23 +414,23 @@ void world_enter(int process)
 
 void world_thread(void)
 {
-    static struct native_fast_slot none;
+    static struct native_lease_slot none;
 
     /* So that what it counts is known to matter to nobody else. */
-    native_fast_note((uint64_t)(uintptr_t)world_region + PAGE_BYTES, &none, 0);
-    step_quiet(native_fast_mine->count, sizeof(native_fast_mine->count));
+    native_lease_note((uint64_t)(uintptr_t)world_region + PAGE_BYTES, &none, 0);
+    step_quiet(native_leases_mine->count, sizeof(native_leases_mine->count));
 }
 
 int world_acquire(enum drasync_mode mode, uint64_t timeout_us)
 {
-    if (native_fast_take_own((uint64_t)(uintptr_t)world_region, mode))
+    if (native_lease_take_own((uint64_t)(uintptr_t)world_region, mode))
         return 0;
     return native_acquire(world_region, mode, timeout_us);
 }
 
 int world_release(void)
 {
-    if (native_fast_give_own((uint64_t)(uintptr_t)world_region))
+    if (native_lease_give_own((uint64_t)(uintptr_t)world_region))
         return 0;
     return native_release(world_region);
 }

@@ -1,10 +1,11 @@
 /*
  * replica_node.h - one node's replicated regions, whose peers are the test.
  *
- * This process is rank and node SELF of three.  The test hands in what the other
- * two send (directory(), version(), frees()) and sees what this node sends
- * (sent[]).  When the code under test waits, the next function of `script` runs;
- * with none left the wait ends with DRASYNC_EPEER.  For one file of a program.
+ * This process is rank and node SELF of three.  The test hands in what the
+ * other two send (directory(), version(), frees()) and sees what this node
+ * sends (sent[]).  When the code under test waits, the next function of
+ * `script` runs; with none left the wait ends with DRASYNC_EPEER.  For one file
+ * of a program.
  */
 #ifndef TESTS_REPLICA_NODE_H
 #define TESTS_REPLICA_NODE_H
@@ -61,7 +62,7 @@ static struct {
 static void (*script[EVENTS_MAX + 1])(void);
 static int script_at;
 
-/* --- What the code under test calls --- */
+/* --- What the code under test calls --------------------------------------- */
 
 void runtime_handle(uint32_t kind, const struct runtime_handler *handler)
 {
@@ -170,11 +171,11 @@ int chunks_ask(uint64_t pages)
     return DRASYNC_ENOSPACE;
 }
 
-int native_show_primary(uint64_t first_page, uint64_t pages);
+int native_map_primary(uint64_t first_page, uint64_t pages);
 
-int native_show_primary(uint64_t first_page, uint64_t pages)
+int native_map_primary(uint64_t first_page, uint64_t pages)
 {
-    int err = replica_spare_clear(first_page, pages);
+    int err = replica_mapping_clear(first_page, pages);
 
     return err ? err : frames_map_primary(&runtime.space, first_page, pages);
 }
@@ -222,7 +223,7 @@ int waiter_wait(struct waiter *w, uint64_t deadline_us, int *result_out)
     return 0;
 }
 
-/* --- The node, and what others send --- */
+/* --- The node, and what others send --------------------------------------- */
 
 static void node_start(void)
 {

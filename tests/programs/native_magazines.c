@@ -2,10 +2,10 @@
  * Allocation by several threads and ranks in the same regions: what a thread
  * may hand out by itself is the region's again when the hold ends.
  *
- * native_windows            all stories
- * native_windows memory     with DRASYNC_MEMORY=64M: small objects until there
+ * native_magazines            all stories native_magazines memory     with
+ * DRASYNC_MEMORY=64M: small objects until there
  *                           is no memory
- * native_windows killed     the last rank dies in the middle of allocating
+ * native_magazines killed     the last rank dies in the middle of allocating
  */
 #include <pthread.h>
 #include <signal.h>
@@ -18,8 +18,8 @@
 #define MANY    5000
 #define REGIONS 20
 
-/* @r is deleted: nothing comes from it, though another rank of the node may have
- * a new region there by now. */
+/* @r is deleted: nothing comes from it, though another rank of the node may
+ * have a new region there by now. */
 static void no_more(drasync_region_t r)
 {
     void *v;
@@ -28,7 +28,7 @@ static void no_more(drasync_region_t r)
     CHECK(err == DRASYNC_ENOREGION || err == DRASYNC_ENOTHELD);
 }
 
-/* --- Threads ------------------------------------------------------------- */
+/* --- Threads -------------------------------------------------------------- */
 
 struct work {
     drasync_region_t region;
@@ -220,7 +220,7 @@ static void *ending_work(void *arg)
     return NULL;
 }
 
-/* A thread that ends allocates after what it had of windows is gone. */
+/* A thread that ends allocates after what it had of magazines is gone. */
 static void thread_ends(void)
 {
     struct last_words last = {0};
@@ -239,7 +239,7 @@ static void thread_ends(void)
     CHECK(!pthread_key_delete(last.key));
 }
 
-/* --- One rank ------------------------------------------------------------ */
+/* --- One rank ------------------------------------------------------------- */
 
 /* A hold of the region above, or of the region itself, ends. */
 static void subtree(void)
@@ -272,7 +272,7 @@ static void subtree(void)
     OK(drasync_delete(top));
 }
 
-/* More regions than a thread has windows, in turn; then they go. */
+/* More regions than a thread has magazines, in turn; then they go. */
 static void many_regions(void)
 {
     struct object *list[REGIONS] = {NULL};
@@ -317,7 +317,7 @@ static void in_child(void)
     OK(drasync_delete(r));
 }
 
-/* Objects of a window are told from what is none, as all objects are. */
+/* Objects of a magazine are told from what is none, as all objects are. */
 static void misuse(void)
 {
     drasync_region_t r;
@@ -345,7 +345,7 @@ static void misuse(void)
     CODE(drasync_free(v[0]), DRASYNC_ENOOBJECT);
 }
 
-/* --- Several ranks ------------------------------------------------------- */
+/* --- Several ranks -------------------------------------------------------- */
 
 /* Each rank in turn finds what the others made, frees half of it, adds its own.
  */
@@ -416,7 +416,7 @@ static void at_once(void)
     check_barrier();
 }
 
-/* --- Memory, death ------------------------------------------------------- */
+/* --- Memory, death -------------------------------------------------------- */
 
 static void memory(void)
 {
@@ -489,5 +489,5 @@ int main(int argc, char **argv)
         in_turn();
         at_once();
     }
-    return check_end("windows");
+    return check_end("magazines");
 }

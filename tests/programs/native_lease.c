@@ -2,8 +2,8 @@
  * Holds that ranks of a node pass to each other without steps: whatever else
  * comes in between, each hold is had by one rank at a time, and all is counted.
  *
- * native_fast [SEED]       all stories
- * native_fast free|held|waiting
+ * native_leases [SEED]       all stories
+ * native_leases free|held|waiting
  *                          the last rank dies after it gave a hold back, while
  *                          it has it, or while it waits for it
  */
@@ -15,7 +15,7 @@
 
 #define ROUNDS 2000
 
-/* --- One rank ------------------------------------------------------------ */
+/* --- One rank ------------------------------------------------------------- */
 
 /* Everything that is counted or told is as if each hold were a step. */
 static void told(void)
@@ -128,7 +128,7 @@ static void many_regions(void)
         OK(drasync_delete(r[i]));
 }
 
-/* --- Threads ------------------------------------------------------------- */
+/* --- Threads -------------------------------------------------------------- */
 
 struct work {
     drasync_region_t region;
@@ -222,7 +222,7 @@ static void threads_end(void)
     }
 }
 
-/* --- Several ranks ------------------------------------------------------- */
+/* --- Several ranks -------------------------------------------------------- */
 
 static uint32_t dice;
 
@@ -396,7 +396,7 @@ static void third(void)
         OK(drasync_delete(r));
 }
 
-/* --- Death --------------------------------------------------------------- */
+/* --- Death ---------------------------------------------------------------- */
 
 static void killed(const char *when)
 {

@@ -1,20 +1,20 @@
-/* Windows of a heap: objects that a thread takes without asking. */
+/* Magazines of a heap: objects that a thread takes without asking. */
 #include "memory_common.h"
 
 #include "memory/extents.h"
 #include "memory/heap.h"
-#include "memory/heap_window.h"
+#include "memory/heap_magazine.h"
 
 #define WINDOWS 3
 #define OBJECTS 4000
 
-/* A region, its windows, and who has which object. */
+/* A region, its magazines, and who has which object. */
 struct region {
     struct heap_context context;
     struct heap *heap;
     uint64_t pages_left;
-    struct heap_window window[WINDOWS];
-    struct heap_window_free free[WINDOWS][HEAP_WINDOW_CLASSES];
+    struct heap_magazine magazine[WINDOWS];
+    struct heap_magazine_free free[WINDOWS][HEAP_MAGAZINE_CLASSES];
     struct heap_parts parts[WINDOWS];
 };
 
@@ -49,19 +49,19 @@ static void region_open(struct region *region, const struct space *space,
     REQUIRE(!heap_init(&region->context, region->heap, align, &first,
                        sizeof(struct heap)));
     for (int i = 0; i < WINDOWS; i++) {
-        heap_window_open(region->heap, &region->window[i], region->free[i]);
+        heap_magazine_open(region->heap, &region->magazine[i], region->free[i]);
         heap_parts_open(&region->parts[i], space, PAGE_SHIFT);
     }
 }
 
-static int take(struct region *region, int window, size_t bytes, void **ptr)
+static int take(struct region *region, int magazine, size_t bytes, void **ptr)
 {
-    *ptr = heap_window_alloc(&region->window[window], bytes);
+    *ptr = heap_magazine_alloc(&region->magazine[magazine], bytes);
     if (!*ptr)
-        *ptr = heap_window_alloc_any(&region->window[window], bytes);
+        *ptr = heap_magazine_alloc_any(&region->magazine[magazine], bytes);
     return *ptr ? 0
-                : heap_window_refill(&region->context, region->heap,
-                                     &region->window[window], bytes, ptr);
+                : heap_magazine_refill(&region->context, region->heap,
+                                       &region->magazine[magazine], bytes, ptr);
 }
 
 static int give(struct region *region, void *ptr)
@@ -70,30 +70,31 @@ static int give(struct region *region, void *ptr)
 }
 
 /* Onto a stack, without the heap; false: not possible. */
-static int stack(struct region *region, int window, void *ptr)
+static int stack(struct region *region, int magazine, void *ptr)
 {
-    struct heap_parts *parts = &region->parts[window];
+    struct heap_parts *parts = &region->parts[magazine];
     const struct heap_part *part = heap_parts_met(parts, ptr, PAGE_SHIFT);
 
-    return part->magazine == &region->window[window] &&
-           heap_window_give(&region->window[window], part, ptr);
+    return part->magazine == &region->magazine[magazine] &&
+           heap_magazine_give(&region->magazine[magazine], part, ptr);
 }
 
 /* As a thread of its own does. */
-static int give_to(struct region *region, int window, void *ptr)
+static int give_to(struct region *region, int magazine, void *ptr)
 {
-    return stack(region, window, ptr)
+    return stack(region, magazine, ptr)
                ? 0
-               : heap_window_free(
-                     &region->context, region->heap, &region->window[window],
-                     &region->parts[window], &region->window[window], 1, ptr);
+               : heap_magazine_free(&region->context, region->heap,
+                                    &region->magazine[magazine],
+                                    &region->parts[magazine],
+                                    &region->magazine[magazine], 1, ptr);
 }
 
-static int close_window(struct region *region, int window)
+static int close_window(struct region *region, int magazine)
 {
-    heap_parts_forget(&region->parts[window], &region->window[window]);
-    return heap_window_close(&region->context, region->heap,
-                             &region->window[window]);
+    heap_parts_forget(&region->parts[magazine], &region->magazine[magazine]);
+    return heap_magazine_close(&region->context, region->heap,
+                               &region->magazine[magazine]);
 }
 
 static void basics(const struct space *space, unsigned align)
@@ -107,33 +108,33 @@ static void basics(const struct space *space, unsigned align)
     before = *region.heap;
     REQUIRE(!take(&region, 0, 40, &a) && !take(&region, 0, 40, &b));
     tap_ok(a != b && !((uintptr_t)a % align) && !((uintptr_t)b % align),
-           "objects from a window are distinct and aligned");
+           "objects from a magazine are distinct and aligned");
     tap_ok(!heap_usable(&region.context, region.heap, a, &usable) &&
                usable >= 40,
            "the heap knows them at once");
     tap_ok(!take(&region, 1, 40, &c) && c != a && c != b,
-           "another window has other objects");
+           "another magazine has other objects");
     tap_ok(give(&region, (char *)b + 64) == DRASYNC_EFREED,
-           "what is left of a window is no object");
+           "what is left of a magazine is no object");
     tap_ok(!give(&region, b) && give(&region, b) == DRASYNC_EFREED,
            "an object is freed once");
     tap_ok(!give(&region, c) && !give(&region, a), "in any order");
     tap_ok(!close_window(&region, 1) && !close_window(&region, 0) &&
                region.heap->used_bytes == 0,
            "closed, the heap is as if nothing had happened");
-    heap_window_open(region.heap, &region.window[0], region.free[0]);
+    heap_magazine_open(region.heap, &region.magazine[0], region.free[0]);
     tap_ok(take(&region, 0, 0, &a) == DRASYNC_EINVAL &&
-               take(&region, 0, HEAP_WINDOW_OBJECT_BYTES_MAX + 1, &a) ==
+               take(&region, 0, HEAP_MAGAZINE_OBJECT_BYTES_MAX + 1, &a) ==
                    DRASYNC_EINVAL &&
                take(&region, 0, SIZE_MAX, &a) == DRASYNC_EINVAL &&
                take(&region, 0, SIZE_MAX - 14, &a) == DRASYNC_EINVAL,
-           "sizes that are not a window's matter are told");
+           "sizes that are not a magazine's matter are told");
     tap_ok(!heap_check(&region.context, region.heap) &&
                region.heap->pages >= before.pages,
            "the heap is whole");
 }
 
-/* A window alone leaves the bump pointer where its objects end. */
+/* A magazine alone leaves the bump pointer where its objects end. */
 static void retracts(const struct space *space)
 {
     static struct region region;
@@ -145,9 +146,9 @@ static void retracts(const struct space *space)
     REQUIRE(!take(&region, 0, 48, &a) && !take(&region, 0, 48, &a));
     tap_ok(region.heap->bump > bump + 96 && !close_window(&region, 0) &&
                region.heap->bump == bump + 96 && region.heap->used_bytes == 96,
-           "what a window has left comes back");
+           "what a magazine has left comes back");
     REQUIRE(!give(&region, a));
-    heap_window_open(region.heap, &region.window[0], region.free[0]);
+    heap_magazine_open(region.heap, &region.magazine[0], region.free[0]);
     tap_ok(!take(&region, 0, 100, &a) && !take(&region, 0, 48, &a) &&
                (uint64_t)(uintptr_t)a == bump + 48,
            "what was freed is used before the rest");
@@ -158,25 +159,29 @@ static void retracts(const struct space *space)
 static void fast_path(const struct space *space)
 {
     static struct region region;
-    struct heap_window *window = &region.window[0];
+    struct heap_magazine *magazine = &region.magazine[0];
     void *freed, *other;
 
     region_open(&region, space, 16);
     REQUIRE(!take(&region, 0, 48, &freed) && !take(&region, 0, 32, &other));
-    tap_ok(heap_window_alloc(window, 48) && heap_window_alloc(window, 33) &&
-               heap_window_alloc(window, 1) && heap_window_alloc(window, 128) &&
-               !heap_window_alloc(window, 129) &&
-               !heap_window_alloc(window, 0) &&
-               !heap_window_alloc(window, SIZE_MAX),
+    tap_ok(heap_magazine_alloc(magazine, 48) &&
+               heap_magazine_alloc(magazine, 33) &&
+               heap_magazine_alloc(magazine, 1) &&
+               heap_magazine_alloc(magazine, 128) &&
+               !heap_magazine_alloc(magazine, 129) &&
+               !heap_magazine_alloc(magazine, 0) &&
+               !heap_magazine_alloc(magazine, SIZE_MAX),
            "the fast path has objects of 1 to 128 bytes");
     REQUIRE(!give(&region, freed));
-    heap_window_freed(window);
-    tap_ok(!heap_window_alloc(window, 48) && !heap_window_alloc(window, 16),
+    heap_magazine_freed(magazine);
+    tap_ok(!heap_magazine_alloc(magazine, 48) &&
+               !heap_magazine_alloc(magazine, 16),
            "none while it is not known what was freed");
     REQUIRE(!take(&region, 0, 16, &other));
-    tap_ok(!heap_window_alloc(window, 48) &&
-               !heap_window_alloc_any(window, 48) &&
-               heap_window_alloc(window, 16) && heap_window_alloc(window, 64),
+    tap_ok(!heap_magazine_alloc(magazine, 48) &&
+               !heap_magazine_alloc_any(magazine, 48) &&
+               heap_magazine_alloc(magazine, 16) &&
+               heap_magazine_alloc(magazine, 64),
            "then all but of the size that was");
     tap_ok(!take(&region, 0, 48, &other) && other == freed,
            "which comes from its slot");
@@ -184,25 +189,25 @@ static void fast_path(const struct space *space)
             !heap_check(&region.context, region.heap));
     region_open(&region, space, 64);
     REQUIRE(!take(&region, 0, 48, &freed));
-    tap_ok(!heap_window_alloc(window, 48) &&
-               (other = heap_window_alloc_any(window, 65)) &&
+    tap_ok(!heap_magazine_alloc(magazine, 48) &&
+               (other = heap_magazine_alloc_any(magazine, 65)) &&
                !((uintptr_t)other % 64) &&
-               !heap_window_alloc_any(window, 1025) &&
-               !heap_window_alloc_any(window, 0),
+               !heap_magazine_alloc_any(magazine, 1025) &&
+               !heap_magazine_alloc_any(magazine, 0),
            "none where objects are aligned to 64");
 }
 
-/* What is used, as the heap and its windows know it. */
+/* What is used, as the heap and its magazines know it. */
 static uint64_t used_bytes(const struct region *region)
 {
     uint64_t bytes = region->heap->used_bytes;
 
     for (int i = 0; i < WINDOWS; i++)
-        bytes += (uint64_t)heap_window_uncounted(&region->window[i]);
+        bytes += (uint64_t)heap_magazine_uncounted(&region->magazine[i]);
     return bytes;
 }
 
-/* What a window's thread frees is what it gets next, whoever made it. */
+/* What a magazine's thread frees is what it gets next, whoever made it. */
 static void stacks(const struct space *space, unsigned align)
 {
     static struct region region;
@@ -215,7 +220,7 @@ static void stacks(const struct space *space, unsigned align)
     for (int i = 0; i < 300; i++)
         REQUIRE(!take(&region, i < 4 ? 0 : i % 2, 48, &object[i]));
     tap_ok(used_bytes(&region) == 300 * slot_bytes,
-           "heap and windows know what is used");
+           "heap and magazines know what is used");
     tap_ok(!stack(&region, 0, object[0]) && !give_to(&region, 0, object[0]) &&
                stack(&region, 0, object[2]) && stack(&region, 0, object[1]),
            "once an extent is known, objects are freed without the heap");
@@ -246,45 +251,46 @@ static void stacks(const struct space *space, unsigned align)
         good = good && !close_window(&region, i);
     tap_ok(good && !heap_check(&region.context, region.heap) &&
                region.heap->used_bytes == 0 && used_bytes(&region) == 0,
-           "closed, windows have none");
+           "closed, magazines have none");
     tap_ok(!stack(&region, 1, object[0]), "and know none");
     for (int i = 0; i < 3; i++)
         REQUIRE(!take(&region, 0, 48, &object[i]));
-    heap_window_open(region.heap, &region.window[1], region.free[1]);
+    heap_magazine_open(region.heap, &region.magazine[1], region.free[1]);
     tap_ok(!give_to(&region, 1, object[0]) && !give_to(&region, 1, object[1]) &&
-               heap_window_alloc_any(&region.window[1], 48) == object[1] &&
-               heap_window_alloc_any(&region.window[1], 48) == object[0] &&
-               !heap_window_alloc(&region.window[1], 48) &&
-               !heap_window_alloc_any(&region.window[1], 48) &&
+               heap_magazine_alloc_any(&region.magazine[1], 48) == object[1] &&
+               heap_magazine_alloc_any(&region.magazine[1], 48) == object[0] &&
+               !heap_magazine_alloc(&region.magazine[1], 48) &&
+               !heap_magazine_alloc_any(&region.magazine[1], 48) &&
                !take(&region, 1, 48, &again) && again != object[2],
-           "a window that was only freed into has no piece to bump in");
+           "a magazine that was only freed into has no piece to bump in");
 }
 
-/* All objects of a size that @window has left: how many, and the last. */
-static unsigned empty(struct heap_window *window, size_t bytes, char **last)
+/* All objects of a size that @magazine has left: how many, and the last. */
+static unsigned empty(struct heap_magazine *magazine, size_t bytes, char **last)
 {
     unsigned count = 0;
     char *ptr;
 
-    while ((ptr = heap_window_alloc(window, bytes)) ||
-           (ptr = heap_window_alloc_any(window, bytes))) {
+    while ((ptr = heap_magazine_alloc(magazine, bytes)) ||
+           (ptr = heap_magazine_alloc_any(magazine, bytes))) {
         *last = ptr;
         count++;
     }
     return count;
 }
 
-/* After the window is set back, is there nothing where @count objects were? */
+/* After the magazine is set back, is there nothing where @count objects
+ * were? */
 static int none_left(struct region *region, unsigned count)
 {
-    struct heap_window *window = &region->window[0];
+    struct heap_magazine *magazine = &region->magazine[0];
     char *object[48];
     size_t usable;
 
     REQUIRE(count <= 48);
     for (unsigned i = 0; i < count; i++)
-        REQUIRE((object[i] = heap_window_alloc_any(window, 16)) != NULL);
-    heap_window_rewind(window);
+        REQUIRE((object[i] = heap_magazine_alloc_any(magazine, 16)) != NULL);
+    heap_magazine_rewind(magazine);
     for (unsigned i = 0; i < count; i++)
         if (heap_usable(&region->context, region->heap, object[i], &usable) !=
             DRASYNC_EFREED)
@@ -295,24 +301,24 @@ static int none_left(struct region *region, unsigned count)
 static void set_back(const struct space *space, unsigned align)
 {
     static struct region region;
-    struct heap_window *window = &region.window[0];
+    struct heap_magazine *magazine = &region.magazine[0];
     char *last = NULL, *again = NULL;
     unsigned count, count_small;
     size_t usable;
     int err;
 
     region_open(&region, space, align);
-    REQUIRE(!heap_window_all(&region.context, region.heap, window));
-    window->free = region.free[0];
-    count = empty(window, 48, &last);
+    REQUIRE(!heap_magazine_all(&region.context, region.heap, magazine));
+    magazine->free = region.free[0];
+    count = empty(magazine, 48, &last);
     REQUIRE(!heap_usable(&region.context, region.heap, last, &usable));
-    heap_window_rewind(window);
+    heap_magazine_rewind(magazine);
     err = heap_usable(&region.context, region.heap, last, &usable);
     for (count_small = 0; count_small <= 48; count_small++)
         if (err != DRASYNC_EFREED || !none_left(&region, count_small))
             break;
-    tap_ok(count_small == 49, "a window that is set back has no objects");
-    tap_ok(count > 10 && empty(window, 48, &again) == count && again == last,
+    tap_ok(count_small == 49, "a magazine that is set back has no objects");
+    tap_ok(count > 10 && empty(magazine, 48, &again) == count && again == last,
            "the same ones come again");
 }
 
@@ -374,7 +380,8 @@ static void random_calls(const struct space *space, unsigned align)
 
             good = !close_window(&region, w) &&
                    !heap_check(&region.context, region.heap);
-            heap_window_open(region.heap, &region.window[w], region.free[w]);
+            heap_magazine_open(region.heap, &region.magazine[w],
+                               region.free[w]);
         } else if (o->ptr) {
             good =
                 intact(o, (size_t)(o - objects)) &&
@@ -383,7 +390,7 @@ static void random_calls(const struct space *space, unsigned align)
                       : give(&region, o->ptr));
             o->ptr = NULL;
             if (random >> 60 & 1)
-                heap_window_freed(&region.window[random >> 61 & 1]);
+                heap_magazine_freed(&region.magazine[random >> 61 & 1]);
         } else {
             void *ptr;
 
@@ -396,7 +403,7 @@ static void random_calls(const struct space *space, unsigned align)
                 memset(ptr, (int)(unsigned char)(o - objects), o->bytes);
         }
     }
-    tap_ok(good, "random calls with three windows find objects intact");
+    tap_ok(good, "random calls with three magazines find objects intact");
     for (int w = 0; w < WINDOWS; w++)
         good = good && !close_window(&region, w);
     for (slot = 0; slot < OBJECTS && good; slot++)
@@ -409,7 +416,7 @@ static void random_calls(const struct space *space, unsigned align)
         }
     tap_ok(good && region.heap->used_bytes == used,
            "what is used is counted exactly");
-    /* Three windows' stacks may keep 400 pages of it. */
+    /* Three magazines' stacks may keep 400 pages of it. */
     tap_ok(region.heap->pages < 2400, "memory that was freed is used again");
 }
 
