@@ -51,21 +51,15 @@ static void mark_primary(const struct frameset *set, uint64_t used)
         }
 }
 
-int native_frames_new(const struct native_memory *memory,
-                      struct native_frames **frames_out)
+int native_frames_plan(const struct native_memory *memory,
+                       struct native_plan *plan_out)
 {
     struct frameset_extent *list = calloc(memory->extents, sizeof(*list));
-    struct native_frames *frames = NULL;
     bool primary = true;
     uint64_t n = 0;
-    void *v;
-    int err = list ? 0 : DRASYNC_ENOMEM;
 
-    if (!err)
-        err = control_alloc(&runtime.space, sizeof(*frames), &v);
-    if (err)
-        goto out;
-    frames = v;
+    if (!list)
+        return DRASYNC_ENOMEM;
     for (struct extent *e = memory->first; e; e = e->next) {
         primary = primary && !e->user[EXTENT_PRIMARY_USED];
         list[n++] = (struct frameset_extent){
@@ -73,11 +67,23 @@ int native_frames_new(const struct native_memory *memory,
             .pages = extent_pages(e),
         };
     }
+    *plan_out = (struct native_plan){list, n, primary};
+    return 0;
+}
+
+int native_frames_make(struct native_plan *plan,
+                       struct native_frames **frames_out)
+{
+    struct native_frames *frames;
+    void *v;
+    int err = control_alloc(&runtime.space, sizeof(*frames), &v);
+
+    if (err)
+        goto out;
+    frames = v;
     frames->id = atomic_fetch_add(&native.shared->frames_id, 1) + 1;
-    if (primary)
-        err = frameset_new_primary(&runtime.space, list, n, &frames->set);
-    else
-        err = frameset_new(&runtime.space, list, n, &frames->set);
+    err = (plan->primary ? frameset_new_primary : frameset_new)(
+        &runtime.space, plan->list, plan->extents, &frames->set);
     if (err) {
         control_free(&runtime.space, frames);
         goto out;
@@ -85,8 +91,23 @@ int native_frames_new(const struct native_memory *memory,
     mark_primary(frames->set, 1);
     *frames_out = frames;
 out:
-    free(list);
+    native_plan_free(plan);
     return err;
+}
+
+void native_plan_free(struct native_plan *plan)
+{
+    free(plan->list);
+    plan->list = NULL;
+}
+
+int native_frames_new(const struct native_memory *memory,
+                      struct native_frames **frames_out)
+{
+    struct native_plan plan;
+    int err = native_frames_plan(memory, &plan);
+
+    return err ? err : native_frames_make(&plan, frames_out);
 }
 
 void native_frames_free(struct native_frames *frames)

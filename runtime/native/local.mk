@@ -166,7 +166,7 @@ tests_programs_native_pieces_SOURCES = tests/programs/native_pieces.c \
 tests_programs_native_pieces_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_native_pieces_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=lock_take -Wl,--wrap=lock_give -Wl,--wrap=frames_copy \
-	-Wl,--wrap=XXH3_128bits_dispatch
+	-Wl,--wrap=XXH3_128bits_dispatch -Wl,--wrap=os_file_fill
 tests_programs_native_pieces_LDADD = libdrasync_runtime.la \
 	libdrasync_protocol.la libdrasync_memory.la libdrasync_transport.la \
 	$(LIBUNWIND_LIBS) $(MPI_LIBS)

@@ -2,8 +2,8 @@
  * A writer whose regions have readers goes on in new frames: the current copies
  * that somebody pins are copied once, and the protocol is told.
  *
- * The copying is done without the lock of the tree: the WRITE hold keeps copies
- * and extents as they are.
+ * Memory is reserved and copied without the lock of the tree: the WRITE hold
+ * keeps copies and extents as they are.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -16,6 +16,7 @@ struct split {
     struct proto_region *region;
     uint64_t address;
     struct native_memory *memory;
+    struct native_plan plan;
     struct native_frames *from, *to;
 };
 
@@ -57,19 +58,27 @@ static int splits_collect(struct splits *splits, struct proto_region *top)
     return err;
 }
 
-/* Not under the lock: the hold keeps the copies and extents as they are. */
-static int split_copy(struct split *s)
-{
-    return native_frames_copy(s->to, s->from);
-}
-
-static int splits_frames(struct splits *splits)
+/* Under the lock: what the frames will be, and those that are there. */
+static int splits_plan(struct splits *splits)
 {
     int err = 0;
 
-    for (uint64_t i = 0; i < splits->count && !err; i++)
-        err = native_frames_new(splits->list[i].memory, &splits->list[i].to);
+    for (uint64_t i = 0; i < splits->count && !err; i++) {
+        struct split *s = &splits->list[i];
+
+        err = native_frames_plan(s->memory, &s->plan);
+        if (!err && s->plan.primary)
+            err = native_frames_make(&s->plan, &s->to);
+    }
     return err;
+}
+
+/* Not under the lock: the hold keeps the copies and extents as they are. */
+static int split_copy(struct split *s)
+{
+    int err = s->to ? 0 : native_frames_make(&s->plan, &s->to);
+
+    return err ? err : native_frames_copy(s->to, s->from);
 }
 
 static int splits_enter(struct splits *splits)
@@ -91,9 +100,11 @@ static int splits_enter(struct splits *splits)
 
 static void splits_free(struct splits *splits)
 {
-    for (uint64_t i = 0; i < splits->count; i++)
+    for (uint64_t i = 0; i < splits->count; i++) {
+        native_plan_free(&splits->list[i].plan);
         if (splits->list[i].to)
             native_frames_free(splits->list[i].to);
+    }
     free(splits->list);
     splits->list = NULL;
     splits->count = splits->room = 0;
@@ -110,7 +121,7 @@ static int split_once(uint64_t address)
     err =
         tree.region ? splits_collect(&splits, tree.region) : DRASYNC_ENOREGION;
     if (!err)
-        err = splits_frames(&splits);
+        err = splits_plan(&splits);
     native_unlock(&tree);
     for (uint64_t i = 0; i < splits.count && !err; i++)
         err = split_copy(&splits.list[i]);

@@ -181,6 +181,20 @@ int native_frames_new(const struct native_memory *memory,
                       struct native_frames **frames_out);
 void native_frames_free(struct native_frames *frames);
 
+/* The same in two parts, as the second may take long: it reserves memory. Under
+ * the lock, but if the frames are not the primary ones the second need not be,
+ * as long as a hold keeps the region's extents. */
+struct native_plan {
+    struct frameset_extent *list; /* NULL: made, or given up */
+    uint64_t extents;
+    bool primary;
+};
+int native_frames_plan(const struct native_memory *memory,
+                       struct native_plan *plan_out);
+int native_frames_make(struct native_plan *plan,
+                       struct native_frames **frames_out);
+void native_plan_free(struct native_plan *plan);
+
 /* How much of the extent of @run matters, from its start. */
 uint64_t native_used_bytes(const struct frameset_run *run);
 

@@ -14,6 +14,7 @@
 #include "config.h"
 #include "memory/frames.h"
 #include "memory/lock.h"
+#include "memory/os.h"
 
 #define PAGE        4096
 #define BLOCKS      4096
@@ -22,7 +23,8 @@
 
 static _Thread_local int locks;
 static _Thread_local size_t under_lock;
-static _Atomic size_t most, hashed, copied; /* of this rank */
+static _Thread_local size_t filled_under_lock;
+static _Atomic size_t most, hashed, copied, filled; /* of this rank */
 
 static void count(size_t bytes, _Atomic size_t *sum)
 {
@@ -45,6 +47,17 @@ int __real_frames_copy(const struct space *space, uint64_t to, uint64_t from,
                        uint64_t bytes);
 int __wrap_frames_copy(const struct space *space, uint64_t to, uint64_t from,
                        uint64_t bytes);
+
+int __real_os_file_fill(int fd, uint64_t offset, uint64_t bytes);
+int __wrap_os_file_fill(int fd, uint64_t offset, uint64_t bytes);
+
+int __wrap_os_file_fill(int fd, uint64_t offset, uint64_t bytes)
+{
+    atomic_fetch_add(&filled, bytes);
+    if (locks)
+        filled_under_lock += bytes;
+    return __real_os_file_fill(fd, offset, bytes);
+}
 
 int __wrap_lock_take(struct lock *lock)
 {
@@ -113,6 +126,32 @@ static void rounds(drasync_region_t r, unsigned char *object, int from, int to)
     }
 }
 
+/* Rank 0 writes while 1, on its node, reads: it goes on in new frames, which
+ * are reserved and copied without a lock. */
+static void split(drasync_region_t r, unsigned char *object)
+{
+    size_t before = atomic_load(&filled);
+
+    check_barrier();
+    if (check_rank == 1)
+        OK(drasync_acquire(r, DRASYNC_READ));
+    check_barrier();
+    if (check_rank == 0) {
+        filled_under_lock = 0;
+        OK(drasync_acquire(r, DRASYNC_WRITE));
+        change(object, 1);
+        CHECK(atomic_load(&filled) - before >= (size_t)BLOCKS * PAGE);
+        CHECK(filled_under_lock <= PIECE_BYTES);
+        OK(drasync_release(r));
+    }
+    check_barrier();
+    if (check_rank == 1) {
+        verify(object, 0);
+        OK(drasync_release(r));
+    }
+    check_barrier();
+}
+
 int main(int argc, char **argv)
 {
     drasync_region_t r = NULL;
@@ -129,6 +168,7 @@ int main(int argc, char **argv)
     }
     check_share(&r, 0);
     check_share(&object, 0);
+    split(r, object);
     rounds(r, object, 1, ROUNDS);
     if (check_rank == 3) {
         OK(drasync_acquire(r, DRASYNC_READ));
