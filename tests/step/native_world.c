@@ -7,7 +7,6 @@
 #include "memory/control.h"
 #include "memory/limit.h"
 #include "runtime/death.h"
-#include "runtime/native/delta.h"
 #include "runtime/native/lease_inline.h"
 #include "runtime/native/magazine.h"
 #include "runtime/native/delta.h"
@@ -316,11 +315,6 @@ int native_magazines_end(const struct native_tree *tree,
     (void)tree;
     (void)top;
     return 0;
-}
-
-void native_delta_finish(uint64_t address)
-{
-    (void)address;
 }
 
 void native_memory_free(struct native_memory *memory, bool dead)
