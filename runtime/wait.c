@@ -87,6 +87,12 @@ static int sleep_and_check(_Atomic uint32_t *word, uint32_t value,
     return death_check(since_us);
 }
 
+/*
+ * Release pairs with the acquire of waiter_done() and of the compare-exchange in
+ * waiter_wait().  Both sides change one word by one operation each, so one of
+ * them sees the other: this finds 1 and wakes, or the waiter finds 2 and does
+ * not sleep.
+ */
 void waiter_wake(struct waiter *w, int result)
 {
     w->result = result;
@@ -118,6 +124,7 @@ int waiter_wait(struct waiter *w, uint64_t deadline_us, int *result_out)
     uint64_t since = runtime_now_us();
     for (;;) {
         uint32_t none = 0;
+        /* Acquire where it finds the event. */
         atomic_compare_exchange_strong(&w->word, &none, 1);
         if (none == 2)
             goto woken;
@@ -141,6 +148,11 @@ static _Atomic uint32_t *low_of(_Atomic uint64_t *word)
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "low_of()");
 
+/*
+ * Relaxed: that the word has changed is all that is said; the caller reads it
+ * with the order that it needs.  As with a waiter, `asleep` and the change meet
+ * in one word.
+ */
 int wait_word(_Atomic uint64_t *word, uint64_t value, uint32_t asleep,
               uint64_t deadline_us)
 {
@@ -174,6 +186,12 @@ void wait_word_wake(_Atomic uint64_t *word)
     wait_futex_wake(low_of(word), INT32_MAX);
 }
 
+/*
+ * Dekker's pair: who rings writes `rings`, then reads `sleepers`; who waits
+ * writes `sleepers`, then has the kernel read `rings`.  Sequentially consistent,
+ * with the barrier that a futex call has in the kernel: one of the two sees the
+ * other, so the ringer wakes or the sleeper does not sleep.
+ */
 void doorbell_ring(struct doorbell *d)
 {
     passed_give();
@@ -202,6 +220,7 @@ int doorbell_wait(struct doorbell *d, uint32_t seen, uint64_t deadline_us)
     atomic_fetch_add_explicit(&d->sleepers, 1, memory_order_seq_cst);
     while (doorbell_read(d) == seen && !err)
         err = sleep_and_check(&d->rings, seen, since, deadline_us);
-    atomic_fetch_sub_explicit(&d->sleepers, 1, memory_order_seq_cst);
+    /* Only spares ringers a system call. */
+    atomic_fetch_sub_explicit(&d->sleepers, 1, memory_order_relaxed);
     return doorbell_read(d) != seen ? 0 : err;
 }

@@ -34,7 +34,8 @@ static inline void waiter_reset(struct waiter *w)
  * may be gone as soon as this has begun, so only its address is used after. */
 void waiter_wake(struct waiter *w, int result);
 
-/* Is the event here? */
+/* Is the event here?  Acquire pairs with the release of waiter_wake(): so are
+ * its result and what its waker did before. */
 static inline int waiter_done(const struct waiter *w)
 {
     return atomic_load_explicit(&w->word, memory_order_acquire) == 2;
@@ -63,7 +64,8 @@ struct doorbell {
 };
 
 /* How often it has rung: read it, look for what you wait for, then wait for a
- * change from what was read. */
+ * change from what was read.  What its ringer did before the ring that is read
+ * is seen by that look (acquire; see doorbell_ring() for the rest). */
 static inline uint32_t doorbell_read(const struct doorbell *d)
 {
     return atomic_load_explicit(&d->rings, memory_order_seq_cst);

@@ -41,6 +41,11 @@ int outbox_pipe_new(int *fd_out)
     return *fd_out < 0 ? DRASYNC_ENOMEM : 0;
 }
 
+/*
+ * Dekker's pair with sleep_for() of progress_idle.c, all four sequentially
+ * consistent: who queues writes `head` (or `chores`), then reads `asleep` here;
+ * the progress thread writes `asleep`, then reads those.  One sees the other.
+ */
 void outbox_wake(void)
 {
     struct runtime_outbox *box = &runtime.shared->outbox;
@@ -63,7 +68,8 @@ bool outbox_sleep(int alarm, int watch)
     char rings[64];
 
     int ready = poll(fds, 3, -1);
-    atomic_store(&box->asleep, OUTBOX_AWAKE);
+    /* Only spares ranks the pipe. */
+    atomic_store_explicit(&box->asleep, OUTBOX_AWAKE, memory_order_relaxed);
     if (ready <= 0)
         return false;
     if (fds[0].revents)
@@ -89,6 +95,8 @@ int runtime_wait_remote(struct waiter *waiter, uint64_t deadline_us,
 
     if (runtime.nodes == 1)
         return waiter_wait(waiter, deadline_us, result_out);
+    /* Sequentially consistent, and so is the look at who helps in
+     * progress_help(): pairs with turns_help_end(), progress_turns.h, 5. */
     atomic_fetch_add(waits, 1);
     progress_help(waiter, deadline_us);
     if (!waiter_done(waiter))
@@ -138,7 +146,10 @@ int runtime_send(const struct runtime_message *m)
         memcpy((char *)out->pieces + pieces_bytes, m->header, m->header_bytes);
 
     struct runtime_outbox *box = &runtime.shared->outbox;
+    /* Before it can be sent, or it would be counted off first. */
     atomic_fetch_add(&box->pending, 1);
+    /* Release pairs with the acquire of take_all(); the rest is for
+     * outbox_wake(). */
     head = atomic_load_explicit(&box->head, memory_order_relaxed);
     do {
         out->next = head;
@@ -169,7 +180,8 @@ int outbox_drain(struct transport *transport)
     struct runtime_outbox *box = &runtime.shared->outbox;
     int count = 0, err = 0;
 
-    if (!atomic_load_explicit(&box->head, memory_order_acquire))
+    /* A hint; take_all() acquires. */
+    if (!atomic_load_explicit(&box->head, memory_order_relaxed))
         return 0;
     for (struct runtime_outgoing *out = take_all(box), *next; out; out = next) {
         struct transport_message message = {
