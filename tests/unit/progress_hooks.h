@@ -307,6 +307,13 @@ int chores_advance(void)
     return 0;
 }
 
+int refused_by_system(const char *what, int error)
+{
+    (void)error;
+    never(what);
+    return 0;
+}
+
 int death_check(uint64_t since_us)
 {
     (void)since_us;
