@@ -4,7 +4,7 @@
  *
  * ours    DRASYNC_NODE=rank: as data travels between nodes
  * theirs  with DRASYNC_WIRE=paged too: the paper's two messages for each page
- * of 4 KiB
+ * of 4 KiB.  Only a build with --enable-wire-paged can do that
  *
  * The mean of several handovers; every page is changed in between.  Timed at
  * the receiver: drasync_acquire() for WRITE, and a look at every page.
@@ -81,6 +81,7 @@ int main(int argc, char **argv)
             sent_pages(both.bytes / 4096 * HANDOVERS / 2);
     MPI_Bcast(&paged, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (!paged)
-        bench_skip(&bench, "DRASYNC_WIRE=paged is not in this build");
+        bench_skip(&bench, "this build has no DRASYNC_WIRE=paged (configure "
+                           "--enable-wire-paged)");
     return bench_finish(&bench);
 }

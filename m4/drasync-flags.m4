@@ -1,4 +1,4 @@
-# Warnings and sanitizers.
+# Warnings, sanitizers, and what only benchmarks need.
 
 AC_DEFUN([DRASYNC_WARNINGS], [
 AC_ARG_ENABLE([werror],
@@ -6,6 +6,18 @@ AC_ARG_ENABLE([werror],
 WARN_CFLAGS="-Wall -Wextra -Wconversion -Wmissing-prototypes"
 AS_IF([test "x$enable_werror" = xyes], [WARN_CFLAGS="$WARN_CFLAGS -Werror"])
 AC_SUBST([WARN_CFLAGS])
+])
+
+# The paper's way between nodes, which the benchmark paper_protocol compares
+# with: no part of what users install.
+AC_DEFUN([DRASYNC_WIRE_PAGED], [
+AC_ARG_ENABLE([wire-paged],
+    [AS_HELP_STRING([--enable-wire-paged],
+        [for the benchmark paper_protocol: DRASYNC_WIRE=paged sends data
+         between nodes as the paper does])])
+AS_IF([test "x$enable_wire_paged" = xyes],
+      [AC_DEFINE([WIRE_PAGED], [1], [DRASYNC_WIRE=paged is there])],
+      [AC_DEFINE([WIRE_PAGED], [0])])
 ])
 
 # The flags go into CFLAGS, where no target can forget them; libtool passes

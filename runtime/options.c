@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "config.h"
 #include "drasync.h"
 
 enum option_kind {
@@ -40,8 +41,10 @@ static const struct option options_table[] = {
      WORDS("adaptive", "spin"), "spin or adaptive (default)"},
     {"DRASYNC_MYRMICS", OPTION_WORD, FIELD(myrmics), 0, 0,
      WORDS("copy", "move"), "move or copy (default)"},
+#if WIRE_PAGED
     {"DRASYNC_WIRE", OPTION_WORD, FIELD(wire), 0, 0, WORDS("bulk", "paged"),
      "paged or bulk (default)"},
+#endif
     {"DRASYNC_RMA", OPTION_WORD, FIELD(rma), 0, 0,
      WORDS("auto", "mpi", "messages"), "mpi, messages or auto (default)"},
     {"DRASYNC_FANOUT", OPTION_NUMBER, FIELD(fanout), 1, 65536, NULL,

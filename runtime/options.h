@@ -54,7 +54,8 @@ struct runtime_options {
     uint32_t myrmics;      /* DRASYNC_MYRMICS=copy|move */
     uint32_t check;        /* DRASYNC_CHECK=0|1 */
     uint32_t stats;        /* DRASYNC_STATS=0|1: print counters at the end */
-    uint32_t wire;         /* DRASYNC_WIRE=bulk|paged: to compare with */
+    uint32_t wire;         /* DRASYNC_WIRE=bulk|paged: to compare with, in a
+                              build with --enable-wire-paged */
     uint32_t rma;          /* DRASYNC_RMA=auto|mpi|messages */
     uint32_t core;         /* DRASYNC_CORE=small|regions|none */
     uint32_t fanout;       /* DRASYNC_FANOUT: of trees of readers; 0: not given */

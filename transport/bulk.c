@@ -10,7 +10,7 @@
 
 static size_t segment_bytes(const struct engine *engine, int from)
 {
-    if (engine->paged)
+    if (engine_paged(engine))
         return SEGMENT_PAGED_BYTES;
     return engine->wire->ops->near(engine->wire, from) ? SEGMENT_NEAR_BYTES
                                                        : SEGMENT_BYTES;
@@ -21,7 +21,7 @@ static void cut_stream(const struct engine *engine, struct stream *s,
                        size_t bytes)
 {
     s->segment_bytes = bytes;
-    s->segments_max = bytes <= SEGMENT_NEAR_BYTES && !engine->paged
+    s->segments_max = bytes <= SEGMENT_NEAR_BYTES && !engine_paged(engine)
                           ? SEGMENTS_NEAR_MAX
                           : SEGMENTS_MAX;
 }
@@ -108,7 +108,7 @@ static void give_buffer(struct engine *engine, char *buffer, size_t bytes)
 static int start_segment(struct engine *engine, struct stream *s, bool out)
 {
     struct wire *wire = engine->wire;
-    size_t bytes = next_bytes(s, engine->paged && !out);
+    size_t bytes = next_bytes(s, engine_paged(engine) && !out);
     int err = 0;
 
     if (!s->segments)
@@ -127,7 +127,7 @@ static int start_segment(struct engine *engine, struct stream *s, bool out)
         if (out)
             copy(s, g->at, data, g->bytes, true);
     }
-    if (out && engine->paged)
+    if (out && engine_paged(engine))
         err = tell_page(engine, s, bytes);
     if (out && !err)
         err = wire->ops->send(wire, s->peer, WIRE_BULK, s->tag, data, bytes,
@@ -348,7 +348,7 @@ int bulk_page(struct engine *engine, int from, const struct packet *packet)
     struct incoming *in =
         slot >= 0 && slot < SLOTS_MAX ? engine->slots[slot] : NULL;
 
-    if (!engine->paged || !in || in->from != from || in->id != packet->id ||
+    if (!engine_paged(engine) || !in || in->from != from || in->id != packet->id ||
         packet->bulk_bytes == 0 || packet->bulk_bytes > SEGMENT_PAGED_BYTES ||
         packet->bulk_bytes > in->bulk_bytes - in->stream.bytes_told)
         return DRASYNC_EINTERNAL;

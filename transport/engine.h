@@ -21,14 +21,21 @@
  * are as many receives as MPI has room for: what comes before its receive takes
  * another way through memory.
  *
- * With TRANSPORT_PAGED a segment is a page, data never travels in the packet,
+ * With TRANSPORT_PAGED, which only a build with --enable-wire-paged knows, a
+ * segment is a page, data never travels in the packet,
  * and before each page comes a packet PAGE with its size; the receiver takes
  * the page once that is there.
  */
 #ifndef DRASYNC_TRANSPORT_ENGINE_H
 #define DRASYNC_TRANSPORT_ENGINE_H
 
+#include "config.h"
 #include "transport/wire.h"
+
+/* The tests of the engine have it in any build. */
+#ifndef ENGINE_PAGED
+#define ENGINE_PAGED WIRE_PAGED
+#endif
 
 #define PACKET_BYTES_MAX    16896 /* 16 KiB of data, a header, and its head */
 #define PACKET_NEAR_BYTES   ((size_t)8 << 10) /* between nodes of a host */
@@ -151,7 +158,7 @@ struct finished {
 struct engine {
     struct transport transport;
     struct wire *wire;
-    bool paged;
+    bool paged; /* engine_paged() */
 
     struct packet *posted[PACKETS_POSTED];
     struct wire_request posted_requests[PACKETS_POSTED];
@@ -176,6 +183,12 @@ struct engine {
     struct incoming *slots[SLOTS_MAX];
     int slots_used;
 };
+
+/* Constant in most builds: what hangs on it is not in them. */
+static inline bool engine_paged(const struct engine *engine)
+{
+    return ENGINE_PAGED && engine->paged;
+}
 
 /*
  * packets.c: a packet for node @to with @bytes after its head, to be filled and

@@ -29,9 +29,12 @@ TESTS += \
 	tests/unit/transport_memory.t \
 	tests/unit/transport_packets.t \
 	tests/unit/transport_sockets.t
+# With the paper's way too, whatever the library is built with.
 tests_unit_transport_loop_t_SOURCES = tests/unit/transport_loop.c \
-	tests/unit/loop.c tests/unit/loop.h
-tests_unit_transport_loop_t_LDADD = libdrasync_transport.la
+	tests/unit/loop.c tests/unit/loop.h transport/bulk.c \
+	transport/engine.c transport/messages.c transport/packets.c \
+	transport/sink.c
+tests_unit_transport_loop_t_CPPFLAGS = $(AM_CPPFLAGS) -DENGINE_PAGED=1
 tests_unit_transport_memory_t_SOURCES = tests/unit/transport_memory.c \
 	tests/unit/loop.c tests/unit/loop.h
 tests_unit_transport_memory_t_LDADD = libdrasync_transport.la

@@ -165,7 +165,8 @@ static inline void transport_close(struct transport *transport)
 enum transport_data {
     TRANSPORT_BULK, /* long segments, many under way */
     /* As in the DRASync paper, to compare with: a page of 4 KiB at a time, each
-     * as two messages, its size and its contents. */
+     * as two messages, its size and its contents.  The same as TRANSPORT_BULK
+     * in a build without --enable-wire-paged. */
     TRANSPORT_PAGED,
 };
 

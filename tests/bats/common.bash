@@ -47,6 +47,12 @@ command -v "$MPIRUN" >/dev/null || {
   return 1
 }
 
+# needs_wire_paged: skip the test unless the build knows DRASYNC_WIRE=paged.
+needs_wire_paged() {
+  grep -q '^#define WIRE_PAGED 1' "$abs_top_builddir/config.h" ||
+    skip "built without --enable-wire-paged"
+}
+
 # leaks_of_others: from here on programs run that have the sanitizer's runtime
 # preloaded but are not ours, mpirun and shells among them: their leaks are not
 # ours to report.

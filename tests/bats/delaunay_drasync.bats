@@ -40,6 +40,7 @@ assert_cities() {
 }
 
 @test "preloaded, every rank a node, data in pages as the paper sends them" {
+  needs_wire_paged
   DRASYNC_NODE=rank DRASYNC_WIRE=paged run -0 mpi_preloaded 4 \
     "$programs/delaunay_myrmics" "$data/cities.csv" --verify
   assert_cities 4

@@ -62,6 +62,7 @@ programs=$abs_top_builddir/tests/programs
 }
 
 @test "DRASYNC_WIRE=paged: the same results on 2 and 4 nodes, a page at a time" {
+  needs_wire_paged
   export DRASYNC_NODE=rank DRASYNC_WIRE=paged
   run -0 mpi 4 "$programs/native_stories"
   assert_line "stories ok ranks=4"

@@ -18,9 +18,9 @@ said() {
   DRASYNC_NODE=socket run -2 mpi 2 "$probe"
   assert_output --partial \
     "DRASYNC_NODE=socket is not valid: it may be rank, a number of ranks, or"
-  DRASYNC_WIRE=page run -2 mpi 2 "$probe"
+  DRASYNC_RMA=page run -2 mpi 2 "$probe"
   assert_output --partial \
-    "DRASYNC_WIRE=page is not valid: it may be paged or bulk (default)"
+    "DRASYNC_RMA=page is not valid: it may be mpi, messages or auto (default)"
   DRASYNC_SPACE=1X run -2 mpi 3 "$probe"
   assert_equal "$(said 'DRASYNC_SPACE=1X is not valid')" 1
   DRASYNC_SPACE=100M run -2 mpi 1 "$probe"

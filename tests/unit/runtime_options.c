@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config.h"
 #include "drasync.h"
 #include "runtime/options.h"
 
@@ -83,6 +84,8 @@ static void names(void)
            meant("DRASYNC_MYRIMCS", "DRASYNC_MYRMICS"),
        "a misspelt name is said, with the one that is meant");
     ok(strstr(said_of("DRASYNC_FRUIT"), "DRASYNC_FRUIT is not a variable") &&
+           (WIRE_PAGED || strstr(said_of("DRASYNC_WIRE"),
+                                 "DRASYNC_WIRE is not a variable")) &&
            !strstr(said_of("DRASYNC_FRUIT"), "meant") &&
            strstr(
                said_of("DRASYNC_A_NAME_OF_MORE_LETTERS_THAN_ANY_OF_OURS_HAS"),
@@ -157,15 +160,17 @@ int main(void)
     ok(!options_read(&options, why, sizeof(why)) && options.node_ranks == 1 &&
            options.space_bytes == UINT64_C(1) << 30 && !options.memory_bytes &&
            options.progress == RUNTIME_PROGRESS_SPIN &&
-           options.wire == RUNTIME_WIRE_PAGED &&
+           options.wire ==
+               (WIRE_PAGED ? RUNTIME_WIRE_PAGED : RUNTIME_WIRE_BULK) &&
            options.rma == RUNTIME_RMA_MESSAGES && options.fanout == 2 &&
            options.myrmics == RUNTIME_MYRMICS_MOVE,
        "all set; an empty one counts as not set");
     ok(refused("DRASYNC_NODE", "ranks") && refused("DRASYNC_NODE", "0") &&
            refused("DRASYNC_PROGRESS", "fast") &&
            refused("DRASYNC_MYRMICS", "Move") &&
-           refused("DRASYNC_WIRE", "pages") && refused("DRASYNC_RMA", "tcp") &&
-           refused("DRASYNC_SPACE", "0") && refused("DRASYNC_MEMORY", "lots") &&
+           (!WIRE_PAGED || refused("DRASYNC_WIRE", "pages")) &&
+           refused("DRASYNC_RMA", "tcp") && refused("DRASYNC_SPACE", "0") &&
+           refused("DRASYNC_MEMORY", "lots") &&
            refused("DRASYNC_MEMORY", "1K") && refused("DRASYNC_NODE", "2K") &&
            refused("DRASYNC_CHECK", "2") &&
            refused("DRASYNC_CORE", "all") && refused("DRASYNC_STATS", "yes") &&
