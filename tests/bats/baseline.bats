@@ -63,6 +63,20 @@ fails() {
   fails realloc_not_allocated "not allocated"
 }
 
+@test "MYRMICS_SPACE takes sizes as DRASync's variables do" {
+  for size in 1G 1g 1GB 1GiB 1048576kB; do
+    run -0 env MYRMICS_SPACE=$size timeout 60 "$MPIRUN" -n 2 "$semantics" \
+      balloc 3>&-
+    assert_line "ok balloc"
+  done
+  for size in 1GG 1iB "1 G" 99999999999T; do
+    run env MYRMICS_SPACE="$size" timeout 60 "$MPIRUN" -n 2 "$semantics" \
+      balloc 3>&-
+    assert_failure
+    assert_output --partial "MYRMICS_SPACE must be a size"
+  done
+}
+
 @test "running out of memory" {
   fails out_of_memory "[Oo]ut of memory"
   run env MYRMICS_SPACE=4M timeout 60 "$MPIRUN" -n 2 "$semantics" balloc large \
