@@ -171,6 +171,11 @@ void runtime_poison(const char *format, ...)
     step_fail("the job is poisoned: %s", format);
 }
 
+void runtime_broken(const char *format, ...)
+{
+    step_fail("the job is broken: %s", format);
+}
+
 void runtime_say(const char *format, ...)
 {
     step_fail("it is said: %s", format);

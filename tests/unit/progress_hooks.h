@@ -364,6 +364,11 @@ void runtime_poison(const char *format, ...)
     never(format);
 }
 
+const char *boot_failure(void)
+{
+    return NULL;
+}
+
 void runtime_die(const char *format, ...)
 {
     never(format);

@@ -45,6 +45,12 @@ void runtime_poison(const char *format, ...)
     refused++;
 }
 
+void runtime_broken(const char *format, ...)
+{
+    REQUIRE(format[0]);
+    refused++;
+}
+
 void waiter_wake(struct waiter *w, int result)
 {
     w->result = result;

@@ -41,6 +41,12 @@ void runtime_poison(const char *format, ...)
     refused++;
 }
 
+void runtime_broken(const char *format, ...)
+{
+    REQUIRE(format[0]);
+    refused++;
+}
+
 /* @bytes end where memory ends. */
 static void arrive(int from, uint32_t kind, const void *bytes, size_t count)
 {
