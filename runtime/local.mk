@@ -90,11 +90,6 @@ EXTRA_DIST += tests/bats/link_order.bats
 
 TESTS += tests/bats/machine.bats
 EXTRA_DIST += tests/bats/machine.bats tests/programs/other_machine.c
-check_PROGRAMS += tests/programs/core_dump
-tests_programs_core_dump_SOURCES = tests/programs/core_dump.c
-tests_programs_core_dump_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
-tests_programs_core_dump_LDADD = libdrasync.la $(MPI_LIBS)
-tests_programs_core_dump_LDFLAGS = $(AM_LDFLAGS) -no-install
 TESTS += tests/bats/core.bats
 EXTRA_DIST += tests/bats/core.bats
 
@@ -128,3 +123,6 @@ TESTS += tests/unit/runtime_options.t
 tests_unit_runtime_options_t_SOURCES = tests/unit/runtime_options.c
 tests_unit_runtime_options_t_LDADD = libdrasync_runtime.la
 include runtime/native/local.mk
+
+native_test_programs += \
+	tests/programs/core_dump

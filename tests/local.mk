@@ -9,3 +9,22 @@ EXTRA_DIST += $(build_tests) tests/bats/common.bash \
 
 TESTS += tests/bats/cluster.bats
 EXTRA_DIST += tests/bats/cluster.bats
+
+# Of programs without a stanza.
+EXTRA_DIST += $(test_headers)
+test_headers = \
+	tests/programs/dart_check.h \
+	tests/programs/dart_forms.h \
+	tests/programs/dart_lock_check.h \
+	tests/programs/dart_nomem.h \
+	tests/programs/dart_updates.h \
+	tests/programs/dart_yield.h \
+	tests/programs/failing.h \
+	tests/programs/forbid_process_vm.h \
+	tests/programs/myrmics_check.h \
+	tests/programs/myrmics_semantics.h \
+	tests/programs/native_check.h \
+	tests/programs/native_objects.h \
+	tests/programs/native_pair.h \
+	tests/programs/native_random.h \
+	tests/programs/rma_one.h

@@ -39,34 +39,11 @@ tests_unit_rma_far_wire_t_SOURCES = tests/unit/rma_far_wire.c \
 tests_unit_rma_far_wire_t_CFLAGS = $(AM_CFLAGS)
 tests_unit_rma_far_wire_t_LDADD = libdrasync_memory.la libdrasync_transport.la
 
-check_PROGRAMS += tests/programs/rma_places
-tests_programs_rma_places_SOURCES = tests/programs/rma_places.c \
-	tests/programs/native_check.h
-tests_programs_rma_places_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
-tests_programs_rma_places_LDFLAGS = $(AM_LDFLAGS) -no-install
-tests_programs_rma_places_LDADD = libdrasync.la $(MPI_LIBS)
-
-check_PROGRAMS += tests/programs/rma_remote
-tests_programs_rma_remote_SOURCES = tests/programs/rma_remote.c \
-	tests/programs/forbid_process_vm.h tests/programs/native_check.h \
-	tests/programs/rma_one.h
-tests_programs_rma_remote_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
-tests_programs_rma_remote_LDFLAGS = $(AM_LDFLAGS) -no-install
-tests_programs_rma_remote_LDADD = libdrasync.la $(MPI_LIBS)
-
-check_PROGRAMS += tests/programs/rma_awake
-tests_programs_rma_awake_SOURCES = tests/programs/rma_awake.c \
-	tests/programs/native_check.h
-tests_programs_rma_awake_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
-tests_programs_rma_awake_LDFLAGS = $(AM_LDFLAGS) -no-install
-tests_programs_rma_awake_LDADD = libdrasync.la $(MPI_LIBS)
-
-check_PROGRAMS += tests/programs/rma_others
-tests_programs_rma_others_SOURCES = tests/programs/rma_others.c \
-	tests/programs/native_check.h tests/programs/rma_one.h
-tests_programs_rma_others_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
-tests_programs_rma_others_LDFLAGS = $(AM_LDFLAGS) -no-install
-tests_programs_rma_others_LDADD = libdrasync.la $(MPI_LIBS)
-
 TESTS += tests/bats/rma.bats
 EXTRA_DIST += tests/bats/rma.bats
+
+native_test_programs += \
+	tests/programs/rma_places \
+	tests/programs/rma_remote \
+	tests/programs/rma_awake \
+	tests/programs/rma_others
