@@ -91,8 +91,13 @@ static void holds(void)
     CHECK(info.parent == NULL && info.subregions == 1);
     OK(drasync_release(t));
     OK(drasync_release(r));
+    /* What was taken last. */
+    OK(drasync_get_info(r, &info));
+    CHECK(info.held_write == 2 && info.held_read == 0);
     OK(drasync_release(r));
-    /* Only READ is left, on r. */
+    OK(drasync_release(r));
+    OK(drasync_acquire(r, DRASYNC_READ));
+    /* Only READ is there, on r. */
     OK(drasync_get_info(r, &info));
     CHECK(info.held_write == 0 && info.held_read == 1);
     CODE(drasync_alloc(s, 8, &p), DRASYNC_ENOTHELD);
