@@ -1,3 +1,4 @@
+/* The sys_* calls: arguments, counters and records; the work is in ops. */
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -13,7 +14,7 @@
  * the clock takes as long as allocating.
  */
 #define SAMPLE       128
-#define SAMPLE_QUICK (REPLICA_QUICK_CALLS + 1)
+#define SAMPLE_QUICK (REPLICA_CACHE_CALLS + 1)
 
 /* What allocates and frees: these, or those that are quick. */
 static replica_alloc_fn alloc;

@@ -1,3 +1,4 @@
+/* DRASYNC_CHECK in move mode: pages of what was handed over are barred. */
 #define UNW_LOCAL_ONLY
 #include <libunwind.h>
 #include <signal.h>

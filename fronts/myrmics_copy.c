@@ -1,6 +1,5 @@
-#include "fronts/myrmics.h"
-
 /* The Myrmics calls as copies: every worker has data of its own. */
+#include "fronts/myrmics.h"
 
 static int copy_send(uint32_t region, int worker,
                      const struct replica_place *place, uint64_t *bytes_out)

@@ -1,3 +1,4 @@
+/* The sys_* calls of DRASYNC_MYRMICS=move: native regions that change hands. */
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
-#include "fronts/myrmics.h"
-#include "include/myrmics.h"
-
 /*
  * Every call once more in its plain spelling, for programs that were compiled
  * with a header that has no macros; and the task calls, so that a program that
  * needs a task runtime is told so.
  */
+#include "fronts/myrmics.h"
+#include "include/myrmics.h"
+
 
 #undef sys_ralloc
 #undef sys_rfree

@@ -1,3 +1,4 @@
+/* Lines for a program's mistakes, with the file and line of its call. */
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* The buddy allocator of address runs: see buddy.h. */
 #include "memory/buddy.h"
 
 #include "drasync.h"

@@ -1,3 +1,4 @@
+/* Control memory: its header, its growth, and the poison flag. */
 #include "memory/control.h"
 
 #include "drasync.h"

@@ -1,3 +1,4 @@
+/* Extents and the page map: see extents.h. */
 #include "memory/extents.h"
 
 #include "drasync.h"

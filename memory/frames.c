@@ -1,3 +1,4 @@
+/* Frames are reserved, mapped, copied and given back: see frames.h. */
 #include "memory/frames.h"
 
 #include "drasync.h"

@@ -1,3 +1,4 @@
+/* Sets of frames, one for each copy of a region: see frameset.h. */
 #include "memory/frameset.h"
 
 #include "drasync.h"

@@ -1,3 +1,4 @@
+/* A region's heap: bump allocation and free lists: see heap.h. */
 #include "memory/heap.h"
 
 #include "memory/heap_extent.h"

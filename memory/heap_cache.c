@@ -1,3 +1,4 @@
+/* A cache of free slots for one heap and one thread: see heap_cache.h. */
 #include "memory/heap_cache.h"
 
 #include <string.h>

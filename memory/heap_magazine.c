@@ -1,3 +1,4 @@
+/* Magazines of a heap: refilled, closed, counted: see heap_magazine.h. */
 #include "memory/heap_magazine.h"
 
 #include "memory/heap_extent.h"

@@ -1,3 +1,4 @@
+/* A node's limit of memory, and the reserve for giving back: see limit.h. */
 #include "memory/limit.h"
 
 #include "drasync.h"

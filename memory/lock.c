@@ -1,3 +1,4 @@
+/* Process-shared robust locks with ranks: see lock.h. */
 #include "memory/lock.h"
 
 #include "drasync.h"

@@ -1,3 +1,4 @@
+/* Files, mappings and limits of the system: see os.h. */
 #include "memory/os.h"
 
 #include "drasync.h"

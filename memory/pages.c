@@ -1,3 +1,4 @@
+/* Page runs over the buddy allocator, with the frames they keep. */
 #include "memory/pages.h"
 
 #include "drasync.h"

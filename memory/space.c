@@ -1,3 +1,4 @@
+/* The range of addresses: candidates, layout, mapping: see space.h. */
 #include "memory/space.h"
 
 #include "drasync.h"

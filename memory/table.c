@@ -1,3 +1,4 @@
+/* Tables of control memory that get frames where they are used: see table.h. */
 #include "memory/table.h"
 
 #include "drasync.h"

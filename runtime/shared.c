@@ -1,3 +1,4 @@
+/* The size of what the ranks of a node share. */
 #include "runtime/shared.h"
 
 #include <string.h>

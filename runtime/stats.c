@@ -1,3 +1,4 @@
+/* Counters, added up over the ranks of a node, and their line at the end. */
 #include "runtime/stats.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* Waiters, words and doorbells on futexes: see wait.h. */
 #include "runtime/wait.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* What our MPI_Init and MPI_Finalize do beside the real ones. */
 #include "shim/takeover.h"
 
 #include <dlfcn.h>

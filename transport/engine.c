@@ -1,3 +1,4 @@
+/* Packets, messages and bulk data over any way to send: see engine.h. */
 #include "transport/engine.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Where the data of a message goes: a list of pieces. */
 #include "transport/transport.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* MPI's sockets, to sleep on: see sockets.h. */
 #include "transport/sockets.h"
 
 #include <dirent.h>

@@ -1,3 +1,4 @@
+/* Put and get to other nodes, by messages: see far.h. */
 #include "fronts/dart/far.h"
 
 #include <limits.h>

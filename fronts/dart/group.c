@@ -1,3 +1,4 @@
+/* DART groups: sets of units, and their splits by locality. */
 #include "fronts/dart/group.h"
 
 #include <stdlib.h>

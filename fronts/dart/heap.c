@@ -1,3 +1,4 @@
+/* Memory of a unit that others may reach, from one region for each unit. */
 #include "fronts/dart/heap.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* Which units are of a team, and where they are: see roster.h. */
 #include "fronts/dart/roster.h"
 
 #include <pthread.h>

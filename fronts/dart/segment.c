@@ -1,3 +1,4 @@
+/* Segments: memory of all units of a team, and what a pointer into it means. */
 #include "fronts/dart/segment.h"
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* Strided and indexed transfers as runs of bytes: see shape.h. */
 #include "fronts/dart/shape.h"
 #include "memory/blocks.h"
 

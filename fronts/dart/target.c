@@ -1,3 +1,4 @@
+/* Where a global pointer leads: which unit, node and place. */
 #include "fronts/dart/target.h"
 
 #include <inttypes.h>

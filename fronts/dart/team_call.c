@@ -1,3 +1,4 @@
+/* Collective calls of a team, on communicators of MPI. */
 #include "fronts/dart/team_call.h"
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* Numbers and communicators of a new team, agreed on by its units. */
 #include "fronts/dart/team_make.h"
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* MPI's windows, for transfers by MPI's one-sided operations. */
 #include "fronts/dart/window.h"
 
 #include <pthread.h>

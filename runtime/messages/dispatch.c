@@ -1,3 +1,4 @@
+/* Handlers by kind of message, and counts of messages: see dispatch.h. */
 #include "runtime/messages/dispatch.h"
 
 #include "runtime/death.h"

@@ -1,3 +1,4 @@
+/* The stack of queued messages, and the pipe that wakes who sends them. */
 #include "runtime/messages/outbox.h"
 
 #include <errno.h>

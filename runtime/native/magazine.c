@@ -1,3 +1,4 @@
+/* Magazines open, are refilled, and are revoked: see magazine.h. */
 #include "runtime/native/magazine.h"
 
 #include <pthread.h>

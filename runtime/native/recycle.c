@@ -1,3 +1,4 @@
+/* Deleted regions are hidden, and shown again as new ones: see recycle.h. */
 #include "runtime/native/recycle.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Lines of a record, written by the rank that they are about: see record.h. */
 #include "runtime/record/record.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Which heaps have a cache of free slots, and what goes back: see cache.h. */
 #include "runtime/process.h"
 #include "runtime/replica/cache.h"
 

@@ -1,3 +1,4 @@
+/* sys_alloc() and sys_free() in a cached heap: short, with few stores. */
 #include "runtime/process.h"
 #include "runtime/replica/cache.h"
 
@@ -18,11 +19,11 @@
 /* So many are answered between two times that the notes are sorted, and so
  * often before a call goes the long way. */
 #define ROUND  127u
-#define ROUNDS (REPLICA_QUICK_CALLS / ROUND)
+#define ROUNDS (REPLICA_CACHE_CALLS / ROUND)
 
 _Static_assert(ROUND <= REPLICA_NOTES_MAX &&
                    REPLICA_NOTES_MAX < HEAP_CACHE_NOTES &&
-                   REPLICA_QUICK_CALLS % ROUND == 0,
+                   REPLICA_CACHE_CALLS % ROUND == 0,
                "there are never too many");
 
 /* How many there were, and will be in this round; and rounds that follow. */

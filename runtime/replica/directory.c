@@ -1,3 +1,4 @@
+/* The directory: records of regions and heaps, and its messages to homes. */
 #include <stddef.h>
 #include <string.h>
 

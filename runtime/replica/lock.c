@@ -1,3 +1,4 @@
+/* The lock of a worker's heap, biased to one of its threads: see lock.h. */
 #include "runtime/replica/lock.h"
 
 #include <pthread.h>

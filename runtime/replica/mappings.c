@@ -1,3 +1,4 @@
+/* The table of mappings that dead copies left: see mappings.h. */
 #include "runtime/replica/mappings.h"
 
 #include "memory/limit.h"

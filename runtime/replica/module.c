@@ -1,3 +1,4 @@
+/* Start and end of replicated regions, and the barrier of all workers. */
 #include <string.h>
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+/* Objects of replicated regions: allocate, free, resize, here and far. */
 #include <pthread.h>
 #include <string.h>
 

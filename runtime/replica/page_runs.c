@@ -1,3 +1,4 @@
+/* Page runs of freed regions, kept for the next extents: see page_runs.h. */
 #include "runtime/replica/page_runs.h"
 
 #include <string.h>

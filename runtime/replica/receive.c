@@ -1,3 +1,4 @@
+/* Take over a version that came: plan under the lock, then map and copy. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* Make, find and free replicated regions. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

@@ -114,9 +114,9 @@ replica_free_fn replica_cache_free;
 /* How many such calls there were. */
 uint64_t replica_cache_calls(void);
 
-/* Some more are answered, REPLICA_QUICK_CALLS, if none is left: then 1 is
+/* Some more are answered, REPLICA_CACHE_CALLS, if none is left: then 1 is
  * returned, but for the first time.  None at first. */
-#define REPLICA_QUICK_CALLS 1016
+#define REPLICA_CACHE_CALLS 1016
 
 int replica_cache_allow(replica_alloc_fn *alloc, replica_free_fn *free);
 

@@ -1,3 +1,4 @@
+/* Gather what a worker has of a subtree, and freeze it as a version. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* Versions and their frames, and copies of extents. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* Messages about regions and objects, and the barrier between nodes. */
 #include <stdlib.h>
 #include <string.h>
 

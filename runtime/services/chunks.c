@@ -1,3 +1,4 @@
+/* Chunks of addresses: asked for here, granted by managers. */
 #include "runtime/services/chunks.h"
 
 #include <string.h>

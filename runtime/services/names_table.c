@@ -1,3 +1,4 @@
+/* The manager's table of names: see names_table.h. */
 #include "runtime/services/names_table.h"
 
 #include <string.h>

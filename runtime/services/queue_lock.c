@@ -1,3 +1,4 @@
+/* Queue locks: the calls, and the threads of a rank in their order. */
 #include "runtime/services/queue_lock.h"
 
 #include "memory/passed.h"
