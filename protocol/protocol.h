@@ -196,7 +196,8 @@ struct proto_env {
     /* A number for a request, never given before on this node; never 0. */
     uint64_t (*ticket)(void *ctx);
     /* The node whose lane or chunk has this address, or who can tell (a
-     * manager, which knows); -2: outside of the space. */
+     * manager, which answers for what it granted to nobody, too); -2: outside
+     * of the space. */
     int64_t (*home)(void *ctx, uint64_t address);
     /* The i-th extent of region->memory; false: no more.  Asked for a region
      * that was deleted here. */

@@ -329,9 +329,12 @@ static int64_t env_home(void *ctx, uint64_t address)
     if (home >= 0)
         return home;
     home = chunks_manager(&runtime.space, page);
-    if (home == runtime.node)
-        home = chunks_home(&runtime.space, chunk_book_of(&runtime.space), page);
-    return home >= 0 ? home : -2;
+    if (home != runtime.node)
+        return home >= 0 ? home : -2;
+    home = chunks_home(&runtime.space, chunk_book_of(&runtime.space), page);
+    /* Not granted to anybody: no region is there, and its manager says so to
+     * whoever asks. */
+    return home >= 0 ? home : runtime.node;
 }
 
 int native_unknown(uint64_t address)

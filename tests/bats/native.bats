@@ -17,10 +17,13 @@ programs=$abs_top_builddir/tests/programs
   assert_line "contract ok ranks=4"
 }
 
-@test "every misuse gives its error, on 2 and 4 nodes" {
+@test "every misuse gives its error, on 2, 3 and 4 nodes" {
   export DRASYNC_NODE=rank
   run -0 mpi 2 "$programs/native_contract"
   assert_line "contract ok ranks=2"
+  # With 3 the upper half of the space is reached.
+  run -0 mpi 3 "$programs/native_contract"
+  assert_line "contract ok ranks=3"
   run -0 mpi 4 "$programs/native_contract"
   assert_line "contract ok ranks=4"
 }
