@@ -223,7 +223,9 @@ static void withdraw_names(const struct proto_effects *effects)
             regions[n++] =
                 (struct names_region){e->address, memory->incarnation};
     }
-    names_withdraw(regions, count);
+    /* The step cannot be undone, and a name that stays is a lie. */
+    if (names_withdraw(regions, count) == DRASYNC_ENOMEM)
+        runtime_poison("no memory to withdraw the names of regions");
     if (regions != few)
         free(regions);
 }
