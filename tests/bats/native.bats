@@ -185,11 +185,11 @@ without_memory() { # RANK
 
 @test "threads and ranks allocate in one region, on one node and on several" {
   run -0 mpi 1 "$programs/native_magazines"
-  assert_line "windows ok ranks=1"
+  assert_line "magazines ok ranks=1"
   run -0 mpi 3 "$programs/native_magazines"
-  assert_line "windows ok ranks=3"
+  assert_line "magazines ok ranks=3"
   DRASYNC_NODE=rank run -0 mpi 3 "$programs/native_magazines"
-  assert_line "windows ok ranks=3"
+  assert_line "magazines ok ranks=3"
 }
 
 @test "regions come and go where others were, on one node and on several" {
@@ -203,7 +203,7 @@ without_memory() { # RANK
 
 @test "small objects fill the memory, and it comes back" {
   DRASYNC_MEMORY=64M run -0 mpi 1 "$programs/native_magazines" memory
-  assert_line "windows ok ranks=1"
+  assert_line "magazines ok ranks=1"
 }
 
 @test "a release ends in an error if a thread cannot be kept from allocating" {
