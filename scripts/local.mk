@@ -1,6 +1,7 @@
 EXTRA_DIST += scripts/setup.bash scripts/quickstart scripts/check \
 	scripts/check-sanitizers scripts/check-includes scripts/cluster \
 	scripts/sweep-programs
-EXTRA_DIST += scripts/figures scripts/figures.bash scripts/figures-runs.bash
+EXTRA_DIST += scripts/figures scripts/figures.bash scripts/figures-plots.bash \
+	scripts/figures-runs.bash
 TESTS += tests/bats/figures.bats
 EXTRA_DIST += tests/bats/figures.bats

@@ -63,6 +63,20 @@ setup() {
   run -0 diff "$out/costs.before" "$out/costs.csv"
 }
 
+@test "figures draws again from CSVs alone, without a build" {
+  command -v gnuplot >/dev/null || skip "gnuplot not found (Debian: gnuplot-nox)"
+  mkdir "$out"
+  cp "$abs_top_srcdir"/docs/figures/*.csv "$out"
+  DRASYNC_BUILD=$BATS_TEST_TMPDIR/none run -0 "$figures" --draw "$out"
+  assert_output ""
+  for plot in "$abs_top_srcdir"/docs/figures/*.svg; do
+    run -0 head -c 200 "$out/${plot##*/}"
+    assert_output --partial "<svg"
+  done
+  run -1 "$figures" --draw "$BATS_TEST_TMPDIR"
+  assert_output --partial "no figures.csv and validation.csv in $BATS_TEST_TMPDIR"
+}
+
 @test "a wrong option of figures is an error that says what to do" {
   run -2 "$figures" --no-such-option
   assert_output "figures: unknown option --no-such-option (see --help)"
@@ -70,4 +84,5 @@ setup() {
   assert_output "figures: --limit takes seconds (see --help)"
   run -0 "$figures" --help
   assert_line --partial "--quick"
+  assert_line --partial "--draw"
 }
