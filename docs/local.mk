@@ -15,6 +15,7 @@ EXTRA_DIST += \
 	docs/figures/delaunay_100k_hosts.svg \
 	docs/figures/delaunay_1m.svg \
 	docs/figures/figures.csv \
+	docs/figures/measured.svg \
 	docs/figures/summary.md \
 	docs/figures/validation.csv \
 	docs/figures/workloads.csv \

@@ -100,8 +100,9 @@ summary() {
   echo
   echo "Seconds, simulated by replay of records; in brackets measured on this machine" \
     "(more workers than its $cores cores share them). Speed-up in the plots is over the" \
-    "baseline with one worker and one scheduler; points are measured, lines simulated;" \
-    "hollow points are more than 15 % away from what the replay says."
+    "baseline with one worker and one scheduler. Dashed lines and outlines are simulated, solid" \
+    "ones measured; a system has the same colour in all plots."
+  [ ! -e "$out/measured.svg" ] || printf '\n![Speed-up, all of it measured](measured.svg)\n'
   for problem in "${problems[@]}"; do
     IFS='|' read -r name title program arguments _ _ figure <<<"$problem"
     [ -s "$parts/$name.figures" ] || continue

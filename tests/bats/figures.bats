@@ -77,6 +77,30 @@ setup() {
   assert_output --partial "no figures.csv and validation.csv in $BATS_TEST_TMPDIR"
 }
 
+@test "plots are dashed where they are simulated, and colours mean systems" {
+  command -v gnuplot >/dev/null || skip "gnuplot not found (Debian: gnuplot-nox)"
+  mkdir "$out"
+  cp "$abs_top_srcdir"/docs/figures/*.csv "$out"
+  "$figures" --draw "$out"
+  # DRASync's, in every plot.
+  blue="stroke='rgb\( *0, 114, 178\)'"
+  # In gnuplot's SVG a curve is a group with its title, then its paths.
+  curve() { # TITLE FILE
+    sed -n "/<title>$1<\/title>/,/<title>/p" "$out/$2.svg" | grep "stroke='rgb"
+  }
+  run -0 curve "DRASync (simulated)" barnes_hut_8k
+  assert_output --regexp "$blue.*stroke-dasharray"
+  run -0 curve "DRASync (measured)" measured
+  assert_output --regexp "$blue"
+  refute_output --partial "stroke-dasharray"
+  # Dashes are the grid's there, and nothing says simulated.
+  run ! grep "simulated" "$out/measured.svg"
+  run ! grep "stroke='[^g].*stroke-dasharray" "$out/measured.svg"
+  for plot in "$out"/workloads_*.svg; do
+    run -0 grep -c "<text.*hot (simulated)" "$plot"
+  done
+}
+
 @test "a wrong option of figures is an error that says what to do" {
   run -2 "$figures" --no-such-option
   assert_output "figures: unknown option --no-such-option (see --help)"
