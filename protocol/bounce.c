@@ -25,12 +25,13 @@ void bounce(struct step *s, struct proto_region *r, uint32_t from,
             /* Older copies may be here, and read. */
             struct proto_item *own = add_item(s, send, PROTO_ITEM_PRESENCE);
             own->node = self_of(s);
+            own->flags = PROTO_BUSY;
             struct proto_region *x = find(s, address);
             if (!x || x->incarnation != incarnation)
                 continue;
             learn_hint(s, x, from, epoch);
             if (x->presence_count)
-                own->flags = PROTO_MORE;
+                own->flags |= PROTO_MORE;
         }
     }
     send_about(s, from, PROTO_SETTLED, r, m->ticket)->error = DRASYNC_ENOMEM;

@@ -204,7 +204,7 @@ static unsigned item_flags_of(uint8_t kind)
     case PROTO_ITEM_WAITER:
         return REQUEST_FLAGS;
     case PROTO_ITEM_PRESENCE:
-        return PROTO_MORE;
+        return PROTO_MORE | PROTO_BUSY;
     default:
         return 0;
     }

@@ -1,7 +1,13 @@
 /*
- * delete.c - deletion, after the subtree is locked for it: first no data may be
- * on its way out of any node, then no other rank may have a READ hold
- * anywhere; then it is dead, and every node that knows it is told (bury.c).
+ * delete.c - deletion, after the subtree is locked for it: no other rank may
+ * have a READ hold anywhere; then it is dead, and the call returns; when no
+ * data of it is on its way out of any node, every node that knows it is told
+ * (bury.c).
+ *
+ * Only nodes that may READ, by what came with the token (presence.c), are asked
+ * about holds.  Only if one of them knows of others, or sends to some, all are
+ * asked for those first.  What this node itself sends reaches a reader before
+ * the question does.  So who deletes what nobody else READ waits for nobody.
  */
 #include "protocol/internal.h"
 
@@ -49,9 +55,17 @@ static bool to_tell(const struct proto_presence *p, const struct proto_op *op,
 {
     if (!p || p->told == mark)
         return false;
-    if (op->stage == DELETE_SENDS)
+    switch (op->stage) {
+    case DELETE_SENDS:
+    case DELETE_DEAD:
         return p->quiet != op->ticket;
-    return p->more || op->stage != DELETE_KNOWERS;
+    case DELETE_KNOWERS:
+        return p->more;
+    case DELETE_HOLDS:
+        return p->reads || p->more;
+    default:
+        return true;
+    }
 }
 
 /* One message to @node about all regions of the subtree, from @r on, that it
@@ -67,7 +81,7 @@ static void tell_node(struct step *s, struct proto_op *op, uint32_t node,
         if (!to_tell(p, op, mark))
             continue;
         p->told = mark;
-        if (op->stage == DELETE_SENDS)
+        if (op->stage == DELETE_SENDS || op->stage == DELETE_DEAD)
             p->quiet = op->ticket;
         add_deleted(s, send, r);
         op->awaiting++;
@@ -90,6 +104,18 @@ static void tell_presence(struct step *s, struct proto_op *op,
                 tell_node(s, op, p->node, r, type, flags, mark);
         }
     }
+}
+
+/* Does the list of a region of @op's subtree name all who know it? */
+static bool others_known(struct proto_op *op)
+{
+    struct proto_region *top = op->target;
+    for (struct proto_region *r = top; r; r = next_locked(op, r))
+        for (struct proto_link *l = r->presence.next; l != &r->presence;
+             l = l->next)
+            if (CONTAINER(l, struct proto_presence, link)->more)
+                return false;
+    return true;
 }
 
 /* It is dead, for everybody here. */
@@ -171,6 +197,14 @@ void delete_next(struct step *s, struct proto_op *op)
         }
         kill_subtree(s, op);
         granted(s, op, NULL, false);
+        op->stage = DELETE_DEAD;
+        tell_presence(s, op, PROTO_RECALL, 0);
+        if (op->awaiting)
+            return;
+    }
+    if (op->stage == DELETE_DEAD) {
+        if (sends_left(op))
+            return;
         op->stage = DELETE_BURY;
         tell_presence(s, op, PROTO_BURY, 0);
         if (op->awaiting)
@@ -182,8 +216,13 @@ void delete_next(struct step *s, struct proto_op *op)
 void delete_locked(struct step *s, struct proto_op *op)
 {
     op_settle(s, op);
-    op->stage = DELETE_SENDS;
     op->ticket = s->env->ticket(s->env->ctx);
-    tell_presence(s, op, PROTO_RECALL, 0);
+    if (others_known(op)) {
+        op->stage = DELETE_HOLDS;
+        tell_presence(s, op, PROTO_RECALL, PROTO_HELD);
+    } else {
+        op->stage = DELETE_SENDS;
+        tell_presence(s, op, PROTO_RECALL, 0);
+    }
     delete_next(s, op);
 }

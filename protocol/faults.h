@@ -15,6 +15,7 @@ enum sim_fault {
     FAULT_TAKE_USED = 1 << 9,    /* overwrite what is read */
     FAULT_OLD_ANSWER = 1 << 10,  /* serve others with what was asked before */
     FAULT_ONE_PORTION = 1 << 11, /* wait for the data of an answer's first */
+    FAULT_FORGET_READS = 1 << 12, /* not tell with a token who reads here */
 };
 
 #endif

@@ -77,7 +77,7 @@ enum op_where {
     AT_NOTHING, AT_QUEUE, AT_PENDING, AT_OWNER, AT_LEADER, AT_ABOVE, AT_LOCATE,
 };
 enum delete_stage { DELETE_GATHER, DELETE_SENDS, DELETE_KNOWERS, DELETE_HOLDS,
-                    DELETE_BURY };
+                    DELETE_DEAD, DELETE_BURY };
 
 struct proto_op {
     /* where: queue, pending, requests, followers, below */
@@ -155,7 +155,8 @@ static inline bool arrival_here(const struct proto_arrival *a)
 struct proto_presence {
     struct proto_link link;
     uint32_t node;
-    bool more;        /* that node knows of others */
+    bool more;        /* that node knows of others, or sends to some */
+    bool reads;       /* it may have READ holds */
     uint64_t version; /* of the newest copy that node has */
     uint64_t told;    /* the question or order it was last told: a ticket */
     uint64_t quiet;   /* the delete that asked it whether it sends: a ticket */
@@ -377,9 +378,10 @@ void chain_cut(struct step *s, size_t send, struct proto_region *r);
 
 /* presence.c */
 struct proto_presence *presence_of(struct proto_region *r, uint32_t node);
-/* Found or added; NULL: no memory. */
+/* Found or added; NULL: no memory.  @flags: PROTO_MORE, PROTO_BUSY. */
 struct proto_presence *presence_add(struct step *s, struct proto_region *r,
-                                    uint32_t node, uint64_t version, bool more);
+                                    uint32_t node, uint64_t version,
+                                    unsigned flags);
 void presence_end(struct step *s, struct proto_region *r);
 /* What goes along with @r's token to @to; and what becomes of the list then. */
 void presence_items(struct step *s, size_t send, const struct proto_region *r,

@@ -47,7 +47,8 @@ enum proto_item_kind {
                           (hint), epoch; in order of creation */
     PROTO_ITEM_WAITER, /* in the queue of the REGION: node, version: ticket,
                           mode, flags */
-    PROTO_ITEM_PRESENCE, /* of the REGION: node, version it has */
+    PROTO_ITEM_PRESENCE, /* of the REGION: node, version it has; may it READ
+                            (BUSY), does it know of others (MORE) */
     PROTO_ITEM_TODO,     /* not sent, ask for it: address, incarnation, parent,
                             node (hint), epoch */
     PROTO_ITEM_EXTENT,   /* address, version: pages */

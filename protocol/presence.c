@@ -25,7 +25,8 @@ struct proto_presence *presence_of(struct proto_region *r, uint32_t node)
 }
 
 struct proto_presence *presence_add(struct step *s, struct proto_region *r,
-                                    uint32_t node, uint64_t version, bool more)
+                                    uint32_t node, uint64_t version,
+                                    unsigned flags)
 {
     struct proto_presence **at = place_of(r, node), *p = *at;
     if (!p) {
@@ -40,7 +41,8 @@ struct proto_presence *presence_add(struct step *s, struct proto_region *r,
     }
     if (p->version < version)
         p->version = version;
-    p->more |= more;
+    p->more |= (flags & PROTO_MORE) != 0;
+    p->reads |= (flags & PROTO_BUSY) != 0;
     return p;
 }
 
@@ -63,27 +65,38 @@ static bool stays(struct step *s, const struct proto_region *r)
 }
 
 static void add_presence(struct step *s, size_t send, uint32_t node,
-                         uint64_t version, bool more)
+                         uint64_t version, bool more, bool reads)
 {
     struct proto_item *item = add_item(s, send, PROTO_ITEM_PRESENCE);
     item->node = node;
     item->version = version;
-    item->flags = more ? PROTO_MORE : 0;
+    item->flags = (more ? PROTO_MORE : 0) | (reads ? PROTO_BUSY : 0);
+}
+
+/* Does a rank of this node have READ holds of @r, or will it? */
+static bool read_here(const struct proto_region *r)
+{
+    for (const struct proto_link *l = r->copies.next; l != &r->copies;
+         l = l->next)
+        if (CONTAINER(l, const struct proto_copy, link)->pins)
+            return true;
+    return false;
 }
 
 void presence_items(struct step *s, size_t send, const struct proto_region *r,
                     uint32_t to)
 {
-    bool more = stays(s, r);
-    const struct proto_link *l = more ? &r->presence : r->presence.next;
+    bool longer = stays(s, r), sends = r->sends > 1; /* this is one */
+    const struct proto_link *l = longer ? &r->presence : r->presence.next;
     for (; l != &r->presence; l = l->next) {
         const struct proto_presence *p =
             CONTAINER(l, const struct proto_presence, link);
         if (p->node != to && p->node != self_of(s))
-            add_presence(s, send, p->node, p->version, p->more);
+            add_presence(s, send, p->node, p->version, p->more, p->reads);
     }
     add_presence(s, send, self_of(s),
-                 copy_find(r, r->version) ? r->version : 0, more);
+                 copy_find(r, r->version) ? r->version : 0, longer || sends,
+                 read_here(r) && !FAULT(s, FAULT_FORGET_READS));
 }
 
 void presence_leave(struct step *s, struct proto_region *r)
@@ -103,7 +116,7 @@ void presence_answer(struct step *s, size_t send, const struct proto_message *m)
              l = l->next) {
             const struct proto_presence *p =
                 CONTAINER(l, struct proto_presence, link);
-            add_presence(s, send, p->node, 0, p->more);
+            add_presence(s, send, p->node, 0, p->more, true);
         }
     }
 }
@@ -126,7 +139,7 @@ int presence_answered(struct step *s, const struct proto_message *m)
             const struct proto_presence *p = presence_of(r, item->node);
             if (r->lock && (!p || (more && !p->more)))
                 r->lock->found = true;
-            presence_add(s, r, item->node, 0, more);
+            presence_add(s, r, item->node, 0, item->flags);
         }
     }
     return 0;

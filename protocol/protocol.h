@@ -155,6 +155,7 @@ struct proto_region {
     uint32_t asker;   /* node + 1 that waits for sends to be 0; 0: none */
     uint8_t asked;    /* by RECALL or BURY */
     bool gone;        /* deleted, as this node was told */
+    bool forgotten;   /* and indexed only as long as it has sends */
     bool indexed;     /* env->find() knows it */
     bool pin_counted; /* counts in pinned */
     bool dropped;     /* a copy was, for want of memory; others count on it */

@@ -137,7 +137,7 @@ struct proto_region *region_learn(struct step *s, uint64_t address,
         return r;
     }
     if (r && r->incarnation == incarnation)
-        return r;
+        return r->forgotten ? NULL : r;
     if (r && r->incarnation > incarnation)
         return NULL; /* that one is gone, its address was used again */
     if (!r && home_of(s, address) == self_of(s))
@@ -258,7 +258,7 @@ void region_end_waiting(struct step *s, struct proto_region *r)
 
 static void region_dead_one(struct step *s, struct proto_region *r)
 {
-    r->gone = r->dead = true;
+    r->gone = r->dead = r->forgotten = true;
     r->present = false;
     r->home = false;
     region_end_waiting(s, r);
@@ -270,14 +270,16 @@ static void region_dead_one(struct step *s, struct proto_region *r)
         part->region = NULL;
     }
     copies_check(s, r);
-    region_unindex(s, r);
+    /* SETTLED, RECALL and BURY have to find what is still being sent. */
+    if (!r->sends)
+        region_unindex(s, r);
     mark_gc(s, r);
 }
 
 void region_dead(struct step *s, struct proto_region *top)
 {
     for (struct proto_region *r = top; r; r = proto_next(top, r))
-        if (r->indexed && !(r->lock && r->lock->stage == DELETE_BURY))
+        if (r->indexed && !(r->lock && r->lock->stage >= DELETE_DEAD))
             region_dead_one(s, r); /* not what this node is burying itself */
 }
 

@@ -44,6 +44,8 @@ void end_sending(struct step *s, struct proto_sending *sending)
         r->sends--;
         mark_gc(s, r);
         answer_asker(s, r);
+        if (!r->sends && r->forgotten)
+            region_unindex(s, r);
     }
     list_remove(&sending->link);
     give(s, PROTO_SENDING, sending);

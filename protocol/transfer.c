@@ -218,8 +218,7 @@ static void on_presence(struct step *s, struct receipt *x,
                         const struct proto_item *item)
 {
     if (item->node != self_of(s))
-        presence_add(s, x->region, item->node, item->version,
-                     item->flags & PROTO_MORE);
+        presence_add(s, x->region, item->node, item->version, item->flags);
 }
 
 static void on_todo(struct step *s, struct receipt *x,

@@ -20,6 +20,12 @@ struct answer {
     bool shared;  /* READ: keep writers out until it is settled */
 };
 
+/* Is @r dead, but others are to know it until what they send has arrived? */
+static bool dying(const struct proto_region *r)
+{
+    return r->lock && r->lock->stage == DELETE_DEAD;
+}
+
 struct proto_item *token_items(struct step *s, size_t send,
                                struct proto_region *r, uint32_t to)
 {
@@ -34,7 +40,7 @@ struct proto_item *token_items(struct step *s, size_t send,
     for (l = r->children.next; l != &r->children; l = l->next) {
         struct proto_region *child =
             CONTAINER(l, struct proto_region, sibling);
-        if (child->dead || child->gone)
+        if (child->gone || (child->dead && !dying(child)))
             continue;
         item = add_item(s, send, PROTO_ITEM_CHILD);
         item->address = child->address;
@@ -122,6 +128,12 @@ static void count_reader(struct proto_region *r, uint64_t version)
     r->readers++;
 }
 
+/* What is known from now on of the node that READs by @op. */
+static unsigned reader_flags(const struct proto_op *op)
+{
+    return PROTO_BUSY | (op->flags & PROTO_RELAYS ? PROTO_MORE : 0);
+}
+
 /* Put @r into the answer; false: it cannot be given now. */
 static bool add_region(struct step *s, struct answer *a, struct proto_region *r)
 {
@@ -134,8 +146,8 @@ static bool add_region(struct step *s, struct answer *a, struct proto_region *r)
     bool data = !p || p->version != version || (a->op->flags & PROTO_FRESH);
     if (r == a->top && !write && a->op->base_version == version)
         data = false; /* it keeps that, and has not settled it yet */
-    if (!write && (!p || a->op->flags & PROTO_RELAYS)) {
-        p = presence_add(s, r, a->op->node, 0, a->op->flags & PROTO_RELAYS);
+    if (!write && (!p || !p->reads || a->op->flags & PROTO_RELAYS)) {
+        p = presence_add(s, r, a->op->node, 0, reader_flags(a->op));
         if (!p)
             return false;
     }
@@ -303,8 +315,8 @@ static bool add_copy(struct step *s, struct answer *a,
                      const struct proto_pin *seen)
 {
     struct proto_region *r = seen->region;
-    struct proto_presence *p = presence_add(s, r, a->op->node, 0,
-                                            a->op->flags & PROTO_RELAYS);
+    struct proto_presence *p =
+        presence_add(s, r, a->op->node, 0, reader_flags(a->op));
     struct proto_pin *pin = p ? pin_new(s, &a->sending->pins, r, NULL) : NULL;
     if (!pin)
         return false;

@@ -52,6 +52,8 @@ scenarios = \
 	tests/scenarios/bounce_forgotten.txt \
 	tests/scenarios/delete_busy.txt \
 	tests/scenarios/delete_race.txt \
+	tests/scenarios/delete_unread.txt \
+	tests/scenarios/deleted_after.script \
 	tests/scenarios/deleted_below.script \
 	tests/scenarios/end.txt \
 	tests/scenarios/followers.txt \

@@ -65,8 +65,9 @@ static void show_item(struct sim *sim, const struct proto_message *m,
         return;
     }
     if (item->kind == PROTO_ITEM_PRESENCE) {
-        fprintf(sim->show, " node %u version %llu%s\n", item->node,
+        fprintf(sim->show, " node %u version %llu%s%s\n", item->node,
                 (unsigned long long)item->version,
+                item->flags & PROTO_BUSY ? " reads" : "",
                 item->flags & PROTO_MORE ? " more" : "");
         return;
     }

@@ -63,4 +63,5 @@ caught 512 "pins: #"
 caught 512 "freshness: "
 caught 1024 "consistency: "
 caught 2048 "consistency: "
+caught 4096 "delete: " 1 20000
 exit $((failures > 0))
