@@ -35,13 +35,15 @@ libdrasync_runtime_la_LIBADD = $(XXHASH_LIBS)
 # drasync.h, and the take-over of MPI_Init and MPI_Finalize.  It is not linked
 # to MPI, because it is also loaded into processes that have none; and what it
 # exports begins with drasync_, but for the names that others have given.
+blocking_calls = MPI_(Wait(all|any|some)?|Test(all|any|some)?|I?[Pp]robe|Recv|S?[Ss]end|Sendrecv|Barrier|Bcast|(All)?[Rr]educe|(All)?[Gg]atherv?|Scatterv?|Alltoallv?|Scan)
 lib_LTLIBRARIES += libdrasync.la
-libdrasync_la_SOURCES = shim/takeover.c shim/takeover.h shim/takeover_run.c \
+libdrasync_la_SOURCES = shim/blocking.c shim/blocking.h shim/blocking_run.c \
+	shim/takeover.c shim/takeover.h shim/takeover_run.c \
 	shim/takeover_wanted.c
 libdrasync_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 libdrasync_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 \
 	-Wl,-Bsymbolic-functions -Wl,-z,nodelete \
-	-export-symbols-regex '^(drasync_.*|P?MPI_(Init|Init_thread|Finalize|Query_thread)|ucp_disconnect_nb|(new|delete|acquire|release)_region|new_subregion|ralloc)$$'
+	-export-symbols-regex '^(drasync_.*|P?MPI_(Init|Init_thread|Finalize|Query_thread)|$(blocking_calls)|ucp_disconnect_nb|(new|delete|acquire|release)_region|new_subregion|ralloc)$$'
 libdrasync_la_LIBADD = libdrasync_runtime.la libdrasync_protocol.la \
 	libdrasync_memory.la libdrasync_transport.la $(LIBUNWIND_LIBS)
 

@@ -2,10 +2,11 @@
 # loaded into mpirun and every shell too.  The Myrmics front adds its files here
 # (fronts/local.mk).
 lib_LTLIBRARIES += libdrasync_shim.la
-libdrasync_shim_la_SOURCES = shim/takeover.c shim/takeover.h
+libdrasync_shim_la_SOURCES = shim/blocking.c shim/blocking.h \
+	shim/takeover.c shim/takeover.h
 libdrasync_shim_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 libdrasync_shim_la_LDFLAGS = $(AM_LDFLAGS) -avoid-version -Wl,-z,nodelete \
-	-export-symbols-regex '^(_?sys_.*|pr_get_.*|ar_.*|P?MPI_(Init|Init_thread|Finalize|Query_thread)|ucp_disconnect_nb)$$'
+	-export-symbols-regex '^(_?sys_.*|pr_get_.*|ar_.*|P?MPI_(Init|Init_thread|Finalize|Query_thread)|$(blocking_calls)|ucp_disconnect_nb)$$'
 libdrasync_shim_la_LIBADD = libdrasync.la
 include shim/myrmics.mk
 

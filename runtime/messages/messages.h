@@ -126,6 +126,14 @@ struct waiter;
 int runtime_wait_remote(struct waiter *waiter, uint64_t deadline_us,
                         int *result_out);
 
+/* One poll, if nobody polls: a look for what other nodes ask.  No locks are
+ * held. */
+void runtime_glance(void);
+
+/* Call @fn after each turn of the node's engine, on the thread that has the
+ * turns; in a module's `start`. */
+void runtime_each_turn(void (*fn)(void));
+
 /* --- Chores: work that is too long for one step (chores.c) ---------------- */
 
 /*

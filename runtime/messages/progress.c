@@ -21,6 +21,7 @@
 #define PROGRESS_LATE_US 1000
 
 struct progress progress;
+static void (*each_turn)(void);
 static bool muted; /* idle_mute(); with the turns */
 
 /* The node's, which has a thread. */
@@ -65,6 +66,8 @@ int progress_turn(bool flush)
     steps = steps < 0 ? 0 : queued + moved + steps;
     if (progress.thread)
         steps += chores_advance();
+    if (progress.thread && each_turn)
+        each_turn();
     if (steps && progress.thread)
         dispatch_publish(&transport->counters);
     else if (steps)
@@ -79,6 +82,22 @@ void progress_glance(void)
     if (progress_turn(late_due(runtime_now_us())) && progress.thread)
         idle_note(runtime_now_us());
     turns_give();
+}
+
+void runtime_glance(void)
+{
+    progress_glance();
+}
+
+void runtime_each_turn(void (*fn)(void))
+{
+    each_turn = fn;
+}
+
+void progress_inside(bool inside)
+{
+    if (is_nodes())
+        idle_inside(inside);
 }
 
 /* --- Sending -------------------------------------------------------------- */
@@ -122,9 +141,10 @@ bool progress_send(const struct runtime_message *m, int *err_out)
     }
     /* What the network keeps must be pushed, and an answer may come, unseen.
      * What is late too; but who helps has set the timer. */
-    bool wake = can && atomic_load(&box->asleep) == OUTBOX_SLEEPS &&
-                (m->lazy || (!mine && (late || !progress_on_sockets() ||
-                                       !transport_still(progress.transport))));
+    bool wake = can && atomic_load(&box->asleep) == OUTBOX_SLEEPS && !m->lazy &&
+                !mine &&
+                (late || !progress_on_sockets() ||
+                 !transport_still(progress.transport));
     if (!mine)
         turns_give();
     if (wake)

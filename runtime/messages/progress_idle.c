@@ -50,6 +50,10 @@
 #define PROGRESS_AWAY_NEAR_US 200
 #define PROGRESS_AWAY_LONG_US 100000
 
+/* While a thread is inside MPI and something moved not long ago. */
+#define PROGRESS_INSIDE_US     PROGRESS_SLEEP_US_MIN
+#define PROGRESS_INSIDE_FOR_US 10000
+
 /* Who gets the core soon after waking: Linux since 6.12, else no harm. */
 #define PROGRESS_SLICE_NS 100000
 
@@ -101,6 +105,27 @@ void idle_push(uint64_t now, bool longer)
         set_timer(now + us);
 }
 
+/* Threads that are inside MPI.  Relaxed: advice on how long to sleep, and the
+ * timer that was set before is moved by who enters. */
+static _Atomic int32_t insiders;
+
+static bool inside_matters(uint64_t now)
+{
+    return atomic_load_explicit(&insiders, memory_order_relaxed) > 0 &&
+           now - idle_noted() < PROGRESS_INSIDE_FOR_US;
+}
+
+void idle_inside(bool inside)
+{
+    atomic_fetch_add_explicit(&insiders, inside ? 1 : -1, memory_order_relaxed);
+    if (!inside)
+        return;
+    uint64_t now = runtime_now_us(), soon = now + PROGRESS_INSIDE_US;
+
+    if (inside_matters(now) && atomic_load(&until_us) > soon)
+        set_timer(soon);
+}
+
 void idle_end(void)
 {
     set_timer(1);
@@ -109,15 +134,6 @@ void idle_end(void)
 void idle_set(uint64_t now, bool longer)
 {
     set_timer(now + away_us(longer));
-}
-
-void idle_away(void)
-{
-    struct pollfd fd = {.fd = timer, .events = POLLIN};
-    int saved = errno;
-
-    poll(&fd, 1, -1);
-    errno = saved;
 }
 
 /* --- Sockets -------------------------------------------------------------- */
@@ -165,17 +181,25 @@ bool progress_on_sockets(void)
 
 bool idle_mute(void)
 {
-    bool listens = sockets >= 0 &&
-                   atomic_load(&runtime.shared->outbox.asleep) != OUTBOX_AWAKE;
-
-    if (listens)
-        sockets_set(EPOLL_CTL_MOD, 0);
-    return listens;
+    if (sockets < 0)
+        return false;
+    sockets_set(EPOLL_CTL_MOD, 0);
+    return true;
 }
 
 void idle_unmute(void)
 {
     sockets_set(EPOLL_CTL_MOD, EPOLLIN);
+}
+
+void idle_away(void)
+{
+    struct pollfd fds[] = {{.fd = timer, .events = POLLIN},
+                           {.fd = sockets, .events = POLLIN}};
+    int saved = errno;
+
+    poll(fds, 2, -1);
+    errno = saved;
 }
 
 void idle_close(void)
@@ -280,7 +304,8 @@ bool idle_yield(uint64_t now)
     return runtime_now_us() - now > PROGRESS_YIELD_US_MAX;
 }
 
-void idle_pause(uint64_t now, uint64_t active, bool waited, bool moves)
+void idle_pause(uint64_t now, uint64_t active, uint64_t mine, bool waited,
+                bool moves)
 {
     static uint64_t wanted_us = PROGRESS_WANTED_US_MIN, wanted_until_us;
     uint64_t idle_us = now - active, us = idle_us / PROGRESS_SLEEP_PART;
@@ -290,7 +315,8 @@ void idle_pause(uint64_t now, uint64_t active, bool waited, bool moves)
         sched_yield();
         return;
     }
-    if (idle_us < (waited ? IDLE_POLL_WAITED_US : PROGRESS_POLL_US) &&
+    if ((waited ? idle_us < IDLE_POLL_WAITED_US
+                : now - mine < PROGRESS_POLL_US) &&
         now >= wanted_until_us) {
         if (!idle_yield(now)) {
             wanted_us = PROGRESS_WANTED_US_MIN;
@@ -308,7 +334,7 @@ void idle_pause(uint64_t now, uint64_t active, bool waited, bool moves)
         sleep_serving(active);
         return;
     }
-    if (us < PROGRESS_SLEEP_US_MIN)
+    if (us < PROGRESS_SLEEP_US_MIN || inside_matters(now))
         us = PROGRESS_SLEEP_US_MIN;
     sleep_idle(us < us_max ? us : us_max, active);
 }

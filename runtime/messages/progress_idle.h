@@ -46,9 +46,11 @@ void idle_nap(void);
 /* Let others have the core.  Did they want it?  Any thread. */
 bool idle_yield(uint64_t now);
 
-/* The progress thread: nothing moved since @active, and now it is @now.
- * @waited: somebody waits for another node; @moves: data is under way. */
-void idle_pause(uint64_t now, uint64_t active, bool waited, bool moves);
+/* The progress thread: nothing moved since @active, nor by this thread since
+ * @mine, and now it is @now.  @waited: somebody waits for another node; @moves:
+ * data is under way. */
+void idle_pause(uint64_t now, uint64_t active, uint64_t mine, bool waited,
+                bool moves);
 
 /* --- While a thread helps ------------------------------------------------- */
 
@@ -61,6 +63,10 @@ void idle_unmute(void);
  * (where nothing comes through sockets PROGRESS_AWAY_NEAR_US), up to three
  * quarters of that sooner.  @longer: much later, and idle_end() is due. */
 void idle_push(uint64_t now, bool longer);
+
+/* A thread is inside MPI, where it takes from the sockets what would end a
+ * sleep; or it is not any more. */
+void idle_inside(bool inside);
 
 /* End the timer now. */
 void idle_end(void);

@@ -75,7 +75,7 @@ static bool may_end(uint64_t now, uint64_t *abandoned_us)
 
 static void *progress_main(void *unused)
 {
-    uint64_t now = runtime_now_us(), looked = now, left = 0;
+    uint64_t now = runtime_now_us(), looked = now, mine = now, left = 0;
     bool over = false;
 
     (void)unused;
@@ -88,8 +88,10 @@ static void *progress_main(void *unused)
         turns_take_kept();
         int moved = progress_turn(true);
         now = runtime_now_us();
-        if (moved)
+        if (moved) {
             idle_note(now);
+            mine = now;
+        }
         if (now - looked > PROGRESS_LOOK_US) {
             death_check(now);
             looked = now;
@@ -102,7 +104,7 @@ static void *progress_main(void *unused)
         bool moves = idle && !transport_still(progress.transport);
         turns_give();
         if (idle)
-            idle_pause(now, active, by, moves);
+            idle_pause(now, active, mine, by, moves);
     }
     dispatch_publish(&progress.transport->counters);
     if (shutdown_over()) {

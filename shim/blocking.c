@@ -1,0 +1,372 @@
+/*
+ * MPI's blocking calls as symbols, in both libraries as those of takeover.c:
+ * see blocking.h.
+ */
+#include "shim/blocking.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <mpi.h>
+#include <stddef.h>
+
+/*
+ * A call of MPI's: the next function of its name, seen from the library that
+ * this stands in, and the one to begin it with, which tools leave alone.
+ */
+struct call {
+    void *next, *begin;
+};
+
+static void *symbol(const char *name)
+{
+    int saved = errno;
+    void *found = dlsym(RTLD_NEXT, name);
+
+    errno = saved;
+    /* A plug-in may have loaded an MPI for itself. */
+    return found ? found : drasync_blocking_symbol(name);
+}
+
+/* Any thread, with the same result.  Release pairs with the acquire of
+ * CALL(): who sees `next` sees `begin`. */
+static void find(struct call *c, const char *name, const char *own,
+                 const char *begin)
+{
+    void *next = symbol(name);
+
+    /* Where a tool is next it is to see the call. */
+    c->begin = next && next == symbol(own) ? symbol(begin) : NULL;
+    __atomic_store_n(&c->next, next, __ATOMIC_RELEASE);
+}
+
+/* `next` is the next function called @name, and `begin` MPI's @nonblocking, or
+ * NULL if this thread is not to wait by it. */
+#define CALL(name, nonblocking)                            \
+    static struct call call;                               \
+    if (!__atomic_load_n(&call.next, __ATOMIC_ACQUIRE))    \
+        find(&call, #name, "P" #name, "P" #nonblocking);   \
+    __typeof__(&name) next = (__typeof__(&name))call.next; \
+    __typeof__(&nonblocking) begin =                       \
+        drasync_blocking_serves() ? (__typeof__(begin))call.begin : 0
+
+/* --- Waiting -------------------------------------------------------------- */
+
+/* A test that is made again and again; what the last one gave. */
+struct waiting {
+    int (*test)(struct waiting *w);
+    int count, flag, err;
+    MPI_Request *requests;
+    MPI_Status *status;
+    int *index, *indices; /* or the number of them */
+    int source, tag;
+    MPI_Comm comm;
+    void *begin;
+};
+
+static bool is_over(void *arg)
+{
+    struct waiting *w = arg;
+
+    w->err = w->test(w);
+    return w->flag || w->err;
+}
+
+/* True: it is over, with w->err.  False: the caller is to wait in MPI. */
+static bool waited(struct waiting *w)
+{
+    return is_over(w) || drasync_blocking_until(is_over, w);
+}
+
+static int test_one(struct waiting *w)
+{
+    __typeof__(&MPI_Test) test = (__typeof__(test))w->begin;
+
+    return test(w->requests, &w->flag, w->status);
+}
+
+/* Wait for what was begun as @request, with @err. */
+static int finish(int err, MPI_Request *request, MPI_Status *status)
+{
+    static struct call test, wait;
+    struct waiting w = {
+        .test = test_one, .requests = request, .status = status};
+
+    if (err)
+        return err;
+    if (!__atomic_load_n(&test.next, __ATOMIC_ACQUIRE))
+        find(&test, "PMPI_Test", "PMPI_Test", "PMPI_Test");
+    if (!__atomic_load_n(&wait.next, __ATOMIC_ACQUIRE))
+        find(&wait, "PMPI_Wait", "PMPI_Wait", "PMPI_Wait");
+    w.begin = test.next;
+    if (waited(&w))
+        return w.err;
+    return ((__typeof__(&MPI_Wait))wait.next)(request, status);
+}
+
+/* --- Calls for requests that are there ------------------------------------ */
+
+int MPI_Wait(MPI_Request *request, MPI_Status *status)
+{
+    CALL(MPI_Wait, MPI_Test);
+    struct waiting w = {.test = test_one,
+                        .requests = request,
+                        .status = status,
+                        .begin = (void *)begin};
+
+    return begin && waited(&w) ? w.err : next(request, status);
+}
+
+static int test_all(struct waiting *w)
+{
+    __typeof__(&MPI_Testall) test = (__typeof__(test))w->begin;
+
+    return test(w->count, w->requests, &w->flag, w->status);
+}
+
+int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
+{
+    CALL(MPI_Waitall, MPI_Testall);
+    struct waiting w = {.test = test_all,
+                        .count = count,
+                        .requests = requests,
+                        .status = statuses,
+                        .begin = (void *)begin};
+
+    return begin && waited(&w) ? w.err : next(count, requests, statuses);
+}
+
+static int test_any(struct waiting *w)
+{
+    __typeof__(&MPI_Testany) test = (__typeof__(test))w->begin;
+
+    return test(w->count, w->requests, w->index, &w->flag, w->status);
+}
+
+int MPI_Waitany(int count, MPI_Request requests[], int *index,
+                MPI_Status *status)
+{
+    CALL(MPI_Waitany, MPI_Testany);
+    struct waiting w = {.test = test_any,
+                        .count = count,
+                        .requests = requests,
+                        .index = index,
+                        .status = status,
+                        .begin = (void *)begin};
+
+    return begin && waited(&w) ? w.err : next(count, requests, index, status);
+}
+
+static int test_some(struct waiting *w)
+{
+    __typeof__(&MPI_Testsome) test = (__typeof__(test))w->begin;
+    int err = test(w->count, w->requests, w->index, w->indices, w->status);
+
+    w->flag = *w->index != 0; /* MPI_UNDEFINED: there are none */
+    return err;
+}
+
+int MPI_Waitsome(int count, MPI_Request requests[], int *completed,
+                 int indices[], MPI_Status statuses[])
+{
+    CALL(MPI_Waitsome, MPI_Testsome);
+    struct waiting w = {.test = test_some,
+                        .count = count,
+                        .requests = requests,
+                        .index = completed,
+                        .indices = indices,
+                        .status = statuses,
+                        .begin = (void *)begin};
+
+    return begin && waited(&w)
+               ? w.err
+               : next(count, requests, completed, indices, statuses);
+}
+
+static int test_probe(struct waiting *w)
+{
+    __typeof__(&MPI_Iprobe) test = (__typeof__(test))w->begin;
+
+    return test(w->source, w->tag, w->comm, &w->flag, w->status);
+}
+
+int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    CALL(MPI_Probe, MPI_Iprobe);
+    struct waiting w = {.test = test_probe,
+                        .source = source,
+                        .tag = tag,
+                        .comm = comm,
+                        .status = status,
+                        .begin = (void *)begin};
+
+    return begin && waited(&w) ? w.err : next(source, tag, comm, status);
+}
+
+/* --- Messages ------------------------------------------------------------- */
+
+int MPI_Recv(void *buffer, int count, MPI_Datatype type, int source, int tag,
+             MPI_Comm comm, MPI_Status *status)
+{
+    CALL(MPI_Recv, MPI_Irecv);
+    MPI_Request q;
+
+    if (!begin)
+        return next(buffer, count, type, source, tag, comm, status);
+    return finish(begin(buffer, count, type, source, tag, comm, &q), &q,
+                  status);
+}
+
+#define SENDS(name, nonblocking)                                         \
+    int name(const void *buffer, int count, MPI_Datatype type, int to,   \
+             int tag, MPI_Comm comm)                                     \
+    {                                                                    \
+        CALL(name, nonblocking);                                         \
+        MPI_Request q;                                                   \
+                                                                         \
+        if (!begin)                                                      \
+            return next(buffer, count, type, to, tag, comm);             \
+        return finish(begin(buffer, count, type, to, tag, comm, &q), &q, \
+                      MPI_STATUS_IGNORE);                                \
+    }
+
+SENDS(MPI_Send, MPI_Isend)
+SENDS(MPI_Ssend, MPI_Issend)
+
+/* Received first, so that a rank that sends to itself ends. */
+int MPI_Sendrecv(const void *out, int out_count, MPI_Datatype out_type, int to,
+                 int out_tag, void *in, int in_count, MPI_Datatype in_type,
+                 int from, int in_tag, MPI_Comm comm, MPI_Status *status)
+{
+    CALL(MPI_Sendrecv, MPI_Irecv);
+    static struct call send;
+    MPI_Request received, sent;
+    int err;
+
+    if (!begin)
+        return next(out, out_count, out_type, to, out_tag, in, in_count,
+                    in_type, from, in_tag, comm, status);
+    if (!__atomic_load_n(&send.next, __ATOMIC_ACQUIRE))
+        find(&send, "PMPI_Isend", "PMPI_Isend", "PMPI_Isend");
+    err = begin(in, in_count, in_type, from, in_tag, comm, &received);
+    if (err)
+        return err;
+    err = ((__typeof__(&MPI_Isend))send.next)(out, out_count, out_type, to,
+                                              out_tag, comm, &sent);
+    err = finish(err, &sent, MPI_STATUS_IGNORE);
+    int err_received = finish(MPI_SUCCESS, &received, status);
+    return err ? err : err_received;
+}
+
+/* --- Collectives ---------------------------------------------------------- */
+
+/*
+ * A nonblocking collective meets only nonblocking ones, so all ranks of @comm
+ * have to decide alike: MPI_COMM_WORLD, where each rank leads a node.  Elsewhere
+ * it stays what it is, and the progress thread looks more often.
+ */
+#define GIVEN(...) __VA_ARGS__
+#define COLLECTIVE(name, nonblocking, declared, given)                    \
+    int name declared                                                     \
+    {                                                                     \
+        CALL(name, nonblocking);                                          \
+        MPI_Request q;                                                    \
+                                                                          \
+        if (!begin)                                                       \
+            return next given;                                            \
+        if (comm == MPI_COMM_WORLD && drasync_blocking_all_lead())        \
+            return finish(begin(GIVEN given, &q), &q, MPI_STATUS_IGNORE); \
+        drasync_blocking_inside(true);                                    \
+        int err = next given;                                             \
+        drasync_blocking_inside(false);                                   \
+        return err;                                                       \
+    }
+
+COLLECTIVE(MPI_Barrier, MPI_Ibarrier, (MPI_Comm comm), (comm))
+COLLECTIVE(MPI_Bcast, MPI_Ibcast,
+           (void *buffer, int count, MPI_Datatype type, int root,
+            MPI_Comm comm),
+           (buffer, count, type, root, comm))
+COLLECTIVE(MPI_Reduce, MPI_Ireduce,
+           (const void *in, void *out, int count, MPI_Datatype type, MPI_Op op,
+            int root, MPI_Comm comm),
+           (in, out, count, type, op, root, comm))
+COLLECTIVE(MPI_Allreduce, MPI_Iallreduce,
+           (const void *in, void *out, int count, MPI_Datatype type, MPI_Op op,
+            MPI_Comm comm),
+           (in, out, count, type, op, comm))
+COLLECTIVE(MPI_Gather, MPI_Igather,
+           (const void *in, int in_count, MPI_Datatype in_type, void *out,
+            int out_count, MPI_Datatype out_type, int root, MPI_Comm comm),
+           (in, in_count, in_type, out, out_count, out_type, root, comm))
+COLLECTIVE(MPI_Gatherv, MPI_Igatherv,
+           (const void *in, int in_count, MPI_Datatype in_type, void *out,
+            const int out_counts[], const int displacements[],
+            MPI_Datatype out_type, int root, MPI_Comm comm),
+           (in, in_count, in_type, out, out_counts, displacements, out_type,
+            root, comm))
+COLLECTIVE(MPI_Scatter, MPI_Iscatter,
+           (const void *in, int in_count, MPI_Datatype in_type, void *out,
+            int out_count, MPI_Datatype out_type, int root, MPI_Comm comm),
+           (in, in_count, in_type, out, out_count, out_type, root, comm))
+COLLECTIVE(MPI_Scatterv, MPI_Iscatterv,
+           (const void *in, const int in_counts[], const int displacements[],
+            MPI_Datatype in_type, void *out, int out_count,
+            MPI_Datatype out_type, int root, MPI_Comm comm),
+           (in, in_counts, displacements, in_type, out, out_count, out_type,
+            root, comm))
+COLLECTIVE(MPI_Allgather, MPI_Iallgather,
+           (const void *in, int in_count, MPI_Datatype in_type, void *out,
+            int out_count, MPI_Datatype out_type, MPI_Comm comm),
+           (in, in_count, in_type, out, out_count, out_type, comm))
+COLLECTIVE(MPI_Allgatherv, MPI_Iallgatherv,
+           (const void *in, int in_count, MPI_Datatype in_type, void *out,
+            const int out_counts[], const int displacements[],
+            MPI_Datatype out_type, MPI_Comm comm),
+           (in, in_count, in_type, out, out_counts, displacements, out_type,
+            comm))
+COLLECTIVE(MPI_Alltoall, MPI_Ialltoall,
+           (const void *in, int in_count, MPI_Datatype in_type, void *out,
+            int out_count, MPI_Datatype out_type, MPI_Comm comm),
+           (in, in_count, in_type, out, out_count, out_type, comm))
+COLLECTIVE(MPI_Alltoallv, MPI_Ialltoallv,
+           (const void *in, const int in_counts[], const int in_displacements[],
+            MPI_Datatype in_type, void *out, const int out_counts[],
+            const int out_displacements[], MPI_Datatype out_type,
+            MPI_Comm comm),
+           (in, in_counts, in_displacements, in_type, out, out_counts,
+            out_displacements, out_type, comm))
+COLLECTIVE(MPI_Scan, MPI_Iscan,
+           (const void *in, void *out, int count, MPI_Datatype type, MPI_Op op,
+            MPI_Comm comm),
+           (in, out, count, type, op, comm))
+
+/* --- Tests ---------------------------------------------------------------- */
+
+/* Those that a program makes in a loop of its own. */
+#define TEST(name, declared, given, flag) \
+    int name declared                     \
+    {                                     \
+        CALL(name, name);                 \
+        int err = next given;             \
+                                          \
+        if (begin && !err && !*(flag))    \
+            drasync_blocking_glance();    \
+        return err;                       \
+    }
+
+TEST(MPI_Test, (MPI_Request * request, int *flag, MPI_Status *status),
+     (request, flag, status), flag)
+TEST(MPI_Testall,
+     (int count, MPI_Request requests[], int *flag, MPI_Status statuses[]),
+     (count, requests, flag, statuses), flag)
+TEST(MPI_Testany,
+     (int count, MPI_Request requests[], int *index, int *flag,
+      MPI_Status *status),
+     (count, requests, index, flag, status), flag)
+TEST(MPI_Testsome,
+     (int count, MPI_Request requests[], int *completed, int indices[],
+      MPI_Status statuses[]),
+     (count, requests, completed, indices, statuses), completed)
+TEST(MPI_Iprobe,
+     (int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status),
+     (source, tag, comm, flag, status), flag)

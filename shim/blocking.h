@@ -1,0 +1,42 @@
+/*
+ * blocking.h - MPI's blocking calls, taken over where this process leads a node
+ * of several: while such a call waits, its thread serves what other nodes ask of
+ * ours.
+ *
+ * Without that a request of another node waits for the progress thread.  A
+ * thread inside MPI never yields the core, and takes from the sockets what
+ * would wake the progress thread; so between hosts that are milliseconds.
+ *
+ * A call for messages is begun as MPI's nonblocking one, and tested between two
+ * polls of ours.  It stays MPI's own where this process has no engine, where
+ * another thread of it helps already, and where a tool stands between us and MPI,
+ * which is to see the call that the program made.  So is a
+ * collective call where every rank leads a node; elsewhere that stays MPI's own,
+ * and the progress thread looks more often meanwhile.
+ */
+#ifndef DRASYNC_SHIM_BLOCKING_H
+#define DRASYNC_SHIM_BLOCKING_H
+
+#include <stdbool.h>
+
+/* May a thread that waits inside MPI serve other nodes? */
+bool drasync_blocking_serves(void);
+
+/* Does every rank of the job lead a node? */
+bool drasync_blocking_all_lead(void);
+
+/* Serve them until @over, which is asked between two polls.  False: it could
+ * not, or not to the end; whoever called waits in MPI. */
+bool drasync_blocking_until(bool (*over)(void *arg), void *arg);
+
+/* A thread is, or is not any more, inside a call that it cannot serve from: the
+ * progress thread takes nothing from a core that waits. */
+void drasync_blocking_inside(bool inside);
+
+/* A test of the program's found nothing: serve them once, if it is time. */
+void drasync_blocking_glance(void);
+
+/* MPI's function @name where it is not next to us; or NULL. */
+void *drasync_blocking_symbol(const char *name);
+
+#endif /* DRASYNC_SHIM_BLOCKING_H */

@@ -1,0 +1,49 @@
+/* What a thread of a leader does for other nodes while it waits inside MPI: see
+ * blocking.h. */
+#include "shim/blocking.h"
+
+#include "runtime/messages/progress.h"
+#include "runtime/process.h"
+#include "runtime/wait.h"
+#include "transport/boot.h"
+
+/* Tests of the program that find nothing come back to back. */
+#define GLANCE_US 5
+
+bool drasync_blocking_serves(void)
+{
+    return runtime.leader && runtime.nodes > 1 &&
+           atomic_load_explicit(&runtime.state, memory_order_relaxed) ==
+               RUNTIME_RUNNING;
+}
+
+bool drasync_blocking_all_lead(void)
+{
+    return runtime.nodes == runtime.ranks;
+}
+
+bool drasync_blocking_until(bool (*over)(void *arg), void *arg)
+{
+    return progress_help_until(over, arg);
+}
+
+void drasync_blocking_inside(bool inside)
+{
+    progress_inside(inside);
+}
+
+void *drasync_blocking_symbol(const char *name)
+{
+    return boot_symbol(name);
+}
+
+void drasync_blocking_glance(void)
+{
+    static _Thread_local uint64_t looked_us;
+    uint64_t now = runtime_now_us();
+
+    if (now - looked_us < GLANCE_US)
+        return;
+    looked_us = now;
+    progress_glance();
+}
