@@ -77,8 +77,10 @@ static void free_all(struct step *s, struct proto_op *op)
     }
     while ((home = next_home(s, op, home)) >= 0) {
         size_t send = s->out->count;
-        if (home != self_of(s))
+        if (home != self_of(s)) {
             send_about(s, (uint32_t)home, PROTO_FREED, top, 0);
+            effect_of(s, send)->lazy = true;
+        }
         for (struct proto_region *r = top; r; r = next_locked(op, r))
             free_at(s, send, r, (uint32_t)home);
     }

@@ -188,7 +188,7 @@ static unsigned flags_of(uint8_t type)
     case PROTO_TRANSFER:
         return PROTO_SHARED | PROTO_HOT | PROTO_MORE | PROTO_FURTHER;
     case PROTO_RECALL:
-        return PROTO_HELD | PROTO_MORE;
+        return PROTO_HELD | PROTO_MORE | PROTO_DELETION;
     case PROTO_RECALLED:
         return PROTO_BUSY | PROTO_MORE;
     default:

@@ -76,6 +76,7 @@ static void tell_node(struct step *s, struct proto_op *op, uint32_t node,
 {
     size_t send = s->out->count;
     send_about(s, node, type, op->target, 0)->flags = flags;
+    effect_of(s, send)->lazy = op->stage >= DELETE_DEAD;
     for (; r; r = next_locked(op, r)) {
         struct proto_presence *p = presence_of(r, node);
         if (!to_tell(p, op, mark))
@@ -195,10 +196,11 @@ void delete_next(struct step *s, struct proto_op *op)
             give_up(s, op, DRASYNC_EBUSY);
             return;
         }
-        kill_subtree(s, op);
+        /* First: what waits for a part of it may end with this step too. */
         granted(s, op, NULL, false);
+        kill_subtree(s, op);
         op->stage = DELETE_DEAD;
-        tell_presence(s, op, PROTO_RECALL, 0);
+        tell_presence(s, op, PROTO_RECALL, PROTO_DELETION);
         if (op->awaiting)
             return;
     }

@@ -57,7 +57,9 @@ struct proto_effect {
                    before anybody writes */
     bool data, dead;
     bool told; /* POISONED: by a message of node */
-    bool late; /* SEND: nobody waits for it; the order of messages is kept */
+    /* SEND: nobody waits for it; nor is it to be there soon.  The order of
+     * messages is kept. */
+    bool late, lazy;
     uint64_t base_version;   /* SHIP: the receiver keeps it; 0: none */
     struct proto_copy *base; /* ARRIVING: what it kept, if the sender knows */
     uint32_t node, item;

@@ -61,7 +61,8 @@ enum proto_item_kind {
 
 enum proto_flags {
     PROTO_NOWAIT = 1 << 0,   /* refuse rather than queue */
-    PROTO_DELETION = 1 << 1, /* the WRITE of a delete */
+    PROTO_DELETION = 1 << 1, /* the WRITE of a delete; RECALL: it is dead
+                                already, and the answer has time */
     PROTO_DETOUR = 1 << 2,   /* has been sent by way of the home */
     PROTO_FRESH = 1 << 3,    /* the requester dropped copies: send all data */
     PROTO_DATA = 1 << 4,     /* (item) the region's data comes with this */

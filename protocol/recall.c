@@ -23,6 +23,8 @@ void answer_deletion(struct step *s, uint32_t to, enum proto_message_type type,
 {
     size_t send = s->out->count;
     answer_to(s, to, type, m)->flags = flags;
+    effect_of(s, send)->lazy =
+        type == PROTO_BURIED || m->flags & PROTO_DELETION;
     for (uint32_t i = 0; i < m->items_count; i++) {
         struct proto_region *r = find(s, m->items[i].address);
         if (r && r->incarnation == m->items[i].incarnation && r->asker)

@@ -166,17 +166,18 @@ static void parcel_message(struct parcel *p,
         proto_encode(message, encoded);
 }
 
-static int parcel_send(struct parcel *p, uint32_t node, bool late,
+static int parcel_send(struct parcel *p, const struct proto_effect *send,
                        const struct proto_message *message)
 {
     struct runtime_message m = {
-        .node = (int)node,
+        .node = (int)send->node,
         .kind = RUNTIME_KIND_NATIVE + message->type,
         .header = p->header,
         .header_bytes = p->bytes,
         .pieces = p->pieces.pieces,
         .pieces_count = p->pieces.count,
-        .late = late,
+        .late = send->late,
+        .lazy = send->lazy,
     };
     struct shipment *shipment = NULL;
     void *v;
@@ -195,7 +196,7 @@ static int parcel_send(struct parcel *p, uint32_t node, bool late,
     err = runtime_send(&m);
     /* It takes the lock of the tree that is held here, so it comes after. */
     if (!err && p->later)
-        later_answer_begin(p->later, node, shipment);
+        later_answer_begin(p->later, send->node, shipment);
     return err;
 }
 
@@ -212,7 +213,7 @@ bool native_wire_send(struct proto_effects *effects, size_t index)
          i++)
         parcel_region(&p, &effects->effect[i]);
     if (!p.err)
-        p.err = parcel_send(&p, send->node, send->late, message);
+        p.err = parcel_send(&p, send, message);
     /* The step is done and cannot be undone. */
     if (p.err)
         runtime_poison("cannot send %s to node %u: %s",
