@@ -211,6 +211,12 @@ void write_end(struct step *s, struct proto_region *r)
     mark_serve_below(s, r);
 }
 
+void proto_pass(struct proto_region *region, int32_t rank)
+{
+    region->write_rank = rank;
+    region->written = ++region->root->clock;
+}
+
 static void read_end(struct step *s, struct proto_hold *hold)
 {
     if (!hold->covered) {

@@ -475,3 +475,15 @@ void proto_detach(struct proto_node *node, struct proto_op *op,
     op_give_up(&s, op, DRASYNC_EAGAIN);
     step_end(&s);
 }
+
+bool proto_waited_elsewhere(const struct proto_region *region)
+{
+    uint32_t count = 0;
+    for (const struct proto_link *l = region->queue.next; l != &region->queue;
+         l = l->next) {
+        if (is_local(CONTAINER(l, const struct proto_op, link)))
+            return false;
+        count++;
+    }
+    return region->waiting == count && region->root->waiting == count;
+}

@@ -375,6 +375,13 @@ void *proto_take_frames(struct proto_node *node, struct proto_region *region,
  */
 void proto_base_lost(struct proto_region *region, struct proto_copy *copy);
 
+/* Do only operations of other nodes wait in @region's tree, and for it itself? */
+bool proto_waited_elsewhere(const struct proto_region *region);
+
+/* The WRITE hold of @region, all that is held there, is @rank's from now on, and
+ * the data has a new version; operations that wait for it wait on. */
+void proto_pass(struct proto_region *region, int32_t rank);
+
 /* The newest copy; the current one if region->owned. */
 struct proto_copy *proto_newest(const struct proto_region *region);
 

@@ -170,6 +170,7 @@ struct drasync_request {
     int result;
     uint64_t incarnation; /* of what was granted; */
     bool noted;           /* it matters which thread has that: taken.h */
+    bool away;            /* another node is to give it */
 };
 
 /* Has this rank holds of @region for WRITE and for READ? */
@@ -199,6 +200,7 @@ static int start(struct drasync_request *q, bool nowait)
         native_unlock(&tree);
         return DRASYNC_ENOMEM;
     }
+    q->away = !tree.region || !tree.region->owned;
     effects = native_effects();
     err = proto_acquire(&native.node, native.rank, tree.region, q->address,
                         mode, nowait, q->wait, &grant, &q->op, effects);
@@ -288,6 +290,7 @@ static int wait_until(struct native_wait *wait, uint64_t deadline,
 static int acquire(uint64_t address, enum drasync_mode mode, uint64_t deadline)
 {
     struct drasync_request q = {.address = address, .mode = mode};
+    bool credit;
     int result, err;
 
     if (mode == DRASYNC_WRITE && deadline)
@@ -295,8 +298,13 @@ static int acquire(uint64_t address, enum drasync_mode mode, uint64_t deadline)
     err = start(&q, deadline == 0);
     if (err != PROTO_WAIT)
         return took(&q, err);
+    credit = q.away && mode == DRASYNC_WRITE && deadline;
+    if (credit)
+        native_credit_wait();
     /* "Do not wait" is the owner's matter; his answer is waited for. */
     err = wait_until(q.wait, deadline ? deadline : WAIT_FOREVER, &result);
+    if (credit)
+        native_credit_waited(!err && !result);
     if (!err)
         return took(&q, granted(&q, result));
     if (err == DRASYNC_EAGAIN && ended_after_all(&q))

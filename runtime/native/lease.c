@@ -115,6 +115,8 @@ static int take_or_wait(struct native_lease *l, uint64_t word,
             l->address = 0;
             return NATIVE_LEASE_NOT;
         }
+        if (word & WORD_LOOKS && native_keep_over(l->slot))
+            return NATIVE_LEASE_NOT;
         if (word_state(word) == WORD_FREE) {
             if (swap(l, &word, word_take(word, runtime.local)))
                 return took(l, word_take(word, runtime.local));
@@ -162,6 +164,8 @@ bool native_lease_give(uint64_t address)
             l->address = 0;
             return false;
         }
+        if (word & WORD_LOOKS && native_keep_over(l->slot))
+            return false;
         next = word_waiter(word) >= 0 ? word_take(word, word_waiter(word))
                                       : word_give(word);
     } while (!swap(l, &word, next));
@@ -169,6 +173,9 @@ bool native_lease_give(uint64_t address)
         wait_word_wake(&l->slot->word);
     l->word = next;
     native_lease_add(NATIVE_LEASE_GIVES);
+    if (next & WORD_LOOKS && !native_keep_look(l->slot) &&
+        swap(l, &next, next & ~(uint64_t)WORD_LOOKS))
+        l->word = next & ~(uint64_t)WORD_LOOKS;
     return true;
 }
 

@@ -55,6 +55,7 @@
 #include <stdint.h>
 
 #include "protocol/protocol.h"
+#include "runtime/native/keep.h"
 
 /* Leases under each lock at a time; one ends to make room for the next. */
 #define NATIVE_LEASE_SLOTS 32
@@ -66,7 +67,10 @@ struct native_lease_slot {
     const struct proto_region *root;
     int32_t rank;    /* whose hold it is, for the protocol */
     uint32_t ticket; /* the last one given */
-    uint32_t pad[8];
+    /* Filled then; and a REQUEST of node `from` waits: keep.h. */
+    _Atomic uint64_t since_us;
+    _Atomic bool deferred;
+    int32_t from;
 } __attribute__((aligned(64)));
 
 /* Of one lock. */
@@ -79,6 +83,7 @@ struct native_leases {
 /* Of a rank: see native_lease_word.h.  One thread of it waits at a time. */
 struct native_turn {
     _Atomic uint64_t state;
+    struct native_credit credit;
 } __attribute__((aligned(64)));
 
 /* What a step under the lock of a tree is for. */
@@ -86,6 +91,7 @@ enum native_for {
     NATIVE_FOR_ALL,
     NATIVE_FOR_DATA, /* a rank's call on what it holds */
     NATIVE_FOR_READ, /* taking or giving back a READ hold */
+    NATIVE_FOR_REQUEST, /* of another node, which may have to wait: keep.h */
 };
 
 /* native_lease_take(): this thread knows of no lease. */
@@ -137,8 +143,12 @@ void native_lease_hand(struct native_leases *leases,
                        struct proto_effects *effects);
 
 /* End the leases of the tree of @root (NULL: all) that are in the way of a step
- * for @what. */
+ * for @what, of node @from if that is a REQUEST. */
 void native_lease_settle(struct native_leases *leases,
-                         const struct proto_region *root, enum native_for what);
+                         const struct proto_region *root, enum native_for what,
+                         int from);
+
+/* End the one in slot @i. */
+void native_lease_end(struct native_leases *leases, uint32_t i);
 
 #endif /* DRASYNC_RUNTIME_NATIVE_LEASE_H */

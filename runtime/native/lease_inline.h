@@ -98,7 +98,7 @@ static inline bool native_lease_take_own(uint64_t address,
     if (!l || (mode != DRASYNC_READ && mode != DRASYNC_WRITE))
         return false;
     word = l->word;
-    if ((word & (WORD_STATES | WORD_READ)) != wanted ||
+    if ((word & (WORD_STATES | WORD_READ | WORD_LOOKS)) != wanted ||
         !native_lease_pass(l, word, word_take(word, runtime.local)))
         return false;
     passed_take();
@@ -115,7 +115,8 @@ static inline bool native_lease_give_own(uint64_t address)
     if (!l)
         return false;
     word = l->word;
-    if (!word_held_by(word, runtime.local) || word_waiter(word) >= 0)
+    if (!word_held_by(word, runtime.local) || word_waiter(word) >= 0 ||
+        word & WORD_LOOKS)
         return false;
     passed_give();
     if (!native_lease_pass(l, word, word_give(word)))

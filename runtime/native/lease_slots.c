@@ -32,11 +32,16 @@ static void acquire(const struct native_lease_slot *slot, int32_t rank)
 }
 
 /* Replay in the protocol what happened under the lease: a release, then an
- * acquire by @rank, which also gives the data a new version. */
+ * acquire by @rank, which also gives the data a new version.  Whoever waits for
+ * the credit to end (keep.h) did so all the time. */
 static void pass(struct native_lease_slot *slot, int32_t rank)
 {
-    release(slot, slot->rank);
-    acquire(slot, rank);
+    if (slot->region->waiting) {
+        proto_pass(slot->region, rank);
+    } else {
+        release(slot, slot->rank);
+        acquire(slot, rank);
+    }
     slot->rank = rank;
 }
 
@@ -51,8 +56,8 @@ static void end_turn(const struct native_lease_slot *slot, int local,
                                    turn_of(slot, end));
 }
 
-/* End a lease: tell the protocol what is true. */
-static void empty(struct native_leases *leases, uint32_t i)
+/* Tell the protocol what is true. */
+void native_lease_end(struct native_leases *leases, uint32_t i)
 {
     struct native_lease_slot *slot = leases->slot[i];
     uint64_t word =
@@ -74,10 +79,13 @@ static void empty(struct native_leases *leases, uint32_t i)
         release(slot, slot->rank);
 }
 
-static bool in_the_way(struct native_lease_slot *slot, enum native_for what)
+static bool in_the_way(struct native_lease_slot *slot, enum native_for what,
+                       int from)
 {
     uint64_t word = atomic_load_explicit(&slot->word, memory_order_relaxed);
 
+    if (what == NATIVE_FOR_REQUEST)
+        return !native_keep(slot, word, from);
     if (what == NATIVE_FOR_ALL)
         return true;
     if ((word & WORD_READ) && slot->rank != native.rank)
@@ -90,14 +98,15 @@ static bool in_the_way(struct native_lease_slot *slot, enum native_for what)
 }
 
 void native_lease_settle(struct native_leases *leases,
-                         const struct proto_region *root, enum native_for what)
+                         const struct proto_region *root, enum native_for what,
+                         int from)
 {
     for (uint32_t left = leases->used; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
 
         if ((!root || leases->slot[i]->root == root) &&
-            in_the_way(leases->slot[i], what))
-            empty(leases, i);
+            in_the_way(leases->slot[i], what, from))
+            native_lease_end(leases, i);
     }
 }
 
@@ -137,7 +146,7 @@ static void make_room(struct native_leases *leases)
     if (leases->used != UINT32_MAX)
         return;
     leases->next = (leases->next + 1) % NATIVE_LEASE_SLOTS;
-    empty(leases, leases->next);
+    native_lease_end(leases, leases->next);
 }
 
 _Static_assert(NATIVE_LEASE_SLOTS == 32, "a bit of `used` for each");
@@ -156,17 +165,32 @@ static void fill(struct native_leases *leases, uint32_t i, uint64_t word,
     slot->region = region;
     slot->root = region->root;
     slot->rank = rank;
+    if (word & WORD_LOOKS)
+        atomic_store_explicit(&slot->since_us, runtime_now_us(),
+                              memory_order_relaxed);
+    atomic_store_explicit(&slot->deferred, false, memory_order_relaxed);
     leases->used |= UINT32_C(1) << i;
     atomic_store_explicit(&slot->word, word, memory_order_release);
 }
 
 /* Does @rank have @r for WRITE, once, with nobody and nothing to serve when
- * that ends? */
+ * that ends; or with other nodes only, who have to wait while it has credit? */
 static bool write_alone(const struct proto_region *r, int32_t rank)
 {
     return r->write_rank == rank && r->write_count == 1 && r->owned &&
-           !r->dead && !r->gone && !r->waiting && !r->reads && !r->away &&
-           !r->pinned && r->busy == 1;
+           !r->dead && !r->gone && !r->reads && !r->away && !r->pinned &&
+           r->busy == 1 &&
+           (!r->waiting || (rank == native.rank && runtime.nodes > 1 &&
+                            native_credit_left(runtime.local, -1, true) &&
+                            proto_waited_elsewhere(r)));
+}
+
+/* May other nodes want it soon?  Then who has it looks. */
+static uint64_t looks(const struct proto_region *r)
+{
+    return runtime.leader && runtime.nodes > 1 && r->presence_count
+               ? (uint64_t)WORD_LOOKS
+               : 0;
 }
 
 /* Is what @hold pins the newest, and short, and is @hold all that its rank has
@@ -225,10 +249,14 @@ bool native_lease_begin(struct native_leases *leases,
     }
     if (!empty_slot(leases, &i))
         return false;
+    if (!(flags & WORD_READ))
+        flags |= looks(region);
     word = new_word(leases->slot[i], flags);
     if (!native_lease_note(region->address, leases->slot[i], word))
         return false;
     fill(leases, i, word, region, native.rank);
+    if (region->waiting && !(flags & WORD_READ))
+        native_keep(leases->slot[i], word | WORD_TAKEN, -1);
     return true;
 }
 

@@ -17,6 +17,7 @@ enum {
     WORD_TAKEN = 4,  /* since the slot was filled */
     WORD_ASLEEP = 8, /* who waits */
     WORD_READ = 16,  /* the hold is a READ hold: of one rank only */
+    WORD_LOOKS = 32, /* other nodes may want it: its users look, keep.h */
 };
 
 /* Ranks of a node with larger numbers have no leases. */
@@ -57,7 +58,7 @@ static inline bool word_held_by(uint64_t word, int local)
 /* The word after @local has acquired the region, or was handed it. */
 static inline uint64_t word_take(uint64_t word, int local)
 {
-    return (word >> WORD_TICKET_BIT << WORD_TICKET_BIT) | (word & WORD_READ) |
+    return (word >> WORD_TICKET_BIT << WORD_TICKET_BIT) | (word & (WORD_READ | WORD_LOOKS)) |
            WORD_TAKEN | WORD_HELD | (uint64_t)local << WORD_HOLDER_BIT;
 }
 
@@ -65,7 +66,7 @@ static inline uint64_t word_take(uint64_t word, int local)
 static inline uint64_t word_give(uint64_t word)
 {
     return (word >> WORD_TICKET_BIT << WORD_TICKET_BIT) |
-           (word & (WORD_READ | WORD_TAKEN)) | WORD_FREE;
+           (word & (WORD_READ | WORD_TAKEN | WORD_LOOKS)) | WORD_FREE;
 }
 
 static inline uint64_t word_wait(uint64_t word, int local)

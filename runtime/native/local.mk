@@ -18,6 +18,8 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/native/native.h \
 	runtime/native/object.c \
 	runtime/native/pool.c \
+	runtime/native/keep.c \
+	runtime/native/keep.h \
 	runtime/native/later.h \
 	runtime/native/receive.c \
 	runtime/native/receive_later.c \
@@ -102,3 +104,10 @@ native_test_programs += \
 	tests/programs/native_overlap \
 	tests/programs/native_recycle \
 	tests/programs/native_chunks
+
+check_PROGRAMS += tests/unit/native_keep.t
+TESTS += tests/unit/native_keep.t
+tests_unit_native_keep_t_SOURCES = tests/unit/native_keep.c \
+	runtime/native/keep.c
+# Its own objects: the library's are libtool's.
+tests_unit_native_keep_t_CFLAGS = $(AM_CFLAGS)

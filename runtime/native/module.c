@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "memory/control.h"
+#include "runtime/messages/messages.h"
 #include "runtime/modules.h"
 #include "runtime/native/recycle.h"
 #include "runtime/native/state.h"
@@ -103,6 +104,8 @@ static int native_start(void)
         native.node.fanout = runtime.options.fanout;
     native_wire_start();
     native_magazines_start();
+    if (runtime.leader)
+        runtime_each_turn(native_keep_turn);
     return 0;
 }
 

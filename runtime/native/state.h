@@ -90,6 +90,7 @@ struct native_shared {
     _Atomic bool scarce; /* there was no memory for an object: keep few */
     _Atomic(struct native_hidden *) hidden; /* recycle.c */
     struct native_turn *turns;              /* [locals] */
+    _Atomic bool kept; /* some lease is, though a REQUEST waits: keep.h */
     struct native_leases leases[NATIVE_STRIPES];
 };
 
@@ -144,6 +145,7 @@ void native_wait_give(struct native_wait *wait);
 struct native_tree {
     struct proto_region *region; /* of the address asked for; NULL: unknown */
     int stripe;                  /* -1: all */
+    int from;                    /* of a message: the node that asked first */
 };
 
 /* A message with data that is being handled (send.c). */

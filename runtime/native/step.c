@@ -63,7 +63,9 @@ int native_lock_for(enum native_for what, uint64_t address,
             native_pool_use(stripe);
             if (native.shared->leases[stripe].used)
                 native_lease_settle(&native.shared->leases[stripe],
-                                    region ? region->root : NULL, what);
+                                    region ? region->root : NULL, what,
+                                    what == NATIVE_FOR_REQUEST ? tree->from
+                                                               : -1);
             return 0;
         }
         lock_give(&runtime.shared->trees[stripe]);
@@ -102,8 +104,8 @@ static int lock_all(struct native_tree *tree)
     native_pool_use(-1);
     for (int i = 0; i < NATIVE_STRIPES; i++)
         if (native.shared->leases[i].used)
-            native_lease_settle(&native.shared->leases[i], NULL,
-                                NATIVE_FOR_ALL);
+            native_lease_settle(&native.shared->leases[i], NULL, NATIVE_FOR_ALL,
+                                -1);
     return 0;
 }
 
@@ -112,14 +114,23 @@ static struct proto_region *find_in(void *tree, uint64_t address)
     return native_find_in(tree, address);
 }
 
+/* One that does not wait is to be answered by what is true. */
+static enum native_for message_for(const struct proto_message *message)
+{
+    return message->type == PROTO_REQUEST && !(message->flags & PROTO_NOWAIT)
+               ? NATIVE_FOR_REQUEST
+               : NATIVE_FOR_ALL;
+}
+
 int native_lock_message(const struct proto_message *message,
                         struct native_tree *tree)
 {
     uint64_t address = proto_message_tree(message);
     int err;
 
+    tree->from = (int)message->node;
     if (address != PROTO_TREE_ALL) {
-        err = native_lock(address, tree);
+        err = native_lock_for(message_for(message), address, tree);
         if (err ||
             proto_message_tree_enough(message, tree->region, find_in, tree))
             return err;
@@ -326,8 +337,8 @@ void native_do(struct proto_effects *effects, struct native_arrival *arrival)
     }
     /* First, so that what arrives finds these frames free; and records go
      * before their extents come back. */
-    for (size_t i = 0;
-         any(effects, PROTO_COPY_RELEASED) && i < effects->count; i++)
+    for (size_t i = 0; any(effects, PROTO_COPY_RELEASED) && i < effects->count;
+         i++)
         if (effects->effect[i].kind == PROTO_COPY_RELEASED &&
             effects->effect[i].frames)
             native_frames_free(effects->effect[i].frames);

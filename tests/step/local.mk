@@ -50,7 +50,8 @@ tests_step_outbox_t_CPPFLAGS = $(STEP_CPPFLAGS)
 tests_step_outbox_t_LDADD = tests/step/libstep.la
 
 tests_step_lease_t_SOURCES = tests/step/lease.c tests/step/native_world.c \
-	tests/step/native_world.h runtime/native/hold.c runtime/native/lease.c \
+	tests/step/native_world.h runtime/native/hold.c runtime/native/keep.c \
+	runtime/native/lease.c \
 	runtime/native/lease_slots.c runtime/native/step.c \
 	runtime/native/taken.c runtime/wait.c
 tests_step_lease_t_CPPFLAGS = $(STEP_CPPFLAGS)

@@ -1,0 +1,196 @@
+/* How long a rank keeps what other nodes want: see keep.h. */
+#include "runtime/native/keep.h"
+
+#include "runtime/messages/messages.h"
+#include "runtime/native/lease_word.h"
+#include "runtime/native/state.h"
+#include "runtime/process.h"
+#include "runtime/wait.h"
+
+/* What a grant from another node takes: between these, and learned. */
+#define COST_US_MIN 20
+#define COST_US_MAX 400
+
+/* How often who works looks whether others ask, and the leader whether what is
+ * kept is to be given. */
+#define LOOK_US 20
+
+/* A lease that nobody has asked for in this time is not looked after. */
+#define QUIET_US 2000
+
+/* The least that a grant took lately; a longer one moves it a little. */
+static _Atomic uint64_t cost_us = COST_US_MAX;
+
+static struct native_credit *credit_of(int local)
+{
+    return &native.shared->turns[local].credit;
+}
+
+/*
+ * The two words of a rank are written by its own threads.  Relaxed: they are
+ * advice on when to give, and who gives takes the lock of the tree.
+ */
+void native_credit_wait(void)
+{
+    atomic_store_explicit(&credit_of(runtime.local)->waiting_us,
+                          runtime_now_us(), memory_order_relaxed);
+}
+
+static void learn(uint64_t took_us)
+{
+    uint64_t cost = atomic_load_explicit(&cost_us, memory_order_relaxed);
+
+    cost = took_us < cost ? took_us : cost + cost / 32 + 1;
+    if (cost < COST_US_MIN)
+        cost = COST_US_MIN;
+    if (cost > COST_US_MAX)
+        cost = COST_US_MAX;
+    atomic_store_explicit(&cost_us, cost, memory_order_relaxed);
+}
+
+void native_credit_waited(bool granted)
+{
+    struct native_credit *c = credit_of(runtime.local);
+    uint64_t now = runtime_now_us();
+    uint64_t since = atomic_load_explicit(&c->waiting_us, memory_order_relaxed);
+    uint64_t until = atomic_load_explicit(&c->until_us, memory_order_relaxed);
+    uint64_t left = until > since ? until - since : 0;
+
+    if (granted) {
+        learn(now - since);
+        left += atomic_load_explicit(&cost_us, memory_order_relaxed);
+    }
+    if (left > NATIVE_KEEP_US_MAX)
+        left = NATIVE_KEEP_US_MAX;
+    atomic_store_explicit(&c->until_us, now + left, memory_order_relaxed);
+    atomic_store_explicit(&c->waiting_us, 0, memory_order_relaxed);
+}
+
+/* The rank has kept others waiting for long enough. */
+static void lose(struct native_credit *c)
+{
+    atomic_store_explicit(&c->until_us, 0, memory_order_relaxed);
+    atomic_store_explicit(&c->kept_us, 0, memory_order_relaxed);
+}
+
+bool native_credit_left(int local, int from, bool several)
+{
+    struct native_credit *c = credit_of(local);
+    uint64_t now = runtime_now_us();
+    uint64_t until = atomic_load_explicit(&c->until_us, memory_order_relaxed);
+    uint64_t since = atomic_load_explicit(&c->waiting_us, memory_order_relaxed);
+    uint64_t kept = atomic_load_explicit(&c->kept_us, memory_order_relaxed);
+    uint64_t at = since ? since : now;
+
+    if (until <= at || (kept && now - kept > NATIVE_KEEP_US_MAX)) {
+        lose(c);
+        return false;
+    }
+    if (since && from >= 0 && from < runtime.node)
+        return false;
+    return !several ||
+           until - at > atomic_load_explicit(&cost_us, memory_order_relaxed);
+}
+
+static int local_of(const struct native_lease_slot *slot, uint64_t word)
+{
+    return word_state(word) == WORD_HELD ? word_holder(word)
+                                         : runtime.local_of[slot->rank];
+}
+
+static bool left(const struct native_lease_slot *slot, uint64_t word)
+{
+    return native_credit_left(local_of(slot, word), slot->from,
+                              !(word & WORD_TAKEN));
+}
+
+bool native_keep(struct native_lease_slot *slot, uint64_t word, int from)
+{
+    if (word & WORD_READ || !word_state(word))
+        return false;
+    slot->from = from;
+    if (!left(slot, word))
+        return false;
+    struct native_credit *c = credit_of(local_of(slot, word));
+    if (!atomic_load_explicit(&c->kept_us, memory_order_relaxed))
+        atomic_store_explicit(&c->kept_us, runtime_now_us(),
+                              memory_order_relaxed);
+    atomic_store_explicit(&slot->deferred, true, memory_order_relaxed);
+    /* Users that know the word without the flag fail, and look again.  Relaxed:
+     * the flag hands nothing over. */
+    while (word_state(word) && !(word & WORD_LOOKS) &&
+           !atomic_compare_exchange_weak_explicit(
+               &slot->word, &word, word | WORD_LOOKS, memory_order_relaxed,
+               memory_order_relaxed))
+        ;
+    /* For native_keep_turn(), in the leader, which is this process, or will be
+     * told by the lock. */
+    atomic_store_explicit(&native.shared->kept, true, memory_order_relaxed);
+    return true;
+}
+
+bool native_keep_over(struct native_lease_slot *slot)
+{
+    uint64_t word = atomic_load_explicit(&slot->word, memory_order_relaxed);
+
+    return atomic_load_explicit(&slot->deferred, memory_order_relaxed) &&
+           !left(slot, word);
+}
+
+bool native_keep_look(struct native_lease_slot *slot)
+{
+    static _Thread_local uint64_t looked_us;
+    uint64_t now = runtime_now_us();
+
+    if (runtime.leader && now - looked_us >= LOOK_US) {
+        looked_us = now;
+        runtime_glance();
+    }
+    return atomic_load_explicit(&slot->deferred, memory_order_relaxed) ||
+           now - atomic_load_explicit(&slot->since_us, memory_order_relaxed) <
+               QUIET_US;
+}
+
+/* True: there is one that is still kept. */
+static bool end_in(int stripe)
+{
+    struct native_leases *leases = &native.shared->leases[stripe];
+    bool kept = false;
+
+    if (!leases->used || lock_take(&runtime.shared->trees[stripe]))
+        return false;
+    native_pool_use(stripe);
+    for (uint32_t more = leases->used; more; more &= more - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(more);
+        struct native_lease_slot *slot = leases->slot[i];
+
+        if (!atomic_load_explicit(&slot->deferred, memory_order_relaxed))
+            continue;
+        if (native_keep_over(slot))
+            native_lease_end(leases, i);
+        else
+            kept = true;
+    }
+    native_pool_shed();
+    lock_give(&runtime.shared->trees[stripe]);
+    return kept;
+}
+
+void native_keep_turn(void)
+{
+    static uint64_t looked_us;
+    uint64_t now;
+    bool kept = false;
+
+    if (!atomic_load_explicit(&native.shared->kept, memory_order_relaxed))
+        return;
+    now = runtime_now_us();
+    if (now - looked_us < LOOK_US)
+        return;
+    looked_us = now;
+    atomic_store_explicit(&native.shared->kept, false, memory_order_relaxed);
+    for (int i = 0; i < NATIVE_STRIPES; i++)
+        kept |= end_in(i);
+    if (kept)
+        atomic_store_explicit(&native.shared->kept, true, memory_order_relaxed);
+}

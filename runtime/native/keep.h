@@ -1,0 +1,67 @@
+/*
+ * keep.h - a rank keeps for a bounded while what it took from another node.
+ *
+ * Where ranks of two nodes want the same regions all the time, a region that is
+ * given away at once comes back at once: each acquire costs a round trip, and no
+ * rank gets anything done.  So a rank that has waited for another node has
+ * *credit*: about as much time to work as it cost it to get what it works on.
+ * While it has credit, a REQUEST of another node waits for what its leases
+ * hold.  Who works for as long as he waits loses at most half of his time,
+ * whatever the others do.
+ *
+ * The contract:
+ *   - Each grant from another node adds what such a grant takes at least, up to
+ *     NATIVE_KEEP_US_MAX in all.  Credit is not spent while the rank waits.
+ *   - A lease that was not used again since its grant is given away, unless the
+ *     rank has gathered several regions.
+ *   - A rank whose credit has kept others waiting for NATIVE_KEEP_US_MAX has none
+ *     any more.  Then, or when the credit is spent, a request is served by
+ *     whoever comes first: the rank, at its next acquire or release of that
+ *     region, or a thread of the leader that polls.
+ *   - Of two ranks that wait for each other with credit the one on the node with
+ *     the larger number gives.  So in any ring of nodes somebody gives, at once.
+ *   - Only the protocol's answer is late: to it, the rank has not released.
+ *
+ * Times are runtime_now_us().
+ */
+#ifndef DRASYNC_RUNTIME_NATIVE_KEEP_H
+#define DRASYNC_RUNTIME_NATIVE_KEEP_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct native_lease_slot;
+
+#define NATIVE_KEEP_US_MAX 5000
+
+/* Of a rank, in shared memory. */
+struct native_credit {
+    _Atomic uint64_t until_us;   /* it lasts until then, */
+    _Atomic uint64_t waiting_us; /* or as long from now as from then; 0: now */
+    _Atomic uint64_t kept_us; /* it keeps others waiting since then; 0: not */
+};
+
+/* This rank begins to wait for another node; it has ended, with a hold or not. */
+void native_credit_wait(void);
+void native_credit_waited(bool granted);
+
+/* Has rank number @local of this node credit against a request of node @from
+ * (-1: any)?  @several: that of more than one grant. */
+bool native_credit_left(int local, int from, bool several);
+
+/* Under the lock of the tree: may @slot, whose word was @word, be left alone by
+ * a REQUEST of node @from?  If so its users are made to look. */
+bool native_keep(struct native_lease_slot *slot, uint64_t word, int from);
+
+/* Is a request deferred at @slot that is to be served now?  Any thread. */
+bool native_keep_over(struct native_lease_slot *slot);
+
+/* This thread has released @slot: look whether another node asks, if it is time;
+ * no locks are held.  False: nobody has asked for long, so need not look. */
+bool native_keep_look(struct native_lease_slot *slot);
+
+/* End what is kept in vain; with the turns, after each poll. */
+void native_keep_turn(void);
+
+#endif /* DRASYNC_RUNTIME_NATIVE_KEEP_H */
