@@ -83,7 +83,8 @@ dartinclude_HEADERS = \
 	include/dash/dart/if/dart_util.h
 
 # Each part's tests: tests/programs/dart_*.c through the interface alone.
-EXTRA_DIST += tests/bats/dart.bash tests/bats/dart_hosts.bash
+EXTRA_DIST += tests/bats/dart.bash tests/bats/dart_hosts.bash \
+	tests/bats/hosts.bash
 TESTS += tests/bats/dart_headers.bats tests/bats/dart_dash.bats
 EXTRA_DIST += tests/bats/dart_headers.bats tests/bats/dart_dash.bats
 

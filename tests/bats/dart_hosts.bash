@@ -2,6 +2,7 @@
 # first, then `load dart_hosts`.  The file's hosts are there from its first test on.
 
 load dart
+load hosts
 
 setup_file() {
   hosts_up
