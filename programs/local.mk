@@ -21,5 +21,6 @@ include programs/delaunay/local.mk
 include programs/barnes_hut/local.mk
 include programs/dart/local.mk
 include programs/kv/local.mk
+include programs/pipeline/local.mk
 
 EXTRA_DIST += tests/bats/app.bash
