@@ -45,14 +45,17 @@ benchmarks_region_create_LDADD = $(bench_ldadd) $(APR_LIBS) $(TALLOC_LIBS)
 # About DART.
 bench_dart_ldadd = benchmarks/libbench.la libdart-mpi.la libdrasync.la $(MPI_LIBS)
 
-bench-programs: $(bench_programs) $(bench_native_programs) $(bench_dart_programs)
+# With the applications, for scripts/bench --apps.
+bench-programs: $(bench_programs) $(bench_native_programs) \
+	$(bench_dart_programs) $(drasynclibexec_PROGRAMS)
 bench: bench-programs
 	DRASYNC_BUILD='$(abs_top_builddir)' MPIRUN='$(MPIRUN)' \
 		$(SHELL) '$(top_srcdir)/scripts/bench'
 .PHONY: bench bench-programs
 
-TESTS += tests/bats/bench.bats
-EXTRA_DIST += tests/bats/bench.bats scripts/bench docs/performance.md \
+TESTS += tests/bats/bench.bats tests/bats/bench_apps.bats
+EXTRA_DIST += tests/bats/bench.bats tests/bats/bench_apps.bats scripts/bench \
+	scripts/bench-apps.bash docs/performance.md \
 	docs/performance-rows.md docs/performance-dart.md
 
 bench_native_programs += \
