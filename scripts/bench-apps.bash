@@ -84,7 +84,7 @@ app_run() {
   fi
   exec {from}<&-
   [ -n "$seconds" ] && [ "$status" = 0 ] || cat "$errors" >&2
-  [ "$status" != 124 ] || fail 1 "$name: no result after $limit_seconds s"
+  [ "$status" != 124 ] || fail 1 "$name: no result after $limit_seconds s: $*"
   [ "$status" = 0 ] || fail 1 "$name: failed with status $status: $*"
   [ -n "$seconds" ] || fail 1 "$name: no result line: $*"
   echo "$form $answer $seconds"
@@ -156,10 +156,11 @@ run_app_way() {
   echo "$line"
 }
 
+# A way that fails says so on stderr, and the others are run.
 run_app() { # NAME
-  local way line
+  local way status=0
   for way in "${app_ways[@]}"; do
-    line=$(run_app_way "$1" "$way") || exit 1
-    echo "$line"
+    (run_app_way "$1" "$way") || status=1
   done
+  return $status
 }

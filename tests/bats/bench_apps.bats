@@ -86,6 +86,17 @@ fake_form() {
   assert_output --regexp "^bench: fake 2x1: no result line: .*/fake_mpi --some$"
 }
 
+@test "a way that fails does not keep the others from being run" {
+  fake_tree
+  sed -i 's/^app_ways=.*/app_ways=(2x1 1x1)/' "${bench%/*}/bench-apps.bash"
+  fake_form native 'echo "fake_native answer=0123456789abcdef seconds=1 ranks=2 $*"'
+  fake_form mpi '[ -e "$DRASYNC_BUILD/ran" ] || { : >"$DRASYNC_BUILD/ran"; exit 3; }
+    echo "fake_mpi answer=0123456789abcdef seconds=1 ranks=2 $*"'
+  run -1 bench_apps --runs 1 fake
+  assert_line --regexp "^bench: fake 2x1: failed with status 3: "
+  assert_line --partial "fake 1x1 ratio=1 "
+}
+
 @test "each application on the list has both its programs" {
   run -0 bench_apps --list
   for program in $(sed 's,.*: programs/\([^ ]*\)_native .*,\1,' <<<"$output"); do
