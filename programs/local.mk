@@ -22,5 +22,6 @@ include programs/barnes_hut/local.mk
 include programs/dart/local.mk
 include programs/kv/local.mk
 include programs/pipeline/local.mk
+include programs/cg/local.mk
 
 EXTRA_DIST += tests/bats/app.bash
