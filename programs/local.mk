@@ -23,5 +23,6 @@ include programs/dart/local.mk
 include programs/kv/local.mk
 include programs/pipeline/local.mk
 include programs/cg/local.mk
+include programs/graph/local.mk
 
 EXTRA_DIST += tests/bats/app.bash
