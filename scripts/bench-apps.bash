@@ -11,6 +11,9 @@ apps=(
   "kv_batch|kv/kv|--batch 4096|--tiny"
   "kv_batch_skew|kv/kv|--batch 4096 --skew 0.99|--tiny"
   "pipeline|pipeline/pipeline||--tiny"
+  "cg|cg/cg||--tiny"
+  "graph_pagerank|graph/graph|--roots 0|--tiny"
+  "graph_bfs|graph/graph|--iterations 0|--tiny"
 )
 
 # RANKSxHOSTS
