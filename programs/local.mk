@@ -25,5 +25,6 @@ include programs/kv/local.mk
 include programs/pipeline/local.mk
 include programs/cg/local.mk
 include programs/graph/local.mk
+include programs/octree/local.mk
 
 EXTRA_DIST += tests/bats/app.bash

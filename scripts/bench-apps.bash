@@ -14,6 +14,7 @@ apps=(
   "cg|cg/cg||--tiny"
   "graph_pagerank|graph/graph|--roots 0|--tiny"
   "graph_bfs|graph/graph|--iterations 0|--tiny"
+  "octree|octree/octree||--tiny"
 )
 
 # RANKSxHOSTS

@@ -61,6 +61,24 @@ forms_agree_on_hosts() {
   done
 }
 
+# by_hand_on_hosts ARGUMENTS...: the form on MPI, for programs that do something
+# else between hosts.  Its line is there before MPI_Finalize, where the job may
+# stay: it is not waited for, and goes with the hosts.
+by_hand_on_hosts() {
+  local n expected
+  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
+    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  for n in 2 4; do
+    run -0 mpi "$n" "$(form native)" "$@"
+    answer_of native "$n"
+    expected=$answer
+    output=
+    read -r output < <(hosts_run "$n" "$(form mpi)" "$@" 2>/dev/null) || true
+    lines=("$output")
+    form_answers "$expected" mpi "$n"
+  done
+}
+
 # refused MESSAGE ARGUMENTS...: by both forms, in one line.
 refused() {
   local name
