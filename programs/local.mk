@@ -26,5 +26,6 @@ include programs/pipeline/local.mk
 include programs/cg/local.mk
 include programs/graph/local.mk
 include programs/octree/local.mk
+include programs/steal/local.mk
 
 EXTRA_DIST += tests/bats/app.bash

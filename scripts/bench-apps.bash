@@ -15,6 +15,7 @@ apps=(
   "graph_pagerank|graph/graph|--roots 0|--tiny"
   "graph_bfs|graph/graph|--iterations 0|--tiny"
   "octree|octree/octree||--tiny"
+  "steal|steal/steal||--tiny"
 )
 
 # RANKSxHOSTS
