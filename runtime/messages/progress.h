@@ -29,11 +29,15 @@
  * wanted by others it naps rather than yields: a yield may last milliseconds, a
  * nap ends in time.
  *
- * When a helper has what it waited for, the progress thread takes over within
- * PROGRESS_AWAY_US (without TCP PROGRESS_AWAY_NEAR_US, as a request that comes
- * waits so long), at once if anything is under way.  Until then neither what
- * comes nor its own timer wakes it: it would compete with the helper for the
- * core, and whoever sends would pay for waking it.
+ * When a helper has what it waited for, the progress thread listens again: what
+ * comes through sockets wakes it.  Without TCP it looks after at most
+ * PROGRESS_AWAY_NEAR_US; it looks at once if anything is under way.  While a
+ * thread helps nothing wakes the progress thread: it would compete with the
+ * helper for the core.
+ *
+ * A thread that waits inside MPI helps too, where we can have it do so
+ * (shim/blocking.h), and so does one that releases a region that other nodes want
+ * (runtime/native/keep.h).
  *
  * MPI's one-sided operations are no traffic that the thread sees, though it is
  * its polling that does them; so it is told of them (progress_serve()).

@@ -11,7 +11,7 @@
  *
  * Two sleeps, told apart by what ends them:
  *   idle_pause() the timer, a ring of the outbox, what comes through sockets
- *   idle_away()  the timer only
+ *   idle_away()  the timer, what comes through sockets if nobody helps
  * Who helps and ends it with work left calls idle_end(): the timer ends both.
  *
  * For runtime/messages/progress*.c.  Times are runtime_now_us().
@@ -54,8 +54,8 @@ void idle_pause(uint64_t now, uint64_t active, uint64_t mine, bool waited,
 
 /* --- While a thread helps ------------------------------------------------- */
 
-/* If the progress thread sleeps and listens to sockets, let those not wake it:
- * true, and then idle_unmute() is due. */
+/* If there are sockets, let those not wake the progress thread: true, and then
+ * idle_unmute() is due. */
 bool idle_mute(void);
 void idle_unmute(void);
 

@@ -32,6 +32,9 @@
  *     true, and a rank that finds the word changed goes on by steps.  Hence
  *     every step sees the truth, and every rank that waits is served: only one
  *     waits in a word, and the step of a second one ends the lease.
+ *   - A REQUEST of another node may have to wait for a WRITE lease, while its rank
+ *     has credit (keep.h): the lease is left alone, and its flag LOOKS has the
+ *     rank see when that is over.
  *   - A rank's own calls on data that it holds leave its HELD leases alone
  *     (NATIVE_FOR_DATA): they change nothing that a hold depends on.  Calls that
  *     may open a magazine (magazine.h) do not: a lease has no magazine in its
