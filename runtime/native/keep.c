@@ -100,18 +100,30 @@ static int local_of(const struct native_lease_slot *slot, uint64_t word)
 
 static bool left(const struct native_lease_slot *slot, uint64_t word)
 {
-    return native_credit_left(local_of(slot, word), slot->from,
-                              !(word & WORD_TAKEN));
+    return native_credit_left(
+        atomic_load_explicit(&slot->local, memory_order_relaxed),
+        atomic_load_explicit(&slot->from, memory_order_relaxed),
+        !(word & WORD_TAKEN));
 }
 
-bool native_keep(struct native_lease_slot *slot, uint64_t word, int from)
+static uint32_t stripe_bit(const struct native_leases *leases)
+{
+    return UINT32_C(1) << (leases - native.shared->leases);
+}
+
+_Static_assert(NATIVE_STRIPES == 32, "a bit of `kept` for each");
+
+bool native_keep(const struct native_leases *leases,
+                 struct native_lease_slot *slot, uint64_t word, int from)
 {
     if (word & WORD_READ || !word_state(word))
         return false;
-    slot->from = from;
+    int local = local_of(slot, word);
+    atomic_store_explicit(&slot->from, from, memory_order_relaxed);
+    atomic_store_explicit(&slot->local, local, memory_order_relaxed);
     if (!left(slot, word))
         return false;
-    struct native_credit *c = credit_of(local_of(slot, word));
+    struct native_credit *c = credit_of(local);
     if (!atomic_load_explicit(&c->kept_us, memory_order_relaxed))
         atomic_store_explicit(&c->kept_us, runtime_now_us(),
                               memory_order_relaxed);
@@ -123,9 +135,9 @@ bool native_keep(struct native_lease_slot *slot, uint64_t word, int from)
                &slot->word, &word, word | WORD_LOOKS, memory_order_relaxed,
                memory_order_relaxed))
         ;
-    /* For native_keep_turn(), in the leader, which is this process, or will be
-     * told by the lock. */
-    atomic_store_explicit(&native.shared->kept, true, memory_order_relaxed);
+    /* For native_keep_turn().  Relaxed: it takes the lock. */
+    atomic_fetch_or_explicit(&native.shared->kept, stripe_bit(leases),
+                             memory_order_relaxed);
     return true;
 }
 
@@ -151,14 +163,12 @@ bool native_keep_look(struct native_lease_slot *slot)
                QUIET_US;
 }
 
-/* True: there is one that is still kept. */
-static bool end_in(int stripe)
+static void end_in(int stripe)
 {
     struct native_leases *leases = &native.shared->leases[stripe];
-    bool kept = false;
 
-    if (!leases->used || lock_take(&runtime.shared->trees[stripe]))
-        return false;
+    if (lock_take(&runtime.shared->trees[stripe]))
+        return;
     native_pool_use(stripe);
     for (uint32_t more = leases->used; more; more &= more - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(more);
@@ -169,18 +179,17 @@ static bool end_in(int stripe)
         if (native_keep_over(slot))
             native_lease_end(leases, i);
         else
-            kept = true;
+            atomic_fetch_or_explicit(&native.shared->kept, stripe_bit(leases),
+                                     memory_order_relaxed);
     }
     native_pool_shed();
     lock_give(&runtime.shared->trees[stripe]);
-    return kept;
 }
 
 void native_keep_turn(void)
 {
     static uint64_t looked_us;
     uint64_t now;
-    bool kept = false;
 
     if (!atomic_load_explicit(&native.shared->kept, memory_order_relaxed))
         return;
@@ -188,9 +197,8 @@ void native_keep_turn(void)
     if (now - looked_us < LOOK_US)
         return;
     looked_us = now;
-    atomic_store_explicit(&native.shared->kept, false, memory_order_relaxed);
-    for (int i = 0; i < NATIVE_STRIPES; i++)
-        kept |= end_in(i);
-    if (kept)
-        atomic_store_explicit(&native.shared->kept, true, memory_order_relaxed);
+    for (uint32_t more = atomic_exchange_explicit(&native.shared->kept, 0,
+                                                  memory_order_relaxed);
+         more; more &= more - 1)
+        end_in(__builtin_ctz(more));
 }

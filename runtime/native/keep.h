@@ -31,6 +31,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct native_leases;
 struct native_lease_slot;
 
 #define NATIVE_KEEP_US_MAX 5000
@@ -50,9 +51,10 @@ void native_credit_waited(bool granted);
  * (-1: any)?  @several: that of more than one grant. */
 bool native_credit_left(int local, int from, bool several);
 
-/* Under the lock of the tree: may @slot, whose word was @word, be left alone by
- * a REQUEST of node @from?  If so its users are made to look. */
-bool native_keep(struct native_lease_slot *slot, uint64_t word, int from);
+/* Under the lock that @leases are of: may @slot of theirs, whose word was @word,
+ * be left alone by a REQUEST of node @from?  If so its users are made to look. */
+bool native_keep(const struct native_leases *leases,
+                 struct native_lease_slot *slot, uint64_t word, int from);
 
 /* Is a request deferred at @slot that is to be served now?  Any thread. */
 bool native_keep_over(struct native_lease_slot *slot);

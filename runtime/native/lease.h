@@ -70,10 +70,11 @@ struct native_lease_slot {
     const struct proto_region *root;
     int32_t rank;    /* whose hold it is, for the protocol */
     uint32_t ticket; /* the last one given */
-    /* Filled then; and a REQUEST of node `from` waits: keep.h. */
+    /* Filled then; and a REQUEST of node `from` waits for the credit of rank
+     * number `local`: keep.h. */
     _Atomic uint64_t since_us;
+    _Atomic int32_t from, local;
     _Atomic bool deferred;
-    int32_t from;
 } __attribute__((aligned(64)));
 
 /* Of one lock. */

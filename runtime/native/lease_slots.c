@@ -79,13 +79,14 @@ void native_lease_end(struct native_leases *leases, uint32_t i)
         release(slot, slot->rank);
 }
 
-static bool in_the_way(struct native_lease_slot *slot, enum native_for what,
+static bool in_the_way(const struct native_leases *leases,
+                       struct native_lease_slot *slot, enum native_for what,
                        int from)
 {
     uint64_t word = atomic_load_explicit(&slot->word, memory_order_relaxed);
 
     if (what == NATIVE_FOR_REQUEST)
-        return !native_keep(slot, word, from);
+        return !native_keep(leases, slot, word, from);
     if (what == NATIVE_FOR_ALL)
         return true;
     if ((word & WORD_READ) && slot->rank != native.rank)
@@ -105,7 +106,7 @@ void native_lease_settle(struct native_leases *leases,
         uint32_t i = (uint32_t)__builtin_ctz(left);
 
         if ((!root || leases->slot[i]->root == root) &&
-            in_the_way(leases->slot[i], what, from))
+            in_the_way(leases, leases->slot[i], what, from))
             native_lease_end(leases, i);
     }
 }
@@ -256,7 +257,7 @@ bool native_lease_begin(struct native_leases *leases,
         return false;
     fill(leases, i, word, region, native.rank);
     if (region->waiting && !(flags & WORD_READ))
-        native_keep(leases->slot[i], word | WORD_TAKEN, -1);
+        native_keep(leases, leases->slot[i], word | WORD_TAKEN, -1);
     return true;
 }
 

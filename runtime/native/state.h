@@ -90,7 +90,8 @@ struct native_shared {
     _Atomic bool scarce; /* there was no memory for an object: keep few */
     _Atomic(struct native_hidden *) hidden; /* recycle.c */
     struct native_turn *turns;              /* [locals] */
-    _Atomic bool kept; /* some lease is, though a REQUEST waits: keep.h */
+    /* Bit i: some lease of stripe i is kept, though a REQUEST waits: keep.h. */
+    _Atomic uint32_t kept;
     struct native_leases leases[NATIVE_STRIPES];
 };
 

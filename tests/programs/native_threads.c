@@ -360,7 +360,9 @@ static void pinned(void)
 
 static struct {
     drasync_region_t region;
-    long *counts; /* two, that are the same but for a writer's moment */
+    /* Two, that are the same but for a writer's moment, in which another thread
+     * of its rank may read them. */
+    _Atomic long *counts;
     long increments;
     _Atomic int done;
 } shared;

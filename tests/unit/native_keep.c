@@ -132,7 +132,8 @@ static void others_wait_for_so_long_at_most(void)
     runtime.local_of = (int[]){0};
     wait_us(100, true);
     atomic_store(&slot.word, WORD_FREE | WORD_TAKEN);
-    ok(native_keep(&slot, WORD_FREE | WORD_TAKEN, 1), "a lease in use is kept");
+    ok(native_keep(shared.leases, &slot, WORD_FREE | WORD_TAKEN, 1),
+       "a lease in use is kept");
     ok(atomic_load(&slot.word) & WORD_LOOKS, "and its user is to look");
     since = clock_us;
     while (has(-1) && clock_us - since < 10 * NATIVE_KEEP_US_MAX)
@@ -149,9 +150,10 @@ static void one_grant_is_no_reason_to_keep_what_is_not_used(void)
     credit_us();
     wait_us(100, true);
     atomic_store(&slot.word, WORD_FREE);
-    ok(!native_keep(&slot, WORD_FREE, 1),
+    ok(!native_keep(shared.leases, &slot, WORD_FREE, 1),
        "a lease that was not used again is given at once");
-    ok(!native_keep(&slot, WORD_FREE | WORD_READ | WORD_TAKEN, 1),
+    ok(!native_keep(shared.leases, &slot, WORD_FREE | WORD_READ | WORD_TAKEN,
+                    1),
        "one for READ too");
 }
 
