@@ -92,6 +92,9 @@ off() { # COMPARISON
     END { print o + 0 " of " n + 0 }' "$out/validation.csv"
 }
 
+# Paragraphs of 100 columns.
+wrap() { fold -s -w 100 | sed 's/ *$//'; }
+
 summary() {
   local problem name title program arguments figure
   echo "# The paper's evaluation, again"
@@ -101,13 +104,13 @@ summary() {
   echo "Seconds, simulated by replay of records; in brackets measured on this machine" \
     "(more workers than its $cores cores share them). Speed-up in the plots is over the" \
     "baseline with one worker and one scheduler. Dashed lines and outlines are simulated, solid" \
-    "ones measured; a system has the same colour in all plots."
+    "ones measured; a system has the same colour in all plots." | wrap
   [ ! -e "$out/measured.svg" ] || printf '\n![Speed-up, all of it measured](measured.svg)\n'
   for problem in "${problems[@]}"; do
     IFS='|' read -r name title program arguments _ _ figure <<<"$problem"
     [ -s "$parts/$name.figures" ] || continue
     printf '\n## %s (Fig. %s)\n\n' "$title" "$figure"
-    printf '`%s_myrmics %s`; %s\n\n' "$program" "$arguments" "$(cat "$parts/$name.made")"
+    printf '`%s_myrmics %s`; %s\n\n' "$program" "$arguments" "$(cat "$parts/$name.made")" | wrap
     seconds_table "$name" 1
     printf '\n![%s](%s.svg)\n' "$title" "$name"
     [ -e "$out/${name}_hosts.svg" ] || continue
@@ -118,7 +121,8 @@ summary() {
   printf '\n## How good the replay is\n\n'
   if [ "$(wc -l <"$out/validation.csv")" -gt 1 ]; then
     echo "Measured without recording; and the records of another run, replayed with $cores cores and" \
-      "what messages cost here (costs.csv). Busy is how many processes compute, or spin while they wait."
+      "what messages cost here (costs.csv). Busy is how many processes compute, or spin while they wait." |
+      wrap
     printf '\n- With no more busy processes than cores, more than 15 %% off: %s.\n' "$(off '<=')"
     printf -- '- With more of them: %s.\n\n' "$(off '>')"
     table <"$out/validation.csv"
@@ -128,7 +132,7 @@ summary() {
   printf '\n## What was recorded\n\n'
   echo "Computing outside of calls, of all workers together, over that of one worker alone:" \
     "DRASync, baseline. Above 1 is what each worker does again (sharing out, joining), and" \
-    "caches that are cold because workers take turns on $cores cores."
+    "caches that are cold because workers take turns on $cores cores." | wrap
   echo
   computing_table
   printf '\n## What messages cost here\n\n'
