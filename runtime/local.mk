@@ -38,7 +38,7 @@ libdrasync_runtime_la_LIBADD = $(XXHASH_LIBS)
 blocking_calls = MPI_(Wait(all|any|some)?|Test(all|any|some)?|I?[Pp]robe|Recv|S?[Ss]end|Sendrecv|Barrier|Bcast|(All)?[Rr]educe|(All)?[Gg]atherv?|Scatterv?|Alltoallv?|Scan)
 lib_LTLIBRARIES += libdrasync.la
 libdrasync_la_SOURCES = shim/blocking.c shim/blocking.h shim/blocking_run.c \
-	shim/takeover.c shim/takeover.h shim/takeover_run.c \
+	shim/next.h shim/takeover.c shim/takeover.h shim/takeover_run.c \
 	shim/takeover_wanted.c
 libdrasync_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 libdrasync_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 \

@@ -4,50 +4,29 @@
  */
 #include "shim/blocking.h"
 
-#include <dlfcn.h>
-#include <errno.h>
 #include <mpi.h>
 #include <stddef.h>
 
-/*
- * A call of MPI's: the next function of its name, seen from the library that
- * this stands in, and the one to begin it with, which tools leave alone.
- */
-struct call {
-    void *next, *begin;
-};
+#include "shim/next.h"
 
-static void *symbol(const char *name)
-{
-    int saved = errno;
-    void *found = dlsym(RTLD_NEXT, name);
+/* `next` is the next function called @name, and `begin` MPI's own @nonblocking,
+ * or NULL if this thread is not to wait by it. */
+#define CALL(name, nonblocking)                                                \
+    static struct drasync_blocking_call call;                                  \
+    if (!drasync_blocking_found(&call))                                        \
+        drasync_blocking_find(&call, next_symbol(#name), #name, #nonblocking); \
+    __typeof__(&name) next = (__typeof__(&name))call.next;                     \
+    if (!next)                                                                 \
+        return MPI_ERR_OTHER;                                                  \
+    __typeof__(&nonblocking) begin =                                           \
+        drasync_blocking_serves() ? (__typeof__(begin))call.own : NULL
 
-    errno = saved;
-    /* A plug-in may have loaded an MPI for itself. */
-    return found ? found : drasync_blocking_symbol(name);
-}
-
-/* Any thread, with the same result.  Release pairs with the acquire of
- * CALL(): who sees `next` sees `begin`. */
-static void find(struct call *c, const char *name, const char *own,
-                 const char *begin)
-{
-    void *next = symbol(name);
-
-    /* Where a tool is next it is to see the call. */
-    c->begin = next && next == symbol(own) ? symbol(begin) : NULL;
-    __atomic_store_n(&c->next, next, __ATOMIC_RELEASE);
-}
-
-/* `next` is the next function called @name, and `begin` MPI's @nonblocking, or
- * NULL if this thread is not to wait by it. */
-#define CALL(name, nonblocking)                            \
-    static struct call call;                               \
-    if (!__atomic_load_n(&call.next, __ATOMIC_ACQUIRE))    \
-        find(&call, #name, "P" #name, "P" #nonblocking);   \
-    __typeof__(&name) next = (__typeof__(&name))call.next; \
-    __typeof__(&nonblocking) begin =                       \
-        drasync_blocking_serves() ? (__typeof__(begin))call.begin : 0
+/* `function` is MPI's own @name. */
+#define OWN(function, name)                                      \
+    static struct drasync_blocking_call name##_call;             \
+    if (!drasync_blocking_found(&name##_call))                   \
+        drasync_blocking_find(&name##_call, NULL, #name, #name); \
+    __typeof__(&name) function = (__typeof__(&name))name##_call.own
 
 /* --- Waiting -------------------------------------------------------------- */
 
@@ -60,7 +39,7 @@ struct waiting {
     int *index, *indices; /* or the number of them */
     int source, tag;
     MPI_Comm comm;
-    void *begin;
+    void *nonblocking; /* MPI's function that tests */
 };
 
 static bool is_over(void *arg)
@@ -79,7 +58,7 @@ static bool waited(struct waiting *w)
 
 static int test_one(struct waiting *w)
 {
-    __typeof__(&MPI_Test) test = (__typeof__(test))w->begin;
+    __typeof__(&MPI_Test) test = (__typeof__(test))w->nonblocking;
 
     return test(w->requests, &w->flag, w->status);
 }
@@ -87,20 +66,16 @@ static int test_one(struct waiting *w)
 /* Wait for what was begun as @request, with @err. */
 static int finish(int err, MPI_Request *request, MPI_Status *status)
 {
-    static struct call test, wait;
-    struct waiting w = {
-        .test = test_one, .requests = request, .status = status};
+    OWN(test, MPI_Test);
+    OWN(wait, MPI_Wait);
+    struct waiting w = {.test = test_one,
+                        .requests = request,
+                        .status = status,
+                        .nonblocking = (void *)test};
 
     if (err)
         return err;
-    if (!__atomic_load_n(&test.next, __ATOMIC_ACQUIRE))
-        find(&test, "PMPI_Test", "PMPI_Test", "PMPI_Test");
-    if (!__atomic_load_n(&wait.next, __ATOMIC_ACQUIRE))
-        find(&wait, "PMPI_Wait", "PMPI_Wait", "PMPI_Wait");
-    w.begin = test.next;
-    if (waited(&w))
-        return w.err;
-    return ((__typeof__(&MPI_Wait))wait.next)(request, status);
+    return waited(&w) ? w.err : wait(request, status);
 }
 
 /* --- Calls for requests that are there ------------------------------------ */
@@ -111,14 +86,14 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status)
     struct waiting w = {.test = test_one,
                         .requests = request,
                         .status = status,
-                        .begin = (void *)begin};
+                        .nonblocking = (void *)begin};
 
     return begin && waited(&w) ? w.err : next(request, status);
 }
 
 static int test_all(struct waiting *w)
 {
-    __typeof__(&MPI_Testall) test = (__typeof__(test))w->begin;
+    __typeof__(&MPI_Testall) test = (__typeof__(test))w->nonblocking;
 
     return test(w->count, w->requests, &w->flag, w->status);
 }
@@ -130,14 +105,14 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
                         .count = count,
                         .requests = requests,
                         .status = statuses,
-                        .begin = (void *)begin};
+                        .nonblocking = (void *)begin};
 
     return begin && waited(&w) ? w.err : next(count, requests, statuses);
 }
 
 static int test_any(struct waiting *w)
 {
-    __typeof__(&MPI_Testany) test = (__typeof__(test))w->begin;
+    __typeof__(&MPI_Testany) test = (__typeof__(test))w->nonblocking;
 
     return test(w->count, w->requests, w->index, &w->flag, w->status);
 }
@@ -151,14 +126,14 @@ int MPI_Waitany(int count, MPI_Request requests[], int *index,
                         .requests = requests,
                         .index = index,
                         .status = status,
-                        .begin = (void *)begin};
+                        .nonblocking = (void *)begin};
 
     return begin && waited(&w) ? w.err : next(count, requests, index, status);
 }
 
 static int test_some(struct waiting *w)
 {
-    __typeof__(&MPI_Testsome) test = (__typeof__(test))w->begin;
+    __typeof__(&MPI_Testsome) test = (__typeof__(test))w->nonblocking;
     int err = test(w->count, w->requests, w->index, w->indices, w->status);
 
     w->flag = *w->index != 0; /* MPI_UNDEFINED: there are none */
@@ -175,7 +150,7 @@ int MPI_Waitsome(int count, MPI_Request requests[], int *completed,
                         .index = completed,
                         .indices = indices,
                         .status = statuses,
-                        .begin = (void *)begin};
+                        .nonblocking = (void *)begin};
 
     return begin && waited(&w)
                ? w.err
@@ -184,7 +159,7 @@ int MPI_Waitsome(int count, MPI_Request requests[], int *completed,
 
 static int test_probe(struct waiting *w)
 {
-    __typeof__(&MPI_Iprobe) test = (__typeof__(test))w->begin;
+    __typeof__(&MPI_Iprobe) test = (__typeof__(test))w->nonblocking;
 
     return test(w->source, w->tag, w->comm, &w->flag, w->status);
 }
@@ -197,7 +172,7 @@ int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
                         .tag = tag,
                         .comm = comm,
                         .status = status,
-                        .begin = (void *)begin};
+                        .nonblocking = (void *)begin};
 
     return begin && waited(&w) ? w.err : next(source, tag, comm, status);
 }
@@ -238,20 +213,17 @@ int MPI_Sendrecv(const void *out, int out_count, MPI_Datatype out_type, int to,
                  int from, int in_tag, MPI_Comm comm, MPI_Status *status)
 {
     CALL(MPI_Sendrecv, MPI_Irecv);
-    static struct call send;
+    OWN(send, MPI_Isend);
     MPI_Request received, sent;
     int err;
 
     if (!begin)
         return next(out, out_count, out_type, to, out_tag, in, in_count,
                     in_type, from, in_tag, comm, status);
-    if (!__atomic_load_n(&send.next, __ATOMIC_ACQUIRE))
-        find(&send, "PMPI_Isend", "PMPI_Isend", "PMPI_Isend");
     err = begin(in, in_count, in_type, from, in_tag, comm, &received);
     if (err)
         return err;
-    err = ((__typeof__(&MPI_Isend))send.next)(out, out_count, out_type, to,
-                                              out_tag, comm, &sent);
+    err = send(out, out_count, out_type, to, out_tag, comm, &sent);
     err = finish(err, &sent, MPI_STATUS_IGNORE);
     int err_received = finish(MPI_SUCCESS, &received, status);
     return err ? err : err_received;

@@ -9,10 +9,12 @@
  *
  * A call for messages is begun as MPI's nonblocking one, and tested between two
  * polls of ours.  It stays MPI's own where this process has no engine, where
- * another thread of it helps already, and where a tool stands between us and MPI,
- * which is to see the call that the program made.  So is a
- * collective call where every rank leads a node; elsewhere that stays MPI's own,
- * and the progress thread looks more often meanwhile.
+ * another thread of it helps already, and where a tool stands between us and
+ * MPI, which is to see the call that the program made.
+ *
+ * A collective call on MPI_COMM_WORLD is begun so too where every rank leads a
+ * node; any other stays MPI's own, and the progress thread looks more often
+ * meanwhile.
  */
 #ifndef DRASYNC_SHIM_BLOCKING_H
 #define DRASYNC_SHIM_BLOCKING_H
@@ -36,7 +38,23 @@ void drasync_blocking_inside(bool inside);
 /* A test of the program's found nothing: serve them once, if it is time. */
 void drasync_blocking_glance(void);
 
-/* MPI's function @name where it is not next to us; or NULL. */
-void *drasync_blocking_symbol(const char *name);
+/* A call that is taken over: the next function of its name, which may be a
+ * tool's, and MPI's own to begin it with, or NULL where a tool is to see it. */
+struct drasync_blocking_call {
+    void *next, *own;
+};
+
+/* Is @call filled in?  The acquire pairs with the release of
+ * drasync_blocking_find(): what it stored is seen. */
+static inline bool drasync_blocking_found(struct drasync_blocking_call *call)
+{
+    return __atomic_load_n(&call->next, __ATOMIC_ACQUIRE);
+}
+
+/* Fill in @call, by any thread, with the same result: @next is the function
+ * @name next to the caller, or NULL: MPI's own is meant.  Both stay NULL where
+ * no MPI has it. */
+void drasync_blocking_find(struct drasync_blocking_call *call, void *next,
+                           const char *name, const char *own);
 
 #endif /* DRASYNC_SHIM_BLOCKING_H */

@@ -32,9 +32,14 @@ void drasync_blocking_inside(bool inside)
     progress_inside(inside);
 }
 
-void *drasync_blocking_symbol(const char *name)
+void drasync_blocking_find(struct drasync_blocking_call *call, void *next,
+                           const char *name, const char *own)
 {
-    return boot_symbol(name);
+    /* A plug-in may have loaded an MPI for itself: then none is next. */
+    if (!next)
+        next = boot_symbol(name);
+    call->own = boot_is_mpi(next) ? boot_symbol(own) : NULL;
+    __atomic_store_n(&call->next, next, __ATOMIC_RELEASE);
 }
 
 void drasync_blocking_glance(void)

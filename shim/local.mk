@@ -3,7 +3,7 @@
 # (fronts/local.mk).
 lib_LTLIBRARIES += libdrasync_shim.la
 libdrasync_shim_la_SOURCES = shim/blocking.c shim/blocking.h \
-	shim/takeover.c shim/takeover.h
+	shim/next.h shim/takeover.c shim/takeover.h
 libdrasync_shim_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 libdrasync_shim_la_LDFLAGS = $(AM_LDFLAGS) -avoid-version -Wl,-z,nodelete \
 	-export-symbols-regex '^(_?sys_.*|pr_get_.*|ar_.*|P?MPI_(Init|Init_thread|Finalize|Query_thread)|$(blocking_calls)|ucp_disconnect_nb)$$'
@@ -12,7 +12,7 @@ include shim/myrmics.mk
 
 # Preloaded beside it when a run is recorded.
 lib_LTLIBRARIES += libdrasync_record.la
-libdrasync_record_la_SOURCES = shim/record_mpi.c shim/record_next.h \
+libdrasync_record_la_SOURCES = shim/next.h shim/record_mpi.c \
 	shim/record_wait.c
 libdrasync_record_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 libdrasync_record_la_LDFLAGS = $(AM_LDFLAGS) -avoid-version \

@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "runtime/record/record.h"
-#include "shim/record_next.h"
+#include "shim/next.h"
 
 #pragma weak drasync_record_on
 #pragma weak drasync_record_begin

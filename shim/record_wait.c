@@ -31,7 +31,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "shim/record_next.h"
+#include "shim/next.h"
 
 #define YIELDS_MAX   1
 #define NAP_MIN_NS   100000L

@@ -8,20 +8,9 @@
  */
 #include "shim/takeover.h"
 
-#include <dlfcn.h>
-#include <errno.h>
 #include <mpi.h>
 
-static void *next_symbol(const char *name)
-{
-    int saved = errno;
-    void *symbol = dlsym(RTLD_NEXT, name);
-
-    errno = saved;
-    return symbol;
-}
-
-#define NEXT(name) ((__typeof__(&name))next_symbol(#name))
+#include "shim/next.h"
 
 int MPI_Init(int *argc, char ***argv)
 {
