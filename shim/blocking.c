@@ -185,7 +185,8 @@ int MPI_Recv(void *buffer, int count, MPI_Datatype type, int source, int tag,
     CALL(MPI_Recv, MPI_Irecv);
     MPI_Request q;
 
-    if (!begin)
+    /* A request from nobody has another status with MPICH. */
+    if (!begin || source == MPI_PROC_NULL)
         return next(buffer, count, type, source, tag, comm, status);
     return finish(begin(buffer, count, type, source, tag, comm, &q), &q,
                   status);
@@ -214,19 +215,23 @@ int MPI_Sendrecv(const void *out, int out_count, MPI_Datatype out_type, int to,
 {
     CALL(MPI_Sendrecv, MPI_Irecv);
     OWN(send, MPI_Isend);
+    OWN(receive, MPI_Recv);
     MPI_Request received, sent;
-    int err;
+    int err = MPI_SUCCESS, err_sent;
 
     if (!begin)
         return next(out, out_count, out_type, to, out_tag, in, in_count,
                     in_type, from, in_tag, comm, status);
-    err = begin(in, in_count, in_type, from, in_tag, comm, &received);
+    if (from != MPI_PROC_NULL)
+        err = begin(in, in_count, in_type, from, in_tag, comm, &received);
     if (err)
         return err;
-    err = send(out, out_count, out_type, to, out_tag, comm, &sent);
-    err = finish(err, &sent, MPI_STATUS_IGNORE);
-    int err_received = finish(MPI_SUCCESS, &received, status);
-    return err ? err : err_received;
+    err_sent = finish(send(out, out_count, out_type, to, out_tag, comm, &sent),
+                      &sent, MPI_STATUS_IGNORE);
+    err = from == MPI_PROC_NULL
+              ? receive(in, in_count, in_type, from, in_tag, comm, status)
+              : finish(MPI_SUCCESS, &received, status);
+    return err_sent ? err_sent : err;
 }
 
 /* --- Collectives ---------------------------------------------------------- */

@@ -19,3 +19,12 @@ libdrasync_record_la_LDFLAGS = $(AM_LDFLAGS) -avoid-version \
 	-export-symbols-regex '^(MPI_|ucp_worker_progress$$)'
 TESTS += tests/bats/record.bats
 EXTRA_DIST += tests/bats/record.bats
+
+# MPI's calls that wait, taken over.
+check_PROGRAMS += tests/programs/blocking
+tests_programs_blocking_SOURCES = tests/programs/blocking.c
+tests_programs_blocking_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_blocking_LDADD = libdrasync.la $(MPI_LIBS)
+tests_programs_blocking_LDFLAGS = $(AM_LDFLAGS) -no-install
+TESTS += tests/bats/blocking.bats
+EXTRA_DIST += tests/bats/blocking.bats tests/programs/blocking_tool.c

@@ -1,0 +1,64 @@
+#!/usr/bin/env bats
+#
+# MPI's calls that wait do what they did, whoever serves other nodes meanwhile.
+
+load common
+load hosts
+
+setup_file() {
+  export program=$abs_top_builddir/tests/programs/blocking
+  hosts_up
+}
+
+teardown_file() {
+  hosts_down
+}
+
+@test "calls that wait give data, statuses and errors where each rank is a node" {
+  DRASYNC_NODE=rank run -0 mpi 4 "$program"
+  assert_output "blocking ok ranks=4"
+}
+
+@test "calls that wait do so where only some ranks lead a node" {
+  DRASYNC_NODE=2 run -0 mpi 4 "$program"
+  assert_output "blocking ok ranks=4"
+}
+
+@test "calls that wait are MPI's own on one node" {
+  run -0 mpi 2 "$program"
+  assert_output "blocking ok ranks=2"
+}
+
+@test "calls that wait do so without a progress thread's time" {
+  DRASYNC_NODE=rank DRASYNC_PROGRESS=spin run -0 mpi 2 "$program"
+  assert_output "blocking ok ranks=2"
+}
+
+@test "calls that wait do so under preload" {
+  DRASYNC_NODE=rank run -0 mpi_preloaded 4 "$program"
+  assert_output "blocking ok ranks=4"
+}
+
+@test "calls that wait do so between hosts" {
+  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] || skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  run -0 hosts_run 2 "$program"
+  assert_output "blocking ok ranks=2"
+  DRASYNC_NODE=2 run -0 hosts_run 4 "$program"
+  assert_output "blocking ok ranks=4"
+}
+
+# A tool's calls, with the libraries preloaded in an order.
+tool_sees() {
+  DRASYNC_NODE=rank run -0 mpi 2 env LD_PRELOAD="$1" "$program"
+  assert_line "blocking ok ranks=2"
+  assert_line --regexp "^tool: [57] received, 4 barriers$"
+}
+
+@test "a tool sees the calls that the program makes, above and below us" {
+  local tool=$BATS_TEST_TMPDIR/libtool.so
+  run -0 "$MPICC" -shared -fPIC -o "$tool" \
+    "$abs_top_srcdir/tests/programs/blocking_tool.c"
+  tool_sees "${preload%"$shim"}$tool"
+  tool_sees "${preload%"$shim"}$tool:$shim"
+  tool_sees "$preload:$tool"
+}
