@@ -205,10 +205,11 @@ static int acquire_slow(struct step *s, int32_t rank, struct proto_region *r,
     return PROTO_WAIT;
 }
 
-/* The record to begin with for an address that is not known here.  @read: as
- * many others may ask for it at once, the question may go up a tree. */
+/* The record to begin with for an address that is not known here, and the LOCATE
+ * that asks, at *send_out.  @read: as many others may ask for it at once, the
+ * question may go up a tree. */
 static int unknown(struct step *s, uint64_t address, bool read,
-                   struct proto_region **region_out)
+                   struct proto_region **region_out, size_t *send_out)
 {
     int64_t home = s->env->home(s->env->ctx, address);
     if (home == -2 || home == (int64_t)self_of(s) || s->env->nodes == 1)
@@ -218,6 +219,7 @@ static int unknown(struct step *s, uint64_t address, bool read,
         return DRASYNC_ENOMEM;
     r->locating = true;
     bool climbs = read && climb_pays(s, (uint32_t)home);
+    *send_out = s->out->count;
     struct proto_message *m = send_message(
         s, climbs ? climb_from(s, (uint32_t)home) : (uint32_t)home,
         PROTO_LOCATE);
@@ -226,6 +228,28 @@ static int unknown(struct step *s, uint64_t address, bool read,
     m->flags = climbs ? PROTO_CLIMBS : 0;
     *region_out = r;
     return 0;
+}
+
+/* Ask where it is, and at the same time for it. */
+static int acquire_unknown(struct step *s, int32_t rank, uint64_t address,
+                           enum drasync_mode mode, bool nowait, void *waiter,
+                           struct proto_grant *grant, struct proto_op **op_out)
+{
+    struct proto_region *r;
+    size_t send;
+    int err = unknown(s, address, mode == DRASYNC_READ && !nowait, &r, &send);
+    if (err)
+        return err;
+    *grant = (struct proto_grant){.region = r};
+    err = acquire_slow(s, rank, r, mode, nowait, waiter, op_out);
+    if (err != PROTO_WAIT)
+        return err;
+    (*op_out)->ticket = s->env->ticket(s->env->ctx);
+    struct proto_message *m = message_of(s, send);
+    m->ticket = (*op_out)->ticket;
+    m->mode = (uint8_t)mode;
+    m->flags |= nowait ? PROTO_NOWAIT : 0;
+    return PROTO_WAIT;
 }
 
 static int acquire(struct step *s, int32_t rank, struct proto_region *r,
@@ -238,16 +262,12 @@ static int acquire(struct step *s, int32_t rank, struct proto_region *r,
         return DRASYNC_EINVAL;
     if (!r)
         r = find(s, address);
-    if (!r) {
-        int err = unknown(s, address, mode == DRASYNC_READ && !nowait, &r);
-        if (err)
-            return err;
-    }
+    if (!r)
+        return acquire_unknown(s, rank, address, mode, nowait, waiter, grant,
+                               op_out);
     if (r->dead || r->gone)
         return DRASYNC_EDELETED;
-    grant->region = r;
-    grant->hold = NULL;
-    grant->split = false;
+    *grant = (struct proto_grant){.region = r};
     if (own_cover(r, rank, &have))
         return acquire_nested(s, rank, r, mode, have, grant);
     if (holds_below(r, rank))
@@ -282,7 +302,8 @@ static int delete_target(struct step *s, int32_t rank, uint64_t address,
     enum drasync_mode have;
     struct proto_region *r = *region ? *region : find(s, address);
     if (!r) {
-        int err = unknown(s, address, false, &r);
+        size_t send;
+        int err = unknown(s, address, false, &r, &send);
         if (err)
             return err;
     }

@@ -1,15 +1,16 @@
-/* bounce.c - BOUNCE: a TRANSFER that finds no memory sends its tokens back. */
+/* bounce.c - BOUNCE: a TRANSFER that finds no memory, or that nobody waits for,
+ * sends its tokens back. */
 #include "protocol/internal.h"
 
 /* Nothing of @m can be kept: its tokens go back to @from, who has the data. */
-void bounce(struct step *s, struct proto_region *r, uint32_t from,
-            const struct proto_message *m)
+void bounce(struct step *s, uint32_t from, const struct proto_message *m)
 {
     if (m->mode == DRASYNC_WRITE) {
         size_t send = s->out->count;
         *send_message(s, from, PROTO_BOUNCE) = *m;
         struct proto_message *back = message_of(s, send);
         back->type = PROTO_BOUNCE;
+        back->flags = 0;
         back->items_count = 0;
         back->via = self_of(s);
         for (uint32_t i = 0; i < m->items_count; i++) {
@@ -34,5 +35,10 @@ void bounce(struct step *s, struct proto_region *r, uint32_t from,
                 own->flags |= PROTO_MORE;
         }
     }
-    send_about(s, from, PROTO_SETTLED, r, m->ticket)->error = DRASYNC_ENOMEM;
+    struct proto_message *settled = send_message(s, from, PROTO_SETTLED);
+    settled->root = m->root;
+    settled->region = m->region;
+    settled->incarnation = m->incarnation;
+    settled->ticket = m->ticket;
+    settled->error = DRASYNC_ENOMEM;
 }

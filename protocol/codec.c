@@ -172,7 +172,7 @@ static unsigned items_of(uint8_t type)
 enum {
     REQUEST_FLAGS = PROTO_NOWAIT | PROTO_DELETION | PROTO_DETOUR | PROTO_FRESH |
                     PROTO_LOST | PROTO_HOMEWARD | PROTO_MORE | PROTO_CHAINED |
-                    PROTO_CLIMBS | PROTO_RELAYS,
+                    PROTO_CLIMBS | PROTO_RELAYS | PROTO_UNMET,
 };
 
 /* The flags that a message of @type may have. */
@@ -180,13 +180,14 @@ static unsigned flags_of(uint8_t type)
 {
     switch (type) {
     case PROTO_LOCATE:
-        return PROTO_CLIMBS;
+        return PROTO_CLIMBS | PROTO_NOWAIT;
     case PROTO_LOCATED:
         return PROTO_HOT;
     case PROTO_REQUEST:
         return REQUEST_FLAGS;
     case PROTO_TRANSFER:
-        return PROTO_SHARED | PROTO_HOT | PROTO_MORE | PROTO_FURTHER;
+        return PROTO_SHARED | PROTO_HOT | PROTO_MORE | PROTO_FURTHER |
+               PROTO_UNMET;
     case PROTO_RECALL:
         return PROTO_HELD | PROTO_MORE | PROTO_DELETION;
     case PROTO_RECALLED:
@@ -301,8 +302,13 @@ static const char *check_header(const struct proto_env *env,
         return "an own question that comes back";
     if (m->type == PROTO_BOUNCE && m->mode != DRASYNC_WRITE)
         return "copies that come back";
-    if ((m->type == PROTO_REQUEST || transfer) && !mode_valid(m->mode))
+    if ((m->type == PROTO_REQUEST || transfer ||
+         (m->type == PROTO_LOCATE && m->ticket)) &&
+        !mode_valid(m->mode))
         return "a mode that does not exist";
+    if ((m->type == PROTO_TRANSFER || m->type == PROTO_REQUEST) &&
+        m->flags & PROTO_UNMET && m->region != m->root)
+        return "a part that LOCATE asked for";
     if (tree && (!m->incarnation || !inside(env, m->root)))
         return "no tree";
     if ((tree || m->type == PROTO_LOCATE || m->type == PROTO_LOCATED ||

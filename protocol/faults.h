@@ -16,6 +16,7 @@ enum sim_fault {
     FAULT_OLD_ANSWER = 1 << 10,  /* serve others with what was asked before */
     FAULT_ONE_PORTION = 1 << 11, /* wait for the data of an answer's first */
     FAULT_FORGET_READS = 1 << 12, /* not tell with a token who reads here */
+    FAULT_DROP_UNWANTED = 1 << 13, /* not send back what nobody waits for */
 };
 
 #endif

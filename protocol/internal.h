@@ -330,6 +330,8 @@ void request(struct step *s, struct proto_op *op, struct proto_region *r);
 /* The flags with which a local operation asks for @r. */
 uint16_t request_flags(const struct proto_op *op, const struct proto_region *r);
 void make_pending(struct proto_op *op, struct proto_region *r);
+/* @op's request for @r, with its ticket, is under way. */
+void request_sent(struct proto_op *op, struct proto_region *r);
 /* Does @op, which waits here, go out by itself when nothing else has? */
 bool is_local(const struct proto_op *op);
 struct proto_op *request_by_ticket(struct proto_region *r, uint64_t ticket);
@@ -338,6 +340,9 @@ void refuse(struct step *s, struct proto_region *r, struct proto_op *op,
 /* The answer to @op's request says that the part is deleted, or why not. */
 void request_refused(struct step *s, struct proto_op *op, int error);
 
+/* Grant what @m asks for, if that can be without waiting. */
+bool grant_at_once(struct step *s, struct proto_region *r,
+                   const struct proto_message *m);
 /* A foreign operation from its message; NULL: no memory. */
 struct proto_op *foreign(struct step *s, const struct proto_message *m);
 /* @op, a foreign one, waits here no more: it goes to its place in the line, or
@@ -367,6 +372,12 @@ bool is_hot(const struct step *s, struct proto_region *r);
 /* locate.c */
 /* Others' LOCATEs of @r that waited here: they are answered, or go on. */
 void locates_end(struct step *s, struct proto_region *r);
+/* @m, an UNMET TRANSFER from node @from, is LOCATED as well, if that has not
+ * come. */
+void located_by(struct step *s, uint32_t from, const struct proto_message *m);
+/* @m refuses the REQUEST that the LOCATE of @r was, and LOCATED has not come. */
+void locate_again(struct step *s, struct proto_region *r,
+                  const struct proto_message *m);
 
 /* chain.c */
 bool chain_waits(const struct proto_region *r, const struct proto_message *m);
@@ -407,8 +418,7 @@ void sending_settled(struct step *s, struct proto_region *root, uint32_t node,
 struct proto_item *token_items(struct step *s, size_t send,
                                struct proto_region *r, uint32_t to);
 void token_leave(struct step *s, struct proto_region *r, uint32_t to);
-void bounce(struct step *s, struct proto_region *r, uint32_t from,
-            const struct proto_message *m);
+void bounce(struct step *s, uint32_t from, const struct proto_message *m);
 /* Tell the home of @m's region, or the homes of all its tokens, that they are
  * here. */
 void tell_home(struct step *s, const struct proto_message *m);

@@ -1,6 +1,14 @@
 /*
  * locate.c - LOCATE: a rank names a region that its node has never met; the
  * region's home says, in LOCATED, which tree it is in and who has the token.
+ *
+ * If the rank wants to hold it the LOCATE is a REQUEST too, where the region is a
+ * root, in whose way no other hold of the rank can be: the home answers with
+ * TRANSFER if it can at once, otherwise with LOCATED, and lets the REQUEST go
+ * its way from here.  That may be answered before LOCATED has come, so it is
+ * marked, as UNMET, and what answers it says as much as LOCATED does.  Who asked
+ * may have given up meanwhile, or learned otherwise of a region with that
+ * address; then nobody waits for a TRANSFER, and it goes back.
  */
 #include "protocol/internal.h"
 
@@ -20,8 +28,9 @@ static void add_ancestors(struct step *s, size_t send,
 }
 
 /* What this node knows of @r, which @node asked for. */
-static void say_located(struct step *s, uint32_t node,
-                        const struct proto_region *r, bool hot)
+static struct proto_message *say_located(struct step *s, uint32_t node,
+                                         const struct proto_region *r,
+                                         bool hot)
 {
     size_t send = s->out->count;
     struct proto_message *answer = send_message(s, node, PROTO_LOCATED);
@@ -32,6 +41,7 @@ static void say_located(struct step *s, uint32_t node,
     answer->epoch = r->epoch;
     answer->flags = hot ? PROTO_HOT : 0;
     add_ancestors(s, send, r);
+    return message_of(s, send);
 }
 
 /* Another node's question waits here for the answer to this node's own, which
@@ -89,6 +99,42 @@ static void locate_climbs(struct step *s, const struct proto_message *m)
         *send_message(s, climb_from(s, m->via), PROTO_LOCATE) = *m;
 }
 
+/* The REQUEST that @m, a LOCATE, is too, or NULL. */
+static const struct proto_message *request_in(const struct proto_region *r,
+                                              const struct proto_message *m,
+                                              struct proto_message *request)
+{
+    if (!m->ticket || r->parent || r->gone)
+        return NULL;
+    *request = (struct proto_message){
+        .type = PROTO_REQUEST,
+        .mode = m->mode,
+        .flags = (uint16_t)(PROTO_FRESH | PROTO_UNMET |
+                            (m->flags & PROTO_NOWAIT)),
+        .node = m->node,
+        .via = r->owned ? m->via : r->hint,
+        .ticket = m->ticket,
+        .root = r->address,
+        .region = r->address,
+        .incarnation = r->incarnation,
+        .epoch = r->epoch,
+    };
+    return request;
+}
+
+/* At the home, which has a record of it. */
+static void locate_known(struct step *s, struct proto_region *r,
+                         const struct proto_message *m)
+{
+    struct proto_message request;
+    const struct proto_message *q = request_in(r, m, &request);
+    if (q && grant_at_once(s, r, q))
+        return;
+    say_located(s, m->node, r, is_hot(s, r))->ticket = q ? q->ticket : 0;
+    if (q)
+        on_REQUEST(s, m->node, q);
+}
+
 void on_LOCATE(struct step *s, uint32_t from, const struct proto_message *m)
 {
     (void)from;
@@ -100,17 +146,38 @@ void on_LOCATE(struct step *s, uint32_t from, const struct proto_message *m)
     if (home != self_of(s)) {
         struct proto_message *on = send_message(s, home, PROTO_LOCATE);
         *on = *m;
-        on->flags = 0;
+        on->flags &= PROTO_NOWAIT;
         return;
     }
     struct proto_region *r = find(s, m->region);
     if (r && r->home && !r->dead) {
-        say_located(s, m->node, r, is_hot(s, r));
+        locate_known(s, r, m);
         return;
     }
     struct proto_message *answer = send_message(s, m->node, PROTO_LOCATED);
     answer->root = answer->region = m->region;
     answer->error = DRASYNC_ENOREGION;
+}
+
+/* The operation whose request has @ticket; NULL: it was given up. */
+static struct proto_op *waiting_op(struct proto_region *r, uint64_t ticket)
+{
+    for (struct proto_link *l = r->pending.next; l != &r->pending;
+         l = l->next) {
+        struct proto_op *op = CONTAINER(l, struct proto_op, link);
+        if (is_local(op) && ticket && op->ticket == ticket)
+            return op;
+    }
+    return NULL;
+}
+
+static void request_under_way(struct proto_region *r, uint64_t ticket)
+{
+    struct proto_op *op = waiting_op(r, ticket);
+    if (!op)
+        return;
+    op_unlist(op);
+    request_sent(op, r);
 }
 
 static void located_none(struct step *s, struct proto_region *r, int error)
@@ -157,7 +224,34 @@ void on_LOCATED(struct step *s, uint32_t from, const struct proto_message *m)
         return;
     learn_hint(s, r, m->via, m->epoch);
     r->hot = m->flags & PROTO_HOT || !list_empty(&r->locates);
+    request_under_way(r, m->ticket);
     pump(s, r);
     mark_serve(s, r);
     mark_gc(s, r);
+}
+
+void located_by(struct step *s, uint32_t from, const struct proto_message *m)
+{
+    struct proto_region *r = find(s, m->region);
+    if (!r || !r->locating)
+        return;
+    r = region_learn(s, m->region, m->incarnation, NULL);
+    /* A copy names who has the token. */
+    if (m->mode == DRASYNC_READ)
+        learn_hint(s, r, m->items[0].node, m->items[0].epoch);
+    else
+        learn_hint(s, r, from, m->epoch);
+    request_under_way(r, m->ticket);
+}
+
+void locate_again(struct step *s, struct proto_region *r,
+                  const struct proto_message *m)
+{
+    struct proto_op *op = waiting_op(r, m->ticket);
+    if (op)
+        op->ticket = 0;
+    struct proto_message *again =
+        send_message(s, home_of(s, r->address), PROTO_LOCATE);
+    again->root = again->region = r->address;
+    again->via = home_of(s, r->address);
 }

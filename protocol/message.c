@@ -27,6 +27,8 @@ uint64_t proto_message_tree(const struct proto_message *m)
     case PROTO_SETTLED:
     case PROTO_RECALL:
         return m->root;
+    case PROTO_LOCATE:
+        return m->region;
     case PROTO_TRANSFER:
         return m->items_count <= PROTO_ITEMS_KNOWN_MAX ? m->root
                                                        : PROTO_TREE_ALL;
@@ -39,6 +41,8 @@ bool proto_message_tree_enough(
     const struct proto_message *m, const struct proto_region *root,
     struct proto_region *(*find)(void *ctx, uint64_t address), void *ctx)
 {
+    if (m->type == PROTO_LOCATE)
+        return root != NULL; /* else the address may be had in any tree */
     if (m->type != PROTO_TRANSFER)
         return true;
     for (uint32_t i = 0; root && i < m->items_count; i++) {
@@ -47,6 +51,8 @@ bool proto_message_tree_enough(
         if (!item->address)
             continue; /* about the region before it */
         r = find(ctx, item->address);
+        if (r && r == root && r->locating && !item->parent)
+            continue; /* what is learned of it links it to no other */
         if (!r || r->incarnation != item->incarnation || r->root != root->root)
             return false;
     }

@@ -74,6 +74,8 @@ enum proto_flags {
     PROTO_MORE = 1 << 10,    /* REQUEST, waiter: parts of the subtree follow;
                                 TRANSFER: another one with more of it follows */
     PROTO_HELD = 1 << 8,     /* RECALL: the second question, for holds */
+    PROTO_UNMET = 1 << 8,    /* REQUEST, waiter, TRANSFER: it began as a LOCATE, and
+                                perhaps nobody waits for it any more */
     PROTO_CHAINED = 1 << 12, /* REQUEST, waiter: has had its place in a line;
                                 waits behind `after`, or at the token only */
     PROTO_CLIMBS = 1 << 13, /* READ, LOCATE: goes up the tree of nodes to `via`,
@@ -98,7 +100,8 @@ struct proto_message {
     uint32_t node;   /* the node that asked in the first place */
     uint32_t via;    /* had the token at move `epoch`; LOCATE: the tree's root */
     uint32_t items_count;
-    uint64_t ticket; /* its request */
+    uint64_t ticket; /* its request; LOCATE: if that is one, with `mode`;
+                        LOCATED: then it is under way */
     uint64_t root;   /* the tree */
     uint64_t region, incarnation, version, epoch;
     uint64_t after; /* REQUEST: the receiver's own, to wait behind; 0: none */

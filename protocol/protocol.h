@@ -224,13 +224,14 @@ void proto_node_open(struct proto_node *node, const struct proto_env *env);
 
 /* --- Which tree a step needs ---------------------------------------------- */
 
-/* The tree of a message: its root's address, or PROTO_TREE_ALL. */
+/* The tree of a message: its root's address, or that of a region in it, or
+ * PROTO_TREE_ALL. */
 uint64_t proto_message_tree(const struct proto_message *message);
 
 /*
  * Under the lock of that tree, which @root is the record of, if it is known: is
  * it really enough?  Not for a TRANSFER that brings regions which are not known
- * yet: that needs PROTO_TREE_ALL.  @find gives a record of a tree that is
+ * yet, nor a LOCATE of such a one: that needs PROTO_TREE_ALL.  @find gives a record of a tree that is
  * locked, or NULL.
  */
 bool proto_message_tree_enough(

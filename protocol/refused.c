@@ -23,6 +23,10 @@ void on_REFUSED(struct step *s, uint32_t from, const struct proto_message *m)
 {
     (void)from;
     struct proto_region *r = find(s, m->region);
+    if (r && r->locating) {
+        locate_again(s, r, m);
+        return;
+    }
     if (!r || r->incarnation != m->incarnation)
         return;
     struct proto_op *op = request_by_ticket(r, m->ticket);

@@ -107,6 +107,15 @@ static void add_wanted(struct step *s, size_t send, const struct proto_op *op,
     }
 }
 
+void request_sent(struct proto_op *op, struct proto_region *r)
+{
+    op->at = r;
+    op->where = AT_OWNER;
+    op->sent_epoch = r->epoch;
+    r->sent++;
+    list_insert(&r->root->requests, &op->link);
+}
+
 static void send_request(struct step *s, struct proto_op *op,
                          struct proto_region *r)
 {
@@ -117,12 +126,8 @@ static void send_request(struct step *s, struct proto_op *op,
         request_refused(s, op, DRASYNC_EDELETED);
         return;
     }
-    op->at = r;
-    op->where = AT_OWNER;
     op->ticket = s->env->ticket(s->env->ctx);
-    op->sent_epoch = r->epoch;
-    r->sent++;
-    list_insert(&r->root->requests, &op->link);
+    request_sent(op, r);
     follow(op, r);
     if (op->mode == DRASYNC_READ && !(request_flags(op, r) & PROTO_FRESH))
         base_begin(op, r);
@@ -394,6 +399,22 @@ void refuse(struct step *s, struct proto_region *r, struct proto_op *op,
         op_free(s, op);
 }
 
+bool grant_at_once(struct step *s, struct proto_region *r,
+                   const struct proto_message *m)
+{
+    if (!r->owned || !list_empty(&r->queue))
+        return false;
+    struct proto_op *op = foreign(s, m);
+    if (!op)
+        return false;
+    if (grantable(s, r, op)) {
+        grant_foreign(s, r, op);
+        return true;
+    }
+    op_free(s, op);
+    return false;
+}
+
 static void request_owned(struct step *s, struct proto_region *r,
                           const struct proto_message *m)
 {
@@ -417,8 +438,10 @@ static void request_owned(struct step *s, struct proto_region *r,
         refuse(s, r, op, DRASYNC_EAGAIN);
         return;
     }
-    s->request = m;
-    s->requester = op;
+    if (m->items_count) {
+        s->request = m;
+        s->requester = op;
+    }
     enqueue(s, op, r);
 }
 

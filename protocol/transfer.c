@@ -358,7 +358,7 @@ static void refuse_transfer(struct step *s, struct receipt *x,
         x->arrival->error = op->error;
         arrival_advance(s, x->arrival);
     } else {
-        bounce(s, r, x->from, x->m);
+        bounce(s, x->from, x->m);
     }
     op_fail(s, op, op->error);
     pump(s, r);
@@ -368,7 +368,9 @@ static void refuse_transfer(struct step *s, struct receipt *x,
 static struct proto_op *answered(struct step *s, const struct proto_message *m,
                                  struct receipt *x, struct proto_region *r)
 {
-    struct proto_op *op = request_by_ticket(r, m->ticket);
+    struct proto_op *op = r && r->incarnation == m->incarnation
+                              ? request_by_ticket(r, m->ticket)
+                              : NULL;
     if (!op || op->mode != m->mode)
         return NULL;
     x->op = op;
@@ -387,13 +389,29 @@ static struct proto_op *answered(struct step *s, const struct proto_message *m,
     return op;
 }
 
+/* Nobody asked for @m, or nobody waits for it any more. */
+static void unwanted(struct step *s, struct proto_region *r, uint32_t from,
+                     const struct proto_message *m)
+{
+    if (!(m->flags & PROTO_UNMET)) {
+        poison(s, "TRANSFER that was not asked for");
+        return;
+    }
+    if (!(m->flags & PROTO_MORE) && !FAULT(s, FAULT_DROP_UNWANTED))
+        bounce(s, from, m);
+    if (r)
+        pump(s, r);
+}
+
 void on_TRANSFER(struct step *s, uint32_t from, const struct proto_message *m)
 {
     struct proto_region *r = find(s, m->region);
     struct receipt x = {
         .m = m, .from = from, .token = m->mode == DRASYNC_WRITE};
-    if (!r || r->incarnation != m->incarnation || !answered(s, m, &x, r)) {
-        poison(s, "TRANSFER that was not asked for");
+    if ((m->flags & (PROTO_UNMET | PROTO_FURTHER)) == PROTO_UNMET)
+        located_by(s, from, m);
+    if (!answered(s, m, &x, r)) {
+        unwanted(s, r, from, m);
         return;
     }
     /* What was refused may be the parents of what comes now. */

@@ -62,7 +62,7 @@ static void begin_message(struct step *s, struct answer *a, uint16_t flags)
     struct proto_message *m = send_about(s, a->op->node, PROTO_TRANSFER, a->top,
                                          a->op->ticket);
     m->mode = a->op->mode;
-    m->flags = flags;
+    m->flags = (uint16_t)(flags | (a->op->flags & PROTO_UNMET));
     m->hops = a->op->hops;
     m->via = self_of(s);
     m->epoch = a->top->epoch;

@@ -63,6 +63,8 @@ scenarios = \
 	tests/scenarios/line.txt \
 	tests/scenarios/line_of_queue.txt \
 	tests/scenarios/locate.txt \
+	tests/scenarios/locate_late.txt \
+	tests/scenarios/locate_moved.txt \
 	tests/scenarios/lost.txt \
 	tests/scenarios/overlapping.txt \
 	tests/scenarios/owner.txt \

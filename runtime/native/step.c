@@ -117,9 +117,11 @@ static struct proto_region *find_in(void *tree, uint64_t address)
 /* One that does not wait is to be answered by what is true. */
 static enum native_for message_for(const struct proto_message *message)
 {
-    return message->type == PROTO_REQUEST && !(message->flags & PROTO_NOWAIT)
-               ? NATIVE_FOR_REQUEST
-               : NATIVE_FOR_ALL;
+    bool asks = message->type == PROTO_REQUEST ||
+                (message->type == PROTO_LOCATE && message->ticket);
+
+    return asks && !(message->flags & PROTO_NOWAIT) ? NATIVE_FOR_REQUEST
+                                                    : NATIVE_FOR_ALL;
 }
 
 int native_lock_message(const struct proto_message *message,

@@ -19,7 +19,7 @@ static void what_is_refused(void)
     m.node = NODES;
     ok(refused(&m, "a node that does not exist"), "an unknown node");
     m = valid(PROTO_REQUEST);
-    m.flags = PROTO_HELD;
+    m.flags = PROTO_SHARED;
     ok(refused(&m, "a flag that this message does not have"),
        "a flag of another message");
     m = valid(PROTO_REQUEST);
@@ -66,6 +66,14 @@ static void what_is_refused(void)
     m = valid(PROTO_LOCATE);
     m.node = SELF;
     ok(refused(&m, "an own question that comes back"), "an own LOCATE");
+    m = valid(PROTO_LOCATE);
+    m.ticket = 1;
+    m.mode = 0;
+    ok(refused(&m, "a mode that does not exist"), "a LOCATE that asks for it");
+    m = valid(PROTO_REQUEST);
+    m.flags = PROTO_UNMET;
+    m.root = m.region + 4096;
+    ok(refused(&m, "a part that LOCATE asked for"), "a part that is UNMET");
     m = valid(PROTO_POISON);
     memset(m.name, 'x', sizeof(m.name));
     ok(refused(&m, "a name without an end"), "a text without an end");

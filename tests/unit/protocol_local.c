@@ -397,6 +397,11 @@ static void test_tree_enough(void)
     m.type = PROTO_SETTLED;
     CHECK(proto_message_tree(&m) == 1);
     CHECK(proto_message_tree_enough(&m, NULL, find, NULL));
+    m.type = PROTO_LOCATE;
+    m.region = 2;
+    CHECK(proto_message_tree(&m) == 2);
+    CHECK(proto_message_tree_enough(&m, b, find, NULL));
+    CHECK(!proto_message_tree_enough(&m, NULL, find, NULL));
     CHECK(delete (0, a) == 0 && delete (0, c) == 0 && objects == 0);
 }
 

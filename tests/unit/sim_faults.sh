@@ -64,4 +64,5 @@ caught 512 "freshness: "
 caught 1024 "consistency: "
 caught 2048 "consistency: "
 caught 4096 "delete: " 1 20000
+caught 8192 "end: "
 exit $((failures > 0))
