@@ -4,6 +4,7 @@
 #include "drasync.h"
 #include "memory/dump.h"
 #include "memory/frames.h"
+#include "memory/limit.h"
 #include "memory/pages.h"
 #include "memory/shared.h"
 
@@ -34,11 +35,96 @@ static void *owner_of(const struct extent *extent)
     return atomic_load_explicit(&extent->owner, memory_order_relaxed);
 }
 
-/* Take @extent out of the map, under the lock. */
+/* --- Forgotten extents that keep their frames; all under the lock ---------- */
+
+enum { USER_KEPT }; /* of user[]: it is one */
+
+static struct extent *before(const struct extent *extent)
+{
+    return (struct extent *)(uintptr_t)extent->frames;
+}
+
+static void keep(struct kept *kept, struct extent *extent)
+{
+    extent->user[USER_KEPT] = 1;
+    extent->next = NULL;
+    extent->frames = (uint64_t)(uintptr_t)kept->newest;
+    *(kept->newest ? &kept->newest->next : &kept->oldest) = extent;
+    kept->newest = extent;
+    atomic_fetch_add_explicit(&kept->pages, get(&extent->pages),
+                              memory_order_relaxed);
+}
+
+static void unkeep(struct kept *kept, struct extent *extent)
+{
+    struct extent *last = before(extent), *next = extent->next;
+
+    *(last ? &last->next : &kept->oldest) = next;
+    if (next)
+        next->frames = extent->frames;
+    else
+        kept->newest = last;
+    atomic_fetch_sub_explicit(&kept->pages, get(&extent->pages),
+                              memory_order_relaxed);
+    extent->user[USER_KEPT] = 0;
+}
+
+static bool is_kept(const struct extent *extent)
+{
+    return !owner_of(extent) && extent->user[USER_KEPT];
+}
+
+/* Its frames go. */
+static void strip(const struct space *space, struct extent *extent)
+{
+    unkeep(&shared_of(space)->kept, extent);
+    frames_unreserve(space, space_page_offset(get(&extent->first_page)),
+                     space_page_offset(get(&extent->pages)));
+}
+
+/* Take @extent out of the map. */
 static void clear(const struct space *space, struct extent *extent)
 {
+    if (is_kept(extent))
+        strip(space, extent);
     set_entries(space, get(&extent->first_page), get(&extent->pages), NULL);
     control_free(space, extent);
+}
+
+/* Give the oldest back, but no more than take about as long as the longest. */
+static uint64_t trim(const struct space *space, uint64_t pages_max)
+{
+    struct kept *kept = &shared_of(space)->kept;
+    uint64_t before = kept->pages;
+
+    while (kept->pages > pages_max &&
+           before - kept->pages < EXTENT_KEPT_PAGES_MAX)
+        clear(space, kept->oldest);
+    return before - kept->pages;
+}
+
+uint64_t extents_trim(const struct space *space)
+{
+    struct shared *shared = shared_of(space);
+    uint64_t pages;
+
+    if (lock_take(&shared->extents))
+        return 0;
+    pages = trim(space, 0);
+    lock_give(&shared->extents);
+    return pages;
+}
+
+uint64_t extents_trim_try(const struct space *space)
+{
+    struct shared *shared = shared_of(space);
+    uint64_t pages;
+
+    if (lock_try(&shared->extents))
+        return 0;
+    pages = trim(space, 0);
+    lock_give(&shared->extents);
+    return pages;
 }
 
 /*
@@ -126,8 +212,10 @@ free_extent:
     return err;
 }
 
-int extent_insert(const struct space *space, uint64_t first, uint64_t pages,
-                  void *owner, uint64_t incarnation, struct extent **extent_out)
+/* extent_insert(); *kept_out: the frames are there, and the caller's. */
+static int insert(const struct space *space, uint64_t first, uint64_t pages,
+                  void *owner, uint64_t incarnation, struct extent **extent_out,
+                  bool *kept_out)
 {
     struct shared *shared = shared_of(space);
     struct extent *extent = NULL;
@@ -139,13 +227,18 @@ int extent_insert(const struct space *space, uint64_t first, uint64_t pages,
     err = table_reserve(space, &shared->layout.page_map, first, pages);
     if (err)
         return err;
-    if (pages >= EXTENT_SPARE_PAGES_MIN) {
+    *kept_out = false;
+    if (pages >= EXTENT_SPARE_PAGES_MIN || shared->kept.pages) {
         err = lock_take(&shared->extents);
         if (err)
             return err;
         extent = spare(space, first, pages);
-        if (extent)
+        if (extent) {
+            *kept_out = is_kept(extent);
+            if (*kept_out)
+                unkeep(&shared->kept, extent);
             fill(shared, extent, first, pages, owner, incarnation);
+        }
         lock_give(&shared->extents);
     }
     if (!extent)
@@ -154,8 +247,25 @@ int extent_insert(const struct space *space, uint64_t first, uint64_t pages,
     return 0;
 }
 
-/* It is an extent no more; in the map it stays if @keep. */
-static int leave(const struct space *space, struct extent *extent, bool keep)
+int extent_insert(const struct space *space, uint64_t first, uint64_t pages,
+                  void *owner, uint64_t incarnation, struct extent **extent_out)
+{
+    bool kept;
+    int err =
+        insert(space, first, pages, owner, incarnation, extent_out, &kept);
+
+    /* An address that was another node's, and is ours now. */
+    if (!err && kept)
+        frames_unreserve(space, space_page_offset(first),
+                         space_page_offset(pages));
+    return err;
+}
+
+/* It is an extent no more. */
+enum leaving { LEAVE_MAP, STAY_ENTERED, STAY_WITH_FRAMES };
+
+static int leave(const struct space *space, struct extent *extent,
+                 enum leaving how)
 {
     struct shared *shared = shared_of(space);
     uint64_t first = get(&extent->first_page);
@@ -165,11 +275,14 @@ static int leave(const struct space *space, struct extent *extent, bool keep)
         return err;
     assert(extent_of(space, space_address(space, first)) == extent);
     (void)first;
-    if (keep) {
-        atomic_store_explicit(&extent->stamp, 0, memory_order_relaxed);
-        atomic_store_explicit(&extent->owner, NULL, memory_order_release);
-    } else {
+    extent->user[USER_KEPT] = 0;
+    atomic_store_explicit(&extent->stamp, 0, memory_order_relaxed);
+    atomic_store_explicit(&extent->owner, NULL, memory_order_release);
+    if (how == LEAVE_MAP) {
         clear(space, extent);
+    } else if (how == STAY_WITH_FRAMES) {
+        keep(&shared->kept, extent);
+        trim(space, limit_kept_bytes(space) / 2 >> PAGE_SHIFT);
     }
     lock_give(&shared->extents);
     return 0;
@@ -177,7 +290,7 @@ static int leave(const struct space *space, struct extent *extent, bool keep)
 
 int extent_remove(const struct space *space, struct extent *extent)
 {
-    return leave(space, extent, false);
+    return leave(space, extent, LEAVE_MAP);
 }
 
 int extent_new(const struct space *space, uint64_t pages, void *owner,
@@ -199,7 +312,9 @@ int extent_new(const struct space *space, uint64_t pages, void *owner,
 
 int extent_park(const struct space *space, struct extent *extent)
 {
-    return leave(space, extent, get(&extent->pages) >= EXTENT_SPARE_PAGES_MIN);
+    return leave(space, extent,
+                 get(&extent->pages) >= EXTENT_SPARE_PAGES_MIN ? STAY_ENTERED
+                                                               : LEAVE_MAP);
 }
 
 int extent_delete(const struct space *space, struct extent *extent)
@@ -222,10 +337,11 @@ void extent_prefetch(const struct space *space, uint64_t first)
 int extent_adopt(const struct space *space, uint64_t first, uint64_t pages,
                  void *owner, uint64_t incarnation, struct extent **extent_out)
 {
+    bool kept;
     int err =
-        extent_insert(space, first, pages, owner, incarnation, extent_out);
+        insert(space, first, pages, owner, incarnation, extent_out, &kept);
 
-    if (err)
+    if (err || kept)
         return err;
     err = frames_reserve(space, space_page_offset(first),
                          space_page_offset(pages));
@@ -239,8 +355,11 @@ int extent_adopt(const struct space *space, uint64_t first, uint64_t pages,
 int extent_forget(const struct space *space, struct extent *extent)
 {
     uint64_t first = get(&extent->first_page), pages = get(&extent->pages);
-    int err = extent_remove(space, extent);
+    int err;
 
+    if (pages <= EXTENT_KEPT_PAGES_MAX)
+        return leave(space, extent, STAY_WITH_FRAMES);
+    err = extent_remove(space, extent);
     return err ? err
                : frames_unreserve(space, space_page_offset(first),
                                   space_page_offset(pages));

@@ -10,6 +10,11 @@
  * run again finds it entered, and other extents remove what is in their way.
  * extent_of() and extent_find() do not see it.
  *
+ * An extent of another node's addresses that is forgotten stays too, with its
+ * frames, up to EXTENT_KEPT_PAGES_MAX of it and half of limit_kept_bytes() in
+ * all, the oldest given back first: regions that come from elsewhere, and are
+ * deleted, mostly have addresses that were used before.
+ *
  * What extent_of() returns may be removed at any moment unless the caller holds
  * whatever keeps the region's extents in place.  A caller without that copies
  * what it needs with extent_find().
@@ -30,6 +35,10 @@
 
 /* From this many pages on, a deleted extent stays entered. */
 #define EXTENT_SPARE_PAGES_MIN 32
+
+/* The longest one that keeps its frames when it is forgotten; the kernel takes
+ * a millisecond at most for so many. */
+#define EXTENT_KEPT_PAGES_MAX 4096
 
 struct extent {
     /* The allocator's free list writes here; nothing may live in it. */
@@ -74,14 +83,19 @@ int extent_delete(const struct space *space, struct extent *extent);
 int extent_park(const struct space *space, struct extent *extent);
 
 /*
- * Enter an extent that another node cut: reserve primary frames (they read as
- * 0) and enter it.  Errors of extent_insert() and frames_reserve().
+ * Enter an extent that another node cut, with primary frames; contents
+ * undefined.  Errors of extent_insert() and frames_reserve().
  */
 int extent_adopt(const struct space *space, uint64_t first, uint64_t pages,
                  void *owner, uint64_t incarnation, struct extent **extent_out);
 
-/* Undo extent_adopt(): remove it and give the frames back. */
+/* Undo extent_adopt(); the frames may be kept for the next time. */
 int extent_forget(const struct space *space, struct extent *extent);
+
+/* Give some of the frames back that are kept, now, or if no lock has to be
+ * waited for.  How many pages went; 0: there are none, or none to be had. */
+uint64_t extents_trim(const struct space *space);
+uint64_t extents_trim_try(const struct space *space);
 
 /* extent_delete() will be called for the extent that begins at page @first:
  * fetch what it looks at into the caches. */

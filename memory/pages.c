@@ -3,6 +3,7 @@
 
 #include "drasync.h"
 #include "memory/dump.h"
+#include "memory/extents.h"
 #include "memory/limit.h"
 #include "memory/shared.h"
 
@@ -65,13 +66,16 @@ int pages_trim(const struct space *space)
 {
     int err = buddy_trim(space, &shared_of(space)->runs, 0);
 
+    while (extents_trim(space))
+        ;
     return err ? err : buddy_trim(space, &shared_of(space)->alternates, 0);
 }
 
 uint64_t pages_trim_try(const struct space *space)
 {
     return buddy_trim_try(space, &shared_of(space)->runs) +
-           buddy_trim_try(space, &shared_of(space)->alternates);
+           buddy_trim_try(space, &shared_of(space)->alternates) +
+           extents_trim_try(space);
 }
 
 static int overlaps(const struct chunk *chunk, uint64_t first, uint64_t pages)

@@ -84,6 +84,13 @@ struct limit {
     _Atomic uint64_t unchecked_bytes; /* charged since the last look outside */
 };
 
+/* Forgotten extents with frames, by `next` and `frames` (the one before); under
+ * the lock of extents. */
+struct kept {
+    struct extent *oldest, *newest;
+    _Atomic uint64_t pages;
+};
+
 struct shared {
     _Atomic uint64_t magic;
     _Atomic uint32_t poison;
@@ -97,6 +104,7 @@ struct shared {
     struct buddy runs;       /* of this node's addresses */
     struct buddy alternates; /* of the file's alternate part */
     struct lock extents;
+    struct kept kept;
     _Atomic uint64_t extent_stamp;
     struct chunks chunks;
     struct control_heap heap;

@@ -202,11 +202,9 @@ static void lanes_and_chunks(void)
                i < first + pages,
            "a chunk is added once, and used");
     tap_ok(ask(&manager, 3, 1, &first, &pages) == DRASYNC_EINVAL &&
-               ask(&manager, -1, 1, &first, &pages) ==
-                   DRASYNC_EINVAL &&
+               ask(&manager, -1, 1, &first, &pages) == DRASYNC_EINVAL &&
                ask(&manager, 1, 0, &first, &pages) == DRASYNC_EINVAL &&
-               ask(&manager, 1, UINT64_MAX, &first, &pages) ==
-                   DRASYNC_ENOSPACE,
+               ask(&manager, 1, UINT64_MAX, &first, &pages) == DRASYNC_ENOSPACE,
            "grants that make no sense are refused");
     good = 1;
     had = 0;
@@ -275,6 +273,55 @@ static void extents(void)
            "deleting our own takes it out");
     tap_ok(!pages_trim(&space) && limit_used_bytes(&space) - used < MIB,
            "the frames are back");
+    node_close(&space);
+}
+
+/* Of another node's addresses: forgotten, with their frames for the next time. */
+static void kept_extents(void)
+{
+    struct space space;
+    struct extent *e;
+    uint64_t first, used, before, most = 0;
+    int owner;
+    char *address;
+
+    node_open(&space, 256 * MIB, 0, 2, 256 * MIB);
+    used = before = limit_used_bytes(&space);
+    first = space.pages / 2 + 10;
+    address = space_address(&space, first);
+    REQUIRE(!extent_adopt(&space, first, 4, &owner, 1, &e));
+    memset(address, 7, 4 * PAGE_BYTES);
+    REQUIRE(!extent_forget(&space, e));
+    tap_ok(!extent_adopt(&space, first, 4, &owner, 2, &e) &&
+               extent_of(&space, address) == e && e->incarnation == 2 &&
+               !e->user[0] && !e->next && !e->frames &&
+               address[4 * PAGE_BYTES - 1] == 7,
+           "an extent that was forgotten has its frames when it comes again");
+    REQUIRE(!extent_forget(&space, e));
+    tap_ok(!extent_adopt(&space, first + 2, 4, &owner, 3, &e) &&
+               !address[2 * PAGE_BYTES] && !address[5 * PAGE_BYTES] &&
+               limit_used_bytes(&space) - used < 5 * PAGE_BYTES + MIB / 2,
+           "one that overlaps it takes its place");
+    REQUIRE(!extent_forget(&space, e));
+    for (int i = 0; i < 7; i++) {
+        REQUIRE(!extent_adopt(&space, first + (uint64_t)i * 4096, 4096, &owner,
+                              1, &e));
+        REQUIRE(!extent_forget(&space, e));
+        if (limit_used_bytes(&space) - used > most)
+            most = limit_used_bytes(&space) - used;
+    }
+    tap_ok(most > LIMIT_KEPT_BYTES_MIN / 4 &&
+               most < LIMIT_KEPT_BYTES_MIN / 2 + MIB,
+           "so much is kept, no more");
+    REQUIRE(
+        !extent_adopt(&space, first, EXTENT_KEPT_PAGES_MAX + 1, &owner, 1, &e));
+    used = limit_used_bytes(&space);
+    tap_ok(!extent_forget(&space, e) &&
+               used - limit_used_bytes(&space) ==
+                   (EXTENT_KEPT_PAGES_MAX + 1) * PAGE_BYTES,
+           "nor of a long one");
+    tap_ok(!pages_trim(&space) && limit_used_bytes(&space) - before < MIB,
+           "what is kept goes when memory is short");
     node_close(&space);
 }
 
@@ -388,6 +435,7 @@ int main(void)
     districts();
     extents();
     long_extents();
+    kept_extents();
     processes();
     return tap_end();
 }
