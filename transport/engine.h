@@ -39,7 +39,7 @@
 
 #define PACKET_BYTES_MAX    16896 /* 16 KiB of data, a header, and its head */
 #define PACKET_NEAR_BYTES   ((size_t)8 << 10) /* between nodes of a host */
-#define EAGER_BYTES_MAX     ((size_t)64 << 10) /* data in packets */
+#define EAGER_BYTES_MAX     ((size_t)256 << 10) /* data in packets */
 #define PACKETS_POSTED      32 /* receives that wait for packets, at most */
 #define PACKETS_POSTED_FEW  8
 #define PACKETS_A_POLL_MAX  64
