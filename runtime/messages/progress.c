@@ -22,7 +22,6 @@
 
 struct progress progress;
 static void (*each_turn)(void);
-static bool muted; /* idle_mute(); with the turns */
 
 /* The node's, which has a thread. */
 static bool is_nodes(void)
@@ -169,7 +168,6 @@ static bool help_begin(void)
 {
     if (!turns_help())
         return false;
-    muted = progress.thread && idle_mute();
     limit_reserve_enter();
     return true;
 }
@@ -180,8 +178,6 @@ static void help_end(uint64_t active, uint32_t own, bool more)
     limit_reserve_leave();
     if (progress.thread)
         idle_note(active);
-    if (muted)
-        idle_unmute();
     turns_help_end(own, more || !transport_still(progress.transport));
 }
 

@@ -192,7 +192,7 @@ void idle_unmute(void)
     sockets_set(EPOLL_CTL_MOD, EPOLLIN);
 }
 
-void idle_away(void)
+bool idle_away(void)
 {
     struct pollfd fds[] = {{.fd = timer, .events = POLLIN},
                            {.fd = sockets, .events = POLLIN}};
@@ -200,6 +200,7 @@ void idle_away(void)
 
     poll(fds, 2, -1);
     errno = saved;
+    return fds[1].revents != 0;
 }
 
 void idle_close(void)

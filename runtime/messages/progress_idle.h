@@ -71,8 +71,9 @@ void idle_inside(bool inside);
 /* End the timer now. */
 void idle_end(void);
 
-/* The progress thread: set the timer as idle_push() does; sleep until then. */
+/* The progress thread: set the timer as idle_push() does; sleep until then.
+ * True: what ended it came through sockets. */
 void idle_set(uint64_t now, bool longer);
-void idle_away(void);
+bool idle_away(void);
 
 #endif /* DRASYNC_RUNTIME_MESSAGES_PROGRESS_IDLE_H */

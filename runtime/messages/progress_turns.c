@@ -24,6 +24,7 @@ static pthread_mutex_t turns = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic bool open;
 static _Atomic uint32_t helped;
 static _Atomic uint32_t wanted;    /* threads in turns_take() */
+static bool muted; /* idle_mute(); with the turns */
 static _Thread_local bool turning; /* this thread has the turns, */
 static _Thread_local bool helping; /* and helps */
 
@@ -116,8 +117,10 @@ static void keep_away(void)
 
     while ((how = atomic_load(&helped)) != FREE) {
         idle_set(runtime_now_us(), how == LONG);
-        if (atomic_load(&helped) == how)
-            idle_away();
+        /* What woke us is the helper's, but that has yet to run: it waits for
+         * the turns that we gave, or for our core. */
+        if (atomic_load(&helped) == how && idle_away())
+            sched_yield();
     }
 }
 
@@ -152,6 +155,7 @@ bool turns_help(void)
         return false;
     }
     helping = true;
+    muted = progress.thread && idle_mute();
     return true;
 }
 
@@ -177,6 +181,10 @@ void turns_help_end(uint32_t own, bool more)
 
     helping = false;
     more |= atomic_exchange(&helped, FREE) == LONG;
+    /* After that: the progress thread, which this may wake on our core, would
+     * keep away again and again. */
+    if (muted)
+        idle_unmute();
     more |=
         atomic_load(&box->remote_waits) > own || atomic_load(&box->pending) > 0;
     if (progress.thread && more)
