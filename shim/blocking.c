@@ -327,7 +327,7 @@ COLLECTIVE(MPI_Scan, MPI_Iscan,
         int err = next given;             \
                                           \
         if (begin && !err && !*(flag))    \
-            drasync_blocking_glance();    \
+            drasync_blocking_look();      \
         return err;                       \
     }
 

@@ -36,7 +36,7 @@ bool drasync_blocking_until(bool (*over)(void *arg), void *arg);
 void drasync_blocking_inside(bool inside);
 
 /* A test of the program's found nothing: serve them once, if it is time. */
-void drasync_blocking_glance(void);
+void drasync_blocking_look(void);
 
 /* A call that is taken over: the next function of its name, which may be a
  * tool's, and MPI's own to begin it with, or NULL where a tool is to see it. */

@@ -2,13 +2,11 @@
  * blocking.h. */
 #include "shim/blocking.h"
 
+#include "runtime/messages/messages.h"
 #include "runtime/messages/progress.h"
 #include "runtime/process.h"
 #include "runtime/wait.h"
 #include "transport/boot.h"
-
-/* Tests of the program that find nothing come back to back. */
-#define GLANCE_US 5
 
 bool drasync_blocking_serves(void)
 {
@@ -42,13 +40,7 @@ void drasync_blocking_find(struct drasync_blocking_call *call, void *next,
     __atomic_store_n(&call->next, next, __ATOMIC_RELEASE);
 }
 
-void drasync_blocking_glance(void)
+void drasync_blocking_look(void)
 {
-    static _Thread_local uint64_t looked_us;
-    uint64_t now = runtime_now_us();
-
-    if (now - looked_us < GLANCE_US)
-        return;
-    looked_us = now;
-    progress_glance();
+    runtime_look(runtime_now_us());
 }

@@ -126,12 +126,15 @@ struct waiter;
 int runtime_wait_remote(struct waiter *waiter, uint64_t deadline_us,
                         int *result_out);
 
-/* One poll, if nobody polls: a look for what other nodes ask.  No locks are
- * held. */
-void runtime_glance(void);
+/*
+ * A thread that works, or tests what has not come, looks what other nodes ask:
+ * one poll, if nobody else polls and this thread has not looked just before
+ * @now.  No locks are held.  Nothing where this process has no engine.
+ */
+void runtime_look(uint64_t now);
 
 /* Call @fn after each turn of the node's engine, on the thread that has the
- * turns; in a module's `start`. */
+ * turns; in a module's `start`, of one module. */
 void runtime_each_turn(void (*fn)(void));
 
 /* --- Chores: work that is too long for one step (chores.c) ---------------- */

@@ -1,6 +1,7 @@
 /* The engine that sends and polls for this process: see progress.h. */
 #include "runtime/messages/progress.h"
 
+#include <assert.h>
 #include <sched.h>
 
 #include "memory/limit.h"
@@ -19,6 +20,9 @@
 
 /* A message may be late by so much if threads help all the time. */
 #define PROGRESS_LATE_US 1000
+
+/* runtime_look(): a poll costs about a tenth of this. */
+#define LOOK_AGAIN_US 10
 
 struct progress progress;
 static void (*each_turn)(void);
@@ -83,13 +87,19 @@ void progress_glance(void)
     turns_give();
 }
 
-void runtime_glance(void)
+void runtime_look(uint64_t now)
 {
+    static _Thread_local uint64_t looked_us;
+
+    if (!is_nodes() || now - looked_us < LOOK_AGAIN_US)
+        return;
+    looked_us = now;
     progress_glance();
 }
 
 void runtime_each_turn(void (*fn)(void))
 {
+    assert(!each_turn || each_turn == fn);
     each_turn = fn;
 }
 

@@ -117,8 +117,8 @@ int progress_answer(int rank, const struct transport_message *message);
 void progress_glance(void);
 
 /* A thread of the program is inside a call of MPI's that waits for other ranks,
- * or it is not any more: meanwhile the progress thread looks every
- * PROGRESS_INSIDE_US, if there was traffic a while ago. */
+ * or it is not any more: meanwhile the progress thread looks often, if there was
+ * traffic a while ago. */
 void progress_inside(bool inside);
 
 /* --- What this rank itself sends and waits for ---------------------------- */

@@ -50,8 +50,8 @@
 #define PROGRESS_AWAY_NEAR_US 200
 #define PROGRESS_AWAY_LONG_US 100000
 
-/* While a thread is inside MPI and something moved not long ago. */
-#define PROGRESS_INSIDE_US     PROGRESS_SLEEP_US_MIN
+/* While a thread is inside MPI and something moved not longer ago it sleeps for
+ * PROGRESS_SLEEP_US_MIN. */
 #define PROGRESS_INSIDE_FOR_US 10000
 
 /* Who gets the core soon after waking: Linux since 6.12, else no harm. */
@@ -120,7 +120,7 @@ void idle_inside(bool inside)
     atomic_fetch_add_explicit(&insiders, inside ? 1 : -1, memory_order_relaxed);
     if (!inside)
         return;
-    uint64_t now = runtime_now_us(), soon = now + PROGRESS_INSIDE_US;
+    uint64_t now = runtime_now_us(), soon = now + PROGRESS_SLEEP_US_MIN;
 
     if (inside_matters(now) && atomic_load(&until_us) > soon)
         set_timer(soon);

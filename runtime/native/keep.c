@@ -11,8 +11,7 @@
 #define COST_US_MIN 20
 #define COST_US_MAX 400
 
-/* How often who works looks whether others ask, and the leader whether what is
- * kept is to be given. */
+/* How often the leader looks whether what is kept is to be given. */
 #define LOOK_US 20
 
 /* A lease that nobody has asked for in this time is not looked after. */
@@ -151,13 +150,9 @@ bool native_keep_over(struct native_lease_slot *slot)
 
 bool native_keep_look(struct native_lease_slot *slot)
 {
-    static _Thread_local uint64_t looked_us;
     uint64_t now = runtime_now_us();
 
-    if (runtime.leader && now - looked_us >= LOOK_US) {
-        looked_us = now;
-        runtime_glance();
-    }
+    runtime_look(now);
     return atomic_load_explicit(&slot->deferred, memory_order_relaxed) ||
            now - atomic_load_explicit(&slot->since_us, memory_order_relaxed) <
                QUIET_US;

@@ -30,8 +30,9 @@ uint64_t runtime_now_us(void)
     return clock_us;
 }
 
-void runtime_glance(void)
+void runtime_look(uint64_t now)
 {
+    (void)now;
 }
 
 void native_lease_end(struct native_leases *leases, uint32_t i)
