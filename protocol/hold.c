@@ -211,10 +211,15 @@ void write_end(struct step *s, struct proto_region *r)
     mark_serve_below(s, r);
 }
 
-void proto_pass(struct proto_region *region, int32_t rank)
+void proto_pass(struct proto_node *node, struct proto_region *region,
+                int32_t rank, struct proto_effects *out)
 {
+    struct step s;
+    step_begin(&s, node, out);
     region->write_rank = rank;
     region->written = ++region->root->clock;
+    end_above(&s, region, rank);
+    step_end(&s);
 }
 
 static void read_end(struct step *s, struct proto_hold *hold)

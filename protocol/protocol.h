@@ -380,8 +380,10 @@ void proto_base_lost(struct proto_region *region, struct proto_copy *copy);
 bool proto_waited_elsewhere(const struct proto_region *region);
 
 /* The WRITE hold of @region, all that is held there, is @rank's from now on, and
- * the data has a new version; operations that wait for it wait on. */
-void proto_pass(struct proto_region *region, int32_t rank);
+ * the data has a new version, as if one had released it and @rank had acquired
+ * it; operations of other nodes that wait for it wait on. */
+void proto_pass(struct proto_node *node, struct proto_region *region,
+                int32_t rank, struct proto_effects *out);
 
 /* The newest copy; the current one if region->owned. */
 struct proto_copy *proto_newest(const struct proto_region *region);

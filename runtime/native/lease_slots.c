@@ -4,7 +4,6 @@
 #include "runtime/native/lease_word.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
-#include "runtime/say.h"
 
 /* A READ hold with more pins is not looked through. */
 #define PINS_MAX 16
@@ -18,30 +17,14 @@ static void release(const struct native_lease_slot *slot, int32_t rank)
     native_do(effects, NULL);
 }
 
-static void acquire(const struct native_lease_slot *slot, int32_t rank)
-{
-    struct proto_effects *effects = native_effects();
-    struct proto_grant grant;
-    struct proto_op *op;
-
-    if (proto_acquire(&native.node, rank, slot->region, slot->region->address,
-                      DRASYNC_WRITE, true, NULL, &grant, &op, effects))
-        runtime_broken("region %p: a lease is lost",
-                       (void *)(uintptr_t)slot->region->address);
-    native_do(effects, NULL);
-}
-
-/* Replay in the protocol what happened under the lease: a release, then an
- * acquire by @rank, which also gives the data a new version.  Whoever waits for
- * the credit to end (keep.h) did so all the time. */
+/* Tell the protocol what happened under the lease: a release, then an acquire by
+ * @rank. */
 static void pass(struct native_lease_slot *slot, int32_t rank)
 {
-    if (slot->region->waiting) {
-        proto_pass(slot->region, rank);
-    } else {
-        release(slot, slot->rank);
-        acquire(slot, rank);
-    }
+    struct proto_effects *effects = native_effects();
+
+    proto_pass(&native.node, slot->region, rank, effects);
+    native_do(effects, NULL);
     slot->rank = rank;
 }
 

@@ -297,6 +297,24 @@ static int result_of(int number)
     return found;
 }
 
+/* A hold that another rank has from now on. */
+static void test_pass(void)
+{
+    struct proto_region *a = root_of(1, 1), *b = child_of(1, a, 2);
+    uint64_t before;
+    CHECK(release(1, a) == 0 && acquire(1, b, DRASYNC_WRITE) == 0);
+    before = proto_version(b);
+    CHECK(ask(0, 0, a, DRASYNC_READ) == PROTO_WAIT);
+    CHECK(ask(2, 2, a, DRASYNC_READ) == PROTO_WAIT);
+    proto_effects_clear(&out);
+    proto_pass(&node, b, 0, &out);
+    CHECK(result_of(0) == DRASYNC_EORDER);
+    CHECK(proto_held(b, 0) == DRASYNC_WRITE && proto_held(b, 1) == 0);
+    CHECK(proto_version(b) > before);
+    CHECK(release(0, b) == 0 && result_of(2) == 0);
+    CHECK(release(2, a) == 0 && delete (1, a) == 0 && objects == 0);
+}
+
 /* What a rank gets of a region while it waits for what is above. */
 static void test_above(void)
 {
@@ -492,6 +510,7 @@ int main(void)
     test_pins();
     test_release_for();
     test_waiting();
+    test_pass();
     test_above();
     test_tree_enough();
     test_no_memory();
