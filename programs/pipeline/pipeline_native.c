@@ -1,6 +1,7 @@
 /*
  * The pipeline on DRASync: each list is a region.  The one rank sends its
- * handle; the other takes the region and deletes it.
+ * handle; the other takes the region and deletes it, and has asked for the next
+ * ones by then.
  */
 #include <mpi.h>
 
@@ -8,9 +9,13 @@
 #include "drasync.h"
 #include "items.h"
 
+/* Lists that are asked for before they are needed. */
+#define AHEAD 8
+
 struct list {
     region region;
     struct item *head;
+    drasync_request_t request; /* the consumer's */
 };
 
 static struct list list_make(uint64_t seed, uint64_t items)
@@ -28,35 +33,75 @@ static struct list list_make(uint64_t seed, uint64_t items)
     return list;
 }
 
-static uint64_t list_consume(struct list list)
+/* The next list of @from, which is on its way then. */
+static void list_ask(struct list *list, int from)
+{
+    MPI_Recv(list, sizeof(*list), MPI_BYTE, from, 0, MPI_COMM_WORLD,
+             MPI_STATUS_IGNORE);
+    drasync_iacquire(list->region, DRASYNC_WRITE, &list->request);
+}
+
+static uint64_t list_consume(struct list *list)
 {
     uint64_t hash;
 
-    acquire_region(list.region, WRITE);
-    hash = list_hash(list.head);
-    delete_region(list.region);
+    drasync_wait(&list->request, DRASYNC_FOREVER);
+    hash = list_hash(list->head);
+    delete_region(list->region);
     return hash;
+}
+
+static void produce(const struct pipeline_options *options, int rank, int to,
+                    int run)
+{
+    for (uint64_t i = 0; i < options->lists; i++) {
+        struct list list =
+            list_make(list_seed(options, rank, run, i), options->items);
+
+        MPI_Send(&list, sizeof(list), MPI_BYTE, to, 0, MPI_COMM_WORLD);
+    }
+}
+
+static uint64_t consume(const struct pipeline_options *options, int from)
+{
+    struct list lists[AHEAD];
+    uint64_t sum = 0;
+
+    for (uint64_t i = 0; i < options->lists + AHEAD; i++) {
+        if (i >= AHEAD)
+            sum += list_consume(&lists[i % AHEAD]);
+        if (i < options->lists)
+            list_ask(&lists[i % AHEAD], from);
+    }
+    return sum;
+}
+
+/* A rank without a partner does both. */
+static uint64_t do_both(const struct pipeline_options *options, int rank,
+                        int run)
+{
+    uint64_t sum = 0;
+
+    for (uint64_t i = 0; i < options->lists; i++) {
+        struct list list =
+            list_make(list_seed(options, rank, run, i), options->items);
+
+        drasync_iacquire(list.region, DRASYNC_WRITE, &list.request);
+        sum += list_consume(&list);
+    }
+    return sum;
 }
 
 /* One run of this rank; returns the sum of what it consumed. */
 static uint64_t work(const struct pipeline_options *options, int rank,
                      int partner, int run)
 {
-    struct list list;
-    uint64_t sum = 0;
-
-    for (uint64_t i = 0; i < options->lists; i++) {
-        if (rank <= partner)
-            list = list_make(list_seed(options, rank, run, i), options->items);
-        if (rank < partner)
-            MPI_Send(&list, sizeof(list), MPI_BYTE, partner, 0, MPI_COMM_WORLD);
-        if (rank > partner)
-            MPI_Recv(&list, sizeof(list), MPI_BYTE, partner, 0, MPI_COMM_WORLD,
-                     MPI_STATUS_IGNORE);
-        if (rank >= partner)
-            sum += list_consume(list);
-    }
-    return sum;
+    if (rank == partner)
+        return do_both(options, rank, run);
+    if (rank > partner)
+        return consume(options, partner);
+    produce(options, rank, partner, run);
+    return 0;
 }
 
 int main(int argc, char **argv)
