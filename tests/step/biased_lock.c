@@ -106,18 +106,6 @@ static const struct step_scenario scenarios[SCENARIOS] = {
              .seeds = 3000},
 };
 
-static bool is_odd(int thread, uint64_t value)
-{
-    (void)thread;
-    return value & 1;
-}
-
-static bool is_even(int thread, uint64_t value)
-{
-    (void)thread;
-    return !(value & 1);
-}
-
 static const struct step_fault faults[] = {
     {.name = "no-membarrier",
      .title = "biased_barrier() does nothing",
@@ -128,13 +116,13 @@ static const struct step_fault faults[] = {
      .kind = STEP_STORE,
      .at = "inside",
      .effect = STEP_SKIP,
-     .applies = is_odd},
+     .applies = step_stores_odd},
     {.name = "leave-relaxed",
      .title = "biased_leave() does not release the owner's work",
      .kind = STEP_STORE,
      .at = "inside",
      .effect = STEP_RELAX,
-     .applies = is_even},
+     .applies = step_stores_even},
     {.name = "wait-relaxed",
      .title = "biased_wait() does not acquire the owner's work",
      .kind = STEP_LOAD,
@@ -145,18 +133,12 @@ static const struct step_fault faults[] = {
      .kind = STEP_STORE,
      .at = "bias",
      .effect = STEP_SKIP,
-     .applies = is_even},
+     .applies = step_stores_even},
 };
 
 int main(int argc, char **argv)
 {
-    static const struct step_test test = {
-        .name = "biased_lock",
-        .scenarios = scenarios,
-        .scenarios_count = SCENARIOS,
-        .faults = faults,
-        .faults_count = sizeof(faults) / sizeof(faults[0]),
-    };
+    static const struct step_test test = STEP_TEST("biased_lock");
 
     return step_main(&test, argc, argv);
 }

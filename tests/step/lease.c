@@ -214,13 +214,7 @@ static const struct step_fault faults[] = {
 
 int main(int argc, char **argv)
 {
-    static const struct step_test test = {
-        .name = "lease",
-        .scenarios = scenarios,
-        .scenarios_count = SCENARIOS,
-        .faults = faults,
-        .faults_count = sizeof(faults) / sizeof(faults[0]),
-    };
+    static const struct step_test test = STEP_TEST("lease");
 
     world_private();
     return step_main(&test, argc, argv);

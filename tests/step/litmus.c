@@ -353,13 +353,7 @@ static const struct step_fault faults[] = {
 
 int main(int argc, char **argv)
 {
-    static const struct step_test test = {
-        .name = "litmus",
-        .scenarios = scenarios,
-        .scenarios_count = SCENARIOS,
-        .faults = faults,
-        .faults_count = sizeof(faults) / sizeof(faults[0]),
-    };
+    static const struct step_test test = STEP_TEST("litmus");
 
     return step_main(&test, argc, argv);
 }

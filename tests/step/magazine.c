@@ -170,18 +170,6 @@ static const struct step_scenario scenarios[SCENARIOS] = {
                .seeds = 3000},
 };
 
-static bool is_odd(int thread, uint64_t value)
-{
-    (void)thread;
-    return value & 1;
-}
-
-static bool is_even(int thread, uint64_t value)
-{
-    (void)thread;
-    return !(value & 1);
-}
-
 static const struct step_fault faults[] = {
     {.name = "no-membarrier",
      .title = "who ends a magazine has no barrier",
@@ -192,38 +180,32 @@ static const struct step_fault faults[] = {
      .kind = STEP_STORE,
      .at = "turns",
      .effect = STEP_SKIP,
-     .applies = is_odd},
+     .applies = step_stores_odd},
     {.name = "freeing-unsaid",
      .title = "the thread does not say that it frees",
      .kind = STEP_STORE,
      .at = "freeing",
      .effect = STEP_SKIP,
-     .applies = is_odd,
+     .applies = step_stores_odd,
      .scenarios = 1 << FREES},
     {.name = "turn-relaxed",
      .title = "the thread leaves without a release",
      .kind = STEP_STORE,
      .at = "turns",
      .effect = STEP_RELAX,
-     .applies = is_even},
+     .applies = step_stores_even},
     {.name = "freeing-relaxed",
      .title = "the thread has freed without a release",
      .kind = STEP_STORE,
      .at = "freeing",
      .effect = STEP_RELAX,
-     .applies = is_even,
+     .applies = step_stores_even,
      .scenarios = 1 << FREES},
 };
 
 int main(int argc, char **argv)
 {
-    static const struct step_test test = {
-        .name = "magazine",
-        .scenarios = scenarios,
-        .scenarios_count = SCENARIOS,
-        .faults = faults,
-        .faults_count = sizeof(faults) / sizeof(faults[0]),
-    };
+    static const struct step_test test = STEP_TEST("magazine");
 
     return step_main(&test, argc, argv);
 }

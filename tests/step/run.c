@@ -307,6 +307,18 @@ void step_note(const char *what, uint64_t value)
     t->after = value;
 }
 
+bool step_stores_odd(int thread, uint64_t value)
+{
+    (void)thread;
+    return value & 1;
+}
+
+bool step_stores_even(int thread, uint64_t value)
+{
+    (void)thread;
+    return !(value & 1);
+}
+
 bool run_fault(enum step_kind kind, uintptr_t address, uint64_t value,
                enum step_effect *effect_out)
 {

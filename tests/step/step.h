@@ -99,6 +99,14 @@ struct step_test {
     size_t faults_count;
 };
 
+/* The test of a file whose tables are scenarios, with SCENARIOS rows, and
+ * faults. */
+#define STEP_TEST(what)                                                       \
+    {                                                                         \
+        .name = (what), .scenarios = scenarios, .scenarios_count = SCENARIOS, \
+        .faults = faults, .faults_count = sizeof(faults) / sizeof(faults[0]), \
+    }
+
 /*
  * Run a test: each scenario must hold, and each fault be found.  Prints TAP;
  * returns the status for exit().  Arguments:
@@ -109,6 +117,11 @@ struct step_test {
  *   --audit            which memory orders matter: relax them one by one
  */
 int step_main(const struct step_test *test, int argc, char **argv);
+
+/* For step_fault.applies: operations that would store an odd value, which in a
+ * word of a biased lock says "inside"; or an even one. */
+bool step_stores_odd(int thread, uint64_t value);
+bool step_stores_even(int thread, uint64_t value);
 
 /* --- For scenarios -------------------------------------------------------- */
 
