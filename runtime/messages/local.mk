@@ -23,5 +23,6 @@ check_PROGRAMS += tests/unit/progress_help.t
 TESTS += tests/unit/progress_help.t
 # It includes the files that it drives.
 tests_unit_progress_help_t_SOURCES = tests/unit/progress_help.c \
-	tests/unit/progress_hooks.h tests/unit/memory_common.h
+	tests/unit/progress_hooks.h tests/unit/memory_common.h \
+	tests/step/progress_stubs.c tests/step/stubs.c
 tests_unit_progress_help_t_LDADD = libdrasync_memory.la

@@ -29,7 +29,8 @@ tests_step_litmus_t_SOURCES = tests/step/litmus.c
 tests_step_litmus_t_CPPFLAGS = $(STEP_CPPFLAGS)
 tests_step_litmus_t_LDADD = tests/step/libstep.la
 
-tests_step_wait_t_SOURCES = tests/step/wait.c runtime/wait.c
+tests_step_wait_t_SOURCES = tests/step/wait.c tests/step/stubs.c \
+	runtime/wait.c
 tests_step_wait_t_CPPFLAGS = $(STEP_CPPFLAGS)
 tests_step_wait_t_LDADD = tests/step/libstep.la
 
@@ -44,13 +45,15 @@ tests_step_magazine_t_CPPFLAGS = $(STEP_CPPFLAGS) -DBIASED_SPINS=1
 tests_step_magazine_t_LDADD = tests/step/libstep.la
 
 tests_step_outbox_t_SOURCES = tests/step/outbox.c \
+	tests/step/stubs.c tests/step/stubs_engine.c \
 	runtime/messages/chores.c runtime/messages/outbox.c \
 	runtime/messages/progress_idle.c
 tests_step_outbox_t_CPPFLAGS = $(STEP_CPPFLAGS)
 tests_step_outbox_t_LDADD = tests/step/libstep.la
 
 tests_step_lease_t_SOURCES = tests/step/lease.c tests/step/native_world.c \
-	tests/step/native_world.h runtime/native/hold.c runtime/native/keep.c \
+	tests/step/native_world.h \
+	tests/step/stubs.c tests/step/stubs_engine.c runtime/native/hold.c runtime/native/keep.c \
 	runtime/native/lease.c \
 	runtime/native/lease_slots.c runtime/native/step.c \
 	runtime/native/taken.c runtime/wait.c
@@ -58,6 +61,9 @@ tests_step_lease_t_CPPFLAGS = $(STEP_CPPFLAGS)
 tests_step_lease_t_LDADD = tests/step/libstep.la libdrasync_protocol.la
 
 tests_step_progress_t_SOURCES = tests/step/progress.c \
+	tests/step/progress_stubs.c tests/step/progress_world.c \
+	tests/step/progress_world.h \
+	tests/step/stubs.c tests/step/stubs_engine.c \
 	runtime/messages/outbox.c runtime/messages/progress.c \
 	runtime/messages/progress_idle.c runtime/messages/progress_thread.c \
 	runtime/messages/progress_turns.c runtime/wait.c

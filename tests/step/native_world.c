@@ -5,8 +5,6 @@
 #include <stdlib.h>
 
 #include "memory/control.h"
-#include "memory/limit.h"
-#include "runtime/death.h"
 #include "runtime/native/lease_inline.h"
 #include "runtime/native/magazine.h"
 #include "runtime/native/delta.h"
@@ -160,30 +158,9 @@ int runtime_wait_remote(struct waiter *waiter, uint64_t deadline_us,
     return waiter_wait(waiter, deadline_us, result_out);
 }
 
-int death_check(uint64_t since_us)
-{
-    (void)since_us;
-    return 0;
-}
-
-int death_refused(int err)
-{
-    return err;
-}
-
-void runtime_poison(const char *format, ...)
-{
-    step_fail("the job is poisoned: %s", format);
-}
-
 void runtime_broken(const char *format, ...)
 {
     step_fail("the job is broken: %s", format);
-}
-
-void runtime_say(const char *format, ...)
-{
-    step_fail("it is said: %s", format);
 }
 
 int native_split(uint64_t address)
@@ -229,14 +206,6 @@ int thread_watch(void)
 void native_delta_finish(uint64_t address)
 {
     (void)address;
-}
-
-void limit_reserve_enter(void)
-{
-}
-
-void limit_reserve_leave(void)
-{
 }
 
 void native_pool_use(int stripe)

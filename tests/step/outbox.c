@@ -8,7 +8,6 @@
 
 #include <stdatomic.h>
 
-#include "memory/control.h"
 #include "runtime/messages/chores.h"
 #include "runtime/messages/dispatch.h"
 #include "runtime/messages/messages.h"
@@ -16,10 +15,8 @@
 #include "runtime/messages/progress.h"
 #include "runtime/messages/progress_idle.h"
 #include "runtime/process.h"
-#include "runtime/refused.h"
 #include "runtime/shared.h"
 #include "tests/step/calls.h"
-#include "transport/sockets.h"
 
 #define SENDERS_MAX 2
 #define EACH        2
@@ -32,19 +29,6 @@ static struct runtime_chore *chore;
 static int pieces; /* of it, done */
 
 /* --- What the code needs -------------------------------------------------- */
-
-int control_alloc(const struct space *space, size_t bytes, void **out)
-{
-    (void)space;
-    *out = step_alloc(bytes);
-    return 0;
-}
-
-void control_free(const struct space *space, void *ptr)
-{
-    (void)space;
-    step_free(ptr, sizeof(uint64_t));
-}
 
 /* As it is on all ranks but the leader. */
 bool progress_send(const struct runtime_message *message, int *err_out)
@@ -71,19 +55,6 @@ int waiter_wait(struct waiter *w, uint64_t deadline_us, int *result_out)
 uint64_t runtime_now_us(void)
 {
     return step_now_us();
-}
-
-int sockets_find_sets(int *sets_out, int sets_max)
-{
-    (void)sets_out;
-    (void)sets_max;
-    return 0;
-}
-
-int refused_by_system(const char *what, int error)
-{
-    step_fail("%s (error %d)", what, error);
-    return DRASYNC_ELIMIT;
 }
 
 int dispatch_send(struct transport *to, int node,

@@ -9,22 +9,10 @@
 
 #include <stdatomic.h>
 
-#include "runtime/death.h"
 #include "runtime/process.h"
 #include "runtime/wait.h"
 
 struct runtime runtime;
-
-int death_check(uint64_t since_us)
-{
-    (void)since_us;
-    return 0;
-}
-
-int death_refused(int err)
-{
-    return err;
-}
 
 /* With few looks before sleeping. */
 static void crowded(void)

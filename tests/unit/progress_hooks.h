@@ -220,7 +220,6 @@ static const struct transport_ops fake_ops = {
     .close = fake_close,
 };
 static struct transport fake = {.ops = &fake_ops};
-const struct transport_events dispatch_events;
 
 int boot_transport(struct boot *boot, enum transport_data data,
                    const struct transport_events *events, void *user, bool few,
@@ -233,51 +232,6 @@ int boot_transport(struct boot *boot, enum transport_data data,
     (void)few;
     *out = &fake;
     return 0;
-}
-
-int boot_barrier(struct boot *boot, enum boot_scope scope)
-{
-    (void)boot;
-    (void)scope;
-    return 0;
-}
-
-bool boot_neighbours(const struct boot *boot)
-{
-    (void)boot;
-    return true; /* no sockets to listen to */
-}
-
-int boot_min(struct boot *boot, enum boot_scope scope, int64_t *value)
-{
-    (void)boot;
-    (void)scope;
-    (void)value;
-    return 0;
-}
-
-int sockets_find_sets(int *fds, int max)
-{
-    (void)fds;
-    (void)max;
-    return 0;
-}
-
-int dispatch_send(struct transport *t, int node,
-                  const struct transport_message *message)
-{
-    return transport_send(t, node, message);
-}
-
-int dispatch_answer(struct transport *t, int rank,
-                    const struct transport_message *message)
-{
-    return transport_send(t, rank, message);
-}
-
-void dispatch_publish(const struct transport_counters *counters)
-{
-    (void)counters;
 }
 
 int outbox_drain(struct transport *t)
@@ -296,27 +250,10 @@ bool shutdown_over(void)
     return true; /* so the thread ends that progress_start() makes */
 }
 
-int shutdown_advance(struct transport *t)
-{
-    (void)t;
-    return 0;
-}
-
-int chores_advance(void)
-{
-    return 0;
-}
-
 int refused_by_system(const char *what, int error)
 {
     (void)error;
     never(what);
-    return 0;
-}
-
-int death_check(uint64_t since_us)
-{
-    (void)since_us;
     return 0;
 }
 
@@ -364,11 +301,6 @@ void runtime_poison(const char *format, ...)
     never(format);
 }
 
-const char *boot_failure(void)
-{
-    return NULL;
-}
-
 void runtime_die(const char *format, ...)
 {
     never(format);
@@ -378,17 +310,6 @@ void runtime_die(const char *format, ...)
 void runtime_say(const char *format, ...)
 {
     never(format);
-}
-
-const char *runtime_poison_text(void)
-{
-    return "";
-}
-
-const char *drasync_strerror(int err)
-{
-    (void)err;
-    return "";
 }
 
 #endif /* TESTS_PROGRESS_HOOKS_H */
