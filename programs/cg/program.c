@@ -1,13 +1,13 @@
 /* Command line and result of the conjugate gradient programs. */
 #include "program.h"
 
-#include <getopt.h>
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../common/options.h"
 #include "../common/report.h"
 #include "solve.h"
 
@@ -42,78 +42,24 @@ static const char usage[] =
     "line\n"
     "is wrong.\n";
 
-static const struct option long_options[] = {
-    {"side", required_argument, NULL, 'n'},
-    {"seed", required_argument, NULL, 's'},
-    {"tolerance", required_argument, NULL, 'e'},
-    {"runs", required_argument, NULL, 'r'},
-    {"tiny", no_argument, NULL, 't'},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
-};
-
-/* One option with a value; NULL, or what is wrong with it. */
-static const char *take_value(struct program *program, int option,
-                              const char *text)
-{
-    uint64_t value = 0;
-
-    switch (option) {
-    case 'n':
-        return report_parse_u64(text, 1, SIDE_MAX, &program->side)
-                   ? "--side takes a number from 1 to 1000: "
-                   : NULL;
-    case 's':
-        return report_parse_u64(text, 0, UINT64_MAX, &program->seed)
-                   ? "--seed takes a number: "
-                   : NULL;
-    case 'e':
-        return report_parse_double(text, 1e-14, 1, &program->tolerance)
-                   ? "--tolerance takes a number from 1e-14 to 1: "
-                   : NULL;
-    default:
-        if (report_parse_u64(text, MEASURE_RUNS_MIN, MEASURE_RUNS_MAX, &value))
-            return "--runs takes a number from 2 to 1000: ";
-        program->runs = (int)value;
-        return NULL;
-    }
-}
-
 int program_options(struct program *program, const char *name, int argc,
                     char **argv)
 {
-    const char *wrong;
-    int option, tiny = 0;
+    uint64_t runs;
+    int status;
+    const struct program_option table[] = {
+        OPTION_NUMBER("side", &program->side, 1, SIDE_MAX, 32, 8),
+        OPTION_NUMBER("seed", &program->seed, 0, UINT64_MAX, 1, 1),
+        OPTION_NUMBER("runs", &runs, MEASURE_RUNS_MIN, MEASURE_RUNS_MAX,
+                      MEASURE_RUNS_DEFAULT, MEASURE_RUNS_MIN),
+        OPTION_REAL("tolerance", &program->tolerance, 1e-14, 1, 1e-9),
+    };
 
-    *program = (struct program){.name = name, .seed = 1, .tolerance = 1e-9};
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
-        switch (option) {
-        case '?':
-            return report_usage_error(
-                name,
-                "not an option, or without its value: ", argv[optind - 1]);
-        case 'h':
-        case 'V':
-            return report_help(name, option == 'h' ? usage : NULL);
-        case 't':
-            tiny = 1;
-            break;
-        default:
-            wrong = take_value(program, option, optarg);
-            if (wrong)
-                return report_usage_error(name, wrong, optarg);
-        }
-    }
-    if (optind < argc)
-        return report_usage_error(name, "not an option: ", argv[optind]);
-    /* What no option said; --tiny may stand anywhere. */
-    if (!program->side)
-        program->side = tiny ? 8 : 32;
-    if (!program->runs)
-        program->runs = tiny ? MEASURE_RUNS_MIN : MEASURE_RUNS_DEFAULT;
-    return -1;
+    program->name = name;
+    status = options_read(name, usage, table, sizeof(table) / sizeof(table[0]),
+                          argc, argv);
+    program->runs = (int)runs;
+    return status;
 }
 
 /* --- Input and result ---------------------------------------------------- */

@@ -1,7 +1,6 @@
 /* Command line, measured work and result of the graph programs. */
 #include "program.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -9,6 +8,7 @@
 #include <string.h>
 
 #include "../common/measure.h"
+#include "../common/options.h"
 #include "../common/report.h"
 
 #define ITERATIONS_MAX 1000
@@ -40,97 +40,27 @@ static const char usage[] =
     "is "
     "wrong.\n";
 
-static const struct option long_options[] = {
-    {"scale", required_argument, NULL, 'n'},
-    {"seed", required_argument, NULL, 's'},
-    {"iterations", required_argument, NULL, 'i'},
-    {"roots", required_argument, NULL, 'b'},
-    {"runs", required_argument, NULL, 'r'},
-    {"tiny", no_argument, NULL, 't'},
-    {"verify", no_argument, NULL, 'c'},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
-};
-
-/* One option with a value; NULL, or what is wrong with it. */
-static const char *take_value(struct program *program, int option,
-                              const char *text)
-{
-    uint64_t value = 0;
-
-    switch (option) {
-    case 'n':
-        return report_parse_u64(text, SCALE_MIN, SCALE_MAX, &program->scale)
-                   ? "--scale takes a number from 4 to 22: "
-                   : NULL;
-    case 's':
-        return report_parse_u64(text, 0, UINT64_MAX, &program->seed)
-                   ? "--seed takes a number: "
-                   : NULL;
-    case 'i':
-        return report_parse_u64(text, 0, ITERATIONS_MAX, &program->iterations)
-                   ? "--iterations takes a number up to 1000: "
-                   : NULL;
-    case 'b':
-        return report_parse_u64(text, 0, ROOTS_MAX, &program->roots)
-                   ? "--roots takes a number up to 64: "
-                   : NULL;
-    default:
-        if (report_parse_u64(text, MEASURE_RUNS_MIN, MEASURE_RUNS_MAX, &value))
-            return "--runs takes a number from 2 to 1000: ";
-        program->runs = (int)value;
-        return NULL;
-    }
-}
-
-/* What no option said; --tiny may stand anywhere. */
-static void set_rest(struct program *program, int tiny)
-{
-    if (!program->scale)
-        program->scale = tiny ? 8 : 14;
-    if (program->iterations == UINT64_MAX)
-        program->iterations = tiny ? 3 : 20;
-    if (program->roots == UINT64_MAX)
-        program->roots = tiny ? 2 : 8;
-    if (!program->runs)
-        program->runs = tiny ? MEASURE_RUNS_MIN : MEASURE_RUNS_DEFAULT;
-}
-
 int program_options(struct program *program, const char *name, int argc,
                     char **argv)
 {
-    const char *wrong;
-    int option, tiny = 0;
+    uint64_t runs;
+    int status;
+    const struct program_option table[] = {
+        OPTION_NUMBER("scale", &program->scale, SCALE_MIN, SCALE_MAX, 14, 8),
+        OPTION_NUMBER("seed", &program->seed, 0, UINT64_MAX, 1, 1),
+        OPTION_NUMBER("iterations", &program->iterations, 0, ITERATIONS_MAX, 20,
+                      3),
+        OPTION_NUMBER("roots", &program->roots, 0, ROOTS_MAX, 8, 2),
+        OPTION_NUMBER("runs", &runs, MEASURE_RUNS_MIN, MEASURE_RUNS_MAX,
+                      MEASURE_RUNS_DEFAULT, MEASURE_RUNS_MIN),
+        OPTION_FLAG("verify", &program->verify),
+    };
 
-    *program = (struct program){
-        .name = name, .seed = 1, .iterations = UINT64_MAX, .roots = UINT64_MAX};
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
-        switch (option) {
-        case '?':
-            return report_usage_error(
-                name,
-                "not an option, or without its value: ", argv[optind - 1]);
-        case 'h':
-        case 'V':
-            return report_help(name, option == 'h' ? usage : NULL);
-        case 'c':
-            program->verify = 1;
-            break;
-        case 't':
-            tiny = 1;
-            break;
-        default:
-            wrong = take_value(program, option, optarg);
-            if (wrong)
-                return report_usage_error(name, wrong, optarg);
-        }
-    }
-    if (optind < argc)
-        return report_usage_error(name, "not an option: ", argv[optind]);
-    set_rest(program, tiny);
-    return -1;
+    program->name = name;
+    status = options_read(name, usage, table, sizeof(table) / sizeof(table[0]),
+                          argc, argv);
+    program->runs = (int)runs;
+    return status;
 }
 
 void program_graph(const struct program *program, struct graph *graph,

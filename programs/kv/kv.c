@@ -4,12 +4,12 @@
  */
 #include "kv.h"
 
-#include <getopt.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "../common/measure.h"
+#include "../common/options.h"
 #include "../common/report.h"
 
 #define UPDATES_MAX UINT64_C(100000000)
@@ -107,100 +107,34 @@ static const char usage[] =
     "\n"
     "Exit status: 0, or 2 if the command line is wrong.\n";
 
-static const struct option long_options[] = {
-    {"single", no_argument, NULL, '1'},
-    {"batch", required_argument, NULL, 'b'},
-    {"updates", required_argument, NULL, 'u'},
-    {"keys", required_argument, NULL, 'k'},
-    {"skew", required_argument, NULL, 'z'},
-    {"seed", required_argument, NULL, 's'},
-    {"runs", required_argument, NULL, 'r'},
-    {"tiny", no_argument, NULL, 't'},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
-};
-
-/* One option with a value; NULL, or what is wrong with it. */
-static const char *take_value(struct kv_options *options, int option,
-                              const char *text)
-{
-    uint64_t value = 0;
-
-    switch (option) {
-    case 'b':
-        if (report_parse_u64(text, 1, UPDATES_MAX, &value))
-            return "--batch takes a number from 1: ";
-        options->batch = value;
-        return NULL;
-    case 'u':
-        if (report_parse_u64(text, 1, UPDATES_MAX, &value))
-            return "--updates takes a number from 1: ";
-        options->updates = value;
-        return NULL;
-    case 'k':
-        if (report_parse_u64(text, 1, KEYS_MAX, &value))
-            return "--keys takes a number from 1: ";
-        options->keys = value;
-        return NULL;
-    case 'z':
-        return report_parse_double(text, 0, 5, &options->skew)
-                   ? "--skew takes a number from 0 to 5: "
-                   : NULL;
-    case 's':
-        return report_parse_u64(text, 0, UINT64_MAX, &options->seed)
-                   ? "--seed takes a number: "
-                   : NULL;
-    default:
-        if (report_parse_u64(text, MEASURE_RUNS_MIN, MEASURE_RUNS_MAX, &value))
-            return "--runs takes a number from 2 to 1000: ";
-        options->runs = (int)value;
-        return NULL;
-    }
-}
-
 int kv_options(struct kv_options *options, const char *name, int argc,
                char **argv)
 {
-    const char *wrong;
-    int option;
+    uint64_t runs;
+    int single, status;
+    const struct program_option table[] = {
+        OPTION_NUMBER("batch", &options->batch, 1, UPDATES_MAX, 4096, 4096),
+        OPTION_NUMBER("updates", &options->updates, 1, UPDATES_MAX, 100000,
+                      1000),
+        OPTION_NUMBER("keys", &options->keys, 1, KEYS_MAX, 65536, 256),
+        OPTION_NUMBER("seed", &options->seed, 0, UINT64_MAX, 1, 1),
+        OPTION_NUMBER("runs", &runs, MEASURE_RUNS_MIN, MEASURE_RUNS_MAX,
+                      MEASURE_RUNS_DEFAULT, MEASURE_RUNS_MIN),
+        OPTION_REAL("skew", &options->skew, 0, 5, 0),
+        OPTION_FLAG("single", &single),
+    };
 
-    *options = (struct kv_options){.batch = 4096,
-                                   .updates = 100000,
-                                   .keys = 65536,
-                                   .seed = 1,
-                                   .runs = MEASURE_RUNS_DEFAULT};
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
-        switch (option) {
-        case '?':
-            return report_usage_error(
-                name,
-                "not an option, or without its value: ", argv[optind - 1]);
-        case 'h':
-        case 'V':
-            return report_help(name, option == 'h' ? usage : NULL);
-        case '1':
-            options->batch = 1;
-            break;
-        case 't':
-            options->updates = 1000;
-            options->keys = 256;
-            options->runs = MEASURE_RUNS_MIN;
-            break;
-        default:
-            wrong = take_value(options, option, optarg);
-            if (wrong)
-                return report_usage_error(name, wrong, optarg);
-        }
-    }
-    if (optind < argc)
-        return report_usage_error(name, "not an option: ", argv[optind]);
-    return -1;
+    status = options_read(name, usage, table, sizeof(table) / sizeof(table[0]),
+                          argc, argv);
+    options->runs = (int)runs;
+    if (single)
+        options->batch = 1;
+    return status;
 }
 
 void kv_details(const struct kv_options *options, char *text, size_t bytes)
 {
-    snprintf(text, bytes, "batch=%zu updates=%zu keys=%zu skew=%g",
+    snprintf(text, bytes,
+             "batch=%" PRIu64 " updates=%" PRIu64 " keys=%" PRIu64 " skew=%g",
              options->batch, options->updates, options->keys, options->skew);
 }

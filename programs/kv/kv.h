@@ -66,9 +66,9 @@ static inline void shard_insert(struct shard *shard, struct entry *entry,
 uint64_t shard_hash(const struct shard *shard);
 
 struct kv_options {
-    size_t batch; /* updates that a rank collects; with --single, 1 */
-    size_t updates;
-    size_t keys;
+    uint64_t batch; /* updates that a rank collects; with --single, 1 */
+    uint64_t updates;
+    uint64_t keys;
     double skew; /* 0: uniform; else the exponent of Zipf's law */
     uint64_t seed;
     int runs;

@@ -50,12 +50,13 @@ static const char usage[] =
 int program_start(struct program *program, const char *name, int *argc,
                   char ***argv)
 {
-    const struct number_option options[] = {
-        {"points", &program->points, 1, POINTS_MAX, 20000, 300},
-        {"steps", &program->steps, 1, STEPS_MAX, 10, 3},
-        {"opening", &program->opening_percent, 0, OPENING_MAX, 50, 50},
-        {"runs", &program->runs, MEASURE_RUNS_MIN, MEASURE_RUNS_MAX,
-         MEASURE_RUNS_DEFAULT, 2},
+    const struct program_option options[] = {
+        OPTION_NUMBER("points", &program->points, 1, POINTS_MAX, 20000, 300),
+        OPTION_NUMBER("steps", &program->steps, 1, STEPS_MAX, 10, 3),
+        OPTION_NUMBER("opening", &program->opening_percent, 0, OPENING_MAX, 50,
+                      50),
+        OPTION_NUMBER("runs", &program->runs, MEASURE_RUNS_MIN,
+                      MEASURE_RUNS_MAX, MEASURE_RUNS_DEFAULT, 2),
     };
     int status;
 

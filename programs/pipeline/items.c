@@ -4,11 +4,11 @@
  */
 #include "items.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "../common/measure.h"
+#include "../common/options.h"
 #include "../common/report.h"
 
 #define LISTS_MAX UINT64_C(1000000)
@@ -85,76 +85,23 @@ static const char usage[] =
     "\n"
     "Exit status: 0, or 2 if the command line is wrong.\n";
 
-static const struct option long_options[] = {
-    {"lists", required_argument, NULL, 'l'},
-    {"items", required_argument, NULL, 'i'},
-    {"seed", required_argument, NULL, 's'},
-    {"runs", required_argument, NULL, 'r'},
-    {"tiny", no_argument, NULL, 't'},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
-};
-
-/* One option with a value; NULL, or what is wrong with it. */
-static const char *take_value(struct pipeline_options *options, int option,
-                              const char *text)
-{
-    uint64_t value = 0;
-
-    switch (option) {
-    case 'l':
-        return report_parse_u64(text, 1, LISTS_MAX, &options->lists)
-                   ? "--lists takes a number from 1 to 1000000: "
-                   : NULL;
-    case 'i':
-        return report_parse_u64(text, 1, ITEMS_MAX, &options->items)
-                   ? "--items takes a number from 1 to 1000000: "
-                   : NULL;
-    case 's':
-        return report_parse_u64(text, 0, UINT64_MAX, &options->seed)
-                   ? "--seed takes a number: "
-                   : NULL;
-    default:
-        if (report_parse_u64(text, MEASURE_RUNS_MIN, MEASURE_RUNS_MAX, &value))
-            return "--runs takes a number from 2 to 1000: ";
-        options->runs = (int)value;
-        return NULL;
-    }
-}
-
 int pipeline_options(struct pipeline_options *options, const char *name,
                      int argc, char **argv)
 {
-    const char *wrong;
-    int option;
+    uint64_t runs;
+    int status;
+    const struct program_option table[] = {
+        OPTION_NUMBER("lists", &options->lists, 1, LISTS_MAX, 200, 10),
+        OPTION_NUMBER("items", &options->items, 1, ITEMS_MAX, 500, 50),
+        OPTION_NUMBER("seed", &options->seed, 0, UINT64_MAX, 1, 1),
+        OPTION_NUMBER("runs", &runs, MEASURE_RUNS_MIN, MEASURE_RUNS_MAX,
+                      MEASURE_RUNS_DEFAULT, MEASURE_RUNS_MIN),
+    };
 
-    *options = (struct pipeline_options){
-        .lists = 200, .items = 500, .seed = 1, .runs = MEASURE_RUNS_DEFAULT};
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
-        switch (option) {
-        case '?':
-            return report_usage_error(
-                name,
-                "not an option, or without its value: ", argv[optind - 1]);
-        case 'h':
-        case 'V':
-            return report_help(name, option == 'h' ? usage : NULL);
-        case 't':
-            options->lists = 10;
-            options->items = 50;
-            options->runs = MEASURE_RUNS_MIN;
-            break;
-        default:
-            wrong = take_value(options, option, optarg);
-            if (wrong)
-                return report_usage_error(name, wrong, optarg);
-        }
-    }
-    if (optind < argc)
-        return report_usage_error(name, "not an option: ", argv[optind]);
-    return -1;
+    status = options_read(name, usage, table, sizeof(table) / sizeof(table[0]),
+                          argc, argv);
+    options->runs = (int)runs;
+    return status;
 }
 
 void pipeline_details(const struct pipeline_options *options, char *text,

@@ -41,12 +41,12 @@ int program_start(struct program *program, const char *name, int *argc,
                   char ***argv)
 {
     struct tree *tree = &program->tree;
-    const struct number_option options[] = {
-        {"roots", &tree->roots, 1, ROOTS_MAX, 2000, 50},
-        {"seed", &tree->seed, 0, UINT64_MAX, 4, 4},
-        {"grain", &tree->grain, 0, GRAIN_MAX, 8, 8},
-        {"runs", &program->runs, MEASURE_RUNS_MIN, MEASURE_RUNS_MAX,
-         MEASURE_RUNS_DEFAULT, 2},
+    const struct program_option options[] = {
+        OPTION_NUMBER("roots", &tree->roots, 1, ROOTS_MAX, 2000, 50),
+        OPTION_NUMBER("seed", &tree->seed, 0, UINT64_MAX, 4, 4),
+        OPTION_NUMBER("grain", &tree->grain, 0, GRAIN_MAX, 8, 8),
+        OPTION_NUMBER("runs", &program->runs, MEASURE_RUNS_MIN,
+                      MEASURE_RUNS_MAX, MEASURE_RUNS_DEFAULT, 2),
     };
     int status;
 

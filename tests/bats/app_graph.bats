@@ -56,6 +56,7 @@ load app
   refused "--scale takes a number from 4 to 22: 3" --scale 3
   refused "--iterations takes a number up to 1000: 1001" --iterations 1001
   refused "--roots takes a number up to 64: x" --roots x
+  refused "--seed takes a number: -1" --seed -1
   refused "--runs takes a number from 2 to 1000: 1" --runs 1
   refused "not an option, or without its value: --scale" --scale
   refused "not an option: more" more

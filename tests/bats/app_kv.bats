@@ -48,7 +48,10 @@ load app
 }
 
 @test "wrong arguments are refused in a line" {
-  refused "--batch takes a number from 1: 0" --batch 0
+  refused "--batch takes a number from 1 to 100000000: 0" --batch 0
+  refused "--updates takes a number from 1 to 100000000: 0" --updates 0
+  refused "--keys takes a number from 1 to 100000000: many" --keys many
+  refused "--seed takes a number: x" --seed x
   refused "--skew takes a number from 0 to 5: x" --skew x
   refused "--runs takes a number from 2 to 1000: 1" --runs 1
   refused "not an option, or without its value: --keys" --keys

@@ -28,9 +28,10 @@ load app
 }
 
 @test "wrong arguments are refused in a line" {
-  refused "--points takes a number from 1 to 10000000, not 0" --points 0
-  refused "--steps takes a number from 1 to 1000000, not many" --steps many
-  refused "--runs takes a number from 2 to 1000, not 1" --runs 1
+  refused "--points takes a number from 1 to 10000000: 0" --points 0
+  refused "--steps takes a number from 1 to 1000000: many" --steps many
+  refused "--opening takes a number up to 10000: 10001" --opening 10001
+  refused "--runs takes a number from 2 to 1000: 1" --runs 1
   refused "not an option, or without its value: --no-such" --no-such
-  refused "it takes options only, not more" more
+  refused "not an option: more" more
 }

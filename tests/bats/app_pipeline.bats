@@ -24,6 +24,7 @@ load app
 @test "wrong arguments are refused in a line" {
   refused "--lists takes a number from 1 to 1000000: 0" --lists 0
   refused "--items takes a number from 1 to 1000000: many" --items many
+  refused "--seed takes a number: x" --seed x
   refused "--runs takes a number from 2 to 1000: 1" --runs 1
   refused "not an option, or without its value: --no-such" --no-such
   refused "not an option: more" more

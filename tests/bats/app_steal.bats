@@ -28,10 +28,10 @@ load app
 }
 
 @test "wrong arguments are refused in a line" {
-  refused "--roots takes a number from 1 to 100000000, not 0" --roots 0
-  refused "--seed takes a number from 0 to 18446744073709551615, not -1" \
-    --seed -1
-  refused "--runs takes a number from 2 to 1000, not 1" --runs 1
+  refused "--roots takes a number from 1 to 100000000: 0" --roots 0
+  refused "--grain takes a number up to 1000000: 1000001" --grain 1000001
+  refused "--seed takes a number: -1" --seed -1
+  refused "--runs takes a number from 2 to 1000: 1" --runs 1
   refused "not an option, or without its value: --no-such" --no-such
-  refused "it takes options only, not more" more
+  refused "not an option: more" more
 }
