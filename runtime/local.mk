@@ -73,7 +73,8 @@ tests_programs_first_use_SOURCES = tests/programs/first_use.c
 tests_programs_first_use_LDADD = libdrasync.la
 tests_programs_first_use_LDFLAGS = $(AM_LDFLAGS) -no-install
 
-TESTS += tests/bats/preload.bats tests/bats/runtime.bats
+TESTS += tests/bats/preload.bats
+long_tests += tests/bats/runtime.bats
 EXTRA_DIST += tests/bats/preload.bats tests/bats/runtime.bats
 # Linked to nothing of ours.
 check_PROGRAMS += tests/programs/loaded
@@ -95,7 +96,7 @@ EXTRA_DIST += tests/bats/machine.bats tests/programs/other_machine.c
 TESTS += tests/bats/core.bats
 EXTRA_DIST += tests/bats/core.bats
 
-TESTS += tests/bats/start.bats
+long_tests += tests/bats/start.bats
 EXTRA_DIST += tests/bats/start.bats
 TESTS += tests/bats/first_use.bats
 EXTRA_DIST += tests/bats/first_use.bats

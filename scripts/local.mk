@@ -3,5 +3,5 @@ EXTRA_DIST += scripts/setup.bash scripts/quickstart scripts/check \
 	scripts/sweep-programs
 EXTRA_DIST += scripts/figures scripts/figures.bash scripts/figures-plots.bash \
 	scripts/figures-runs.bash
-TESTS += tests/bats/figures.bats
+long_tests += tests/bats/figures.bats
 EXTRA_DIST += tests/bats/figures.bats

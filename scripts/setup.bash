@@ -124,14 +124,15 @@ build_all() {
 # The value of variable $1 in the build's Makefile.
 configured() { sed -n "s|^$1 = ||p" "$build/Makefile"; }
 
-# check_all [VARIABLE=VALUE...]: run all tests of $build, showing each as it
-# ends, then the logs of those that failed, then the count.
+# check_all [ARGUMENT OF MAKE...]: run all tests of $build, as many at a time as
+# there are cores, showing each as it ends; then the logs of those that failed,
+# then the count.
 check_all() {
   local log=$build/check.log status
   find "$build" -name '*.trs' -delete
   say "Testing"
   set +e
-  make -C "$build" check "$@" </dev/null 2>&1 | tee "$log" |
+  make -j "$(nproc)" -C "$build" check "$@" </dev/null 2>&1 | tee "$log" |
     grep -E --line-buffered '^(PASS|FAIL|SKIP|XFAIL|XPASS|ERROR): '
   status=${PIPESTATUS[0]}
   set -e

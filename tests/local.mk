@@ -4,10 +4,12 @@ build_tests = tests/bats/build.bats tests/bats/build-scripts.bats \
 	tests/bats/build-docs.bats tests/bats/build-examples.bats \
 	tests/bats/build-includes.bats
 TESTS += $(build_tests)
-EXTRA_DIST += $(build_tests) tests/bats/common.bash \
+install_tests += tests/bats/build-installed.bats
+EXTRA_DIST += $(build_tests) tests/bats/build-installed.bats \
+	tests/bats/common.bash \
 	tests/sanitizers/lsan.supp tests/sanitizers/tsan.supp
 
-TESTS += tests/bats/cluster.bats
+long_tests += tests/bats/cluster.bats
 EXTRA_DIST += tests/bats/cluster.bats
 
 # Of programs without a stanza.

@@ -52,5 +52,5 @@ tests_unit_baseline_heap_t_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_unit_baseline_heap_t_LDADD = libbaseline.la $(MPI_LIBS)
 TESTS += tests/unit/baseline_heap.t
 
-TESTS += tests/bats/baseline.bats
+long_tests += tests/bats/baseline.bats
 EXTRA_DIST += tests/bats/baseline.bats

@@ -97,7 +97,7 @@ EXTRA_DIST += tests/bats/dart_outside.bats
 TESTS += tests/bats/dart_group.bats
 EXTRA_DIST += tests/bats/dart_group.bats
 
-TESTS += tests/bats/dart_team.bats
+long_tests += tests/bats/dart_team.bats
 EXTRA_DIST += tests/bats/dart_team.bats
 
 # Trees of locality domains by themselves, with memory that ends.
@@ -137,28 +137,28 @@ EXTRA_DIST += tests/bats/dart_memory.bats
 TESTS += tests/bats/dart_segment.bats
 EXTRA_DIST += tests/bats/dart_segment.bats
 
-TESTS += tests/bats/dart_lock.bats
+long_tests += tests/bats/dart_lock.bats
 EXTRA_DIST += tests/bats/dart_lock.bats
 
-TESTS += tests/bats/dart_transfer.bats
+long_tests += tests/bats/dart_transfer.bats
 EXTRA_DIST += tests/bats/dart_transfer.bats
 
-TESTS += tests/bats/dart_unequal.bats
+long_tests += tests/bats/dart_unequal.bats
 EXTRA_DIST += tests/bats/dart_unequal.bats
 
 TESTS += tests/bats/dart_atomic.bats
 EXTRA_DIST += tests/bats/dart_atomic.bats
 
-TESTS += tests/bats/dart_register.bats
+long_tests += tests/bats/dart_register.bats
 EXTRA_DIST += tests/bats/dart_register.bats
 
-TESTS += tests/bats/dart_large.bats
+long_tests += tests/bats/dart_large.bats
 EXTRA_DIST += tests/bats/dart_large.bats
 
 TESTS += tests/bats/dart_pipeline.bats
 EXTRA_DIST += tests/bats/dart_pipeline.bats
 
-TESTS += tests/bats/dart_nomem.bats
+long_tests += tests/bats/dart_nomem.bats
 EXTRA_DIST += tests/bats/dart_nomem.bats
 
 TESTS += tests/bats/dart_errors.bats

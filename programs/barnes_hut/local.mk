@@ -24,7 +24,7 @@ TESTS += tests/unit/barnes_hut.t
 tests_unit_barnes_hut_t_SOURCES = tests/unit/barnes_hut.c
 tests_unit_barnes_hut_t_LDADD = programs/barnes_hut/libbarnes_hut.la
 
-TESTS += tests/bats/barnes_hut.bats tests/bats/barnes_hut_forms.bats
+long_tests += tests/bats/barnes_hut.bats tests/bats/barnes_hut_forms.bats
 EXTRA_DIST += tests/bats/barnes_hut.bats tests/bats/barnes_hut_forms.bats
 
 drasynclibexec_PROGRAMS += programs/barnes_hut/barnes_hut_native

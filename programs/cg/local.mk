@@ -20,5 +20,5 @@ programs_cg_cg_native_SOURCES = programs/cg/cg_native.c
 programs_cg_cg_native_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 programs_cg_cg_native_LDADD = programs/cg/libcg.la libdrasync.la $(MPI_LIBS)
 
-TESTS += tests/bats/app_cg.bats
+long_tests += tests/bats/app_cg.bats
 EXTRA_DIST += tests/bats/app_cg.bats

@@ -36,7 +36,7 @@ programs_delaunay_delaunay_myrmics_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 programs_delaunay_delaunay_myrmics_LDADD = \
 	programs/delaunay/libdelaunay.la libmyrmics.la $(MPI_LIBS)
 
-TESTS += tests/bats/delaunay.bats tests/bats/delaunay_drasync.bats
+long_tests += tests/bats/delaunay.bats tests/bats/delaunay_drasync.bats
 EXTRA_DIST += tests/bats/delaunay.bats tests/bats/delaunay_drasync.bats
 EXTRA_DIST += docs/delaunay.md
 

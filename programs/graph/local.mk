@@ -22,5 +22,5 @@ programs_graph_graph_native_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 programs_graph_graph_native_LDADD = programs/graph/libgraph.la libdrasync.la \
 	$(MPI_LIBS)
 
-TESTS += tests/bats/app_graph.bats
+long_tests += tests/bats/app_graph.bats
 EXTRA_DIST += tests/bats/app_graph.bats

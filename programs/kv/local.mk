@@ -14,5 +14,5 @@ programs_kv_kv_native_SOURCES = programs/kv/kv_native.c
 programs_kv_kv_native_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 programs_kv_kv_native_LDADD = programs/kv/libkv.la libdrasync.la $(MPI_LIBS)
 
-TESTS += tests/bats/app_kv.bats
+long_tests += tests/bats/app_kv.bats
 EXTRA_DIST += tests/bats/app_kv.bats

@@ -74,7 +74,7 @@ tests_programs_native_fig1_SOURCES = tests/programs/native_fig1.c
 tests_programs_native_fig1_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_native_fig1_LDADD = libdrasync.la
 
-TESTS += tests/bats/native.bats
+long_tests += tests/bats/native.bats
 EXTRA_DIST += tests/bats/native.bats
 
 check_PROGRAMS += tests/programs/mistakes

@@ -39,7 +39,7 @@ tests_unit_rma_far_wire_t_SOURCES = tests/unit/rma_far_wire.c \
 tests_unit_rma_far_wire_t_CFLAGS = $(AM_CFLAGS)
 tests_unit_rma_far_wire_t_LDADD = libdrasync_memory.la libdrasync_transport.la
 
-TESTS += tests/bats/rma.bats
+long_tests += tests/bats/rma.bats
 EXTRA_DIST += tests/bats/rma.bats
 
 native_test_programs += \

@@ -119,18 +119,6 @@ END
   done
 }
 
-@test "make installs nothing into a directory with spaces, and says why" {
-  local where
-  for where in DESTDIR prefix; do
-    # Make's own variables would tie this make to the one that runs the tests.
-    run -2 env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS \
-      make -s -C "$abs_top_builddir" install "$where=$PWD/a place"
-    assert_output --partial "cannot install into a directory whose name has"
-    assert_output --partial "$where=\"$PWD/a place\""
-    assert [ ! -e "$PWD/a place" ]
-  done
-}
-
 @test "without bats, make check fails and says why" {
   run -1 "$abs_top_srcdir/build-aux/run-bats" ./no-bats --tap some.bats
   assert_output --regexp "^Bail out! ./no-bats is not installed .*apt-get"
@@ -141,16 +129,4 @@ END
     --filter "the build made"
   assert_failure
   assert_output --partial "no-mpirun not found"
-}
-
-@test "make uninstall takes back what make install put there" {
-  local dest=$BATS_TEST_TMPDIR/dest step
-  for step in install uninstall; do
-    # Make's own variables would tie this make to the one that runs the tests.
-    run -0 env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS \
-      make -s -C "$abs_top_builddir" "$step" DESTDIR="$dest"
-    run -0 find "$dest" -name '*drasync*' -o -name 'dash*' -o -not -type d
-    [ "$step" = uninstall ] || assert_line --partial /libdart-mpi.so
-  done
-  assert_output ""
 }

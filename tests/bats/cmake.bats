@@ -5,12 +5,9 @@ load common
 
 setup_file() {
   command -v cmake >/dev/null || return 0
-  # Make's own variables would tie this make to the one that runs the tests.
-  env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -s -C "$abs_top_builddir" \
-    install-libLTLIBRARIES install-includeHEADERS install-dartincludeHEADERS \
-    install-cmakeDATA install-dist_cmakeDATA \
-    DESTDIR="$BATS_FILE_TMPDIR/dest" >"$BATS_FILE_TMPDIR/install.log" 2>&1 \
-    3>&- || {
+  make_in_build install-libLTLIBRARIES install-includeHEADERS \
+    install-dartincludeHEADERS install-cmakeDATA install-dist_cmakeDATA \
+    DESTDIR="$BATS_FILE_TMPDIR/dest" >"$BATS_FILE_TMPDIR/install.log" 2>&1 || {
     cat "$BATS_FILE_TMPDIR/install.log" >&2
     return 1
   }

@@ -47,6 +47,14 @@ command -v "$MPIRUN" >/dev/null || {
   return 1
 }
 
+# make_in_build ARGUMENTS...: one at a time, and without the variables that would
+# tie this make to the one that runs the tests.
+make_in_build() {
+  flock "$abs_top_builddir/config.status" \
+    env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -s -C "$abs_top_builddir" \
+    "$@" 3>&-
+}
+
 # needs_wire_paged: skip the test unless the build knows DRASYNC_WIRE=paged.
 needs_wire_paged() {
   grep -q '^#define WIRE_PAGED 1' "$abs_top_builddir/config.h" ||

@@ -4,12 +4,9 @@
 load common
 
 setup_file() {
-  # Make's own variables would tie this make to the one that runs the tests.
-  env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -s -C "$abs_top_builddir" \
-    install-exec install-includeHEADERS install-dartincludeHEADERS \
-    install-pkgconfigDATA \
-    DESTDIR="$BATS_FILE_TMPDIR/dest" >"$BATS_FILE_TMPDIR/install.log" 2>&1 \
-    3>&- || {
+  make_in_build install-exec install-includeHEADERS \
+    install-dartincludeHEADERS install-pkgconfigDATA \
+    DESTDIR="$BATS_FILE_TMPDIR/dest" >"$BATS_FILE_TMPDIR/install.log" 2>&1 || {
     cat "$BATS_FILE_TMPDIR/install.log" >&2
     return 1
   }

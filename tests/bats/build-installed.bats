@@ -1,0 +1,28 @@
+#!/usr/bin/env bats
+# What make install puts where, and make uninstall takes back.
+
+load common
+
+setup() {
+  cd "$BATS_TEST_TMPDIR"
+}
+
+@test "make installs nothing into a directory with spaces, and says why" {
+  local where
+  for where in DESTDIR prefix; do
+    run -2 make_in_build install "$where=$PWD/a place"
+    assert_output --partial "cannot install into a directory whose name has"
+    assert_output --partial "$where=\"$PWD/a place\""
+    assert [ ! -e "$PWD/a place" ]
+  done
+}
+
+@test "make uninstall takes back what make install put there" {
+  local dest=$BATS_TEST_TMPDIR/dest step
+  for step in install uninstall; do
+    run -0 make_in_build "$step" DESTDIR="$dest"
+    run -0 find "$dest" -name '*drasync*' -o -name 'dash*' -o -not -type d
+    [ "$step" = uninstall ] || assert_line --partial /libdart-mpi.so
+  done
+  assert_output ""
+}
