@@ -42,7 +42,7 @@ cluster() {
 
 # on_hosts HOSTS RANKS PROGRAM...: ranks are dealt out to the hosts in turn.
 on_hosts() {
-  DRASYNC_CLUSTER=$(names_of "$1") timeout -k 5 60 \
+  DRASYNC_CLUSTER=$(names_of "$1") timeout -k 5 60 env -u UCX_NET_DEVICES \
     "$abs_top_srcdir/scripts/cluster" run \
     -genv LD_LIBRARY_PATH "$libs" -genv LD_PRELOAD "$preload" \
     -n "${@:2}" </dev/null 3>&-

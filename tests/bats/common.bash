@@ -20,6 +20,10 @@ shim=$libs/libdrasync_shim.so
 data=$abs_top_srcdir/data
 export LD_LIBRARY_PATH=$libs
 
+# On one host UCX needs no network; but it opens every device that it has seen,
+# and a bridge of another test's cluster may be gone by then: MPI_Init fails.
+export UCX_NET_DEVICES=lo
+
 # What LD_PRELOAD must name: in a sanitizer's build its runtime comes first, or
 # it refuses to start in programs that are not built with it.
 preload=$shim

@@ -14,7 +14,7 @@ hosts_command() {
   local letters
   letters=$(printf %s "$abs_top_builddir $BATS_TEST_FILENAME" | md5sum |
     tr 0-9 g-p | cut -c1-4)
-  DRASYNC_CLUSTER=$letters "$@"
+  DRASYNC_CLUSTER=$letters env -u UCX_NET_DEVICES "$@"
 }
 
 # Two hosts, or a reason why there are none in the file no-hosts.
