@@ -15,7 +15,7 @@ load app
 
 @test "the forms agree where each rank is a node" {
   export DRASYNC_NODE=rank
-  forms_agree --tiny
+  forms_agree --tiny --verify
 }
 
 @test "messages give what the shared window gives" {
@@ -24,7 +24,7 @@ load app
 }
 
 @test "the forms agree on two hosts" {
-  forms_agree_on_hosts --tiny
+  forms_agree_on_hosts --tiny --verify
 }
 
 @test "the answer is the same for any number of ranks" {

@@ -12,6 +12,7 @@ on_all() {
   for n in 1 2 4; do
     run -0 mpi "$n" "$programs/$1" "${@:2}"
     assert_line --regexp " ok ranks=$n\$"
+    [ "$n" -gt 1 ] || continue # a node anyway
     DRASYNC_NODE=rank run -0 mpi "$n" "$programs/$1" "${@:2}"
     assert_line --regexp " ok ranks=$n\$"
   done
