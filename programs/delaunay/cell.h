@@ -58,6 +58,23 @@ void cell_join(struct cell *cell, struct store *store, struct cell *children[4],
                cell_progress progress);
 
 /*
+ * The same in two parts.  The first needs nothing of the children but *child
+ * and the points that wait, so that their triangles can be on their way
+ * meanwhile; the second needs these too.
+ */
+struct join {
+    struct point *waiting; /* those of all children, once each */
+    size_t count;
+    struct triangle_list triangles; /* theirs alone */
+    struct pool pool;
+};
+void cell_join_begin(struct join *join, struct cell *cell, struct store *store,
+                     struct cell *children[4], uint64_t fingerprint,
+                     cell_progress progress);
+void cell_join_end(struct join *join, struct cell *cell, struct store *store,
+                   struct cell *children[4], const struct box *box);
+
+/*
  * End a cell: decide which of @triangles, all that are not final yet, are
  * final in @box, and list the others and the points that wait.  If there are
  * no triangles, all of @points wait.

@@ -217,36 +217,51 @@ static int add_counts(struct cell *cell, struct cell *children[4],
     return !cell->failed;
 }
 
+void cell_join_begin(struct join *join, struct cell *cell, struct store *store,
+                     struct cell *children[4], uint64_t fingerprint,
+                     cell_progress progress)
+{
+    memset(join, 0, sizeof *join);
+    memset(cell, 0, sizeof *cell);
+    if (!add_counts(cell, children, fingerprint))
+        return;
+    join->waiting = gather_waiting(children, &join->count);
+    join->count = insert_order(join->waiting, join->count);
+    pool_init(&join->pool, store);
+    insert_points(&join->pool, join->waiting, join->count, &join->triangles,
+                  progress);
+}
+
+void cell_join_end(struct join *join, struct cell *cell, struct store *store,
+                   struct cell *children[4], const struct box *box)
+{
+    struct triangle_list dropped = {NULL, 0, 0};
+    struct shores shores;
+    int c;
+
+    if (cell->failed)
+        return;
+    find_shores(&shores, children);
+    for (c = 0; c < 4; c++)
+        free_open(store, children[c]);
+    find_dropped(&shores, &join->triangles, &dropped);
+    link_shores(&shores);
+    remove_dropped(&join->pool, &join->triangles);
+    pool_drain(&join->pool);
+    cell_close(cell, store, &join->triangles, join->waiting, join->count, box);
+
+    free(join->waiting);
+    free(shores.slots);
+    triangle_list_free(&join->triangles);
+    triangle_list_free(&dropped);
+}
+
 void cell_join(struct cell *cell, struct store *store, struct cell *children[4],
                const struct box *box, uint64_t fingerprint,
                cell_progress progress)
 {
-    struct triangle_list triangles = {NULL, 0, 0}, dropped = {NULL, 0, 0};
-    struct point *waiting;
-    struct shores shores;
-    struct pool pool;
-    size_t count;
-    int c;
+    struct join join;
 
-    memset(cell, 0, sizeof *cell);
-    if (!add_counts(cell, children, fingerprint))
-        return;
-    find_shores(&shores, children);
-    waiting = gather_waiting(children, &count);
-    for (c = 0; c < 4; c++)
-        free_open(store, children[c]);
-
-    count = insert_order(waiting, count);
-    pool_init(&pool, store);
-    insert_points(&pool, waiting, count, &triangles, progress);
-    find_dropped(&shores, &triangles, &dropped);
-    link_shores(&shores);
-    remove_dropped(&pool, &triangles);
-    pool_drain(&pool);
-    cell_close(cell, store, &triangles, waiting, count, box);
-
-    free(waiting);
-    free(shores.slots);
-    triangle_list_free(&triangles);
-    triangle_list_free(&dropped);
+    cell_join_begin(&join, cell, store, children, fingerprint, progress);
+    cell_join_end(&join, cell, store, children, box);
 }

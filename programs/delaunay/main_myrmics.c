@@ -111,7 +111,7 @@ static void work_on(struct program *program, struct node *node, int level)
     int c, span;
 
     if (level == 0) {
-        program_leaf(program, node->cell, &store.store);
+        program_leaf(program, program->worker, node->cell, &store.store);
         return;
     }
     span = partition_span(level - 1);
@@ -157,7 +157,7 @@ int main(int argc, char **argv)
         return status;
     MPI_Init(&argc, &argv);
     status =
-        program_input(&program, sys_get_worker_id(), sys_get_num_workers());
+        program_input(&program, sys_get_worker_id(), sys_get_num_workers(), 1);
     MPI_Pcontrol(1); /* for profilers: what is timed begins */
     if (status == 0)
         status = run(&program);

@@ -12,6 +12,7 @@
 #include <mpi.h>
 #include <stdio.h>
 
+#include "../common/report.h"
 #include "program.h"
 
 struct region_store {
@@ -100,15 +101,15 @@ static void make_node(region node, int level, int index)
         make_node(new_subregion(node), level - 1, 4 * index + c);
 }
 
-static void do_leaf(struct program *program)
+static void do_leaf(struct program *program, int leaf)
 {
-    region node = lookup("cell", 0, program->worker);
+    region node = lookup("cell", 0, leaf);
     struct region_store store = region_store_of(node);
 
     acquire_region(node, WRITE);
-    program_leaf(program, cell_of(node), &store.store);
+    program_leaf(program, leaf, cell_of(node), &store.store);
     release_region(node);
-    publish("done", 0, program->worker, node);
+    publish("done", 0, leaf, node);
 }
 
 /* Join the four nodes below node @index of @level, which is then held. */
@@ -132,7 +133,7 @@ static region do_join(struct program *program, int level, int index)
 
 static int run(struct program *program)
 {
-    int level, status;
+    int first = program->worker * program->leaves, leaf, level, status;
     region node;
 
     if (program->worker == 0) {
@@ -140,13 +141,14 @@ static int run(struct program *program)
         make_node(node, program->levels, 0);
         release_region(node);
     }
-    do_leaf(program);
-    for (level = 1; level <= program->levels &&
-                    program->worker % partition_span(level) == 0;
+    for (leaf = first; leaf < first + program->leaves; leaf++)
+        do_leaf(program, leaf);
+    for (level = 1;
+         level <= program->levels && first % partition_span(level) == 0;
          level++) {
-        node = do_join(program, level, program->worker / partition_span(level));
+        node = do_join(program, level, first / partition_span(level));
         release_region(node);
-        publish("done", level, program->worker / partition_span(level), node);
+        publish("done", level, first / partition_span(level), node);
     }
     if (program->worker != 0)
         return program_status(program);
@@ -169,7 +171,9 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &worker);
     MPI_Comm_size(MPI_COMM_WORLD, &workers);
-    status = program_input(&program, worker, workers);
+    status = program_input(&program, worker, workers, 2);
+    MPI_Barrier(MPI_COMM_WORLD);
+    program.start_seconds = report_now_seconds();
     MPI_Pcontrol(1); /* for profilers: what is timed begins */
     if (status == 0)
         status = run(&program);

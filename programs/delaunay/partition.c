@@ -4,13 +4,14 @@
 
 #include "../common/report.h"
 
-int partition_levels(int workers)
+int partition_levels(int workers, int leaves_max)
 {
-    int level;
+    int level, leaves;
 
     for (level = 0; level <= LEVELS_MAX; level++)
-        if (partition_span(level) == workers)
-            return level;
+        for (leaves = 1; leaves <= leaves_max; leaves++)
+            if (partition_span(level) == workers * leaves)
+                return level;
     return -1;
 }
 
@@ -88,14 +89,14 @@ static size_t keep_half(struct point *points, size_t count, int use_y,
 }
 
 size_t partition_select(struct point *points, size_t count, int levels,
-                        int worker, struct box boxes[LEVELS_MAX + 1])
+                        int leaf, struct box boxes[LEVELS_MAX + 1])
 {
     struct box box = {-INFINITY, -INFINITY, INFINITY, INFINITY};
     int level, child;
 
     boxes[levels] = box;
     for (level = levels - 1; level >= 0; level--) {
-        child = worker / partition_span(level) % 4;
+        child = leaf / partition_span(level) % 4;
         count = keep_half(points, count, 0, child & 1, &box.x_min, &box.x_max);
         count = keep_half(points, count, 1, child >> 1, &box.y_min, &box.y_max);
         boxes[level] = box;

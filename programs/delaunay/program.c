@@ -22,7 +22,8 @@ static const char usage[] =
     "       mpirun -n WORKERS %s [OPTION]... --random N\n"
     "\n"
     "Delaunay triangulation of points in the plane, by 1, 4, 16 or 64 "
-    "workers.\n"
+    "workers;\n"
+    "by 2, 8 or 32 too, but for delaunay_myrmics.\n"
     "FILE is a CSV of x,y (or longitude,latitude); positions are rounded to\n"
     "0.00001 and are at most 671.08863.\n"
     "\n"
@@ -75,11 +76,13 @@ int program_options(struct program *program, const char *name, int argc,
             random = 1;
             if (report_parse_u64(optarg, 0, RANDOM_POINTS_MAX,
                                  &program->random_points))
-                return report_usage_error(program->name, "not a number of points: ", optarg);
+                return report_usage_error(program->name,
+                                          "not a number of points: ", optarg);
             break;
         case 's':
             if (report_parse_u64(optarg, 0, UINT64_MAX, &program->seed))
-                return report_usage_error(program->name, "not a seed: ", optarg);
+                return report_usage_error(program->name,
+                                          "not a seed: ", optarg);
             break;
         case 'c':
             program->verify = 1;
@@ -91,17 +94,19 @@ int program_options(struct program *program, const char *name, int argc,
         case 'V':
             return report_help(program->name, option == 'h' ? usage : NULL);
         default:
-            return report_usage_error(program->name, "not an option, or without its value: ",
-                               argv[optind - 1]);
+            return report_usage_error(
+                program->name,
+                "not an option, or without its value: ", argv[optind - 1]);
         }
     }
     if (optind < argc)
         program->path = argv[optind++];
     if (optind < argc)
-        return report_usage_error(program->name, "more than one file: ", argv[optind]);
+        return report_usage_error(program->name,
+                                  "more than one file: ", argv[optind]);
     if (random && program->path)
         return report_usage_error(program->name,
-                           "both --random and a file: ", program->path);
+                                  "both --random and a file: ", program->path);
     if (!random && !program->path)
         return report_usage_error(program->name, "no file and no --random", "");
     return -1;
@@ -181,19 +186,23 @@ static void take_fingerprint(struct program *program)
                             (uint32_t)program->points[i].y);
 }
 
-int program_input(struct program *program, int worker, int workers)
+int program_input(struct program *program, int worker, int workers,
+                  int leaves_max)
 {
     program->worker = worker;
     program->workers = workers;
-    program->levels = partition_levels(workers);
+    program->levels = partition_levels(workers, leaves_max);
     if (program->levels < 0) {
         if (worker == 0)
             fprintf(stderr,
-                    "%s: %d workers: needs 1, 4, 16 or 64, for each level of "
-                    "the quadtree joins four cells\n",
-                    program->name, workers);
+                    "%s: %d workers: needs %s, for each level of the quadtree "
+                    "joins four cells\n",
+                    program->name, workers,
+                    leaves_max > 1 ? "1, 2, 4, 8, 16, 32 or 64"
+                                   : "1, 4, 16 or 64");
         return EXIT_INPUT;
     }
+    program->leaves = partition_span(program->levels) / workers;
     if (!program->path)
         make_random(program);
     else if (read_file(program, program->error, sizeof program->error))

@@ -20,13 +20,14 @@ struct program {
     uint64_t seed;
     int verify;
     int worker, workers, levels;
+    int leaves; /* of each worker, one after the other */
 
     struct point *points; /* the whole input */
     size_t count;
     uint64_t fingerprint;
     int failed; /* 1: this worker could not read it */
     char error[CSV_ERROR_BYTES];
-    struct box boxes[LEVELS_MAX + 1]; /* of the cells above this leaf */
+    struct box boxes[LEVELS_MAX + 1]; /* of the last leaf and above it */
     double start_seconds;
 };
 
@@ -38,21 +39,34 @@ int program_options(struct program *program, const char *name, int argc,
                     char **argv);
 
 /*
- * Check the number of workers and read the input.  Returns 0, or the status to
- * exit with if no number of workers like this is possible; worker 0 has said
- * so.  A worker that could not read its input goes on with a failed leaf: that
- * travels up the tree like every other, so that nobody waits in vain and
- * worker 0 has one error to print, its own if it has one.
+ * Check the number of workers, of which each can have up to @leaves_max leaves,
+ * 1 or 2, and read the input.  Returns 0, or the status to exit with if no
+ * number of workers like this is possible; worker 0 has said so.  A worker that
+ * could not read its input goes on with failed leaves: they travel up the tree
+ * like every other, so that nobody waits in vain and worker 0 has one error to
+ * print, its own if it has one.
  */
-int program_input(struct program *program, int worker, int workers);
+int program_input(struct program *program, int worker, int workers,
+                  int leaves_max);
 
-/* Triangulate this worker's leaf into *cell, in @store's region. */
-void program_leaf(struct program *program, struct cell *cell,
+/*
+ * Triangulate leaf @leaf, one of this worker's, in their order, into *cell, in
+ * @store's region.
+ */
+void program_leaf(struct program *program, int leaf, struct cell *cell,
                   struct store *store);
 
 /* Join four cells into *cell, the node @level levels above the leaves. */
 void program_join(struct program *program, int level, struct cell *cell,
                   struct store *store, struct cell *children[4]);
+
+/* The same in two parts: see cell.h. */
+void program_join_begin(struct program *program, int level, struct join *join,
+                        struct cell *cell, struct store *store,
+                        struct cell *children[4]);
+void program_join_end(struct program *program, int level, struct join *join,
+                      struct cell *cell, struct store *store,
+                      struct cell *children[4]);
 
 /*
  * Worker 0, whose @root is complete: print the result.  Returns the status to

@@ -32,7 +32,7 @@ static cell_progress progress_of(const struct program *program, int level)
     return show_progress;
 }
 
-void program_leaf(struct program *program, struct cell *cell,
+void program_leaf(struct program *program, int leaf, struct cell *cell,
                   struct store *store)
 {
     struct point *points;
@@ -46,12 +46,13 @@ void program_leaf(struct program *program, struct cell *cell,
     }
     cell->fingerprint = program->fingerprint;
     count = partition_select(program->points, program->count, program->levels,
-                             program->worker, program->boxes);
+                             leaf, program->boxes);
     points = report_malloc(count * sizeof *points);
     if (count)
         memcpy(points, program->points, count * sizeof *points);
-    if (program->worker != 0)
-        program_free(program); /* worker 0 verifies with all of them */
+    /* Worker 0 verifies with all of them. */
+    if (program->worker != 0 && (leaf + 1) % program->leaves == 0)
+        program_free(program);
     cell_triangulate(cell, store, points, count, &program->boxes[0],
                      progress_of(program, 0));
     free(points);
@@ -62,6 +63,21 @@ void program_join(struct program *program, int level, struct cell *cell,
 {
     cell_join(cell, store, children, &program->boxes[level],
               program->fingerprint, progress_of(program, level));
+}
+
+void program_join_begin(struct program *program, int level, struct join *join,
+                        struct cell *cell, struct store *store,
+                        struct cell *children[4])
+{
+    cell_join_begin(join, cell, store, children, program->fingerprint,
+                    progress_of(program, level));
+}
+
+void program_join_end(struct program *program, int level, struct join *join,
+                      struct cell *cell, struct store *store,
+                      struct cell *children[4])
+{
+    cell_join_end(join, cell, store, children, &program->boxes[level]);
 }
 
 int program_result(struct program *program, const struct cell *root)

@@ -99,7 +99,7 @@ static inline int job_run(struct cell *cell, struct result *result, int workers,
                           const struct point *points, size_t count)
 {
     char error[VERIFY_ERROR_BYTES];
-    int levels = partition_levels(workers);
+    int levels = partition_levels(workers, 1);
 
     job_node(cell, levels, levels, 0, points, count);
     result_collect(cell, result);
