@@ -2,9 +2,11 @@
 # their numerical code, PROGRAM_native on DRASync and PROGRAM_mpi by hand, are
 # run in turns on a node and between hosts.
 #
-# A form prints one line, "PROGRAM_FORM answer=HEX16 seconds=S ...".
+# A form prints one line, "PROGRAM_FORM answer=HEX16 seconds=S ..."; or, where it
+# has more than these two forms, "PROGRAM ... hash=HEX16 ... seconds=S ...".
 
-# NAME|FOLDER/PROGRAM|arguments|more arguments with --tiny
+# NAME|FOLDER/PROGRAM|arguments, of which data/FILE is in the source tree|more
+# arguments with --tiny
 apps=(
   "kv_single|kv/kv|--single|--tiny"
   "kv_single_skew|kv/kv|--single --skew 0.99|--tiny"
@@ -79,7 +81,8 @@ app_run() {
   exec {from}< <(exec timeout -k 5 "$limit_seconds" "$@" </dev/null 2>"$errors")
   pid=$!
   while [ -z "$seconds" ] && read -r line <&"$from"; do
-    [[ $line =~ _$form\ answer=([0-9a-f]{16})\ seconds=([0-9.]+)\  ]] || continue
+    [[ $line =~ _$form\ answer=([0-9a-f]{16})\ seconds=([0-9.]+)\  ||
+      $line =~ \ hash=([0-9a-f]{16})\ .*seconds=([0-9.]+)\  ]] || continue
     answer=${BASH_REMATCH[1]} seconds=${BASH_REMATCH[2]}
   done
   if [ -n "$seconds" ]; then
@@ -145,6 +148,7 @@ run_app_way() {
     count=1
   }
   read -ra more <<<"$arguments"
+  more=("${more[@]/#data\//$top/data/}")
   for ((run = 0; run < ${runs:-$count}; run++)); do
     # Neither form is always the first.
     if ((run % 2)); then forms="mpi native"; else forms="native mpi"; fi

@@ -19,13 +19,23 @@ form() { # FORM
   if [ -x "$real" ]; then echo "$real"; else echo "$program"; fi
 }
 
+# What forms_agree tries.
+rank_counts="1 2 3 4"
+
+# What the result line of a form's job is, with the answer in parentheses.  A
+# file whose programs print another one has its own.
+result_line() { # FORM RANKS
+  echo "^${app}_$1 answer=([0-9a-f]{16}) seconds=[0-9.]+ ranks=$2 "
+}
+
 # The answer in the result line of a form's job, its only line.
 answer_of() { # FORM RANKS
+  local expected
+  expected=$(result_line "$1" "$2")
   assert_equal "${#lines[@]}" 1
-  assert_output --regexp \
-    "^${app}_$1 answer=[0-9a-f]{16} seconds=[0-9.]+ ranks=$2 "
-  answer=${output#*answer=}
-  answer=${answer%% *}
+  assert_output --regexp "$expected"
+  [[ $output =~ $expected ]]
+  answer=${BASH_REMATCH[1]}
 }
 
 # form_answers ANSWER FORM RANKS
@@ -53,7 +63,7 @@ expect_answer_of() {
 # forms_agree ARGUMENTS...: with 1 to 4 ranks.  One alone is a node anyway.
 forms_agree() {
   local n expected
-  for n in 1 2 3 4; do
+  for n in $rank_counts; do
     [ "$n,${DRASYNC_NODE:-}" != 1,rank ] || continue
     expect_answer_of mpi "$n" "$@"
     run -0 mpi "$n" "$(form native)" "$@"

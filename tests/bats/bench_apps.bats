@@ -54,6 +54,25 @@ fake_form() {
  ours_iqr=0 theirs_iqr=0 lines_native=1 lines_mpi=3"
 }
 
+@test "a form may print its hash and seconds among other results" {
+  fake_tree
+  fake_form native 'echo "fake size=3 hash=0123456789abcdef x=1 seconds=2 workers=2"'
+  fake_form mpi 'echo "fake size=3 hash=0123456789abcdef x=1 seconds=1 workers=2"'
+  run -0 bench_apps --runs 1 fake
+  assert_output --partial "fake 2x1 ratio=0.5 ours=2000 theirs=1000 "
+}
+
+@test "a file of data/ is found in the source tree" {
+  fake_tree
+  sed -i 's/|--some|/|data\/some.csv|/' "${bench%/*}/bench-apps.bash"
+  for form in native mpi; do
+    fake_form $form "[ \"\$1\" = \"$BATS_TEST_TMPDIR/tree/data/some.csv\" ] &&
+      echo fake_$form answer=0123456789abcdef seconds=1 ranks=2 more"
+  done
+  run -0 bench_apps --runs 1 fake
+  assert_output --partial "fake 2x1 ratio=1 "
+}
+
 @test "--json writes the results of applications with their way" {
   fake_tree
   fake_form native 'echo "fake_native answer=0123456789abcdef seconds=0.5 ranks=2 $*"'
@@ -102,7 +121,8 @@ fake_form() {
   for program in $(sed 's,.*: programs/\([^ ]*\)_native .*,\1,' <<<"$output"); do
     for form in native mpi; do
       run -0 "$abs_top_builddir/programs/${program}_$form" --help
-      assert_line --partial "Usage: mpirun -n RANKS ${program##*/}_$form "
+      assert_line --regexp \
+        "Usage: mpirun -n (RANKS|WORKERS) ${program##*/}_$form "
     done
   done
 }
