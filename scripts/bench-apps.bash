@@ -18,6 +18,7 @@ apps=(
   "graph_bfs|graph/graph|--iterations 0|--tiny"
   "octree|octree/octree||--tiny"
   "steal|steal/steal||--tiny"
+  "delaunay|delaunay/delaunay|data/cities.csv|"
 )
 
 # RANKSxHOSTS

@@ -1,4 +1,4 @@
-# Delaunay triangulation, in two forms that share their numerical code.
+# Delaunay triangulation, in forms that share their numerical code.
 
 noinst_LTLIBRARIES += programs/delaunay/libdelaunay.la
 programs_delaunay_libdelaunay_la_SOURCES = \
@@ -36,9 +36,17 @@ programs_delaunay_delaunay_myrmics_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 programs_delaunay_delaunay_myrmics_LDADD = \
 	programs/delaunay/libdelaunay.la libmyrmics.la $(MPI_LIBS)
 
-long_tests += tests/bats/delaunay.bats tests/bats/delaunay_drasync.bats
-EXTRA_DIST += tests/bats/delaunay.bats tests/bats/delaunay_drasync.bats
+long_tests += tests/bats/delaunay.bats tests/bats/delaunay_drasync.bats \
+	tests/bats/app_delaunay.bats
+EXTRA_DIST += tests/bats/delaunay.bats tests/bats/delaunay_drasync.bats \
+	tests/bats/app_delaunay.bats
 EXTRA_DIST += docs/delaunay.md
+
+drasynclibexec_PROGRAMS += programs/delaunay/delaunay_mpi
+programs_delaunay_delaunay_mpi_SOURCES = programs/delaunay/main_mpi.c
+programs_delaunay_delaunay_mpi_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+programs_delaunay_delaunay_mpi_LDADD = \
+	programs/delaunay/libdelaunay.la $(MPI_LIBS)
 
 drasynclibexec_PROGRAMS += programs/delaunay/delaunay_native
 programs_delaunay_delaunay_native_SOURCES = programs/delaunay/main_native.c

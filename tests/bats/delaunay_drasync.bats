@@ -69,7 +69,8 @@ assert_cities() {
   local sources=("$abs_top_srcdir"/programs/common/*.c)
   local source
   for source in "$abs_top_srcdir"/programs/delaunay/*.c; do
-    [[ $source == */main_native.c ]] || sources+=("$source")
+    [[ $source == */main_native.c || $source == */main_mpi.c ]] ||
+      sources+=("$source")
   done
   run -0 "$abs_top_builddir/mpicc-drasync" -D_GNU_SOURCE -O2 \
     -I"$abs_top_builddir" "${sources[@]}" -lm \
