@@ -143,6 +143,7 @@ static void compute_forces(struct simulation *sim)
 {
     rid_t region = sys_ralloc(0, 0);
     struct node_source source = {.get = get_nodes, .context = &region};
+    const struct gravity *gravity = &sim->program.gravity;
     struct pull *pulls;
     struct node *root;
     int w;
@@ -151,10 +152,11 @@ static void compute_forces(struct simulation *sim)
     exchange(sim, region, root, 0);
     for (w = 0; w < sim->workers; w++)
         sim->trees[w] = sim->parcels[w].start;
-    pulls = report_malloc(sim->count * sizeof *pulls);
-    forces_from_trees(sim->trees, sim->workers, &sim->program.gravity,
-                      sim->bodies, sim->count, pulls);
-    forces_apply(sim->bodies, sim->count, pulls);
+    pulls = forces_begin(sim->count);
+    for (w = 0; w < sim->workers; w++)
+        forces_add_tree(sim->trees[(sim->worker + w) % sim->workers], gravity,
+                        sim->bodies, sim->count, pulls);
+    forces_apply(sim->bodies, sim->count, gravity, pulls);
     free(pulls);
     /* Nobody looks at this tree any more. */
     sys_barrier();

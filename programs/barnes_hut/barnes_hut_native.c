@@ -1,43 +1,37 @@
+/*
+ * Barnes-Hut on DRASync: each worker has its bodies in a region and builds, in
+ * each step, its oct-tree in a new one.  The others are told where a region's
+ * data begins and look at it where it is.
+ */
+#include <drasync.h>
 #include <mpi.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../common/report.h"
-#include "drasync.h"
 #include "program.h"
 
-/*
- * Barnes-Hut on DRASync.  Each worker has one published region with its bodies
- * and, in a subregion that is new in each step, its oct-tree.  It holds its
- * region for WRITE while it works on it; then it gives the new version free,
- * and all look at all regions of that version for READ.  No data is sent.
- */
-
-/* The root object of a worker's region. */
-struct header {
-    uint64_t version; /* how often this worker has shown its region */
-    uint64_t failed;  /* worker 0: the input could not be read */
-    struct node *tree;
-    drasync_region_t tree_region;
-    struct body *bodies;
-    uint64_t count;
-    struct sums sums;
+/* A region, and what others need to know to look at it. */
+struct shown {
+    region region;
+    void *start; /* the tree's root, or the bodies */
+    size_t count;
 };
 
 struct simulation {
     struct program program;
     int worker, workers;
-    size_t total; /* bodies of all */
-    uint64_t version;
-    drasync_region_t *regions;     /* of each worker */
-    const struct header **headers; /* while they are looked at */
-    struct header *mine;
+    size_t total;      /* bodies of all */
+    struct shown mine; /* this worker's bodies, held for WRITE */
+    struct shown tree; /* the last one */
+    struct shown old;  /* the bodies before the last rebalancing */
+    struct shown *all; /* of each worker, what is looked at */
     struct share *shares;
-    const struct node **trees;
+    drasync_request_t *requests; /* for READ of each worker's region */
 };
 
+/* For the calls that return errors; those of the paper end the job. */
 static void check(const struct simulation *sim, int error, const char *what)
 {
     if (!error)
@@ -47,120 +41,83 @@ static void check(const struct simulation *sim, int error, const char *what)
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
 }
 
-static void *allocate(const struct simulation *sim, drasync_region_t region,
-                      size_t size)
-{
-    void *memory = NULL;
-
-    check(sim, drasync_alloc(region, size, &memory), "cannot allocate");
-    return memory;
-}
-
 /* --- Showing and looking ------------------------------------------------- */
 
-/* A barrier that lets others use the processor. */
-static void barrier(void)
+/* The worker that is so many after this one, by turns. */
+static int after(const struct simulation *sim, int distance)
 {
-    MPI_Request request;
-    int done = 0;
-
-    MPI_Ibarrier(MPI_COMM_WORLD, &request);
-    for (;;) {
-        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-        if (done)
-            return;
-        sched_yield();
-    }
+    return (sim->worker + distance) % sim->workers;
 }
 
-/* Give this worker's region free and look at everybody's in this version. */
-static void show_all(struct simulation *sim)
+static void forget(struct shown *shown)
 {
-    drasync_region_t own = sim->regions[sim->worker], region;
-    void *root;
-    int w;
-
-    sim->mine->version = ++sim->version;
-    check(sim, drasync_release(own), "cannot release");
-    for (w = 0; w < sim->workers; w++) {
-        region = sim->regions[w];
-        for (;;) {
-            check(sim, drasync_acquire(region, DRASYNC_READ), "cannot read");
-            check(sim, drasync_get_root(region, &root), "no root object");
-            sim->headers[w] = root;
-            if (root && sim->headers[w]->version == sim->version)
-                break;
-            /* Its owner has not come to work on this version yet. */
-            check(sim, drasync_release(region), "cannot release");
-            sched_yield();
-        }
-    }
+    if (shown->region)
+        delete_region(shown->region);
+    shown->region = NULL;
 }
 
 /*
- * Everybody has looked: this worker's region is for writing again, and the tree
- * in it is not needed any more.  The second barrier keeps others from asking
- * for the region while its tree is deleted.
+ * Release @mine, learn of everybody's, and ask for all of them.  All are here,
+ * so nobody looks at what was shown before.
  */
+static void show(struct simulation *sim, const struct shown *mine)
+{
+    int d, w;
+
+    release_region(mine->region);
+    MPI_Allgather(mine, sizeof(*mine), MPI_BYTE, sim->all, sizeof(*mine),
+                  MPI_BYTE, MPI_COMM_WORLD);
+    for (d = 0; d < sim->workers; d++) {
+        w = after(sim, d);
+        check(sim,
+              drasync_iacquire(sim->all[w].region, DRASYNC_READ,
+                               &sim->requests[w]),
+              "cannot ask for a region");
+    }
+}
+
+/* What worker @w has shown, for READ. */
+static const struct shown *look(struct simulation *sim, int w)
+{
+    check(sim, drasync_wait(&sim->requests[w], DRASYNC_FOREVER),
+          "cannot read a region");
+    return &sim->all[w];
+}
+
 static void look_away(struct simulation *sim)
 {
     int w;
 
     for (w = 0; w < sim->workers; w++)
-        check(sim, drasync_release(sim->regions[w]), "cannot release");
-    barrier();
-    check(sim, drasync_acquire(sim->regions[sim->worker], DRASYNC_WRITE),
-          "cannot write");
-    if (sim->mine->tree_region)
-        check(sim, drasync_delete(sim->mine->tree_region), "cannot delete");
-    sim->mine->tree_region = NULL;
-    barrier();
-}
-
-static void open_regions(struct simulation *sim)
-{
-    drasync_region_t own;
-    char name[DRASYNC_NAME_MAX + 1];
-    int w;
-
-    check(sim, drasync_new_region(&own), "cannot make a region");
-    sim->mine = allocate(sim, own, sizeof *sim->mine);
-    memset(sim->mine, 0, sizeof *sim->mine);
-    check(sim, drasync_set_root(own, sim->mine), "cannot set the root object");
-    snprintf(name, sizeof name, "barnes_hut.%d", sim->worker);
-    check(sim, drasync_publish(name, own), "cannot publish");
-    for (w = 0; w < sim->workers; w++) {
-        snprintf(name, sizeof name, "barnes_hut.%d", w);
-        check(sim, drasync_lookup(name, DRASYNC_FOREVER, &sim->regions[w]),
-              "cannot look up");
-    }
+        release_region(sim->all[w].region);
 }
 
 /* --- Bodies -------------------------------------------------------------- */
 
-/* Take @bodies over into this worker's region, instead of those it had. */
-static void keep_bodies(struct simulation *sim, const struct body *bodies,
-                        size_t count)
+/* A new region with copies of the bodies in @list. */
+static struct shown copy_bodies(const struct body **list, size_t count)
 {
-    struct header *mine = sim->mine;
+    struct shown copy = {new_region(), NULL, count};
+    struct body *bodies = ralloc(copy.region, count * sizeof(*bodies));
+    size_t i;
 
-    check(sim, drasync_free(mine->bodies), "cannot free");
-    mine->bodies =
-        allocate(sim, sim->regions[sim->worker], count * sizeof *bodies);
-    mine->count = count;
-    if (count)
-        memcpy(mine->bodies, bodies, count * sizeof *bodies);
+    for (i = 0; i < count; i++)
+        bodies[i] = *list[i];
+    copy.start = bodies;
+    return copy;
 }
 
-/* All bodies, by number, while all regions are looked at. */
+/* All bodies, by number, until look_away(). */
 static const struct body **gather(struct simulation *sim)
 {
     const struct body **all;
-    int w;
+    int d, w;
 
-    for (w = 0; w < sim->workers; w++) {
-        sim->shares[w].bodies = sim->headers[w]->bodies;
-        sim->shares[w].count = sim->headers[w]->count;
+    show(sim, &sim->mine);
+    for (d = 0; d < sim->workers; d++) {
+        w = after(sim, d);
+        sim->shares[w].bodies = look(sim, w)->start;
+        sim->shares[w].count = sim->all[w].count;
     }
     all = bodies_by_id(sim->shares, sim->workers, &sim->total);
     if (!all)
@@ -170,69 +127,61 @@ static const struct body **gather(struct simulation *sim)
 
 static void rebalance(struct simulation *sim)
 {
-    const struct body **all;
-    struct body *bodies;
-    size_t count, i;
+    const struct body **all = gather(sim);
+    size_t count;
 
-    show_all(sim);
-    all = gather(sim);
+    forget(&sim->old);
+    sim->old = sim->mine;
     bodies_share(all, sim->total, sim->worker, sim->workers, &count);
-    bodies = report_malloc(count * sizeof *bodies);
-    for (i = 0; i < count; i++)
-        bodies[i] = *all[i];
+    sim->mine = copy_bodies(all, count);
     look_away(sim);
-    keep_bodies(sim, bodies, count);
     free(all);
-    free(bodies);
 }
 
 /* --- Forces -------------------------------------------------------------- */
 
 static void get_nodes(void *context, size_t count, struct node **nodes)
 {
-    const struct simulation *sim = context;
-    struct node *block;
+    struct node *block = ralloc(context, count * sizeof(*block));
     size_t i;
 
-    block = allocate(sim, sim->mine->tree_region, count * sizeof *block);
     for (i = 0; i < count; i++)
         nodes[i] = &block[i];
 }
 
 static void compute_forces(struct simulation *sim)
 {
-    struct node_source source = {.get = get_nodes, .context = sim};
-    struct header *mine = sim->mine;
-    struct pull *pulls;
-    int w;
+    const struct gravity *gravity = &sim->program.gravity;
+    struct shown tree = {new_region(), NULL, 0};
+    struct node_source source = {.get = get_nodes, .context = tree.region};
+    struct body *bodies = sim->mine.start;
+    struct pull *pulls = forces_begin(sim->mine.count);
+    int d;
 
-    check(sim,
-          drasync_new_subregion(sim->regions[sim->worker], &mine->tree_region),
-          "cannot make a region");
-    mine->tree =
-        tree_build(&source, mine->bodies, mine->count, sim->program.theta);
-    show_all(sim);
-    for (w = 0; w < sim->workers; w++)
-        sim->trees[w] = sim->headers[w]->tree;
-    pulls = report_malloc(mine->count * sizeof *pulls);
-    forces_from_trees(sim->trees, sim->workers, &sim->program.gravity,
-                      mine->bodies, mine->count, pulls);
+    tree.start =
+        tree_build(&source, bodies, sim->mine.count, sim->program.theta);
+    show(sim, &tree);
+    forget(&sim->tree);
+    sim->tree = tree;
+    for (d = 0; d < sim->workers; d++)
+        forces_add_tree(look(sim, after(sim, d))->start, gravity, bodies,
+                        sim->mine.count, pulls);
     look_away(sim);
-    forces_apply(mine->bodies, mine->count, pulls);
+    forces_apply(bodies, sim->mine.count, gravity, pulls);
     free(pulls);
 }
 
 static void step(struct simulation *sim, uint64_t number)
 {
-    struct header *mine = sim->mine;
     double dt = sim->program.dt;
+    struct body *bodies = sim->mine.start;
 
-    bodies_kick(mine->bodies, mine->count, dt / 2);
-    bodies_drift(mine->bodies, mine->count, dt);
+    bodies_kick(bodies, sim->mine.count, dt / 2);
+    bodies_drift(bodies, sim->mine.count, dt);
     if (number % REBALANCE_STEPS == 0)
         rebalance(sim);
     compute_forces(sim);
-    bodies_kick(mine->bodies, mine->count, dt / 2);
+    bodies_kick(sim->mine.start, sim->mine.count, dt / 2);
 }
 
 /* --- The whole ----------------------------------------------------------- */
@@ -240,44 +189,44 @@ static void step(struct simulation *sim, uint64_t number)
 /* The sums of all, and the hash. */
 static struct sums sum_up(struct simulation *sim, int final, uint64_t *hash_out)
 {
-    const struct body **all;
-    struct sums sums, *parts;
-    int w;
+    const struct body **all = gather(sim);
+    struct sums mine, *parts;
 
-    show_all(sim);
-    all = gather(sim);
-    sums = program_sums(&sim->program, sim->mine->bodies, sim->mine->count, all,
+    mine = program_sums(&sim->program, sim->mine.start, sim->mine.count, all,
                         sim->total, final);
     *hash_out = bodies_hash(all, sim->total);
     free(all);
     look_away(sim);
-    sim->mine->sums = sums;
-    show_all(sim);
-    parts = report_malloc((size_t)sim->workers * sizeof *parts);
-    for (w = 0; w < sim->workers; w++)
-        parts[w] = sim->headers[w]->sums;
-    sums = forces_add(parts, sim->workers);
+    parts = report_malloc((size_t)sim->workers * sizeof(*parts));
+    MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, parts, sizeof(mine), MPI_BYTE,
+                  MPI_COMM_WORLD);
+    mine = forces_add(parts, sim->workers);
     free(parts);
-    look_away(sim);
-    return sums;
+    /* Everybody has looked away: nobody waits for READ, or would in vain. */
+    acquire_region(sim->mine.region, WRITE);
+    return mine;
 }
 
 /* Worker 0 has all bodies at first; 0, or the status to exit with. */
 static int read_input(struct simulation *sim)
 {
     struct body *bodies = NULL;
-    size_t count = 0;
-    int failed;
+    const struct body **list;
+    size_t count = 0, i;
+    int status = 0;
 
     if (sim->worker == 0)
-        sim->mine->failed = program_input(&sim->program, &bodies, &count) != 0;
-    if (!sim->mine->failed)
-        keep_bodies(sim, bodies, count);
+        status = program_input(&sim->program, &bodies, &count);
+    MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (status)
+        return status;
+    list = report_malloc(count * sizeof(*list));
+    for (i = 0; i < count; i++)
+        list[i] = &bodies[i];
+    sim->mine = copy_bodies(list, count);
+    free(list);
     free(bodies);
-    show_all(sim);
-    failed = sim->headers[0]->failed != 0;
-    look_away(sim);
-    return failed ? EXIT_INPUT : 0;
+    return 0;
 }
 
 static int simulate(struct simulation *sim)
@@ -287,17 +236,19 @@ static int simulate(struct simulation *sim)
     uint64_t hash, i;
     int status;
 
-    open_regions(sim);
     status = read_input(sim);
     if (status)
         return status;
+    MPI_Barrier(MPI_COMM_WORLD);
     MPI_Pcontrol(1); /* for profilers: what is timed */
     since = report_now_seconds();
     rebalance(sim);
     compute_forces(sim);
+    MPI_Barrier(MPI_COMM_WORLD);
     seconds = report_now_seconds() - since;
     MPI_Pcontrol(0);
     before = sum_up(sim, 0, &hash);
+    MPI_Barrier(MPI_COMM_WORLD);
     MPI_Pcontrol(1);
     since = report_now_seconds();
     for (i = 0; i < sim->program.steps; i++) {
@@ -305,6 +256,7 @@ static int simulate(struct simulation *sim)
             report_progress(sim->program.name, "steps", i, sim->program.steps);
         step(sim, i);
     }
+    MPI_Barrier(MPI_COMM_WORLD);
     seconds += report_now_seconds() - since;
     MPI_Pcontrol(0);
     after = sum_up(sim, 1, &hash);
@@ -313,7 +265,10 @@ static int simulate(struct simulation *sim)
         status = program_result(&sim->program, sim->workers, sim->total,
                                 &before, &after, hash, seconds);
     }
-    check(sim, drasync_delete(sim->regions[sim->worker]), "cannot delete");
+    MPI_Barrier(MPI_COMM_WORLD);
+    forget(&sim->tree);
+    forget(&sim->old);
+    forget(&sim->mine);
     return status;
 }
 
@@ -330,15 +285,13 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &sim.worker);
     MPI_Comm_size(MPI_COMM_WORLD, &sim.workers);
     workers = (size_t)sim.workers;
-    sim.regions = report_malloc(workers * sizeof *sim.regions);
-    sim.headers = report_malloc(workers * sizeof *sim.headers);
-    sim.shares = report_malloc(workers * sizeof *sim.shares);
-    sim.trees = report_malloc(workers * sizeof *sim.trees);
+    sim.all = report_malloc(workers * sizeof(*sim.all));
+    sim.shares = report_malloc(workers * sizeof(*sim.shares));
+    sim.requests = report_malloc(workers * sizeof(*sim.requests));
     status = simulate(&sim);
-    free(sim.regions);
-    free(sim.headers);
+    free(sim.all);
     free(sim.shares);
-    free(sim.trees);
+    free(sim.requests);
     MPI_Finalize();
     return status;
 }

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "../common/report.h"
+
 static void pull_from_tree(const struct node *node, double epsilon_squared,
                            const double at[3], struct pull *pull)
 {
@@ -40,32 +42,38 @@ static void scale(struct pull *pull, double constant)
         pull->acceleration[k] *= constant;
 }
 
-void forces_from_trees(const struct node *const *trees, int count,
-                       const struct gravity *gravity, const struct body *bodies,
-                       size_t bodies_count, struct pull *pulls)
+struct pull *forces_begin(size_t count)
+{
+    struct pull *pulls = report_malloc(count * sizeof *pulls);
+
+    memset(pulls, 0, count * sizeof *pulls);
+    return pulls;
+}
+
+void forces_add_tree(const struct node *tree, const struct gravity *gravity,
+                     const struct body *bodies, size_t count,
+                     struct pull *pulls)
 {
     double epsilon_squared = gravity->softening * gravity->softening;
     size_t i;
-    int t;
 
-    for (i = 0; i < bodies_count; i++) {
-        memset(&pulls[i], 0, sizeof pulls[i]);
-        for (t = 0; t < count; t++)
-            pull_from_tree(trees[t], epsilon_squared, bodies[i].position,
-                           &pulls[i]);
-        scale(&pulls[i], gravity->constant);
-    }
+    for (i = 0; i < count; i++)
+        pull_from_tree(tree, epsilon_squared, bodies[i].position, &pulls[i]);
 }
 
-void forces_apply(struct body *bodies, size_t count, const struct pull *pulls)
+void forces_apply(struct body *bodies, size_t count,
+                  const struct gravity *gravity, const struct pull *pulls)
 {
     size_t i;
 
     for (i = 0; i < count; i++) {
-        memcpy(bodies[i].acceleration, pulls[i].acceleration,
+        struct pull pull = pulls[i];
+
+        scale(&pull, gravity->constant);
+        memcpy(bodies[i].acceleration, pull.acceleration,
                sizeof bodies[i].acceleration);
-        bodies[i].potential = pulls[i].potential;
-        bodies[i].work = pulls[i].work + 1;
+        bodies[i].potential = pull.potential;
+        bodies[i].work = pull.work + 1;
     }
 }
 

@@ -21,16 +21,22 @@ struct pull {
     uint64_t work;
 };
 
+/* Pulls on @count bodies, none yet; the caller frees them. */
+struct pull *forces_begin(size_t count);
+
 /*
- * The pull of all @trees, one after the other, on each of @bodies.  A body does
- * not pull itself, nor one at exactly its place.
+ * Add the pull of @tree on each of @bodies.  A body does not pull itself, nor
+ * one at exactly its place.  For the same bits in all forms a worker adds its
+ * own tree first and then those of the workers after it, by turns: the others'
+ * can be on their way meanwhile.
  */
-void forces_from_trees(const struct node *const *trees, int count,
-                       const struct gravity *gravity, const struct body *bodies,
-                       size_t bodies_count, struct pull *pulls);
+void forces_add_tree(const struct node *tree, const struct gravity *gravity,
+                     const struct body *bodies, size_t count,
+                     struct pull *pulls);
 
 /* Write them into the bodies. */
-void forces_apply(struct body *bodies, size_t count, const struct pull *pulls);
+void forces_apply(struct body *bodies, size_t count,
+                  const struct gravity *gravity, const struct pull *pulls);
 
 /* One worker's part of the sums. */
 struct sums {

@@ -55,7 +55,7 @@ static double force_error(struct body *bodies, size_t count, double theta,
     struct share share = {bodies, count};
     const struct body **all;
     const struct node *trees[8];
-    struct pull *pulls = malloc(count * sizeof *pulls);
+    struct pull *pulls = forces_begin(count);
     struct sums sums;
     size_t all_count;
     int t;
@@ -67,8 +67,9 @@ static double force_error(struct body *bodies, size_t count, double theta,
 
         trees[t] = make_tree(bodies + from, to - from, theta, t % 2);
     }
-    forces_from_trees(trees, parts, &gravity, bodies, count, pulls);
-    forces_apply(bodies, count, pulls);
+    for (t = 0; t < parts; t++)
+        forces_add_tree(trees[t], &gravity, bodies, count, pulls);
+    forces_apply(bodies, count, &gravity, pulls);
     all = bodies_by_id(&share, 1, &all_count);
     sums = forces_verify(bodies, count, all, all_count, &gravity, 1, 1);
     free(all);
@@ -190,7 +191,7 @@ static uint64_t work_with(struct body *bodies, int workers)
     const struct gravity gravity = {1, 0.01};
     struct share share = {bodies, COUNT};
     const struct node *trees[9];
-    struct pull *pulls = malloc(COUNT * sizeof *pulls);
+    struct pull *pulls = forces_begin(COUNT);
     size_t all_count, count, done = 0, i;
     uint64_t work = 0;
     int w;
@@ -206,7 +207,8 @@ static uint64_t work_with(struct body *bodies, int workers)
         done += count;
         free(all);
     }
-    forces_from_trees(trees, workers, &gravity, bodies, COUNT, pulls);
+    for (w = 0; w < workers; w++)
+        forces_add_tree(trees[w], &gravity, bodies, COUNT, pulls);
     for (i = 0; i < COUNT; i++)
         work += pulls[i].work;
     free(pulls);
