@@ -19,6 +19,8 @@ apps=(
   "octree|octree/octree||--tiny"
   "steal|steal/steal||--tiny"
   "delaunay|delaunay/delaunay|data/cities.csv|"
+  "barnes_hut|barnes_hut/barnes_hut|data/solar-system.csv|--steps 1"
+  "barnes_hut_sphere|barnes_hut/barnes_hut|--plummer 20000|--plummer 1000 --steps 1"
 )
 
 # RANKSxHOSTS

@@ -1,4 +1,4 @@
-# Barnes-Hut N-body, in two forms that share their numerical code.
+# Barnes-Hut N-body, in forms that share their numerical code.
 
 noinst_LTLIBRARIES += programs/barnes_hut/libbarnes_hut.la
 programs_barnes_hut_libbarnes_hut_la_SOURCES = \
@@ -24,8 +24,10 @@ TESTS += tests/unit/barnes_hut.t
 tests_unit_barnes_hut_t_SOURCES = tests/unit/barnes_hut.c
 tests_unit_barnes_hut_t_LDADD = programs/barnes_hut/libbarnes_hut.la
 
-long_tests += tests/bats/barnes_hut.bats tests/bats/barnes_hut_forms.bats
-EXTRA_DIST += tests/bats/barnes_hut.bats tests/bats/barnes_hut_forms.bats
+long_tests += tests/bats/barnes_hut.bats tests/bats/barnes_hut_forms.bats \
+	tests/bats/app_barnes_hut.bats
+EXTRA_DIST += tests/bats/barnes_hut.bats tests/bats/barnes_hut_forms.bats \
+	tests/bats/app_barnes_hut.bats
 
 drasynclibexec_PROGRAMS += programs/barnes_hut/barnes_hut_native
 programs_barnes_hut_barnes_hut_native_SOURCES = \
@@ -33,3 +35,11 @@ programs_barnes_hut_barnes_hut_native_SOURCES = \
 programs_barnes_hut_barnes_hut_native_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 programs_barnes_hut_barnes_hut_native_LDADD = \
 	programs/barnes_hut/libbarnes_hut.la libdrasync.la $(MPI_LIBS)
+
+drasynclibexec_PROGRAMS += programs/barnes_hut/barnes_hut_mpi
+programs_barnes_hut_barnes_hut_mpi_SOURCES = programs/barnes_hut/barnes_hut_mpi.c
+programs_barnes_hut_barnes_hut_mpi_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+# As the library: it must round as the forces do.
+programs_barnes_hut_barnes_hut_mpi_CFLAGS = $(AM_CFLAGS) -ffp-contract=off
+programs_barnes_hut_barnes_hut_mpi_LDADD = \
+	programs/barnes_hut/libbarnes_hut.la $(MPI_LIBS) -lm
