@@ -1,3 +1,4 @@
+/* The command line of a benchmark, its ranks, and its end. */
 #include "benchmarks/common.h"
 
 #include <dlfcn.h>
@@ -15,15 +16,27 @@
 /* Between two looks of a rank that waits asleep. */
 #define ASLEEP_NS 200000
 
-static const char *self = "";
 static bool mpi_runs;
 
 /* --- The command line ---------------------------------------------------- */
 
+/* " ours, theirs", or with the rivals' names. */
+static void sides_list(const struct bench *b, char *text, size_t bytes)
+{
+    int used = snprintf(text, bytes, " ours");
+
+    for (int i = 0; i < b->rivals_count; i++)
+        used +=
+            snprintf(text + used, bytes - (size_t)used, ", %s", b->rivals[i]);
+}
+
 static void help(const struct bench *b)
 {
+    char sides[256];
+
     if (!report_is_first_process())
         return;
+    sides_list(b, sides, sizeof(sides));
     printf(
         "Usage: %s [--tiny] [--runs N] [--launch COMMAND] [--side SIDE]\n\n"
         "%s\n"
@@ -32,15 +45,33 @@ static void help(const struct bench *b)
         "  --launch COMMAND  what starts a job of this program, where the "
         "sides\n"
         "                    are measured in jobs of their own\n"
-        "  --side SIDE       measure ours or theirs, print the numbers\n"
+        "  --side SIDE       measure one side, print the numbers:%s\n"
         "  --help, --version\n\n"
         "scripts/bench runs it as it is meant to be run.\n",
-        b->name, b->what, b->runs);
+        b->name, b->what, b->runs, sides);
 }
 
 static int usage(const struct bench *b, const char *what, const char *value)
 {
     return report_usage_error(b->name, what, value);
+}
+
+static int option_side(struct bench *b, const char *value)
+{
+    char sides[256];
+
+    if (value && !strcmp(value, "ours")) {
+        b->side = BENCH_OURS;
+        return 0;
+    }
+    for (int i = 0; value && i < b->rivals_count; i++)
+        if (!strcmp(value, b->rivals[i])) {
+            b->side = (enum bench_side)(BENCH_THEIRS + i);
+            b->rival = i;
+            return 0;
+        }
+    sides_list(b, sides, sizeof(sides));
+    return usage(b, "--side takes one of", sides);
 }
 
 static int option(struct bench *b, const char *name, const char *value)
@@ -56,24 +87,36 @@ static int option(struct bench *b, const char *name, const char *value)
             return usage(b, "--launch takes a command", "");
         b->launch = value;
     } else if (!strcmp(name, "--side")) {
-        if (!value || (strcmp(value, "ours") && strcmp(value, "theirs")))
-            return usage(b, "--side takes ours or theirs", "");
-        b->side = strcmp(value, "ours") ? BENCH_THEIRS : BENCH_OURS;
+        return option_side(b, value);
     } else {
         return usage(b, "unknown argument ", name);
     }
     return 0;
 }
 
-void bench_options(struct bench *b, int argc, char **argv)
+/* What the program left out. */
+static void defaults(struct bench *b, const char *program)
 {
-    int tiny_runs = 1;
+    static const char *const one[] = {"theirs"};
 
-    self = argv[0];
+    if (!b->cases)
+        b->cases_count = 1;
+    if (!b->rivals && !b->figure) {
+        b->rivals = one;
+        b->rivals_count = 1;
+    }
+    b->program = program;
     b->side = BENCH_BOTH;
     b->launch = "";
     b->ranks = 1;
     b->cores = 1;
+}
+
+void bench_options(struct bench *b, int argc, char **argv)
+{
+    int tiny_runs = 1;
+
+    defaults(b, argv[0]);
     for (int i = 1; i < argc; i++) {
         int status;
 
@@ -142,7 +185,7 @@ static void mpi_init_plain(void)
 
 void bench_mpi_start(struct bench *b, int ranks_needed)
 {
-    if (b->side == BENCH_THEIRS)
+    if (bench_only_theirs(b))
         mpi_init_plain();
     bench_drasync_start(b, ranks_needed);
 }
@@ -216,218 +259,7 @@ double bench_now_ns(void)
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-/* --- Measurements -------------------------------------------------------- */
-
-void bench_add(struct bench *b, enum bench_side side, double value)
-{
-    int *count = &b->count[b->now][side];
-
-    bench_require(*count < BENCH_RUNS_MAX, "too many runs");
-    b->value[b->now][side][(*count)++] = value;
-}
-
-static int cases(const struct bench *b)
-{
-    return b->cases ? b->cases_count : 1;
-}
-
-void bench_compare(struct bench *b, bench_fn *ours, bench_fn *theirs, void *arg)
-{
-    bench_fn *const side[2] = {ours, theirs};
-
-    /* The first is the warm-up. */
-    for (int i = 0; i <= b->runs; i++)
-        for (b->now = 0; b->now < cases(b); b->now++)
-            for (int turn = 0; turn < 2; turn++) {
-                enum bench_side s = (enum bench_side)((i + turn) % 2);
-                double value;
-
-                if (b->side != BENCH_BOTH && b->side != s)
-                    continue;
-                value = side[s](arg);
-                if (i > 0)
-                    bench_add(b, s, value);
-            }
-    b->now = 0;
-}
-
-/* Read the numbers that a job prints; how many. */
-static int drive_read(struct bench *b, FILE *job, enum bench_side side,
-                      bool count)
-{
-    char line[256], *why;
-    int found = 0;
-    double value;
-
-    while (fgets(line, sizeof(line), job)) {
-        if (sscanf(line, "side=%lf case=%d", &value, &b->now) == 2) {
-            bench_require(b->now >= 0 && b->now < cases(b), "case");
-            if (count)
-                bench_add(b, side, value);
-            found++;
-        }
-        why = strstr(line, " skipped: ");
-        if (why) {
-            line[strcspn(line, "\n")] = 0;
-            bench_skip(b, why + strlen(" skipped: "));
-        }
-    }
-    return found;
-}
-
-/* What a job said on stderr, if it gave no result.  Otherwise that is about how
- * its ranks left. */
-static void drive_failed(const struct bench *b, const char *command,
-                         const char *errors)
-{
-    char line[256];
-    FILE *f = fopen(errors, "r");
-
-    while (f && fgets(line, sizeof(line), f))
-        fputs(line, stderr);
-    unlink(errors);
-    fprintf(stderr, "%s: no result from: %s\n", b->name, command);
-    exit(1);
-}
-
-/* A job for one side, which measures @runs times; the numbers count if @count.
- */
-static void drive_one(struct bench *b, enum bench_side side, int runs,
-                      bool count)
-{
-    char command[4096], errors[] = "/tmp/drasync-bench-XXXXXX";
-    int n, file = mkstemp(errors);
-    FILE *job;
-
-    bench_require(file >= 0, "mkstemp");
-    close(file);
-    n = snprintf(command, sizeof(command), "%s '%s' --side %s --runs %d%s 2>%s",
-                 b->launch, self, side == BENCH_OURS ? "ours" : "theirs", runs,
-                 b->tiny ? " --tiny" : "", errors);
-    bench_require(n > 0 && (size_t)n < sizeof(command), "command too long");
-    job = popen(command, "r");
-    bench_require(job != NULL, "popen");
-    n = drive_read(b, job, side, count);
-    b->now = 0;
-    pclose(job);
-    if (!n)
-        drive_failed(b, command, errors);
-    unlink(errors);
-}
-
-void bench_drive(struct bench *b)
-{
-    int jobs = b->jobs < b->runs ? b->jobs : b->runs;
-    int runs = (b->runs + jobs - 1) / jobs;
-
-    fflush(stdout);
-    drive_one(b, BENCH_OURS, 1, false);
-    drive_one(b, BENCH_THEIRS, 1, false);
-    for (int i = 0; i < jobs; i++)
-        for (int turn = 0; turn < 2; turn++)
-            drive_one(b, (enum bench_side)((i + turn) % 2), runs, true);
-}
-
-/* --- The result ---------------------------------------------------------- */
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* Of sorted values; @part in [0, 1]. */
-static double quantile(const double *sorted, int count, double part)
-{
-    double at = part * (count - 1);
-    int low = (int)at;
-    int high = low + 1 < count ? low + 1 : low;
-
-    return sorted[low] + (sorted[high] - sorted[low]) * (at - low);
-}
-
-double bench_median(double *values, int count)
-{
-    qsort(values, (size_t)count, sizeof(*values), compare_doubles);
-    return quantile(values, count, 0.5);
-}
-
-static double iqr(const double *sorted, int count)
-{
-    return quantile(sorted, count, 0.75) - quantile(sorted, count, 0.25);
-}
-
-void bench_extra(struct bench *b, const char *name, double value)
-{
-    size_t used = strlen(b->extra);
-
-    snprintf(b->extra + used, sizeof(b->extra) - used, " %s=%.4g", name, value);
-}
-
-/* What came of a case; its values are sorted then. */
-struct outcome {
-    double ours, theirs, ratio;
-};
-
-static struct outcome outcome(struct bench *b, int number)
-{
-    int *count = b->count[number];
-    struct outcome o;
-
-    bench_require(count[0] > 0 && count[1] > 0, "no measurements");
-    o.ours = bench_median(b->value[number][0], count[0]);
-    o.theirs = bench_median(b->value[number][1], count[1]);
-    o.ratio = b->kind == BENCH_TIME ? o.theirs / o.ours : o.ours / o.theirs;
-    return o;
-}
-
-/* The case that the line is about, with a field for each in b->extra. */
-static int main_case(struct bench *b)
-{
-    int worst = 0;
-    double ratio = 0;
-
-    for (int i = 0; b->cases && i < cases(b); i++) {
-        struct outcome o = outcome(b, i);
-        char name[64];
-
-        snprintf(name, sizeof(name), "ratio_%s", b->cases[i]);
-        bench_extra(b, name, o.ratio);
-        snprintf(name, sizeof(name), "ours_%s", b->cases[i]);
-        bench_extra(b, name, o.ours);
-        snprintf(name, sizeof(name), "theirs_%s", b->cases[i]);
-        bench_extra(b, name, o.theirs);
-        if (i == 0 || o.ratio < ratio) {
-            worst = i;
-            ratio = o.ratio;
-        }
-    }
-    return b->main_case ? b->main_case - 1 : worst;
-}
-
-static void print_line(struct bench *b)
-{
-    int number = main_case(b), *count = b->count[number];
-    double(*value)[BENCH_RUNS_MAX] = b->value[number];
-    struct outcome o = outcome(b, number);
-
-    printf("%s ratio=%.4g ours=%.4g theirs=%.4g unit=%s runs=%d "
-           "ours_iqr=%.3g theirs_iqr=%.3g%s\n",
-           b->name, o.ratio, o.ours, o.theirs, b->unit,
-           count[0] < count[1] ? count[0] : count[1], iqr(value[0], count[0]),
-           iqr(value[1], count[1]), b->extra);
-    fflush(stdout);
-}
-
-/* For bench_drive(). */
-static void print_side(const struct bench *b)
-{
-    for (int c = 0; c < cases(b); c++)
-        for (int i = 0; i < b->count[c][b->side]; i++)
-            printf("side=%.17g case=%d\n", b->value[c][b->side][i], c);
-    fflush(stdout);
-}
+/* --- The end ------------------------------------------------------------ */
 
 static bool several_hosts(const struct bench *b)
 {
@@ -457,10 +289,8 @@ static void mpi_end(const struct bench *b)
 
 int bench_finish(struct bench *b)
 {
-    if (b->rank == 0 && b->side != BENCH_BOTH)
-        print_side(b);
-    else if (b->rank == 0)
-        print_line(b);
+    if (b->rank == 0)
+        bench_print(b);
     if (mpi_runs)
         mpi_end(b);
     return 0;

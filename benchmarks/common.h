@@ -8,7 +8,11 @@
  *     NAME ratio=R ours=X theirs=Y unit=U runs=N ours_iqr=X theirs_iqr=Y ...
  *
  * where X and Y are medians, iqr is the distance of the quartiles, and ratio is
- * theirs/ours for times and ours/theirs for rates: higher is better.
+ * theirs/ours for times and ours/theirs for rates: higher is better.  Where there
+ * are several rivals, each is a side; the line is that of the strongest, and has
+ * what came of the others.  A row without a rival prints
+ *
+ *     NAME ours=X unit=U runs=N ours_iqr=X ...
  *
  * Exit status: 0, 1 for a failure, 2 for a wrong command line, BENCH_SKIP with
  * "NAME skipped: REASON" printed.
@@ -31,8 +35,12 @@
 /* Most cases of a benchmark. */
 #define BENCH_CASES_MAX 8
 
+/* Most sides: we, and the rivals. */
+#define BENCH_SIDES_MAX 6
+
 enum bench_kind { BENCH_TIME, BENCH_RATE };
 
+/* Rival number n is side BENCH_THEIRS + n. */
 enum bench_side { BENCH_BOTH = -1, BENCH_OURS = 0, BENCH_THEIRS = 1 };
 
 struct bench {
@@ -45,18 +53,38 @@ struct bench {
      * or of case number @main_case - 1, and has what came of each. */
     const char *const *cases; /* names; NULL: there is one, without */
     int cases_count, main_case;
+    /* Whom we are compared with.  Each is measured in every case. */
+    const char *const *rivals; /* names; NULL: there is one, "theirs" */
+    int rivals_count;
+    bool figure; /* there is no rival: what we take is all */
 
     /* Filled in here. */
     bool tiny;
     enum bench_side side; /* --side: measure one, in this process */
+    const char *program;  /* as it was called */
     const char *launch;   /* --launch: before the program's name, to start it */
     int rank, ranks, cores;
-    int now; /* the case that is measured */
+    int now;   /* the case that is measured */
+    int rival; /* the rival that is, if it is one */
 
-    double value[BENCH_CASES_MAX][2][BENCH_RUNS_MAX];
-    int count[BENCH_CASES_MAX][2];
-    char extra[768]; /* more fields for the line */
+    double value[BENCH_CASES_MAX][BENCH_SIDES_MAX][BENCH_RUNS_MAX];
+    int count[BENCH_CASES_MAX][BENCH_SIDES_MAX];
+    bool missing[BENCH_SIDES_MAX]; /* a rival that is not installed */
+    char extra[1536];              /* more fields for the line */
 };
+
+/* We, and the rivals. */
+static inline int bench_sides(const struct bench *b)
+{
+    return BENCH_THEIRS + b->rivals_count;
+}
+
+/* Whether this process measures a rival and nothing else: where that is MPI it
+ * runs without DRASync. */
+static inline bool bench_only_theirs(const struct bench *b)
+{
+    return b->side >= BENCH_THEIRS;
+}
 
 /*
  * Read the command line; answers --help, --version and mistakes by ending the
@@ -64,7 +92,7 @@ struct bench {
  */
 void bench_options(struct bench *b, int argc, char **argv);
 
-/* Start MPI, on their side without DRASync, and pin this rank to core number
+/* Start MPI, for a rival without DRASync, and pin this rank to core number
  * rank (modulo cores). */
 void bench_mpi_start(struct bench *b, int ranks_needed);
 /* The same with DRASync on both sides. */
@@ -77,7 +105,8 @@ void bench_start(struct bench *b, int argc, char **argv, int ranks_needed);
 /*
  * Run the sides in turns, changing who begins, after a warm-up of each; all
  * ranks call it.  A side returns what it measured; rank 0's counts.  With
- * --side it is that side alone.
+ * --side it is that side alone.  @theirs is called for each rival, with b->rival
+ * set; it is NULL where there is none.
  */
 typedef double bench_fn(void *arg);
 void bench_compare(struct bench *b, bench_fn *ours, bench_fn *theirs,
@@ -98,10 +127,14 @@ void bench_add(struct bench *b, enum bench_side side, double value);
 void bench_extra(struct bench *b, const char *name, double value);
 double bench_median(double *values, int count);
 
+/* Print the line; bench_finish() does. */
+void bench_print(struct bench *b);
+
 /* Print the line (rank 0), end MPI if it runs, and return the exit status. */
 int bench_finish(struct bench *b);
 
-/* Print why this row cannot be measured here, and end the process. */
+/* Print why this row cannot be measured here, and end the process; in a job for
+ * one of several rivals: why that one cannot, and the row goes without it. */
 void bench_skip(const struct bench *b, const char *reason)
     __attribute__((noreturn));
 

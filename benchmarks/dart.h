@@ -35,7 +35,7 @@ static inline void dart_memory_make(struct dart_memory *m,
     m->bytes = bytes;
     m->rank = b->rank;
     m->other = 1 - b->rank;
-    if (b->side != BENCH_THEIRS) {
+    if (!bench_only_theirs(b)) {
         dart_check(dart_init(NULL, NULL), "dart_init");
         dart_check(dart_team_memalloc_aligned(DART_TEAM_ALL, bytes,
                                               DART_TYPE_BYTE, &m->mine),
@@ -66,7 +66,7 @@ static inline void dart_side_barrier(bool ours)
 
 static inline void dart_memory_end(struct dart_memory *m, const struct bench *b)
 {
-    if (b->side == BENCH_THEIRS) {
+    if (bench_only_theirs(b)) {
         MPI_Win_unlock_all(m->win);
         MPI_Win_free(&m->win);
     } else {

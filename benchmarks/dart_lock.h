@@ -23,7 +23,7 @@ static inline void lock_row_make(struct lock_row *row, int argc, char **argv,
 
     bench_start(&row->bench, argc, argv, 2);
     dart_memory_make(&row->memory, b, bytes);
-    if (b->side != BENCH_THEIRS) {
+    if (!bench_only_theirs(b)) {
         dart_check(dart_team_lock_init(DART_TEAM_ALL, &row->lock),
                    "dart_team_lock_init");
         return;
@@ -38,7 +38,7 @@ static inline void lock_row_make(struct lock_row *row, int argc, char **argv,
 
 static inline int lock_row_end(struct lock_row *row)
 {
-    if (row->bench.side != BENCH_THEIRS)
+    if (!bench_only_theirs(&row->bench))
         dart_check(dart_team_lock_destroy(&row->lock),
                    "dart_team_lock_destroy");
     dart_memory_end(&row->memory, &row->bench);

@@ -72,7 +72,7 @@ static int64_t handovers(struct lock_row *row)
 {
     struct prize p;
 
-    if (row->bench.side != BENCH_THEIRS) {
+    if (!bench_only_theirs(&row->bench)) {
         dart_check(dart_get_blocking(&p, prize_of(row), sizeof(p),
                                      DART_TYPE_BYTE, DART_TYPE_BYTE),
                    "dart_get_blocking");

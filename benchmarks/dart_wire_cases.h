@@ -141,7 +141,7 @@ static inline void cases_pair(struct cases_row *row)
 
     MPI_Comm_split(MPI_COMM_WORLD, in ? 0 : MPI_UNDEFINED, row->bench.rank,
                    &row->comm);
-    if (row->bench.side == BENCH_THEIRS)
+    if (bench_only_theirs(&row->bench))
         return;
     dart_check(dart_group_create(&group), "dart_group_create");
     dart_check(dart_group_addmember(group, DART_GLOBAL_UNIT_ID(row->actor)),
@@ -162,12 +162,12 @@ static inline int cases_main(struct cases_row *row, int argc, char **argv)
     dart_memory_make(m, b, 2 * CASES_BYTES_MAX);
     m->other = row->target;
     row->buffer = bench_buffer(CASES_BYTES_MAX);
-    if (b->side != BENCH_THEIRS)
+    if (!bench_only_theirs(b))
         dart_check(dart_gptr_setunit(&m->there, DART_TEAM_UNIT_ID(row->target)),
                    "dart_gptr_setunit");
     cases_pair(row);
     bench_compare(b, cases_ours, cases_theirs, row);
-    if (b->side != BENCH_THEIRS && row->team != DART_TEAM_NULL)
+    if (!bench_only_theirs(b) && row->team != DART_TEAM_NULL)
         dart_check(dart_team_destroy(&row->team), "dart_team_destroy");
     dart_memory_end(m, b);
     return bench_finish(b);

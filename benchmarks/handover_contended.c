@@ -159,7 +159,7 @@ int main(int argc, char **argv)
     else
         window_make(&both);
     bench_compare(&bench, ours, theirs, &both);
-    if (bench.side == BENCH_THEIRS) {
+    if (bench_only_theirs(&bench)) {
         MPI_Win_unlock_all(both.lock.win);
         MPI_Win_free(&both.lock.win);
     }

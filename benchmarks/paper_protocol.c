@@ -70,7 +70,7 @@ int main(int argc, char **argv)
         return bench_finish(&bench);
     }
     setenv("DRASYNC_NODE", "rank", 1);
-    if (bench.side == BENCH_THEIRS)
+    if (bench_only_theirs(&bench))
         setenv("DRASYNC_WIRE", "paged", 1);
     bench_drasync_start(&bench, 2);
     both.rank = bench.rank;

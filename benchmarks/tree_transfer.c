@@ -168,7 +168,7 @@ int main(int argc, char **argv)
     both.rank = bench.rank;
     both.depth = bench.tiny ? DEPTH_TINY : DEPTH;
     both.nodes = ((size_t)1 << both.depth) - 1;
-    if (bench.side == BENCH_THEIRS) {
+    if (bench_only_theirs(&bench)) {
         if (both.rank == 0)
             both.tree = build(NULL, both.depth, &value);
         both.packed = bench_buffer(both.nodes * sizeof(*both.packed));

@@ -123,7 +123,7 @@ int main(int argc, char **argv)
     else
         window_make(&both);
     bench_compare(&bench, ours, theirs, &both);
-    if (bench.side == BENCH_THEIRS)
+    if (bench_only_theirs(&bench))
         MPI_Win_free(&both.win);
     return bench_finish(&bench);
 }

@@ -66,5 +66,5 @@ bench() {
   run -2 bench --json
   assert_output "bench: --json takes a file (see --help)"
   run -2 "$abs_top_builddir/benchmarks/hold_local" --side both
-  assert_output "hold_local: --side takes ours or theirs (see --help)"
+  assert_output "hold_local: --side takes one of ours, theirs (see --help)"
 }
