@@ -3,20 +3,23 @@
  * never used: a new process for each measurement.
  *
  * ours    ralloc() in a new region, after MPI_Init
- * theirs  malloc(), in a process that has not even started MPI
+ * theirs  malloc(), a heap of mimalloc, an arena of jemalloc, in a process that
+ *         has not even started MPI
  *
  * Timed: the loop that allocates and writes, page faults included.
  */
-#include "benchmarks/common.h"
-#include "benchmarks/objects.h"
+#include "benchmarks/allocators.h"
 
 static struct bench bench = {
     .name = "alloc_fresh",
     .unit = "ns/object",
-    .what = "ralloc() and malloc() of 10 M objects of 48 bytes, each written, "
-            "in\nmemory never used before.\n",
+    .what = "ralloc() of 10 M objects of 48 bytes, each written, in memory "
+            "never used\nbefore; malloc(), a heap of mimalloc, an arena of "
+            "jemalloc.\n",
     .runs = 7,
     .jobs = BENCH_RUNS_MAX,
+    .rivals = allocator_names,
+    .rivals_count = ALLOCATORS,
 };
 
 static double ours(size_t count)
@@ -34,10 +37,10 @@ static double ours(size_t count)
 static double theirs(size_t count)
 {
     double begin = bench_now_ns();
-    struct object *last = objects_malloc(count);
+    struct object *last = allocator_fill((enum allocator)bench.rival, count);
     double end = bench_now_ns();
 
-    bench_require(last != NULL, "malloc");
+    bench_require(last != NULL, "out of memory");
     return (end - begin) / (double)count;
 }
 
@@ -46,6 +49,8 @@ int main(int argc, char **argv)
     size_t count;
 
     bench_options(&bench, argc, argv);
+    if (bench.side != BENCH_BOTH)
+        allocator_start(&bench, argv);
     count = bench.tiny ? OBJECTS_TINY : OBJECTS_MANY;
     if (bench.side == BENCH_BOTH)
         bench_drive(&bench);

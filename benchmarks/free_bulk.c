@@ -3,19 +3,23 @@
  * measurement, because what free() costs depends on what was freed before.
  *
  * ours    delete_region() of the region that has them
- * theirs  free() of each, along the chain in which they are
+ * theirs  free() of each, along the chain in which they are; mi_heap_destroy()
+ *         of the heap that has them; jemalloc's reset of their arena
  *
  * Timed: the frees alone.
  */
-#include "benchmarks/common.h"
-#include "benchmarks/objects.h"
+#include "benchmarks/allocators.h"
 
 static struct bench bench = {
     .name = "free_bulk",
     .unit = "us",
-    .what = "delete_region() of 10 M objects and free() of each.\n",
+    .what =
+        "delete_region() of 10 M objects; free() of each, the end of a heap "
+        "of mimalloc\nand of an arena of jemalloc.\n",
     .runs = 7,
     .jobs = BENCH_RUNS_MAX,
+    .rivals = allocator_names,
+    .rivals_count = ALLOCATORS,
 };
 
 static double ours(size_t count)
@@ -33,11 +37,12 @@ static double ours(size_t count)
 
 static double theirs(size_t count)
 {
-    struct object *last = objects_malloc(count);
+    enum allocator which = (enum allocator)bench.rival;
+    struct object *last = allocator_fill(which, count);
     double begin = bench_now_ns();
 
-    bench_require(last != NULL, "malloc");
-    objects_free(last);
+    bench_require(last != NULL, "out of memory");
+    allocator_clear(which, last);
     return (bench_now_ns() - begin) * 1e-3;
 }
 
@@ -46,6 +51,8 @@ int main(int argc, char **argv)
     size_t count;
 
     bench_options(&bench, argc, argv);
+    if (bench.side != BENCH_BOTH)
+        allocator_start(&bench, argv);
     count = bench.tiny ? OBJECTS_TINY : OBJECTS_MANY;
     if (bench.side == BENCH_BOTH)
         bench_drive(&bench);

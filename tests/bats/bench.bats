@@ -23,6 +23,22 @@ bench() {
   assert_line --regexp "^alloc_fresh ratio=$number .* runs=3 "
 }
 
+@test "a benchmark of several rivals prints the strongest, then the others" {
+  run -0 bench --tiny free_bulk
+  assert_line --regexp "^free_bulk ratio=$number .* rival=(malloc|mimalloc|jemalloc) "
+  for rival in malloc mimalloc jemalloc; do
+    [[ $output == *" rival=$rival "* ]] ||
+      assert_line --regexp " ratio_$rival=($number|skipped)"
+  done
+}
+
+@test "a rival that is not installed is left out" {
+  # It believes that it has preloaded it.
+  run -77 env LD_PRELOAD="libmimalloc.so.2.none" \
+    "$abs_top_builddir/benchmarks/free_bulk" --tiny --side mimalloc
+  assert_line --regexp "^free_bulk skipped: (libmimalloc.so.2 not found |the sanitizer)"
+}
+
 @test "a benchmark of several ways prints the worst, with the ratio of each" {
   run -0 bench --tiny handover_contended
   assert_equal "${#lines[@]}" 1
