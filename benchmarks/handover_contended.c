@@ -4,12 +4,15 @@
  *
  * ours    drasync_acquire() for WRITE, change all of the object,
  *         drasync_release(), again and again
- * theirs  an MCS queue lock on MPI-3 one-sided operations (mcs.h), and MPI_Get()
- *         and MPI_Put() of the data, which lie at rank 0
+ * theirs  the data in a window of MPI_Win_allocate_shared(), under a ticket lock
+ *         and an MCS lock of C11 atomics in it (shared_window.h); an MCS lock on
+ *         MPI-3 one-sided operations (mcs.h), and MPI_Get() and MPI_Put() of the
+ *         data, which lie at rank 0 (mpi)
  *
  * Counted: critical sections whose rank differs from the one before.
  */
 #include "benchmarks/mcs.h"
+#include "benchmarks/shared_window.h"
 
 #define BYTES        64
 #define WORDS        (BYTES / sizeof(uint64_t))
@@ -27,6 +30,10 @@ struct window {
     struct prize prize;
 };
 
+enum { TICKET, MCS, MPI };
+
+static const char *const rivals[] = {"ticket", "mcs", "mpi"};
+
 #define AT(field) ((MPI_Aint)offsetof(struct window, field))
 
 struct both {
@@ -36,6 +43,7 @@ struct both {
     struct prize *prize;
     struct window *window;
     struct mcs lock; /* and the window */
+    struct shared_window shared;
 };
 
 static void change(struct prize *p, int rank)
@@ -76,9 +84,30 @@ static double ours(void *arg)
     return count / (end - begin) * 1e9;
 }
 
-static double theirs(void *arg)
+static double theirs_shared(struct both *b)
 {
-    struct both *b = arg;
+    enum shared_lock which =
+        b->bench->rival == TICKET ? SHARED_TICKET : SHARED_MCS;
+    struct prize *prize = b->shared.data;
+    double begin, end;
+
+    if (b->bench->rank == 0)
+        *prize = (struct prize){0};
+    MPI_Barrier(MPI_COMM_WORLD);
+    begin = bench_now_ns();
+    end = begin + b->seconds * 1e9;
+    do {
+        shared_lock(&b->shared, which);
+        change(prize, b->bench->rank);
+        shared_unlock(&b->shared, which);
+    } while (bench_now_ns() < end);
+    end = bench_now_ns();
+    bench_barrier_asleep();
+    return (double)prize->handovers / (end - begin) * 1e9;
+}
+
+static double theirs_mpi(struct both *b)
+{
     MPI_Win win = b->lock.win;
     double begin, end;
     struct prize p;
@@ -104,6 +133,13 @@ static double theirs(void *arg)
     MPI_Win_flush(0, win);
     bench_barrier_asleep();
     return (double)p.handovers / (end - begin) * 1e9;
+}
+
+static double theirs(void *arg)
+{
+    struct both *b = arg;
+
+    return b->bench->rival == MPI ? theirs_mpi(b) : theirs_shared(b);
 }
 
 static void region_make(struct both *b)
@@ -144,11 +180,13 @@ int main(int argc, char **argv)
         .name = "handover_contended",
         .unit = "1/s",
         .kind = BENCH_RATE,
-        .what = "Ranks of a node fight for a region: handovers a second; an "
-                "MCS lock of\nMPI-3 one-sided operations with the data in a "
-                "window.\n",
+        .what = "Ranks of a node fight for a region: handovers a second; a "
+                "ticket lock and an\nMCS lock in a shared window, an MCS lock "
+                "of MPI-3 one-sided operations.\n",
         .runs = 9,
         .jobs = 3,
+        .rivals = rivals,
+        .rivals_count = MPI + 1,
     };
     struct both both = {.bench = &bench};
 
@@ -156,10 +194,14 @@ int main(int argc, char **argv)
     both.seconds = bench.tiny ? SECONDS_TINY : SECONDS;
     if (bench.side == BENCH_OURS)
         region_make(&both);
-    else
+    else if (bench.rival == MPI)
         window_make(&both);
+    else
+        shared_window_make(&both.shared, &bench, MPI_COMM_WORLD, BYTES);
     bench_compare(&bench, ours, theirs, &both);
-    if (bench_only_theirs(&bench)) {
+    if (bench_only_theirs(&bench) && bench.rival != MPI) {
+        shared_window_end(&both.shared);
+    } else if (bench_only_theirs(&bench)) {
         MPI_Win_unlock_all(both.lock.win);
         MPI_Win_free(&both.lock.win);
     }

@@ -10,9 +10,10 @@ benchmarks_libbench_la_SOURCES = \
 	benchmarks/dart.h benchmarks/dart_busy.h benchmarks/dart_lock.h \
 	benchmarks/dart_node.h benchmarks/dart_wire.h \
 	benchmarks/dart_wire_cases.h \
-	benchmarks/handover.h benchmarks/mcs.h benchmarks/objects.h \
+	benchmarks/handover.h benchmarks/handover_row.h \
+	benchmarks/mcs.h benchmarks/objects.h \
 	benchmarks/pages.h benchmarks/reacquire.h \
-	benchmarks/small_regions.h
+	benchmarks/shared_window.h benchmarks/small_regions.h
 benchmarks_libbench_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 benchmarks_libbench_la_LIBADD = programs/common/libcommon.la
 

@@ -43,9 +43,9 @@ bench() {
   run -0 bench --tiny handover_contended
   assert_equal "${#lines[@]}" 1
   assert_line --regexp "^handover_contended ratio=$number .*unit=1/s runs=1 "
-  assert_line --regexp "ratio_2x1=$number ratio_4x1=$number .*target=3$"
+  assert_line --regexp "ratio_2x1=$number ratio_4x1=$number .*target=0.95,mpi:3$"
   if [ "$(nproc)" -gt 1 ]; then
-    assert_line --regexp " line_ns=[0-9]+ line_ns_after=[0-9]+ target=3$"
+    assert_line --regexp " line_ns=[0-9]+ line_ns_after=[0-9]+ target=0.95,mpi:3$"
   fi
 }
 
