@@ -12,7 +12,7 @@ benchmarks_libbench_la_SOURCES = \
 	benchmarks/dart_wire_cases.h \
 	benchmarks/handover.h benchmarks/handover_row.h \
 	benchmarks/mcs.h benchmarks/objects.h \
-	benchmarks/pages.h benchmarks/reacquire.h \
+	benchmarks/pages.h benchmarks/pieces.h benchmarks/reacquire.h \
 	benchmarks/shared_window.h benchmarks/small_regions.h
 benchmarks_libbench_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 benchmarks_libbench_la_LIBADD = programs/common/libcommon.la

@@ -4,17 +4,23 @@
  *
  * ours    drasync_acquire() for WRITE of a region with one object of 64 MiB, of
  *         which every page was changed at the other node; to and fro in turns
- * theirs  MPI_Send() and MPI_Recv() of 64 MiB between buffers that are reused
+ * theirs  64 MiB between buffers that are reused: MPI_Isend() and MPI_Irecv() in
+ *         pieces (pieces.h); MPI_Send() and MPI_Recv() in one message (send)
  *
  * Timed at the receiver: from a barrier to a look at every page.
  */
 #include "benchmarks/handover.h"
+#include "benchmarks/pieces.h"
 
 #define BYTES      ((size_t)64 << 20)
 #define BYTES_TINY ((size_t)1 << 20)
 
+enum { PIECES, SEND };
+
+static const char *const rivals[] = {"pieces", "send"};
+
 struct both {
-    int rank;
+    int rank, rival;
     size_t bytes;
     drasync_region_t region;
     uint64_t *object, *buffer;
@@ -36,14 +42,19 @@ static double theirs_one(struct both *b, int from)
         pages_change(b->buffer, b->bytes, 1);
     MPI_Barrier(MPI_COMM_WORLD);
     begin = bench_now_ns();
-    if (b->rank == from) {
+    if (b->rank == from && b->rival == PIECES)
+        pieces_send(b->buffer, b->bytes, 1 - from, MPI_COMM_WORLD);
+    else if (b->rank == from)
         MPI_Send(b->buffer, (int)b->bytes, MPI_BYTE, 1 - from, 0,
                  MPI_COMM_WORLD);
-    } else {
+    else if (b->rival == PIECES)
+        pieces_receive(b->buffer, b->bytes, from, MPI_COMM_WORLD, false, NULL,
+                       NULL);
+    else
         MPI_Recv(b->buffer, (int)b->bytes, MPI_BYTE, from, 0, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
+    if (b->rank != from)
         sum = pages_read(b->buffer, b->bytes);
-    }
     ms = (bench_now_ns() - begin) * 1e-6;
     bench_keep(&sum);
     return bench_told(ms, 1 - from);
@@ -59,14 +70,18 @@ int main(int argc, char **argv)
     static struct bench bench = {
         .name = "wire_bandwidth",
         .unit = "ms",
-        .what = "WRITE of 64 MiB from another node; MPI_Send and MPI_Recv.\n",
+        .what = "WRITE of 64 MiB from another node; MPI_Isend and MPI_Irecv in "
+                "pieces,\nMPI_Send and MPI_Recv in one message.\n",
         .runs = 12,
         .jobs = 3,
+        .rivals = rivals,
+        .rivals_count = SEND + 1,
     };
     struct both both = {0};
 
     bench_start(&bench, argc, argv, 2);
     both.rank = bench.rank;
+    both.rival = bench.rival;
     both.bytes = bench.tiny ? BYTES_TINY : BYTES;
     if (bench.side == BENCH_OURS)
         both.object =

@@ -4,13 +4,15 @@
  *
  * ours    drasync_acquire() for READ of the root.  Each region has an object of
  *         3 KiB, which the owner has changed, so that all pages travel
- * theirs  MPI_Send() and MPI_Recv() of 10,000 pages in one message, between
- *         buffers that are reused
+ * theirs  10,000 pages between buffers that are reused: MPI_Isend() and
+ *         MPI_Irecv() in pieces (pieces.h); MPI_Send() and MPI_Recv() in one
+ *         message (send)
  *
  * Timed at the receiver: from a barrier to a look at every object.
  */
 #include "benchmarks/common.h"
 #include "benchmarks/pages.h"
+#include "benchmarks/pieces.h"
 
 #include <mpi.h>
 #include <string.h>
@@ -19,8 +21,12 @@
 #define COUNT_TINY   50
 #define OBJECT_BYTES 3072
 
+enum { PIECES, SEND };
+
+static const char *const rivals[] = {"pieces", "send"};
+
 struct both {
-    int rank;
+    int rank, rival;
     size_t count, bytes;
     drasync_region_t root;
     uint64_t **object;
@@ -63,13 +69,18 @@ static double theirs(void *arg)
         pages_change(b->buffer, b->bytes, 1);
     MPI_Barrier(MPI_COMM_WORLD);
     begin = bench_now_ns();
-    if (b->rank == 0) {
+    if (b->rank == 0 && b->rival == PIECES)
+        pieces_send(b->buffer, b->bytes, 1, MPI_COMM_WORLD);
+    else if (b->rank == 0)
         MPI_Send(b->buffer, (int)b->bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
-    } else {
+    else if (b->rival == PIECES)
+        pieces_receive(b->buffer, b->bytes, 0, MPI_COMM_WORLD, false, NULL,
+                       NULL);
+    else
         MPI_Recv(b->buffer, (int)b->bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
+    if (b->rank == 1)
         sum = pages_read(b->buffer, b->bytes);
-    }
     ms = (bench_now_ns() - begin) * 1e-6;
     bench_keep(&sum);
     return bench_told(ms, 1);
@@ -101,15 +112,19 @@ int main(int argc, char **argv)
     static struct bench bench = {
         .name = "wire_many",
         .unit = "ms",
-        .what = "READ of 10,000 regions of 4 KiB from another node; MPI_Send "
-                "and MPI_Recv of\nas many bytes in one message.\n",
+        .what = "READ of 10,000 regions of 4 KiB from another node; as many "
+                "bytes by MPI_Isend\nand MPI_Irecv in pieces, and by MPI_Send "
+                "in one message.\n",
         .runs = 9,
         .jobs = 3,
+        .rivals = rivals,
+        .rivals_count = SEND + 1,
     };
     struct both both = {0};
 
     bench_start(&bench, argc, argv, 2);
     both.rank = bench.rank;
+    both.rival = bench.rival;
     both.count = bench.tiny ? COUNT_TINY : COUNT;
     both.bytes = both.count * 4096;
     if (bench.side == BENCH_OURS)
