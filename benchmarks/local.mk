@@ -13,7 +13,8 @@ benchmarks_libbench_la_SOURCES = \
 	benchmarks/handover.h benchmarks/handover_row.h \
 	benchmarks/mcs.h benchmarks/objects.h \
 	benchmarks/pages.h benchmarks/pieces.h benchmarks/reacquire.h \
-	benchmarks/shared_window.h benchmarks/small_regions.h
+	benchmarks/shared_window.h benchmarks/small_regions.h \
+	benchmarks/tree_row.h
 benchmarks_libbench_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 benchmarks_libbench_la_LIBADD = programs/common/libcommon.la
 
@@ -71,6 +72,7 @@ bench_native_programs += \
 	benchmarks/handover_contended \
 	benchmarks/handover_big \
 	benchmarks/tree_transfer \
+	benchmarks/tree_wire \
 	benchmarks/idle_cost \
 	benchmarks/read_shared \
 	benchmarks/wire_latency \
