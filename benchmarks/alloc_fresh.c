@@ -48,14 +48,10 @@ int main(int argc, char **argv)
 {
     size_t count;
 
-    bench_options(&bench, argc, argv);
-    if (bench.side != BENCH_BOTH)
-        allocator_start(&bench, argv);
+    bench_begin(&bench, argc, argv);
+    allocator_start(&bench, argv);
     count = bench.tiny ? OBJECTS_TINY : OBJECTS_MANY;
-    if (bench.side == BENCH_BOTH)
-        bench_drive(&bench);
-    else
-        bench_add(&bench, bench.side,
-                  bench.side == BENCH_OURS ? ours(count) : theirs(count));
+    bench_add(&bench, bench.side,
+              bench.side == BENCH_OURS ? ours(count) : theirs(count));
     return bench_finish(&bench);
 }

@@ -53,11 +53,7 @@ int main(int argc, char **argv)
 {
     size_t count;
 
-    bench_options(&bench, argc, argv);
-    if (bench.side == BENCH_BOTH) {
-        bench_drive(&bench);
-        return bench_finish(&bench);
-    }
+    bench_begin(&bench, argc, argv);
     allocator_start(&bench, argv);
     bench_mpi_start(&bench, 1);
     count = bench.tiny ? OBJECTS_TINY : OBJECTS_MANY;

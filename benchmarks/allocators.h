@@ -21,7 +21,7 @@ extern const char *const allocator_names[ALLOCATORS];
 /*
  * Make ready what --side asks for, and nothing where it asks for no allocator:
  * starts this program anew with the library preloaded, so it comes right after
- * bench_options() and before MPI.  Skips the rival if it is not installed.
+ * bench_begin() and before MPI.  Skips the rival if it is not installed.
  */
 void allocator_start(const struct bench *b, char **argv);
 

@@ -212,13 +212,18 @@ void bench_drasync_start(struct bench *b, int ranks_needed)
     }
 }
 
-void bench_start(struct bench *b, int argc, char **argv, int ranks_needed)
+void bench_begin(struct bench *b, int argc, char **argv)
 {
     bench_options(b, argc, argv);
     if (b->side == BENCH_BOTH && b->jobs) {
         bench_drive(b);
         exit(bench_finish(b));
     }
+}
+
+void bench_start(struct bench *b, int argc, char **argv, int ranks_needed)
+{
+    bench_begin(b, argc, argv);
     bench_mpi_start(b, ranks_needed);
 }
 

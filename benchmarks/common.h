@@ -98,8 +98,10 @@ void bench_mpi_start(struct bench *b, int ranks_needed);
 /* The same with DRASync on both sides. */
 void bench_drasync_start(struct bench *b, int ranks_needed);
 
-/* bench_options(), then bench_mpi_start(); but for --side that is not given, if
- * there are `jobs`: bench_drive() and the end of the process. */
+/* bench_options(); but for --side that is not given, if there are `jobs`,
+ * bench_drive() and the end of the process. */
+void bench_begin(struct bench *b, int argc, char **argv);
+/* bench_begin(), then bench_mpi_start(). */
 void bench_start(struct bench *b, int argc, char **argv, int ranks_needed);
 
 /*

@@ -5,21 +5,25 @@
  * ours    dart_put() and dart_flush(), dart_get_blocking(), dart_fetch_and_op(),
  *         of 8 bytes
  * theirs  MPI_Put(), MPI_Get(), MPI_Fetch_and_op(), each with MPI_Win_flush(), on
- *         a window that is locked for all
+ *         a window that is locked for all, with and without a thread of MPI's own
+ *         (async.h)
  */
 #ifndef BENCHMARKS_DART_BUSY_H
 #define BENCHMARKS_DART_BUSY_H
 
+#include "benchmarks/async.h"
 #include "benchmarks/dart.h"
 
-#define COMPUTE_NS 50e6
+#define COMPUTE_NS       50e6
+#define BUSY_COUNT_ASYNC 50
+#define BUSY_COUNT_PLAIN 3
 
 enum { BUSY_PUT, BUSY_GET, BUSY_FETCH };
 static const char *const busy_cases[] = {"put", "get", "fetch"};
 
 struct busy_row {
     struct bench bench;
-    int ours_count, theirs_count;
+    int count; /* of ours that are timed */
     struct dart_memory memory;
 };
 
@@ -108,14 +112,16 @@ static double busy_ours(void *arg)
 {
     struct busy_row *row = arg;
 
-    return busy_time(row, busy_dart, row->ours_count);
+    return busy_time(row, busy_dart, row->count);
 }
 
 static double busy_theirs(void *arg)
 {
     struct busy_row *row = arg;
 
-    return busy_time(row, busy_mpi, row->theirs_count);
+    return busy_time(row, busy_mpi,
+                     row->bench.rival == ASYNC ? BUSY_COUNT_ASYNC
+                                               : BUSY_COUNT_PLAIN);
 }
 
 static inline int busy_main(struct busy_row *row, int argc, char **argv)
@@ -124,7 +130,7 @@ static inline int busy_main(struct busy_row *row, int argc, char **argv)
 
     b->cases = busy_cases;
     b->cases_count = 3;
-    bench_start(b, argc, argv, 2);
+    async_start(b, argc, argv, 2);
     dart_memory_make(&row->memory, b, 4096);
     bench_compare(b, busy_ours, busy_theirs, row);
     dart_memory_end(&row->memory, b);

@@ -9,12 +9,12 @@ int main(int argc, char **argv)
                 .name = "dart_busy_node",
                 .unit = "us",
                 .what = "Put, get, fetch_and_op of a unit on the node that "
-                        "computes; MPI-3's.\n",
+                        "computes; MPI-3's,\nwith and without asynchronous "
+                        "progress.\n",
                 .runs = 9,
                 .jobs = 3,
             },
-        .ours_count = 10000,
-        .theirs_count = 3,
+        .count = 10000,
     };
 
     return busy_main(&row, argc, argv);

@@ -5,6 +5,7 @@
 noinst_LTLIBRARIES += benchmarks/libbench.la
 benchmarks_libbench_la_SOURCES = \
 	benchmarks/allocators.c benchmarks/allocators.h \
+	benchmarks/async.h \
 	benchmarks/common.c benchmarks/common.h \
 	benchmarks/compare.c benchmarks/result.c \
 	benchmarks/dart.h benchmarks/dart_busy.h benchmarks/dart_lock.h \

@@ -4,11 +4,13 @@
  *
  * ours    drasync_acquire() for READ of one of several regions of 64 bytes,
  *         each changed since it was read here before, and a look at it
- * theirs  MPI_Win_lock(), MPI_Get() of 64 bytes, MPI_Win_unlock()
+ * theirs  MPI_Win_lock(), MPI_Get() of 64 bytes, MPI_Win_unlock(), with and
+ *         without a thread of MPI's own (async.h)
  *
  * The owner computes for 50 ms, looks once into MPI (MPI_Test), and so on,
  * until the other rank has done its reads.
  */
+#include "benchmarks/async.h"
 #include "benchmarks/small_regions.h"
 
 #include <mpi.h>
@@ -17,6 +19,7 @@
 #define WORDS        (BYTES / sizeof(uint64_t))
 #define REGIONS      100
 #define GETS         6
+#define GETS_ASYNC   50
 #define COMPUTE_NS   50e6
 #define REGIONS_TINY 2
 #define GETS_TINY    1
@@ -108,16 +111,19 @@ int main(int argc, char **argv)
         .name = "wire_busy",
         .unit = "us",
         .what = "READ of a 64-byte region whose owner computes outside MPI; "
-                "MPI-3 lock, get,\nunlock.\n",
+                "MPI-3 lock, get,\nunlock, with and without asynchronous "
+                "progress.\n",
         .runs = 9,
         .jobs = 3,
     };
     static struct both both;
 
-    bench_start(&bench, argc, argv, 2);
+    async_start(&bench, argc, argv, 2);
     both.rank = bench.rank;
     both.regions = bench.tiny ? REGIONS_TINY : REGIONS;
-    both.gets = bench.tiny ? GETS_TINY : GETS;
+    both.gets = bench.tiny             ? GETS_TINY
+                : bench.rival == ASYNC ? GETS_ASYNC
+                                       : GETS;
     if (bench.side == BENCH_OURS)
         small_regions_make(bench.rank, both.made, both.regions, BYTES);
     else
