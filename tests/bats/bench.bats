@@ -39,6 +39,13 @@ bench() {
   assert_line --regexp "^free_bulk skipped: (libmimalloc.so.2 not found |the sanitizer)"
 }
 
+@test "a benchmark without a rival prints a figure and no ratio" {
+  run -0 bench --tiny manager_messages
+  assert_line --regexp \
+    "^manager_messages ours=$number unit=B/message runs=1 ours_iqr=0 .*target=40MB$"
+  refute_output --partial ratio
+}
+
 @test "a benchmark of several ways prints the worst, with the ratio of each" {
   run -0 bench --tiny handover_contended
   assert_equal "${#lines[@]}" 1
