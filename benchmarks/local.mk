@@ -77,6 +77,7 @@ bench_native_programs += \
 	benchmarks/idle_cost \
 	benchmarks/read_shared \
 	benchmarks/wire_latency \
+	benchmarks/wire_write \
 	benchmarks/wire_busy \
 	benchmarks/wire_bandwidth \
 	benchmarks/wire_many \
