@@ -12,7 +12,7 @@ benchmarks_libbench_la_SOURCES = \
 	benchmarks/dart_node.h benchmarks/dart_wire.h \
 	benchmarks/dart_wire_cases.h \
 	benchmarks/handover.h benchmarks/handover_row.h \
-	benchmarks/mcs.h benchmarks/objects.h \
+	benchmarks/mcs.h benchmarks/new_row.h benchmarks/objects.h \
 	benchmarks/pages.h benchmarks/pieces.h benchmarks/reacquire.h \
 	benchmarks/shared_window.h benchmarks/small_regions.h \
 	benchmarks/tree_row.h
@@ -78,6 +78,8 @@ bench_native_programs += \
 	benchmarks/read_shared \
 	benchmarks/wire_latency \
 	benchmarks/wire_write \
+	benchmarks/wire_new \
+	benchmarks/wire_delete \
 	benchmarks/wire_busy \
 	benchmarks/wire_bandwidth \
 	benchmarks/wire_many \
