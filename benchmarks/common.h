@@ -56,7 +56,7 @@ struct bench {
     /* Whom we are compared with.  Each is measured in every case. */
     const char *const *rivals; /* names; NULL: there is one, "theirs" */
     int rivals_count;
-    bool figure; /* there is no rival: what we take is all */
+    bool figure; /* there is no rival; each case is a figure of its own */
 
     /* Filled in here. */
     bool tiny;

@@ -72,6 +72,7 @@ bench_native_programs += \
 	benchmarks/handover_small \
 	benchmarks/handover_contended \
 	benchmarks/handover_big \
+	benchmarks/fair \
 	benchmarks/tree_transfer \
 	benchmarks/tree_wire \
 	benchmarks/idle_cost \

@@ -160,10 +160,13 @@ static void print_line(struct bench *b)
     printf("%s\n", b->extra);
 }
 
+/* The first case is the figure; the others have fields. */
 static void print_figure(struct bench *b)
 {
     double ours = side_median(b, 0, BENCH_OURS);
 
+    for (int i = 1; i < b->cases_count; i++)
+        bench_extra(b, b->cases[i], side_median(b, i, BENCH_OURS));
     printf("%s ours=%.4g unit=%s runs=%d ours_iqr=%.3g%s\n", b->name, ours,
            b->unit, b->count[0][0], iqr(b->value[0][0], b->count[0][0]),
            b->extra);
