@@ -125,7 +125,7 @@ void bench_drive(struct bench *b)
     int runs = (b->runs + jobs - 1) / jobs, sides = bench_sides(b);
 
     fflush(stdout);
-    for (int s = 0; s < sides; s++)
+    for (int s = 0; s < sides && !b->tiny; s++)
         drive_one(b, (enum bench_side)s, 1, false);
     for (int i = 0; i < jobs; i++)
         for (int turn = 0; turn < sides; turn++)

@@ -8,7 +8,7 @@ setup() {
 }
 
 bench() {
-  timeout -k 5 100 "$bench" "$@" </dev/null 3>&-
+  timeout -k 5 180 env -u UCX_NET_DEVICES "$bench" "$@" </dev/null 3>&-
 }
 
 @test "a benchmark prints one line: ratio, both sides, unit and runs" {
@@ -56,16 +56,75 @@ bench() {
   fi
 }
 
+# prints_rivals ROW RIVAL...: one of them makes the line, the others have fields.
+prints_rivals() {
+  local row=$1 rival
+  shift
+  run -0 bench --tiny "$row"
+  [[ $output != *" skipped: "* ]] || return 0
+  assert_line --regexp "^$row ratio=$number .* rival=($(tr " " "|" <<<"$*")) .*target="
+  for rival in "$@"; do
+    [[ $output == *" rival=$rival "* ]] ||
+      assert_line --regexp " ratio_$rival=$number theirs_$rival=$number "
+  done
+}
+
+@test "rows on a node are compared with a shared window, then with messages" {
+  prints_rivals handover_small token ticket mcs send
+  prints_rivals handover_big token ticket mcs send
+  prints_rivals handover_contended ticket mcs mpi
+  prints_rivals tree_transfer offsets rebuild window
+  prints_rivals dart_lock ticket mcs mpi
+  prints_rivals dart_lock_contended ticket mcs mpi
+}
+
+@test "rows between hosts are compared with messages in pieces, and with long ones" {
+  prints_rivals wire_bandwidth pieces send
+  prints_rivals wire_many pieces send
+  prints_rivals read_shared pieces bcast
+  prints_rivals tree_wire offsets rebuild
+}
+
+@test "rows about ranks that compute are compared with asynchronous progress" {
+  prints_rivals wire_busy async plain
+  prints_rivals dart_busy_node async plain
+  prints_rivals dart_busy_wire async plain
+}
+
+@test "rows about new and small regions between hosts have each of their cases" {
+  local row case cases
+  for row in "wire_write turns fro asker_0.1 asker_1 asker_10 owner_0.1 owner_1 owner_10" \
+    "wire_new 1K 1M read_1K read_1M" "wire_delete 1K 1M read_1K read_1M"; do
+    read -r row cases <<<"$row"
+    run -0 bench --tiny "$row"
+    [[ $output != *" skipped: "* ]] || continue
+    for case in $cases; do
+      assert_line --regexp \
+        "^$row ratio=$number .* ratio_$case=$number ours_$case=$number theirs_$case="
+    done
+  done
+}
+
+@test "fair prints the least share and the longest wait of eight ranks" {
+  run -0 timeout -k 5 100 "$abs_top_builddir/benchmarks/fair" --tiny \
+    --launch "${MPIRUN:-mpirun} -n 8" </dev/null 3>&-
+  assert_output --regexp \
+    "^fair ours=$number unit=share runs=1 ours_iqr=0 wait=$number wait_us=$number$"
+}
+
 @test "--json writes the results and the machine's facts" {
   run -0 bench --tiny --json "$BATS_TEST_TMPDIR/out.json" hold_local alloc_small
   run -0 perl -MJSON::PP -0777 -ne '
     my $all = decode_json($_);
     print "$_->{name} ", $_->{ratio} > 0 ? "ratio" : "none", "\n"
       for @{$all->{results}};
+    print "rival $_->{rival}, target $_->{target}\n"
+      for grep { $_->{rival} } @{$all->{results}};
     print "fact $_\n" for grep { $all->{machine}{$_} }
       qw(cpu cores kernel mpi commit);' "$BATS_TEST_TMPDIR/out.json"
   assert_line "hold_local ratio"
   assert_line "alloc_small ratio"
+  assert_line --regexp "^rival [a-z]+, target mimalloc:1.5,malloc:3$"
   for fact in cpu cores kernel mpi commit; do
     assert_line "fact $fact"
   done
