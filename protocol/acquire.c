@@ -63,8 +63,7 @@ int proto_create_subregion(struct proto_node *node, int32_t rank,
     return *region_out ? 0 : DRASYNC_ENOMEM;
 }
 
-/* Does @rank hold something below @top, but not @top itself? */
-static bool holds_below(const struct proto_region *top, int32_t rank)
+bool proto_held_below(const struct proto_region *top, int32_t rank)
 {
     if (!top->busy && !top->reads)
         return false;
@@ -184,7 +183,7 @@ void acquire_answered(struct step *s, struct proto_op *op)
         op_fail(s, op, DRASYNC_EDELETED);
     else if (own_cover(r, op->rank, &have))
         complete(s, op);
-    else if (holds_below(r, op->rank))
+    else if (proto_held_below(r, op->rank))
         op_fail(s, op, DRASYNC_EORDER);
     else if (!waits_above(op))
         op_begin(s, op);
@@ -270,7 +269,7 @@ static int acquire(struct step *s, int32_t rank, struct proto_region *r,
     *grant = (struct proto_grant){.region = r};
     if (own_cover(r, rank, &have))
         return acquire_nested(s, rank, r, mode, have, grant);
-    if (holds_below(r, rank))
+    if (proto_held_below(r, rank))
         return DRASYNC_EORDER;
     bool above = asked_above(r, rank, UINT64_MAX) != NULL;
     if (above && nowait)

@@ -351,6 +351,9 @@ void proto_drop_copies(struct proto_node *node, struct proto_region *root,
  * through an ancestor?  O(depth) for WRITE. */
 int proto_held(const struct proto_region *region, int32_t rank);
 
+/* Does @rank hold something below @region, but not @region itself? */
+bool proto_held_below(const struct proto_region *region, int32_t rank);
+
 /* The READ hold of @rank on @region itself, or NULL.  A hold that a WRITE hold
  * covered may be gone when that is released, if there was no memory for pins:
  * then the rank has WRITE of the region in its place; look again, here. */
