@@ -19,12 +19,23 @@ int drasync_init(void)
 
 int drasync_finalize(void)
 {
-    return runtime_stop();
+    int err = native_run_refused("drasync_finalize");
+
+    return err ? err : runtime_stop();
 }
 
 int drasync_running(void)
 {
     return runtime_running();
+}
+
+/* runtime_enter(), for calls that a function that drasync_run() runs may not
+ * make. */
+static int enter(const char *call)
+{
+    int err = runtime_enter();
+
+    return err ? err : native_run_refused(call);
 }
 
 /* DRASYNC_RECORD: which regions these are.  They may be anything. */
@@ -50,7 +61,7 @@ int drasync_new_region(drasync_region_t *region_out)
         *region_out = region;
         return 0;
     }
-    err = runtime_enter();
+    err = enter("drasync_new_region");
     if (err)
         return err;
     if (!region_out)
@@ -63,8 +74,7 @@ int drasync_new_region(drasync_region_t *region_out)
     return err;
 }
 
-int drasync_new_subregion(drasync_region_t parent,
-                          drasync_region_t *region_out)
+int drasync_new_subregion(drasync_region_t parent, drasync_region_t *region_out)
 {
     int err = runtime_enter();
 
@@ -86,7 +96,7 @@ int drasync_delete(drasync_region_t region)
 
     if (native_recycle_put_new(region))
         return 0;
-    err = runtime_enter();
+    err = enter("drasync_delete");
     if (err)
         return err;
     RECORD_BEGIN();
@@ -119,7 +129,7 @@ int drasync_acquire(drasync_region_t region, enum drasync_mode mode)
 int drasync_acquire_timed(drasync_region_t region, enum drasync_mode mode,
                           uint64_t timeout_us)
 {
-    int err = runtime_enter();
+    int err = enter("drasync_acquire");
 
     if (err)
         return err;
@@ -141,7 +151,7 @@ int drasync_try_acquire(drasync_region_t region, enum drasync_mode mode)
 int drasync_iacquire(drasync_region_t region, enum drasync_mode mode,
                      drasync_request_t *request_out)
 {
-    int err = runtime_enter();
+    int err = enter("drasync_iacquire");
 
     if (err)
         return err;
@@ -166,6 +176,8 @@ int drasync_test(drasync_request_t *request, int *done_out)
 {
     int err = runtime_enter();
 
+    if (native_run_refused("drasync_test"))
+        return DRASYNC_ERUNNING;
     if (!request || !*request || !done_out)
         return err ? err : DRASYNC_EINVAL;
     *done_out = 1;
@@ -180,6 +192,8 @@ int drasync_wait(drasync_request_t *request, uint64_t timeout_us)
 {
     int err = runtime_enter();
 
+    if (native_run_refused("drasync_wait"))
+        return DRASYNC_ERUNNING;
     if (!request || !*request)
         return err ? err : DRASYNC_EINVAL;
     if (!err)
@@ -193,6 +207,8 @@ int drasync_cancel(drasync_request_t *request)
 {
     int err = runtime_enter();
 
+    if (native_run_refused("drasync_cancel"))
+        return DRASYNC_ERUNNING;
     if (!request || !*request)
         return err ? err : DRASYNC_EINVAL;
     if (!err)
@@ -204,7 +220,7 @@ int drasync_cancel(drasync_request_t *request)
 /* Apart, so that the short way below saves no register. */
 __attribute__((noinline)) static int release(drasync_region_t region)
 {
-    int err = runtime_enter();
+    int err = enter("drasync_release");
 
     if (err)
         return err;

@@ -176,6 +176,8 @@ int drasync_publish(const char *name, drasync_region_t region)
 {
     int err = runtime_enter();
 
+    if (!err)
+        err = native_run_refused("drasync_publish");
     if (err)
         return err;
     if (!name_valid(name))
@@ -191,6 +193,8 @@ int drasync_lookup(const char *name, uint64_t timeout_us,
 {
     int err = runtime_enter();
 
+    if (!err)
+        err = native_run_refused("drasync_lookup");
     if (err)
         return err;
     if (!name_valid(name) || !region_out)

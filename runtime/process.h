@@ -91,6 +91,9 @@ uint64_t runtime_now_us(void);
 /* --- Inlines -------------------------------------------------------------- */
 
 int runtime_enter_slow(void);
+/* This thread is in a function that is run for others, who may not be through
+ * when this rank is in finalize. */
+extern _Thread_local bool runtime_serving;
 extern _Atomic uint32_t *runtime_poisoned; /* in shared memory once it runs */
 
 static inline int runtime_enter(void)

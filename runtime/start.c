@@ -325,6 +325,8 @@ static bool start_unseen(void)
     return true;
 }
 
+_Thread_local bool runtime_serving;
+
 int runtime_enter_slow(void)
 {
     int state = atomic_load(&runtime.state);
@@ -337,7 +339,8 @@ int runtime_enter_slow(void)
             return err;
     } else if (state == RUNTIME_FAILED) {
         return runtime.failure;
-    } else if (state != RUNTIME_RUNNING) {
+    } else if (state != RUNTIME_RUNNING &&
+               (state != RUNTIME_STOPPING || !runtime_serving)) {
         return DRASYNC_ENOTREADY;
     }
     return atomic_load(runtime_poisoned) ? DRASYNC_EPEER : 0;

@@ -28,5 +28,6 @@ test_headers = \
 	tests/programs/native_check.h \
 	tests/programs/native_objects.h \
 	tests/programs/native_pair.h \
+	tests/programs/native_run.h \
 	tests/programs/native_random.h \
 	tests/programs/rma_one.h

@@ -32,6 +32,10 @@ enum runtime_kind {
     /* Transfers of one-sided access. */
     RUNTIME_KIND_RMA_FAR = 124,
 
+    /* Functions that are run where a region is. */
+    RUNTIME_KIND_RUN = 140,
+    RUNTIME_KIND_RUN_ANSWER = 141,
+
     RUNTIME_KINDS_MAX = 144,
 };
 

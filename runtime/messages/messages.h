@@ -133,6 +133,10 @@ int runtime_wait_remote(struct waiter *waiter, uint64_t deadline_us,
  */
 void runtime_look(uint64_t now);
 
+/* Something is to be seen after the next turn of the node's engine (see below):
+ * let it have one soon.  Any thread of any rank. */
+void runtime_nudge(void);
+
 /* Call @fn after each turn of the node's engine, on the thread that has the
  * turns; in a module's `start`, of one module. */
 void runtime_each_turn(void (*fn)(void));

@@ -60,6 +60,11 @@ void outbox_wake(void)
     errno = saved;
 }
 
+void runtime_nudge(void)
+{
+    outbox_wake();
+}
+
 bool outbox_sleep(int alarm, int watch)
 {
     struct runtime_outbox *box = &runtime.shared->outbox;

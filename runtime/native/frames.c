@@ -279,7 +279,9 @@ static int extent_try(struct native_memory *memory, uint64_t pages,
     int err = extent_new(&runtime.space, pages, memory, memory->incarnation,
                          extent_out);
 
-    if (err == DRASYNC_ENOSPACE && runtime.nodes > 1) {
+    /* Who serves other nodes may not wait for one. */
+    if (err == DRASYNC_ENOSPACE && runtime.nodes > 1 &&
+        !native_running.server) {
         err = chunks_ask(pages);
         if (!err)
             err = extent_new(&runtime.space, pages, memory, memory->incarnation,

@@ -12,6 +12,7 @@
 #include "runtime/messages/messages.h"
 #include "runtime/native/delta.h"
 #include "runtime/native/magazine.h"
+#include "runtime/native/run.h"
 #include "runtime/native/state.h"
 #include "runtime/native/taken.h"
 #include "runtime/process.h"
@@ -77,7 +78,7 @@ static enum native_for step_for(enum drasync_mode mode)
 
 /* Give back what was acquired for @mode, and is not used: for READ that is not
  * the WRITE hold that the rank may have as well. */
-static int undo(uint64_t address, enum drasync_mode mode)
+int native_hold_undo(uint64_t address, enum drasync_mode mode)
 {
     struct proto_effects *effects;
     struct native_tree tree;
@@ -92,7 +93,7 @@ static int undo(uint64_t address, enum drasync_mode mode)
         if (err)
             goto unlock;
         effects = native_effects();
-        err = proto_release(&native.node, native.rank, tree.region, mode,
+        err = proto_release(&native.node, native_rank(), tree.region, mode,
                             effects);
         native_do(effects, NULL);
     } else {
@@ -107,12 +108,8 @@ leave:
     return err;
 }
 
-/*
- * The hold that this rank has now becomes usable.  Under the lock of @tree if
- * @locked, which is given back.
- */
-static int finish(uint64_t address, struct native_tree *tree, bool locked,
-                  enum drasync_mode mode, bool must_split)
+int native_hold_show(uint64_t address, struct native_tree *tree, bool locked,
+                     enum drasync_mode mode, bool must_split)
 {
     struct native_mapping view = {0};
     struct proto_hold *hold = NULL;
@@ -156,7 +153,7 @@ static int finish(uint64_t address, struct native_tree *tree, bool locked,
     if (!err)
         return 0;
 unusable:
-    undo(address, mode);
+    native_hold_undo(address, mode);
     return err;
 }
 
@@ -168,9 +165,10 @@ struct drasync_request {
     struct native_wait *wait; /* NULL: done, with `result` */
     struct proto_op *op;
     int result;
-    uint64_t incarnation; /* of what was granted; */
-    bool noted;           /* it matters which thread has that: taken.h */
-    bool away;            /* another node is to give it */
+    uint64_t incarnation;   /* of what was granted; */
+    bool noted;             /* it matters which thread has that: taken.h */
+    bool away;              /* another node is to give it */
+    struct run_pending run; /* it is no acquire; */
 };
 
 /* Has this rank holds of @region for WRITE and for READ? */
@@ -221,7 +219,7 @@ static int start(struct drasync_request *q, bool nowait)
     q->incarnation = grant.region->incarnation;
     q->noted =
         native_taken_by_several() || native.check || is_mixed(grant.region);
-    return finish(q->address, &tree, true, mode, grant.split);
+    return native_hold_show(q->address, &tree, true, mode, grant.split);
 }
 
 /* The wait has ended with @result. */
@@ -244,7 +242,7 @@ static int granted(struct drasync_request *q, int result)
      * released may wait already, is left alone. */
     if (shown && !must_split)
         return 0;
-    return finish(q->address, &tree, false, q->mode, must_split);
+    return native_hold_show(q->address, &tree, false, q->mode, must_split);
 }
 
 /* This thread learns the @result of the request: if that is a hold, it has
@@ -255,7 +253,7 @@ static int took(const struct drasync_request *q, int result)
         return result;
     result = native_taken_add(q->address, q->incarnation, q->mode);
     if (result)
-        undo(q->address, q->mode);
+        native_hold_undo(q->address, q->mode);
     return result;
 }
 
@@ -347,8 +345,21 @@ int native_iacquire(drasync_region_t region, enum drasync_mode mode,
     return err;
 }
 
+int native_request_of_run(const struct run_pending *pending, int result,
+                          drasync_request_t *request_out)
+{
+    struct drasync_request *q = calloc(1, sizeof(*q));
+
+    *request_out = q;
+    if (q)
+        *q = (struct drasync_request){.run = *pending, .result = result};
+    return q ? 0 : DRASYNC_ENOMEM;
+}
+
 int native_test(drasync_request_t request, int *done_out)
 {
+    if (request->run.request)
+        return run_test(&request->run, done_out);
     *done_out = 1;
     if (!request->wait)
         return took(request, request->result);
@@ -364,6 +375,8 @@ int native_wait(drasync_request_t request, uint64_t timeout_us)
 {
     int err, result;
 
+    if (request->run.request)
+        return run_wait(&request->run, timeout_us);
     if (!request->wait)
         return took(request, request->result);
     err = wait_until(request->wait, wait_deadline_us(timeout_us), &result);
@@ -374,6 +387,10 @@ int native_cancel(drasync_request_t request)
 {
     int err = 0;
 
+    if (request->run.request || !request->address) {
+        run_cancel(&request->run);
+        return 0;
+    }
     if (request->wait) {
         if (!ended_after_all(request))
             return 0;
@@ -381,7 +398,7 @@ int native_cancel(drasync_request_t request)
         request->result = err;
     }
     if (!request->result)
-        err = undo(request->address, request->mode);
+        err = native_hold_undo(request->address, request->mode);
     /* A request that failed by itself is given up all the same. */
     return request->result ? 0 : err;
 }
@@ -460,6 +477,8 @@ static int give(drasync_region_t region)
     native_unlock(&tree);
     if (!err)
         runtime_count(native.self, RUNTIME_COUNT_RELEASES, 1);
+    if (!err && mode == DRASYNC_READ)
+        run_serve_released();
     return err;
 }
 

@@ -26,6 +26,17 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/native/recycle.c \
 	runtime/native/recycle.h \
 	runtime/native/region.c \
+	runtime/native/run.c \
+	runtime/native/run.h \
+	runtime/native/run_caller.c \
+	runtime/native/run_function.c \
+	runtime/native/run_hold.c \
+	runtime/native/run_own.c \
+	runtime/native/run_send.c \
+	runtime/native/run_serve.c \
+	runtime/native/run_wire.c \
+	runtime/native/run_wire.h \
+	runtime/native/running.h \
 	runtime/native/send.c \
 	runtime/native/send_later.c \
 	runtime/native/split.c \
@@ -49,6 +60,7 @@ tests_programs_native_random_LDADD = libdrasync.la $(MPI_LIBS)
 check_PROGRAMS += tests/programs/native_ticket
 tests_programs_native_ticket_SOURCES = tests/programs/native_ticket.c \
 	tests/programs/native_check.h fronts/api.c fronts/api_data.c \
+	fronts/api_run.c \
 	shim/takeover.c shim/takeover_run.c \
 	shim/takeover_wanted.c
 tests_programs_native_ticket_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
@@ -59,6 +71,7 @@ tests_programs_native_ticket_LDADD = libdrasync_runtime.la \
 check_PROGRAMS += tests/programs/native_pieces
 tests_programs_native_pieces_SOURCES = tests/programs/native_pieces.c \
 	tests/programs/native_check.h fronts/api.c fronts/api_data.c \
+	fronts/api_run.c \
 	shim/takeover.c shim/takeover_run.c \
 	shim/takeover_wanted.c
 tests_programs_native_pieces_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
@@ -76,6 +89,8 @@ tests_programs_native_fig1_LDADD = libdrasync.la
 
 long_tests += tests/bats/native.bats
 EXTRA_DIST += tests/bats/native.bats
+TESTS += tests/bats/run.bats
+EXTRA_DIST += tests/bats/run.bats
 
 check_PROGRAMS += tests/programs/mistakes
 tests_programs_mistakes_SOURCES = tests/programs/mistakes.c
@@ -85,6 +100,8 @@ TESTS += tests/bats/messages.bats
 EXTRA_DIST += tests/bats/messages.bats
 
 native_test_programs += \
+	tests/programs/native_run \
+	tests/programs/native_run_dies \
 	tests/programs/native_contract \
 	tests/programs/native_inplace \
 	tests/programs/native_portions \

@@ -6,6 +6,7 @@
 #include "runtime/messages/messages.h"
 #include "runtime/modules.h"
 #include "runtime/native/recycle.h"
+#include "runtime/native/run.h"
 #include "runtime/native/state.h"
 #include "runtime/native/taken.h"
 #include "runtime/process.h"
@@ -29,6 +30,7 @@ static void waits_push(struct native_wait *wait)
 /* In the order that thread.h gives. */
 static void thread_ends(void)
 {
+    run_thread_ends();
     native_magazines_thread_ends();
     if (kept_wait)
         waits_push(kept_wait);
@@ -60,6 +62,7 @@ struct native_wait *native_wait_take(void)
     }
     waiter_reset(&wait->waiter);
     wait->slot = NULL;
+    wait->served = false;
     return wait;
 }
 
@@ -79,12 +82,24 @@ void native_wait_give(struct native_wait *wait)
 static int native_start_leader(void)
 {
     struct native_shared *shared;
+    void *run;
     int err = native_shared_new(&shared);
 
     if (!err)
         atomic_store(&runtime.shared->anchors[RUNTIME_ANCHOR_NATIVE],
                      (void *)shared);
+    if (!err)
+        err = run_shared_new(&run);
+    if (!err)
+        atomic_store(&runtime.shared->anchors[RUNTIME_ANCHOR_RUN], run);
     return err;
+}
+
+static void each_turn(void)
+{
+    native_keep_turn();
+    run_send_turn();
+    run_serve_turn();
 }
 
 static int native_start(void)
@@ -104,8 +119,10 @@ static int native_start(void)
         native.node.fanout = runtime.options.fanout;
     native_wire_start();
     native_magazines_start();
+    run_serve_start();
+    run_send_start();
     if (runtime.leader)
-        runtime_each_turn(native_keep_turn);
+        runtime_each_turn(each_turn);
     return 0;
 }
 
@@ -125,8 +142,14 @@ static void end_in_tree(uint64_t address, void *arg)
     native_unlock(&tree);
 }
 
+static int native_idle(void)
+{
+    return run_serve_idle();
+}
+
 static void native_quiesce(void)
 {
+    run_quiesce();
     native_recycle_clear_all();
     native_magazines_end_all();
     native_each(end_in_tree, NULL);
@@ -139,4 +162,5 @@ const struct runtime_module native_module = {
     .start = native_start,
     .quiesce = native_quiesce,
     .thread_ends = thread_ends,
+    .idle = native_idle,
 };

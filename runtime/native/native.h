@@ -40,6 +40,24 @@ int native_wait(drasync_request_t request, uint64_t timeout_us);
 int native_cancel(drasync_request_t request);
 void native_request_free(drasync_request_t request);
 
+/* Arguments are checked: names, modes, sizes, pointers. */
+int native_register(const char *name, drasync_function_fn *function,
+                    drasync_function_t *function_out);
+int native_run(drasync_region_t region, drasync_function_t function,
+               enum drasync_mode mode, const void *arg, size_t arg_bytes,
+               void *answer, size_t answer_bytes);
+int native_irun(drasync_region_t region, drasync_function_t function,
+                enum drasync_mode mode, const void *arg, size_t arg_bytes,
+                void *answer, size_t answer_bytes,
+                drasync_request_t *request_out);
+int native_run_ff(drasync_region_t region, drasync_function_t function,
+                  enum drasync_mode mode, const void *arg, size_t arg_bytes);
+int native_run_flush(void);
+
+/* Is this thread in a function that drasync_run() runs, which calls @call?
+ * DRASYNC_ERUNNING then, with a line on stderr; else 0. */
+int native_run_refused(const char *call);
+
 int native_alloc(drasync_region_t region, size_t size_bytes, void **ptr_out);
 int native_free(void *ptr);
 int native_realloc(void *ptr, size_t size_bytes, drasync_region_t region,

@@ -87,7 +87,7 @@ static int call_begin(struct heap_call *call, uint64_t address,
 
     if (!region)
         return native_unknown(address);
-    if (proto_held(region, native.rank) != DRASYNC_WRITE)
+    if (proto_held(region, native_rank()) != DRASYNC_WRITE)
         return DRASYNC_ENOTHELD;
     copy = proto_newest(region);
     if (!copy || !copy->frames || !region->memory)
@@ -244,7 +244,7 @@ int native_place(const void *ptr, uint64_t bytes, uint64_t *offset_out)
         return err;
     if (!tree.region)
         err = native_unknown(address);
-    else if (proto_held(tree.region, native.rank) != DRASYNC_WRITE)
+    else if (proto_held(tree.region, native_rank()) != DRASYNC_WRITE)
         err = DRASYNC_ENOTHELD;
     else if (!in_extent(address, ptr, bytes) ||
              !native_mapped(ptr, bytes, offset_out))
@@ -385,7 +385,7 @@ int native_get_root(drasync_region_t region, void **ptr_out)
         return err;
     if (!tree.region)
         err = native_unknown(address);
-    else if (!proto_held(tree.region, native.rank))
+    else if (!proto_held(tree.region, native_rank()))
         err = DRASYNC_ENOTHELD;
     else
         *ptr_out = root_of(address);

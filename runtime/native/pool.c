@@ -337,6 +337,11 @@ static int64_t env_home(void *ctx, uint64_t address)
     return home >= 0 ? home : runtime.node;
 }
 
+int native_home(uint64_t address)
+{
+    return (int)env_home(NULL, address);
+}
+
 int native_unknown(uint64_t address)
 {
     int64_t home = env_home(NULL, address);

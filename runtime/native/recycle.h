@@ -35,6 +35,7 @@
 #include <stdbool.h>
 
 #include "runtime/native/magazine.h"
+#include "runtime/native/running.h"
 
 struct native_tree;
 
@@ -84,7 +85,7 @@ static inline drasync_region_t native_recycle_take_ready(void)
     if (!w || !w->hidden)
         return NULL;
     count = native_recycle_count(w);
-    if (!count || !(magazine = w->ready[count - 1]))
+    if (!count || !(magazine = w->ready[count - 1]) || native_running.function)
         return NULL;
     address = magazine->address;
     native_recycle_set_count(w, count - 1);
@@ -105,7 +106,7 @@ static inline bool native_recycle_put_new(drasync_region_t region)
     struct native_entry *entry;
     uint32_t count;
 
-    if (!w)
+    if (!w || native_running.function)
         return false;
     magazine = &w->magazine[native_magazine_index(address)];
     if (atomic_load_explicit(&magazine->region, memory_order_relaxed) !=

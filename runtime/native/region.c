@@ -117,7 +117,7 @@ int native_new_subregion(drasync_region_t parent, drasync_region_t *region_out)
     err = native_unknown(above);
     if (tree.region) {
         effects = native_effects();
-        err = proto_create_subregion(&native.node, native.rank, tree.region,
+        err = proto_create_subregion(&native.node, native_rank(), tree.region,
                                      fresh.address, fresh.memory, fresh.frames,
                                      &region, effects);
         native_do(effects, NULL);

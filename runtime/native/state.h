@@ -20,6 +20,7 @@
 #include "runtime/native/native.h"
 #include "runtime/native/lease.h"
 #include "runtime/native/recycle.h"
+#include "runtime/native/running.h"
 #include "runtime/shared.h"
 #include "runtime/wait.h"
 
@@ -106,6 +107,7 @@ struct native_wait {
     struct native_lease_slot
         *slot;                     /* of the lease that the grant began, with */
     uint64_t word;                 /* this word; or NULL */
+    bool served; /* the leader's engine waits: run_hold.c */
     struct native_wait *next;      /* while unused */
 };
 
@@ -119,6 +121,12 @@ struct native {
 
 extern struct native native;
 
+/* Whose holds this thread's calls are about, as the protocol numbers ranks. */
+static inline int32_t native_rank(void)
+{
+    return native_running.server ? native_running.server : native.rank;
+}
+
 /* pool.c: objects and records for the protocol, in control memory. */
 int native_shared_new(struct native_shared **shared_out);
 void native_env_fill(struct proto_env *env);
@@ -128,6 +136,8 @@ struct native_entry *native_find_entry(uint64_t address);
 /* What is wrong with an address without a record: DRASYNC_ENOREGION; or if only
  * its home could say that, DRASYNC_ENOTHELD, which is true in any case. */
 int native_unknown(uint64_t address);
+/* The node to ask about an address; negative: no region can be there. */
+int native_home(uint64_t address);
 /* This thread has locked @stripe (-1: all) and may use its pools. */
 void native_pool_use(int stripe);
 /* The stripe whose pools it uses; it has that stripe's lock. */
@@ -273,6 +283,17 @@ void native_map_unlock(void);
 
 /* Is @region the address of a region at all? */
 bool native_address_valid(drasync_region_t region);
+
+/*
+ * The hold for @mode that native_rank() has now becomes usable: what it covers
+ * is shown, after a copy if it @must_split.  Under the lock of @tree if @locked,
+ * which is given back.  On error the hold is given back too.
+ */
+int native_hold_show(uint64_t address, struct native_tree *tree, bool locked,
+                     enum drasync_mode mode, bool must_split);
+
+/* Give back a hold for @mode that native_rank() has and nobody uses. */
+int native_hold_undo(uint64_t address, enum drasync_mode mode);
 
 /* After a grant with split, no lock held: see native_split.c. DRASYNC_ENOMEM.
  */

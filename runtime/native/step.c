@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "runtime/messages/messages.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
@@ -201,7 +202,11 @@ static void wake(const struct proto_effect *e)
         wait->incarnation = e->region->incarnation;
         wait->layout = e->region->root->layout;
     }
+    /* The wait may be gone as soon as it is woken. */
+    bool served = wait->served;
     waiter_wake(&wait->waiter, e->kind == PROTO_FAILED ? e->error : 0);
+    if (served)
+        runtime_nudge();
 }
 
 /* May the region that is gone have names that nobody else withdraws?  One node

@@ -1,0 +1,82 @@
+/*
+ * The calls of drasync.h that run functions where a region is: arguments are
+ * checked here, the work is runtime/native/run*'s.
+ */
+#include "drasync.h"
+
+#include <string.h>
+
+#include "runtime/native/native.h"
+#include "runtime/process.h"
+
+int drasync_register(const char *name, drasync_function_fn *function,
+                     drasync_function_t *function_out)
+{
+    if (!name || !*name ||
+        strnlen(name, DRASYNC_NAME_MAX + 1) > DRASYNC_NAME_MAX || !function ||
+        !function_out)
+        return DRASYNC_EINVAL;
+    return native_register(name, function, function_out);
+}
+
+/* What all forms begin with. */
+static int check(const char *call, drasync_function_t function,
+                 enum drasync_mode mode, const void *arg, size_t arg_bytes,
+                 const void *answer, size_t answer_bytes)
+{
+    int err = runtime_enter();
+
+    if (err)
+        return err;
+    if (!function || (mode != DRASYNC_READ && mode != DRASYNC_WRITE) ||
+        (arg_bytes && !arg) || (answer_bytes && !answer))
+        return DRASYNC_EINVAL;
+    if (arg_bytes > DRASYNC_RUN_BYTES_MAX ||
+        answer_bytes > DRASYNC_RUN_BYTES_MAX)
+        return DRASYNC_ELIMIT;
+    return native_run_refused(call);
+}
+
+int drasync_run(drasync_region_t region, drasync_function_t function,
+                enum drasync_mode mode, const void *arg, size_t arg_bytes,
+                void *answer, size_t answer_bytes)
+{
+    int err = check("drasync_run", function, mode, arg, arg_bytes, answer,
+                    answer_bytes);
+
+    return err ? err
+               : native_run(region, function, mode, arg, arg_bytes, answer,
+                            answer_bytes);
+}
+
+int drasync_irun(drasync_region_t region, drasync_function_t function,
+                 enum drasync_mode mode, const void *arg, size_t arg_bytes,
+                 void *answer, size_t answer_bytes,
+                 drasync_request_t *request_out)
+{
+    int err = check("drasync_irun", function, mode, arg, arg_bytes, answer,
+                    answer_bytes);
+
+    if (err)
+        return err;
+    return request_out ? native_irun(region, function, mode, arg, arg_bytes,
+                                     answer, answer_bytes, request_out)
+                       : DRASYNC_EINVAL;
+}
+
+int drasync_run_ff(drasync_region_t region, drasync_function_t function,
+                   enum drasync_mode mode, const void *arg, size_t arg_bytes)
+{
+    int err = check("drasync_run_ff", function, mode, arg, arg_bytes, NULL, 0);
+
+    return err ? err : native_run_ff(region, function, mode, arg, arg_bytes);
+}
+
+int drasync_run_flush(void)
+{
+    int err = runtime_enter();
+
+    if (!err)
+        err = native_run_refused("drasync_run_flush");
+    return err ? err : native_run_flush();
+}

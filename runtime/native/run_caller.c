@@ -1,0 +1,283 @@
+/* What threads have collected of runs, by region: see run.h. */
+#include <sched.h>
+#include <string.h>
+
+#include "memory/control.h"
+#include "memory/space.h"
+#include "runtime/native/run.h"
+#include "runtime/native/state.h"
+#include "runtime/process.h"
+#include "runtime/shared.h"
+#include "runtime/thread.h"
+
+/* A bucket with so many streams uses an idle one again for the next region. */
+#define CHAIN_MAX 16
+
+#define BUFFER_BYTES_MIN  256
+#define BUFFER_BYTES_KEPT ((uint32_t)16 << 10)
+
+/* --- A thread's ----------------------------------------------------------- */
+
+_Thread_local struct run_caller *run_callers_mine
+    __attribute__((tls_model("initial-exec")));
+/* Of a thread of this rank that has ended. */
+static struct run_caller *used_before(void)
+{
+    struct run_caller *c;
+
+    for (c = atomic_load(&run_shared->callers); c; c = c->next) {
+        uint32_t no = 0;
+
+        if (c->local == runtime.local &&
+            atomic_compare_exchange_strong(&c->taken, &no, 1))
+            return c;
+    }
+    return NULL;
+}
+
+static struct run_caller *caller_new(void)
+{
+    struct run_caller *c = used_before();
+    void *v;
+
+    if (c)
+        return c;
+    if (control_alloc_zero(&runtime.space, sizeof(*c), &v))
+        return NULL;
+    c = v;
+    c->local = runtime.local;
+    atomic_store(&c->taken, 1);
+    /* Release: who walks the list sees what is in it. */
+    c->next = atomic_load(&run_shared->callers);
+    while (!atomic_compare_exchange_weak(&run_shared->callers, &c->next, c))
+        continue;
+    return c;
+}
+
+struct run_caller *run_caller_new(void)
+{
+    if (!thread_watch())
+        run_callers_mine = caller_new();
+    return run_callers_mine;
+}
+
+/* What is left goes without it. */
+void run_thread_ends(void)
+{
+    struct run_caller *c = run_callers_mine;
+
+    if (!c || run_lock(c))
+        return;
+    run_callers_mine = NULL;
+    run_own_all(c, 0);
+    run_send_all(c, false);
+    if (!c->busy && !atomic_load(&c->flying))
+        atomic_store(&c->taken, 0);
+    else
+        atomic_fetch_add(&c->urgent, 1);
+    run_unlock_send(c);
+}
+
+/* --- Its lock ------------------------------------------------------------- */
+
+int run_lock(struct run_caller *c)
+{
+    while (!run_try(c)) {
+        if (atomic_load_explicit(runtime_poisoned, memory_order_relaxed))
+            return DRASYNC_EPEER;
+        sched_yield();
+    }
+    return 0;
+}
+
+/* Sequentially consistent: `lock` is written, then `again` read; who wants
+ * something sent writes `again`, then looks at `lock`.  One sees the other. */
+void run_unlock_send(struct run_caller *c)
+{
+    atomic_store(&c->lock, 0);
+    while (atomic_load(&c->again) && run_try(c)) {
+        atomic_store(&c->again, false);
+        run_send_all(c, false);
+        atomic_store(&c->lock, 0);
+    }
+}
+
+/* --- Streams -------------------------------------------------------------- */
+
+static bool is_idle(const struct run_stream *s)
+{
+    return !s->listed &&
+           !atomic_load_explicit(&s->flying, memory_order_acquire);
+}
+
+static struct run_stream *stream_new(struct run_stream **bucket)
+{
+    struct run_stream *s;
+    int length = 0;
+    void *v;
+
+    for (s = *bucket; s; s = s->chain)
+        if (++length >= CHAIN_MAX && is_idle(s))
+            return s;
+    if (control_alloc_zero(&runtime.space, sizeof(*s), &v))
+        return NULL;
+    s = v;
+    s->chain = *bucket;
+    *bucket = s;
+    return s;
+}
+
+struct run_stream *run_stream_of(struct run_caller *c, uint64_t address)
+{
+    struct run_stream *s = run_stream_find(c, address);
+
+    if (!s) {
+        s = stream_new(run_bucket_of(c, address));
+        if (!s)
+            return NULL;
+        s->address = address;
+        s->node = -1;
+    }
+    return s;
+}
+
+static int stream_grow(struct run_stream *s, size_t bytes)
+{
+    uint32_t room = s->room ? s->room : BUFFER_BYTES_MIN;
+    void *v;
+
+    if (bytes > RUN_STREAM_BYTES_MAX)
+        return DRASYNC_EAGAIN;
+    while (room < bytes)
+        room *= 4;
+    if (control_alloc(&runtime.space, room, &v))
+        return DRASYNC_ENOMEM;
+    if (s->used)
+        memcpy(v, s->bytes, s->used);
+    control_free(&runtime.space, s->bytes);
+    s->bytes = v;
+    s->room = room;
+    return 0;
+}
+
+static void stream_list(struct run_caller *c, struct run_stream *s)
+{
+    s->listed = true;
+    s->next = NULL;
+    s->previous = c->busy ? c->busy_last : NULL;
+    if (c->busy)
+        c->busy_last->next = s;
+    else
+        c->busy = s;
+    c->busy_last = s;
+    if (!atomic_load_explicit(&c->queued, memory_order_relaxed))
+        atomic_store_explicit(&c->since_us, runtime_now_us(),
+                              memory_order_relaxed);
+}
+
+/* May @work go into the group @g as one more? */
+static bool same_group(const struct run_group *g, const struct run_work *work)
+{
+    return g->function == work->function->hash && g->mode == work->mode &&
+           g->arg_bytes == work->arg_bytes &&
+           g->answer_bytes == work->answer_bytes &&
+           g->asks == (work->request != NULL) && g->count < UINT16_MAX;
+}
+
+static void append_request(struct run_stream *s, struct run_request *q)
+{
+    q->next = NULL;
+    if (s->requests)
+        s->requests_last->next = q;
+    else
+        s->requests = q;
+    s->requests_last = q;
+    s->answers +=
+        (uint32_t)(sizeof(struct run_answer_one) + RUN_PADDED(q->answer_bytes));
+}
+
+void run_stream_end(struct run_stream *s)
+{
+    memcpy(s->bytes + s->last_at, &s->last, sizeof(s->last));
+}
+
+/* A new group for @work. */
+static void group_begin(struct run_stream *s, const struct run_work *work)
+{
+    if (s->used)
+        run_stream_end(s);
+    s->last_at = s->used;
+    s->last = (struct run_group){
+        .function = work->function->hash,
+        .arg_bytes = (uint32_t)work->arg_bytes,
+        .answer_bytes = (uint32_t)work->answer_bytes,
+        .mode = (uint16_t)work->mode,
+        .asks = work->request != NULL,
+    };
+    s->used += (uint32_t)sizeof(s->last);
+}
+
+int run_stream_add(struct run_caller *c, struct run_stream *s,
+                   const struct run_work *work)
+{
+    size_t padded = RUN_PADDED(work->arg_bytes);
+    bool more = s->used && same_group(&s->last, work);
+    size_t bytes = padded + (more ? 0 : sizeof(s->last));
+    int err = 0;
+
+    if (s->answers > RUN_STREAM_BYTES_MAX)
+        return DRASYNC_EAGAIN;
+    if (s->used + bytes > s->room)
+        err = stream_grow(s, s->used + bytes);
+    if (err)
+        return err;
+    if (!s->listed)
+        stream_list(c, s);
+    if (!more)
+        group_begin(s, work);
+    s->last.count++;
+    if (work->arg_bytes)
+        memcpy(s->bytes + s->used, work->arg, work->arg_bytes);
+    s->used += (uint32_t)padded;
+    if (work->request)
+        append_request(s, work->request);
+    else
+        s->posts = true;
+    if (work->mode == DRASYNC_WRITE)
+        s->writes = true;
+    atomic_store_explicit(
+        &c->queued,
+        atomic_load_explicit(&c->queued, memory_order_relaxed) + bytes,
+        memory_order_relaxed);
+    return 0;
+}
+
+static void unlist(struct run_caller *c, struct run_stream *s)
+{
+    if (s->previous)
+        s->previous->next = s->next;
+    else
+        c->busy = s->next;
+    if (s->next)
+        s->next->previous = s->previous;
+    else
+        c->busy_last = s->previous;
+    s->listed = false;
+}
+
+void run_stream_taken(struct run_caller *c, struct run_stream *s)
+{
+    unlist(c, s);
+    atomic_store_explicit(
+        &c->queued,
+        atomic_load_explicit(&c->queued, memory_order_relaxed) - s->used,
+        memory_order_relaxed);
+    s->used = s->answers = 0;
+    s->posts = s->writes = false;
+    s->requests = s->requests_last = NULL;
+    if (s->room > BUFFER_BYTES_KEPT) {
+        control_free(&runtime.space, s->bytes);
+        s->bytes = NULL;
+        s->room = 0;
+    }
+}

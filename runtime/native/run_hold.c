@@ -1,0 +1,163 @@
+/*
+ * The hold under which the executing node runs functions for others.
+ *
+ * It is one for WRITE, by a rank of its own that only the protocol of this node
+ * knows: so it keeps out the ranks of this node, the leader too, in whose
+ * process the function runs, and waits in the queue with everybody.  For the
+ * same reason a function that only reads has the region for itself: this
+ * process may have an address only once, so nothing must move on beside it.
+ *
+ * And so a READ hold of the leader, which keeps no writer of another process
+ * out, keeps this one out: the process shows an older version, or would have to
+ * write where the leader reads.
+ */
+#include "runtime/messages/messages.h"
+#include "runtime/native/run.h"
+#include "runtime/native/state.h"
+#include "runtime/process.h"
+
+void run_hold_act(const struct run_hold *hold)
+{
+    native_running.server = hold ? hold->rank : 0;
+}
+
+/* Does the leader read some of @region's subtree? */
+static bool read_here(const struct proto_region *region)
+{
+    return proto_held(region, native.rank) == DRASYNC_READ ||
+           proto_held_below(region, native.rank);
+}
+
+static int32_t rank_new(void)
+{
+    static _Atomic uint32_t next;
+
+    return runtime.ranks + (int32_t)(atomic_fetch_add(&next, 1) %
+                                     (uint32_t)(INT32_MAX - runtime.ranks));
+}
+
+/* Who else has it, or knows who has it?  -1: this node, or nobody. */
+static int elsewhere(const struct proto_region *region, uint64_t address)
+{
+    int node = region && region->incarnation ? (int)region->hint
+                                             : native_home(address);
+
+    if (region && (region->owned || region->dead))
+        return -1;
+    return node == runtime.node ? -1 : node;
+}
+
+/* Give back what was just taken; under the lock of @tree. */
+static void give_back(const struct run_hold *hold,
+                      const struct native_tree *tree)
+{
+    struct proto_effects *effects = native_effects();
+
+    proto_release(&native.node, hold->rank, tree->region, DRASYNC_WRITE,
+                  effects);
+    native_do(effects, NULL);
+}
+
+/* The hold is there; under the lock of @tree, which is given back. */
+static int taken(struct run_hold *hold, struct native_tree *tree, bool split)
+{
+    int err;
+
+    if (read_here(tree->region)) {
+        give_back(hold, tree);
+        native_unlock(tree);
+        return RUN_HOLD_LATER;
+    }
+    if (split) {
+        native_unlock(tree);
+        return RUN_HOLD_SPLIT;
+    }
+    run_hold_act(hold);
+    err = native_hold_show(hold->address, tree, true, DRASYNC_WRITE, false);
+    run_hold_act(NULL);
+    return err;
+}
+
+int run_hold_take(struct run_hold *hold, bool here)
+{
+    struct proto_effects *effects;
+    struct proto_grant grant;
+    struct native_tree tree;
+    int err = native_lock(hold->address, &tree);
+
+    if (err)
+        return err;
+    hold->rank = rank_new();
+    hold->node = elsewhere(tree.region, hold->address);
+    err = hold->node >= 0 && !here                ? RUN_HOLD_AWAY
+          : !tree.region && hold->node < 0        ? DRASYNC_ENOREGION
+          : tree.region && read_here(tree.region) ? RUN_HOLD_LATER
+                                                  : 0;
+    if (!err) {
+        hold->wait = native_wait_take();
+        err = hold->wait ? 0 : DRASYNC_ENOMEM;
+    }
+    if (err) {
+        native_unlock(&tree);
+        return err;
+    }
+    hold->wait->served = true;
+    effects = native_effects();
+    err = proto_acquire(&native.node, hold->rank, tree.region, hold->address,
+                        DRASYNC_WRITE, false, hold->wait, &grant, &hold->op,
+                        effects);
+    native_do(effects, NULL);
+    if (err == PROTO_WAIT) {
+        native_unlock(&tree);
+        return RUN_HOLD_WAIT;
+    }
+    native_wait_give(hold->wait);
+    hold->wait = NULL;
+    if (err) {
+        native_unlock(&tree);
+        return err;
+    }
+    tree.region = grant.region;
+    return taken(hold, &tree, grant.split);
+}
+
+int run_hold_look(struct run_hold *hold)
+{
+    struct native_tree tree;
+    bool split;
+    int err;
+
+    if (!waiter_done(&hold->wait->waiter))
+        return RUN_HOLD_WAIT;
+    err = hold->wait->waiter.result;
+    split = hold->wait->split;
+    native_wait_give(hold->wait);
+    hold->wait = NULL;
+    if (!err)
+        err = native_lock(hold->address, &tree);
+    if (err)
+        return err;
+    if (!tree.region) {
+        native_unlock(&tree);
+        return DRASYNC_EDELETED;
+    }
+    return taken(hold, &tree, split);
+}
+
+int run_hold_split(struct run_hold *hold)
+{
+    struct native_tree tree;
+    int err;
+
+    run_hold_act(hold);
+    err = native_hold_show(hold->address, &tree, false, DRASYNC_WRITE, true);
+    run_hold_act(NULL);
+    return err;
+}
+
+void run_hold_give(struct run_hold *hold)
+{
+    run_hold_act(hold);
+    native_hold_undo(hold->address, DRASYNC_WRITE);
+    run_hold_act(NULL);
+}

@@ -1,0 +1,411 @@
+/* Packets of runs leave, and what comes back for them: see run.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory/control.h"
+#include "runtime/messages/messages.h"
+#include "runtime/native/run.h"
+#include "runtime/native/state.h"
+#include "runtime/process.h"
+#include "runtime/say.h"
+#include "runtime/shared.h"
+
+/* Streams that are sorted by node at a time. */
+#define PORTION 256
+
+struct run_shared *run_shared;
+
+/* --- Where ---------------------------------------------------------------- */
+
+/* Read without a lock: it may be what was true at some time. */
+__attribute__((no_sanitize("thread"))) int run_where(uint64_t address,
+                                                     const struct run_stream *s)
+{
+    const struct proto_region *r;
+    int home;
+
+    if (runtime.nodes == 1)
+        return runtime.node;
+    r = native_find(address);
+    if (r && *(const volatile bool *)&r->owned)
+        return runtime.node;
+    if (s && s->node >= 0 && s->node != runtime.node)
+        return s->node;
+    if (r && *(const volatile uint64_t *)&r->incarnation)
+        return (int)*(const volatile uint32_t *)&r->hint;
+    home = native_home(address);
+    return home >= 0 ? home : runtime.node;
+}
+
+/* --- Results -------------------------------------------------------------- */
+
+/* Relaxed: who flushes has seen the end of the run, which orders it. */
+void run_error(struct run_caller *c, int err)
+{
+    int32_t none = 0;
+
+    if (err)
+        atomic_compare_exchange_strong_explicit(
+            &c->error, &none, err, memory_order_relaxed, memory_order_relaxed);
+}
+
+void run_request_end(struct run_request *q, int result)
+{
+    waiter_wake(&q->waiter, result);
+    /* The one who waited may free it from now on, but for this. */
+    if (atomic_fetch_or(&q->ends, RUN_DONE) & RUN_LEFT)
+        control_free(&runtime.space, q);
+}
+
+static void requests_end(struct run_request *q, int err)
+{
+    struct run_request *next;
+
+    for (; q; q = next) {
+        next = q->next;
+        run_request_end(q, err);
+    }
+}
+
+/* --- Flights -------------------------------------------------------------- */
+
+/* A free one, with a ticket; NULL: none, or no memory. */
+static struct run_flight *flight_new(struct run_caller *c, uint32_t units)
+{
+    uint64_t ticket = atomic_fetch_add(&run_shared->tickets, 1) + 1;
+    void *v;
+
+    if (control_alloc_zero(&runtime.space,
+                           units * sizeof(struct run_flight_unit), &v))
+        return NULL;
+    for (uint32_t i = 0; i < RUN_PACKETS_MAX; i++) {
+        struct run_flight *f =
+            &run_shared->flights[(ticket + i) % RUN_PACKETS_MAX];
+        uint64_t none = 0;
+
+        if (atomic_load_explicit(&f->ticket, memory_order_relaxed) ||
+            !atomic_compare_exchange_strong(&f->ticket, &none, ticket))
+            continue;
+        f->caller = c;
+        f->count = units;
+        f->units = v;
+        atomic_store(&f->left, units);
+        return f;
+    }
+    control_free(&runtime.space, v);
+    return NULL;
+}
+
+static void flight_free(struct run_flight *f)
+{
+    control_free(&runtime.space, f->units);
+    f->units = NULL;
+    /* Release pairs with the exchange of flight_new(). */
+    atomic_store_explicit(&f->ticket, 0, memory_order_release);
+}
+
+/* A unit is answered; its stream may send again. */
+static void unit_end(struct run_flight *f, struct run_flight_unit *u,
+                     struct run_stream *s, int node)
+{
+    struct run_caller *c = f->caller;
+
+    if (node >= 0)
+        s->node = node;
+    /* Release: who sends the next unit comes after this one. */
+    atomic_store_explicit(&s->flying, false, memory_order_release);
+    atomic_fetch_sub(&c->flying, u->bytes);
+    if (atomic_fetch_sub(&f->left, 1) == 1)
+        flight_free(f);
+}
+
+/* --- Sending -------------------------------------------------------------- */
+
+struct ready {
+    struct run_stream *stream;
+    int node;
+};
+
+static int by_node(const void *a, const void *b)
+{
+    const struct ready *x = a, *y = b;
+
+    return (x->node > y->node) - (x->node < y->node);
+}
+
+/* Some of the streams that may go, by node. */
+static size_t collect(struct run_caller *c, bool own,
+                      struct ready ready[PORTION])
+{
+    size_t count = 0;
+
+    for (struct run_stream *s = c->busy; s && count < PORTION; s = s->next) {
+        int node;
+
+        if (atomic_load_explicit(&s->flying, memory_order_acquire))
+            continue;
+        node = run_where(s->address, s);
+        if (node != runtime.node || own)
+            ready[count++] = (struct ready){s, node};
+    }
+    qsort(ready, count, sizeof(*ready), by_node);
+    return count;
+}
+
+/* How many of the @count at @ready go in one packet, and its size. */
+static size_t packet_size(const struct ready *ready, size_t count,
+                          size_t *bytes_out)
+{
+    size_t n = 0, bytes = sizeof(struct run_packet_head);
+
+    while (n < count && ready[n].node == ready[0].node &&
+           (n == 0 || bytes + ready[n].stream->used < RUN_PACKET_BYTES_MAX))
+        bytes += sizeof(struct run_unit) + ready[n++].stream->used;
+    *bytes_out = bytes;
+    return n;
+}
+
+/* Take the unit of @s into @u and to @at; behind it. */
+static char *take(struct run_caller *c, struct run_stream *s,
+                  struct run_flight_unit *u, uint32_t index, char *at)
+{
+    struct run_unit *unit = (void *)at;
+
+    *unit = (struct run_unit){
+        .address = s->address, .index = index, .bytes = s->used};
+    run_stream_end(s);
+    memcpy(unit + 1, s->bytes, s->used);
+    u->requests = s->requests;
+    u->bytes = s->used;
+    u->posts = s->posts;
+    atomic_store_explicit(&u->stream, s, memory_order_relaxed);
+    atomic_fetch_add(&c->flying, s->used);
+    /* Under the lock, as are all who look whether it may go. */
+    atomic_store_explicit(&s->flying, true, memory_order_relaxed);
+    run_stream_taken(c, s);
+    return at + sizeof(*unit) + u->bytes;
+}
+
+/* The flight did not leave. */
+static void flight_fails(struct run_flight *f, int err)
+{
+    for (uint32_t i = 0, count = f->count; i < count; i++) {
+        struct run_flight_unit *u = &f->units[i];
+        struct run_stream *s = atomic_exchange(&u->stream, NULL);
+
+        requests_end(u->requests, err);
+        if (u->posts)
+            run_error(f->caller, err);
+        unit_end(f, u, s, -1);
+    }
+}
+
+/* Send the @count streams at @ready, all to one node.  False: there is no
+ * flight for them now. */
+static bool send_packet(struct run_caller *c, const struct ready *ready,
+                        uint32_t count, size_t bytes)
+{
+    struct run_packet_head *head = malloc(bytes);
+    struct run_flight *f = head ? flight_new(c, count) : NULL;
+    struct runtime_message message = {
+        .node = ready->node,
+        .kind = RUNTIME_KIND_RUN,
+        .header = head,
+        .header_bytes = bytes,
+    };
+    char *at = (char *)(head + 1);
+    int err = 0;
+
+    if (!f) {
+        free(head);
+        return false;
+    }
+    *head = (struct run_packet_head){
+        .node = runtime.node,
+        .slot = (uint32_t)(f - run_shared->flights),
+        .ticket = atomic_load_explicit(&f->ticket, memory_order_relaxed),
+        .units = count,
+    };
+    for (uint32_t i = 0; i < count; i++)
+        at = take(c, ready[i].stream, &f->units[i], i, at);
+    if (ready->node == runtime.node)
+        run_serve_put(head, (const char *)(head + 1), at);
+    else
+        err = runtime_send(&message);
+    if (err)
+        flight_fails(f, err);
+    free(head);
+    return true;
+}
+
+void run_send_all(struct run_caller *c, bool own)
+{
+    struct ready ready[PORTION];
+    size_t count, n, bytes;
+
+    do {
+        count = collect(c, own, ready);
+        for (size_t i = 0; i < count; i += n) {
+            n = packet_size(ready + i, count - i, &bytes);
+            if (!send_packet(c, ready + i, (uint32_t)n, bytes))
+                return;
+        }
+    } while (count == PORTION);
+}
+
+/* --- Answers -------------------------------------------------------------- */
+
+/* The results of the runs that ask, behind @r.  False: they cannot be. */
+static bool answer_requests(struct run_request *q, const struct run_answer *r)
+{
+    const char *at = (const char *)(r + 1), *end = at + r->bytes;
+    struct run_request *next;
+
+    for (; q; q = next) {
+        const struct run_answer_one *one = (const void *)at;
+        size_t left = (size_t)(end - at);
+
+        next = q->next;
+        if (left < sizeof(*one) || one->bytes != q->answer_bytes ||
+            left - sizeof(*one) < RUN_PADDED(one->bytes)) {
+            requests_end(q, DRASYNC_EINTERNAL);
+            return false;
+        }
+        memcpy(q->answer, one + 1, one->bytes);
+        at += sizeof(*one) + RUN_PADDED(one->bytes);
+        run_request_end(q, one->result);
+    }
+    return at == end;
+}
+
+static bool answer_unit(struct run_flight *f, int node,
+                        const struct run_answer *r)
+{
+    struct run_flight_unit *u;
+    struct run_stream *s;
+    bool good = true;
+
+    if (r->index >= f->count)
+        return false;
+    u = &f->units[r->index];
+    /* Units of this node may be answered by several threads. */
+    s = atomic_exchange(&u->stream, NULL);
+    if (!s)
+        return false;
+    if (r->failed) {
+        requests_end(u->requests, r->failed);
+        if (u->posts)
+            run_error(f->caller, r->failed);
+    } else {
+        good = answer_requests(u->requests, r);
+        run_error(f->caller, r->error);
+    }
+    unit_end(f, u, s, node);
+    return good;
+}
+
+/* Something of @c is over: let it, or send on for it, who waits. */
+static void caller_goes_on(struct run_caller *c)
+{
+    struct waiter *waits;
+
+    /* Before `waits`; wait_any() writes that, then looks here. */
+    atomic_fetch_add(&c->answers, 1);
+    waits = atomic_exchange(&c->waits, NULL);
+    if (waits)
+        waiter_wake(waits, 0);
+    if (!atomic_load(&c->queued) ||
+        (!atomic_load(&c->urgent) && atomic_load(&c->queued) < RUN_SEND_BYTES))
+        return;
+    atomic_store(&c->again, true); /* see run_unlock_send() */
+    if (!run_try(c))
+        return;
+    atomic_store(&c->again, false);
+    run_send_all(c, runtime.leader && atomic_load(&c->urgent));
+    run_unlock_send(c);
+}
+
+void run_answered(int node, const void *answer, size_t bytes)
+{
+    const struct run_answer_head *head = answer;
+    const char *at = (const char *)(head + 1);
+    struct run_flight *f = NULL;
+    struct run_caller *c = NULL;
+    uint32_t units = 0;
+
+    if (bytes >= sizeof(*head) && head->slot < RUN_PACKETS_MAX)
+        f = &run_shared->flights[head->slot];
+    if (f && head->ticket && atomic_load(&f->ticket) == head->ticket) {
+        c = f->caller;
+        units = head->units;
+    }
+    if (units) {
+        const char *end = (const char *)answer + bytes;
+
+        while (units) {
+            const struct run_answer *r = (const void *)at;
+            size_t left = (size_t)(end - at);
+
+            if (left < sizeof(*r) || left - sizeof(*r) < r->bytes ||
+                atomic_load(&f->ticket) != head->ticket ||
+                !answer_unit(f, node, r))
+                break;
+            at += sizeof(*r) + r->bytes;
+            units--;
+        }
+        caller_goes_on(c);
+    }
+    if (!c || units)
+        runtime_broken("node %d answered a run that was not sent", node);
+}
+
+static void answer_arrived(int from, const void *header, size_t bytes,
+                           uint64_t context)
+{
+    (void)context;
+    run_answered(from, header, bytes);
+}
+
+/* --- The engine ----------------------------------------------------------- */
+
+static bool stale(struct run_caller *c, uint64_t now)
+{
+    return atomic_load_explicit(&c->queued, memory_order_relaxed) &&
+           now - atomic_load_explicit(&c->since_us, memory_order_relaxed) >
+               RUN_STALE_US;
+}
+
+void run_send_turn(void)
+{
+    static uint64_t looked_us; /* with the turns */
+    struct run_caller *c = atomic_load(&run_shared->callers);
+    uint64_t now;
+
+    if (!c)
+        return;
+    now = runtime_now_us();
+    if (now - looked_us < RUN_STALE_US / 4)
+        return;
+    looked_us = now;
+    for (; c; c = c->next) {
+        if (!stale(c, now) || !run_try(c))
+            continue;
+        atomic_store_explicit(&c->since_us, now, memory_order_relaxed);
+        run_send_all(c, true);
+        run_unlock_send(c);
+    }
+}
+
+int run_shared_new(void **shared_out)
+{
+    return control_alloc_zero(&runtime.space, sizeof(struct run_shared),
+                              shared_out);
+}
+
+void run_send_start(void)
+{
+    static const struct runtime_handler handler = {.arrived = answer_arrived};
+
+    run_shared = atomic_load(&runtime.shared->anchors[RUNTIME_ANCHOR_RUN]);
+    runtime_handle(RUNTIME_KIND_RUN_ANSWER, &handler);
+}

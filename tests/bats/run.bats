@@ -1,0 +1,79 @@
+#!/usr/bin/env bats
+# Functions that are run where a region is: drasync_run and its like.
+
+load common
+load hosts
+
+programs=$abs_top_builddir/tests/programs
+
+setup_file() {
+  hosts_up
+}
+
+teardown_file() {
+  hosts_down
+}
+
+@test "functions run in order, answer, allocate and wait, on a node" {
+  for n in 1 2 4; do
+    run -0 mpi "$n" "$programs/native_run"
+    assert_output "run ok ranks=$n"
+  done
+}
+
+@test "functions run in order, answer, allocate and wait, each rank a node" {
+  export DRASYNC_NODE=rank
+  for n in 2 4; do
+    run -0 mpi "$n" "$programs/native_run"
+    assert_output "run ok ranks=$n"
+  done
+}
+
+@test "functions run in order, answer, allocate and wait, on nodes of two ranks" {
+  DRASYNC_NODE=2 run -0 mpi 4 "$programs/native_run"
+  assert_output "run ok ranks=4"
+}
+
+@test "functions run in order, answer, allocate and wait, on two hosts" {
+  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
+    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  for n in 2 4; do
+    run -0 hosts_run "$n" "$programs/native_run" --short
+    assert_output "run ok ranks=$n"
+  done
+}
+
+@test "what a function may not do is refused with its name" {
+  for node in 2 rank; do
+    DRASYNC_NODE=$node run -0 mpi 2 "$programs/native_run" --forbidden
+    assert_line --partial 'function "misbehave", which drasync_run runs, calls drasync_acquire: it may not wait'
+    assert_line --partial 'calls drasync_release: '
+    assert_line --partial 'calls drasync_publish: '
+    assert_line "run ok ranks=2"
+  done
+}
+
+@test "who runs on a region whose owner dies is told" {
+  for node in 2 rank; do
+    for form in run irun ff; do
+      DRASYNC_NODE=$node run mpi_rank_dies 2 "$programs/native_run_dies" $form
+      refute [ "$status" -eq 124 ]
+      assert_line "rank 1: DRASYNC_EPEER"
+    done
+  done
+}
+
+@test "what was not flushed is done in MPI_Finalize, and its error is said" {
+  for node in 2 rank; do
+    DRASYNC_NODE=$node run -0 mpi 2 "$programs/native_run_dies" left
+    assert_line --partial "a function that drasync_run_ff ran returned 5"
+    assert_line "rank 0: ran"
+  done
+}
+
+@test "a rank that exits with runs under way does not hang the others" {
+  for node in 2 rank; do
+    DRASYNC_NODE=$node run mpi_rank_dies 2 "$programs/native_run_dies" exit
+    refute [ "$status" -eq 124 ]
+  done
+}

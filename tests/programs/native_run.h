@@ -1,0 +1,132 @@
+/* native_run.h - the functions that native_run.c runs. */
+#ifndef DRASYNC_TESTS_NATIVE_RUN_H
+#define DRASYNC_TESTS_NATIVE_RUN_H
+
+#include "native_check.h"
+
+/* In each region: what functions add up, and in which order they came. */
+struct counter {
+    uint64_t sum;
+    uint64_t last[64]; /* of each rank */
+    struct item {
+        struct item *next;
+        uint64_t value;
+    } * items;
+};
+
+struct add {
+    uint64_t rank, number;
+};
+
+static struct counter *counter_of(drasync_region_t region)
+{
+    void *root;
+
+    OK(drasync_get_root(region, &root));
+    return root;
+}
+
+/* Each rank's numbers come in order. */
+static int add(drasync_region_t region, const void *arg, size_t bytes,
+               void *answer, size_t answer_bytes)
+{
+    struct counter *c = counter_of(region);
+    const struct add *a = arg;
+
+    CHECK(bytes == sizeof(*a));
+    CHECK((uintptr_t)arg % 8 == 0);
+    CHECK(a->number == c->last[a->rank] + 1);
+    c->last[a->rank] = a->number;
+    c->sum++;
+    if (answer_bytes) {
+        CHECK(answer_bytes == sizeof(c->sum));
+        memcpy(answer, &c->sum, sizeof(c->sum));
+    }
+    return 0;
+}
+
+/* The number in @arg is what it returns. */
+static int give(drasync_region_t region, const void *arg, size_t bytes,
+                void *answer, size_t answer_bytes)
+{
+    int result;
+
+    (void)region;
+    (void)answer;
+    (void)answer_bytes;
+    CHECK(bytes == sizeof(result));
+    memcpy(&result, arg, sizeof(result));
+    return result;
+}
+
+/* The argument, backwards. */
+static int turn(drasync_region_t region, const void *arg, size_t bytes,
+                void *answer, size_t answer_bytes)
+{
+    const unsigned char *from = arg;
+    unsigned char *to = answer;
+
+    (void)region;
+    CHECK(bytes == answer_bytes);
+    CHECK((bytes != 0) == (arg != NULL) && (bytes != 0) == (answer != NULL));
+    for (size_t i = 0; i < bytes; i++) {
+        CHECK(to[i] == 0);
+        to[i] = from[bytes - 1 - i];
+    }
+    return 0;
+}
+
+/* Allocate one more item; with an odd value, free one. */
+static int grow(drasync_region_t region, const void *arg, size_t bytes,
+                void *answer, size_t answer_bytes)
+{
+    struct counter *c = counter_of(region);
+    struct item *item;
+    void *p;
+
+    (void)answer;
+    (void)answer_bytes;
+    OK(drasync_alloc(region, sizeof(*item), &p));
+    item = p;
+    CHECK(bytes == sizeof(item->value));
+    memcpy(&item->value, arg, bytes);
+    item->next = c->items;
+    c->items = item;
+    if (item->value % 2) {
+        c->items = item->next;
+        OK(drasync_free(item));
+    }
+    return 0;
+}
+
+/* Everything that it may not do; on another node it has nothing else. */
+static int misbehave(drasync_region_t region, const void *arg, size_t bytes,
+                     void *answer, size_t answer_bytes)
+{
+    drasync_function_t f;
+    drasync_request_t request = NULL;
+    drasync_region_t other;
+    void *p;
+
+    (void)bytes;
+    (void)answer;
+    (void)answer_bytes;
+    memcpy(&other, arg, sizeof(other));
+    OK(drasync_register("give", give, &f));
+    CODE(drasync_acquire(other, DRASYNC_WRITE), DRASYNC_ERUNNING);
+    CODE(drasync_try_acquire(region, DRASYNC_READ), DRASYNC_ERUNNING);
+    CODE(drasync_iacquire(other, DRASYNC_READ, &request), DRASYNC_ERUNNING);
+    CODE(drasync_release(region), DRASYNC_ERUNNING);
+    CODE(drasync_delete(region), DRASYNC_ERUNNING);
+    CODE(drasync_new_region(&other), DRASYNC_ERUNNING);
+    CODE(drasync_run(region, f, DRASYNC_WRITE, &bytes, 4, NULL, 0),
+         DRASYNC_ERUNNING);
+    CODE(drasync_run_ff(region, f, DRASYNC_WRITE, &bytes, 4), DRASYNC_ERUNNING);
+    CODE(drasync_run_flush(), DRASYNC_ERUNNING);
+    CODE(drasync_publish("name", region), DRASYNC_ERUNNING);
+    OK(drasync_alloc(region, 100, &p));
+    OK(drasync_free(p));
+    return 7;
+}
+
+#endif /* DRASYNC_TESTS_NATIVE_RUN_H */

@@ -1,0 +1,82 @@
+/*
+ * Runs under way when a rank ends.  FORM run, irun, ff: rank 0, which has the
+ * region, dies with it held.  left: they are left for MPI_Finalize.  exit: rank
+ * 1 exits without it, with runs under way.
+ */
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "native_check.h"
+
+static int say(drasync_region_t region, const void *arg, size_t bytes,
+               void *answer, size_t answer_bytes)
+{
+    (void)region;
+    (void)arg;
+    (void)bytes;
+    (void)answer;
+    (void)answer_bytes;
+    printf("rank %d: ran\n", check_rank);
+    fflush(stdout);
+    return 5;
+}
+
+static int run_as(const char *form, drasync_region_t region,
+                  drasync_function_t f)
+{
+    drasync_request_t request;
+    int err;
+
+    if (!strcmp(form, "run"))
+        return drasync_run(region, f, DRASYNC_WRITE, NULL, 0, NULL, 0);
+    if (!strcmp(form, "irun")) {
+        err =
+            drasync_irun(region, f, DRASYNC_WRITE, NULL, 0, NULL, 0, &request);
+        return err ? err : drasync_wait(&request, DRASYNC_FOREVER);
+    }
+    err = drasync_run_ff(region, f, DRASYNC_WRITE, NULL, 0);
+    return err ? err : drasync_run_flush();
+}
+
+int main(int argc, char **argv)
+{
+    const char *form = argc > 1 ? argv[1] : "run";
+    bool ends = !strcmp(form, "left"), exits = !strcmp(form, "exit");
+    drasync_region_t region = NULL;
+    drasync_function_t f;
+
+    check_start(&argc, &argv);
+    OK(drasync_register("say", say, &f));
+    if (check_rank == 0) {
+        OK(drasync_new_region(&region));
+        if (ends)
+            OK(drasync_release(region));
+    }
+    check_share(&region, 0);
+    check_barrier();
+    if (ends) {
+        if (check_rank == 0)
+            OK(drasync_run_ff(region, f, DRASYNC_WRITE, NULL, 0));
+        MPI_Finalize();
+        return 0;
+    }
+    if (exits) {
+        if (check_rank == 1) {
+            OK(drasync_run_ff(region, f, DRASYNC_WRITE, NULL, 0));
+            exit(3);
+        }
+        OK(drasync_release(region));
+        sleep(1);
+        _exit(0);
+    }
+    if (check_rank == 0) {
+        usleep(200000);
+        raise(SIGKILL);
+    }
+    printf("rank %d: %s\n", check_rank,
+           drasync_errname(run_as(form, region, f)));
+    fflush(stdout);
+    _exit(1);
+}
