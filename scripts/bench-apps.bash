@@ -1,17 +1,20 @@
 # Sourced by scripts/bench for --apps: applications in two forms that share
-# their numerical code, PROGRAM_native on DRASync and PROGRAM_mpi by hand, are
-# run in turns on a node and between hosts.
+# their numerical code, PROGRAM_native on DRASync (or another form, for those that
+# name one) and PROGRAM_mpi by hand, are run in turns on a node and between hosts.
 #
 # A form prints one line, "PROGRAM_FORM answer=HEX16 seconds=S ..."; or, where it
 # has more than these two forms, "PROGRAM ... hash=HEX16 ... seconds=S ...".
 
 # NAME|FOLDER/PROGRAM|arguments, of which data/FILE is in the source tree|more
-# arguments with --tiny
+# arguments with --tiny|form on DRASync, if not native
 apps=(
   "kv_single|kv/kv|--single|--tiny"
   "kv_single_skew|kv/kv|--single --skew 0.99|--tiny"
+  "kv_single_run|kv/kv|--single|--tiny|run"
+  "kv_single_skew_run|kv/kv|--single --skew 0.99|--tiny|run"
   "kv_batch|kv/kv|--batch 4096|--tiny"
   "kv_batch_skew|kv/kv|--batch 4096 --skew 0.99|--tiny"
+  "kv_batch_run|kv/kv|--batch 4096|--tiny|run"
   "pipeline|pipeline/pipeline||--tiny"
   "cg|cg/cg||--tiny"
   "graph_pagerank|graph/graph|--roots 0|--tiny"
@@ -40,10 +43,10 @@ app_of() { # NAME
 }
 
 list_apps() {
-  local app name program arguments tiny
+  local app name program arguments tiny ours
   for app in "${apps[@]}"; do
-    IFS='|' read -r name program arguments tiny <<<"$app"
-    echo "$name: programs/${program}_native and _mpi${arguments:+ $arguments}"
+    IFS='|' read -r name program arguments tiny ours <<<"$app"
+    echo "$name: programs/${program}_${ours:-native} and _mpi${arguments:+ $arguments}"
   done
 }
 
@@ -101,17 +104,18 @@ app_run() {
   echo "$form $answer $seconds"
 }
 
-# app_row NAME WAY LINES_NATIVE LINES_MPI: what app_run said, on stdin, as one
+# app_row NAME WAY LINES_NATIVE LINES_MPI FORM: what app_run said, on stdin, as one
 # line; status 1 if answers differ.
 app_row() {
-  sort -g -k 3 | awk -v name="$1" -v way="$2" -v native="$3" -v mpi="$4" '
-    function quantile(form, part,  at, low, high) {
-      at = part * (n[form] - 1) + 1
+  sort -g -k 3 | awk -v name="$1" -v way="$2" -v native="$3" -v mpi="$4" \
+    -v form="$5" '
+    function quantile(of, part,  at, low, high) {
+      at = part * (n[of] - 1) + 1
       low = int(at)
-      high = low < n[form] ? low + 1 : low
-      return t[form, low] + (t[form, high] - t[form, low]) * (at - low)
+      high = low < n[of] ? low + 1 : low
+      return t[of, low] + (t[of, high] - t[of, low]) * (at - low)
     }
-    function iqr(form) { return quantile(form, 0.75) - quantile(form, 0.25) }
+    function iqr(of) { return quantile(of, 0.75) - quantile(of, 0.25) }
     {
       if (answer == "") answer = $2
       else if (answer != $2) differ = $2
@@ -122,20 +126,21 @@ app_row() {
         print "answers differ: " answer ", " differ
         exit 1
       }
-      ours = quantile("native", 0.5)
+      ours = quantile(form, 0.5)
       theirs = quantile("mpi", 0.5)
       printf "%s %s ratio=%.3g ours=%.4g theirs=%.4g unit=ms runs=%d " \
         "ours_iqr=%.3g theirs_iqr=%.3g lines_native=%d lines_mpi=%d\n", name,
         way, (ours > 0 ? theirs / ours : 0), ours, theirs, n["mpi"],
-        iqr("native"), iqr("mpi"), native, mpi
+        iqr(form), iqr("mpi"), native, mpi
     }'
 }
 
 # run_app_way NAME WAY: its line, or one that says why there is none.
 run_app_way() {
-  local name program arguments tiny way=$2 ranks=${2%x*} hosts=${2#*x} reason
+  local name program arguments tiny ours way=$2 ranks=${2%x*} hosts=${2#*x} reason
   local form forms run count=5 line said='' command=() more=()
-  IFS='|' read -r name program arguments tiny <<<"$(app_of "$1")"
+  IFS='|' read -r name program arguments tiny ours <<<"$(app_of "$1")"
+  ours=${ours:-native}
   read -ra command <<<"${MPIRUN:-mpirun}"
   if [ "$hosts" -gt 1 ]; then
     reason=$(no_hosts)
@@ -154,7 +159,7 @@ run_app_way() {
   more=("${more[@]/#data\//$top/data/}")
   for ((run = 0; run < ${runs:-$count}; run++)); do
     # Neither form is always the first.
-    if ((run % 2)); then forms="mpi native"; else forms="native mpi"; fi
+    if ((run % 2)); then forms="mpi $ours"; else forms="$ours mpi"; fi
     for form in $forms; do
       line=$(app_run "$name $way" "$form" "$hosts" "${command[@]}" -n "$ranks" \
         "$(app_program "$program" "$form")" "${more[@]}") || exit 1
@@ -163,7 +168,7 @@ run_app_way() {
   done
   hosts_end
   line=$(printf %s "$said" | app_row "$name" "$way" \
-    "$(app_lines "$program" native)" "$(app_lines "$program" mpi)") ||
+    "$(app_lines "$program" "$ours")" "$(app_lines "$program" mpi)" "$ours") ||
     fail 1 "$name $way: $line"
   echo "$line"
 }

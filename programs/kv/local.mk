@@ -1,4 +1,4 @@
-# A key-value store, in two forms that share their tables.
+# A key-value store, in three forms that share their tables.
 
 noinst_LTLIBRARIES += programs/kv/libkv.la
 programs_kv_libkv_la_SOURCES = programs/kv/kv.c programs/kv/kv.h
@@ -13,6 +13,11 @@ drasynclibexec_PROGRAMS += programs/kv/kv_native
 programs_kv_kv_native_SOURCES = programs/kv/kv_native.c
 programs_kv_kv_native_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 programs_kv_kv_native_LDADD = programs/kv/libkv.la libdrasync.la $(MPI_LIBS)
+
+drasynclibexec_PROGRAMS += programs/kv/kv_run
+programs_kv_kv_run_SOURCES = programs/kv/kv_run.c
+programs_kv_kv_run_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+programs_kv_kv_run_LDADD = programs/kv/libkv.la libdrasync.la $(MPI_LIBS)
 
 long_tests += tests/bats/app_kv.bats
 EXTRA_DIST += tests/bats/app_kv.bats

@@ -1,4 +1,4 @@
-# The key-value store gives the same answers in both forms.
+# The key-value store gives the same answers in all forms.
 
 load common
 app=kv
@@ -36,6 +36,40 @@ load app
 @test "the forms agree on two hosts" {
   forms_agree_on_hosts --tiny --single
   forms_agree_on_hosts --tiny --batch 100 --skew 0.99
+}
+
+# run_agrees ARGUMENTS...: the form that sends updates to the shards.
+run_agrees() {
+  local n expected
+  for n in 1 2 3 4; do
+    run -0 mpi "$n" "$(form mpi)" "$@"
+    answer_of mpi "$n"
+    expected=$answer
+    run -0 mpi "$n" "$(form run)" "$@"
+    form_answers "$expected" run "$n"
+  done
+}
+
+@test "updates that go to the shards end with the same store" {
+  run_agrees --tiny --single
+  run_agrees --tiny --batch 1000 --skew 0.99
+  export DRASYNC_NODE=rank
+  run_agrees --tiny --single --skew 1.2
+  run_agrees --tiny --batch 1000
+}
+
+@test "updates that go to the shards of two hosts end with the same store" {
+  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
+    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  for n in 2 4; do
+    for way in --single "--batch 1000"; do
+      run -0 mpi "$n" "$(form mpi)" --tiny $way
+      answer_of mpi "$n"
+      expected=$answer
+      run -0 hosts_run "$n" "$(form run)" --tiny $way
+      form_answers "$expected" run "$n"
+    done
+  done
 }
 
 @test "the answer depends on the seed" {

@@ -118,8 +118,11 @@ fake_form() {
 
 @test "each application on the list has both its programs" {
   run -0 bench_apps --list
-  for program in $(sed 's,.*: programs/\([^ ]*\)_native .*,\1,' <<<"$output"); do
-    for form in native mpi; do
+  for program in $(sed 's,.*: programs/\([^ ]*\)_\([a-z]*\) and .*,\1:\2,' \
+    <<<"$output"); do
+    ours=${program#*:}
+    program=${program%:*}
+    for form in "$ours" mpi; do
       run -0 "$abs_top_builddir/programs/${program}_$form" --help
       assert_line --regexp \
         "Usage: mpirun -n (RANKS|WORKERS) ${program##*/}_$form "
