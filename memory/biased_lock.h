@@ -77,8 +77,9 @@ struct biased_owner {
 /* The calling thread. */
 struct biased_owner biased_self(void);
 
-/* Before locks of this process are biased within @scope.  0, or
- * DRASYNC_EINTERNAL: the kernel has no such barrier, so they must not be. */
+/* Before locks of this process are biased within @scope; idempotent.  0, or
+ * DRASYNC_EINTERNAL: the kernel has no such barrier, so they must not be.  In a
+ * process of several threads the first call waits for a grace period of RCU. */
 int biased_open(enum biased_scope scope);
 
 /* R2.  0, or DRASYNC_EINTERNAL: nothing is known of who is inside; a filter of

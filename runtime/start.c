@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "memory/biased_lock.h"
 #include "memory/control.h"
 #include "memory/lock.h"
 #include "memory/os.h"
@@ -30,6 +31,13 @@ static bool started_mpi;
 bool runtime_started_mpi(void)
 {
     return started_mpi;
+}
+
+void start_before_mpi(void)
+{
+    /* Those who use the locks open the same again, and hear what fails. */
+    biased_open(BIASED_PROCESS);
+    biased_open(BIASED_NODE);
 }
 
 void start_refused(bool failed, const char *line)
@@ -64,6 +72,7 @@ static int start_boot(void)
     if (boot_finalized())
         return DRASYNC_ENOTREADY;
     if (!boot_initialized()) {
+        start_before_mpi();
         err = boot_start_mpi();
         if (err) {
             runtime_say("cannot start: %s", mpi_failure(err));

@@ -12,6 +12,11 @@
 /* Did the library start MPI by itself?  Then MPI_Init has nothing to do. */
 bool runtime_started_mpi(void);
 
+/* Before MPI starts threads: what the kernel does at once for a process of one
+ * thread, and for one of several only after a grace period of RCU (10 ms and
+ * more).  Without it all works, later. */
+void start_before_mpi(void);
+
 /* The lowest rank that has @failed says @line: one is enough where many fail
  * alike.  The others wait until it has, as they may end the job next.
  * Collective. */

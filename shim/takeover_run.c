@@ -43,6 +43,7 @@ static bool begin(int level)
     if (!drasync_takeover_wanted() || boot_find(false, why, sizeof(why)))
         return false;
     asked_level = level;
+    start_before_mpi();
     return true;
 }
 
