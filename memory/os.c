@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -224,32 +226,65 @@ static const char *parse_hex(const char *text, uint64_t *out)
     return text;
 }
 
-/* One line of the maps file: does it overlap [low, high)? */
-static int line_overlaps(const char *text, uintptr_t low, uintptr_t high)
+/* What is looked for in the maps file. */
+struct looked {
+    const uintptr_t *lows;
+    int count;
+    uint64_t bytes;
+    uint32_t taken;
+    int first; /* of those taken; count: none */
+    char *line;
+    size_t line_bytes;
+};
+
+/* One line of the maps file. */
+static void look_at_line(struct looked *l, const char *text)
 {
+    const char *rest;
     uint64_t start, end;
 
-    text = parse_hex(text, &start);
-    if (*text != '-')
-        return 0;
-    parse_hex(text + 1, &end);
-    return start < high && end > low;
+    rest = parse_hex(text, &start);
+    if (*rest != '-')
+        return;
+    parse_hex(rest + 1, &end);
+    for (int i = 0; i < l->count; i++) {
+        if (start >= l->lows[i] + l->bytes || end <= l->lows[i])
+            continue;
+        l->taken |= (uint32_t)1 << i;
+        if (i >= l->first)
+            continue;
+        l->first = i;
+        size_t length = strlen(text);
+        if (length >= l->line_bytes)
+            length = l->line_bytes - 1;
+        memcpy(l->line, text, length);
+        l->line[length] = 0;
+    }
 }
 
-int os_range_taken(uintptr_t low, uintptr_t high, char *line, size_t line_bytes)
+int os_ranges_taken(const uintptr_t *lows, int count, uint64_t bytes,
+                    uint32_t *taken_out, char *line, size_t line_bytes)
 {
-    char buffer[4096], current[OS_LINE_BYTES];
-    int saved = errno, found = 0;
+    char buffer[4096], current[OS_LINE_BYTES], none[1];
+    bool told = line && line_bytes;
+    struct looked l = {.lows = lows,
+                       .count = count,
+                       .bytes = bytes,
+                       .first = count,
+                       .line = told ? line : none,
+                       .line_bytes = told ? line_bytes : sizeof(none)};
+    int saved = errno;
     size_t length = 0;
     ssize_t got;
     int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
 
     if (fd < 0)
         return DRASYNC_EINTERNAL;
-    while (!found && (got = read(fd, buffer, sizeof(buffer))) != 0) {
+    l.line[0] = 0;
+    while ((got = read(fd, buffer, sizeof(buffer))) != 0) {
         if (got < 0 && errno != EINTR)
             break;
-        for (ssize_t i = 0; i < got && !found; i++) {
+        for (ssize_t i = 0; i < got; i++) {
             if (buffer[i] != '\n') {
                 if (length < sizeof(current) - 1)
                     current[length++] = buffer[i];
@@ -257,15 +292,19 @@ int os_range_taken(uintptr_t low, uintptr_t high, char *line, size_t line_bytes)
             }
             current[length] = 0;
             length = 0;
-            found = line_overlaps(current, low, high);
+            look_at_line(&l, current);
         }
     }
     close(fd);
     errno = saved;
-    if (!found || !line || !line_bytes)
-        return found;
-    for (length = 0; current[length] && length + 1 < line_bytes; length++)
-        line[length] = current[length];
-    line[length] = 0;
-    return 1;
+    *taken_out = l.taken;
+    return 0;
+}
+
+int os_range_taken(uintptr_t low, uintptr_t high, char *line, size_t line_bytes)
+{
+    uint32_t taken = 0;
+    int err = os_ranges_taken(&low, 1, high - low, &taken, line, line_bytes);
+
+    return err ? err : (int)taken;
 }

@@ -94,10 +94,16 @@ void *os_spare_new(void);
 void os_spare_free(void *spare);
 
 /*
- * Does anything in this process overlap [low, high)?  Reads /proc/self/maps.
- * Returns 1 with the first such line in @line (cut to fit; NULL allowed), 0 if
- * free, or DRASYNC_EINTERNAL if it cannot be read; errno says why.
+ * Which of the @count (up to 32) ranges of @bytes at @lows does anything in this
+ * process overlap?  Bit i of *taken_out is range i.  Reads /proc/self/maps, once.
+ * Returns 0 with the line in the way of the first range that is taken in @line
+ * ("" if none; cut to fit; NULL allowed), or DRASYNC_EINTERNAL if it cannot be
+ * read; errno says why.
  */
+int os_ranges_taken(const uintptr_t *lows, int count, uint64_t bytes,
+                    uint32_t *taken_out, char *line, size_t line_bytes);
+
+/* The same of [low, high): 1, 0 or DRASYNC_EINTERNAL. */
 int os_range_taken(uintptr_t low, uintptr_t high, char *line,
                    size_t line_bytes);
 

@@ -82,23 +82,14 @@ int space_probe(const struct space_layout *layout, uint32_t *mask_out,
                 char *line, size_t line_bytes)
 {
     uintptr_t addresses[SPACE_CANDIDATES_MAX];
-    int i, count = space_candidates(layout, addresses);
-    uint64_t total = space_total_bytes(layout);
-    uint32_t mask = 0;
+    int count = space_candidates(layout, addresses);
+    uint32_t taken;
+    int err = os_ranges_taken(addresses, count, space_total_bytes(layout),
+                              &taken, line, line_bytes);
 
-    if (line && line_bytes)
-        line[0] = 0;
-    for (i = 0; i < count; i++) {
-        int first = line && line_bytes && !line[0];
-        int taken = os_range_taken(addresses[i], addresses[i] + total,
-                                   first ? line : NULL, line_bytes);
-
-        if (taken < 0)
-            return taken;
-        if (!taken)
-            mask |= (uint32_t)1 << i;
-    }
-    *mask_out = mask;
+    if (err)
+        return err;
+    *mask_out = ~taken & (UINT32_MAX >> (SPACE_CANDIDATES_MAX - count));
     return 0;
 }
 
