@@ -2,11 +2,10 @@
 #include "runtime/death.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "memory/control.h"
@@ -31,12 +30,11 @@
 /* How much later others say it than the lowest rank that lives. */
 #define DEATH_SAY_US 1000000
 
-/* A rank of this host. */
+/* A rank of this machine. */
 struct death_peer {
-    uint64_t host_key;
     struct process process;
     int32_t rank;
-    char host[48];
+    char host[sizeof(((struct start_facts *)0)->host)];
 };
 
 static struct death_peer *peers; /* those on this host, but this rank */
@@ -44,11 +42,6 @@ static int peers_count;
 
 /* Held while looking at them. */
 static pthread_mutex_t look_mutex = PTHREAD_MUTEX_INITIALIZER;
-
-/* The thread that watches during the start. */
-static pthread_t watch;
-static bool watching;
-static _Atomic uint32_t watch_over;
 
 /* A rank that has ended in order, or whose end is its node's business. */
 static bool may_be_gone(const struct death_peer *peer)
@@ -111,73 +104,41 @@ static bool gone_at_start(uint64_t *since_us, char *text, size_t text_bytes)
     return dead && now - *since_us >= patience;
 }
 
-static void *watch_main(void *unused)
+void death_at_start(void)
 {
+    static uint64_t looked_us, since_us;
     char text[RUNTIME_POISON_BYTES];
-    uint64_t since_us = 0;
+    uint64_t now = runtime_now_us();
 
-    (void)unused;
-    prctl(PR_SET_NAME, "drasync");
-    /* Set by death_started(), which waits until this thread has ended. */
-    while (!atomic_load(&watch_over)) {
-        wait_futex(&watch_over, 0, runtime_now_us() + DEATH_LOOK_US);
-        if (gone_at_start(&since_us, text, sizeof(text)) &&
-            !atomic_load(&watch_over))
-            runtime_die("%s died during the start", text);
-    }
-    return NULL;
-}
-
-/* A start without this thread is as good, but for the dead. */
-static void watch_start(void)
-{
-    sigset_t all, before;
-
-    atomic_store(&watch_over, 0);
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    watching = !pthread_create(&watch, NULL, watch_main, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
-void death_started(void)
-{
-    if (!watching)
+    if (now - looked_us < DEATH_LOOK_US)
         return;
-    watching = false;
-    atomic_store(&watch_over, 1);
-    wait_futex_wake(&watch_over, 1);
-    pthread_join(watch, NULL);
+    looked_us = now;
+    if (gone_at_start(&since_us, text, sizeof(text)))
+        runtime_die("%s died during the start", text);
 }
 
-int death_start(struct boot *boot, uint64_t host_key)
+int death_start(const struct start_facts *facts)
 {
-    struct death_peer self = {.host_key = host_key,
-                              .rank = runtime.rank,
-                              .process = {.pid = getpid(), .fd = -1}};
-    struct death_peer *all = calloc((size_t)runtime.ranks, sizeof(*all));
-    int err = runtime_agree(all ? 0 : DRASYNC_ENOMEM);
+    uint64_t machine_key = facts[runtime.rank].machine_key;
+    int count = 0;
 
-    if (err) {
-        free(all);
-        return err;
-    }
-    self.process.start_ticks = process_start_ticks(self.process.pid);
-    snprintf(self.host, sizeof(self.host), "%.47s", runtime.host);
-    err = boot_allgather(boot, BOOT_ALL, &self, all, sizeof(self));
-    if (err) {
-        free(all);
-        return err;
-    }
+    for (int i = 0; i < runtime.ranks; i++)
+        count += facts[i].machine_key == machine_key;
+    if (count <= 1)
+        return 0;
+    peers = calloc((size_t)count, sizeof(*peers));
+    if (!peers)
+        return DRASYNC_ENOMEM;
     for (int i = 0; i < runtime.ranks; i++) {
-        if (all[i].host_key != host_key || i == runtime.rank)
+        if (facts[i].machine_key != machine_key || i == runtime.rank)
             continue;
-        all[peers_count] = all[i];
-        process_hold(&all[peers_count++].process);
+        struct death_peer *peer = &peers[peers_count++];
+        peer->process.pid = facts[i].pid;
+        peer->process.start_ticks = facts[i].start_ticks;
+        peer->rank = i;
+        memcpy(peer->host, facts[i].host, sizeof(peer->host));
+        process_hold(&peer->process);
     }
-    peers = all;
-    if (peers_count)
-        watch_start();
     return 0;
 }
 

@@ -1,8 +1,8 @@
 /*
  * death.h - finding out that a rank has died, and telling everybody.
  *
- * The ranks of a host watch each other's processes (runtime/peer.h), from the
- * first thing they tell each other at the start until the end.  Those of other
+ * The ranks of a host watch each other's processes (runtime/peer.h), from when
+ * they have told each other who they are, at the start, until the end.  Those of other
  * nodes on the same host (DRASYNC_NODE=rank) are watched the same way; those of
  * other hosts through MPI and POISON messages.
  */
@@ -11,18 +11,17 @@
 
 #include <stdint.h>
 
-#include "transport/boot.h"
+struct start_facts;
 
 /*
- * Collective: every rank says which process it is, and that it is on the host
- * @host_key.  From then until death_started() a thread watches the ranks of
- * this host and ends the job when one dies, since what the others do meanwhile
- * is to wait for it inside MPI.
+ * From now on death_at_start() and, once the runtime runs, the others below
+ * watch the ranks of this machine, as @facts ([ranks]) name them.
  */
-int death_start(struct boot *boot, uint64_t host_key);
+int death_start(const struct start_facts *facts);
 
-/* The start is over, well or not: who waits looks by himself now. */
-void death_started(void);
+/* During the start, now and then, by whoever waits for other ranks: ends the job
+ * when one of this machine has died. */
+void death_at_start(void);
 void death_stop(void);
 
 /*
@@ -40,6 +39,5 @@ int death_refused(int err);
 
 /* Look now, at all ranks of this host. */
 int death_look(void);
-
 
 #endif /* DRASYNC_RUNTIME_DEATH_H */

@@ -20,8 +20,12 @@ libdrasync_runtime_la_SOURCES = \
 	runtime/shared.c \
 	runtime/shared.h \
 	runtime/start.h \
-	runtime/start_files.c \
+	runtime/start_facts.c \
 	runtime/start_memory.c \
+	runtime/start_page.c \
+	runtime/start_places.c \
+	runtime/start_socket.c \
+	runtime/start_socket.h \
 	runtime/stats.c \
 	runtime/stats.h \
 	runtime/stop.c \
@@ -120,6 +124,13 @@ check_PROGRAMS += tests/unit/runtime_peer.t
 TESTS += tests/unit/runtime_peer.t
 tests_unit_runtime_peer_t_SOURCES = tests/unit/runtime_peer.c
 tests_unit_runtime_peer_t_LDADD = libdrasync_runtime.la
+
+check_PROGRAMS += tests/unit/start_places.t
+TESTS += tests/unit/start_places.t
+tests_unit_start_places_t_SOURCES = tests/unit/start_places.c \
+	runtime/start_places.c
+# Objects of its own, as the library's are libtool's.
+tests_unit_start_places_t_CFLAGS = $(AM_CFLAGS)
 
 check_PROGRAMS += tests/unit/runtime_options.t
 TESTS += tests/unit/runtime_options.t

@@ -14,12 +14,3 @@ struct runtime_rank *runtime_self(void)
 {
     return &runtime.shared->ranks[runtime.local];
 }
-
-int runtime_agree(int err)
-{
-    int64_t lowest = err;
-
-    if (boot_min(runtime_boot, BOOT_ALL, &lowest))
-        return DRASYNC_EPEER;
-    return (int)lowest;
-}

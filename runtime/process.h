@@ -48,7 +48,7 @@ struct runtime {
     struct space space;
     struct runtime_shared *shared; /* in control memory; runtime/shared.h */
     int wake_fd;                   /* runtime/messages/outbox.h */
-    uint64_t host_key;             /* start_host_key() */
+    uint64_t host_key; /* start_facts.machine_key */
     char host[64];
 };
 
@@ -56,11 +56,6 @@ extern struct runtime runtime;
 
 /* The communicators of our own, while the runtime runs. */
 extern struct boot *runtime_boot;
-
-/*
- * The same result on all ranks: the lowest @err of any.  Collective.
- */
-int runtime_agree(int err);
 
 /*
  * At the head of every public call: 0 if the runtime runs; starts it, and MPI,

@@ -14,7 +14,7 @@ size_t runtime_shared_bytes(int locals)
            (size_t)locals * sizeof(struct runtime_rank);
 }
 
-int start_shared(void)
+int start_shared(const struct start_facts *facts)
 {
     const struct space *space = &runtime.space;
     struct runtime_shared *shared = control_user(space);
@@ -29,8 +29,10 @@ int start_shared(void)
     if (err)
         return err;
     for (int rank = 0; rank < runtime.ranks; rank++) {
-        if (runtime.node_of[rank] == runtime.node)
-            shared->ranks[runtime.local_of[rank]].rank = rank;
+        if (runtime.node_of[rank] != runtime.node)
+            continue;
+        shared->ranks[runtime.local_of[rank]].rank = rank;
+        shared->ranks[runtime.local_of[rank]].pid = facts[rank].pid;
     }
     shared->magic = RUNTIME_MAGIC;
     runtime.shared = shared;

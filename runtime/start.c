@@ -40,17 +40,6 @@ void start_before_mpi(void)
     biased_open(BIASED_NODE);
 }
 
-void start_refused(bool failed, const char *line)
-{
-    int64_t lowest = failed ? runtime.rank : runtime.ranks;
-
-    if (boot_min(runtime_boot, BOOT_ALL, &lowest))
-        return;
-    if (lowest == runtime.rank)
-        runtime_say("cannot start: %s", line);
-    boot_barrier(runtime_boot, BOOT_ALL);
-}
-
 /* What MPI says of the call that failed with @err. */
 static const char *mpi_failure(int err)
 {
@@ -80,7 +69,7 @@ static int start_boot(void)
         }
         started_mpi = true;
     }
-    err = boot_open(stop_at_finalize, &runtime_boot);
+    err = boot_open(stop_at_finalize, death_at_start, &runtime_boot);
     if (err) {
         runtime_say("cannot start: %s", mpi_failure(err));
         return err;
@@ -90,119 +79,121 @@ static int start_boot(void)
     return 0;
 }
 
-/* All that is mapped, reserved and sent begins at a page of ours. */
-static int start_pages(void)
-{
-    uint64_t bytes = os_page_bytes();
-    int refused = bytes == OS_PAGE_BYTES ? 0 : DRASYNC_ESTART;
-    int err = runtime_agree(refused);
-    char line[256];
-
-    if (!err || err == DRASYNC_EPEER)
-        return err;
-    snprintf(line, sizeof(line),
-             "pages of memory have %" PRIu64 " bytes here (getconf PAGESIZE), "
-             "and DRASync works with pages of %u; use a kernel with such pages",
-             bytes, OS_PAGE_BYTES);
-    start_refused(refused, line);
-    return err;
-}
-
-/* Variables that nobody reads are named once: by rank 0. */
-static void name_unknown_options(void)
-{
-    char line[OPTIONS_LINE_BYTES];
-    size_t at = 0;
-
-    while (runtime.rank == 0 && options_unknown(&at, line, sizeof(line)))
-        runtime_say("%s", line);
-}
-
-/* Rank 0's options count. */
-static int start_options(void)
-{
-    struct runtime_options own;
-    char line[OPTIONS_LINE_BYTES];
-    int refused = options_read(&own, line, sizeof(line));
-    int err = runtime_agree(refused);
-
-    name_unknown_options();
-    if (err) {
-        if (err != DRASYNC_EPEER)
-            start_refused(refused, line);
-        return err == DRASYNC_EINVAL ? DRASYNC_ESTART : err;
-    }
-    runtime.options = own;
-    err = boot_bcast(runtime_boot, BOOT_ALL, &runtime.options, sizeof(own));
-    if (!err && options_differ(&own, &runtime.options, line, sizeof(line)))
-        runtime_say("%s", line);
-    return err;
-}
-
-/* Do the ranks of this host outnumber its processors?  @keys: [ranks] */
-static int start_crowded(uint64_t host_key, uint64_t *keys)
+/* Do the ranks of this machine outnumber its processors? */
+static void find_crowd(const struct start_facts *facts)
 {
     long here = 0;
-    int err = boot_allgather(runtime_boot, BOOT_ALL, &host_key, keys,
-                             sizeof(host_key));
 
-    for (int i = 0; i < runtime.ranks && !err; i++)
-        here += keys[i] == host_key;
+    for (int i = 0; i < runtime.ranks; i++)
+        here += facts[i].machine_key == runtime.host_key;
     runtime.crowded = here > sysconf(_SC_NPROCESSORS_ONLN);
     lock_set_spins(runtime.crowded ? 0 : LOCK_SPINS);
-    return err;
 }
 
-/* @keys: [ranks] */
-static int start_split(uint64_t host_key, uint64_t *keys)
+static void take_places(const struct start_places *places)
 {
-    int err =
-        boot_split(runtime_boot, (int)runtime.options.node_ranks, host_key,
-                   runtime.node_of, runtime.local_of, &runtime.nodes);
-    if (err)
-        return err;
+    runtime.node_of = places->node_of;
+    runtime.local_of = places->local_of;
+    runtime.leader_of = places->leader_of;
+    runtime.nodes = places->nodes;
     runtime.node = runtime.node_of[runtime.rank];
     runtime.local = runtime.local_of[runtime.rank];
     runtime.leader = runtime.local == 0;
     runtime.locals = 0;
-    for (int i = 0; i < runtime.ranks; i++) {
+    for (int i = 0; i < runtime.ranks; i++)
         runtime.locals += runtime.node_of[i] == runtime.node;
-        if (runtime.local_of[i] == 0)
-            runtime.leader_of[runtime.node_of[i]] = i;
+}
+
+/* Several nodes need it on all ranks. */
+static int check_threads(const struct start_facts *facts)
+{
+    int who = 0;
+
+    if (runtime.nodes == 1)
+        return 0;
+    while (who < runtime.ranks && facts[who].threads_many)
+        who++;
+    if (who == runtime.ranks)
+        return 0;
+    start_refused(who, "MPI gives no MPI_THREAD_MULTIPLE, which several nodes "
+                       "need (call drasync_init before MPI_Init, or start MPI "
+                       "with MPI_Init_thread)");
+    return DRASYNC_ETHREAD;
+}
+
+/* Must MPI_Finalize be helped?  As all say, or nobody does it. */
+static bool must_leave(const struct start_facts *facts, int hosts)
+{
+    unsigned all = ~0u, any = 0;
+
+    for (int i = 0; i < runtime.ranks; i++) {
+        all &= facts[i].leave;
+        any |= facts[i].leave;
     }
-    return start_crowded(host_key, keys);
+    return (all & BOOT_LEAVE_HOSTS) && (hosts > 1 || any & BOOT_LEAVE_HOST);
 }
 
-static int start_nodes(uint64_t host_key)
+/* Find out who is where, and join the nodes. */
+static int start_nodes(const struct start_facts *facts)
 {
-    size_t ranks = (size_t)runtime.ranks;
-    uint64_t *keys = malloc(ranks * sizeof(*keys));
-    int err;
+    struct start_places places;
 
-    runtime.node_of = calloc(ranks, sizeof(int));
-    runtime.local_of = calloc(ranks, sizeof(int));
-    runtime.leader_of = calloc(ranks, sizeof(int));
-    err = runtime_agree(!keys || !runtime.node_of || !runtime.local_of ||
-                              !runtime.leader_of
-                          ? DRASYNC_ENOMEM
-                          : 0);
+    if (start_places_find(facts, runtime.ranks, (int)runtime.options.node_ranks,
+                          &places))
+        runtime_die("cannot start: out of memory for %d ranks", runtime.ranks);
+    take_places(&places);
+    find_crowd(facts);
+    int err = check_threads(facts);
+    if (err)
+        return err;
+    struct boot_places known = {
+        .host_of = places.host_of,
+        .leader_of = places.leader_of,
+        .node = runtime.node,
+        .nodes = runtime.nodes,
+        .leave = must_leave(facts, places.hosts),
+    };
+    for (int i = 0; i < runtime.ranks; i++)
+        known.neighbours |= places.host_of[i] == places.host_of[runtime.rank] &&
+                            runtime.node_of[i] != runtime.node;
+    return boot_join(runtime_boot, &known);
+}
+
+/* What the ranks of a node share, filled by their leader. */
+static int make_shared(const struct start_facts *facts)
+{
+    const struct runtime_module *const *m;
+    int err = start_shared(facts);
+
+    for (m = runtime_modules; *m && !err; m++) {
+        if ((*m)->start_leader)
+            err = (*m)->start_leader();
+    }
+    return err ? refused_shared(err) : 0;
+}
+
+/* This rank's part in its node: 0 or an error that has been said. */
+static int start_node(const struct start_agreed *agreed)
+{
+    const struct start_facts *own = &agreed->facts[runtime.rank];
+    const struct start_facts *leader =
+        &agreed->facts[runtime.leader_of[runtime.node]];
+    int files[START_FILES] = {-1, -1, -1}, err;
+
+    if (runtime.leader) {
+        err = start_page_make(own->page_fd);
+        if (!err)
+            err = start_memory_make(agreed, files);
+        if (!err)
+            err = make_shared(agreed->facts);
+        start_page_fill(files, err);
+        return err;
+    }
+    close(own->page_fd);
+    err = start_page_open(leader);
     if (!err)
-        err = start_split(host_key, keys);
-    free(keys);
-    return err;
-}
-
-static int start_threads_allowed(void)
-{
-    int err = 0;
-
-    if (runtime.nodes > 1 && boot_thread_level() < BOOT_MULTIPLE)
-        err = DRASYNC_ETHREAD;
-    if (err && runtime.leader)
-        runtime_say("cannot start: MPI gives no MPI_THREAD_MULTIPLE, which "
-                    "several nodes need (call drasync_init before MPI_Init, or "
-                    "start MPI with MPI_Init_thread)");
-    return runtime_agree(err);
+        err = start_page_files(leader, files);
+    return err ? err : start_memory_open(agreed, files);
 }
 
 static int start_modules(void)
@@ -210,78 +201,72 @@ static int start_modules(void)
     const struct runtime_module *const *m;
     int err = 0;
 
-    if (runtime.leader)
-        err = start_shared();
-    for (m = runtime_modules; *m && !err && runtime.leader; m++) {
-        if ((*m)->start_leader)
-            err = (*m)->start_leader();
-    }
-    if (err)
-        err = refused_shared(err);
-    err = runtime_agree(err);
-    if (err)
-        return err;
-
     runtime.shared = control_user(&runtime.space);
-    err = control_check(&runtime.space);
     runtime_poisoned = control_poison_flag(&runtime.space);
-    if (!err && runtime.shared->magic != RUNTIME_MAGIC)
+    if (runtime.shared->magic != RUNTIME_MAGIC)
         err = DRASYNC_EINTERNAL;
-    if (!err)
-        runtime_self()->pid = getpid();
-    /* Others may ask for it from here on. */
-    err = runtime_agree(err);
     for (m = runtime_modules; *m && !err; m++) {
         if ((*m)->start)
             err = (*m)->start();
     }
-    return runtime_agree(err);
+    return err;
 }
 
-static int start_steps(void)
+/* What the leaders conclude together from @err, each of its node. */
+static int start_leaders(int err)
 {
-    int err = start_pages();
+    int64_t least = err;
+
+    if (runtime.nodes == 1)
+        return err;
+    err = boot_min(runtime_boot, &least);
+    if (err || least)
+        return err ? err : (int)least;
+    /* Nobody goes on before all nodes listen. */
+    least = progress_start(runtime_boot);
+    err = boot_min(runtime_boot, &least);
+    if (!err)
+        err = (int)least;
+    if (err)
+        progress_undo();
+    return err;
+}
+
+static int start_steps(const struct start_agreed *agreed)
+{
+    int err = start_node(agreed);
 
     if (!err)
-        err = start_options();
-    if (!err)
-        err = start_nodes(runtime.host_key);
-    if (!err)
-        err = start_threads_allowed();
-    if (!err)
-        err = start_memory();
-    if (!err)
         err = start_modules();
-    if (!err) {
-        err = runtime_agree(progress_start(runtime_boot));
-        if (err)
-            progress_undo();
-    }
-    /* start_boot() has said what failed there. */
-    if (err == DRASYNC_EPEER && runtime_boot && boot_failure())
-        runtime_say("cannot start: %s", boot_failure());
+    err = start_page_arrive(err);
+    if (runtime.leader)
+        err = start_leaders(err);
+    err = start_page_conclude(err);
     if (err)
         return err;
     atomic_store(&runtime_self()->state, RUNTIME_RANK_RUNNING);
     start_watch_process();
-    /* Nobody goes on before all nodes listen. */
-    return boot_barrier(runtime_boot, BOOT_ALL);
+    return 0;
 }
 
+/* With MPI up. */
 static int start_all(void)
 {
-    int err = start_boot();
+    struct start_agreed agreed;
+    int err = start_agree(&agreed);
 
-    if (!err)
-        err = runtime_agree(start_host_key(&runtime.host_key));
-    if (!err)
-        err = death_start(runtime_boot, runtime.host_key);
     if (err)
         return err;
-    err = start_steps();
-    death_started();
+    if (death_start(agreed.facts))
+        runtime_die("cannot start: out of memory for %d ranks", runtime.ranks);
+    err = start_nodes(agreed.facts);
+    if (err)
+        close(agreed.facts[runtime.rank].page_fd);
+    else
+        err = start_steps(&agreed);
     if (err)
         death_stop();
+    free(agreed.facts);
     return err;
 }
 
@@ -295,7 +280,12 @@ int runtime_start(void)
         gethostname(runtime.host, sizeof(runtime.host) - 1);
         runtime_poison_tells(outbox_wake);
         atomic_store(&runtime.state, RUNTIME_STARTING);
-        err = start_all();
+        err = start_boot();
+        if (!err) {
+            err = start_all();
+            if (err == DRASYNC_EPEER && boot_failure())
+                runtime_say("cannot start: %s", boot_failure());
+        }
         if (err)
             runtime.failure = err;
         atomic_store(&runtime.state, err ? RUNTIME_FAILED : RUNTIME_RUNNING);

@@ -1,11 +1,18 @@
 /*
  * start.h - between the files of runtime/ that start and end it; and the
  * questions that the take-over of MPI_Init asks.
+ *
+ * The start is one exchange of what each rank knows (start_facts.c), from which
+ * all conclude the same: whether they can start, who is where (start_places.c),
+ * at which address.  Then the ranks of a node meet in a page that their leader
+ * makes (start_page.c), and sleep there; only leaders talk through MPI.
  */
 #ifndef DRASYNC_RUNTIME_START_H
 #define DRASYNC_RUNTIME_START_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "runtime/process.h"
 
@@ -17,10 +24,60 @@ bool runtime_started_mpi(void);
  * more).  Without it all works, later. */
 void start_before_mpi(void);
 
-/* The lowest rank that has @failed says @line: one is enough where many fail
- * alike.  The others wait until it has, as they may end the job next.
- * Collective. */
-void start_refused(bool failed, const char *line);
+/* --- What ranks tell each other -------------------------------------------- */
+
+/* What a rank tells all others, once. */
+struct start_facts {
+    uint64_t machine_key; /* who see each other in /proc */
+    uint64_t host_key;    /* and share a host name and a network */
+    uint64_t options_hash;
+    uint64_t start_ticks; /* of the process: runtime/peer.h */
+    int32_t pid;
+    int32_t page_fd;       /* start_page_reserve() */
+    int32_t err;           /* why it cannot start */
+    int32_t space_err;     /* the same, with its own options; 0 if err */
+    uint32_t free_places;  /* for the space: bits of space_probe() */
+    uint16_t threads_many; /* MPI gives MPI_THREAD_MULTIPLE */
+    uint16_t leave;        /* boot_leave_vote() */
+    char host[44];
+};
+
+/* What came of it, the same on all ranks but for the order of memory. */
+struct start_agreed {
+    struct start_facts *facts; /* [ranks] */
+    struct space_layout layout;
+    int candidate; /* where the space lies */
+};
+
+/*
+ * Exchange facts.  0, or a code, the same on all ranks; then one rank has said
+ * why, and there is nothing in *@out.  Collective over all, as runtime_start()
+ * is.  Fills in runtime.options.
+ */
+int start_agree(struct start_agreed *out);
+
+/* Rank @who says @line ("": it has said it) before any rank goes on, as they may
+ * end the job next.  Collective over all. */
+void start_refused(int who, const char *line);
+
+/* --- Who is where ---------------------------------------------------------- */
+
+/* Arrays for @ranks, in struct runtime's fields of these names; host_of: the
+ * first rank of each one's host. */
+struct start_places {
+    int *node_of, *local_of, *leader_of, *host_of;
+    int nodes, hosts;
+};
+
+/*
+ * Ranks with the same host key are a host; a host is cut, in the order of ranks,
+ * into nodes of @node_ranks (0: one node).  Nodes are numbered by their first
+ * rank.  0 or DRASYNC_ENOMEM.  The arrays are the caller's to free().
+ */
+int start_places_find(const struct start_facts *facts, int ranks,
+                      int node_ranks, struct start_places *out);
+
+/* --- Where a node meets ----------------------------------------------------- */
 
 /* What the leader makes and all ranks of its node open. */
 enum start_file {
@@ -30,19 +87,44 @@ enum start_file {
     START_FILES,
 };
 
-/* Descriptors of the leader's files on this rank, in place of those in @files
- * if it is not the leader.  Collective over the node. */
-int start_share_files(int *files);
+/*
+ * Hold a descriptor for the page, whose number others may be told.  -1 with
+ * errno.
+ */
+int start_page_reserve(void);
 
-/* Make and map the node's memory.  Collective over all. */
-int start_memory(void);
+/* On the leader: make the page, at @reserved.  0, or an error that has been
+ * said; then others hear of it as they do of the page. */
+int start_page_make(int reserved);
+
+/* On the others: wait for the leader, whose facts these are, to make the page.
+ * 0, or an error that has been said. */
+int start_page_open(const struct start_facts *leader);
+
+/* On the leader: @files are there, with all that is to be in them, or, with
+ * @err, will not be. */
+void start_page_fill(const int *files, int err);
+
+/* On the others: wait for that; own descriptors of the @files.  0,
+ * DRASYNC_EPEER: the leader cannot; or an error that has been said. */
+int start_page_files(const struct start_facts *leader, int *files);
+
+/* This rank has done its part, or could not: @err.  On the leader: wait for the
+ * others of the node; the least error of any. */
+int start_page_arrive(int err);
+
+/* What the leader concludes, @err, on all ranks of the node.  Ends the page. */
+int start_page_conclude(int err);
+
+/* --- Parts of the start and the end ----------------------------------------- */
+
+/* Map the node's memory: as leader into new @files, else into those given.  0,
+ * or an error that has been said. */
+int start_memory_make(const struct start_agreed *agreed, int *files);
+int start_memory_open(const struct start_agreed *agreed, const int *files);
 
 /* Fill the shared structure, on the leader. */
-int start_shared(void);
-
-/* A number that processes share that can see each other's /proc entries.  0, or
- * an error that has been said. */
-int start_host_key(uint64_t *key_out);
+int start_shared(const struct start_facts *facts);
 
 /* Handlers for exit and fork, once. */
 void start_watch_process(void);

@@ -7,8 +7,7 @@
  * library is also loaded into processes that are no ranks.  Entry points are
  * PMPI_*, on private communicators, so tools do not see our traffic.
  *
- * Collectives are called by all ranks of the scope, by one thread at a time,
- * and not while another thread uses the same scope.
+ * What is collective is called by all ranks, by one thread at a time.
  */
 #ifndef DRASYNC_TRANSPORT_BOOT_H
 #define DRASYNC_TRANSPORT_BOOT_H
@@ -18,12 +17,6 @@
 #include <stdint.h>
 
 #include "transport/transport.h"
-
-enum boot_scope {
-    BOOT_ALL,
-    BOOT_NODE,    /* the ranks of this node */
-    BOOT_LEADERS, /* the lowest rank of each node; only they may call */
-};
 
 /* The levels of MPI, with MPICH's values. */
 enum boot_thread_level {
@@ -63,40 +56,60 @@ int boot_thread_level(void);
 struct boot;
 
 /*
- * Collective over all ranks; MPI must be up.  @at_finalize is called by
- * MPI_Finalize before anything else, even where the library could not take
- * MPI_Finalize over.
- *   DRASYNC_EINTERNAL, DRASYNC_EPEER  MPI failed
- *   DRASYNC_ENOMEM  some rank has no memory
+ * MPI must be up.  Not collective.
+ *
+ * @at_finalize is called by MPI_Finalize before anything else, even where the
+ * library could not take MPI_Finalize over.  @meanwhile (or NULL) is called now
+ * and then by who waits for other ranks in one of the functions below: it may
+ * end the job.
+ *   DRASYNC_EINTERNAL  MPI failed
  */
-int boot_open(void (*at_finalize)(void), struct boot **out);
+int boot_open(void (*at_finalize)(void), void (*meanwhile)(void),
+              struct boot **out);
 
 int boot_rank(const struct boot *boot);
 int boot_ranks(const struct boot *boot);
 
 /*
- * Find the nodes: ranks that share memory and have the same @host_key, in
- * groups of at most @node_ranks (0: no limit).  Nodes are numbered by their
- * lowest rank. Collective over all.  @node_of, @local_of: [ranks], filled in.
- *   DRASYNC_EPEER
- *   DRASYNC_ENOMEM  some rank has no memory
+ * What each rank says (@in), told to all: @out has room for @bytes_each of each
+ * rank.  Collective over all ranks, in the order of the program's own
+ * collectives on MPI_COMM_WORLD.  Waits in naps, as all that comes below does.
+ * 0 or DRASYNC_EPEER.
  */
-int boot_split(struct boot *boot, int node_ranks, uint64_t host_key,
-               int *node_of, int *local_of, int *nodes_out);
+int boot_gather(struct boot *boot, const void *in, void *out,
+                size_t bytes_each);
+
+/* What ranks must tell each other for boot_places.leave: see boot_leave.c. */
+enum boot_leave_vote {
+    BOOT_LEAVE_HOSTS = 1, /* if there are several hosts */
+    BOOT_LEAVE_HOST = 2,  /* even if there is one */
+};
+unsigned boot_leave_vote(void);
+
+/* Who is where.  The arrays stay until boot_close(). */
+struct boot_places {
+    const int *host_of;   /* [ranks]: the first rank of its host */
+    const int *leader_of; /* [nodes]: the first rank of each */
+    int node, nodes;      /* this rank's */
+    bool neighbours;      /* are there ranks of other nodes on this host? */
+    bool leave;           /* MPI_Finalize needs help, on all ranks */
+};
+
+/*
+ * Where there are several nodes: make what they talk through, a communicator of
+ * all ranks that nobody else uses.  Collective over all, which know the same.
+ * 0 or DRASYNC_EPEER.
+ */
+int boot_join(struct boot *boot, const struct boot_places *places);
 
 /* After that: are there ranks of other nodes with which MPI talks through shared
  * memory? */
 bool boot_neighbours(const struct boot *boot);
 
-/* Collectives over a scope.  0 or DRASYNC_EPEER. */
-int boot_barrier(struct boot *boot, enum boot_scope scope);
-int boot_allgather(struct boot *boot, enum boot_scope scope, const void *in,
-                   void *out, size_t bytes_each);
-int boot_bcast(struct boot *boot, enum boot_scope scope, void *data,
-               size_t bytes); /* from the lowest rank of the scope */
-int boot_and(struct boot *boot, enum boot_scope scope, uint64_t *words,
-             int count);
-int boot_min(struct boot *boot, enum boot_scope scope, int64_t *value);
+/* The least of the leaders' values, on all of them, once all have come; it
+ * connects each with some others.  Only the first rank of each node calls.
+ * 0 or DRASYNC_EPEER. */
+int boot_min(struct boot *boot, int64_t *value);
 
 /*
  * This rank's end of a transport between all ranks; the numbers of nodes there
@@ -108,8 +121,8 @@ int boot_transport(struct boot *boot, enum transport_data data,
                    const struct transport_events *events, void *user, bool few,
                    struct transport **out);
 
-/* Free the communicators; collective over all, or not at all if @alone.  If not
- * alone, MPI_Finalize must come next on all ranks; see boot_leave.c. */
+/* Free what boot_join() made; collective over all, or not at all if @alone.  If
+ * not alone, MPI_Finalize must come next on all ranks; see boot_leave.c. */
 void boot_close(struct boot *boot, bool alone);
 
 /* May MPI leave its connections as they are?  See boot_leave.c. */

@@ -23,6 +23,9 @@
  * but these versions refuse those calls where they run on UCX, which has them
  * since 4.3.  So whoever adds a version here looks at that again.
  *
+ * Between ranks of one host UCX takes shared memory, which has nothing to close,
+ * unless UCX_TLS names only TCP.
+ *
  * With adapters that do the acknowledging themselves the wait ends, and the
  * bytes of the last barrier could still be in work there; so this is for hosts
  * whose UCX has only TCP between them.
@@ -68,9 +71,9 @@ static bool has_rdma_devices(void)
 /* Does UCX_TLS allow TCP, and but for that what stays on a host? */
 static bool asked_for_tcp(void)
 {
-    static const char *const words[] = {
-        "tcp", "self", "sm", "shm", "mm", "posix", "sysv", "cma", "knem",
-        "xpmem", NULL };
+    static const char *const words[] = {"tcp",  "self",  "sm",   "shm",
+                                        "mm",   "posix", "sysv", "cma",
+                                        "knem", "xpmem", NULL};
     const char *at = getenv("UCX_TLS");
     bool tcp = false;
 
@@ -78,8 +81,8 @@ static bool asked_for_tcp(void)
         size_t bytes = strcspn(at, ",");
         int i = 0;
 
-        while (words[i] && (strlen(words[i]) != bytes ||
-                            strncmp(words[i], at, bytes) != 0))
+        while (words[i] &&
+               (strlen(words[i]) != bytes || strncmp(words[i], at, bytes) != 0))
             i++;
         if (!words[i])
             return false;
@@ -89,20 +92,30 @@ static bool asked_for_tcp(void)
     return tcp;
 }
 
-void boot_leave(void)
+unsigned boot_leave_vote(void)
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int length, agreed;
+    int length;
 
-    if (left)
-        return;
     mpi.Get_library_version(version, &length);
-    agreed =
-        boot_leave_needed(version) && (asked_for_tcp() || !has_rdma_devices());
-    if (mpi.Allreduce(MPI_IN_PLACE, &agreed, 1, MPI_INT, MPI_LAND,
-                      MPI_COMM_WORLD))
-        return;
-    if (agreed && !mpi.Barrier(MPI_COMM_WORLD) && !mpi.Barrier(MPI_COMM_WORLD))
+    if (!boot_leave_needed(version))
+        return 0;
+    if (asked_for_tcp())
+        return BOOT_LEAVE_HOSTS | BOOT_LEAVE_HOST;
+    return has_rdma_devices() ? 0 : BOOT_LEAVE_HOSTS;
+}
+
+static bool barrier(void)
+{
+    MPI_Request request;
+
+    return !boot_failed("Ibarrier", mpi.Ibarrier(MPI_COMM_WORLD, &request)) &&
+           boot_await(NULL, "Ibarrier", &request);
+}
+
+void boot_leave(void)
+{
+    if (!left && barrier() && barrier())
         left = true;
 }
 

@@ -5,12 +5,21 @@
 #include <mpi.h>
 #include <stdbool.h>
 
+#include "transport/boot.h"
+
 struct boot {
-    MPI_Comm all, node, leaders;
+    MPI_Comm all; /* MPI_COMM_NULL where there is one node */
     int rank, ranks;
-    bool neighbours;
-    int *host_of; /* [ranks]: the first rank of its host; or NULL */
+    void (*meanwhile)(void);
+    struct boot_places places;
 };
+
+/* Tags on `all`: the wire has 0 and the odd ones (mpi.c). */
+#define BOOT_TAG 2
+
+/* Nap until @request of MPI_@name is done; false if it failed.  @boot may be
+ * NULL. */
+bool boot_await(struct boot *boot, const char *name, MPI_Request *request);
 
 /* Inside of MPI_Finalize, at its beginning, on all ranks. */
 void boot_leave(void);

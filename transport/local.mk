@@ -2,6 +2,7 @@ noinst_LTLIBRARIES += libdrasync_transport.la
 libdrasync_transport_la_SOURCES = \
 	transport/boot.c \
 	transport/boot.h \
+	transport/boot_exchange.c \
 	transport/boot_find.c \
 	transport/boot_leave.c \
 	transport/boot_mpi.h \

@@ -1,6 +1,6 @@
 /*
  * The wire over MPI: between ranks, on the private communicator of all of them,
- * which nothing else sends on but collectives.  So who opens it needs nobody
+ * which nothing else sends on but the start.  So who opens it needs nobody
  * else, and it costs no context of MPI's.
  */
 #include "transport/boot.h"
@@ -24,7 +24,7 @@ static MPI_Comm comm_of(const struct wire *wire)
     return ((const struct mpi_wire *)wire)->comm;
 }
 
-/* Channels share the communicator. */
+/* Channels share the communicator; BOOT_TAG is between them. */
 static int tag_of(enum wire_channel channel, int tag)
 {
     return tag * WIRE_CHANNELS + (int)channel;
@@ -141,6 +141,6 @@ int boot_transport(struct boot *boot, enum transport_data data,
     w->wire.nodes = boot->ranks;
     w->wire.few = few;
     w->comm = boot->all;
-    w->host_of = boot->host_of;
+    w->host_of = boot->places.host_of;
     return engine_open(&w->wire, data, events, user, out);
 }

@@ -12,25 +12,21 @@
 
 #define MPI_TABLE(X)       \
     X(Abort)               \
-    X(Allgather)           \
-    X(Allreduce)           \
-    X(Barrier)             \
-    X(Bcast)               \
     X(Cancel)              \
     X(Comm_create_keyval)  \
-    X(Comm_dup)            \
     X(Comm_free)           \
+    X(Comm_idup)           \
     X(Comm_rank)           \
     X(Comm_set_attr)       \
     X(Comm_set_errhandler) \
     X(Comm_size)           \
-    X(Comm_split)          \
-    X(Comm_split_type)     \
     X(Error_string)        \
     X(Finalize)            \
     X(Finalized)           \
     X(Get_count)           \
     X(Get_library_version) \
+    X(Iallgather)          \
+    X(Ibarrier)            \
     X(Init_thread)         \
     X(Initialized)         \
     X(Irecv)               \

@@ -117,14 +117,14 @@ static void *progress_main(void *unused)
 /* Collective over the leaders. */
 static int listen_to_sockets(struct boot *boot)
 {
-    int err = boot_barrier(boot, BOOT_LEADERS); /* connects each of them */
-    int64_t all;
+    int64_t all = 0;
+    int err = boot_min(boot, &all); /* connects each of them */
 
     if (!boot_neighbours(boot))
         idle_listen();
     all = progress_on_sockets();
     if (!err)
-        err = boot_min(boot, BOOT_LEADERS, &all);
+        err = boot_min(boot, &all);
     atomic_store(&runtime.shared->on_sockets, all == 1);
     return err;
 }

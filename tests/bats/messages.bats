@@ -85,9 +85,11 @@ the process that forked may call it"
 }
 
 @test "a call of MPI that failed is named, with what MPI says of it" {
-  run -2 mpi 1 "$probe" exhausted
-  assert_output --partial "cannot start: MPI_Comm_dup failed: "
-  assert_output --partial "communicators"
+  DRASYNC_NODE=rank run -2 mpi 2 "$probe" exhausted
+  assert_output --partial "cannot start: MPI_Comm_idup failed: "
+  # On one node nobody needs one.
+  run -0 mpi 2 "$probe" exhausted
+  assert_line "probe: done"
 }
 
 @test "an internal error says so, with the version and what a report needs" {

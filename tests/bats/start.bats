@@ -119,3 +119,29 @@ limited() {
     done
   done
 }
+
+# Or that refuses it, as a container's filter may.
+@test "what the system refuses one rank ends the start on all, which say so" {
+  for node in shared rank; do
+    for where in "0 files" "0 map" "2 map"; do
+      # shellcheck disable=SC2086
+      DRASYNC_NODE=$node run mpi 3 "$probe" refused $where
+      [[ $output != *"no filters for system calls"* ]] ||
+        skip "this system has no filters for system calls"
+      assert_equal "$status" 2
+      assert_equal "$(said 'cannot start: ')" 1
+      assert_output --partial "allow the call in the container or sandbox"
+      assert_equal "$(grep -c '^start: DRASYNC_ESTART' <<<"$output")" 3
+    done
+  done
+}
+
+@test "ranks that come to the page late, or over a socket, meet all the same" {
+  # The leader makes the page while others look for it: as many as there are.
+  run -0 mpi 16 "$probe"
+  assert_line "probe: done"
+  DRASYNC_TEST_SOCKET=1 DRASYNC_NODE=3 run -0 mpi 8 "$probe"
+  assert_line "probe: done"
+  DRASYNC_TEST_SOCKET=1 run mpi 3 "$probe" refused 0 files
+  assert_equal "$status" 2
+}

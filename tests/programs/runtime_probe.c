@@ -201,20 +201,19 @@ static void occupy(int count)
 
 #define LOAD(field) \
     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
-#define DIE   BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
 #define GO_ON BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
 /*
- * From now on this process dies at a call of the system that the start makes:
- * the one that makes the node's files, on a leader, or the one that maps them.
- * Status 77 where there are no filters for calls.
+ * From now on a call of the system that the start makes does @what (of
+ * SECCOMP_RET_*): the one that makes the node's files, on a leader, or the one
+ * that maps them.  Status 77 where there are no filters for calls.
  */
-static void die_at(const char *step)
+static void filter_at(const char *step, uint32_t what)
 {
     struct sock_filter files[] = {
         LOAD(nr),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_memfd_create, 0, 1),
-        DIE,
+        BPF_STMT(BPF_RET | BPF_K, what),
         GO_ON,
     };
     struct sock_filter map[] = {
@@ -222,7 +221,7 @@ static void die_at(const char *step)
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 0, 3),
         LOAD(args[3]),
         BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, MAP_FIXED_NOREPLACE, 0, 1),
-        DIE,
+        BPF_STMT(BPF_RET | BPF_K, what),
         GO_ON,
     };
     struct sock_fprog program = {sizeof(map) / sizeof(map[0]), map};
@@ -290,7 +289,9 @@ int main(int argc, char **argv)
     if (!strcmp(what, "full") && rank == 1)
         occupy(SPACE_CANDIDATES_MAX);
     if (!strcmp(what, "dies") && argc > 3 && rank == atoi(argv[2]))
-        die_at(argv[3]);
+        filter_at(argv[3], SECCOMP_RET_KILL_PROCESS);
+    if (!strcmp(what, "refused") && argc > 3 && rank == atoi(argv[2]))
+        filter_at(argv[3], SECCOMP_RET_ERRNO | EPERM);
     if (!strcmp(what, "exhausted"))
         exhaust();
     runtime_serve(KIND_ECHO, echo);

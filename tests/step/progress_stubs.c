@@ -12,17 +12,9 @@
 
 const struct transport_events dispatch_events;
 
-int boot_barrier(struct boot *boot, enum boot_scope scope)
+int boot_min(struct boot *boot, int64_t *value)
 {
     (void)boot;
-    (void)scope;
-    return 0;
-}
-
-int boot_min(struct boot *boot, enum boot_scope scope, int64_t *value)
-{
-    (void)boot;
-    (void)scope;
     *value = 0;
     return 0;
 }
