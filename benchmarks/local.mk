@@ -47,6 +47,16 @@ benchmarks_region_create_CPPFLAGS = $(bench_cppflags) $(APR_CFLAGS) \
 benchmarks_region_create_LDFLAGS = $(bench_ldflags)
 benchmarks_region_create_LDADD = $(bench_ldadd) $(APR_LIBS) $(TALLOC_LIBS)
 
+# The jobs that benchmarks/start starts.
+bench_programs += benchmarks/start_job_ours benchmarks/start_job_theirs
+benchmarks_start_job_ours_SOURCES = benchmarks/start_job.c
+benchmarks_start_job_ours_CPPFLAGS = $(bench_cppflags)
+benchmarks_start_job_ours_LDFLAGS = $(bench_ldflags)
+benchmarks_start_job_ours_LDADD = libdrasync.la $(MPI_LIBS)
+benchmarks_start_job_theirs_SOURCES = benchmarks/start_job.c
+benchmarks_start_job_theirs_CPPFLAGS = $(bench_cppflags) -DPLAIN
+benchmarks_start_job_theirs_LDADD = $(MPI_LIBS)
+
 # About DART.
 bench_dart_ldadd = benchmarks/libbench.la libdart-mpi.la libdrasync.la $(MPI_LIBS)
 
@@ -88,7 +98,8 @@ bench_native_programs += \
 	benchmarks/reacquire_touched \
 	benchmarks/manager_messages \
 	benchmarks/paper_protocol \
-	benchmarks/near_bandwidth
+	benchmarks/near_bandwidth \
+	benchmarks/start
 
 bench_dart_programs += \
 	benchmarks/dart_put_node \
