@@ -119,10 +119,39 @@ static unsigned leading_order(uint64_t first, uint64_t pages)
     return by_address < by_length ? by_address : by_length;
 }
 
+/* Enter the block that [at, at + left) begins with; its record is reserved. */
+static uint64_t enter_block(const struct space *space, struct buddy *buddy,
+                            uint64_t at, uint64_t left)
+{
+    unsigned order = leading_order(at, left);
+
+    insert_free(space, buddy, at, order);
+    return (uint64_t)1 << order;
+}
+
+/* Under the lock. */
+static int add(const struct space *space, struct buddy *buddy, uint64_t first,
+               uint64_t pages)
+{
+    uint64_t at, left, size;
+    int err;
+
+    for (at = first, left = pages; left; at += size, left -= size) {
+        size = (uint64_t)1 << leading_order(at, left);
+        if (state_at(space, buddy, at) != BUDDY_NOTHING)
+            return DRASYNC_EINVAL;
+        err = reserve_record(space, buddy, at);
+        if (err)
+            return err;
+    }
+    for (at = first, left = pages; left; at += size, left -= size)
+        size = enter_block(space, buddy, at, left);
+    return 0;
+}
+
 int buddy_add(const struct space *space, struct buddy *buddy, uint64_t first,
               uint64_t pages)
 {
-    uint64_t at, left;
     int err;
 
     if (!first || !pages || first >= buddy->pages ||
@@ -131,44 +160,56 @@ int buddy_add(const struct space *space, struct buddy *buddy, uint64_t first,
     err = lock_take(&buddy->lock);
     if (err)
         return err;
-    for (at = first, left = pages; left;) {
-        uint64_t size = (uint64_t)1 << leading_order(at, left);
-
-        if (state_at(space, buddy, at) != BUDDY_NOTHING) {
-            err = DRASYNC_EINVAL;
-            goto unlock;
-        }
-        err = reserve_record(space, buddy, at);
-        if (err)
-            goto unlock;
-        at += size;
-        left -= size;
+    if (!buddy->fresh) {
+        buddy->fresh = first;
+        buddy->fresh_pages = pages;
+    } else if (first < buddy->fresh + buddy->fresh_pages &&
+               buddy->fresh < first + pages) {
+        err = DRASYNC_EINVAL;
+    } else {
+        err = add(space, buddy, first, pages);
     }
-    for (at = first, left = pages; left;) {
-        unsigned order = leading_order(at, left);
-
-        insert_free(space, buddy, at, order);
-        at += (uint64_t)1 << order;
-        left -= (uint64_t)1 << order;
-    }
-
-unlock:
     lock_give(&buddy->lock);
     return err;
+}
+
+/* The smallest order of free runs from @order on, BUDDY_ORDERS: none. */
+static unsigned smallest_free(const struct buddy *buddy, unsigned order)
+{
+    while (order < BUDDY_ORDERS && !buddy->free[order])
+        order++;
+    return order;
+}
+
+/* The same, with blocks of what is fresh if need be: they get larger, or one is
+ * all of it, so that the first that is large enough is the smallest. */
+static int find_free(const struct space *space, struct buddy *buddy,
+                     unsigned order, unsigned *from_out)
+{
+    while ((*from_out = smallest_free(buddy, order)) == BUDDY_ORDERS) {
+        int err = buddy->fresh_pages
+                      ? reserve_record(space, buddy, buddy->fresh)
+                      : DRASYNC_ENOSPACE;
+        if (err)
+            return err;
+        uint64_t size =
+            enter_block(space, buddy, buddy->fresh, buddy->fresh_pages);
+        buddy->fresh += size;
+        buddy->fresh_pages -= size;
+    }
+    return 0;
 }
 
 /* Cut a run of @order from the smallest free run that holds it. */
 static int cut_free(const struct space *space, struct buddy *buddy,
                     unsigned order, uint64_t *first_out)
 {
-    unsigned from = order, half;
+    unsigned from, half;
     uint64_t at;
-    int err;
+    int err = find_free(space, buddy, order, &from);
 
-    while (from < BUDDY_ORDERS && !buddy->free[from])
-        from++;
-    if (from == BUDDY_ORDERS)
-        return DRASYNC_ENOSPACE;
+    if (err)
+        return err;
     at = buddy->free[from];
     for (half = order; half < from; half++) {
         err = reserve_record(space, buddy, at + ((uint64_t)1 << half));

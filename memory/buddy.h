@@ -3,6 +3,10 @@
  * Private to memory/: pages.c uses it for addresses and their primary frames,
  * frames.c for alternate frames.
  *
+ * What is added first enters the lists block by block, when nothing in them is
+ * large enough: a range of 2^32 pages has 32 blocks, and the record of each lies
+ * in a piece of the table of its own, 64 KiB that would be reserved for nothing.
+ *
  * Free runs without frames merge with their neighbours.  Freed runs with frames
  * are cached as they are, for takers of the same order, until they make up more
  * than the user of the allocator says; then the largest lose their frames
@@ -48,6 +52,7 @@ struct buddy {
     uint64_t cached_pages;
     uint64_t taken_pages;
     uint64_t taken_runs;
+    uint64_t fresh, fresh_pages; /* added, and in no list yet */
     uint32_t free[BUDDY_ORDERS];
     uint32_t cached[BUDDY_ORDERS];
 };
@@ -57,7 +62,7 @@ int buddy_create(const struct space *space, struct buddy *buddy,
                  uint64_t base_page, uint64_t pages);
 
 /* Make [first, first + pages) available.  DRASYNC_EINVAL (outside, or some of
- * it is known already), DRASYNC_ENOMEM, DRASYNC_EPEER. */
+ * it is known already), DRASYNC_ENOMEM (not the first time), DRASYNC_EPEER. */
 int buddy_add(const struct space *space, struct buddy *buddy, uint64_t first,
               uint64_t pages);
 

@@ -137,7 +137,9 @@ static int take_free(const struct space *space, struct control_class *class,
     return 0;
 }
 
-int control_alloc(const struct space *space, size_t size_bytes, void **ptr_out)
+/* *used_out: so many of its first bytes may be other than 0. */
+static int alloc(const struct space *space, size_t size_bytes, void **ptr_out,
+                 uint64_t *used_out)
 {
     unsigned index;
     struct control_class *class;
@@ -154,6 +156,9 @@ int control_alloc(const struct space *space, size_t size_bytes, void **ptr_out)
         err = take_free(space, class, ptr_out);
         if (err)
             goto unlock;
+        *used_out = class->slot_bytes >= PUNCHED_SLOT_BYTES_MIN
+                        ? PAGE_BYTES
+                        : class->slot_bytes;
     } else {
         if (class->bump == class->bump_end) {
             err = add_slab(space, class, index);
@@ -162,6 +167,7 @@ int control_alloc(const struct space *space, size_t size_bytes, void **ptr_out)
         }
         *ptr_out = class->bump;
         class->bump += class->slot_bytes;
+        *used_out = 0;
     }
     class->objects++;
 
@@ -170,13 +176,22 @@ unlock:
     return err;
 }
 
+int control_alloc(const struct space *space, size_t size_bytes, void **ptr_out)
+{
+    uint64_t used;
+
+    return alloc(space, size_bytes, ptr_out, &used);
+}
+
 int control_alloc_zero(const struct space *space, size_t size_bytes,
                        void **ptr_out)
 {
-    int err = control_alloc(space, size_bytes, ptr_out);
+    uint64_t used;
+    int err = alloc(space, size_bytes, ptr_out, &used);
 
+    /* What nobody has written is not touched: large tables stay thin. */
     if (!err)
-        memset(*ptr_out, 0, size_bytes);
+        memset(*ptr_out, 0, size_bytes < used ? size_bytes : used);
     return err;
 }
 

@@ -66,6 +66,37 @@ static void runs(void)
     node_close(&space);
 }
 
+/* Blocks are entered when they are needed, from the smallest on. */
+static void fresh(void)
+{
+    struct space small, large;
+    uint64_t used, a, b, c, d;
+
+    node_open(&small, 64 * MIB, 0, 1, 0);
+    node_open(&large, 32 * 1024 * MIB, 0, 1, 0);
+    used = limit_used_bytes(&small);
+    tap_ok(limit_used_bytes(&large) < used + MIB,
+           "a large space takes hardly more memory at first");
+    tap_ok(!pages_take(&large, 5000, PAGES_ADDRESSES, &a) && a == 8192 &&
+               !pages_take(&large, 1, PAGES_ADDRESSES, &b) && b == 1 &&
+               !pages_take(&large, 4096, PAGES_ADDRESSES, &c) && c == 4096,
+           "each run comes from the smallest block that holds it");
+    tap_ok(!pages_take(&large, large.pages / 4, PAGES_ADDRESSES, &d) &&
+               d == large.pages / 4 &&
+               !pages_give(&large, d, large.pages / 4, PAGES_ADDRESSES) &&
+               !pages_give(&large, a, 5000, PAGES_ADDRESSES) &&
+               !pages_give(&large, b, 1, PAGES_ADDRESSES) &&
+               !pages_give(&large, c, 4096, PAGES_ADDRESSES) &&
+               !pages_take(&large, large.pages / 2, PAGES_ADDRESSES, &d) &&
+               d == large.pages / 2,
+           "also one of a quarter and of half the space");
+    tap_ok(pages_take(&large, large.pages / 2, PAGES_ADDRESSES, &d) ==
+               DRASYNC_ENOSPACE,
+           "page 0 lacks for the other half");
+    node_close(&small);
+    node_close(&large);
+}
+
 static void memory_runs_out(void)
 {
     struct space space;
@@ -430,6 +461,7 @@ static void processes(void)
 int main(void)
 {
     runs();
+    fresh();
     memory_runs_out();
     lanes_and_chunks();
     districts();
