@@ -75,16 +75,13 @@ void process_hold(struct process *process)
     int saved = errno;
 
     process->fd = -1;
+    process->seen = false;
     getrlimit(RLIMIT_NOFILE, &limit);
     /* A count, which orders nothing. */
     if (atomic_fetch_add_explicit(&held_count, 1, memory_order_relaxed) <
         limit.rlim_cur / PROCESS_HELD_SHARE)
         process->fd = (int)syscall(SYS_pidfd_open, process->pid, 0);
-    /* The number may have passed on before. */
-    uint64_t ticks = process_start_ticks(process->pid);
-    if (process->fd >= 0 && ticks && ticks != process->start_ticks)
-        process_drop(process);
-    else if (process->fd < 0)
+    if (process->fd < 0)
         atomic_fetch_sub_explicit(&held_count, 1, memory_order_relaxed);
     errno = saved;
 }
@@ -113,6 +110,17 @@ static int ask_held(const struct process *process)
     return poll(&wait, 1, 0) == 1 && (wait.revents & POLLIN) != 0;
 }
 
+/* Is the pidfd of another process, to which the number had passed on when it was
+ * opened?  Once it is seen not to be, it stays so. */
+static bool passed_on(struct process *process)
+{
+    if (process->seen)
+        return false;
+    uint64_t ticks = process_start_ticks(process->pid);
+    process->seen = ticks && ticks == process->start_ticks;
+    return ticks && ticks != process->start_ticks;
+}
+
 /* By number: needs a descriptor for a moment. */
 static bool ask_system(const struct process *process)
 {
@@ -130,6 +138,8 @@ bool process_ended(struct process *process)
 {
     int saved = errno, ended = -1;
 
+    if (process->fd >= 0 && passed_on(process))
+        process_drop(process);
     if (process->fd >= 0) {
         ended = ask_held(process);
         if (ended < 0) {

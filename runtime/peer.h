@@ -16,6 +16,7 @@ struct process {
     uint64_t start_ticks; /* of /proc/PID/stat; 0: not known */
     int32_t pid;
     int32_t fd; /* a pidfd, or -1 */
+    bool seen;  /* that the pidfd is of the process with this start */
 };
 
 /* When process @pid started, in ticks; 0 if that cannot be said. */
@@ -24,7 +25,7 @@ uint64_t process_start_ticks(int pid);
 /*
  * Hold a descriptor of @process, whose number and start are filled in, if this
  * process has many to spare: all those held take at most a quarter of its
- * limit.
+ * limit.  The first process_ended() sees whether the number had passed on.
  */
 void process_hold(struct process *process);
 void process_drop(struct process *process);
