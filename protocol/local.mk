@@ -34,10 +34,14 @@ protocol_sources = \
 libdrasync_protocol_la_SOURCES = $(protocol_sources)
 include protocol/replica.mk
 
-check_PROGRAMS += tests/unit/protocol_local
-tests_unit_protocol_local_SOURCES = tests/unit/protocol_local.c
+check_PROGRAMS += tests/unit/protocol_local tests/unit/protocol_memory
+tests_unit_protocol_local_SOURCES = tests/unit/protocol_local.c \
+	tests/unit/protocol_node.h
 tests_unit_protocol_local_LDADD = libdrasync_protocol.la
-TESTS += tests/unit/protocol_local
+tests_unit_protocol_memory_SOURCES = tests/unit/protocol_memory.c \
+	tests/unit/protocol_node.h
+tests_unit_protocol_memory_LDADD = libdrasync_protocol.la
+TESTS += tests/unit/protocol_local tests/unit/protocol_memory
 
 check_PROGRAMS += tests/unit/protocol_codec.t
 tests_unit_protocol_codec_t_SOURCES = tests/unit/protocol_codec.c \
