@@ -14,6 +14,7 @@
 #include "runtime/say.h"
 #include "runtime/shared.h"
 #include "runtime/start.h"
+#include "runtime/start_room.h"
 #include "runtime/wait.h"
 
 /* Somebody of the node looks this often. */
@@ -117,7 +118,7 @@ void death_at_start(void)
         runtime_die("%s died during the start", text);
 }
 
-int death_start(const struct start_facts *facts)
+void death_start(const struct start_facts *facts)
 {
     uint64_t machine_key = facts[runtime.rank].machine_key;
     int count = 0;
@@ -125,10 +126,8 @@ int death_start(const struct start_facts *facts)
     for (int i = 0; i < runtime.ranks; i++)
         count += facts[i].machine_key == machine_key;
     if (count <= 1)
-        return 0;
-    peers = calloc((size_t)count, sizeof(*peers));
-    if (!peers)
-        return DRASYNC_ENOMEM;
+        return;
+    peers = start_room_new((size_t)count * sizeof(*peers));
     for (int i = 0; i < runtime.ranks; i++) {
         if (facts[i].machine_key != machine_key || i == runtime.rank)
             continue;
@@ -139,14 +138,13 @@ int death_start(const struct start_facts *facts)
         memcpy(peer->host, facts[i].host, sizeof(peer->host));
         process_hold(&peer->process);
     }
-    return 0;
 }
 
 void death_stop(void)
 {
     for (int i = 0; i < peers_count; i++)
         process_drop(&peers[i].process);
-    free(peers);
+    start_room_free(peers);
     peers = NULL;
     peers_count = 0;
 }

@@ -17,7 +17,7 @@ struct start_facts;
  * From now on death_at_start() and, once the runtime runs, the others below
  * watch the ranks of this machine, as @facts ([ranks]) name them.
  */
-int death_start(const struct start_facts *facts);
+void death_start(const struct start_facts *facts);
 
 /* During the start, now and then, by whoever waits for other ranks: ends the job
  * when one of this machine has died. */

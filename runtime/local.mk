@@ -24,6 +24,8 @@ libdrasync_runtime_la_SOURCES = \
 	runtime/start_memory.c \
 	runtime/start_page.c \
 	runtime/start_places.c \
+	runtime/start_room.c \
+	runtime/start_room.h \
 	runtime/start_socket.c \
 	runtime/start_socket.h \
 	runtime/stats.c \

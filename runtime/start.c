@@ -21,6 +21,7 @@
 #include "runtime/refused.h"
 #include "runtime/say.h"
 #include "runtime/shared.h"
+#include "runtime/start_room.h"
 
 /* Looks at a lock that another rank has, before sleeping; about 2 us. */
 #define LOCK_SPINS 20
@@ -136,11 +137,13 @@ static bool must_leave(const struct start_facts *facts, int hosts)
 /* Find out who is where, and join the nodes. */
 static int start_nodes(const struct start_facts *facts)
 {
+    static void *room; /* until the next start */
     struct start_places places;
 
-    if (start_places_find(facts, runtime.ranks, (int)runtime.options.node_ranks,
-                          &places))
-        runtime_die("cannot start: out of memory for %d ranks", runtime.ranks);
+    start_room_free(room);
+    room = start_room_new(start_places_bytes(runtime.ranks));
+    start_places_find(facts, runtime.ranks, (int)runtime.options.node_ranks,
+                      room, &places);
     take_places(&places);
     find_crowd(facts);
     int err = check_threads(facts);
@@ -257,8 +260,7 @@ static int start_all(void)
 
     if (err)
         return err;
-    if (death_start(agreed.facts))
-        runtime_die("cannot start: out of memory for %d ranks", runtime.ranks);
+    death_start(agreed.facts);
     err = start_nodes(agreed.facts);
     if (err)
         close(agreed.facts[runtime.rank].page_fd);
@@ -266,7 +268,7 @@ static int start_all(void)
         err = start_steps(&agreed);
     if (err)
         death_stop();
-    free(agreed.facts);
+    start_room_free(agreed.facts);
     return err;
 }
 

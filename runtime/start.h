@@ -72,10 +72,11 @@ struct start_places {
 /*
  * Ranks with the same host key are a host; a host is cut, in the order of ranks,
  * into nodes of @node_ranks (0: one node).  Nodes are numbered by their first
- * rank.  0 or DRASYNC_ENOMEM.  The arrays are the caller's to free().
+ * rank.  The arrays are in @room, of start_places_bytes(), which is the caller's.
  */
-int start_places_find(const struct start_facts *facts, int ranks,
-                      int node_ranks, struct start_places *out);
+void start_places_find(const struct start_facts *facts, int ranks,
+                       int node_ranks, void *room, struct start_places *out);
+size_t start_places_bytes(int ranks);
 
 /* --- Where a node meets ----------------------------------------------------- */
 

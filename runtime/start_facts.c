@@ -15,6 +15,7 @@
 #include "runtime/peer.h"
 #include "runtime/refused.h"
 #include "runtime/say.h"
+#include "runtime/start_room.h"
 #include "transport/boot.h"
 
 #define LINE_BYTES 512
@@ -146,13 +147,12 @@ static int find_out(struct start_facts *own)
 
 void start_refused(int who, const char *line)
 {
-    char none = 0, *all = malloc((size_t)runtime.ranks);
+    char none = 0, *all = start_room_new((size_t)runtime.ranks);
 
     if (runtime.rank == who && line[0])
         runtime_say("cannot start: %s", line);
-    if (all)
-        boot_gather(runtime_boot, &none, all, 1);
-    free(all);
+    boot_gather(runtime_boot, &none, all, 1);
+    start_room_free(all);
 }
 
 /* Rank 0's options count.  Where another rank's differ all take them and look
@@ -168,13 +168,11 @@ static int take_options(struct start_facts *own, struct start_facts *all)
         rank++;
     if (rank == runtime.ranks)
         return 0;
-    each = malloc((size_t)runtime.ranks * sizeof(*each));
-    if (!each)
-        runtime_die("cannot start: out of memory for %d ranks", runtime.ranks);
+    each = start_room_new((size_t)runtime.ranks * sizeof(*each));
     err = boot_gather(runtime_boot, &mine, each, sizeof(mine));
     if (!err)
         runtime.options = each[0];
-    free(each);
+    start_room_free(each);
     if (err)
         return err;
     if (options_differ(&mine, &runtime.options, line, sizeof(line)))
@@ -230,12 +228,11 @@ static int agree_on_address(const struct start_facts *all,
 
 int start_agree(struct start_agreed *out)
 {
-    struct start_facts *all = calloc((size_t)runtime.ranks, sizeof(*all));
+    struct start_facts *all =
+        start_room_new((size_t)runtime.ranks * sizeof(*all));
     struct start_facts own = {.page_fd = -1};
     int err;
 
-    if (!all)
-        runtime_die("cannot start: out of memory for %d ranks", runtime.ranks);
     own.err = find_out(&own);
     if (!own.err)
         own.space_err = find_space(&own);
@@ -253,7 +250,7 @@ int start_agree(struct start_agreed *out)
     out->facts = err ? NULL : all;
     if (!err)
         return 0;
-    free(all);
+    start_room_free(all);
     if (own.page_fd >= 0)
         close(own.page_fd);
     return err;

@@ -1,7 +1,7 @@
 /* Who is where: hosts and nodes, from what the ranks have told. */
 #include "runtime/start.h"
 
-#include <stdlib.h>
+#include <stddef.h>
 
 /* The hosts found so far, by key: open addressing. */
 struct hosts {
@@ -47,36 +47,36 @@ static void find(const struct start_facts *facts, int ranks, int node_ranks,
     }
 }
 
-int start_places_find(const struct start_facts *facts, int ranks,
-                      int node_ranks, struct start_places *out)
+/* Slots for hosts: a power of two, twice as many as there may be. */
+static size_t slots_for(int ranks)
 {
-    size_t bytes = (size_t)ranks * sizeof(int);
-    int *seen = malloc(bytes), *node = malloc(bytes);
-    struct hosts hosts = {.slots = 2};
+    size_t slots = 2;
 
-    while (hosts.slots < 2 * (size_t)ranks)
-        hosts.slots *= 2;
-    hosts.first = malloc(hosts.slots * sizeof(int));
+    while (slots < 2 * (size_t)ranks)
+        slots *= 2;
+    return slots;
+}
+
+size_t start_places_bytes(int ranks)
+{
+    return (6 * (size_t)ranks + slots_for(ranks)) * sizeof(int);
+}
+
+void start_places_find(const struct start_facts *facts, int ranks,
+                       int node_ranks, void *room, struct start_places *out)
+{
+    int *arrays = room;
+    struct hosts hosts = {.slots = slots_for(ranks),
+                          .first = arrays + 6 * (size_t)ranks};
+
     *out = (struct start_places){
-        .node_of = malloc(bytes),
-        .local_of = malloc(bytes),
-        .leader_of = malloc(bytes),
-        .host_of = malloc(bytes),
+        .node_of = arrays,
+        .local_of = arrays + ranks,
+        .leader_of = arrays + 2 * (size_t)ranks,
+        .host_of = arrays + 3 * (size_t)ranks,
     };
-    bool enough = seen && node && hosts.first && out->node_of &&
-                  out->local_of && out->leader_of && out->host_of;
-    for (size_t i = 0; enough && i < hosts.slots; i++)
+    for (size_t i = 0; i < hosts.slots; i++)
         hosts.first[i] = -1;
-    if (enough) {
-        find(facts, ranks, node_ranks, &hosts, seen, node, out);
-    } else {
-        free(out->node_of);
-        free(out->local_of);
-        free(out->leader_of);
-        free(out->host_of);
-    }
-    free(seen);
-    free(node);
-    free(hosts.first);
-    return enough ? 0 : DRASYNC_ENOMEM;
+    find(facts, ranks, node_ranks, &hosts, arrays + 4 * (size_t)ranks,
+         arrays + 5 * (size_t)ranks, out);
 }
