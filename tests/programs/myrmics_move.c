@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "myrmics_check.h"
 
@@ -147,13 +148,18 @@ static void child_freed(void)
     }
 }
 
-/* A region with the number @wanted, which is free; 0: this worker gets none. */
+/* A region with the number @wanted, which is free, or will be when that has come
+ * from the node where it was freed; 0: this worker gets none. */
 static rid_t made_again(rid_t wanted)
 {
+    const struct timespec nap = {.tv_nsec = 5000000};
     rid_t made = 0;
 
-    for (int i = 0; i < 2000 && made != wanted; i++)
+    for (int i = 0; i < 2000 && made != wanted; i++) {
+        if (i % 2)
+            nanosleep(&nap, NULL);
         made = sys_ralloc(0, 0);
+    }
     return made == wanted ? made : 0;
 }
 
