@@ -124,15 +124,18 @@ build_all() {
 # The value of variable $1 in the build's Makefile.
 configured() { sed -n "s|^$1 = ||p" "$build/Makefile"; }
 
-# check_all [ARGUMENT OF MAKE...]: run all tests of $build, as many at a time as
-# there are cores, showing each as it ends; then the logs of those that failed,
-# then the count.
+# check_all [ARGUMENT OF MAKE...]: build what the tests of $build need on all
+# cores, and run them one at a time (jobs of four ranks beside each other take
+# longer than some tests wait), showing each as it ends; then the logs of those
+# that failed, then the count.
 check_all() {
   local log=$build/check.log status
+  say "Building the tests"
+  logged "$build/make-check.log" make -j "$(nproc)" -C "$build" check TESTS=
   find "$build" -name '*.trs' -delete
   say "Testing"
   set +e
-  make -j "$(nproc)" -C "$build" check "$@" </dev/null 2>&1 | tee "$log" |
+  make -C "$build" check "$@" </dev/null 2>&1 | tee "$log" |
     grep -E --line-buffered '^(PASS|FAIL|SKIP|XFAIL|XPASS|ERROR): '
   status=${PIPESTATUS[0]}
   set -e
