@@ -301,7 +301,7 @@ struct drasync_info {
     int owned_here;          /* 1: the current version is on this node */
     int held_read;           /* holds of this rank on this region itself */
     int held_write;
-    int waiting;             /* requests queued here */
+    int waiting; /* requests queued here */
 };
 
 /*
@@ -311,19 +311,19 @@ struct drasync_info {
 int drasync_get_info(drasync_region_t region, struct drasync_info *info_out);
 
 struct drasync_stats {
-    uint64_t acquires;         /* of this rank, granted */
-    uint64_t acquires_waited;  /* of these, not granted at once */
+    uint64_t acquires;        /* of this rank, granted */
+    uint64_t acquires_waited; /* of these, not granted at once */
     uint64_t releases;
     uint64_t allocations;
     uint64_t frees;
-    uint64_t messages_sent;    /* of this node, all ranks */
+    uint64_t messages_sent; /* of this node, all ranks */
     uint64_t messages_received;
-    uint64_t bytes_sent;       /* region data of this node, on the wire */
+    uint64_t bytes_sent; /* region data of this node, on the wire */
     uint64_t bytes_received;
-    uint64_t bytes_copied;     /* region data copied inside the node */
-    uint64_t chunk_requests;   /* to the manager */
-    uint64_t regions;          /* alive and known on this node */
-    uint64_t reserved_bytes;   /* memory of this node behind region pages */
+    uint64_t bytes_copied;   /* region data copied inside the node */
+    uint64_t chunk_requests; /* to the manager */
+    uint64_t regions;        /* alive and known on this node */
+    uint64_t reserved_bytes; /* memory of this node behind region pages */
     int rank, ranks, node, nodes;
 };
 

@@ -5,7 +5,7 @@
 static bool unknown_to_others(const struct proto_region *r)
 {
     const struct proto_link *lists[] = {
-        &r->children, &r->holds,    &r->queue,    &r->pending, &r->presence,
+        &r->children, &r->holds,    &r->queue,    &r->pending,  &r->presence,
         &r->parts,    &r->sendings, &r->requests, &r->arrivals,
     };
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)

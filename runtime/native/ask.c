@@ -23,8 +23,8 @@ static void fill_holds(struct drasync_info *info,
         info->held_write = (int)region->write_count;
     for (const struct proto_link *l = region->holds.next;
          l && l != &region->holds; l = l->next) {
-        const struct proto_hold *hold = (const struct proto_hold *)(const void
-                                                                        *)l;
+        const struct proto_hold *hold =
+            (const struct proto_hold *)(const void *)l;
 
         if (hold->rank == native.rank)
             info->held_read += (int)hold->count;
@@ -39,7 +39,7 @@ int native_get_info(drasync_region_t region, struct drasync_info *info_out)
     const struct native_memory *memory;
     const struct native_header *header =
         (const void *)((const char *)region + HEAP_HEADER_OFFSET);
-    struct drasync_info info = { .region = region };
+    struct drasync_info info = {.region = region};
     const struct proto_region *r;
     struct proto_copy *copy;
     struct native_tree tree;

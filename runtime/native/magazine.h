@@ -93,8 +93,8 @@ struct native_magazines {
     _Atomic uint64_t frees_counted;
 
     /* Recycled regions. */
-    struct native_hidden *hidden;              /* how many; NULL: none so far */
-    _Atomic uint32_t recycled_max;             /* how many there may be */
+    struct native_hidden *hidden;  /* how many; NULL: none so far */
+    _Atomic uint32_t recycled_max; /* how many there may be */
     struct native_magazine *ready[NATIVE_RECYCLED]; /* for each; or NULL: */
     struct native_recycled {
         struct native_entry *entry;
