@@ -95,32 +95,20 @@ static void clear(const struct space *space, struct extent *extent)
 static uint64_t trim(const struct space *space, uint64_t pages_max)
 {
     struct kept *kept = &shared_of(space)->kept;
-    uint64_t before = kept->pages;
+    uint64_t pages = kept->pages;
 
     while (kept->pages > pages_max &&
-           before - kept->pages < EXTENT_KEPT_PAGES_MAX)
+           pages - kept->pages < EXTENT_KEPT_PAGES_MAX)
         clear(space, kept->oldest);
-    return before - kept->pages;
+    return pages - kept->pages;
 }
 
-uint64_t extents_trim(const struct space *space)
+uint64_t extents_trim(const struct space *space, bool wait)
 {
     struct shared *shared = shared_of(space);
     uint64_t pages;
 
-    if (lock_take(&shared->extents))
-        return 0;
-    pages = trim(space, 0);
-    lock_give(&shared->extents);
-    return pages;
-}
-
-uint64_t extents_trim_try(const struct space *space)
-{
-    struct shared *shared = shared_of(space);
-    uint64_t pages;
-
-    if (lock_try(&shared->extents))
+    if (wait ? lock_take(&shared->extents) : lock_try(&shared->extents))
         return 0;
     pages = trim(space, 0);
     lock_give(&shared->extents);

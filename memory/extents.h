@@ -28,6 +28,7 @@
 #include "memory/space.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The longest extent, in pages (8 TiB). */
@@ -92,10 +93,10 @@ int extent_adopt(const struct space *space, uint64_t first, uint64_t pages,
 /* Undo extent_adopt(); the frames may be kept for the next time. */
 int extent_forget(const struct space *space, struct extent *extent);
 
-/* Give some of the frames back that are kept, now, or if no lock has to be
- * waited for.  How many pages went; 0: there are none, or none to be had. */
-uint64_t extents_trim(const struct space *space);
-uint64_t extents_trim_try(const struct space *space);
+/* Give some of the frames back that are kept.  @wait: for the lock; a caller
+ * who may hold it does not.  How many pages went; 0: there are none, or the lock
+ * was not to be had. */
+uint64_t extents_trim(const struct space *space, bool wait);
 
 /* extent_delete() will be called for the extent that begins at page @first:
  * fetch what it looks at into the caches. */

@@ -66,7 +66,7 @@ int pages_trim(const struct space *space)
 {
     int err = buddy_trim(space, &shared_of(space)->runs, 0);
 
-    while (extents_trim(space))
+    while (extents_trim(space, true))
         ;
     return err ? err : buddy_trim(space, &shared_of(space)->alternates, 0);
 }
@@ -75,7 +75,7 @@ uint64_t pages_trim_try(const struct space *space)
 {
     return buddy_trim_try(space, &shared_of(space)->runs) +
            buddy_trim_try(space, &shared_of(space)->alternates) +
-           extents_trim_try(space);
+           extents_trim(space, false);
 }
 
 static int overlaps(const struct chunk *chunk, uint64_t first, uint64_t pages)
