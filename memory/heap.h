@@ -87,6 +87,8 @@ struct heap_context {
     void *owner;
     heap_more_fn *more; /* NULL: the heap cannot grow (DRASYNC_ENOMEM) */
     void *arg;
+    uint64_t pages_expected; /* that the heap will need in all: it grows to so
+                                many at once; 0: unknown */
 };
 
 /*

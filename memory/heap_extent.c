@@ -202,6 +202,8 @@ int heap_grow(const struct heap_context *context, struct heap *heap,
     if (heap->pages < DOUBLING_PAGES_MAX)
         growth = heap->pages;
     growth = power_near(growth);
+    while (heap->pages + growth < context->pages_expected)
+        growth = growth ? 2 * growth : 1;
     if (wanted < growth)
         wanted = growth;
     if (wanted > HEAP_EXTENT_BYTES_MAX >> PAGE_SHIFT)

@@ -128,7 +128,7 @@ int heap_magazine_all(const struct heap_context *context, struct heap *heap,
 static int take_piece(const struct heap_context *context, struct heap *heap,
                       struct heap_magazine *magazine, uint64_t slot_bytes)
 {
-    uint64_t piece = space_page_offset(heap->pages) / 8, offset;
+    uint64_t piece = space_page_offset(heap->pages) / 4, offset;
     struct place place;
     int err = give_piece(context, heap, magazine);
 

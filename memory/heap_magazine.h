@@ -62,7 +62,7 @@
 #define HEAP_MAGAZINE_SLOTS 63
 #define HEAP_MAGAZINE_BATCH 32
 
-/* How much a magazine is given at a time: an eighth of what the heap has,
+/* How much a magazine is given at a time: a quarter of what the heap has,
  * within these bounds.  Threads that share a region waste no more than that. */
 #define HEAP_MAGAZINE_BYTES_MIN ((uint64_t)4096)
 #define HEAP_MAGAZINE_BYTES_MAX ((uint64_t)262144)

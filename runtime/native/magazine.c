@@ -129,6 +129,40 @@ static bool is_open(uint64_t region)
            region != NATIVE_MAGAZINE_READY;
 }
 
+/* Larger heaps have grown often enough not to care. */
+#define USUAL_PAGES_MAX 64
+
+/* A magazine of @heap is closed: remember how much was in use of it. */
+static void note_size(struct native_magazines *w, const struct heap *heap)
+{
+    uint64_t pages = (heap->used_bytes + sizeof(struct native_header) +
+                      (heap->used_bytes >> HEAP_MAGAZINE_SHIFT)) /
+                         PAGE_BYTES +
+                     1;
+
+    if (pages > USUAL_PAGES_MAX)
+        pages = USUAL_PAGES_MAX;
+    atomic_store_explicit(
+        &w->pages_before,
+        atomic_load_explicit(&w->pages_last, memory_order_relaxed),
+        memory_order_relaxed);
+    atomic_store_explicit(&w->pages_last, (uint32_t)pages,
+                          memory_order_relaxed);
+}
+
+/* The smaller of two: a single large region is no reason to expect more. */
+uint64_t native_magazine_usual_pages(void)
+{
+    struct native_magazines *w = native_magazines_mine;
+    uint32_t last, before;
+
+    if (!w)
+        return 0;
+    last = atomic_load_explicit(&w->pages_last, memory_order_relaxed);
+    before = atomic_load_explicit(&w->pages_before, memory_order_relaxed);
+    return last < before ? last : before;
+}
+
 /* The heap has its own again.  Under the tree's lock; the magazine's thread is
  * not in it. */
 static void close_window(struct native_magazines *w, uint32_t i,
@@ -145,6 +179,7 @@ static void close_window(struct native_magazines *w, uint32_t i,
     if (heap_magazine_close(&context, heap, &magazine->heap))
         runtime_say("region %p: its heap was overwritten",
                     (void *)(uintptr_t)address);
+    note_size(w, heap);
     /* The end of the piece is not in use any more. */
     if (e &&
         !heap_high_water(

@@ -88,6 +88,9 @@ struct native_magazines {
     _Atomic uint64_t counted; /* of the turns: the rank's counter knows these */
     uint64_t last; /* the region where the thread last allocated slowly */
     struct biased_owner owner; /* the thread */
+    /* What the heaps of its last two magazines took, which a new one is expected
+     * to take.  A hint: whoever closes a magazine stores it. */
+    _Atomic uint32_t pages_last, pages_before;
     _Atomic uint64_t
         frees; /* objects freed into magazines, by plain additions */
     _Atomic uint64_t frees_counted;
@@ -262,6 +265,10 @@ int64_t native_magazine_uncounted(uint64_t address);
  * end. */
 int native_magazines_end(const struct native_tree *tree,
                          const struct proto_region *top);
+
+/* A region's heap will take so many pages, as this thread's last ones did; 0: no
+ * idea. */
+uint64_t native_magazine_usual_pages(void);
 
 /* No lock held: this thread ends. */
 void native_magazines_thread_ends(void);

@@ -97,10 +97,12 @@ static int call_begin(struct heap_call *call, uint64_t address,
     call->memory = region->memory;
     call->memory->touched = true;
     call->frames = copy->frames;
-    call->context = (struct heap_context){.space = &runtime.space,
-                                          .owner = call->memory,
-                                          .more = more,
-                                          .arg = call};
+    call->context =
+        (struct heap_context){.space = &runtime.space,
+                              .owner = call->memory,
+                              .more = more,
+                              .arg = call,
+                              .pages_expected = native_magazine_usual_pages()};
     return 0;
 }
 

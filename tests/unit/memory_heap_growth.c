@@ -5,6 +5,7 @@
 #include "memory/heap.h"
 
 #define HEAPS        4
+#define EXPECTED     20        /* pages of another heap */
 #define OBJECTS      (1 << 18) /* of each heap */
 #define OBJECT_BYTES 64
 #define BATCH        256
@@ -51,6 +52,30 @@ static void count_pages(const struct grower *grower, unsigned *sets)
     }
 }
 
+/* A heap that is expected to need EXPECTED pages. */
+static void check_expected(const struct space *space)
+{
+    struct grower *grower = &growers[0];
+    void *ptr;
+
+    *grower = (struct grower){.space = space};
+    grower->context = (struct heap_context){.space = space,
+                                            .owner = grower,
+                                            .more = more,
+                                            .arg = grower,
+                                            .pages_expected = EXPECTED};
+    REQUIRE(!heap_init(&grower->context, &grower->heap, 64, NULL, 0));
+    REQUIRE(!heap_alloc(&grower->context, &grower->heap, OBJECT_BYTES, &ptr));
+    tap_ok(grower->heap.extents == 1 && grower->heap.pages >= EXPECTED &&
+               grower->heap.pages < 2 * EXPECTED && !grower->uneven,
+           "a heap grows at once to what it is expected to need");
+    while (grower->heap.extents == 1)
+        REQUIRE(
+            !heap_alloc(&grower->context, &grower->heap, OBJECT_BYTES, &ptr));
+    tap_ok(grower->heap.pages >= 2 * EXPECTED,
+           "and doubles when it needs more");
+}
+
 int main(void)
 {
     unsigned sets[SETS] = {0}, most = 0, all = 0;
@@ -94,6 +119,7 @@ int main(void)
     tap_ok(little, "and at most a third of a heap's pages is not used yet");
     tap_ok(most * SETS <= all + all / 4,
            "objects of several heaps are spread evenly over the sets of a TLB");
+    check_expected(&space);
     node_close(&space);
     return tap_end();
 }
