@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -26,7 +27,8 @@ int os_file_new(const char *name, uint64_t size_bytes, int *fd_out)
     if (fd < 0)
         return errno == EMFILE || errno == ENFILE ? DRASYNC_ELIMIT
                                                   : DRASYNC_ENOMEM;
-    if (ftruncate(fd, (off_t)size_bytes)) {
+    /* The kernel makes it for everybody (mode 777). */
+    if (fchmod(fd, S_IRUSR | S_IWUSR) || ftruncate(fd, (off_t)size_bytes)) {
         int error = errno;
         close(fd);
         errno = error;

@@ -37,11 +37,7 @@ static void cannot(const char *path, int error)
 
 static int open_served(const char *path)
 {
-    char *name = bl_malloc(strlen(path) + 16);
-
-    sprintf(name, "%s.%d", path, bl.rank);
-    served.file = fopen(name, "w");
-    free(name);
+    served.file = drasync_record_file(path, bl.rank);
     if (!served.file)
         return errno;
     served.clock_ns = drasync_record_clock_cost_ns();

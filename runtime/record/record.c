@@ -2,11 +2,14 @@
 #include "runtime/record/record.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Regions with allocations between two lines that are told apart. */
 #define TALLIES_MAX 64
@@ -229,14 +232,48 @@ uint64_t drasync_record_name(const char *name)
 
 /* --- Start and end -------------------------------------------------------- */
 
-int drasync_record_open(const char *path, int rank, int ranks, int node)
+/* A new descriptor, its mode as it should be: what was there may be anybody's. */
+static int file_open(const char *name)
+{
+    const mode_t mode = S_IRUSR | S_IWUSR;
+    int fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, mode);
+    struct stat file;
+
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &file) ||
+        (S_ISREG(file.st_mode) && (fchmod(fd, mode) || ftruncate(fd, 0)))) {
+        int error = errno;
+
+        close(fd);
+        errno = error;
+        return -1;
+    }
+    return fd;
+}
+
+FILE *drasync_record_file(const char *path, int rank)
 {
     char *name;
+    FILE *file;
 
-    if (asprintf(&name, "%s.%d", path, rank) < 0)
-        return ENOMEM;
-    record.file = fopen(name, "w");
+    if (asprintf(&name, "%s.%d", path, rank) < 0) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    int fd = file_open(name);
     free(name);
+    if (fd < 0)
+        return NULL;
+    file = fdopen(fd, "w");
+    if (!file)
+        close(fd);
+    return file;
+}
+
+int drasync_record_open(const char *path, int rank, int ranks, int node)
+{
+    record.file = drasync_record_file(path, rank);
     if (!record.file)
         return errno;
     fprintf(record.file, "drasync-record 1 rank %d of %d node %d\n", rank,

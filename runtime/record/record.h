@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* In a record, the first letter of a line. */
 enum drasync_record_kind {
@@ -83,6 +84,9 @@ uint64_t drasync_record_clock_cost_ns(void);
 
 /* A name as a number. */
 uint64_t drasync_record_name(const char *name);
+
+/* PATH.RANK, empty, to be written, for this user only; NULL with errno. */
+FILE *drasync_record_file(const char *path, int rank);
 
 /* Begin to write PATH.RANK; 0 or an errno.  Nobody else calls meanwhile. */
 int drasync_record_open(const char *path, int rank, int ranks, int node);

@@ -137,3 +137,15 @@ lines_of() {
     --random 100
   assert_output --partial "DRASYNC_RECORD: cannot write /nowhere/run.0"
 }
+
+@test "a record is its user's only, also where a file was there before" {
+  touch run.0
+  chmod 666 run.0
+  printf 'older and longer than the record\n%.0s' {1..1000} >run.0
+  preload="${preload/$shim/$record}" DRASYNC_RECORD=run run -0 mpi_preloaded 2 \
+    "${barnes_hut}_native" --plummer 500 --steps 2
+  run -0 stat -c %a run.0 run.1
+  assert_output $'600\n600'
+  run -0 tail -n 1 run.0
+  assert_output --regexp '^E '
+}

@@ -40,6 +40,17 @@ static int is_filled_with(const char *from, uint64_t bytes, char value)
     return 1;
 }
 
+static void private(void)
+{
+    struct stat facts;
+    int fd = file_new();
+
+    REQUIRE(!fstat(fd, &facts));
+    tap_ok(S_ISREG(facts.st_mode) && (facts.st_mode & 07777) == 0600,
+           "a file is its user's only");
+    close(fd);
+}
+
 static void filled(void)
 {
     int fd = file_new();
@@ -118,6 +129,7 @@ static void entered(void)
 
 int main(void)
 {
+    private();
     filled();
     not_filled();
     entered();
