@@ -134,6 +134,14 @@ tests_unit_start_places_t_SOURCES = tests/unit/start_places.c \
 # Objects of its own, as the library's are libtool's.
 tests_unit_start_places_t_CFLAGS = $(AM_CFLAGS)
 
+check_PROGRAMS += tests/unit/start_socket.t
+TESTS += tests/unit/start_socket.t
+tests_unit_start_socket_t_SOURCES = tests/unit/start_socket.c \
+	tests/unit/memory_common.h runtime/start_socket.c
+# Objects of its own, as the library's are libtool's.
+tests_unit_start_socket_t_CFLAGS = $(AM_CFLAGS)
+tests_unit_start_socket_t_LDADD = libdrasync_memory.la
+
 check_PROGRAMS += tests/unit/runtime_options.t
 TESTS += tests/unit/runtime_options.t
 tests_unit_runtime_options_t_SOURCES = tests/unit/runtime_options.c

@@ -184,7 +184,7 @@ static int start_node(const struct start_agreed *agreed)
     int files[START_FILES] = {-1, -1, -1}, err;
 
     if (runtime.leader) {
-        err = start_page_make(own->page_fd);
+        err = start_page_make(own);
         if (!err)
             err = start_memory_make(agreed, files);
         if (!err)

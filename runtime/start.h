@@ -32,6 +32,7 @@ struct start_facts {
     uint64_t host_key;    /* and share a host name and a network */
     uint64_t options_hash;
     uint64_t start_ticks; /* of the process: runtime/peer.h */
+    uint64_t secret[2];   /* random, of the rank and this start: start_socket.h */
     int32_t pid;
     int32_t page_fd;       /* start_page_reserve() */
     int32_t err;           /* why it cannot start */
@@ -94,9 +95,9 @@ enum start_file {
  */
 int start_page_reserve(void);
 
-/* On the leader: make the page, at @reserved.  0, or an error that has been
- * said; then others hear of it as they do of the page. */
-int start_page_make(int reserved);
+/* On the leader, whose facts are @own: make the page, at @own->page_fd.  0, or an
+ * error that has been said; then others hear of it as they do of the page. */
+int start_page_make(const struct start_facts *own);
 
 /* On the others: wait for the leader, whose facts these are, to make the page.
  * 0, or an error that has been said. */

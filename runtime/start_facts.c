@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -137,6 +138,9 @@ static int find_out(struct start_facts *own)
     own->page_fd = start_page_reserve();
     if (own->page_fd < 0)
         return refused_by_system("no descriptor for the node's page", errno);
+    if (getrandom(own->secret, sizeof(own->secret), 0) !=
+        (ssize_t)sizeof(own->secret))
+        return refused_by_system("no random numbers for the start", errno);
     own->pid = getpid();
     own->start_ticks = process_start_ticks(own->pid);
     own->threads_many = boot_thread_level() >= BOOT_MULTIPLE;

@@ -7,14 +7,13 @@
  * find it under /proc/PID/fd without being told more.  Until then an eventfd
  * stands there, which the kernel does not open that way.  Where /proc is closed
  * to them (hidepid, ptrace rules) they ask over a socket of a name that they
- * know, too.
+ * know, too (start_socket.h).
  */
 #include "runtime/start.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -54,7 +53,8 @@ _Static_assert(sizeof(struct page) <= OS_PAGE_BYTES, "a page");
 
 static struct page alone; /* of a leader with nobody to meet */
 static struct page *page;
-static int page_fd = -1, listener = -1;
+static int page_fd = -1;
+static bool listening;
 static int passed[START_FILES] = {-1, -1, -1}; /* those that the socket gave */
 
 static const char page_what[] = "cannot make the node's page";
@@ -92,15 +92,15 @@ static int make_page(int reserved)
     return error ? -1 : 0;
 }
 
-int start_page_make(int reserved)
+int start_page_make(const struct start_facts *own)
 {
-    page_fd = reserved;
+    page_fd = own->page_fd;
     if (runtime.locals == 1) {
         page = &alone;
         return 0;
     }
-    listener = start_socket_listen();
-    if (!make_page(reserved))
+    listening = !start_socket_listen(own);
+    if (!make_page(page_fd))
         return 0;
     int error = errno;
     if (page)
@@ -110,7 +110,7 @@ int start_page_make(int reserved)
     close(page_fd);
     page_fd = -1;
     int err = refused_by_system(page_what, error);
-    if (listener < 0)
+    if (!listening)
         runtime_end_job();
     return err;
 }
@@ -152,10 +152,11 @@ static int open_page(const struct start_facts *leader)
     }
 }
 
-/* The leader does not listen yet; or it has just died, which nap() finds out. */
+/* The leader does not listen yet, or too many others ask; or it has just died,
+ * which nap() finds out. */
 static bool ask_again(int error)
 {
-    return error == ECONNREFUSED || error == ECONNRESET;
+    return error == ECONNREFUSED || error == ECONNRESET || error == EAGAIN;
 }
 
 /* The page and the files by socket: 0, or the leader's error. */
@@ -180,7 +181,7 @@ int start_page_open(const struct start_facts *leader)
 {
     int err = 0;
 
-    page_fd = getenv("DRASYNC_TEST_SOCKET") ? -1 : open_page(leader);
+    page_fd = open_page(leader);
     if (page_fd < 0 && (errno == EMFILE || errno == ENFILE)) {
         refused_by_system("cannot open the node's page", errno);
         runtime_end_job(); /* nobody could be told otherwise */
@@ -266,7 +267,8 @@ static uint32_t serve(int err)
         memcpy(fds + 1, page->files, sizeof(page->files));
         count += START_FILES;
     }
-    return listener < 0 ? 0 : start_socket_serve(listener, fds, count, err);
+    return listening ? start_socket_serve(fds, count, err, runtime_now_us())
+                     : 0;
 }
 
 static void wait_for_all(int err)
@@ -324,8 +326,9 @@ int start_page_conclude(int err)
     page = NULL;
     if (page_fd >= 0)
         close(page_fd);
-    if (listener >= 0)
-        close(listener);
-    page_fd = listener = -1;
+    if (listening)
+        start_socket_close();
+    page_fd = -1;
+    listening = false;
     return err;
 }

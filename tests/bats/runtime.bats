@@ -50,7 +50,10 @@ no_files_left() {
 }
 
 @test "memory files reach the ranks over a socket where /proc is closed" {
-  DRASYNC_TEST_SOCKET=1 run -0 mpi 3 "$probe"
+  run mpi 3 "$probe" closed 3
+  [[ $output != *"no filters for system calls"* ]] ||
+    skip "this system has no filters for system calls"
+  assert_success
   assert_line "probe: done"
 }
 

@@ -140,8 +140,11 @@ limited() {
   # The leader makes the page while others look for it: as many as there are.
   run -0 mpi 16 "$probe"
   assert_line "probe: done"
-  DRASYNC_TEST_SOCKET=1 DRASYNC_NODE=3 run -0 mpi 8 "$probe"
+  DRASYNC_NODE=3 run mpi 8 "$probe" closed 3
+  [[ $output != *"no filters for system calls"* ]] ||
+    skip "this system has no filters for system calls"
+  assert_success
   assert_line "probe: done"
-  DRASYNC_TEST_SOCKET=1 run mpi 3 "$probe" refused 0 files
+  run mpi 3 "$probe" closed 3 files
   assert_equal "$status" 2
 }

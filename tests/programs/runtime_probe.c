@@ -205,14 +205,24 @@ static void occupy(int count)
 
 /*
  * From now on a call of the system that the start makes does @what (of
- * SECCOMP_RET_*): the one that makes the node's files, on a leader, or the one
- * that maps them.  Status 77 where there are no filters for calls.
+ * SECCOMP_RET_*): the one that makes the node's files, on a leader; the one that
+ * opens them through /proc, on another rank; or the one that maps them.  Status
+ * 77 where there are no filters for calls.
  */
 static void filter_at(const char *step, uint32_t what)
 {
     struct sock_filter files[] = {
         LOAD(nr),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_memfd_create, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, what),
+        GO_ON,
+    };
+    struct sock_filter proc[] = {
+        LOAD(nr),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 3),
+        LOAD(args[2]),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, O_RDWR | O_CLOEXEC | O_NONBLOCK, 0,
+                 1),
         BPF_STMT(BPF_RET | BPF_K, what),
         GO_ON,
     };
@@ -228,12 +238,22 @@ static void filter_at(const char *step, uint32_t what)
 
     if (!strcmp(step, "files"))
         program = (struct sock_fprog){sizeof(files) / sizeof(files[0]), files};
+    if (!strcmp(step, "proc"))
+        program = (struct sock_fprog){sizeof(proc) / sizeof(proc[0]), proc};
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) {
         printf("no filters for system calls: %s\n", strerror(errno));
         fflush(stdout);
         MPI_Abort(MPI_COMM_WORLD, 77);
     }
+}
+
+/* As where /proc is closed to ranks, but to those whose number is a multiple of
+ * the nodes' size: those lead a node, and are refused @step, if any. */
+static void close_proc(const char *step)
+{
+    if (step)
+        filter_at(step, SECCOMP_RET_ERRNO | EPERM);
 }
 
 /* No file can be opened here from now on. */
@@ -292,6 +312,8 @@ int main(int argc, char **argv)
         filter_at(argv[3], SECCOMP_RET_KILL_PROCESS);
     if (!strcmp(what, "refused") && argc > 3 && rank == atoi(argv[2]))
         filter_at(argv[3], SECCOMP_RET_ERRNO | EPERM);
+    if (!strcmp(what, "closed") && argc > 2)
+        close_proc(rank % atoi(argv[2]) ? "proc" : argc > 3 ? argv[3] : NULL);
     if (!strcmp(what, "exhausted"))
         exhaust();
     runtime_serve(KIND_ECHO, echo);
