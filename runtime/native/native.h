@@ -13,6 +13,7 @@
 #ifndef DRASYNC_RUNTIME_NATIVE_NATIVE_H
 #define DRASYNC_RUNTIME_NATIVE_NATIVE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -89,6 +90,9 @@ int native_incarnation(drasync_region_t region, uint64_t *incarnation_out);
  * This rank holds nothing below @region.
  *   DRASYNC_ENOREGION  there is no such region */
 int native_ask_incarnation(drasync_region_t region, uint64_t *incarnation_out);
+/* Acquire @region for WRITE if it is free and this rank was the last to have it
+ * so; without a lock or a message.  False: it was not acquired. */
+bool native_take_again(drasync_region_t region);
 int native_get_info(drasync_region_t region, struct drasync_info *info_out);
 int native_get_stats(struct drasync_stats *stats_out);
 

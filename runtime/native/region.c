@@ -3,6 +3,7 @@
 #include "memory/limit.h"
 #include "runtime/death.h"
 #include "runtime/messages/messages.h"
+#include "runtime/native/lease_inline.h"
 #include "runtime/native/recycle.h"
 #include "runtime/native/state.h"
 #include "runtime/native/taken.h"
@@ -179,12 +180,23 @@ static int delete_one(drasync_region_t region, uint64_t *incarnation_out)
     return err != DRASYNC_EBUSY ? err : death_refused(err);
 }
 
+bool native_take_again(drasync_region_t region)
+{
+    return native_address_valid(region) &&
+           native_lease_take_own((uint64_t)(uintptr_t)region, DRASYNC_WRITE);
+}
+
 int native_delete(drasync_region_t region)
 {
+    /* Deleted as one that is held it can be recycled. */
+    bool taken = native_take_again(region);
+
     limit_reserve_enter();
     uint64_t incarnation;
     int err = delete_one(region, &incarnation);
     limit_reserve_leave();
+    if (err && taken)
+        native_release(region);
     if (!err)
         native_taken_forget((uint64_t)(uintptr_t)region, incarnation);
     return err;
