@@ -258,6 +258,9 @@ void native_lease_hand(struct native_leases *leases,
         e->hold || e->split || e->region != region ||
         !write_alone(region, region->write_rank))
         return;
+    /* A hold for drasync_run is of no rank of the job (run_hold.c). */
+    if (region->write_rank >= runtime.ranks)
+        return;
     local = runtime.local_of[region->write_rank];
     if (local >= WORD_LOCALS_MAX)
         return;
