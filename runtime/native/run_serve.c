@@ -18,6 +18,8 @@
 #include "runtime/process.h"
 #include "runtime/say.h"
 
+_Static_assert(RUN_ANSWERS_BYTES_MAX <= RUNTIME_HEADER_BYTES_MAX, "a message");
+
 /* A unit that waits. */
 struct job {
     struct job *next;
@@ -160,7 +162,8 @@ static void answers_send(struct run_answers *answers, int node)
     };
 
     if (answers->failed)
-        runtime_poison("no memory to answer a run");
+        runtime_poison("no memory to answer a run, or more than %zu MiB",
+                       RUN_ANSWERS_BYTES_MAX >> 20);
     else if (a->units && node == runtime.node)
         run_answered(node, answers->bytes, answers->used);
     else if (a->units && runtime_send(&message) == DRASYNC_ENOMEM)

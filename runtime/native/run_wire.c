@@ -43,6 +43,10 @@ void *run_answers_add(struct run_answers *a, size_t bytes)
     size_t at = a->used, room = a->room ? a->room : 1024;
     char *grown;
 
+    if (at + bytes > RUN_ANSWERS_BYTES_MAX) {
+        a->failed = true;
+        return NULL;
+    }
     while (room < at + bytes)
         room *= 2;
     if (room != a->room) {

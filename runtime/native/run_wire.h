@@ -67,11 +67,14 @@ const struct run_unit *run_unit_next(const char **at, const char *end);
 const struct run_group *run_group_next(const char **at, const char *end,
                                        const char **args_out);
 
-/* Answers of a packet that are collected: grows, zero at first. */
+/* Answers of a packet that are collected: grows, zero at first, up to what one
+ * message may be. */
+#define RUN_ANSWERS_BYTES_MAX ((size_t)64 << 20)
+
 struct run_answers {
     char *bytes;
     size_t used, room;
-    bool failed; /* no memory */
+    bool failed; /* no memory, or too many */
 };
 
 void *run_answers_add(struct run_answers *answers, size_t bytes);
