@@ -74,10 +74,12 @@ void sending_settled(struct step *s, struct proto_region *root, uint32_t node,
             CONTAINER(l, struct proto_sending, link);
         if (sending->node != node || sending->ticket != ticket)
             continue;
+        /* A node that asks twice with one ticket has two answers. */
+        if (sent && !sending->unsent)
+            continue;
         if (settled && placed)
             note_presence(sending);
         sending->settled |= settled;
-        assert(!sent || sending->unsent > 0);
         sending->unsent -= sent;
         mark_gc(s, root);
         if (sending->settled && !sending->unsent) {
