@@ -170,7 +170,18 @@ static _Atomic(struct native_entry *) *bucket_of(uint64_t address)
 
 _Static_assert(NATIVE_BUCKETS == 1 << 16, "bucket_of() keeps 16 bits");
 
-/* Is @e that of @address?  Its creator gets to know that somebody asked. */
+/*
+ * Entries are read without a lock, and never given back to control memory.
+ * Acquire of a link pairs with the release by which env_insert() enters an
+ * entry: its address and region are there.  A reader may stand on an entry that
+ * is removed, and used again in another chain, meanwhile: it finds nothing
+ * there, or a region that its caller looks up again under the lock.
+ */
+
+/* Is @e that of @address?  Its creator gets to know that somebody asked: the
+ * exchange and that of native_recycle_put_new() are on one word, so one of them
+ * fails.  Acquire pairs with the release of native_recycle_take_ready(): the
+ * record is as its last use left it. */
 static bool is_entry_of(struct native_entry *e, uint64_t address)
 {
     uint64_t now = atomic_load_explicit(&e->address, memory_order_acquire);
@@ -250,6 +261,8 @@ static int env_insert(void *ctx, struct proto_region *region)
      * would take what it showed before for the newest:
      * native_mapping_current(). */
     region->layout = (atomic_fetch_add(&s->stamp, 1) + 1) << 32;
+    /* Sequentially consistent, as a reader may stand on this entry: it is not
+     * to find the new address with the old region. */
     atomic_store(&e->region, region);
     atomic_store(&e->address, region->address);
     atomic_store(&e->next, atomic_load(bucket));

@@ -157,6 +157,8 @@ bool native_recycle_put(const struct native_tree *tree)
     if (!entry ||
         !proto_renew(native.rank, region, next_stamp(w, region->incarnation)))
         return false;
+    /* Relaxed: who reads the old address still locks the tree, which is held
+     * here, and then finds the record renewed. */
     atomic_store_explicit(&entry->address, 0, memory_order_relaxed);
     stocked = &w->recycled[native_recycle_count(w)];
     stocked->entry = entry;
@@ -237,6 +239,7 @@ void native_recycle_clear(struct native_magazines *w)
         entry = w->recycled[n].entry;
         address = atomic_load(&entry->region)->address;
         native_recycle_set_count(w, n);
+        /* As in native_recycle_take_ready(). */
         atomic_store_explicit(&entry->address, address, memory_order_release);
         /* Its heap has no piece to cut from, and a magazine that is not
          * open. */

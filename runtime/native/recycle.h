@@ -89,6 +89,8 @@ static inline drasync_region_t native_recycle_take_ready(void)
         return NULL;
     address = magazine->address;
     native_recycle_set_count(w, count - 1);
+    /* Release pairs with the acquire of who revokes the magazine, and of who
+     * finds the entry (pool.c): heap and record are as recycling left them. */
     atomic_store_explicit(&magazine->region, address, memory_order_release);
     atomic_store_explicit(&magazine->entry->address, address | NATIVE_ENTRY_NEW,
                           memory_order_release);
@@ -114,6 +116,9 @@ static inline bool native_recycle_put_new(drasync_region_t region)
         !(entry = magazine->entry))
         return false;
     count = native_recycle_count(w);
+    /* The exchange fails if somebody has looked the region up, who then takes
+     * part (is_entry_of() in pool.c).  Its acquire serves nothing: nobody else
+     * has touched what is used here. */
     if (count >= atomic_load_explicit(&w->recycled_max, memory_order_relaxed) ||
         !atomic_compare_exchange_strong(&entry->address, &as_new, 0))
         return false;
