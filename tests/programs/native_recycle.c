@@ -3,6 +3,7 @@
  * ask for what was or is there.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 #include "native_check.h"
@@ -307,7 +308,11 @@ int main(int argc, char **argv)
     nowhere();
     check_barrier();
     grown_again();
-    OK(drasync_get_stats(&after));
-    CHECK(after.regions == before.regions);
+    /* Other nodes give back what they have a moment later; what they never give
+     * back ends in the test's time limit. */
+    do {
+        OK(drasync_get_stats(&after));
+        CHECK(after.nodes > 1 || after.regions == before.regions);
+    } while (after.regions != before.regions && !sched_yield());
     return check_end("stock");
 }

@@ -40,12 +40,20 @@ static int run_as(const char *form, drasync_region_t region,
     return err ? err : drasync_run_flush();
 }
 
+/* Wait for the end of rank 1, whose launcher reaps it. */
+static void wait_for_end(pid_t pid)
+{
+    while (!kill(pid, 0))
+        usleep(1000);
+}
+
 int main(int argc, char **argv)
 {
     const char *form = argc > 1 ? argv[1] : "run";
     bool ends = !strcmp(form, "left"), exits = !strcmp(form, "exit");
     drasync_region_t region = NULL;
     drasync_function_t f;
+    int pid = getpid();
 
     check_start(&argc, &argv);
     OK(drasync_register("say", say, &f));
@@ -63,15 +71,20 @@ int main(int argc, char **argv)
         return 0;
     }
     if (exits) {
+        MPI_Bcast(&pid, 1, MPI_INT, 1, MPI_COMM_WORLD);
         if (check_rank == 1) {
             OK(drasync_run_ff(region, f, DRASYNC_WRITE, NULL, 0));
             exit(3);
         }
         OK(drasync_release(region));
-        sleep(1);
+        wait_for_end(pid);
         _exit(0);
     }
     if (check_rank == 0) {
+        /*
+         * Let the run arrive and wait for the hold, as a rule.  Nothing tells
+         * its owner of that; where the owner dies first, the same must be said.
+         */
         usleep(200000);
         raise(SIGKILL);
     }
