@@ -2,6 +2,7 @@
 # test, instrumented; the engine is not, and takes the place of the sanitizer's
 # library.  So the flag is for the compiler only: _CFLAGS would go to the linker.
 step_tests = tests/step/biased_lock.t tests/step/lease.t \
+	tests/step/lifetime.t \
 	tests/step/litmus.t tests/step/magazine.t tests/step/outbox.t \
 	tests/step/progress.t tests/step/wait.t
 
@@ -43,6 +44,16 @@ tests_step_magazine_t_SOURCES = tests/step/magazine.c memory/biased_lock.c \
 	memory/heap_parts.c
 tests_step_magazine_t_CPPFLAGS = $(STEP_CPPFLAGS) -DBIASED_SPINS=1
 tests_step_magazine_t_LDADD = tests/step/libstep.la
+
+tests_step_lifetime_t_SOURCES = tests/step/lifetime.c \
+	tests/step/lifetime_rules.h tests/step/lifetime_world.c \
+	tests/step/lifetime_world.h lifetime/blocks.c lifetime/cycle.c \
+	lifetime/cycle_lists.c lifetime/hybrid.c lifetime/object.c \
+	lifetime/pool.c lifetime/robust.c lifetime/thread.c
+tests_step_lifetime_t_CPPFLAGS = $(STEP_CPPFLAGS) \
+	-include tests/step/lifetime_rules.h -DLIFE_THREADS=4 \
+	-DLIFE_BLOCK_SLOTS=2 -DLIFE_BLOCK_OBJECTS=2
+tests_step_lifetime_t_LDADD = tests/step/libstep.la
 
 tests_step_outbox_t_SOURCES = tests/step/outbox.c \
 	tests/step/stubs.c tests/step/stubs_engine.c \
