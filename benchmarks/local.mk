@@ -10,7 +10,7 @@ benchmarks_libbench_la_SOURCES = \
 	benchmarks/compare.c benchmarks/result.c \
 	benchmarks/dart.h benchmarks/dart_busy.h benchmarks/dart_lock.h \
 	benchmarks/dart_node.h benchmarks/dart_wire.h \
-	benchmarks/dart_wire_cases.h \
+	benchmarks/dart_wire_cases.h benchmarks/engine_row.h \
 	benchmarks/handover.h benchmarks/handover_row.h \
 	benchmarks/mcs.h benchmarks/new_row.h benchmarks/objects.h \
 	benchmarks/pages.h benchmarks/pieces.h benchmarks/reacquire.h \
@@ -46,6 +46,17 @@ benchmarks_region_create_CPPFLAGS = $(bench_cppflags) $(APR_CFLAGS) \
 	$(TALLOC_CFLAGS)
 benchmarks_region_create_LDFLAGS = $(bench_ldflags)
 benchmarks_region_create_LDADD = $(bench_ldadd) $(APR_LIBS) $(TALLOC_LIBS)
+
+# Of lifetime/, which no library holds yet.
+bench_programs += benchmarks/objects_rate benchmarks/objects_cycle
+benchmarks_objects_rate_SOURCES = benchmarks/objects_rate.c
+benchmarks_objects_rate_CPPFLAGS = $(bench_cppflags)
+benchmarks_objects_rate_LDFLAGS = $(bench_ldflags)
+benchmarks_objects_rate_LDADD = libdrasync_lifetime.la $(bench_ldadd)
+benchmarks_objects_cycle_SOURCES = benchmarks/objects_cycle.c
+benchmarks_objects_cycle_CPPFLAGS = $(bench_cppflags)
+benchmarks_objects_cycle_LDFLAGS = $(bench_ldflags)
+benchmarks_objects_cycle_LDADD = libdrasync_lifetime.la $(bench_ldadd)
 
 # The jobs that benchmarks/start starts.
 bench_programs += benchmarks/start_job_ours benchmarks/start_job_theirs

@@ -69,6 +69,14 @@ prints_rivals() {
   done
 }
 
+@test "rows about objects are compared with other ways to count their uses" {
+  prints_rivals objects_rate hybrid naive mutex suppressed nothing
+  assert_line --regexp " hybrid_naive_1=$number hybrid_naive_n=$number "
+  run -0 bench --tiny objects_cycle
+  [[ $output == *" skipped: "* ]] ||
+    assert_line --regexp "^objects_cycle ratio=$number .* lingers=$number "
+}
+
 @test "rows on a node are compared with a shared window, then with messages" {
   prints_rivals handover_small token ticket mcs send
   prints_rivals handover_big token ticket mcs send
