@@ -62,6 +62,33 @@ END
   assert_output ""
 }
 
+# The variables that libupm.so reads.
+upm_variables_read() {
+  grep -oE '^    \{"UPM_[A-Z]+"' "$abs_top_srcdir/upm/options.c" |
+    sed 's/[^"]*"//; s/"//' | sort -u
+}
+
+@test "README and upmlib(3) have every UPM_ variable, and no other" {
+  upm_variables_read >read
+  assert [ -s read ]
+  sed -n 's/^| `\(UPM_[A-Z_]*\)`.*/\1/p' "$abs_top_srcdir/README.md" |
+    sort -u >said
+  run diff read said
+  assert_output ""
+  sed -n 's/^\.It Ev //p' "$abs_top_srcdir/docs/man/upmlib.3" | sort -u >said
+  run diff read said
+  assert_output ""
+}
+
+@test "upmlib(3) has every call of the header, and no other" {
+  sed -n 's/^[a-z].*[ *]\(upmlib_[a-z_]*\)(.*/\1/p' \
+    "$abs_top_srcdir/include/upmlib.h" | sort -u >header
+  sed -n 's/^\.Fn \(upmlib_[a-z_]*\) .*/\1/p' \
+    "$abs_top_srcdir/docs/man/upmlib.3" | sort -u >manual
+  run diff header manual
+  assert_output ""
+}
+
 # The functions of the DART headers, those with their body there too.
 dart_functions() {
   cat "$abs_top_srcdir"/include/dash/dart/if/*.h |
@@ -108,8 +135,8 @@ dart_functions() {
 }
 
 @test "each source of the libraries begins with a comment that says what it is" {
-  run bash -c 'cd "$1" && for f in {runtime,memory,protocol,transport,fronts,shim}/*.c \
-    {runtime,fronts}/*/*.c; do
+  run bash -c 'cd "$1" && for f in {runtime,memory,protocol,transport,fronts,shim,upm}/*.c \
+    {runtime,fronts,upm}/*/*.c; do
     head -c 2 "$f" | grep -q "/\*" || echo "$f"; done' - "$abs_top_srcdir"
   assert_output ""
 }

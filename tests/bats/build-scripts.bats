@@ -99,11 +99,12 @@ END
 @test "scripts say how they are used, and refuse what they do not know" {
   scripts=$abs_top_srcdir/scripts
   for script in quickstart check check-sanitizers cluster bench figures \
-    sweep-seeds regenerate-scenarios; do
+    sweep-seeds regenerate-scenarios upm-guest upm-figures; do
     run -0 "$scripts/$script" --help
     assert_line --index 0 --regexp "^Usage: scripts/$script"
   done
-  for script in quickstart check check-sanitizers bench figures; do
+  for script in quickstart check check-sanitizers bench figures upm-guest \
+    upm-figures; do
     run ! "$scripts/$script" --no-such-option
     assert_output --regexp "^$script: .*--no-such-option"
     assert [ "${#lines[@]}" -eq 1 ]

@@ -1,0 +1,160 @@
+/*
+ * Hot areas of a program that calls nothing: its large arrays, for sampling with
+ * UPM_SAMPLE under LD_PRELOAD.  See state.h.
+ *
+ * They are the program's own data and private anonymous mappings from
+ * AREA_BYTES_MIN on.  Left out is what the kernel writes to by itself, or what
+ * threads sleep on, as a system call on a protected page fails: stacks and the
+ * main thread's data, the heap of brk(), malloc()'s arenas.
+ */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "upm/state.h"
+
+#define AREA_BYTES_MIN ((size_t)1 << 20)
+
+/* Around the thread pointer of the main thread. */
+#define THREAD_BYTES_BELOW ((uintptr_t)1 << 20)
+#define THREAD_BYTES_ABOVE ((uintptr_t)1 << 16)
+
+/* glibc: an arena that is not the main one begins at a multiple of this. */
+#define ARENA_BYTES ((uintptr_t)64 << 20)
+
+struct mapping {
+    uintptr_t start, end;
+    char rights[8];
+    unsigned long inode;
+    char name[PATH_MAX];
+};
+
+struct range {
+    uintptr_t start, end;
+};
+
+static uintptr_t main_thread;
+
+static bool read_mapping(FILE *maps, struct mapping *mapping)
+{
+    char line[PATH_MAX + 128];
+
+    if (!fgets(line, sizeof(line), maps))
+        return false;
+    mapping->name[0] = 0;
+    return sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %7s %*s %*s %lu %4095[^\n]",
+                  &mapping->start, &mapping->end, mapping->rights,
+                  &mapping->inode, mapping->name) >= 4;
+}
+
+/* Does @mapping hold arrays?  @before is the one below it. */
+static bool is_candidate(const struct mapping *mapping,
+                         const struct mapping *before, const char *program)
+{
+    if (strcmp(mapping->rights, "rw-p") != 0)
+        return false;
+    if (mapping->inode)
+        return !strcmp(mapping->name, program);
+    /* A stack has a guard below it. */
+    return !mapping->name[0] && mapping->start % ARENA_BYTES != 0 &&
+           !(before->end == mapping->start &&
+             !strncmp(before->rights, "---", 3));
+}
+
+static void add(uintptr_t start, uintptr_t end)
+{
+    struct upm_area *area = upm_area_at((void *)start);
+
+    if (end < start || end - start < AREA_BYTES_MIN)
+        return;
+    if (area && area->given_bytes == end - start)
+        return;
+    if (area)
+        upm_forget(area);
+    if (upm_area_new((void *)start, end - start, upm.host.nodes,
+                     upm.host.distance, &area))
+        return;
+    upm_area_add(area);
+    upm.stats.areas++;
+    upm.stats.pages += area->table.pages;
+    if (upm.source && upm.source->watch(area))
+        upm_forget(area);
+}
+
+/* The part of the mapping below the main thread's data, and that above. */
+static void add_parts(const struct range *mapping)
+{
+    uintptr_t low = main_thread - THREAD_BYTES_BELOW;
+    uintptr_t high = main_thread + THREAD_BYTES_ABOVE;
+
+    if (mapping->end <= low || mapping->start >= high) {
+        add(mapping->start, mapping->end);
+        return;
+    }
+    add(mapping->start, low);
+    add(high, mapping->end);
+}
+
+/* An area of which a part is not mapped any more, or otherwise. */
+static void drop_stale(const struct range *list, size_t count)
+{
+    struct upm_area *area;
+
+    for (size_t i = 0; (area = upm_area_next(i));) {
+        bool there = false;
+
+        for (size_t j = 0; j < count && !there; j++)
+            there = list[j].start <= area->given &&
+                    area->given + area->given_bytes <= list[j].end;
+        if (there)
+            i++;
+        else
+            upm_forget(area);
+    }
+}
+
+void upm_discover(void)
+{
+    static struct range found[UPMLIB_AREAS_MAX];
+    static struct mapping mapping, before;
+    static char program[PATH_MAX];
+    size_t count = 0;
+    ssize_t bytes = readlink("/proc/self/exe", program, sizeof(program) - 1);
+    FILE *maps = fopen("/proc/self/maps", "re");
+
+    if (!maps)
+        return;
+    program[bytes > 0 ? bytes : 0] = 0;
+    before.end = 0;
+    while (count < UPMLIB_AREAS_MAX && read_mapping(maps, &mapping)) {
+        if (is_candidate(&mapping, &before, program))
+            found[count++] = (struct range){mapping.start, mapping.end};
+        before = mapping;
+    }
+    fclose(maps);
+    drop_stale(found, count);
+    for (size_t i = 0; i < count; i++)
+        add_parts(&found[i]);
+}
+
+/* With UPM_SAMPLE a program needs no call. */
+__attribute__((constructor)) static void begin(void)
+{
+    const char *sample = getenv("UPM_SAMPLE");
+
+    if (!sample || !*sample || !strcmp(sample, "0"))
+        return;
+    main_thread = (uintptr_t)__builtin_thread_pointer();
+    if (upmlib_init()) {
+        fprintf(stderr, "upmlib: %s\n", upmlib_error());
+        return;
+    }
+    pthread_mutex_lock(&upm.lock);
+    upm.discovers = upm.sample_ms > 0;
+    if (upm.discovers && upm_helper_start())
+        upm.sample_ms = 0;
+    upm_unlock();
+}

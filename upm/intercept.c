@@ -1,0 +1,176 @@
+/* SIGSEGV before the program's handler: see intercept.h. */
+#include "upm/intercept.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "upm/source_protect.h"
+
+typedef int (*sigaction_fn)(int, const struct sigaction *, struct sigaction *);
+typedef int (*sigmask_fn)(int, const sigset_t *, sigset_t *);
+
+/* The program's handler while ours stands before it.  Written under `lock` or,
+ * by a handler that resets itself, without: as the kernel would. */
+static struct sigaction wanted;
+static _Atomic bool caught;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static int real_sigaction(int number, const struct sigaction *action,
+                          struct sigaction *old)
+{
+    static _Atomic(sigaction_fn) next;
+    sigaction_fn function = atomic_load(&next);
+
+    if (!function) {
+        *(void **)&function = dlsym(RTLD_NEXT, "sigaction");
+        atomic_store(&next, function);
+    }
+    if (!function) {
+        errno = ENOSYS;
+        return -1;
+    }
+    return function(number, action, old);
+}
+
+/* The program has no handler for it: let the kernel do what it would. */
+static void by_default(const siginfo_t *info)
+{
+    struct sigaction none = {.sa_handler = SIG_DFL};
+
+    real_sigaction(SIGSEGV, &none, NULL);
+    /* A real fault comes again; one that was sent has to be sent again. */
+    if (info->si_code <= 0)
+        syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), SIGSEGV);
+}
+
+static void forward(int number, siginfo_t *info, void *context)
+{
+    struct sigaction action = wanted;
+
+    if (!(action.sa_flags & SA_SIGINFO) &&
+        (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)) {
+        if (action.sa_handler == SIG_DFL || info->si_code > 0)
+            by_default(info);
+        return;
+    }
+    if (action.sa_flags & (int)SA_RESETHAND)
+        wanted = (struct sigaction){.sa_handler = SIG_DFL};
+    /* The kernel takes the thread's own mask again when ours returns.  SIGSEGV
+     * stays out of it: the handler may touch hot pages. */
+    sigdelset(&action.sa_mask, SIGSEGV);
+    pthread_sigmask(SIG_BLOCK, &action.sa_mask, NULL);
+    if (action.sa_flags & SA_SIGINFO)
+        action.sa_sigaction(number, info, context);
+    else
+        action.sa_handler(number);
+}
+
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+    int saved = errno;
+
+    if (!upm_protect_fault(info))
+        forward(number, info, context);
+    errno = saved;
+}
+
+int upm_intercept(void)
+{
+    struct sigaction now, ours = {.sa_sigaction = on_fault};
+    int err = 0;
+
+    ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+    pthread_mutex_lock(&lock);
+    if (real_sigaction(SIGSEGV, NULL, &now)) {
+        err = -errno;
+    } else if (!(now.sa_flags & SA_SIGINFO) || now.sa_sigaction != on_fault) {
+        wanted = now;
+        if (real_sigaction(SIGSEGV, &ours, NULL))
+            err = -errno;
+    }
+    if (!err)
+        atomic_store(&caught, true);
+    pthread_mutex_unlock(&lock);
+    return err;
+}
+
+/* --- The C library's calls ------------------------------------------------ */
+
+int sigaction(int number, const struct sigaction *action, struct sigaction *old)
+{
+    int result = 0;
+
+    if (number != SIGSEGV || !atomic_load(&caught))
+        return real_sigaction(number, action, old);
+    pthread_mutex_lock(&lock);
+    if (atomic_load(&caught)) {
+        struct sigaction before = wanted;
+
+        if (action)
+            wanted = *action;
+        if (old)
+            *old = before;
+    } else {
+        result = real_sigaction(number, action, old);
+    }
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+sighandler_t signal(int number, sighandler_t handler)
+{
+    struct sigaction action = {.sa_handler = handler}, old;
+
+    action.sa_flags = SA_RESTART;
+    sigaddset(&action.sa_mask, number);
+    return sigaction(number, &action, &old) ? SIG_ERR : old.sa_handler;
+}
+
+/* @set without SIGSEGV where it would block it. */
+static const sigset_t *unblocked(int how, const sigset_t *set, sigset_t *copy)
+{
+    if (!set || how == SIG_UNBLOCK || !atomic_load(&caught) ||
+        sigismember(set, SIGSEGV) != 1)
+        return set;
+    *copy = *set;
+    sigdelset(copy, SIGSEGV);
+    return copy;
+}
+
+static int masked(const char *name, _Atomic(sigmask_fn) *next, int how,
+                  const sigset_t *set, sigset_t *old)
+{
+    sigmask_fn function = atomic_load(next);
+    sigset_t copy;
+
+    if (!function) {
+        *(void **)&function = dlsym(RTLD_NEXT, name);
+        atomic_store(next, function);
+    }
+    if (!function) {
+        errno = ENOSYS;
+        return -1;
+    }
+    return function(how, unblocked(how, set, &copy), old);
+}
+
+int sigprocmask(int how, const sigset_t *set, sigset_t *old)
+{
+    static _Atomic(sigmask_fn) next;
+
+    return masked("sigprocmask", &next, how, set, old);
+}
+
+int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
+{
+    static _Atomic(sigmask_fn) next;
+
+    return masked("pthread_sigmask", &next, how, set, old);
+}

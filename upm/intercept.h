@@ -1,0 +1,20 @@
+/*
+ * intercept.h - the handler of SIGSEGV, before the program's own.
+ *
+ * sigaction(), signal(), sigprocmask() and pthread_sigmask() are taken over: the
+ * program sees and sets its own handler, which gets every fault that is not ours,
+ * and it never blocks SIGSEGV while pages are protected, since the kernel kills a
+ * thread that faults then.
+ */
+#ifndef UPM_INTERCEPT_H
+#define UPM_INTERCEPT_H
+
+/*
+ * Catch faults for upm_protect_fault(), if that is not done yet or the program
+ * has found a way to undo it.  It stays so to the end of the process: a fault of
+ * a page that has just been opened may still be under way.  0 or a negative
+ * errno.
+ */
+int upm_intercept(void);
+
+#endif /* UPM_INTERCEPT_H */

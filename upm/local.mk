@@ -1,0 +1,82 @@
+# libupm.so: pages go to the NUMA nodes that use them.  It needs no MPI and
+# nothing else of ours.  Its engines are an archive of their own, for their test.
+include_HEADERS += include/upmlib.h upm/upmlib.f90
+
+noinst_LTLIBRARIES += libupm_engines.la
+libupm_engines_la_SOURCES = \
+	upm/criterion.c \
+	upm/engine.h \
+	upm/iterative.c \
+	upm/replay.c \
+	upm/sampling.c
+
+# All but what asks the kernel about nodes, which a test has in its own way.
+noinst_LTLIBRARIES += libupm_parts.la
+libupm_parts_la_SOURCES = \
+	upm/area.c \
+	upm/area.h \
+	upm/carry.c \
+	upm/carry.h \
+	upm/count.c \
+	upm/discover.c \
+	upm/fortran.c \
+	upm/helper.c \
+	upm/host.h \
+	upm/huge.c \
+	upm/huge.h \
+	upm/intercept.c \
+	upm/intercept.h \
+	upm/intercept_io.c \
+	upm/library.c \
+	upm/library_tune.c \
+	upm/options.c \
+	upm/options.h \
+	upm/place.c \
+	upm/place.h \
+	upm/source.c \
+	upm/source.h \
+	upm/source_file.c \
+	upm/source_perf.c \
+	upm/source_protect.c \
+	upm/source_protect.h \
+	upm/source_userfaultfd.c \
+	upm/state.h
+libupm_parts_la_LIBADD = libupm_engines.la
+
+lib_LTLIBRARIES += libupm.la
+libupm_la_SOURCES = upm/host.c
+libupm_la_LIBADD = libupm_parts.la
+libupm_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -Wl,-z,nodelete \
+	-export-symbols-regex '^(upmlib_.*|sigaction|signal|sigprocmask|pthread_sigmask|(p?(read|write)(64|v)?|(recv|send)(from|to|msg)?|fread|fwrite))$$'
+
+# Tests.
+check_PROGRAMS += tests/unit/upm_engines.t
+TESTS += tests/unit/upm_engines.t
+tests_unit_upm_engines_t_SOURCES = tests/unit/upm_engines.c
+tests_unit_upm_engines_t_LDADD = libupm_engines.la
+
+check_PROGRAMS += tests/unit/upm_library.t
+TESTS += tests/unit/upm_library.t
+tests_unit_upm_library_t_SOURCES = tests/unit/upm_library.c
+tests_unit_upm_library_t_LDADD = libupm_parts.la
+
+# The guest's programs and the plugin of its QEMU (scripts/upm-guest).
+check_PROGRAMS += tests/programs/upm_guest
+tests_programs_upm_guest_SOURCES = tests/programs/upm_guest.c upm/guest/mark.h
+tests_programs_upm_guest_LDADD = libupm.la
+tests_programs_upm_guest_LDFLAGS = $(AM_LDFLAGS) -no-install
+
+check_PROGRAMS += tests/programs/upm_plain
+tests_programs_upm_plain_SOURCES = tests/programs/upm_plain.c
+tests_programs_upm_plain_LDADD =
+
+check_LTLIBRARIES += libupm_count.la
+libupm_count_la_SOURCES = upm/guest/count_nodes.c upm/guest/mark.h \
+	upm/guest/qemu_plugin.h
+libupm_count_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -rpath /nowhere
+
+long_tests += tests/bats/upm_guest.bats
+TESTS += tests/bats/upm.bats
+EXTRA_DIST += tests/bats/upm.bats tests/bats/upm_guest.bats \
+	tests/programs/upm_fortran.f90 scripts/upm-figures \
+	scripts/upm-guest upm/guest/npb.h
