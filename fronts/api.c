@@ -4,11 +4,13 @@
  */
 #include "drasync.h"
 
+#include "fronts/api.h"
 #include "runtime/native/lease_inline.h"
 #include "runtime/native/native.h"
 #include "runtime/native/recycle.h"
 #include "runtime/process.h"
 #include "runtime/record/record.h"
+#include "runtime/waiting.h"
 
 int drasync_init(void)
 {
@@ -64,6 +66,7 @@ int drasync_new_region(drasync_region_t *region_out)
     err = enter("drasync_new_region");
     if (err)
         return err;
+    waiting_caller = __builtin_return_address(0);
     if (!region_out)
         return DRASYNC_EINVAL;
     RECORD_BEGIN();
@@ -106,28 +109,13 @@ int drasync_delete(drasync_region_t region)
     return err;
 }
 
-/* It runs, nothing is wrong, and nobody records. */
-static inline bool calm(void)
-{
-    return runtime_running() &&
-           !atomic_load_explicit(runtime_poisoned, memory_order_relaxed) &&
-           !record_wanted();
-}
-
 static int mode_valid(enum drasync_mode mode)
 {
     return mode == DRASYNC_READ || mode == DRASYNC_WRITE;
 }
 
-int drasync_acquire(drasync_region_t region, enum drasync_mode mode)
-{
-    if (calm() && native_lease_take_own((uintptr_t)region, mode))
-        return 0;
-    return drasync_acquire_timed(region, mode, DRASYNC_FOREVER);
-}
-
-int drasync_acquire_timed(drasync_region_t region, enum drasync_mode mode,
-                          uint64_t timeout_us)
+int api_acquire(drasync_region_t region, enum drasync_mode mode,
+                uint64_t timeout_us, const void *caller)
 {
     int err = enter("drasync_acquire");
 
@@ -135,6 +123,7 @@ int drasync_acquire_timed(drasync_region_t region, enum drasync_mode mode,
         return err;
     if (!mode_valid(mode))
         return DRASYNC_EINVAL;
+    waiting_caller = caller;
     RECORD_BEGIN();
     err = native_acquire(region, mode, timeout_us);
     if (!err)
@@ -143,9 +132,23 @@ int drasync_acquire_timed(drasync_region_t region, enum drasync_mode mode,
     return err;
 }
 
+int drasync_acquire(drasync_region_t region, enum drasync_mode mode)
+{
+    if (api_acquire_own(region, mode))
+        return 0;
+    return api_acquire(region, mode, DRASYNC_FOREVER,
+                       __builtin_return_address(0));
+}
+
+int drasync_acquire_timed(drasync_region_t region, enum drasync_mode mode,
+                          uint64_t timeout_us)
+{
+    return api_acquire(region, mode, timeout_us, __builtin_return_address(0));
+}
+
 int drasync_try_acquire(drasync_region_t region, enum drasync_mode mode)
 {
-    return drasync_acquire_timed(region, mode, 0);
+    return api_acquire(region, mode, 0, __builtin_return_address(0));
 }
 
 int drasync_iacquire(drasync_region_t region, enum drasync_mode mode,
@@ -157,6 +160,7 @@ int drasync_iacquire(drasync_region_t region, enum drasync_mode mode,
         return err;
     if (!mode_valid(mode) || !request_out)
         return DRASYNC_EINVAL;
+    waiting_caller = __builtin_return_address(0);
     RECORD_BEGIN();
     err = native_iacquire(region, mode, request_out);
     if (!err)
@@ -233,7 +237,7 @@ __attribute__((noinline)) static int release(drasync_region_t region)
 
 int drasync_release(drasync_region_t region)
 {
-    if (calm() && native_lease_give_own((uintptr_t)region))
+    if (api_calm() && native_lease_give_own((uintptr_t)region))
         return 0;
     return release(region);
 }

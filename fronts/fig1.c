@@ -4,6 +4,7 @@
  */
 #include "drasync.h"
 
+#include "fronts/api.h"
 #include "runtime/native/magazine.h"
 #include "runtime/native/native.h"
 #include "runtime/native/recycle.h"
@@ -95,15 +96,23 @@ void *ralloc(region r, size_t s)
     return inside.magazine ? ralloc_stacked(r, s, inside) : ralloc_slow(r, s);
 }
 
-void acquire_region(region r, int choice)
+__attribute__((noinline)) static void acquire_region_slow(region r, int choice,
+                                                          const void *caller)
 {
-    int err = drasync_acquire(r, (enum drasync_mode)choice);
+    int err =
+        api_acquire(r, (enum drasync_mode)choice, DRASYNC_FOREVER, caller);
 
     if (err == DRASYNC_EINVAL)
         runtime_die("acquire_region(%p, %d): the choice is READ (%d) or WRITE "
                     "(%d) (DRASYNC_EINVAL)",
                     (void *)r, choice, READ, WRITE);
     check(err, "acquire_region", r, (enum drasync_mode)choice);
+}
+
+void acquire_region(region r, int choice)
+{
+    if (!api_acquire_own(r, (enum drasync_mode)choice))
+        acquire_region_slow(r, choice, __builtin_return_address(0));
 }
 
 void release_region(region r)

@@ -10,6 +10,8 @@ libdrasync_runtime_la_SOURCES = \
 	runtime/options_names.c \
 	runtime/peer.c \
 	runtime/peer.h \
+	runtime/place.c \
+	runtime/place.h \
 	runtime/process.c \
 	runtime/process.h \
 	runtime/refused.c \
@@ -34,8 +36,10 @@ libdrasync_runtime_la_SOURCES = \
 	runtime/thread.c \
 	runtime/thread.h \
 	runtime/wait.c \
-	runtime/wait.h
-libdrasync_runtime_la_LIBADD = $(XXHASH_LIBS)
+	runtime/wait.h \
+	runtime/waiting.c \
+	runtime/waiting.h
+libdrasync_runtime_la_LIBADD = $(XXHASH_LIBS) $(LIBUNWIND_LIBS)
 
 # The installed library: the runtime with what stands below it, the API of
 # drasync.h, and the take-over of MPI_Init and MPI_Finalize.  It is not linked

@@ -26,4 +26,7 @@
  * called when it ends.  0, or DRASYNC_ENOMEM: they will not be. */
 int thread_watch(void);
 
+/* The calling thread is the library's own, and none of the program's. */
+void thread_is_ours(void);
+
 #endif /* DRASYNC_RUNTIME_THREAD_H */

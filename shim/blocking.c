@@ -21,6 +21,14 @@
     __typeof__(&nonblocking) begin =                                           \
         drasync_blocking_serves() ? (__typeof__(begin))call.own : NULL
 
+/* Until the function returns: this rank is inside @name, which waits for rank
+ * @peer of @comm. */
+#define INSIDE(name, peer, comm)                                        \
+    uint32_t inside __attribute__((cleanup(drasync_blocking_leave))) =  \
+        drasync_blocking_enter(WAITING_##name, (comm) == MPI_COMM_WORLD \
+                                                   ? (peer)             \
+                                                   : WAITING_NOBODY)
+
 /* `function` is MPI's own @name. */
 #define OWN(function, name)                                      \
     static struct drasync_blocking_call name##_call;             \
@@ -31,8 +39,8 @@
 /* --- Waiting -------------------------------------------------------------- */
 
 /* A test that is made again and again; what the last one gave. */
-struct waiting {
-    int (*test)(struct waiting *w);
+struct tested {
+    int (*test)(struct tested *w);
     int count, flag, err;
     MPI_Request *requests;
     MPI_Status *status;
@@ -44,19 +52,19 @@ struct waiting {
 
 static bool is_over(void *arg)
 {
-    struct waiting *w = arg;
+    struct tested *w = arg;
 
     w->err = w->test(w);
     return w->flag || w->err;
 }
 
 /* True: it is over, with w->err.  False: the caller is to wait in MPI. */
-static bool waited(struct waiting *w)
+static bool waited(struct tested *w)
 {
     return is_over(w) || drasync_blocking_until(is_over, w);
 }
 
-static int test_one(struct waiting *w)
+static int test_one(struct tested *w)
 {
     __typeof__(&MPI_Test) test = (__typeof__(test))w->nonblocking;
 
@@ -68,10 +76,10 @@ static int finish(int err, MPI_Request *request, MPI_Status *status)
 {
     OWN(test, MPI_Test);
     OWN(wait, MPI_Wait);
-    struct waiting w = {.test = test_one,
-                        .requests = request,
-                        .status = status,
-                        .nonblocking = (void *)test};
+    struct tested w = {.test = test_one,
+                       .requests = request,
+                       .status = status,
+                       .nonblocking = (void *)test};
 
     if (err)
         return err;
@@ -82,16 +90,17 @@ static int finish(int err, MPI_Request *request, MPI_Status *status)
 
 int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
+    INSIDE(MPI_Wait, WAITING_NOBODY, MPI_COMM_WORLD);
     CALL(MPI_Wait, MPI_Test);
-    struct waiting w = {.test = test_one,
-                        .requests = request,
-                        .status = status,
-                        .nonblocking = (void *)begin};
+    struct tested w = {.test = test_one,
+                       .requests = request,
+                       .status = status,
+                       .nonblocking = (void *)begin};
 
     return begin && waited(&w) ? w.err : next(request, status);
 }
 
-static int test_all(struct waiting *w)
+static int test_all(struct tested *w)
 {
     __typeof__(&MPI_Testall) test = (__typeof__(test))w->nonblocking;
 
@@ -100,17 +109,18 @@ static int test_all(struct waiting *w)
 
 int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 {
+    INSIDE(MPI_Waitall, WAITING_NOBODY, MPI_COMM_WORLD);
     CALL(MPI_Waitall, MPI_Testall);
-    struct waiting w = {.test = test_all,
-                        .count = count,
-                        .requests = requests,
-                        .status = statuses,
-                        .nonblocking = (void *)begin};
+    struct tested w = {.test = test_all,
+                       .count = count,
+                       .requests = requests,
+                       .status = statuses,
+                       .nonblocking = (void *)begin};
 
     return begin && waited(&w) ? w.err : next(count, requests, statuses);
 }
 
-static int test_any(struct waiting *w)
+static int test_any(struct tested *w)
 {
     __typeof__(&MPI_Testany) test = (__typeof__(test))w->nonblocking;
 
@@ -120,18 +130,19 @@ static int test_any(struct waiting *w)
 int MPI_Waitany(int count, MPI_Request requests[], int *index,
                 MPI_Status *status)
 {
+    INSIDE(MPI_Waitany, WAITING_NOBODY, MPI_COMM_WORLD);
     CALL(MPI_Waitany, MPI_Testany);
-    struct waiting w = {.test = test_any,
-                        .count = count,
-                        .requests = requests,
-                        .index = index,
-                        .status = status,
-                        .nonblocking = (void *)begin};
+    struct tested w = {.test = test_any,
+                       .count = count,
+                       .requests = requests,
+                       .index = index,
+                       .status = status,
+                       .nonblocking = (void *)begin};
 
     return begin && waited(&w) ? w.err : next(count, requests, index, status);
 }
 
-static int test_some(struct waiting *w)
+static int test_some(struct tested *w)
 {
     __typeof__(&MPI_Testsome) test = (__typeof__(test))w->nonblocking;
     int err = test(w->count, w->requests, w->index, w->indices, w->status);
@@ -143,21 +154,22 @@ static int test_some(struct waiting *w)
 int MPI_Waitsome(int count, MPI_Request requests[], int *completed,
                  int indices[], MPI_Status statuses[])
 {
+    INSIDE(MPI_Waitsome, WAITING_NOBODY, MPI_COMM_WORLD);
     CALL(MPI_Waitsome, MPI_Testsome);
-    struct waiting w = {.test = test_some,
-                        .count = count,
-                        .requests = requests,
-                        .index = completed,
-                        .indices = indices,
-                        .status = statuses,
-                        .nonblocking = (void *)begin};
+    struct tested w = {.test = test_some,
+                       .count = count,
+                       .requests = requests,
+                       .index = completed,
+                       .indices = indices,
+                       .status = statuses,
+                       .nonblocking = (void *)begin};
 
     return begin && waited(&w)
                ? w.err
                : next(count, requests, completed, indices, statuses);
 }
 
-static int test_probe(struct waiting *w)
+static int test_probe(struct tested *w)
 {
     __typeof__(&MPI_Iprobe) test = (__typeof__(test))w->nonblocking;
 
@@ -166,13 +178,14 @@ static int test_probe(struct waiting *w)
 
 int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
+    INSIDE(MPI_Probe, source, comm);
     CALL(MPI_Probe, MPI_Iprobe);
-    struct waiting w = {.test = test_probe,
-                        .source = source,
-                        .tag = tag,
-                        .comm = comm,
-                        .status = status,
-                        .nonblocking = (void *)begin};
+    struct tested w = {.test = test_probe,
+                       .source = source,
+                       .tag = tag,
+                       .comm = comm,
+                       .status = status,
+                       .nonblocking = (void *)begin};
 
     return begin && waited(&w) ? w.err : next(source, tag, comm, status);
 }
@@ -182,6 +195,7 @@ int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 int MPI_Recv(void *buffer, int count, MPI_Datatype type, int source, int tag,
              MPI_Comm comm, MPI_Status *status)
 {
+    INSIDE(MPI_Recv, source, comm);
     CALL(MPI_Recv, MPI_Irecv);
     MPI_Request q;
 
@@ -196,6 +210,7 @@ int MPI_Recv(void *buffer, int count, MPI_Datatype type, int source, int tag,
     int name(const void *buffer, int count, MPI_Datatype type, int to,   \
              int tag, MPI_Comm comm)                                     \
     {                                                                    \
+        INSIDE(name, to, comm);                                          \
         CALL(name, nonblocking);                                         \
         MPI_Request q;                                                   \
                                                                          \
@@ -213,6 +228,7 @@ int MPI_Sendrecv(const void *out, int out_count, MPI_Datatype out_type, int to,
                  int out_tag, void *in, int in_count, MPI_Datatype in_type,
                  int from, int in_tag, MPI_Comm comm, MPI_Status *status)
 {
+    INSIDE(MPI_Sendrecv, from, comm);
     CALL(MPI_Sendrecv, MPI_Irecv);
     OWN(send, MPI_Isend);
     OWN(receive, MPI_Recv);
@@ -245,6 +261,7 @@ int MPI_Sendrecv(const void *out, int out_count, MPI_Datatype out_type, int to,
 #define COLLECTIVE(name, nonblocking, declared, given)                    \
     int name declared                                                     \
     {                                                                     \
+        INSIDE(name, WAITING_NOBODY, comm);                               \
         CALL(name, nonblocking);                                          \
         MPI_Request q;                                                    \
                                                                           \

@@ -20,6 +20,9 @@
 #define DRASYNC_SHIM_BLOCKING_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/waiting.h"
 
 /* May a thread that waits inside MPI serve other nodes? */
 bool drasync_blocking_serves(void);
@@ -34,6 +37,11 @@ bool drasync_blocking_until(bool (*over)(void *arg), void *arg);
 /* A thread is, or is not any more, inside a call that it cannot serve from: the
  * progress thread takes nothing from a core that waits. */
 void drasync_blocking_inside(bool inside);
+
+/* This rank is inside @call, which waits for rank @peer (WAITING_NOBODY: it is not
+ * said for whom); what drasync_blocking_leave() is to put back. */
+uint32_t drasync_blocking_enter(enum waiting_mpi_call call, int peer);
+void drasync_blocking_leave(const uint32_t *outer);
 
 /* A test of the program's found nothing: serve them once, if it is time. */
 void drasync_blocking_look(void);

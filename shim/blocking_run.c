@@ -6,6 +6,7 @@
 #include "runtime/messages/progress.h"
 #include "runtime/process.h"
 #include "runtime/wait.h"
+#include "runtime/waiting.h"
 #include "transport/boot.h"
 
 bool drasync_blocking_serves(void)
@@ -23,6 +24,24 @@ bool drasync_blocking_all_lead(void)
 bool drasync_blocking_until(bool (*over)(void *arg), void *arg)
 {
     return progress_help_until(over, arg);
+}
+
+/* Of several threads inside MPI the last to come counts. */
+uint32_t drasync_blocking_enter(enum waiting_mpi_call call, int peer)
+{
+    struct waiting_rank *self = waiting_self;
+    uint32_t outer =
+        atomic_load_explicit(&self->mpi_call, memory_order_relaxed);
+
+    atomic_store_explicit(&self->mpi_peer, peer, memory_order_relaxed);
+    atomic_store_explicit(&self->mpi_call, call, memory_order_relaxed);
+    return outer;
+}
+
+void drasync_blocking_leave(const uint32_t *outer)
+{
+    atomic_store_explicit(&waiting_self->mpi_call, *outer,
+                          memory_order_relaxed);
 }
 
 void drasync_blocking_inside(bool inside)

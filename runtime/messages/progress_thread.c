@@ -20,6 +20,7 @@
 #include "runtime/refused.h"
 #include "runtime/say.h"
 #include "runtime/shared.h"
+#include "runtime/thread.h"
 
 /* How long a poisoned job may take to end by itself. */
 #define PROGRESS_POISONED_US 5000000
@@ -79,6 +80,7 @@ static void *progress_main(void *unused)
     bool over = false;
 
     (void)unused;
+    thread_is_ours();
     limit_reserve_enter();
     prctl(PR_SET_NAME, "drasync");
     prctl(PR_SET_TIMERSLACK, 1000UL);

@@ -17,6 +17,7 @@
 #include "runtime/native/taken.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
+#include "runtime/waiting.h"
 
 bool native_address_valid(drasync_region_t region)
 {
@@ -215,6 +216,7 @@ static int start(struct drasync_request *q, bool nowait)
         return err;
     }
     runtime_count(native.self, RUNTIME_COUNT_ACQUIRES, 1);
+    waiting_hold_note(q->address);
     tree.region = grant.region;
     q->incarnation = grant.region->incarnation;
     q->noted =
@@ -233,6 +235,8 @@ static int granted(struct drasync_request *q, int result)
     q->incarnation = wait->incarnation;
     q->noted = !shown || !wait->slot ||
                !native_lease_note(q->address, wait->slot, wait->word);
+    if (!result)
+        waiting_hold_note(q->address);
     native_wait_give(wait);
     q->wait = NULL;
     if (result)
@@ -278,10 +282,21 @@ static bool ended_after_all(struct drasync_request *q)
     return ended;
 }
 
-static int wait_until(struct native_wait *wait, uint64_t deadline,
+static int wait_until(const struct drasync_request *q, uint64_t deadline,
                       int *result_out)
 {
-    return runtime_wait_remote(&wait->waiter, deadline, result_out);
+    struct waiting w = {
+        .what = WAITING_REGION,
+        .mode = q->mode,
+        .address = q->address,
+        .timed = deadline != WAIT_FOREVER,
+    };
+    int err;
+
+    waiting_begin(&w);
+    err = runtime_wait_remote(&q->wait->waiter, deadline, result_out);
+    waiting_end(&w);
+    return err;
 }
 
 /* By a step; @deadline 0: do not wait for others. */
@@ -300,7 +315,7 @@ static int acquire(uint64_t address, enum drasync_mode mode, uint64_t deadline)
     if (credit)
         native_credit_wait();
     /* "Do not wait" is the owner's matter; his answer is waited for. */
-    err = wait_until(q.wait, deadline ? deadline : WAIT_FOREVER, &result);
+    err = wait_until(&q, deadline ? deadline : WAIT_FOREVER, &result);
     if (credit)
         native_credit_waited(!err && !result);
     if (!err)
@@ -379,7 +394,7 @@ int native_wait(drasync_request_t request, uint64_t timeout_us)
         return run_wait(&request->run, timeout_us);
     if (!request->wait)
         return took(request, request->result);
-    err = wait_until(request->wait, wait_deadline_us(timeout_us), &result);
+    err = wait_until(request, wait_deadline_us(timeout_us), &result);
     return err ? err : took(request, granted(request, result));
 }
 
@@ -466,6 +481,7 @@ static int give(drasync_region_t region)
     mode = to_give(tree.region);
     if (mode == DRASYNC_WRITE && tree.region->write_count == 1)
         err = native_magazines_end(&tree, tree.region);
+    waiting_hold_forget(address_of(region));
     leases = &native.shared->leases[tree.stripe];
     if (!err && !native_lease_begin(leases, tree.region)) {
         effects = native_effects();

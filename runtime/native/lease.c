@@ -9,6 +9,7 @@
 #include "runtime/native/state.h"
 #include "runtime/process.h"
 #include "runtime/thread.h"
+#include "runtime/waiting.h"
 
 /* queue_up(): look again. */
 #define NATIVE_LEASE_LOOK (NATIVE_LEASE_NOT + 1)
@@ -93,8 +94,18 @@ static int queue_up(struct native_lease *l, uint64_t *word,
     if (!atomic_compare_exchange_strong(my_turn(), &none,
                                         turn_of(l->slot, TURN_WAITS)))
         return NATIVE_LEASE_NOT;
-    if (swap(l, word, waits))
+    if (swap(l, word, waits)) {
+        struct waiting w = {
+            .what = WAITING_REGION,
+            .mode = DRASYNC_WRITE,
+            .address = l->address,
+            .timed = deadline_us != WAIT_FOREVER,
+        };
+
+        waiting_begin(&w);
         err = wait_turn(l, waits, deadline_us);
+        waiting_end(&w);
+    }
     /* If the slot was emptied after all that does not matter any more. */
     atomic_store_explicit(my_turn(), 0, memory_order_release);
     return err;

@@ -8,6 +8,7 @@
 #include "runtime/native/state.h"
 #include "runtime/native/taken.h"
 #include "runtime/process.h"
+#include "runtime/waiting.h"
 
 /* The first extent of a region that is being made, with what belongs to it. */
 struct fresh {
@@ -88,6 +89,8 @@ int native_new_region(drasync_region_t *region_out)
     if (!err)
         fresh_enter(&fresh, region, region_out);
     native_unlock(&tree);
+    if (!err)
+        waiting_hold_note(fresh.address);
     /* Without memory for the note the hold is nobody's, as it is otherwise. */
     if (!err && native.check)
         native_taken_add(fresh.address, region->incarnation, DRASYNC_WRITE);

@@ -8,6 +8,7 @@
 #include "runtime/native/run.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
+#include "runtime/waiting.h"
 #include "runtime/say.h"
 
 static uint64_t address_of(drasync_region_t region)
@@ -273,6 +274,22 @@ static int begin(uint64_t address, struct run_work *work, void *answer,
     return err;
 }
 
+static int wait_here(struct run_pending *pending, drasync_region_t region,
+                     enum drasync_mode mode)
+{
+    struct waiting w = {
+        .what = WAITING_RUN,
+        .mode = mode,
+        .address = (uint64_t)(uintptr_t)region,
+    };
+    int err;
+
+    waiting_begin(&w);
+    err = run_wait(pending, DRASYNC_FOREVER);
+    waiting_end(&w);
+    return err;
+}
+
 int native_run(drasync_region_t region, drasync_function_t function,
                enum drasync_mode mode, const void *arg, size_t arg_bytes,
                void *answer, size_t answer_bytes)
@@ -289,7 +306,7 @@ int native_run(drasync_region_t region, drasync_function_t function,
         return DRASYNC_ENOREGION;
     result =
         begin(address_of(region), &work, answer, DRASYNC_FOREVER, &pending);
-    return pending.request ? run_wait(&pending, DRASYNC_FOREVER) : result;
+    return pending.request ? wait_here(&pending, region, mode) : result;
 }
 
 int native_irun(drasync_region_t region, drasync_function_t function,

@@ -9,6 +9,7 @@
 #include "runtime/replica/mappings.h"
 #include "runtime/replica/state.h"
 #include "runtime/say.h"
+#include "runtime/waiting.h"
 
 static struct replica_job job;
 
@@ -49,10 +50,25 @@ int replica_wait(struct doorbell *doorbell, uint32_t seen, int remote)
     return err;
 }
 
+static int barrier_wait(struct replica_barrier *barrier, uint32_t generation)
+{
+    for (;;) {
+        uint32_t seen = doorbell_read(&barrier->doorbell);
+        int err;
+
+        if (atomic_load(&barrier->generation) != generation)
+            return 0;
+        err = replica_wait(&barrier->doorbell, seen, runtime.nodes > 1);
+        if (err)
+            return err;
+    }
+}
+
 int replica_barrier(void)
 {
     struct replica_barrier *barrier = &replica_shared()->barrier;
     uint32_t generation = atomic_load(&barrier->generation);
+    struct waiting w = {.what = WAITING_BARRIER};
     int err = replica_flush_frees();
 
     if (err)
@@ -65,15 +81,10 @@ int replica_barrier(void)
         else
             replica_wire_barrier();
     }
-    for (;;) {
-        uint32_t seen = doorbell_read(&barrier->doorbell);
-
-        if (atomic_load(&barrier->generation) != generation)
-            return 0;
-        err = replica_wait(&barrier->doorbell, seen, runtime.nodes > 1);
-        if (err)
-            return err;
-    }
+    waiting_begin(&w);
+    err = barrier_wait(barrier, generation);
+    waiting_end(&w);
+    return err;
 }
 
 /* --- The module ----------------------------------------------------------- */

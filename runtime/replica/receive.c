@@ -4,6 +4,7 @@
 
 #include "runtime/process.h"
 #include "runtime/replica/mappings.h"
+#include "runtime/waiting.h"
 
 /* What is to be done with a piece once the books are right. */
 enum action {
@@ -285,7 +286,7 @@ static int install(struct replica_version *version)
     return err;
 }
 
-int replica_version_wait(int worker, struct replica_version **version_out)
+static int version_wait(int worker, struct replica_version **version_out)
 {
     struct replica_inbox *inbox = replica_inbox();
     int remote = runtime.node_of[worker] != runtime.node;
@@ -307,6 +308,17 @@ int replica_version_wait(int worker, struct replica_version **version_out)
         if (err)
             return err;
     }
+}
+
+int replica_version_wait(int worker, struct replica_version **version_out)
+{
+    struct waiting w = {.what = WAITING_VERSION, .peer = worker};
+    int err;
+
+    waiting_begin(&w);
+    err = version_wait(worker, version_out);
+    waiting_end(&w);
+    return err;
 }
 
 int replica_version_take(struct replica_version *version)

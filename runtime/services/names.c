@@ -19,6 +19,7 @@
 #include "runtime/services/names_table.h"
 #include "runtime/shared.h"
 #include "runtime/wait.h"
+#include "runtime/waiting.h"
 
 #define LOCK_RANK_NAMES 200
 #define MANAGER         0
@@ -304,9 +305,17 @@ int names_lookup(const char *name, uint64_t timeout_us, uint64_t *address_out)
     s = &names->slots[r.slot];
     err = tell_manager(NAMES_LOOKUP, &r);
     if (!err) {
+        struct waiting w = {
+            .what = WAITING_NAME,
+            .name = name,
+            .timed = deadline != WAIT_FOREVER,
+        };
+
+        waiting_begin(&w);
         runtime_remote_wait(1);
         err = waiter_wait(&s->waiter, deadline, &result);
         runtime_remote_wait(-1);
+        waiting_end(&w);
         if (err == DRASYNC_EAGAIN)
             tell_manager(NAMES_GIVE_UP, &r);
         if (!err)

@@ -4,6 +4,8 @@
  */
 #include "memory/limit.h"
 #include "runtime/death.h"
+#include "runtime/thread.h"
+#include "runtime/waiting.h"
 #include "transport/sockets.h"
 
 void limit_reserve_enter(void)
@@ -30,4 +32,31 @@ int sockets_find_sets(int *sets_out, int sets_max)
     (void)sets_out;
     (void)sets_max;
     return 0;
+}
+
+/* Nobody looks what is waited for. */
+_Thread_local struct waiting *waiting_mine
+    __attribute__((tls_model("initial-exec")));
+
+void waiting_hide(struct waiting *w)
+{
+    (void)w;
+}
+
+void waiting_hold_note(uint64_t address)
+{
+    (void)address;
+}
+
+void waiting_hold_forget(uint64_t address)
+{
+    (void)address;
+}
+
+void waiting_several(void)
+{
+}
+
+void thread_is_ours(void)
+{
 }

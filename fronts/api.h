@@ -1,0 +1,33 @@
+/*
+ * api.h - what the fronts of libdrasync share: taking a hold the quick way, and
+ * otherwise with the place of the program's call.
+ */
+#ifndef DRASYNC_FRONTS_API_H
+#define DRASYNC_FRONTS_API_H
+
+#include "drasync.h"
+#include "runtime/native/lease_inline.h"
+#include "runtime/process.h"
+#include "runtime/record/record.h"
+
+/* It runs, nothing is wrong, and nobody records. */
+static inline bool api_calm(void)
+{
+    return runtime_running() &&
+           !atomic_load_explicit(runtime_poisoned, memory_order_relaxed) &&
+           !record_wanted();
+}
+
+/* drasync_acquire() of a lease that is this thread's; false: api_acquire() has
+ * to. */
+static inline bool api_acquire_own(drasync_region_t region,
+                                   enum drasync_mode mode)
+{
+    return api_calm() && native_lease_take_own((uintptr_t)region, mode);
+}
+
+/* drasync_acquire_timed(), called by the program at @caller. */
+int api_acquire(drasync_region_t region, enum drasync_mode mode,
+                uint64_t timeout_us, const void *caller);
+
+#endif /* DRASYNC_FRONTS_API_H */

@@ -1,0 +1,203 @@
+/* Places in a program's code: see place.h. */
+#include "runtime/place.h"
+
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "config.h"
+
+#if HAVE_LIBDW
+#include <elfutils/libdwfl.h>
+#endif
+
+#define LINE_BYTES 1024
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+bool place_is_ours(const struct code_place *place)
+{
+    const char *name = base_name(place->object);
+
+    return !strncmp(name, "libdrasync", 10) ||
+           !strncmp(name, "libdart-mpi", 11);
+}
+
+static void set_object(struct code_place *place, const char *path)
+{
+    size_t length = strlen(path);
+
+    if (length >= PLACE_OBJECT_BYTES) {
+        path += length - (PLACE_OBJECT_BYTES - 1);
+        length = PLACE_OBJECT_BYTES - 1;
+    }
+    memcpy(place->object, path, length);
+    place->object[length] = 0;
+}
+
+void places_of(int pid, const uint64_t *pcs, int count, struct code_place *out)
+{
+    char line[LINE_BYTES], path[LINE_BYTES], last[LINE_BYTES] = "";
+    uint64_t low, high, base = 0;
+    FILE *maps;
+
+    memset(out, 0, (size_t)count * sizeof(*out));
+    snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+    maps = fopen(path, "re");
+    while (maps && fgets(line, sizeof(line), maps)) {
+        int at = 0;
+
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %*s %*s %n", &low,
+                   &high, &at) < 2 ||
+            !at || line[at] != '/')
+            continue;
+        line[strcspn(line, "\n")] = 0;
+        if (strcmp(line + at, last)) {
+            base = low;
+            snprintf(last, sizeof(last), "%s", line + at);
+        }
+        for (int i = 0; i < count; i++)
+            if (pcs[i] >= low && pcs[i] < high) {
+                out[i].offset = pcs[i] - base;
+                set_object(&out[i], last);
+            }
+    }
+    if (maps)
+        fclose(maps);
+}
+
+/* --- Function, file and line ---------------------------------------------- */
+
+#if HAVE_LIBDW
+
+#define LIBDW_CALLS(X)                                                    \
+    X(dwfl_begin)                                                         \
+    X(dwfl_end)                                                           \
+    X(dwfl_report_begin) X(dwfl_report_end) X(dwfl_report_elf)            \
+        X(dwfl_module_info) X(dwfl_module_addrinfo) X(dwfl_module_getsrc) \
+            X(dwfl_lineinfo) X(dwfl_offline_section_address)
+
+/* libdw's calls, in the library if there is one on this machine. */
+static struct {
+#define LIBDW_FIELD(name) __typeof__(&name) name;
+    LIBDW_CALLS(LIBDW_FIELD)
+#undef LIBDW_FIELD
+} dw;
+
+static bool dw_found;
+
+static void dw_load(void)
+{
+    void *library = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL);
+
+    dw_found = library != NULL;
+#define LIBDW_FIND(name) \
+    if (dw_found)        \
+        dw_found = (dw.name = (__typeof__(&name))dlsym(library, #name)) != NULL;
+    LIBDW_CALLS(LIBDW_FIND)
+#undef LIBDW_FIND
+}
+
+/* Debugging information that lies elsewhere is not looked for: that may ask a
+ * server. */
+static int no_debuginfo(Dwfl_Module *module, void **data, const char *name,
+                        Dwarf_Addr base, const char *file, const char *link,
+                        GElf_Word crc, char **found)
+{
+    (void)module, (void)data, (void)name, (void)base, (void)file, (void)link;
+    (void)crc, (void)found;
+    return -1;
+}
+
+static int no_elf(Dwfl_Module *module, void **data, const char *name,
+                  Dwarf_Addr base, char **file, Elf **elf)
+{
+    (void)module, (void)data, (void)name, (void)base, (void)file, (void)elf;
+    return -1;
+}
+
+/* What libdw knows of @offset in @module; false: nothing. */
+static bool describe(Dwfl_Module *module, uint64_t offset, char *text,
+                     size_t bytes)
+{
+    const char *function, *file = NULL;
+    Dwarf_Addr low, address;
+    GElf_Off within;
+    GElf_Sym symbol;
+    Dwfl_Line *line;
+    int number = 0;
+
+    dw.dwfl_module_info(module, NULL, &low, NULL, NULL, NULL, NULL, NULL);
+    address = low + offset;
+    function = dw.dwfl_module_addrinfo(module, address, &within, &symbol, NULL,
+                                       NULL, NULL);
+    line = dw.dwfl_module_getsrc(module, address);
+    if (line)
+        file = dw.dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL);
+    if (!function && !file)
+        return false;
+    if (!function)
+        snprintf(text, bytes, "%s:%d", base_name(file), number);
+    else if (!file)
+        snprintf(text, bytes, "%s+0x%" PRIx64, function, (uint64_t)within);
+    else
+        snprintf(text, bytes, "%s (%s:%d)", function, base_name(file), number);
+    return true;
+}
+
+static bool by_libdw(const struct code_place *place, char *text, size_t bytes)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    Dwfl_Callbacks callbacks = {
+        .find_elf = no_elf,
+        .find_debuginfo = no_debuginfo,
+    };
+    Dwfl_Module *module;
+    bool found = false;
+    Dwfl *dwfl;
+
+    pthread_once(&once, dw_load);
+    if (!dw_found)
+        return false;
+    callbacks.section_address = dw.dwfl_offline_section_address;
+    pthread_mutex_lock(&mutex);
+    dwfl = dw.dwfl_begin(&callbacks);
+    if (dwfl) {
+        dw.dwfl_report_begin(dwfl);
+        module =
+            dw.dwfl_report_elf(dwfl, place->object, place->object, -1, 0, true);
+        dw.dwfl_report_end(dwfl, NULL, NULL);
+        found = module && describe(module, place->offset, text, bytes);
+        dw.dwfl_end(dwfl);
+    }
+    pthread_mutex_unlock(&mutex);
+    return found;
+}
+
+#else
+
+static bool by_libdw(const struct code_place *place, char *text, size_t bytes)
+{
+    (void)place, (void)text, (void)bytes;
+    return false;
+}
+
+#endif
+
+const char *place_text(const struct code_place *place, char *text, size_t bytes)
+{
+    text[0] = 0;
+    if (place->object[0] &&
+        (place->object[0] != '/' || !by_libdw(place, text, bytes)))
+        snprintf(text, bytes, "%s+0x%" PRIx64, base_name(place->object),
+                 place->offset);
+    return text;
+}

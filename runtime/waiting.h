@@ -1,0 +1,176 @@
+/*
+ * waiting.h - what the threads of this rank wait for and hold, kept where every
+ * rank of the node, and drasync-ps, can read it.
+ *
+ * A call that may wait long says for what (waiting_begin()): a few stores to a
+ * struct on its stack.  Only a wait that has slept WAIT_CHECK_US (wait.c) is
+ * *shown*: it gets a slot in shared memory, with the stack of its thread.  What
+ * then looks after it is diagnose/.
+ *
+ * Holds are noted where a step of the protocol grants them, by region, in a
+ * table in which a later one may take the place of an earlier one.  What a rank
+ * takes and gives back without a step (native/lease.h) is not noted, and such a
+ * hold has no note.
+ *
+ * Every rank writes its own part only.  Readers take no lock: a slot's sequence
+ * tells them whether they saw one state of it.
+ */
+#ifndef DRASYNC_RUNTIME_WAITING_H
+#define DRASYNC_RUNTIME_WAITING_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "drasync.h"
+#include "runtime/place.h"
+
+/* Threads of a rank whose waits are shown at a time; others are not. */
+#define WAITING_THREADS 4
+
+#define WAITING_FRAMES 4
+
+/* Notes of holds of a rank. */
+#define WAITING_HOLDS 64
+
+enum waiting_what {
+    WAITING_NOTHING,
+    WAITING_REGION,  /* for a hold of `address` */
+    WAITING_VERSION, /* sys_recv() of what rank `peer` sends */
+    WAITING_BARRIER, /* sys_barrier() */
+    WAITING_NAME,    /* drasync_lookup() of `name` */
+    WAITING_RUN,     /* drasync_run() on `address` */
+};
+
+/* MPI's calls that wait, by the functions that begin them. */
+#define WAITING_MPI_CALLS(X)                                                   \
+    X(MPI_Wait)                                                                \
+    X(MPI_Waitall)                                                             \
+    X(MPI_Waitany) X(MPI_Waitsome) X(MPI_Probe) X(MPI_Recv) X(MPI_Send)        \
+        X(MPI_Ssend) X(MPI_Sendrecv) X(MPI_Barrier) X(MPI_Bcast) X(MPI_Reduce) \
+            X(MPI_Allreduce) X(MPI_Gather) X(MPI_Gatherv) X(MPI_Scatter)       \
+                X(MPI_Scatterv) X(MPI_Allgather) X(MPI_Allgatherv)             \
+                    X(MPI_Alltoall) X(MPI_Alltoallv) X(MPI_Scan)
+
+enum waiting_mpi_call {
+    WAITING_MPI_NONE,
+#define WAITING_MPI_ENUM(name) WAITING_##name,
+    WAITING_MPI_CALLS(WAITING_MPI_ENUM)
+#undef WAITING_MPI_ENUM
+        WAITING_MPI_COUNT,
+};
+
+/* `peer` of a call that names no rank, or none of MPI_COMM_WORLD. */
+#define WAITING_NOBODY (-1)
+
+/* A wait, as a reader gets it. */
+struct waiting_seen {
+    uint32_t what; /* enum waiting_what */
+    uint32_t mode; /* WAITING_REGION */
+    int32_t rank;
+    int32_t peer;
+    int32_t thread; /* as the kernel numbers it */
+    uint32_t timed; /* it ends by itself */
+    uint64_t address, since_us;
+    uint64_t number; /* of this wait; no other of this rank has it */
+    char name[DRASYNC_NAME_MAX + 1];
+    struct code_place frames[WAITING_FRAMES]; /* the innermost first */
+};
+
+/* Is it `address` that it waits for? */
+static inline bool waiting_on_region(const struct waiting_seen *seen)
+{
+    return seen->what == WAITING_REGION || seen->what == WAITING_RUN;
+}
+
+struct waiting_slot {
+    _Atomic uint32_t taken;    /* by a thread of the rank */
+    _Atomic uint32_t sequence; /* odd while `seen` is written */
+    struct waiting_seen seen;
+};
+
+struct waiting_hold {
+    _Atomic uint64_t address; /* 0: none */
+    _Atomic uint64_t since_us;
+    _Atomic uint64_t pc;
+};
+
+/* Of a rank. */
+struct waiting_rank {
+    struct waiting_slot slots[WAITING_THREADS];
+    _Atomic uint64_t numbers;
+    struct waiting_hold holds[WAITING_HOLDS];
+    _Atomic uint32_t several; /* 1: see waiting_several() */
+    /* The call of MPI's that a thread is inside, and whom it names.  Relaxed:
+     * each is true by itself. */
+    _Atomic uint32_t mpi_call __attribute__((aligned(64)));
+    _Atomic int32_t mpi_peer;
+} __attribute__((aligned(64)));
+
+/* --- The calling thread --------------------------------------------------- */
+
+struct waiting {
+    enum waiting_what what;
+    uint32_t mode;
+    int32_t peer;
+    bool timed;
+    uint64_t address;
+    const char *name;
+    struct waiting *outer;
+    struct waiting_slot *slot;            /* NULL: not shown */
+    uint64_t since_us;                    /* 0: has not slept yet */
+    uint64_t look_us, pause_us, stall_us; /* diagnose/stall.c */
+};
+
+extern _Thread_local struct waiting *waiting_mine
+    __attribute__((tls_model("initial-exec")));
+
+/* Undo waiting_show(). */
+void waiting_hide(struct waiting *w);
+
+/* @w, filled in but for what comes after `name`, lives until waiting_end(). */
+static inline void waiting_begin(struct waiting *w)
+{
+    w->outer = waiting_mine;
+    waiting_mine = w;
+}
+
+static inline void waiting_end(struct waiting *w)
+{
+    waiting_mine = w->outer;
+    if (__builtin_expect(w->slot != NULL, 0))
+        waiting_hide(w);
+}
+
+/* Show @w, which has waited since @since_us, if there is a slot. */
+void waiting_show(struct waiting *w, uint64_t since_us);
+
+/* This thread has taken a hold of the region at @address by a step; and: it, or
+ * another, may take and give it without one from now on. */
+void waiting_hold_note(uint64_t address);
+void waiting_hold_forget(uint64_t address);
+
+/* More than one thread of this rank has taken steps or leases. */
+void waiting_several(void);
+
+/* Where the program called us, for waiting_hold_note(); set where that is not
+ * the quick way. */
+extern _Thread_local const void *waiting_caller
+    __attribute__((tls_model("initial-exec")));
+
+/* --- Of this node --------------------------------------------------------- */
+
+/* This rank's part; before the runtime runs, one that nobody reads. */
+extern struct waiting_rank *waiting_self;
+
+/* A copy of @slot of a rank; false: there is no wait, or it changes. */
+bool waiting_read(const struct waiting_slot *slot, struct waiting_seen *out);
+
+/* The note of @rank's hold of the region at @address; false: there is none. */
+bool waiting_read_hold(const struct waiting_rank *rank, uint64_t address,
+                       uint64_t *since_us_out, uint64_t *pc_out);
+
+/* The name of a call; "?" for what is none. */
+const char *waiting_mpi_name(uint32_t call);
+
+#endif /* DRASYNC_RUNTIME_WAITING_H */
