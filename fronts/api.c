@@ -8,6 +8,7 @@
 #include "runtime/native/lease_inline.h"
 #include "runtime/native/native.h"
 #include "runtime/native/recycle.h"
+#include "runtime/native/request.h"
 #include "runtime/process.h"
 #include "runtime/record/record.h"
 #include "runtime/waiting.h"
@@ -151,8 +152,10 @@ int drasync_try_acquire(drasync_region_t region, enum drasync_mode mode)
     return api_acquire(region, mode, 0, __builtin_return_address(0));
 }
 
-int drasync_iacquire(drasync_region_t region, enum drasync_mode mode,
-                     drasync_request_t *request_out)
+/* Apart, as release() below. */
+__attribute__((noinline)) static int iacquire(drasync_region_t region,
+                                              enum drasync_mode mode,
+                                              drasync_request_t *request_out)
 {
     int err = enter("drasync_iacquire");
 
@@ -169,14 +172,28 @@ int drasync_iacquire(drasync_region_t region, enum drasync_mode mode,
     return err;
 }
 
-/* It has had its result. */
-static void request_end(drasync_request_t *request)
+int drasync_iacquire(drasync_region_t region, enum drasync_mode mode,
+                     drasync_request_t *request_out)
 {
-    native_request_free(*request);
-    *request = NULL;
+    if (api_calm() && request_out &&
+        native_iacquire_own(region, mode, request_out))
+        return 0;
+    return iacquire(region, mode, request_out);
 }
 
-int drasync_test(drasync_request_t *request, int *done_out)
+/* The request was granted at once, nothing is in the way of its end, and that
+ * has come. */
+static inline bool request_ended(drasync_request_t *request)
+{
+    if (!api_calm() || !request || !native_request_granted(*request))
+        return false;
+    *request = NULL;
+    return true;
+}
+
+/* Apart, as release() below.  (So are the others.) */
+__attribute__((noinline)) static int test(drasync_request_t *request,
+                                          int *done_out)
 {
     int err = runtime_enter();
 
@@ -184,15 +201,23 @@ int drasync_test(drasync_request_t *request, int *done_out)
         return DRASYNC_ERUNNING;
     if (!request || !*request || !done_out)
         return err ? err : DRASYNC_EINVAL;
-    *done_out = 1;
     if (!err)
-        err = native_test(*request, done_out);
-    if (*done_out)
-        request_end(request);
+        return native_test(request, done_out);
+    native_request_drop(request);
+    *done_out = 1;
     return err;
 }
 
-int drasync_wait(drasync_request_t *request, uint64_t timeout_us)
+int drasync_test(drasync_request_t *request, int *done_out)
+{
+    if (!done_out || !request_ended(request))
+        return test(request, done_out);
+    *done_out = 1;
+    return 0;
+}
+
+__attribute__((noinline)) static int wait_for(drasync_request_t *request,
+                                              uint64_t timeout_us)
 {
     int err = runtime_enter();
 
@@ -201,10 +226,14 @@ int drasync_wait(drasync_request_t *request, uint64_t timeout_us)
     if (!request || !*request)
         return err ? err : DRASYNC_EINVAL;
     if (!err)
-        err = native_wait(*request, timeout_us);
-    if (err != DRASYNC_EAGAIN)
-        request_end(request);
+        return native_wait(request, timeout_us);
+    native_request_drop(request);
     return err;
+}
+
+int drasync_wait(drasync_request_t *request, uint64_t timeout_us)
+{
+    return request_ended(request) ? 0 : wait_for(request, timeout_us);
 }
 
 int drasync_cancel(drasync_request_t *request)
@@ -216,8 +245,8 @@ int drasync_cancel(drasync_request_t *request)
     if (!request || !*request)
         return err ? err : DRASYNC_EINVAL;
     if (!err)
-        err = native_cancel(*request);
-    request_end(request);
+        return native_cancel(request);
+    native_request_drop(request);
     return err;
 }
 

@@ -220,6 +220,12 @@ int drasync_try_acquire(drasync_region_t region, enum drasync_mode mode);
  * The non-blocking form.  *request_out is owned by the caller until
  * drasync_wait() returns, drasync_test() says it is done, or drasync_cancel().
  * The hold is there only when test or wait gave 0.
+ *
+ * A request is a number.  Copies of it are the same request: the first call that
+ * ends it has its result, and later ones with a copy return DRASYNC_EINVAL, as
+ * does a call while another thread's with the same request is under way.
+ *   DRASYNC_ELIMIT    4,194,304 requests are waiting or were not tested; and as
+ *                     drasync_acquire()
  */
 typedef struct drasync_request *drasync_request_t;
 int drasync_iacquire(drasync_region_t region, enum drasync_mode mode,
@@ -229,14 +235,17 @@ int drasync_iacquire(drasync_region_t region, enum drasync_mode mode,
  * Is it done?  *done_out becomes 1 and *request NULL if so, and the result is
  * that of drasync_acquire(), or the error that ends all requests; otherwise
  * *done_out is 0 and the result 0.
+ *   DRASYNC_EINVAL    no such request is under way; nothing changes
  */
 int drasync_test(drasync_request_t *request, int *done_out);
 
 /* Wait until it is done, at most @timeout_us; the request lives on after
- * DRASYNC_EAGAIN and is NULL after any other result. */
+ * DRASYNC_EAGAIN and is NULL after any other result, but for DRASYNC_EINVAL as
+ * above. */
 int drasync_wait(drasync_request_t *request, uint64_t timeout_us);
 
-/* Give a request up; if it was granted meanwhile, the hold is released. */
+/* Give a request up; if it was granted meanwhile, the hold is released.
+ *   DRASYNC_EINVAL    as above */
 int drasync_cancel(drasync_request_t *request);
 
 /*

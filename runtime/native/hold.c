@@ -12,6 +12,7 @@
 #include "runtime/messages/messages.h"
 #include "runtime/native/delta.h"
 #include "runtime/native/magazine.h"
+#include "runtime/native/request.h"
 #include "runtime/native/run.h"
 #include "runtime/native/state.h"
 #include "runtime/native/taken.h"
@@ -160,18 +161,6 @@ unusable:
 
 /* --- Acquire -------------------------------------------------------------- */
 
-struct drasync_request {
-    uint64_t address;
-    enum drasync_mode mode;
-    struct native_wait *wait; /* NULL: done, with `result` */
-    struct proto_op *op;
-    int result;
-    uint64_t incarnation;   /* of what was granted; */
-    bool noted;             /* it matters which thread has that: taken.h */
-    bool away;              /* another node is to give it */
-    struct run_pending run; /* it is no acquire; */
-};
-
 /* Has this rank holds of @region for WRITE and for READ? */
 static bool is_mixed(const struct proto_region *region)
 {
@@ -179,8 +168,7 @@ static bool is_mixed(const struct proto_region *region)
            proto_read_hold(region, native.rank);
 }
 
-/* 0 with the hold, PROTO_WAIT, or an error. */
-static int start(struct drasync_request *q, bool nowait)
+int native_pending_start(struct native_pending *q, bool nowait)
 {
     enum drasync_mode mode = q->mode;
     struct proto_effects *effects;
@@ -224,8 +212,7 @@ static int start(struct drasync_request *q, bool nowait)
     return native_hold_show(q->address, &tree, true, mode, grant.split);
 }
 
-/* The wait has ended with @result. */
-static int granted(struct drasync_request *q, int result)
+int native_pending_granted(struct native_pending *q, int result)
 {
     struct native_wait *wait = q->wait;
     struct native_tree tree;
@@ -249,9 +236,7 @@ static int granted(struct drasync_request *q, int result)
     return native_hold_show(q->address, &tree, false, q->mode, must_split);
 }
 
-/* This thread learns the @result of the request: if that is a hold, it has
- * taken it. */
-static int took(const struct drasync_request *q, int result)
+int native_pending_took(const struct native_pending *q, int result)
 {
     if (result || !q->noted)
         return result;
@@ -261,8 +246,7 @@ static int took(const struct drasync_request *q, int result)
     return result;
 }
 
-/* Give the operation up, unless it ended meanwhile: true then. */
-static bool ended_after_all(struct drasync_request *q)
+bool native_pending_ended(struct native_pending *q)
 {
     struct proto_effects *effects;
     struct native_tree tree;
@@ -282,8 +266,8 @@ static bool ended_after_all(struct drasync_request *q)
     return ended;
 }
 
-static int wait_until(const struct drasync_request *q, uint64_t deadline,
-                      int *result_out)
+int native_pending_wait(struct native_pending *q, uint64_t deadline,
+                        int *result_out)
 {
     struct waiting w = {
         .what = WAITING_REGION,
@@ -294,7 +278,8 @@ static int wait_until(const struct drasync_request *q, uint64_t deadline,
     int err;
 
     waiting_begin(&w);
-    err = runtime_wait_remote(&q->wait->waiter, deadline, result_out);
+    err = runtime_wait_remote(&q->wait->waiter,
+                              deadline ? deadline : WAIT_FOREVER, result_out);
     waiting_end(&w);
     return err;
 }
@@ -302,27 +287,27 @@ static int wait_until(const struct drasync_request *q, uint64_t deadline,
 /* By a step; @deadline 0: do not wait for others. */
 static int acquire(uint64_t address, enum drasync_mode mode, uint64_t deadline)
 {
-    struct drasync_request q = {.address = address, .mode = mode};
+    struct native_pending q = {.address = address, .mode = mode};
     bool credit;
     int result, err;
 
     if (mode == DRASYNC_WRITE && deadline)
         native_delta_finish(address);
-    err = start(&q, deadline == 0);
+    err = native_pending_start(&q, deadline == 0);
     if (err != PROTO_WAIT)
-        return took(&q, err);
+        return native_pending_took(&q, err);
     credit = q.away && mode == DRASYNC_WRITE && deadline;
     if (credit)
         native_credit_wait();
-    /* "Do not wait" is the owner's matter; his answer is waited for. */
-    err = wait_until(&q, deadline ? deadline : WAIT_FOREVER, &result);
+    err = native_pending_wait(&q, deadline, &result);
     if (credit)
         native_credit_waited(!err && !result);
-    if (!err)
-        return took(&q, granted(&q, result));
-    if (err == DRASYNC_EAGAIN && ended_after_all(&q))
-        return took(&q, granted(&q, q.wait->waiter.result));
-    return err;
+    if (err == DRASYNC_EAGAIN && native_pending_ended(&q)) {
+        result = q.wait->waiter.result;
+        err = 0;
+    }
+    return err ? err
+               : native_pending_took(&q, native_pending_granted(&q, result));
 }
 
 int native_acquire(drasync_region_t region, enum drasync_mode mode,
@@ -336,91 +321,6 @@ int native_acquire(drasync_region_t region, enum drasync_mode mode,
                   ? acquire(address_of(region), mode, deadline)
                   : DRASYNC_ENOREGION;
     return err != DRASYNC_EAGAIN ? err : death_refused(err);
-}
-
-int native_iacquire(drasync_region_t region, enum drasync_mode mode,
-                    drasync_request_t *request_out)
-{
-    struct drasync_request *q;
-    int err;
-
-    if (!native_address_valid(region))
-        return DRASYNC_ENOREGION;
-    q = calloc(1, sizeof(*q));
-    if (!q)
-        return DRASYNC_ENOMEM;
-    q->address = address_of(region);
-    q->mode = mode;
-    err = start(q, false);
-    if (err == PROTO_WAIT || !err) {
-        *request_out = q;
-        return 0;
-    }
-    free(q);
-    return err;
-}
-
-int native_request_of_run(const struct run_pending *pending, int result,
-                          drasync_request_t *request_out)
-{
-    struct drasync_request *q = calloc(1, sizeof(*q));
-
-    *request_out = q;
-    if (q)
-        *q = (struct drasync_request){.run = *pending, .result = result};
-    return q ? 0 : DRASYNC_ENOMEM;
-}
-
-int native_test(drasync_request_t request, int *done_out)
-{
-    if (request->run.request)
-        return run_test(&request->run, done_out);
-    *done_out = 1;
-    if (!request->wait)
-        return took(request, request->result);
-    if (waiter_done(&request->wait->waiter))
-        return took(request, granted(request, request->wait->waiter.result));
-    int err = death_refused(0);
-
-    *done_out = err != 0;
-    return err;
-}
-
-int native_wait(drasync_request_t request, uint64_t timeout_us)
-{
-    int err, result;
-
-    if (request->run.request)
-        return run_wait(&request->run, timeout_us);
-    if (!request->wait)
-        return took(request, request->result);
-    err = wait_until(request, wait_deadline_us(timeout_us), &result);
-    return err ? err : took(request, granted(request, result));
-}
-
-int native_cancel(drasync_request_t request)
-{
-    int err = 0;
-
-    if (request->run.request || !request->address) {
-        run_cancel(&request->run);
-        return 0;
-    }
-    if (request->wait) {
-        if (!ended_after_all(request))
-            return 0;
-        err = granted(request, request->wait->waiter.result);
-        request->result = err;
-    }
-    if (!request->result)
-        err = native_hold_undo(request->address, request->mode);
-    /* A request that failed by itself is given up all the same. */
-    return request->result ? 0 : err;
-}
-
-void native_request_free(drasync_request_t request)
-{
-    free(request);
 }
 
 /* So many times it is said that a thread gives back what another one took. */

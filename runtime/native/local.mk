@@ -26,6 +26,8 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/native/recycle.c \
 	runtime/native/recycle.h \
 	runtime/native/region.c \
+	runtime/native/request.c \
+	runtime/native/request.h \
 	runtime/native/run.c \
 	runtime/native/run.h \
 	runtime/native/run_caller.c \
@@ -118,6 +120,7 @@ native_test_programs += \
 	tests/programs/native_reuse \
 	tests/programs/native_lease \
 	tests/programs/native_refused \
+	tests/programs/native_requests \
 	tests/programs/native_overlap \
 	tests/programs/native_recycle \
 	tests/programs/native_chunks

@@ -6,6 +6,7 @@
 #include "runtime/messages/messages.h"
 #include "runtime/modules.h"
 #include "runtime/native/recycle.h"
+#include "runtime/native/request.h"
 #include "runtime/native/run.h"
 #include "runtime/native/state.h"
 #include "runtime/native/taken.h"
@@ -38,6 +39,7 @@ static void thread_ends(void)
     native_effects_free();
     native_mapping_forget();
     native_lease_forget();
+    native_requests_forget();
     native_taken_thread_ends();
 }
 

@@ -33,13 +33,19 @@ int native_acquire(drasync_region_t region, enum drasync_mode mode,
                    uint64_t timeout_us);
 int native_release(drasync_region_t region);
 
-/* Non-blocking acquire; a request is process-private memory. */
+/*
+ * Non-blocking acquire.  A request ends, and *request becomes NULL, with
+ * native_test() that says so, native_wait() that does not return
+ * DRASYNC_EAGAIN, native_cancel(), and native_request_drop(), which does not
+ * look what became of it.  For one that has ended, or that another thread is at
+ * work on, they return DRASYNC_EINVAL and change nothing: request.h.
+ */
 int native_iacquire(drasync_region_t region, enum drasync_mode mode,
                     drasync_request_t *request_out);
-int native_test(drasync_request_t request, int *done_out);
-int native_wait(drasync_request_t request, uint64_t timeout_us);
-int native_cancel(drasync_request_t request);
-void native_request_free(drasync_request_t request);
+int native_test(drasync_request_t *request, int *done_out);
+int native_wait(drasync_request_t *request, uint64_t timeout_us);
+int native_cancel(drasync_request_t *request);
+void native_request_drop(drasync_request_t *request);
 
 /* Arguments are checked: names, modes, sizes, pointers. */
 int native_register(const char *name, drasync_function_fn *function,

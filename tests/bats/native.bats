@@ -258,6 +258,13 @@ without_memory() { # RANK
   done
 }
 
+@test "a request that has ended, or that another thread waits for, is refused" {
+  for node in "" rank; do
+    DRASYNC_NODE=$node run -0 mpi 2 "$programs/native_requests"
+    assert_output "requests ok ranks=2"
+  done
+}
+
 @test "who asks a dead rank for its hold again and again is told" {
   for node in shared rank; do
     for way in try handed read below timed test wait delete lookup; do

@@ -1,0 +1,309 @@
+/* The calls on requests, and the pools that these come from: see request.h. */
+#include "runtime/native/request.h"
+
+#include <stdlib.h>
+
+#include "runtime/death.h"
+#include "runtime/native/state.h"
+#include "runtime/process.h"
+#include "runtime/thread.h"
+
+_Thread_local struct native_requests *native_requests_mine
+    __attribute__((tls_model("initial-exec")));
+
+_Atomic(struct native_request_block *)
+    native_request_blocks[REQUEST_BLOCKS_MAX];
+
+static _Atomic uint32_t blocks; /* numbers given */
+static _Atomic(struct native_requests *) all;
+
+/* --- Pools ---------------------------------------------------------------- */
+
+/* That of a thread that has ended, or a new one; NULL: no memory. */
+static struct native_requests *pool_new(void)
+{
+    struct native_requests *p;
+
+    for (p = atomic_load(&all); p; p = p->next) {
+        uint32_t unused = 0;
+
+        if (atomic_compare_exchange_strong(&p->taken, &unused, 1))
+            return p;
+    }
+    p = aligned_alloc(_Alignof(struct native_requests), sizeof(*p));
+    if (!p)
+        return NULL;
+    *p = (struct native_requests){.taken = 1};
+    p->next = atomic_load(&all);
+    while (!atomic_compare_exchange_weak(&all, &p->next, p))
+        ;
+    return p;
+}
+
+void native_requests_forget(void)
+{
+    if (native_requests_mine)
+        atomic_store(&native_requests_mine->taken, 0);
+    native_requests_mine = NULL;
+}
+
+/* REQUEST_BLOCK more in @pool, this thread's.  DRASYNC_ENOMEM,
+ * DRASYNC_ELIMIT. */
+static int block_new(struct native_requests *pool)
+{
+    struct native_request_block *block =
+        aligned_alloc(_Alignof(struct native_request), sizeof(*block));
+    uint32_t number = atomic_load(&blocks);
+
+    if (!block)
+        return DRASYNC_ENOMEM;
+    do {
+        if (number == REQUEST_BLOCKS_MAX) {
+            free(block);
+            return DRASYNC_ELIMIT;
+        }
+    } while (!atomic_compare_exchange_weak(&blocks, &number, number + 1));
+    for (int i = REQUEST_BLOCK; i-- > 0;) {
+        struct native_request *r = &block->request[i];
+
+        *r = (struct native_request){
+            .word = REQUEST_GENERATION, /* no handle is NULL */
+            .index = (uint64_t)number << REQUEST_BLOCK_BITS | (unsigned)i,
+            .pool = pool,
+            .next = pool->free,
+        };
+        pool->free = r;
+    }
+    /* Release pairs with the acquire of native_request_at(). */
+    atomic_store_explicit(&native_request_blocks[number], block,
+                          memory_order_release);
+    return 0;
+}
+
+/* A request out of this thread's pool.  DRASYNC_ENOMEM, DRASYNC_ELIMIT. */
+static int request_take(struct native_request **r_out)
+{
+    struct native_requests *pool = native_requests_mine;
+    int err = 0;
+
+    if (!pool) {
+        pool = native_requests_mine = pool_new();
+        if (!pool)
+            return DRASYNC_ENOMEM;
+        /* Where that is not to be had, no other thread gets the pool. */
+        thread_watch();
+    }
+    /* Acquire pairs with the release of native_request_put(). */
+    if (!pool->free)
+        pool->free = atomic_exchange_explicit(&pool->returned, NULL,
+                                              memory_order_acquire);
+    if (!pool->free)
+        err = block_new(pool);
+    if (err)
+        return err;
+    *r_out = pool->free;
+    pool->free = (*r_out)->next;
+    (*r_out)->is_run = false;
+    (*r_out)->result = 0;
+    return 0;
+}
+
+/* It was taken in vain. */
+static void request_back(struct native_request *r)
+{
+    r->next = r->pool->free;
+    r->pool->free = r;
+}
+
+/* --- Handles -------------------------------------------------------------- */
+
+/* The request of @handle, for this call alone; NULL: it has had its result, or
+ * another thread is at work on it. */
+static struct native_request *request_claim(drasync_request_t handle)
+{
+    struct native_request *r = native_request_at(handle);
+    uint64_t live = native_request_word(handle, REQUEST_LIVE);
+    uint64_t granted = native_request_word(handle, REQUEST_GRANTED);
+
+    if (!r)
+        return NULL;
+    /* Acquire pairs with the release of request_leave(). */
+    if (atomic_compare_exchange_strong_explicit(
+            &r->word, &live, live | REQUEST_BUSY, memory_order_acquire,
+            memory_order_relaxed))
+        return r;
+    if (!atomic_compare_exchange_strong_explicit(
+            &r->word, &granted, granted | REQUEST_BUSY, memory_order_relaxed,
+            memory_order_relaxed))
+        return NULL;
+    /* Only its address and mode were set. */
+    r->pending.wait = NULL;
+    r->pending.noted = false;
+    r->is_run = false;
+    r->result = 0;
+    return r;
+}
+
+/* The call is over, and the request goes on. */
+static void request_leave(struct native_request *r, drasync_request_t handle)
+{
+    /* Release pairs with the acquire of request_claim(), of another thread. */
+    atomic_store_explicit(&r->word, native_request_word(handle, REQUEST_LIVE),
+                          memory_order_release);
+}
+
+static void request_end(struct native_request *r, drasync_request_t *handle)
+{
+    native_request_put(r, native_request_word(*handle, REQUEST_BUSY));
+    *handle = NULL;
+}
+
+void native_request_drop(drasync_request_t *request)
+{
+    struct native_request *r = request_claim(*request);
+
+    if (r)
+        request_end(r, request);
+}
+
+int native_request_of_run(const struct run_pending *pending, int result,
+                          drasync_request_t *request_out)
+{
+    struct native_request *r;
+    int err = request_take(&r);
+
+    if (err)
+        return err;
+    r->pending = (struct native_pending){0};
+    r->run = *pending;
+    r->result = result;
+    r->is_run = true;
+    *request_out = native_request_use(r, REQUEST_LIVE);
+    return 0;
+}
+
+/* --- Calls ---------------------------------------------------------------- */
+
+int native_iacquire(drasync_region_t region, enum drasync_mode mode,
+                    drasync_request_t *request_out)
+{
+    uint64_t address = (uint64_t)(uintptr_t)region;
+    struct native_request *r;
+    bool held;
+    int err;
+
+    if (!native_address_valid(region))
+        return DRASYNC_ENOREGION;
+    /* With nobody to wait for: else the step joins those who wait. */
+    held = !native_lease_take(address, mode, 0);
+    err = request_take(&r);
+    if (err) {
+        if (held)
+            native_hold_undo(address, mode);
+        return err;
+    }
+    r->pending = (struct native_pending){.address = address, .mode = mode};
+    if (held) {
+        *request_out = native_request_use(r, REQUEST_GRANTED);
+        return 0;
+    }
+    err = native_pending_start(&r->pending, false);
+    if (err && err != PROTO_WAIT) {
+        request_back(r);
+        return err;
+    }
+    *request_out = native_request_use(r, REQUEST_LIVE);
+    return 0;
+}
+
+static int request_test(struct native_request *r, int *done_out)
+{
+    struct native_pending *q = &r->pending;
+    int err;
+
+    *done_out = 1;
+    if (r->is_run)
+        return r->run.request ? run_test(&r->run, done_out) : r->result;
+    if (!q->wait)
+        return native_pending_took(q, r->result);
+    if (waiter_done(&q->wait->waiter))
+        return native_pending_took(
+            q, native_pending_granted(q, q->wait->waiter.result));
+    err = death_refused(0);
+    *done_out = err != 0;
+    return err;
+}
+
+int native_test(drasync_request_t *request, int *done_out)
+{
+    struct native_request *r = request_claim(*request);
+    int err;
+
+    if (!r)
+        return DRASYNC_EINVAL;
+    err = request_test(r, done_out);
+    if (*done_out)
+        request_end(r, request);
+    else
+        request_leave(r, *request);
+    return err;
+}
+
+static int request_wait(struct native_request *r, uint64_t timeout_us)
+{
+    struct native_pending *q = &r->pending;
+    int err, result;
+
+    if (r->is_run)
+        return r->run.request ? run_wait(&r->run, timeout_us) : r->result;
+    if (!q->wait)
+        return native_pending_took(q, r->result);
+    err = native_pending_wait(q, wait_deadline_us(timeout_us), &result);
+    return err ? err
+               : native_pending_took(q, native_pending_granted(q, result));
+}
+
+int native_wait(drasync_request_t *request, uint64_t timeout_us)
+{
+    struct native_request *r = request_claim(*request);
+    int err;
+
+    if (!r)
+        return DRASYNC_EINVAL;
+    err = request_wait(r, timeout_us);
+    if (err != DRASYNC_EAGAIN)
+        request_end(r, request);
+    else
+        request_leave(r, *request);
+    return err;
+}
+
+static int request_cancel(struct native_request *r)
+{
+    struct native_pending *q = &r->pending;
+
+    if (r->is_run) {
+        run_cancel(&r->run);
+        return 0;
+    }
+    if (q->wait) {
+        if (!native_pending_ended(q))
+            return 0;
+        /* A request that failed by itself is given up all the same. */
+        if (native_pending_granted(q, q->wait->waiter.result))
+            return 0;
+    }
+    return native_hold_undo(q->address, q->mode);
+}
+
+int native_cancel(drasync_request_t *request)
+{
+    struct native_request *r = request_claim(*request);
+    int err;
+
+    if (!r)
+        return DRASYNC_EINVAL;
+    err = request_cancel(r);
+    request_end(r, request);
+    return err;
+}
