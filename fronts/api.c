@@ -266,7 +266,11 @@ __attribute__((noinline)) static int release(drasync_region_t region)
 
 int drasync_release(drasync_region_t region)
 {
-    if (api_calm() && native_lease_give_own((uintptr_t)region))
+    int how = api_calm() ? native_lease_give_own((uintptr_t)region)
+                         : NATIVE_LEASE_NOT;
+
+    if (!how)
         return 0;
-    return release(region);
+    return how == NATIVE_LEASE_LEFT ? native_lease_left((uintptr_t)region)
+                                    : release(region);
 }

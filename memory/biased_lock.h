@@ -40,6 +40,13 @@
  *   The same value again.  A bias that was revoked and given back has its old
  *   value; the owner gave it back itself, so it was not inside in between.
  *
+ * Where the owner stays inside for as long as it likes, nobody waits for that:
+ * `inside` counts what the owner has, and R3 reads it once, after R2, and takes
+ * over what it finds.  So the owner looks at the bias when it leaves as well
+ * (biased_leave_look()): if that is gone, it cannot know whether R3 saw what it
+ * had before or what it has now, and asks those who hold the mutex.  The same
+ * goes for O2 that finds the bias gone.  (runtime/native/lease.h)
+ *
  * A waiter of R3 ends when the owner is out, dies, or the caller's look at the
  * job says that there is no point: no wait is without an end.
  *
@@ -58,9 +65,11 @@
 #include <stdint.h>
 
 #if SANITIZER_THREAD
-#define BIASED_ORDER memory_order_seq_cst
+#define BIASED_ORDER         memory_order_seq_cst
+#define BIASED_ORDER_RELEASE memory_order_seq_cst
 #else
-#define BIASED_ORDER memory_order_relaxed
+#define BIASED_ORDER         memory_order_relaxed
+#define BIASED_ORDER_RELEASE memory_order_release
 #endif
 
 /* Whose owners a barrier orders. */
@@ -122,6 +131,20 @@ static inline __attribute__((always_inline)) void
 biased_leave(_Atomic uint64_t *inside, uint64_t out)
 {
     atomic_store_explicit(inside, out, memory_order_release);
+}
+
+/* The same for an owner whose word may be read at any time after R2.  True: the
+ * bias is still *@mine, so whoever revokes it reads @out. */
+static inline __attribute__((always_inline)) bool
+biased_leave_look(_Atomic uint64_t *inside, uint64_t out,
+                  const _Atomic uint64_t *bias, const uint64_t *mine)
+{
+    /* Release pairs with the acquire of R3; with the load the half of Dekker's
+     * pair that pairs with R1 and R3, as O1 and O2 are. */
+    atomic_store_explicit(inside, out, BIASED_ORDER_RELEASE);
+    atomic_signal_fence(memory_order_seq_cst);
+    return __builtin_expect(
+        atomic_load_explicit(bias, BIASED_ORDER) == *mine, 1);
 }
 
 #endif

@@ -182,6 +182,11 @@ int native_pending_start(struct native_pending *q, bool nowait)
         native_unlock(&tree);
         return DRASYNC_ENOREGION;
     }
+    if (mode == DRASYNC_READ && tree.region &&
+        native_lease_join(&native.shared->leases[tree.stripe], tree.region)) {
+        native_unlock(&tree);
+        return 0;
+    }
     q->wait = native_wait_take();
     if (!q->wait) {
         native_unlock(&tree);
@@ -339,11 +344,12 @@ static void say_other(uint64_t address, enum drasync_mode mode)
                     before + 1 < SAID_MAX ? "" : " (no more of this is said)");
 }
 
-/* Which of the holds of this rank on @region ends; 0: there is none. */
-static enum drasync_mode to_give(const struct proto_region *region)
+/* Which of the holds of this rank on @region ends; 0: there is none.  One for
+ * READ is a lease's if it is @shared. */
+static enum drasync_mode to_give(const struct proto_region *region, bool shared)
 {
     const struct proto_hold *hold = proto_read_hold(region, native.rank);
-    uint32_t reads = hold ? hold->count : 0, writes = 0;
+    uint32_t reads = hold ? hold->count - shared : 0, writes = 0;
     enum drasync_mode mode;
     bool other;
 
@@ -360,11 +366,48 @@ static enum drasync_mode to_give(const struct proto_region *region)
     return mode;
 }
 
+/* Has this rank a shared lease of @region?  It has not if that had all of its
+ * holds: these are counted then, so that one of them can end. */
+static bool is_shared(struct native_leases *leases,
+                      const struct proto_region *region)
+{
+    int i = native_lease_shared(leases, region);
+
+    if (i < 0 || proto_read_hold(region, native.rank)->count > 1)
+        return i >= 0;
+    native_lease_end(leases, (uint32_t)i);
+    return false;
+}
+
+int native_hold_give(struct native_tree *tree)
+{
+    struct native_leases *leases = &native.shared->leases[tree->stripe];
+    struct proto_region *region = tree->region;
+    bool shared = is_shared(leases, region);
+    enum drasync_mode mode = to_give(region, shared);
+    const uint64_t address = region->address;
+    struct proto_effects *effects;
+    int err = 0;
+
+    if (mode == DRASYNC_WRITE && region->write_count == 1)
+        err = native_magazines_end(tree, region);
+    waiting_hold_forget(address);
+    if (!err && (shared || !native_lease_begin(leases, region))) {
+        effects = native_effects();
+        err = proto_release(&native.node, native.rank, region, mode, effects);
+        native_lease_hand(leases, region, effects);
+        native_do(effects, NULL);
+    }
+    native_unlock(tree);
+    if (!err)
+        runtime_count(native.self, RUNTIME_COUNT_RELEASES, 1);
+    if (!err && mode == DRASYNC_READ)
+        run_serve_released();
+    return err;
+}
+
 static int give(drasync_region_t region)
 {
-    struct proto_effects *effects;
-    struct native_leases *leases;
-    enum drasync_mode mode;
     struct native_tree tree;
     int err;
 
@@ -373,37 +416,23 @@ static int give(drasync_region_t region)
     err = native_lock_for(NATIVE_FOR_READ, address_of(region), &tree);
     if (err)
         return err;
-    if (!tree.region) {
-        err = native_unknown(address_of(region));
-        native_unlock(&tree);
-        return err;
-    }
-    mode = to_give(tree.region);
-    if (mode == DRASYNC_WRITE && tree.region->write_count == 1)
-        err = native_magazines_end(&tree, tree.region);
-    waiting_hold_forget(address_of(region));
-    leases = &native.shared->leases[tree.stripe];
-    if (!err && !native_lease_begin(leases, tree.region)) {
-        effects = native_effects();
-        err = proto_release(&native.node, native.rank, tree.region, mode,
-                            effects);
-        native_lease_hand(leases, tree.region, effects);
-        native_do(effects, NULL);
-    }
+    if (tree.region)
+        return native_hold_give(&tree);
+    err = native_unknown(address_of(region));
     native_unlock(&tree);
-    if (!err)
-        runtime_count(native.self, RUNTIME_COUNT_RELEASES, 1);
-    if (!err && mode == DRASYNC_READ)
-        run_serve_released();
     return err;
 }
 
 int native_release(drasync_region_t region)
 {
-    if (native_lease_give(address_of(region)))
+    int err = native_lease_give(address_of(region));
+
+    if (!err)
         return 0;
+    if (err == NATIVE_LEASE_LEFT)
+        return native_lease_left(address_of(region));
     limit_reserve_enter();
-    int err = give(region);
+    err = give(region);
     limit_reserve_leave();
     return err;
 }

@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "memory/control.h"
 #include "runtime/death.h"
 #include "runtime/native/lease_inline.h"
 #include "runtime/native/state.h"
@@ -14,16 +15,20 @@
 /* queue_up(): look again. */
 #define NATIVE_LEASE_LOOK (NATIVE_LEASE_NOT + 1)
 
-static _Atomic(struct native_lease_thread *) all;
-
 _Thread_local struct native_lease_thread *native_leases_mine
     __attribute__((tls_model("initial-exec")));
+
+static struct native_lease_slot *slot_of(const struct native_lease *l)
+{
+    return atomic_load_explicit(&l->slot, memory_order_relaxed);
+}
 
 static inline bool swap(const struct native_lease *l, uint64_t *word,
                         uint64_t next)
 {
-    return atomic_compare_exchange_strong_explicit(
-        &l->slot->word, word, next, memory_order_acq_rel, memory_order_acquire);
+    return atomic_compare_exchange_strong_explicit(&slot_of(l)->word, word,
+                                                   next, memory_order_acq_rel,
+                                                   memory_order_acquire);
 }
 
 static int took(struct native_lease *l, uint64_t word)
@@ -60,8 +65,9 @@ static int turn_ended(const struct native_lease_slot *slot)
 static int wait_turn(struct native_lease *l, uint64_t word,
                      uint64_t deadline_us)
 {
-    int err = wait_word(&l->slot->word, word, WORD_ASLEEP, deadline_us);
-    uint64_t now = atomic_load_explicit(&l->slot->word, memory_order_acquire);
+    int err = wait_word(&slot_of(l)->word, word, WORD_ASLEEP, deadline_us);
+    uint64_t now =
+        atomic_load_explicit(&slot_of(l)->word, memory_order_acquire);
 
     if (err == DRASYNC_EPEER)
         return err;
@@ -75,7 +81,7 @@ static int wait_turn(struct native_lease *l, uint64_t word,
         return took(l, now);
     }
     l->address = 0;
-    err = turn_ended(l->slot);
+    err = turn_ended(slot_of(l));
     if (err)
         return err;
     native_lease_add(NATIVE_LEASE_WAITS);
@@ -92,7 +98,7 @@ static int queue_up(struct native_lease *l, uint64_t *word,
 
     /* Another thread of this rank waits somewhere. */
     if (!atomic_compare_exchange_strong(my_turn(), &none,
-                                        turn_of(l->slot, TURN_WAITS)))
+                                        turn_of(slot_of(l), TURN_WAITS)))
         return NATIVE_LEASE_NOT;
     if (swap(l, word, waits)) {
         struct waiting w = {
@@ -120,13 +126,13 @@ static int take_or_wait(struct native_lease *l, uint64_t word,
     /* Most likely another rank has the hold: so no look before the swap. */
     if (!deadline_us || word_state(word) != WORD_HELD ||
         word_holder(word) == runtime.local || word_waiter(word) >= 0)
-        word = atomic_load_explicit(&l->slot->word, memory_order_acquire);
+        word = atomic_load_explicit(&slot_of(l)->word, memory_order_acquire);
     for (;;) {
         if (!word_same(word, l->word)) {
             l->address = 0;
             return NATIVE_LEASE_NOT;
         }
-        if (word & WORD_LOOKS && native_keep_over(l->slot))
+        if (word & WORD_LOOKS && native_keep_over(slot_of(l)))
             return NATIVE_LEASE_NOT;
         if (word_state(word) == WORD_FREE) {
             if (swap(l, &word, word_take(word, runtime.local)))
@@ -145,6 +151,17 @@ static int take_or_wait(struct native_lease *l, uint64_t word,
     }
 }
 
+/* Use the shared lease @l once more, or find out what became of it. */
+static int use(struct native_lease *l)
+{
+    if (native_lease_use(l))
+        return 0;
+    if (atomic_load_explicit(&slot_of(l)->word, memory_order_relaxed) !=
+        l->word)
+        native_lease_resolve(l, false);
+    return NATIVE_LEASE_NOT;
+}
+
 int native_lease_take(uint64_t address, enum drasync_mode mode,
                       uint64_t deadline_us)
 {
@@ -156,38 +173,42 @@ int native_lease_take(uint64_t address, enum drasync_mode mode,
     word = l->word;
     if (!(word & WORD_READ) != (mode == DRASYNC_WRITE))
         return NATIVE_LEASE_NOT;
+    if (word & WORD_SHARED)
+        return use(l);
     return take_or_wait(l, word, deadline_us);
 }
 
-bool native_lease_give(uint64_t address)
+int native_lease_give(uint64_t address)
 {
     struct native_lease *l = native_lease_of(address);
     uint64_t word, next;
 
     if (!l)
-        return false;
+        return NATIVE_LEASE_NOT;
     word = l->word;
+    if (word & WORD_SHARED)
+        return native_lease_unuse(l);
     if (!word_held_by(word, runtime.local))
-        return false;
+        return NATIVE_LEASE_NOT;
     passed_give();
     do {
         if (!word_same(word, l->word) || !word_held_by(word, runtime.local)) {
             l->address = 0;
-            return false;
+            return NATIVE_LEASE_NOT;
         }
-        if (word & WORD_LOOKS && native_keep_over(l->slot))
-            return false;
+        if (word & WORD_LOOKS && native_keep_over(slot_of(l)))
+            return NATIVE_LEASE_NOT;
         next = word_waiter(word) >= 0 ? word_take(word, word_waiter(word))
                                       : word_give(word);
     } while (!swap(l, &word, next));
     if (word & WORD_ASLEEP)
-        wait_word_wake(&l->slot->word);
+        wait_word_wake(&slot_of(l)->word);
     l->word = next;
     native_lease_add(NATIVE_LEASE_GIVES);
-    if (next & WORD_LOOKS && !native_keep_look(l->slot) &&
+    if (next & WORD_LOOKS && !native_keep_look(slot_of(l)) &&
         swap(l, &next, next & ~(uint64_t)WORD_LOOKS))
         l->word = next & ~(uint64_t)WORD_LOOKS;
-    return true;
+    return 0;
 }
 
 bool native_lease_held(uint64_t address)
@@ -197,18 +218,27 @@ bool native_lease_held(uint64_t address)
 
     if (!l)
         return false;
-    word = atomic_load_explicit(&l->slot->word, memory_order_acquire);
+    word = atomic_load_explicit(&slot_of(l)->word, memory_order_acquire);
+    if (word & WORD_SHARED)
+        return word == l->word &&
+               use_count(atomic_load_explicit(&l->use, memory_order_relaxed));
     return word_same(word, l->word) && word_held_by(word, runtime.local);
 }
 
 /* --- Threads -------------------------------------------------------------- */
 
+static _Atomic(struct native_lease_thread *) *my_threads(void)
+{
+    return &native.shared->turns[runtime.local].threads;
+}
+
 /* That of a thread that has ended, or a new one; NULL: no memory. */
 static struct native_lease_thread *thread_new(void)
 {
     struct native_lease_thread *t;
+    void *v;
 
-    for (t = atomic_load(&all); t; t = t->next) {
+    for (t = atomic_load(my_threads()); t; t = t->next) {
         uint32_t unused = 0;
 
         if (atomic_compare_exchange_strong(&t->taken, &unused, 1)) {
@@ -217,12 +247,12 @@ static struct native_lease_thread *thread_new(void)
             return t;
         }
     }
-    t = calloc(1, sizeof(*t));
-    if (!t)
+    if (control_alloc_zero(&runtime.space, sizeof(*t), &v))
         return NULL;
+    t = v;
     atomic_store(&t->taken, 1);
-    t->next = atomic_load(&all);
-    while (!atomic_compare_exchange_weak(&all, &t->next, t))
+    t->next = atomic_load(my_threads());
+    while (!atomic_compare_exchange_weak(my_threads(), &t->next, t))
         ;
     return t;
 }
@@ -230,7 +260,9 @@ static struct native_lease_thread *thread_new(void)
 bool native_lease_note(uint64_t address, struct native_lease_slot *slot,
                        uint64_t word)
 {
-    if (runtime.local >= WORD_LOCALS_MAX)
+    struct native_lease *l;
+
+    if (runtime.local >= WORD_LOCALS_MAX || native.check)
         return false;
     if (!native_leases_mine) {
         if (thread_watch())
@@ -239,8 +271,16 @@ bool native_lease_note(uint64_t address, struct native_lease_slot *slot,
         if (!native_leases_mine)
             return false;
     }
-    *native_lease_at(native_leases_mine, address) =
-        (struct native_lease){.address = address, .word = word, .slot = slot};
+    l = native_lease_at(native_leases_mine, address);
+    /* Whoever ends the lease that it is a use of will look for it here. */
+    if (use_count(atomic_load_explicit(&l->use, memory_order_relaxed)))
+        return false;
+    l->address = address;
+    l->word = word;
+    atomic_store_explicit(&l->slot, slot, memory_order_relaxed);
+    atomic_store_explicit(&l->use,
+                          word & WORD_SHARED ? use_of(word, slot->number) : 0,
+                          memory_order_relaxed);
     return true;
 }
 
@@ -252,7 +292,8 @@ void native_lease_count(void)
         [NATIVE_LEASE_GIVES] = RUNTIME_COUNT_RELEASES,
     };
 
-    for (struct native_lease_thread *t = atomic_load(&all); t; t = t->next)
+    for (struct native_lease_thread *t = atomic_load(my_threads()); t;
+         t = t->next)
         for (int i = 0; i < NATIVE_LEASE_COUNTS; i++) {
             uint64_t now =
                 atomic_load_explicit(&t->count[i], memory_order_relaxed);

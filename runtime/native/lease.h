@@ -14,6 +14,25 @@
  *               released
  *   HELD, ...   the protocol has that hold; in truth the rank that the word
  *               names holds the region, and one other rank may wait for it
+ *   SHARED      the protocol has one READ hold of slot->rank more than that rank
+ *               has by steps; in truth its threads have what their *uses* say
+ *
+ * Shared leases.  One word has room for one user, so where several threads of a
+ * rank read a region it is not the word that says who does, but a line of each
+ * thread's own (struct native_lease.use), a biased lock (memory/biased_lock.h)
+ * whose bias is the slot's word.  To take it, a thread adds 1 to its use and
+ * looks at the word; to give it back, it takes 1 off and looks again.  Nobody
+ * writes what another one writes.  Who ends the lease empties the word, calls
+ * membarrier(), and reads the uses of all threads of that rank: so many holds
+ * are counted by the protocol from then on, and what it counted of each thread
+ * is noted with the thread.  A thread that finds the word changed takes the lock
+ * of the tree, and finds there whether what it was about to do was counted
+ * (native_lease_left(), or native_lease_take() in the end).
+ *
+ * A region's lease becomes a shared one when a second thread of the rank needs a
+ * step for it.  Ending that costs some microseconds, so it is not shared again
+ * for nine times as long as that took: a tenth of the time at most goes there
+ * (BRAVO, Dice and Kogan, ATC 2019).
  *
  * The contract:
  *   - Ranks acquire, release, wait and hand over by one compare-and-swap each. A
@@ -46,8 +65,10 @@
  *     READ lease none has written it.  So what a process had mapped when it
  *     learned of the lease is what it has to map.  The version of the data grows
  *     when the lease ends.
- *   - A rank that dies leaves what it would have left without leases: HELD, a
- *     hold that never ends; FREE, no hold.  Ranks that wait for it find out as
+ *   - A thread that ends leaves its uses as holds that the protocol counts, and
+ *     that are no thread's (native_lease_leave()).
+ *   - A rank that dies leaves what it would have left without leases: HELD, and a
+ *     use, a hold that never ends; FREE, no hold.  Ranks that wait for it find out as
  *     all waiters do (wait.h).
  */
 #ifndef DRASYNC_RUNTIME_NATIVE_LEASE_H
@@ -60,6 +81,9 @@
 #include "protocol/protocol.h"
 #include "runtime/native/keep.h"
 
+struct native_lease;
+struct native_lease_thread;
+
 /* Leases under each lock at a time; one ends to make room for the next. */
 #define NATIVE_LEASE_SLOTS 32
 
@@ -70,6 +94,7 @@ struct native_lease_slot {
     const struct proto_region *root;
     int32_t rank;    /* whose hold it is, for the protocol */
     uint32_t ticket; /* the last one given */
+    uint32_t number; /* among all of the node */
     /* Filled then; and a REQUEST of node `from` waits for the credit of rank
      * number `local`: keep.h. */
     _Atomic uint64_t since_us;
@@ -87,18 +112,20 @@ struct native_leases {
 /* Of a rank: see native_lease_word.h.  One thread of it waits at a time. */
 struct native_turn {
     _Atomic uint64_t state;
+    /* What its threads know; never taken out. */
+    _Atomic(struct native_lease_thread *) threads;
     struct native_credit credit;
 } __attribute__((aligned(64)));
 
 /* What a step under the lock of a tree is for. */
 enum native_for {
     NATIVE_FOR_ALL,
-    NATIVE_FOR_DATA, /* a rank's call on what it holds */
-    NATIVE_FOR_READ, /* taking or giving back a READ hold */
+    NATIVE_FOR_DATA,    /* a rank's call on what it holds */
+    NATIVE_FOR_READ,    /* taking or giving back a READ hold */
     NATIVE_FOR_REQUEST, /* of another node, which may have to wait: keep.h */
 };
 
-/* native_lease_take(): this thread knows of no lease. */
+/* native_lease_take() and native_lease_give(): this thread knows of no lease. */
 #define NATIVE_LEASE_NOT 2
 
 /*
@@ -109,9 +136,15 @@ enum native_for {
 int native_lease_take(uint64_t address, enum drasync_mode mode,
                       uint64_t deadline_us);
 
-/* Release it; false: a step is needed.  (The public calls have the usual case
- * of both inline: lease_inline.h.) */
-bool native_lease_give(uint64_t address);
+/* Release it: 0, NATIVE_LEASE_LEFT or NATIVE_LEASE_NOT.  (The public calls have
+ * the usual case of both inline: lease_inline.h.) */
+int native_lease_give(uint64_t address);
+
+/* native_lease_give(): the thread has left a shared lease, and found that this
+ * had ended.  Then native_lease_left() is next, and has the result. */
+#define NATIVE_LEASE_LEFT 3
+
+int native_lease_left(uint64_t address);
 
 /* True if this rank holds the region at @address through a lease that this
  * thread knows. */
@@ -125,13 +158,17 @@ bool native_lease_note(uint64_t address, struct native_lease_slot *slot,
 /* Add what threads counted to the rank's counters. */
 void native_lease_count(void);
 
-/* The thread ends. */
+/* The thread ends: first, by steps, its uses become holds; then all else. */
+void native_lease_leave(void);
 void native_lease_forget(void);
+
+/* This process starts: may its leases be shared? */
+void native_lease_start(void);
 
 /* --- Under the lock of the tree (lease_slots.c) --------------------------- */
 
-/* Slots for a lock whose leases are all zero.  DRASYNC_ENOMEM. */
-int native_lease_new(struct native_leases *leases);
+/* Slots for lock number @stripe, whose leases are all zero.  DRASYNC_ENOMEM. */
+int native_lease_new(struct native_leases *leases, uint32_t stripe);
 
 /*
  * Instead of a release: keep this rank's hold of @region as a lease, if that
@@ -146,13 +183,39 @@ void native_lease_hand(struct native_leases *leases,
                        struct proto_region *region,
                        struct proto_effects *effects);
 
-/* End the leases of the tree of @root (NULL: all) that are in the way of a step
- * for @what, of node @from if that is a REQUEST. */
+/* End the leases of the tree of @region (NULL: all) that are in the way of a
+ * step for @what there, of node @from if that is a REQUEST. */
 void native_lease_settle(struct native_leases *leases,
-                         const struct proto_region *root, enum native_for what,
-                         int from);
+                         const struct proto_region *region,
+                         enum native_for what, int from);
 
 /* End the one in slot @i. */
 void native_lease_end(struct native_leases *leases, uint32_t i);
+
+/* --- The same, of shared leases (lease_shared.c) -------------------------- */
+
+/* The slot of the shared lease that this rank has of @region; -1: none. */
+int native_lease_shared(const struct native_leases *leases,
+                        const struct proto_region *region);
+
+/* A look at the slot of the shared lease @l found that this has ended: the lock
+ * of its tree says what the thread has, no lock held.  @leaving: it has given a
+ * use back, with that result.  @l is no lease any more. */
+int native_lease_resolve(struct native_lease *l, bool leaving);
+
+/* Take @region for READ through it; false: a step has to. */
+bool native_lease_join(struct native_leases *leases,
+                       const struct proto_region *region);
+
+/* Has some thread a use of @slot's lease, now? */
+bool native_lease_used(const struct native_lease_slot *slot);
+
+/* A thread that did not know of this rank's READ lease of @region asks for it.
+ * And: is a new one to be shared, as its rank has @count holds? */
+void native_lease_wanted(const struct proto_region *region);
+bool native_lease_shares(const struct proto_region *region, uint32_t count);
+
+/* What was in @slot, with @word, is out of it: tell the protocol what is true. */
+void native_lease_end_shared(struct native_lease_slot *slot, uint64_t word);
 
 #endif /* DRASYNC_RUNTIME_NATIVE_LEASE_H */

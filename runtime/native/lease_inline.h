@@ -9,6 +9,7 @@
 #ifndef DRASYNC_RUNTIME_NATIVE_LEASE_INLINE_H
 #define DRASYNC_RUNTIME_NATIVE_LEASE_INLINE_H
 
+#include "memory/biased_lock.h"
 #include "memory/passed.h"
 #include "memory/space.h"
 #include "runtime/native/lease_word.h"
@@ -18,10 +19,20 @@
 struct native_lease {
     uint64_t address; /* 0: nothing */
     uint64_t word;
-    struct native_lease_slot *slot;
+    /* These two are read by whoever ends a shared lease; the thread alone writes
+     * them.  Relaxed but for biased_lock.h's: what the slot is matters only
+     * together with a use, which names its lease. */
+    _Atomic(struct native_lease_slot *) slot;
+    _Atomic uint64_t use; /* lease_word.h */
 };
 
 #define NATIVE_LEASES_KNOWN 64
+
+/* Which of a thread's uses were counted when their lease ended; under the lock of
+ * that lease's tree. */
+struct native_lease_ended {
+    uint64_t use, incarnation;
+};
 
 enum {
     NATIVE_LEASE_TAKES,
@@ -30,14 +41,16 @@ enum {
     NATIVE_LEASE_COUNTS,
 };
 
-/* Of one thread; never freed, but used again by other threads. */
+/* Of one thread, in control memory; never freed, but used again by other threads
+ * of the rank. */
 struct native_lease_thread {
     _Atomic uint64_t count[NATIVE_LEASE_COUNTS]; /* the thread adds; */
     /* Of these the rank's counters know. */
     _Atomic uint64_t counted[NATIVE_LEASE_COUNTS];
-    struct native_lease known[NATIVE_LEASES_KNOWN];
     struct native_lease_thread *next;
     _Atomic uint32_t taken; /* by a thread */
+    _Alignas(64) struct native_lease known[NATIVE_LEASES_KNOWN];
+    struct native_lease_ended ended[NATIVE_LEASES_KNOWN]; /* of known[i].use */
 };
 
 /* This thread's; NULL: none yet. */
@@ -78,7 +91,10 @@ static inline void native_lease_add(unsigned which)
 static inline bool native_lease_pass(struct native_lease *l, uint64_t word,
                                      uint64_t next)
 {
-    if (!atomic_compare_exchange_strong_explicit(&l->slot->word, &word, next,
+    struct native_lease_slot *slot =
+        atomic_load_explicit(&l->slot, memory_order_relaxed);
+
+    if (!atomic_compare_exchange_strong_explicit(&slot->word, &word, next,
                                                  memory_order_acq_rel,
                                                  memory_order_relaxed))
         return false;
@@ -86,10 +102,44 @@ static inline bool native_lease_pass(struct native_lease *l, uint64_t word,
     return true;
 }
 
+/* Use the shared lease @l once more.  False: it has ended, and
+ * native_lease_take() is next; or that was one time too many. */
+static inline __attribute__((always_inline)) bool
+native_lease_use(struct native_lease *l)
+{
+    const struct native_lease_slot *slot =
+        atomic_load_explicit(&l->slot, memory_order_relaxed);
+    uint64_t use = atomic_load_explicit(&l->use, memory_order_relaxed);
+
+    if (use_count(use) == USE_COUNT_MAX ||
+        !biased_enter(&l->use, use + 1, use, &slot->word, &l->word))
+        return false;
+    passed_take();
+    native_lease_add(NATIVE_LEASE_TAKES);
+    return true;
+}
+
+/* One use less: 0, NATIVE_LEASE_LEFT, or NATIVE_LEASE_NOT: there is none. */
+static inline __attribute__((always_inline)) int
+native_lease_unuse(struct native_lease *l)
+{
+    const struct native_lease_slot *slot =
+        atomic_load_explicit(&l->slot, memory_order_relaxed);
+    uint64_t use = atomic_load_explicit(&l->use, memory_order_relaxed);
+
+    if (!use_count(use))
+        return NATIVE_LEASE_NOT;
+    passed_give();
+    if (!biased_leave_look(&l->use, use - 1, &slot->word, &l->word))
+        return NATIVE_LEASE_LEFT;
+    native_lease_add(NATIVE_LEASE_GIVES);
+    return 0;
+}
+
 /* Acquire a lease that is as this thread last saw it; @mode may be anything.
  * False: native_acquire() has to. */
-static inline bool native_lease_take_own(uint64_t address,
-                                         enum drasync_mode mode)
+static inline __attribute__((always_inline)) bool
+native_lease_take_own(uint64_t address, enum drasync_mode mode)
 {
     struct native_lease *l = native_lease_of(address);
     uint64_t word, wanted = mode == DRASYNC_READ ? WORD_FREE | WORD_READ
@@ -98,31 +148,35 @@ static inline bool native_lease_take_own(uint64_t address,
     if (!l || (mode != DRASYNC_READ && mode != DRASYNC_WRITE))
         return false;
     word = l->word;
-    if ((word & (WORD_STATES | WORD_READ | WORD_LOOKS)) != wanted ||
-        !native_lease_pass(l, word, word_take(word, runtime.local)))
+    if ((word & (WORD_STATES | WORD_READ | WORD_LOOKS | WORD_SHARED)) != wanted)
+        return word & WORD_SHARED && mode == DRASYNC_READ &&
+               native_lease_use(l);
+    if (!native_lease_pass(l, word, word_take(word, runtime.local)))
         return false;
     passed_take();
     native_lease_add(NATIVE_LEASE_TAKES);
     return true;
 }
 
-/* Release it, if nobody waits for it.  False: native_release() has to. */
-static inline bool native_lease_give_own(uint64_t address)
+/* Release it, if nobody waits for it: 0, NATIVE_LEASE_LEFT, or NATIVE_LEASE_NOT:
+ * native_release() has to. */
+static inline __attribute__((always_inline)) int
+native_lease_give_own(uint64_t address)
 {
     struct native_lease *l = native_lease_of(address);
     uint64_t word;
 
     if (!l)
-        return false;
+        return NATIVE_LEASE_NOT;
     word = l->word;
     if (!word_held_by(word, runtime.local) || word_waiter(word) >= 0 ||
         word & WORD_LOOKS)
-        return false;
+        return word & WORD_SHARED ? native_lease_unuse(l) : NATIVE_LEASE_NOT;
     passed_give();
     if (!native_lease_pass(l, word, word_give(word)))
-        return false;
+        return NATIVE_LEASE_NOT;
     native_lease_add(NATIVE_LEASE_GIVES);
-    return true;
+    return 0;
 }
 
 #endif /* DRASYNC_RUNTIME_NATIVE_LEASE_INLINE_H */

@@ -8,7 +8,7 @@
 /* A READ hold with more pins is not looked through. */
 #define PINS_MAX 16
 
-/* It is the only hold of @rank there. */
+/* One hold of @rank there, all of whose are alike. */
 static void release(const struct native_lease_slot *slot, int32_t rank)
 {
     struct proto_effects *effects = native_effects();
@@ -48,6 +48,10 @@ void native_lease_end(struct native_leases *leases, uint32_t i)
 
     passed_take();
     leases->used &= ~(UINT32_C(1) << i);
+    if (word & WORD_SHARED) {
+        native_lease_end_shared(slot, word);
+        return;
+    }
     if ((word & WORD_TAKEN) && word_state(word) == WORD_HELD)
         end_turn(slot, word_holder(word), TURN_CAME);
     if (word_waiter(word) >= 0)
@@ -62,8 +66,32 @@ void native_lease_end(struct native_leases *leases, uint32_t i)
         release(slot, slot->rank);
 }
 
+/* Is one of the two above the other, or both the same?  NULL: it may be. */
+static bool related(const struct proto_region *a, const struct proto_region *b)
+{
+    const struct proto_region *x = a, *y = b;
+
+    while (x && x != b)
+        x = x->parent;
+    while (y && y != a)
+        y = y->parent;
+    return x || y || !b;
+}
+
+/* A shared lease of this rank, for a step on @region for DATA or READ. */
+static bool shared_in_the_way(const struct native_lease_slot *slot,
+                              const struct proto_region *region,
+                              enum native_for what)
+{
+    if (!related(slot->region, region))
+        return false;
+    return what == NATIVE_FOR_READ ? slot->region != region
+                                   : !native_lease_used(slot);
+}
+
 static bool in_the_way(const struct native_leases *leases,
-                       struct native_lease_slot *slot, enum native_for what,
+                       struct native_lease_slot *slot,
+                       const struct proto_region *region, enum native_for what,
                        int from)
 {
     uint64_t word = atomic_load_explicit(&slot->word, memory_order_relaxed);
@@ -74,6 +102,10 @@ static bool in_the_way(const struct native_leases *leases,
         return true;
     if ((word & WORD_READ) && slot->rank != native.rank)
         return false;
+    if (word & WORD_SHARED)
+        return shared_in_the_way(slot, region, what);
+    if (word & WORD_READ && what == NATIVE_FOR_READ && slot->region == region)
+        native_lease_wanted(region);
     if (what == NATIVE_FOR_READ || !word_held_by(word, runtime.local))
         return true;
     if (slot->rank != native.rank)
@@ -82,34 +114,42 @@ static bool in_the_way(const struct native_leases *leases,
 }
 
 void native_lease_settle(struct native_leases *leases,
-                         const struct proto_region *root, enum native_for what,
-                         int from)
+                         const struct proto_region *region,
+                         enum native_for what, int from)
 {
+    const struct proto_region *root = region ? region->root : NULL;
+
     for (uint32_t left = leases->used; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
 
         if ((!root || leases->slot[i]->root == root) &&
-            in_the_way(leases, leases->slot[i], what, from))
+            in_the_way(leases, leases->slot[i], region, what, from))
             native_lease_end(leases, i);
     }
 }
 
-static int slot_new(struct native_lease_slot **slot_out)
+static int slot_new(struct native_lease_slot **slot_out, uint32_t number)
 {
     void *v;
     int err = control_alloc_zero(&runtime.space, sizeof(**slot_out), &v);
 
-    if (!err)
-        *slot_out = v;
-    return err;
+    if (err)
+        return err;
+    *slot_out = v;
+    (*slot_out)->number = number;
+    return 0;
 }
 
-int native_lease_new(struct native_leases *leases)
+_Static_assert(NATIVE_STRIPES *NATIVE_LEASE_SLOTS <=
+                   1 << (WORD_TICKET_BIT - USE_SLOT_BIT),
+               "a use has room for a slot's number");
+
+int native_lease_new(struct native_leases *leases, uint32_t stripe)
 {
     int err = 0;
 
-    for (int i = 0; i < NATIVE_LEASE_SLOTS && !err; i++)
-        err = slot_new(&leases->slot[i]);
+    for (uint32_t i = 0; i < NATIVE_LEASE_SLOTS && !err; i++)
+        err = slot_new(&leases->slot[i], stripe * NATIVE_LEASE_SLOTS + i);
     return err;
 }
 
@@ -122,7 +162,7 @@ static bool empty_slot(struct native_leases *leases, uint32_t *i_out)
 
     *i_out = i;
     return leases->slot[i]->ticket != WORD_TICKET_MAX ||
-           !slot_new(&leases->slot[i]);
+           !slot_new(&leases->slot[i], leases->slot[i]->number);
 }
 
 static void make_room(struct native_leases *leases)
@@ -197,45 +237,54 @@ static bool pins_newest(const struct proto_hold *hold)
     return true;
 }
 
-/* Does this rank have @r for READ, once, of the newest, with no writer in
- * sight, who might come in by the step of a reader? */
-static bool read_alone(const struct proto_region *r)
+/* How often this rank has @r for READ, of the newest, with no writer in sight,
+ * who might come in by the step of a reader; else 0. */
+static uint32_t reads_newest(const struct proto_region *r)
 {
     const struct proto_hold *hold;
     const struct proto_region *x;
 
     if (r->busy || !r->owned || r->dead || r->gone || r->root->waiting ||
         r->away)
-        return false;
+        return 0;
     hold = proto_read_hold(r, native.rank);
-    if (!hold || hold->count != 1 || hold->covered)
-        return false;
+    if (!hold || hold->covered)
+        return 0;
     for (x = r->parent; x; x = x->parent)
         if (x->write_rank >= 0 || x->lock || !x->owned)
-            return false;
-    return pins_newest(hold);
+            return 0;
+    return pins_newest(hold) ? hold->count : 0;
+}
+
+/* What kind of READ lease @region's hold may become; 0: none. */
+static uint64_t read_flags(const struct proto_region *region)
+{
+    uint32_t count = reads_newest(region);
+
+    if (count && native_lease_shares(region, count))
+        return WORD_READ | WORD_SHARED;
+    return count == 1 ? WORD_READ : 0;
 }
 
 bool native_lease_begin(struct native_leases *leases,
                         struct proto_region *region)
 {
-    uint64_t flags = WORD_FREE;
-    uint64_t word;
+    uint64_t flags, word;
     uint32_t i;
 
     if (native.check)
         return false;
     make_room(leases);
-    if (!write_alone(region, native.rank)) {
-        if (!read_alone(region))
+    if (write_alone(region, native.rank)) {
+        flags = looks(region);
+    } else {
+        flags = read_flags(region);
+        if (!flags)
             return false;
-        flags |= WORD_READ;
     }
     if (!empty_slot(leases, &i))
         return false;
-    if (!(flags & WORD_READ))
-        flags |= looks(region);
-    word = new_word(leases->slot[i], flags);
+    word = new_word(leases->slot[i], WORD_FREE | flags);
     if (!native_lease_note(region->address, leases->slot[i], word))
         return false;
     fill(leases, i, word, region, native.rank);

@@ -14,10 +14,11 @@ enum {
     WORD_FREE = 1,
     WORD_HELD = 2,
     WORD_STATES = 3,
-    WORD_TAKEN = 4,  /* since the slot was filled */
-    WORD_ASLEEP = 8, /* who waits */
-    WORD_READ = 16,  /* the hold is a READ hold: of one rank only */
-    WORD_LOOKS = 32, /* other nodes may want it: its users look, keep.h */
+    WORD_TAKEN = 4,   /* since the slot was filled */
+    WORD_ASLEEP = 8,  /* who waits */
+    WORD_READ = 16,   /* the hold is a READ hold: of one rank only */
+    WORD_LOOKS = 32,  /* other nodes may want it: its users look, keep.h */
+    WORD_SHARED = 64, /* a READ hold that threads of its rank use (FREE too) */
 };
 
 /* Ranks of a node with larger numbers have no leases. */
@@ -58,8 +59,9 @@ static inline bool word_held_by(uint64_t word, int local)
 /* The word after @local has acquired the region, or was handed it. */
 static inline uint64_t word_take(uint64_t word, int local)
 {
-    return (word >> WORD_TICKET_BIT << WORD_TICKET_BIT) | (word & (WORD_READ | WORD_LOOKS)) |
-           WORD_TAKEN | WORD_HELD | (uint64_t)local << WORD_HOLDER_BIT;
+    return (word >> WORD_TICKET_BIT << WORD_TICKET_BIT) |
+           (word & (WORD_READ | WORD_LOOKS)) | WORD_TAKEN | WORD_HELD |
+           (uint64_t)local << WORD_HOLDER_BIT;
 }
 
 /* After a release, with nobody waiting. */
@@ -79,6 +81,28 @@ static inline uint64_t word_leave(uint64_t word)
 {
     return word & ~((uint64_t)WORD_LOCALS_MAX << WORD_WAITER_BIT |
                     (uint64_t)WORD_ASLEEP);
+}
+
+/* What a thread notes of the shared lease that it uses: the lease's ticket, the
+ * slot's number, and how many holds the thread has through it. */
+#define USE_SLOT_BIT  22
+#define USE_COUNT_MAX ((UINT32_C(1) << USE_SLOT_BIT) - 1)
+
+static inline uint64_t use_of(uint64_t word, uint32_t slot)
+{
+    return word >> WORD_TICKET_BIT << WORD_TICKET_BIT | (uint64_t)slot
+                                                            << USE_SLOT_BIT;
+}
+
+static inline uint32_t use_count(uint64_t use)
+{
+    return (uint32_t)use & USE_COUNT_MAX;
+}
+
+/* Are both of the same lease? */
+static inline bool use_same(uint64_t a, uint64_t b)
+{
+    return a >> USE_SLOT_BIT == b >> USE_SLOT_BIT;
 }
 
 /* Of a rank, in its turn's state: does it wait in a slot's word, and if that

@@ -9,6 +9,7 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/native/lease.c \
 	runtime/native/lease.h \
 	runtime/native/lease_inline.h \
+	runtime/native/lease_shared.c \
 	runtime/native/lease_slots.c \
 	runtime/native/lease_word.h \
 	runtime/native/magazine.c \
@@ -119,6 +120,7 @@ native_test_programs += \
 	tests/programs/native_revoked \
 	tests/programs/native_reuse \
 	tests/programs/native_lease \
+	tests/programs/native_readers \
 	tests/programs/native_refused \
 	tests/programs/native_requests \
 	tests/programs/native_overlap \

@@ -33,6 +33,7 @@ static void thread_ends(void)
 {
     run_thread_ends();
     native_magazines_thread_ends();
+    native_lease_leave();
     if (kept_wait)
         waits_push(kept_wait);
     kept_wait = NULL;
@@ -121,6 +122,7 @@ static int native_start(void)
         native.node.fanout = runtime.options.fanout;
     native_wire_start();
     native_magazines_start();
+    native_lease_start();
     run_serve_start();
     run_send_start();
     if (runtime.leader)

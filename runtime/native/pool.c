@@ -424,7 +424,7 @@ int native_shared_new(struct native_shared **shared_out)
         return err;
     s->turns = v;
     for (int i = 0; i < NATIVE_STRIPES; i++) {
-        err = native_lease_new(&s->leases[i]);
+        err = native_lease_new(&s->leases[i], (uint32_t)i);
         if (err)
             return err;
     }

@@ -16,7 +16,11 @@ static int take(uint64_t address, enum drasync_mode mode, uint64_t timeout_us)
 
 static void give(uint64_t address)
 {
-    if (!native_lease_give_own(address))
+    int how = native_lease_give_own(address);
+
+    if (how == NATIVE_LEASE_LEFT)
+        native_lease_left(address);
+    else if (how)
         native_release((drasync_region_t)(uintptr_t)address);
 }
 

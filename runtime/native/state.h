@@ -56,6 +56,9 @@ struct native_memory {
     bool named;   /* somebody may have published it */
     bool touched; /* something but the creator's first magazine used the heap */
     struct native_delta *delta;  /* delta.h; or NULL */
+    /* Bit n: of ranks with such a number on the node (modulo 64) several threads
+     * read it; and until when that makes no shared lease (lease.h). */
+    uint64_t readers, alone_until_us;
     struct extent *first, *last; /* in the order in which the region got them */
     struct extent *walk;         /* env_extent() gave it last; or NULL */
     uint32_t walk_index;
@@ -294,6 +297,13 @@ int native_hold_show(uint64_t address, struct native_tree *tree, bool locked,
 
 /* Give back a hold for @mode that native_rank() has and nobody uses. */
 int native_hold_undo(uint64_t address, enum drasync_mode mode);
+
+/*
+ * One hold that this rank has of the region of @tree ends, the one of which the
+ * calling thread took last; under the lock of @tree, which is given back.
+ * DRASYNC_ENOTHELD ...
+ */
+int native_hold_give(struct native_tree *tree);
 
 /* After a grant with split, no lock held: see native_split.c. DRASYNC_ENOMEM.
  */

@@ -63,8 +63,7 @@ int native_lock_for(enum native_for what, uint64_t address,
             tree->stripe = stripe;
             native_pool_use(stripe);
             if (native.shared->leases[stripe].used)
-                native_lease_settle(&native.shared->leases[stripe],
-                                    region ? region->root : NULL, what,
+                native_lease_settle(&native.shared->leases[stripe], region, what,
                                     what == NATIVE_FOR_REQUEST ? tree->from
                                                                : -1);
             return 0;

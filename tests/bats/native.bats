@@ -307,6 +307,17 @@ without_memory() { # RANK
   done
 }
 
+@test "threads of a rank that read at once see one version, and leave no hold" {
+  run -0 mpi 1 "$programs/native_readers" 2000
+  assert_output "readers ok ranks=1"
+  for node in "" rank; do
+    DRASYNC_NODE=$node run -0 mpi 2 "$programs/native_readers" 300
+    assert_output "readers ok ranks=2"
+  done
+  DRASYNC_NODE=2 run -0 mpi 4 "$programs/native_readers" 300
+  assert_output "readers ok ranks=4"
+}
+
 @test "no write is lost when a thread of each rank writes and another reads" {
   for node in "" rank; do
     DRASYNC_NODE=$node run -0 mpi 2 "$programs/native_threads" writers 200

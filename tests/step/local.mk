@@ -2,7 +2,7 @@
 # test, instrumented; the engine is not, and takes the place of the sanitizer's
 # library.  So the flag is for the compiler only: _CFLAGS would go to the linker.
 step_tests = tests/step/biased_lock.t tests/step/lease.t \
-	tests/step/lifetime.t \
+	tests/step/lease_shared.t tests/step/lifetime.t \
 	tests/step/litmus.t tests/step/magazine.t tests/step/outbox.t \
 	tests/step/progress.t tests/step/wait.t
 
@@ -65,11 +65,21 @@ tests_step_outbox_t_LDADD = tests/step/libstep.la
 tests_step_lease_t_SOURCES = tests/step/lease.c tests/step/native_world.c \
 	tests/step/native_world.h \
 	tests/step/stubs.c tests/step/stubs_engine.c runtime/native/hold.c runtime/native/keep.c \
-	runtime/native/lease.c \
+	runtime/native/lease.c runtime/native/lease_shared.c \
 	runtime/native/lease_slots.c runtime/native/step.c \
-	runtime/native/taken.c runtime/wait.c
+	runtime/native/taken.c runtime/wait.c memory/biased_lock.c
 tests_step_lease_t_CPPFLAGS = $(STEP_CPPFLAGS)
 tests_step_lease_t_LDADD = tests/step/libstep.la libdrasync_protocol.la
+
+tests_step_lease_shared_t_SOURCES = tests/step/lease_shared.c \
+	tests/step/native_world.c tests/step/native_world.h \
+	tests/step/stubs.c tests/step/stubs_engine.c runtime/native/hold.c \
+	runtime/native/keep.c runtime/native/lease.c \
+	runtime/native/lease_shared.c runtime/native/lease_slots.c \
+	runtime/native/step.c runtime/native/taken.c runtime/wait.c \
+	memory/biased_lock.c
+tests_step_lease_shared_t_CPPFLAGS = $(STEP_CPPFLAGS)
+tests_step_lease_shared_t_LDADD = tests/step/libstep.la libdrasync_protocol.la
 
 tests_step_progress_t_SOURCES = tests/step/progress.c \
 	tests/step/progress_stubs.c tests/step/progress_world.c \

@@ -37,6 +37,29 @@ static int local_of[WORLD_RANKS] = {0, 1, 2};
 static struct proto_region *known; /* the region's record */
 static uint64_t stamps;
 static _Atomic int left;
+static struct native_memory memory;
+
+/* The region's copies; and what each process shows of it, which is not its
+ * memory but its page table: seen by all its threads at once. */
+#define COPIES 8
+
+static int copies[COPIES], copies_used;
+static int *shown[WORLD_RANKS];
+
+__attribute__((no_sanitize("thread"))) static int *shows(void)
+{
+    return shown[runtime.local];
+}
+
+__attribute__((no_sanitize("thread"))) static void show(int *copy)
+{
+    shown[runtime.local] = copy;
+}
+
+int *world_data(void)
+{
+    return shows();
+}
 
 /* --- The protocol's environment ------------------------------------------- */
 
@@ -199,11 +222,14 @@ int native_split(uint64_t address)
     struct proto_effects *effects;
     struct native_tree tree;
     int err = native_lock(address, &tree);
+    int *copy = &copies[copies_used];
 
     if (err)
         return err;
+    STEP_CHECK(++copies_used < COPIES);
+    *copy = *(const int *)proto_newest(tree.region)->frames;
     effects = native_effects();
-    err = proto_split(&native.node, native.rank, tree.region, NULL, effects);
+    err = proto_split(&native.node, native.rank, tree.region, copy, effects);
     native_do(effects, NULL);
     native_unlock(&tree);
     return err;
@@ -211,15 +237,16 @@ int native_split(uint64_t address)
 
 bool native_mapping_current(const struct proto_region *region)
 {
-    (void)region;
-    return true;
+    return proto_newest(region)->frames == shows();
 }
 
-bool native_mapping_granted(uint64_t address, const struct native_wait *wait)
+/* What a process shows is newest if it is so now: it has a hold. */
+__attribute__((no_sanitize("thread"))) bool
+native_mapping_granted(uint64_t address, const struct native_wait *wait)
 {
     (void)address;
     (void)wait;
-    return true;
+    return proto_newest(known)->frames == shows();
 }
 
 int native_mapping_show(struct native_mapping *view)
@@ -266,7 +293,7 @@ void native_mapping_add(struct native_mapping *view, uint64_t address,
 {
     (void)view;
     (void)address;
-    (void)frames;
+    show((int *)(void *)frames);
 }
 
 void native_mapping_disturbed(void)
@@ -376,8 +403,8 @@ static void make_region(uint64_t address)
 
     effects = (struct proto_effects){.grow = realloc};
     proto_node_open(&native.node, &env);
-    STEP_CHECK(!proto_create_root(&native.node, 0, address, NULL, NULL, &region,
-                                  &effects));
+    STEP_CHECK(!proto_create_root(&native.node, 0, address, &memory,
+                                  &copies[copies_used++], &region, &effects));
     STEP_CHECK(
         !proto_release(&native.node, 0, region, DRASYNC_WRITE, &effects));
 }
@@ -394,6 +421,7 @@ void world_begin(void)
     uint64_t address = (uint64_t)(uintptr_t)world_region;
     struct native_leases *leases = &shared.leases[space_page_hash(address, 5)];
 
+    atomic_store(&runtime.state, RUNTIME_RUNNING);
     runtime.nodes = 1;
     runtime.locals = runtime.ranks = WORLD_RANKS;
     runtime.crowded = true;
@@ -405,13 +433,15 @@ void world_begin(void)
     shared.turns = turns;
     for (int i = 0; i < WORLD_RANKS; i++)
         node.shared.ranks[i].rank = i;
-    STEP_CHECK(!native_lease_new(leases));
+    native_lease_start();
+    STEP_CHECK(!native_lease_new(leases, 0));
     name_atomics(leases);
     make_region(address);
 }
 
 void world_enter(int process)
 {
+    show(NULL);
     runtime.rank = runtime.local = native.rank = process;
     native.self = &node.shared.ranks[process];
 }
@@ -419,10 +449,15 @@ void world_enter(int process)
 void world_thread(void)
 {
     static struct native_lease_slot none;
+    struct native_lease *l;
 
     /* So that what it counts is known to matter to nobody else. */
     native_lease_note((uint64_t)(uintptr_t)world_region + PAGE_BYTES, &none, 0);
     step_quiet(native_leases_mine->count, sizeof(native_leases_mine->count));
+    l = native_lease_at(native_leases_mine, (uint64_t)(uintptr_t)world_region);
+    step_name(&l->use, "use");
+    /* It changes with the use, or before. */
+    step_quiet(&l->slot, sizeof(l->slot));
 }
 
 int world_acquire(enum drasync_mode mode, uint64_t timeout_us)
@@ -434,9 +469,13 @@ int world_acquire(enum drasync_mode mode, uint64_t timeout_us)
 
 int world_release(void)
 {
-    if (native_lease_give_own((uint64_t)(uintptr_t)world_region))
+    uint64_t address = (uint64_t)(uintptr_t)world_region;
+    int how = native_lease_give_own(address);
+
+    if (!how)
         return 0;
-    return native_release(world_region);
+    return how == NATIVE_LEASE_LEFT ? native_lease_left(address)
+                                    : native_release(world_region);
 }
 
 static bool all_left(void *threads)

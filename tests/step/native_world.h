@@ -11,8 +11,10 @@
 
 #define WORLD_RANKS 3
 
-/* The region; its data is whatever the test takes for it. */
+/* The region; its data is whatever the test takes for it, or the number that
+ * the calling rank sees there. */
 extern drasync_region_t world_region;
+int *world_data(void);
 
 /* For step_private(): what is the process's. */
 void world_private(void);

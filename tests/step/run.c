@@ -235,6 +235,8 @@ static bool is_free(void *arg)
 
 bool step_trylock(struct step_mutex *mutex)
 {
+    if (run.self < 0)
+        return true;
     run_point();
     renew(mutex);
     if (mutex->owner)
@@ -246,6 +248,8 @@ bool step_trylock(struct step_mutex *mutex)
 
 void step_lock(struct step_mutex *mutex)
 {
+    if (run.self < 0)
+        return;
     run_point();
     renew(mutex);
     while (mutex->owner)
@@ -256,6 +260,8 @@ void step_lock(struct step_mutex *mutex)
 
 void step_unlock(struct step_mutex *mutex)
 {
+    if (run.self < 0)
+        return;
     run_point();
     if (mutex->owner != run.self + 1)
         step_fail("a mutex is given back by a thread that does not have it");

@@ -165,7 +165,8 @@ void step_yield(void);
 bool step_wait(bool (*ready)(void *arg), void *arg, uint64_t deadline_us,
                const char *what);
 
-/* A mutex, zero when new; orders as one. */
+/* A mutex, zero when new; orders as one.  begin() and end(), which run alone, get
+ * it at once, even if a thread that ended kept it. */
 struct step_mutex {
     int owner; /* thread + 1 */
     int slot;  /* of its clock, + 1; for this run only */
