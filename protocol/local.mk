@@ -27,6 +27,7 @@ protocol_sources = \
 	protocol/region.c \
 	protocol/renew.c \
 	protocol/request.c \
+	protocol/see.c \
 	protocol/settled.c \
 	protocol/step.c \
 	protocol/transfer.c \

@@ -327,6 +327,32 @@ int names_lookup(const char *name, uint64_t timeout_us, uint64_t *address_out)
     return err != DRASYNC_EAGAIN ? err : death_refused(err);
 }
 
+static bool is_valid(const void *object, size_t bytes)
+{
+    uint64_t offset =
+        (uint64_t)((uintptr_t)object - (uintptr_t)runtime.space.control);
+
+    return (uintptr_t)object % 8 == 0 &&
+           offset < runtime.space.layout.control_bytes &&
+           bytes <= runtime.space.layout.control_bytes - offset;
+}
+
+bool names_look(uint64_t address, char name_out[DRASYNC_NAME_MAX + 1])
+{
+    const struct names_shared *n =
+        atomic_load(&runtime.shared->anchors[RUNTIME_ANCHOR_NAMES]);
+    const struct name_entry *e =
+        runtime.node == MANAGER && n && is_valid(n, sizeof(*n))
+            ? names_table_look(&n->table, address, is_valid)
+            : NULL;
+
+    if (!e)
+        return false;
+    memcpy(name_out, e->name, DRASYNC_NAME_MAX);
+    name_out[DRASYNC_NAME_MAX] = 0;
+    return true;
+}
+
 int names_withdraw(const struct names_region *regions, size_t count)
 {
     const size_t most = RUNTIME_HEADER_BYTES_MAX / sizeof(*regions);

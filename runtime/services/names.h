@@ -12,6 +12,7 @@
 #ifndef DRASYNC_RUNTIME_SERVICES_NAMES_H
 #define DRASYNC_RUNTIME_SERVICES_NAMES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "drasync.h"
@@ -39,5 +40,10 @@ struct names_region {
 /* The regions are gone: forget their names, if they have any.  Does not wait,
  * and may be called under locks of trees. */
 int names_withdraw(const struct names_region *regions, size_t count);
+
+/* The name of the region at @address, if this is the manager's node and it has
+ * one: what somebody sees who takes no lock and only looks on.  False: not
+ * known. */
+bool names_look(uint64_t address, char name_out[DRASYNC_NAME_MAX + 1]);
 
 #endif /* DRASYNC_RUNTIME_SERVICES_NAMES_H */

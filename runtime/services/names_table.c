@@ -59,6 +59,24 @@ int names_table_add(const struct space *space, struct names_table *table,
     return 0;
 }
 
+/* Longer chains change while they are walked. */
+#define LOOK_STEPS_MAX 65536
+
+__attribute__((no_sanitize("thread"))) const struct name_entry *
+names_table_look(const struct names_table *table, uint64_t address,
+                 bool (*valid)(const void *object, size_t bytes))
+{
+    const struct name_entry *e = *(struct name_entry *const volatile *)&table
+                                      ->by_region[region_hash(address)];
+
+    for (int i = 0; e && valid(e, sizeof(*e)) && i < LOOK_STEPS_MAX; i++) {
+        if (e->address == address)
+            return e;
+        e = *(struct name_entry *const volatile *)&e->region_next;
+    }
+    return NULL;
+}
+
 static void unlink_name(struct names_table *table,
                         const struct name_entry *entry)
 {

@@ -7,6 +7,8 @@
 #ifndef DRASYNC_RUNTIME_SERVICES_NAMES_TABLE_H
 #define DRASYNC_RUNTIME_SERVICES_NAMES_TABLE_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "drasync.h"
@@ -49,6 +51,12 @@ int names_table_add(const struct space *space, struct names_table *table,
 /* NULL: not there. */
 const struct name_entry *names_table_find(const struct names_table *table,
                                           const char *name);
+
+/* The first name of the region at @address, without the lock: every pointer is one
+ * that @valid says can be read.  NULL: there is none. */
+const struct name_entry *
+names_table_look(const struct names_table *table, uint64_t address,
+                 bool (*valid)(const void *object, size_t bytes));
 
 void names_table_drop(const struct space *space, struct names_table *table,
                       uint64_t address, uint64_t incarnation);
