@@ -117,7 +117,10 @@ enum drasync_mode {
       "ranks register before the first of them runs it")                      \
     X(DRASYNC_ERUNNING, -24,                                                  \
       "a function that drasync_run runs may not call this: it may not wait, " \
-      "nor take or give holds; a line on stderr names it")
+      "nor take or give holds; a line on stderr names it")                    \
+    X(DRASYNC_EDEADLK, -26,                                                   \
+      "ranks wait for each other in a ring, which this call has closed; the " \
+      "report on stderr names them")
 
 enum drasync_error {
 #define DRASYNC_ERROR_ENUM(name, value, text) name = value,
@@ -202,6 +205,8 @@ int drasync_delete(drasync_region_t region);
  *   DRASYNC_ENOMEM    this node has no memory for the region's data
  *   DRASYNC_ENOTHELD  a thread that took nothing gave back this very hold
  *                     before the call was over
+ *   DRASYNC_EDEADLK   with DRASYNC_DEADLOCK=error: this rank waits for one that
+ *                     waits, maybe for others, for this one; drasync_wait() too
  */
 int drasync_acquire(drasync_region_t region, enum drasync_mode mode);
 

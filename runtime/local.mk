@@ -116,6 +116,7 @@ include runtime/services/local.mk
 include runtime/record/local.mk
 include runtime/replica/local.mk
 include runtime/rma/local.mk
+include runtime/diagnose/local.mk
 
 check_PROGRAMS += tests/unit/queue_lock_wire.t
 TESTS += tests/unit/queue_lock_wire.t

@@ -11,5 +11,6 @@ const struct runtime_module *const runtime_modules[] = {
     &rma_module,
     &queue_lock_module,
     &record_module,
+    &diagnose_module,
     NULL,
 };

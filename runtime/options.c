@@ -53,6 +53,10 @@ static const struct option options_table[] = {
      "1 or 0 (default)"},
     {"DRASYNC_STATS", OPTION_WORD, FIELD(stats), 0, 0, WORDS("0", "1"),
      "1 or 0 (default)"},
+    {"DRASYNC_STALL_S", OPTION_NUMBER, FIELD(stall_s), 1, OPTIONS_STALL_S_MAX,
+     WORDS("0"), "a number of seconds, or 0 (no reports)"},
+    {"DRASYNC_DEADLOCK", OPTION_WORD, FIELD(deadlock), 0, 0,
+     WORDS("end", "error", "off"), "error, off or end (default)"},
     {"DRASYNC_CORE", OPTION_WORD, FIELD(core), 0, 0,
      WORDS("small", "regions", "none"), "regions, none or small (default)"},
     {"DRASYNC_RECORD", OPTION_OTHER, 0, 0, 0, NULL, NULL},
@@ -163,6 +167,7 @@ static uint64_t get(const struct runtime_options *options,
 int options_read(struct runtime_options *options, char *why, size_t why_bytes)
 {
     memset(options, 0, sizeof(*options));
+    options->stall_s = OPTIONS_STALL_S;
     for (size_t i = 0; i < OPTIONS_COUNT; i++) {
         const struct option *option = &options_table[i];
         const char *text = getenv(option->name);

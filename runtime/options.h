@@ -38,6 +38,15 @@ enum runtime_core {
     RUNTIME_CORE_NONE,
 };
 
+enum runtime_deadlock {
+    RUNTIME_DEADLOCK_END, /* the job ends */
+    RUNTIME_DEADLOCK_ERROR,
+    RUNTIME_DEADLOCK_OFF,
+};
+
+#define OPTIONS_STALL_S     60
+#define OPTIONS_STALL_S_MAX 1000000
+
 /* What core dumps show of a node's regions unless the user says. */
 #define OPTIONS_CORE_BYTES ((uint64_t)64 << 20)
 
@@ -58,6 +67,8 @@ struct runtime_options {
                               build with --enable-wire-paged */
     uint32_t rma;          /* DRASYNC_RMA=auto|mpi|messages */
     uint32_t core;         /* DRASYNC_CORE=small|regions|none */
+    uint32_t stall_s;      /* DRASYNC_STALL_S=0|N: a wait is reported then */
+    uint32_t deadlock;     /* DRASYNC_DEADLOCK=end|error|off */
     uint32_t fanout;       /* DRASYNC_FANOUT: of trees of readers; 0: not given */
 };
 

@@ -30,6 +30,7 @@ enum runtime_anchor {
     RUNTIME_ANCHOR_MYRMICS,
     RUNTIME_ANCHOR_RMA,
     RUNTIME_ANCHOR_RUN,
+    RUNTIME_ANCHOR_DIAGNOSE,
     RUNTIME_ANCHOR_TEST,
 };
 
@@ -69,6 +70,7 @@ struct runtime_call_slot {
     int32_t node;            /* who answers */
     void *reply;             /* control memory, owned by the caller once woken */
     size_t reply_bytes;
+    _Atomic uint32_t end; /* runtime/messages/call.c */
 };
 
 struct runtime_outgoing; /* runtime/messages/outbox.c */

@@ -19,6 +19,8 @@
 /* How long a sleeper goes without looking whether its peers live. */
 #define WAIT_CHECK_US 200000
 
+int (*wait_slept)(uint64_t since_us);
+
 static inline void cpu_relax(void)
 {
 #if defined(__x86_64__)
@@ -85,7 +87,10 @@ static int sleep_and_check(_Atomic uint32_t *word, uint32_t value,
     if (until > deadline_us)
         until = deadline_us;
     wait_futex(word, value, until);
-    return death_check(since_us);
+    int err = death_check(since_us);
+    if (!err && wait_slept && runtime_now_us() >= now + WAIT_CHECK_US)
+        err = wait_slept(since_us);
+    return err;
 }
 
 /*

@@ -18,6 +18,11 @@
 /* No limit of time. */
 #define WAIT_FOREVER UINT64_MAX
 
+/* Called by a thread that has slept a while, waiting since @since_us, and holds no
+ * lock but what its caller has; an error ends the wait.  Set at the start,
+ * once; NULL: nobody looks. */
+extern int (*wait_slept)(uint64_t since_us);
+
 struct waiter {
     _Atomic uint32_t word; /* 0: nothing yet, 1: asleep, 2: woken */
     int32_t result;
@@ -46,6 +51,7 @@ static inline int waiter_done(const struct waiter *w)
  * *result_out, or, without the event:
  *   DRASYNC_EAGAIN  the time passed; a later wake may still come
  *   DRASYNC_EPEER   the job is poisoned
+ * or what wait_slept() gave.
  */
 int waiter_wait(struct waiter *w, uint64_t deadline_us, int *result_out);
 

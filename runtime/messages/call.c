@@ -82,19 +82,32 @@ static int send_with_head(int node, uint32_t kind, const struct call_head *head,
     return err;
 }
 
-static int wait_for_reply(struct waiter *waiter, bool helping, int *result_out)
+/* Of a slot whose caller does not wait for ever: who comes first, the reply or
+ * the end of the wait?  Sequentially consistent, as nothing here is often. */
+enum { END_OPEN, END_LEFT, END_REPLIED };
+
+static int wait_for_reply(struct runtime_call_slot *slot, bool helping,
+                          uint64_t deadline_us, int *result_out)
 {
+    struct waiter *waiter = &slot->waiter;
+    uint32_t open = END_OPEN;
+    int err;
+
     if (helping)
-        return runtime_wait_remote(waiter, WAIT_FOREVER, result_out);
+        return runtime_wait_remote(waiter, deadline_us, result_out);
     runtime_remote_wait(1);
-    int err = waiter_wait(waiter, WAIT_FOREVER, result_out);
+    err = waiter_wait(waiter, deadline_us, result_out);
+    /* The reply is just being put there. */
+    if (err == DRASYNC_EAGAIN &&
+        !atomic_compare_exchange_strong(&slot->end, &open, END_LEFT))
+        err = waiter_wait(waiter, WAIT_FOREVER, result_out);
     runtime_remote_wait(-1);
     return err;
 }
 
 static int call(int node, uint32_t kind, const void *request,
                 size_t request_bytes, void *reply, size_t reply_max,
-                size_t *reply_bytes_out, bool helping)
+                size_t *reply_bytes_out, bool helping, uint64_t deadline_us)
 {
     struct runtime_call_slot *slot;
     struct call_head head = {0};
@@ -107,6 +120,7 @@ static int call(int node, uint32_t kind, const void *request,
     slot->node = node;
     slot->reply = NULL;
     slot->reply_bytes = 0;
+    atomic_store(&slot->end, END_OPEN);
     head.slot = (uint32_t)(slot - runtime.shared->calls);
     err = send_with_head(node, kind, &head, request, request_bytes);
     if (err) {
@@ -114,9 +128,10 @@ static int call(int node, uint32_t kind, const void *request,
         return err;
     }
 
-    err = wait_for_reply(&slot->waiter, helping, &result);
+    err = wait_for_reply(slot, helping, deadline_us, &result);
     if (err)
-        return err; /* poisoned; the slot is not used again */
+        return err; /* poisoned: the slot is not used again; or the reply will
+                       give it back */
     if (reply_bytes_out)
         *reply_bytes_out = slot->reply_bytes;
     if (slot->reply_bytes > reply_max)
@@ -132,7 +147,7 @@ int runtime_call(int node, uint32_t kind, const void *request,
                  size_t *reply_bytes_out)
 {
     return call(node, kind, request, request_bytes, reply, reply_max,
-                reply_bytes_out, false);
+                reply_bytes_out, false, WAIT_FOREVER);
 }
 
 int runtime_call_helping(int node, uint32_t kind, const void *request,
@@ -140,7 +155,15 @@ int runtime_call_helping(int node, uint32_t kind, const void *request,
                          size_t *reply_bytes_out)
 {
     return call(node, kind, request, request_bytes, reply, reply_max,
-                reply_bytes_out, true);
+                reply_bytes_out, true, WAIT_FOREVER);
+}
+
+int runtime_call_timed(int node, uint32_t kind, const void *request,
+                       size_t request_bytes, void *reply, size_t reply_max,
+                       size_t *reply_bytes_out, uint64_t timeout_us)
+{
+    return call(node, kind, request, request_bytes, reply, reply_max,
+                reply_bytes_out, false, wait_deadline_us(timeout_us));
 }
 
 int runtime_reply(const struct runtime_caller *caller, int result,
@@ -187,6 +210,10 @@ void call_replied(int from, const void *header, size_t header_bytes)
         head.ticket == 0 || atomic_load(&slot->ticket) != head.ticket ||
         slot->node != from || waiter_done(&slot->waiter)) {
         runtime_broken("node %d answered a call that was not made", from);
+        return;
+    }
+    if (atomic_exchange(&slot->end, END_REPLIED) == END_LEFT) {
+        give_slot(slot);
         return;
     }
     header_bytes -= sizeof(head);

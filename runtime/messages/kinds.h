@@ -36,7 +36,13 @@ enum runtime_kind {
     RUNTIME_KIND_RUN = 140,
     RUNTIME_KIND_RUN_ANSWER = 141,
 
-    RUNTIME_KINDS_MAX = 144,
+    /* What ranks wait for. */
+    RUNTIME_KIND_DIAGNOSE = 142,
+
+    /* Of tests, which are modules of their own. */
+    RUNTIME_KIND_TEST = 148,
+
+    RUNTIME_KINDS_MAX = 150,
 };
 
 #endif /* DRASYNC_RUNTIME_MESSAGES_KINDS_H */

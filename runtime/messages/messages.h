@@ -93,6 +93,12 @@ int runtime_call_helping(int node, uint32_t kind, const void *request,
                          size_t request_bytes, void *reply, size_t reply_max,
                          size_t *reply_bytes_out);
 
+/* runtime_call(), but DRASYNC_EAGAIN if the answer has not come in time; what
+ * comes then is dropped. */
+int runtime_call_timed(int node, uint32_t kind, const void *request,
+                       size_t request_bytes, void *reply, size_t reply_max,
+                       size_t *reply_bytes_out, uint64_t timeout_us);
+
 /* Who asked; copy it to answer later. */
 struct runtime_caller {
     int32_t node;

@@ -307,7 +307,8 @@ static int acquire(uint64_t address, enum drasync_mode mode, uint64_t deadline)
     err = native_pending_wait(&q, deadline, &result);
     if (credit)
         native_credit_waited(!err && !result);
-    if (err == DRASYNC_EAGAIN && native_pending_ended(&q)) {
+    if ((err == DRASYNC_EAGAIN || err == DRASYNC_EDEADLK) &&
+        native_pending_ended(&q)) {
         result = q.wait->waiter.result;
         err = 0;
     }

@@ -259,6 +259,10 @@ static int request_wait(struct native_request *r, uint64_t timeout_us)
     if (!q->wait)
         return native_pending_took(q, r->result);
     err = native_pending_wait(q, wait_deadline_us(timeout_us), &result);
+    if (err == DRASYNC_EDEADLK && native_pending_ended(q)) {
+        result = q->wait->waiter.result;
+        err = 0;
+    }
     return err ? err
                : native_pending_took(q, native_pending_granted(q, result));
 }

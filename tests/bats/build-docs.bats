@@ -12,7 +12,7 @@ setup() {
 variables_read() {
   {
     sed '/^#if/,/^#endif/d' "$abs_top_srcdir/runtime/options.c" |
-      grep -oE '^    \{"DRASYNC_[A-Z]+"'
+      grep -oE '^    \{"DRASYNC_[A-Z_]+"'
     grep -rhoE --include='*.c' 'getenv\("(DRASYNC|MYRMICS)_[A-Z]+"' \
       "$abs_top_srcdir"/{memory,transport,runtime,fronts,shim,benchmarks}
   } | sed 's/[^"]*"//; s/"//' | sort -u

@@ -25,8 +25,8 @@
 #include "runtime/process.h"
 #include "runtime/shared.h"
 
-#define KIND_ECHO    (RUNTIME_KINDS_MAX - 1)
-#define KIND_BULK    (RUNTIME_KINDS_MAX - 2)
+#define KIND_ECHO    RUNTIME_KIND_TEST
+#define KIND_BULK    (RUNTIME_KIND_TEST + 1)
 #define KIND_NOBODYS 31
 #define BULK_BYTES   ((size_t)5 << 20)
 

@@ -30,7 +30,8 @@ static void clear(void)
                                         "DRASYNC_MYRMICS", "DRASYNC_CHECK",
                                         "DRASYNC_STATS",   "DRASYNC_WIRE",
                                         "DRASYNC_RMA",     "DRASYNC_CORE",
-                                            "DRASYNC_FANOUT"};
+                                        "DRASYNC_FANOUT",  "DRASYNC_STALL_S",
+                                        "DRASYNC_DEADLOCK"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         unsetenv(names[i]);
@@ -174,7 +175,9 @@ int main(void)
            refused("DRASYNC_MEMORY", "1K") && refused("DRASYNC_NODE", "2K") &&
            refused("DRASYNC_CHECK", "2") &&
            refused("DRASYNC_CORE", "all") && refused("DRASYNC_STATS", "yes") &&
-           refused("DRASYNC_FANOUT", "0") && refused("DRASYNC_FANOUT", "many"),
+           refused("DRASYNC_FANOUT", "0") && refused("DRASYNC_FANOUT", "many") &&
+           refused("DRASYNC_STALL_S", "1m") &&
+           refused("DRASYNC_DEADLOCK", "1"),
        "bad values are named");
     printf("1..%d\n", tests);
     return failures != 0;

@@ -1,0 +1,216 @@
+/* Facts of any node, by calls that are answered: see ask.h. */
+#include "runtime/diagnose/ask.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/messages/messages.h"
+#include "runtime/process.h"
+#include "runtime/services/names.h"
+#include "runtime/shared.h"
+
+/* A region whose token moves on is not followed for longer. */
+#define HOPS_MAX 8
+
+/* Reports of a job. */
+#define CLAIMS_MAX 10
+
+enum { ASK_WAITS = 1, ASK_RANK, ASK_REGION, ASK_NAME, ASK_CLAIM };
+
+struct request {
+    uint32_t what;
+    int32_t rank;
+    uint64_t address; /* or the first wait, or the pause */
+    uint32_t ends;
+    uint32_t places;
+};
+
+/* The largest answer. */
+union answer {
+    struct facts_wait waits[ASK_WAITS_MAX];
+    struct facts_rank rank;
+    struct facts_region region;
+    char name[DRASYNC_NAME_MAX + 1];
+    uint32_t yes;
+};
+
+/* Of node 0. */
+static uint32_t grant(uint64_t pause_us, bool ends)
+{
+    struct facts_shared *s =
+        atomic_load(&runtime.shared->anchors[RUNTIME_ANCHOR_DIAGNOSE]);
+    uint64_t now = runtime_now_us(), last = atomic_load(&s->granted_us);
+
+    if (ends)
+        return atomic_exchange(&s->ends, 1) == 0;
+    if (atomic_load(&s->ends) || atomic_load(&s->granted) >= CLAIMS_MAX ||
+        (last && now - last < pause_us) ||
+        !atomic_compare_exchange_strong(&s->granted_us, &last, now))
+        return 0;
+    atomic_fetch_add(&s->granted, 1);
+    return 1;
+}
+
+/* This node's answer to @q; its size. */
+static size_t answer_here(const struct request *q, union answer *out)
+{
+    switch (q->what) {
+    case ASK_WAITS:
+        return facts_waits(q->address, out->waits, ASK_WAITS_MAX) *
+               sizeof(out->waits[0]);
+    case ASK_RANK:
+        facts_of_rank(q->rank, &out->rank);
+        return sizeof(out->rank);
+    case ASK_REGION:
+        facts_of_region(q->address, q->rank, q->places != 0, &out->region);
+        return sizeof(out->region);
+    case ASK_NAME:
+        return names_look(q->address, out->name) ? sizeof(out->name) : 0;
+    case ASK_CLAIM:
+        out->yes = grant(q->address, q->ends != 0);
+        return sizeof(out->yes);
+    default:
+        return 0;
+    }
+}
+
+/* On the progress thread. */
+static void serve(const struct runtime_caller *caller, const void *request,
+                  size_t request_bytes)
+{
+    union answer *answer = malloc(sizeof(*answer));
+    struct request q;
+    size_t bytes = 0;
+
+    if (answer && request_bytes == sizeof(q)) {
+        memcpy(&q, request, sizeof(q));
+        bytes = answer_here(&q, answer);
+    }
+    runtime_reply(caller, answer ? 0 : DRASYNC_ENOMEM, answer, bytes);
+    free(answer);
+}
+
+void ask_start(void)
+{
+    runtime_serve(RUNTIME_KIND_DIAGNOSE, serve);
+}
+
+/* The nodes that did not answer: a bit each, of the first so many. */
+#define SILENT_MAX 65536
+static _Atomic uint64_t silent[SILENT_MAX / 64];
+
+static bool is_silent(int node)
+{
+    return node < SILENT_MAX &&
+           atomic_load(&silent[node / 64]) >> (node % 64) & 1;
+}
+
+static int ask(int node, const struct request *q, union answer *out,
+               size_t *bytes_out)
+{
+    int err;
+
+    *bytes_out = 0;
+    if (node < 0 || node >= runtime.nodes)
+        return DRASYNC_EINVAL;
+    if (node == runtime.node) {
+        *bytes_out = answer_here(q, out);
+        return 0;
+    }
+    if (is_silent(node))
+        return DRASYNC_EAGAIN;
+    err = runtime_call_timed(node, RUNTIME_KIND_DIAGNOSE, q, sizeof(*q), out,
+                             sizeof(*out), bytes_out, ASK_TIMEOUT_US);
+    if (err == DRASYNC_EAGAIN && node < SILENT_MAX)
+        atomic_fetch_or(&silent[node / 64], UINT64_C(1) << (node % 64));
+    return err;
+}
+
+/* An answer of @bytes at @out. */
+static int ask_for(int node, const struct request *q, void *out, size_t bytes)
+{
+    union answer *answer = malloc(sizeof(*answer));
+    size_t got = 0;
+    int err = answer ? ask(node, q, answer, &got) : DRASYNC_ENOMEM;
+
+    if (!err && got != bytes)
+        err = DRASYNC_EAGAIN;
+    if (!err)
+        memcpy(out, answer, bytes);
+    free(answer);
+    return err;
+}
+
+int ask_waits(int node, size_t first, struct facts_wait *out, size_t *count_out)
+{
+    struct request q = {.what = ASK_WAITS, .address = first};
+    union answer *answer = malloc(sizeof(*answer));
+    size_t bytes = 0;
+    int err = answer ? ask(node, &q, answer, &bytes) : DRASYNC_ENOMEM;
+
+    *count_out = err ? 0 : bytes / sizeof(*out);
+    if (*count_out)
+        memcpy(out, answer->waits, *count_out * sizeof(*out));
+    free(answer);
+    return err;
+}
+
+int ask_rank(int32_t rank, struct facts_rank *out)
+{
+    struct request q = {.what = ASK_RANK, .rank = rank};
+
+    if (rank < 0 || rank >= runtime.ranks)
+        return DRASYNC_EINVAL;
+    return ask_for(runtime.node_of[rank], &q, out, sizeof(*out));
+}
+
+int ask_region(int node, uint64_t at, int32_t rank, bool places,
+               struct facts_region *out)
+{
+    struct request q = {
+        .what = ASK_REGION, .rank = rank, .address = at, .places = places};
+
+    return ask_for(node, &q, out, sizeof(*out));
+}
+
+/* Where to ask after a node that had @hint. */
+static int next_node(uint32_t hint, uint64_t at)
+{
+    return hint == NATIVE_LOOK_ANY ? native_look_home(at) : (int)hint;
+}
+
+int ask_about_wait(const struct facts_wait *wait, bool places,
+                   struct facts_region *out)
+{
+    int from = runtime.node_of[wait->seen.rank], node = from, err;
+    uint64_t at = wait->asked.at;
+
+    if (!wait->asked.here)
+        node = next_node(wait->asked.hint, at);
+    for (int hops = 0; hops < HOPS_MAX; hops++) {
+        err = ask_region(node, at, node == from ? wait->seen.rank : -1, places,
+                         out);
+        if (err || out->status != FACTS_AWAY)
+            return err;
+        node = next_node(out->hint, at);
+    }
+    return DRASYNC_EAGAIN;
+}
+
+bool ask_name(uint64_t address, char name[DRASYNC_NAME_MAX + 1])
+{
+    struct request q = {.what = ASK_NAME, .address = address};
+
+    if (ask_for(0, &q, name, DRASYNC_NAME_MAX + 1))
+        return false;
+    name[DRASYNC_NAME_MAX] = 0;
+    return true;
+}
+
+bool ask_claim(uint64_t pause_us, bool ends)
+{
+    struct request q = {.what = ASK_CLAIM, .address = pause_us, .ends = ends};
+    uint32_t yes = 0;
+
+    return ask_for(0, &q, &yes, sizeof(yes)) || yes;
+}

@@ -1,0 +1,39 @@
+/*
+ * ask.h - facts.h, asked of any node.
+ *
+ * From a thread of the program that holds no lock and is in no step.  A node that
+ * does not answer within ASK_TIMEOUT_US gives DRASYNC_EAGAIN, and is not waited
+ * for again by this process.  What is asked of this node is answered here.
+ */
+#ifndef DRASYNC_RUNTIME_DIAGNOSE_ASK_H
+#define DRASYNC_RUNTIME_DIAGNOSE_ASK_H
+
+#include "runtime/diagnose/facts.h"
+
+#define ASK_TIMEOUT_US 2000000
+
+/* Waits in an answer. */
+#define ASK_WAITS_MAX 64
+
+/* In the module's `start`. */
+void ask_start(void);
+
+int ask_waits(int node, size_t first, struct facts_wait *out,
+              size_t *count_out);
+int ask_rank(int32_t rank, struct facts_rank *out);
+int ask_region(int node, uint64_t at, int32_t rank, bool places,
+               struct facts_region *out);
+
+/* The same, of the node that has the token of what @wait waits for.
+ * DRASYNC_EAGAIN also if that is not found. */
+int ask_about_wait(const struct facts_wait *wait, bool places,
+                   struct facts_region *out);
+
+/* The name of the region, or false. */
+bool ask_name(uint64_t address, char name[DRASYNC_NAME_MAX + 1]);
+
+/* May this rank print a report for the job?  One in @pause_us does, and only the
+ * first where the job @ends.  True too if node 0, which says so, is silent. */
+bool ask_claim(uint64_t pause_us, bool ends);
+
+#endif /* DRASYNC_RUNTIME_DIAGNOSE_ASK_H */

@@ -1,0 +1,173 @@
+/* What this node knows about waits and holds: see facts.h. */
+#include "runtime/diagnose/facts.h"
+
+#include <string.h>
+
+#include "runtime/process.h"
+#include "runtime/shared.h"
+
+static const struct facts_shared *shared(void)
+{
+    return atomic_load(&runtime.shared->anchors[RUNTIME_ANCHOR_DIAGNOSE]);
+}
+
+uint64_t facts_shape(void)
+{
+    return sizeof(struct waiting_rank) << 40 ^
+           sizeof(struct runtime_shared) << 16 ^ native_look_shape();
+}
+
+bool facts_there(void)
+{
+    const struct facts_shared *s =
+        runtime.shared->magic == RUNTIME_MAGIC ? shared() : NULL;
+
+    return s && s->shape == facts_shape();
+}
+
+const struct waiting_rank *facts_waiting(uint32_t local)
+{
+    return &shared()->ranks[local];
+}
+
+static uint64_t age_of(uint64_t since_us)
+{
+    uint64_t now = runtime_now_us();
+
+    return now > since_us ? now - since_us : 0;
+}
+
+/* What is run waits where the region is. */
+static void run_asked(struct facts_wait *out)
+{
+    struct native_look look = {.hint = NATIVE_LOOK_ANY};
+
+    native_look(out->seen.address, &look);
+    out->asked.at = out->seen.address;
+    out->asked.here = look.owned;
+    out->asked.hint = look.hint;
+}
+
+static bool read_wait(const struct waiting_slot *slot, struct facts_wait *out)
+{
+    memset(out, 0, sizeof(*out));
+    if (!waiting_read(slot, &out->seen))
+        return false;
+    out->age_us = age_of(out->seen.since_us);
+    if (out->seen.what == WAITING_RUN)
+        run_asked(out);
+    else if (out->seen.what == WAITING_REGION &&
+             !native_look_asking(out->seen.address, out->seen.rank,
+                                 &out->asked))
+        out->asked.at = 0;
+    return true;
+}
+
+size_t facts_waits(size_t first, struct facts_wait *out, size_t max)
+{
+    const struct facts_shared *s = shared();
+    size_t count = 0;
+
+    for (uint32_t i = 0; s && i < runtime.shared->locals; i++)
+        for (int t = 0; t < WAITING_THREADS && count < max; t++) {
+            if (!read_wait(&s->ranks[i].slots[t], &out[count]))
+                continue;
+            if (first)
+                first--;
+            else
+                count++;
+        }
+    return count;
+}
+
+int facts_local(int32_t rank)
+{
+    for (uint32_t i = 0; i < runtime.shared->locals; i++)
+        if (runtime.shared->ranks[i].rank == rank)
+            return (int)i;
+    return -1;
+}
+
+void facts_of_rank(int32_t rank, struct facts_rank *out)
+{
+    const struct facts_shared *s = shared();
+    const struct waiting_rank *w;
+    struct facts_wait wait;
+    int local = facts_local(rank);
+
+    memset(out, 0, sizeof(*out));
+    out->rank = -1;
+    if (!s || local < 0)
+        return;
+    w = &s->ranks[local];
+    out->rank = rank;
+    out->pid = runtime.shared->ranks[local].pid;
+    out->state = atomic_load(&runtime.shared->ranks[local].state);
+    out->several = atomic_load_explicit(&w->several, memory_order_relaxed);
+    out->mpi_call = atomic_load_explicit(&w->mpi_call, memory_order_relaxed);
+    out->mpi_peer = atomic_load_explicit(&w->mpi_peer, memory_order_relaxed);
+    memcpy(out->host, runtime.host, sizeof(out->host) - 1);
+    for (int t = 0; t < WAITING_THREADS; t++) {
+        if (!read_wait(&w->slots[t], &wait))
+            continue;
+        if (!out->waits++ || wait.age_us > out->wait.age_us)
+            out->wait = wait;
+    }
+}
+
+void facts_of_hold(uint32_t local, const struct native_look *region,
+                   uint64_t *age_us_out, struct code_place *place_out)
+{
+    const struct facts_shared *s = shared();
+    uint64_t since, pc;
+
+    *age_us_out = UINT64_MAX;
+    if (place_out)
+        memset(place_out, 0, sizeof(*place_out));
+    if (!s || region->lease ||
+        !waiting_read_hold(&s->ranks[local], region->address, &since, &pc))
+        return;
+    *age_us_out = age_of(since);
+    if (!place_out)
+        return;
+    /* The call, not what comes after it. */
+    pc--;
+    places_of(runtime.shared->ranks[local].pid, &pc, 1, place_out);
+    if (place_is_ours(place_out))
+        place_out->object[0] = 0;
+}
+
+/* Since when the blocker has what it has; and, if @places, since where. */
+static void fill_hold(struct facts_region *out, bool places)
+{
+    struct native_look held;
+    int local = facts_local(out->blocker.rank);
+
+    out->hold_age_us = UINT64_MAX;
+    if (!out->blocker.asks && local >= 0 &&
+        native_look(out->blocker.region, &held))
+        facts_of_hold((uint32_t)local, &held, &out->hold_age_us,
+                      places ? &out->hold_place : NULL);
+}
+
+void facts_of_region(uint64_t at, int32_t rank, bool places,
+                     struct facts_region *out)
+{
+    struct native_look look;
+
+    memset(out, 0, sizeof(*out));
+    out->node = (uint32_t)runtime.node;
+    out->hold_age_us = UINT64_MAX;
+    if (!native_look(at, &look))
+        return;
+    out->hint = look.hint;
+    out->status = look.owned ? FACTS_FREE : FACTS_AWAY;
+    if (!look.owned)
+        return;
+    out->queued = (uint32_t)native_look_queue(at, out->queue, FACTS_QUEUE_MAX);
+    if (!native_look_blocker(at, rank, &out->blocker))
+        return;
+    out->status = FACTS_BLOCKED;
+    facts_of_rank(out->blocker.rank, &out->rank);
+    fill_hold(out, places);
+}

@@ -1,0 +1,25 @@
+libdrasync_runtime_la_SOURCES += \
+	runtime/diagnose/ask.c \
+	runtime/diagnose/ask.h \
+	runtime/diagnose/deadlock.c \
+	runtime/diagnose/deadlock.h \
+	runtime/diagnose/facts.c \
+	runtime/diagnose/facts.h \
+	runtime/diagnose/module.c \
+	runtime/diagnose/report.c \
+	runtime/diagnose/report.h \
+	runtime/diagnose/stall.c \
+	runtime/diagnose/stall.h \
+	runtime/diagnose/text.c \
+	runtime/diagnose/text.h
+
+# Programs that hang.
+native_test_programs += tests/programs/stuck
+check_PROGRAMS += myrmics_stuck
+myrmics_stuck_SOURCES = tests/programs/myrmics_stuck.c \
+	tests/programs/myrmics_check.h
+myrmics_stuck_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+myrmics_stuck_LDFLAGS = $(AM_LDFLAGS) -no-install
+myrmics_stuck_LDADD = libmyrmics.la $(MPI_LIBS)
+long_tests += tests/bats/diagnose.bats
+EXTRA_DIST += tests/bats/diagnose.bash tests/bats/diagnose.bats

@@ -1,0 +1,53 @@
+/* Start and end of what looks after waits. */
+#include "memory/control.h"
+#include "runtime/diagnose/ask.h"
+#include "runtime/diagnose/facts.h"
+#include "runtime/diagnose/stall.h"
+#include "runtime/modules.h"
+#include "runtime/process.h"
+#include "runtime/shared.h"
+#include "runtime/wait.h"
+
+static struct waiting_rank *before;
+
+static int diagnose_start_leader(void)
+{
+    struct facts_shared *shared;
+    void *v;
+    int err = control_alloc_zero(
+        &runtime.space,
+        sizeof(*shared) + (size_t)runtime.locals * sizeof(*shared->ranks), &v);
+
+    if (err)
+        return err;
+    shared = v;
+    shared->shape = facts_shape();
+    atomic_store(&runtime.shared->anchors[RUNTIME_ANCHOR_DIAGNOSE], v);
+    return 0;
+}
+
+static int diagnose_start(void)
+{
+    struct facts_shared *shared =
+        atomic_load(&runtime.shared->anchors[RUNTIME_ANCHOR_DIAGNOSE]);
+
+    ask_start();
+    before = waiting_self;
+    waiting_self = &shared->ranks[runtime.local];
+    wait_slept = stall_slept;
+    return 0;
+}
+
+/* Memory stays mapped, and a thread may be on its way out of MPI. */
+static void diagnose_stop(void)
+{
+    wait_slept = NULL;
+    waiting_self = before;
+}
+
+const struct runtime_module diagnose_module = {
+    .name = "diagnose",
+    .start_leader = diagnose_start_leader,
+    .start = diagnose_start,
+    .stop = diagnose_stop,
+};

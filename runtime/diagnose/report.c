@@ -1,0 +1,342 @@
+/* The two reports for a job: see report.h. */
+#include "runtime/diagnose/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/diagnose/ask.h"
+#include "runtime/diagnose/text.h"
+#include "runtime/process.h"
+
+/* Waits of a job that a report sorts; of more, it says how many. */
+#define WAITS_MAX 16384
+
+/* Of a report: regions, and lines about one region's waits. */
+#define REGIONS_MAX 16
+#define LINES_MAX   16
+
+struct report {
+    struct text text;
+    struct facts_wait *waits;
+    size_t count, room;
+    size_t unread; /* nodes that did not answer */
+};
+
+static void begin(struct text *text)
+{
+    text_add(text, "drasync: rank %d (%s): ", runtime.rank,
+             runtime.host[0] ? runtime.host : "?");
+}
+
+/* --- Who waits ------------------------------------------------------------ */
+
+static bool room_for(struct report *r, size_t more)
+{
+    size_t room = r->room ? r->room : ASK_WAITS_MAX;
+    struct facts_wait *grown;
+
+    while (room < r->count + more)
+        room *= 2;
+    if (room > WAITS_MAX)
+        return false;
+    if (room == r->room)
+        return true;
+    grown = realloc(r->waits, room * sizeof(*grown));
+    if (!grown)
+        return false;
+    r->waits = grown;
+    r->room = room;
+    return true;
+}
+
+static void gather(struct report *r)
+{
+    for (int node = 0; node < runtime.nodes; node++) {
+        size_t first = 0, got = ASK_WAITS_MAX;
+        int err = 0;
+
+        while (got == ASK_WAITS_MAX && !err && room_for(r, ASK_WAITS_MAX)) {
+            err = ask_waits(node, first, r->waits + r->count, &got);
+            first += got;
+            r->count += got;
+        }
+        r->unread += err != 0;
+    }
+}
+
+/* By what they wait for, then where, then who. */
+static int compare(const void *a, const void *b)
+{
+    const struct waiting_seen *x = &((const struct facts_wait *)a)->seen;
+    const struct waiting_seen *y = &((const struct facts_wait *)b)->seen;
+    int by;
+
+#define BY(field)             \
+    if (x->field != y->field) \
+    return x->field < y->field ? -1 : 1
+    BY(what);
+    BY(address);
+    BY(peer);
+    by = strcmp(x->name, y->name);
+    if (by)
+        return by;
+    BY(mode);
+    for (int i = 0; i < WAITING_FRAMES; i++) {
+        by = strcmp(x->frames[i].object, y->frames[i].object);
+        if (by)
+            return by;
+        BY(frames[i].offset);
+    }
+    BY(rank);
+#undef BY
+    return 0;
+}
+
+static bool same_thing(const struct waiting_seen *a,
+                       const struct waiting_seen *b)
+{
+    return a->what == b->what && a->address == b->address &&
+           a->peer == b->peer && !strcmp(a->name, b->name);
+}
+
+static bool same_line(const struct waiting_seen *a,
+                      const struct waiting_seen *b)
+{
+    return same_thing(a, b) && a->mode == b->mode &&
+           !memcmp(a->frames, b->frames, sizeof(a->frames));
+}
+
+/* "rank 1 (host, process 7)", or "ranks 1-4, 9 (5 of them)". */
+static void add_ranks(struct text *text, const struct facts_wait *waits,
+                      size_t count)
+{
+    struct facts_rank rank;
+
+    if (count == 1) {
+        text_add(text, "rank %d", (int)waits->seen.rank);
+        if (!ask_rank(waits->seen.rank, &rank) && rank.rank >= 0)
+            text_add(text, " (%s, process %d)", rank.host, (int)rank.pid);
+        return;
+    }
+    text_add(text, "ranks ");
+    for (size_t i = 0, next; i < count; i = next) {
+        for (next = i + 1;
+             next < count &&
+             waits[next].seen.rank - waits[next - 1].seen.rank <= 1;)
+            next++;
+        text_add(text, "%s%d", i ? ", " : "", (int)waits[i].seen.rank);
+        if (waits[next - 1].seen.rank != waits[i].seen.rank)
+            text_add(text, "-%d", (int)waits[next - 1].seen.rank);
+    }
+    text_add(text, " (%zu of them)", count);
+}
+
+static void add_since(struct text *text, const struct facts_wait *waits,
+                      size_t count)
+{
+    uint64_t age_us = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (waits[i].age_us > age_us)
+            age_us = waits[i].age_us;
+    text_add(text, " since %lu s", (unsigned long)(age_us / 1000000));
+    text_frames(text, waits->seen.frames, WAITING_FRAMES);
+}
+
+/* --- Who is in the way ---------------------------------------------------- */
+
+static void add_blocker(struct text *text, const struct facts_wait *wait,
+                        const struct facts_region *region)
+{
+    const struct native_look_blocker *b = &region->blocker;
+    char other[DRASYNC_NAME_MAX + 1] = "";
+
+    text_add(text, "rank %d", (int)b->rank);
+    if (region->rank.rank >= 0)
+        text_add(text, " (%s, process %d)", region->rank.host,
+                 (int)region->rank.pid);
+    text_add(text, b->asks ? " is taking " : " holds ");
+    if (b->region == wait->seen.address) {
+        text_add(text, "it");
+    } else {
+        ask_name(b->region, other);
+        text_region(text, b->region, other);
+        text_add(text, ", of the same tree,");
+    }
+    text_add(text, " for WRITE");
+    if (!b->asks)
+        text_hold(text, region->hold_age_us, &region->hold_place);
+}
+
+static void add_doing(struct text *text, const struct facts_rank *rank)
+{
+    char name[DRASYNC_NAME_MAX + 1] = "";
+
+    if (rank->rank >= 0 && rank->waits) {
+        if (waiting_on_region(&rank->wait.seen))
+            ask_name(rank->wait.seen.address, name);
+        text_wait(text, &rank->wait.seen, name, false);
+        add_since(text, &rank->wait, 1);
+    } else {
+        text_doing(text, rank);
+    }
+}
+
+static void add_queue(struct text *text, const struct facts_region *region)
+{
+    for (uint32_t i = 0; i < region->queued; i++) {
+        const struct native_look_wait *q = &region->queue[i];
+
+        text_add(text, i ? ", " : "drasync:     in its queue on node %u: ",
+                 region->node);
+        if (q->rank >= 0)
+            text_add(text, "rank %d for %s", (int)q->rank, text_mode(q->mode));
+        else
+            text_add(text, "a rank of node %u for %s", q->node,
+                     text_mode(q->mode));
+    }
+    if (region->queued == FACTS_QUEUE_MAX)
+        text_add(text, " ...");
+    if (region->queued)
+        text_add(text, "\n");
+}
+
+static void add_region_state(struct text *text, const struct facts_wait *wait)
+{
+    struct facts_region region;
+
+    text_add(text, "drasync:     ");
+    if (!wait->asked.at) {
+        text_add(text, "it is just being granted, or waits for another request "
+                       "of its rank\n");
+        return;
+    }
+    if (ask_about_wait(wait, true, &region)) {
+        text_add(text, "who holds it cannot be found out: its node does not "
+                       "answer, or it is on its way between nodes\n");
+        return;
+    }
+    if (region.status == FACTS_BLOCKED) {
+        add_blocker(text, wait, &region);
+        text_add(text, ", and ");
+        add_doing(text, &region.rank);
+        text_add(text, "\n");
+    } else {
+        text_add(text, "nobody holds it now\n");
+    }
+    add_queue(text, &region);
+}
+
+/* Who should send, or publish. */
+static void add_other_state(struct text *text, const struct waiting_seen *seen)
+{
+    struct facts_rank rank;
+
+    if (seen->what == WAITING_NAME)
+        text_add(text, "drasync:     nobody has published it\n");
+    if (seen->what != WAITING_VERSION)
+        return;
+    text_add(text, "drasync:     rank %d", (int)seen->peer);
+    if (ask_rank(seen->peer, &rank)) {
+        text_add(text, ": its node does not answer\n");
+        return;
+    }
+    text_add(text, " (%s, process %d) ", rank.host, (int)rank.pid);
+    add_doing(text, &rank);
+    text_add(text, "\n");
+}
+
+/* --- The reports ---------------------------------------------------------- */
+
+/* The @count waits from @first on are for the same. */
+static void add_thing(struct text *text, const struct facts_wait *first,
+                      size_t count)
+{
+    char name[DRASYNC_NAME_MAX + 1] = "";
+    size_t i, lines = 0, next;
+
+    if (waiting_on_region(&first->seen))
+        ask_name(first->seen.address, name);
+    for (i = 0; i < count && lines < LINES_MAX; i = next, lines++) {
+        for (next = i + 1;
+             next < count && same_line(&first[i].seen, &first[next].seen);)
+            next++;
+        text_add(text, "drasync:   ");
+        add_ranks(text, first + i, next - i);
+        text_add(text, " ");
+        text_wait(text, &first[i].seen, name, next - i > 1);
+        add_since(text, first + i, next - i);
+        text_add(text, "\n");
+    }
+    if (i < count)
+        text_add(text, "drasync:   and %zu more waits for it\n", count - i);
+    if (waiting_on_region(&first->seen))
+        add_region_state(text, first);
+    else
+        add_other_state(text, &first->seen);
+}
+
+static void add_all(struct report *r)
+{
+    size_t i, next, things = 0;
+
+    for (i = 0; i < r->count && things < REGIONS_MAX; i = next, things++) {
+        for (next = i + 1; next < r->count &&
+                           same_thing(&r->waits[i].seen, &r->waits[next].seen);)
+            next++;
+        add_thing(&r->text, r->waits + i, next - i);
+    }
+    if (i < r->count)
+        text_add(&r->text, "drasync:   and %zu more waits\n", r->count - i);
+    if (r->unread)
+        text_add(&r->text, "drasync:   %zu of %d nodes do not answer\n",
+                 r->unread, runtime.nodes);
+}
+
+void report_stall(void)
+{
+    struct report r = {.count = 0};
+
+    gather(&r);
+    if (!r.count)
+        return;
+    qsort(r.waits, r.count, sizeof(*r.waits), compare);
+    begin(&r.text);
+    text_add(&r.text,
+             "a wait lasts for %u s or more (DRASYNC_STALL_S); what ranks wait "
+             "for:\n",
+             runtime.options.stall_s);
+    add_all(&r);
+    text_say(&r.text);
+    free(r.text.bytes);
+    free(r.waits);
+}
+
+void report_deadlock(const struct report_link *links, size_t count)
+{
+    struct text text = {.bytes = NULL};
+    char name[DRASYNC_NAME_MAX + 1];
+
+    begin(&text);
+    text_add(&text, "deadlock: %zu ranks wait for each other in a ring:\n",
+             count);
+    for (size_t i = 0; i < count; i++) {
+        const struct facts_wait *wait = &links[i].wait;
+
+        name[0] = 0;
+        ask_name(wait->seen.address, name);
+        text_add(&text, "drasync:   ");
+        add_ranks(&text, wait, 1);
+        text_add(&text, " ");
+        text_wait(&text, &wait->seen, name, false);
+        add_since(&text, wait, 1);
+        text_add(&text, "\ndrasync:     ");
+        add_blocker(&text, wait, &links[i].region);
+        text_add(&text, "\n");
+    }
+    if (runtime.options.deadlock == RUNTIME_DEADLOCK_END)
+        text_add(&text, "drasync:   the job ends; with DRASYNC_DEADLOCK=error "
+                        "the last of these acquires fails instead\n");
+    text_say(&text);
+    free(text.bytes);
+}

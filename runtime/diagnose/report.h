@@ -1,0 +1,24 @@
+/*
+ * report.h - the two reports for a job: what it waits for, and who waits for
+ * each other in a ring.
+ */
+#ifndef DRASYNC_RUNTIME_DIAGNOSE_REPORT_H
+#define DRASYNC_RUNTIME_DIAGNOSE_REPORT_H
+
+#include "runtime/diagnose/facts.h"
+
+/* Ask all nodes what their ranks wait for, who has that, and print it.  From a
+ * thread of the program that holds no lock; takes as long as the nodes do. */
+void report_stall(void);
+
+/* A wait, and who is in its way. */
+struct report_link {
+    struct facts_wait wait;
+    struct facts_region region;
+};
+
+/* @count links: each one's blocker is the next one's rank, and the last one's the
+ * first one's. */
+void report_deadlock(const struct report_link *links, size_t count);
+
+#endif /* DRASYNC_RUNTIME_DIAGNOSE_REPORT_H */

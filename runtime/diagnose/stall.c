@@ -1,0 +1,62 @@
+/* Threads that have waited for long: see stall.h. */
+#include "runtime/diagnose/stall.h"
+
+#include "runtime/diagnose/ask.h"
+#include "runtime/diagnose/deadlock.h"
+#include "runtime/diagnose/report.h"
+#include "runtime/process.h"
+
+/* After a report, none for so many times DRASYNC_STALL_S. */
+#define STALL_PAUSE 10
+
+/* Between two looks for a ring: as long as the first took to come, twice as long
+ * each time, to this. */
+#define LOOK_PAUSE_US     200000
+#define LOOK_PAUSE_US_MAX 10000000
+
+static uint64_t stall_us(void)
+{
+    return (uint64_t)runtime.options.stall_s * 1000000;
+}
+
+static int look_for_ring(struct waiting *w, uint64_t now)
+{
+    if (runtime.options.deadlock == RUNTIME_DEADLOCK_OFF || !w->slot ||
+        w->what != WAITING_REGION || w->timed || now < w->look_us)
+        return 0;
+    if (w->pause_us < LOOK_PAUSE_US_MAX)
+        w->pause_us = w->pause_us ? 2 * w->pause_us : LOOK_PAUSE_US;
+    w->look_us = now + w->pause_us;
+    return deadlock_look(w, w->pause_us > 8 * LOOK_PAUSE_US);
+}
+
+static void look_at_time(struct waiting *w, uint64_t now)
+{
+    if (!stall_us() || now < w->stall_us)
+        return;
+    w->stall_us = now + stall_us();
+    if (ask_claim(STALL_PAUSE * stall_us(), false))
+        report_stall();
+}
+
+int stall_slept(uint64_t since_us)
+{
+    struct waiting *w = waiting_mine;
+    int err;
+
+    if (!w)
+        return 0;
+    if (!w->since_us) {
+        w->since_us = since_us;
+        w->stall_us = since_us + stall_us();
+    }
+    if (!w->slot)
+        waiting_show(w, w->since_us);
+    /* What this thread waits for meanwhile is our own affair. */
+    waiting_mine = NULL;
+    err = look_for_ring(w, runtime_now_us());
+    if (!err)
+        look_at_time(w, runtime_now_us());
+    waiting_mine = w;
+    return err;
+}

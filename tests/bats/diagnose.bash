@@ -1,0 +1,38 @@
+# For Bats files about jobs that hang: `load common`, `load hosts` first.
+
+# hangs_until PATTERN COMMAND...: run the job COMMAND, whose program hangs until
+# the file $over appears; once a line that matches PATTERN is there, let it go on.
+# Its status, and its output in $output, as `run` has them; only our lines, masked.
+hangs_until() {
+  local pattern=$1 said=$BATS_TEST_TMPDIR/said pid
+  shift
+  rm -f "$over"
+  "$@" >"$said" 2>&1 3>&- &
+  pid=$!
+  until grep -q -- "$pattern" "$said" || ! kill -0 $pid 2>/dev/null; do
+    sleep 0.1
+  done
+  [ -z "${while_it_hangs:-}" ] || $while_it_hangs
+  : >"$over"
+  status=0
+  wait $pid || status=$?
+  output=$(grep '^drasync:' "$said" | masked)
+}
+
+# What differs between runs: addresses, processes, hosts, times, lines of the
+# program; and which ranks of several come first.
+masked() {
+  sed -E -e 's/0x[0-9a-f]+/ADDRESS/g' -e 's/process [0-9]+/process P/g' \
+    -e 's/since [0-9]+ s/since T s/g' -e "s/\\b$(uname -n)\\b|\\b[a-z]{2,4}[12]\\b,/HOST/g" \
+    -e 's/(HOST) process/\1, process/; s/HOST,,/HOST,/g' \
+    -e 's/\((\w+\.c):[0-9]+\)/(\1:LINE)/g' \
+    -e 's/^drasync: rank [0-9]+ \([^)]*\)/drasync: rank N (HOST)/'
+}
+
+# same TEXT: $output is that.
+same() {
+  [ "$output" = "$1" ] || {
+    printf 'expected:\n%s\nsaid:\n%s\n' "$1" "$output"
+    return 1
+  }
+}

@@ -1,0 +1,238 @@
+#!/usr/bin/env bats
+#
+# What is said about jobs that hang.
+
+load common
+load hosts
+load diagnose
+
+setup_file() {
+  export program=$abs_top_builddir/tests/programs/stuck
+  hosts_up
+}
+
+teardown_file() {
+  hosts_down
+}
+
+setup() {
+  export over=$BATS_TEST_TMPDIR/over DRASYNC_STALL_S=1
+}
+
+needs_hosts() {
+  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
+    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+}
+
+head="drasync: rank N (HOST): a wait lasts for 1 s or more (DRASYNC_STALL_S); \
+what ranks wait for:"
+
+# --- A wait that lasts --------------------------------------------------------
+
+@test "one report says who waits for which region, who holds it and what that rank does" {
+  hangs_until "in its queue" mpi 2 "$program" write "$over"
+  [ "$status" -eq 0 ]
+  same "$head
+drasync:   rank 1 (HOST, process P) waits for WRITE of region ADDRESS \"tree\" since T s, in take (stuck.c:LINE), called from kept (stuck.c:LINE), called from main (stuck.c:LINE)
+drasync:     rank 0 (HOST, process P) holds it for WRITE, since when is not noted (DRASYNC_CHECK=1 notes it), and computes
+drasync:     in its queue on node 0: rank 1 for WRITE"
+}
+
+@test "with DRASYNC_CHECK=1 it says since when and where the hold was taken" {
+  DRASYNC_CHECK=1 hangs_until "in its queue" mpi 2 "$program" write "$over"
+  [ "$status" -eq 0 ]
+  same "$head
+drasync:   rank 1 (HOST, process P) waits for WRITE of region ADDRESS \"tree\" since T s, in take (stuck.c:LINE), called from kept (stuck.c:LINE), called from main (stuck.c:LINE)
+drasync:     rank 0 (HOST, process P) holds it for WRITE since T s, taken in take (stuck.c:LINE), and computes
+drasync:     in its queue on node 0: rank 1 for WRITE"
+}
+
+@test "a rank that is inside MPI is said to be, and for whom it waits there" {
+  for node in shared rank; do
+    DRASYNC_NODE=$node hangs_until "in its queue" \
+      mpi 3 "$program" receive "$over"
+    [ "$status" -eq 0 ]
+    run -0 grep "holds it" <<<"$output"
+    assert_output --partial "rank 0 (HOST, process P) holds it for WRITE"
+    assert_output --partial "and is inside MPI_Recv from rank 2"
+  done
+}
+
+@test "a rank that waits itself is said to, and for what" {
+  for node in shared rank; do
+    DRASYNC_NODE=$node DRASYNC_CHECK=1 hangs_until "\"b\".*since" \
+      mpi 3 "$program" chain "$over"
+    [ "$status" -eq 0 ]
+    run -0 grep "^drasync:     rank 0" <<<"$output"
+    assert_output --partial "holds it for WRITE since T s, taken in take \
+(stuck.c:LINE), and waits for WRITE of region ADDRESS \"b\" since T s, in take"
+  done
+}
+
+@test "a hold of a subregion in the way of the whole is named" {
+  for node in shared rank; do
+    DRASYNC_NODE=$node hangs_until "in its queue" mpi 2 "$program" below "$over"
+    [ "$status" -eq 0 ]
+    assert_equal "$(sed -n 3p <<<"$output")" \
+      "drasync:     rank 0 (HOST, process P) holds region ADDRESS \"child\", of the same tree, for WRITE since T s, taken in take (stuck.c:LINE), and computes"
+  done
+}
+
+@test "many ranks that wait at one place are one line" {
+  for node in shared 3; do
+    DRASYNC_NODE=$node hangs_until "in its queue" mpi 9 "$program" read "$over"
+    [ "$status" -eq 0 ]
+    assert_equal "$(grep -c "a wait lasts" <<<"$output")" 1
+    run -0 grep "wait for READ" <<<"$output"
+    assert_output --partial "(8 of them) wait for READ of region ADDRESS \"tree\""
+    assert_output --partial "ranks 1-8"
+  done
+}
+
+@test "a function that waits for its region says who holds it" {
+  for node in shared rank; do
+    DRASYNC_NODE=$node hangs_until "computes" mpi 2 "$program" run "$over"
+    [ "$status" -eq 0 ]
+    assert_output --regexp \
+      "rank 1 \(HOST, process P\) waits (in drasync_run, for WRITE, on|for WRITE of) region ADDRESS \"tree\""
+    assert_output --partial "rank 0 (HOST, process P) holds it for WRITE"
+  done
+}
+
+@test "a name that nobody publishes is named" {
+  hangs_until "nobody has published" mpi 2 "$program" name "$over"
+  [ "$status" -eq 0 ]
+  same "$head
+drasync:   rank 1 (HOST, process P) waits in drasync_lookup for the name \"nothing\" since T s, in main (stuck.c:LINE)
+drasync:     nobody has published it"
+}
+
+@test "DRASYNC_STALL_S=0 says nothing" {
+  DRASYNC_STALL_S=0 hangs_until "rank 0 took it" \
+    mpi 2 "$program" write "$over"
+  [ "$status" -eq 0 ]
+  same ""
+}
+
+@test "a wait whose holder died ends with a line that says so" {
+  run mpi_rank_dies 2 "$program" dies
+  assert_failure
+  refute [ "$status" -eq 124 ]
+  assert_output --partial "rank 0"
+  assert_output --partial "died"
+}
+
+@test "the report of a job on two hosts names both" {
+  needs_hosts
+  hangs_until "in its queue" hosts_run 2 "$program" write "$over"
+  [ "$status" -eq 0 ]
+  assert_equal "$(grep -c "a wait lasts" <<<"$output")" 1
+  run -0 grep "process P" <<<"$output"
+  assert_line --index 0 --partial "rank 1 ("
+  assert_line --index 0 --partial "waits for WRITE of region ADDRESS \"tree\""
+  assert_line --index 1 --partial "rank 0 ("
+  assert_line --index 1 --partial "holds it for WRITE"
+}
+
+@test "Myrmics programs are told what sys_recv and sys_barrier wait for" {
+  for mode in copy move; do
+    DRASYNC_MYRMICS=$mode hangs_until "computes" \
+      mpi_preloaded 2 "$abs_top_builddir/myrmics_stuck" recv "$over"
+    [ "$status" -eq 0 ]
+    same "$head
+drasync:   rank 1 (HOST, process P) waits in sys_recv for what rank 0 sends since T s, in receive (myrmics_stuck.c:LINE), called from main (myrmics_stuck.c:LINE)
+drasync:     rank 0 (HOST, process P) computes"
+  done
+  DRASYNC_NODE=rank hangs_until "sys_barrier" \
+    mpi_preloaded 2 "$abs_top_builddir/myrmics_stuck" barrier "$over"
+  [ "$status" -eq 0 ]
+  assert_output --partial "rank 1 (HOST, process P) waits in sys_barrier"
+}
+
+@test "Myrmics programs on two hosts are told too" {
+  needs_hosts
+  hangs_until "computes" hosts_run 2 -genv LD_PRELOAD "$shim" \
+    "$abs_top_builddir/myrmics_stuck" recv "$over"
+  [ "$status" -eq 0 ]
+  assert_output --partial "waits in sys_recv for what rank 0 sends"
+}
+
+# --- Rings --------------------------------------------------------------------
+
+# ring_of RANKS MODE: the report of a ring that the last rank closes.
+ring_of() {
+  local i next text="drasync: rank N (HOST): deadlock: $1 ranks wait for each other in a ring:"
+  for ((i = $1 - 1; ; i = next)); do
+    next=$(((i + 1) % $1))
+    text+="
+drasync:   rank $i (HOST, process P) waits for $([ $i = $(($1 - 1)) ] &&
+      echo "$2" || echo WRITE) of region ADDRESS \"r$next\" since T s, in ring (stuck.c:LINE), called from main (stuck.c:LINE)
+drasync:     rank $next (HOST, process P) holds it for WRITE since T s, taken in take (stuck.c:LINE)"
+    [ $next != $(($1 - 1)) ] || break
+  done
+  echo "$text"
+}
+
+@test "a ring of waits ends the job with a report of all in it" {
+  export DRASYNC_STALL_S=0 DRASYNC_CHECK=1
+  for node in shared rank 2; do
+    for mode in "ring WRITE" "ring-read READ"; do
+      DRASYNC_NODE=$node run mpi 3 "$program" ${mode% *}
+      assert_failure
+      refute [ "$status" -eq 124 ]
+      output=$(grep '^drasync:' <<<"$output" | masked)
+      same "$(ring_of 3 ${mode#* })
+drasync:   the job ends; with DRASYNC_DEADLOCK=error the last of these acquires fails instead"
+    done
+  done
+}
+
+@test "DRASYNC_DEADLOCK=error lets the acquire fail that closed the ring" {
+  export DRASYNC_STALL_S=0 DRASYNC_DEADLOCK=error DRASYNC_CHECK=1
+  for node in shared rank; do
+    DRASYNC_NODE=$node run -0 mpi 3 "$program" ring
+    assert_line "rank 0: DRASYNC_OK"
+    assert_line "rank 1: DRASYNC_OK"
+    assert_line "rank 2: DRASYNC_EDEADLK"
+    output=$(grep '^drasync:' <<<"$output" | masked)
+    same "$(ring_of 3 WRITE)"
+  done
+}
+
+@test "leases close rings as other holds do" {
+  DRASYNC_STALL_S=0 DRASYNC_DEADLOCK=error run -0 mpi 2 "$program" ring
+  assert_line "rank 0: DRASYNC_OK"
+  assert_line "rank 1: DRASYNC_EDEADLK"
+}
+
+@test "a ring between hosts is found" {
+  needs_hosts
+  export DRASYNC_STALL_S=0
+  run hosts_run 4 -genv DRASYNC_NODE rank "$program" ring
+  assert_failure
+  refute [ "$status" -eq 124 ]
+  assert_output --partial "deadlock: 4 ranks wait for each other in a ring:"
+}
+
+@test "a wait with a limit of time makes no ring" {
+  for node in shared rank; do
+    DRASYNC_NODE=$node DRASYNC_STALL_S=0 run -0 mpi 2 "$program" no-ring
+    assert_line "rank 0: DRASYNC_OK"
+    assert_line "rank 1: DRASYNC_EAGAIN"
+    refute_output --partial "deadlock"
+  done
+}
+
+@test "a rank whose other thread gives back the hold makes no ring" {
+  for node in shared rank; do
+    DRASYNC_NODE=$node DRASYNC_STALL_S=0 run -0 mpi 2 "$program" threads
+    refute_output --partial "deadlock"
+  done
+}
+
+@test "DRASYNC_DEADLOCK=off leaves rings to the report of what lasts" {
+  DRASYNC_DEADLOCK=off DRASYNC_TEST_SECONDS=5 run mpi 2 "$program" ring
+  assert_equal "$status" 124
+  assert_output --partial "a wait lasts"
+  refute_output --partial "deadlock"
+}

@@ -1,0 +1,313 @@
+/*
+ * Programs that hang, by their first argument; tests/bats/diagnose.bats reads what
+ * is said about them.  Most go on when a file appears that the second argument
+ * names.
+ */
+#include <drasync.h>
+#include <mpi.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int rank, ranks;
+static const char *over;
+
+/* Reports name them, so they are neither inlined nor cloned. */
+void take(region r, int mode);
+void kept(int mode);
+void ring(int mode);
+
+static void until_over(void)
+{
+    while (access(over, F_OK))
+        usleep(20000);
+}
+
+static void must(int err, const char *what)
+{
+    if (!err)
+        return;
+    fprintf(stderr, "rank %d: %s: %s\n", rank, what, drasync_errname(err));
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/* The region that rank @maker makes and names; nobody holds it then. */
+static region shared_region(const char *name, int maker)
+{
+    region r = NULL;
+
+    if (rank == maker) {
+        r = new_region();
+        must(drasync_publish(name, r), "publish");
+        release_region(r);
+    }
+    must(drasync_lookup(name, DRASYNC_FOREVER, &r), "lookup");
+    MPI_Barrier(MPI_COMM_WORLD);
+    return r;
+}
+
+__attribute__((noinline)) void take(region r, int mode)
+{
+    acquire_region(r, mode);
+    printf("rank %d took it\n", rank); /* no tail call */
+}
+
+/* Rank 0 keeps a region that all others want. */
+__attribute__((noinline)) void kept(int mode)
+{
+    region tree = shared_region("tree", 0);
+
+    if (rank == 0)
+        take(tree, WRITE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank > 0)
+        take(tree, mode);
+    else
+        until_over();
+    release_region(tree);
+}
+
+/* Rank 0 waits in MPI for rank 2, with what rank 1 waits for. */
+static void received(void)
+{
+    region tree = shared_region("tree", 0);
+    int answer;
+
+    if (rank == 0)
+        take(tree, WRITE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1)
+        take(tree, WRITE);
+    if (rank == 0)
+        MPI_Recv(&answer, 1, MPI_INT, 2, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank < 2)
+        release_region(tree);
+    if (rank < 2)
+        return;
+    until_over();
+    MPI_Send(&rank, 1, MPI_INT, 0, 7, MPI_COMM_WORLD);
+}
+
+/* Rank 0 keeps what rank 1 wants, and waits for what rank 2 keeps. */
+static void chained(void)
+{
+    region a = shared_region("a", 0), b = shared_region("b", 2);
+
+    if (rank == 0)
+        take(a, WRITE);
+    if (rank == 2)
+        take(b, WRITE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 2)
+        until_over();
+    else
+        take(rank == 0 ? b : a, WRITE);
+    release_region(rank == 1 ? a : b);
+    if (rank == 0)
+        release_region(a);
+}
+
+/* A child is held, the whole is wanted. */
+static void below(void)
+{
+    region tree = NULL, child = NULL;
+
+    if (rank == 0) {
+        tree = new_region();
+        child = new_subregion(tree);
+        must(drasync_publish("tree", tree), "publish");
+        must(drasync_publish("child", child), "publish");
+        release_region(tree);
+    }
+    must(drasync_lookup("tree", DRASYNC_FOREVER, &tree), "lookup");
+    must(drasync_lookup("child", DRASYNC_FOREVER, &child), "lookup");
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        take(child, WRITE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        until_over();
+    if (rank == 0)
+        release_region(child);
+    if (rank == 1)
+        take(tree, WRITE);
+}
+
+/* Each rank has the region of its number, and wants the next one's.  The last
+ * asks with @mode, and says what came of it. */
+__attribute__((noinline)) void ring(int mode)
+{
+    region own = NULL, next = NULL;
+    char name[16];
+    int err;
+
+    for (int i = 0; i < ranks; i++) {
+        region r;
+
+        snprintf(name, sizeof(name), "r%d", i);
+        r = shared_region(name, i);
+        own = i == rank ? r : own;
+        next = i == (rank + 1) % ranks ? r : next;
+    }
+    take(own, WRITE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == ranks - 1)
+        usleep(400000); /* it closes the ring */
+    err = drasync_acquire(next, rank == ranks - 1 ? (enum drasync_mode)mode
+                                                  : DRASYNC_WRITE);
+    printf("rank %d: %s\n", rank, drasync_errname(err));
+    fflush(stdout);
+    if (!err)
+        release_region(next);
+    release_region(own);
+}
+
+/* No ring, though it looks like one for a while: the last asks for a limited
+ * time, and gives its own back then. */
+static void no_ring(void)
+{
+    region a = shared_region("a", 0), b = shared_region("b", 1);
+    int err = 0;
+
+    take(rank == 0 ? a : b, WRITE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        err = drasync_acquire(b, DRASYNC_WRITE);
+    else
+        err = drasync_acquire_timed(a, DRASYNC_WRITE, 1500000);
+    printf("rank %d: %s\n", rank, drasync_errname(err));
+    release_region(rank == 0 ? a : b);
+}
+
+static int nothing(drasync_region_t r, const void *arg, size_t arg_bytes,
+                   void *answer, size_t answer_bytes)
+{
+    (void)r, (void)arg, (void)arg_bytes, (void)answer, (void)answer_bytes;
+    return 0;
+}
+
+/* Rank 1 runs a function on what rank 0 has. */
+static void runs(void)
+{
+    drasync_function_t function;
+    region tree = shared_region("tree", 0);
+
+    must(drasync_register("nothing", nothing, &function), "register");
+    if (rank == 0)
+        take(tree, WRITE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        until_over();
+    if (rank == 0)
+        release_region(tree);
+    else
+        must(drasync_run(tree, function, DRASYNC_WRITE, NULL, 0, NULL, 0),
+             "run");
+}
+
+static region handed;
+
+/* Takes and gives back something, then what the other thread took. */
+static void *helper(void *arg)
+{
+    region own = new_region();
+
+    release_region(own);
+    take(own, WRITE);
+    release_region(own);
+    sleep(2);
+    release_region(handed);
+    return arg;
+}
+
+/* As a ring, but another thread of rank 0 gives back what is in the way. */
+static void threads(void)
+{
+    region a = shared_region("a", 0), b = shared_region("b", 1);
+    pthread_t thread;
+
+    handed = a;
+    take(rank == 0 ? a : b, WRITE);
+    if (rank == 0)
+        pthread_create(&thread, NULL, helper, NULL);
+    sleep(1);
+    MPI_Barrier(MPI_COMM_WORLD);
+    take(rank == 0 ? b : a, WRITE);
+    release_region(rank == 0 ? b : a);
+    if (rank == 1)
+        release_region(b);
+    else
+        pthread_join(thread, NULL);
+}
+
+static void unnamed(void)
+{
+    region r;
+
+    if (rank == 0) {
+        until_over();
+        r = new_region();
+        must(drasync_publish("nothing", r), "publish");
+        release_region(r);
+    }
+    if (rank == ranks - 1)
+        must(drasync_lookup("nothing", DRASYNC_FOREVER, &r), "lookup");
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Rank 0 dies with what rank 1 wants. */
+static void dies(void)
+{
+    region tree = shared_region("tree", 0);
+
+    if (rank == 0)
+        take(tree, WRITE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        sleep(3);
+        abort();
+    }
+    acquire_region(tree, WRITE);
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+
+    over = argc > 2 ? argv[2] : "/";
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (!strcmp(what, "write"))
+        kept(WRITE);
+    else if (!strcmp(what, "read"))
+        kept(READ);
+    else if (!strcmp(what, "receive"))
+        received();
+    else if (!strcmp(what, "chain"))
+        chained();
+    else if (!strcmp(what, "below"))
+        below();
+    else if (!strcmp(what, "ring"))
+        ring(WRITE);
+    else if (!strcmp(what, "ring-read"))
+        ring(READ);
+    else if (!strcmp(what, "no-ring"))
+        no_ring();
+    else if (!strcmp(what, "run"))
+        runs();
+    else if (!strcmp(what, "threads"))
+        threads();
+    else if (!strcmp(what, "name"))
+        unnamed();
+    else if (!strcmp(what, "dies"))
+        dies();
+    else
+        return 2;
+    MPI_Finalize();
+    return 0;
+}
