@@ -139,6 +139,27 @@ int control_check(const struct space *space)
     return 0;
 }
 
+int control_look(void *control, uint64_t bytes, struct space *space_out,
+                 int *node_out, int *nodes_out)
+{
+    const struct shared *shared = control;
+    struct space *s = space_out;
+
+    *s = (struct space){.control = control, .data_fd = -1, .control_fd = -1};
+    if (bytes < sizeof(*shared) ||
+        atomic_load(&shared->magic) != SHARED_MAGIC ||
+        shared->shared_bytes != sizeof(*shared) ||
+        space_layout_for(shared->data_bytes, &s->layout) ||
+        s->layout.control_bytes > bytes)
+        return DRASYNC_EINVAL;
+    s->window = s->control - (s->layout.data_bytes + s->layout.alternate_bytes);
+    s->base = s->window - s->layout.data_bytes;
+    s->pages = s->layout.data_bytes >> PAGE_SHIFT;
+    *node_out = shared->node;
+    *nodes_out = shared->nodes;
+    return 0;
+}
+
 void *control_user(const struct space *space)
 {
     return space->control + shared_of(space)->layout.user_offset;

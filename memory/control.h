@@ -49,6 +49,15 @@ int control_create(const struct space *space, int node, int nodes,
  * ranks, after the leader said so.  0 or DRASYNC_EINTERNAL. */
 int control_check(const struct space *space);
 
+/*
+ * Describe the node whose control file somebody else has mapped, for reading, at
+ * @control, which is where its ranks have it; @bytes long.  *node_out of
+ * *nodes_out.
+ *   DRASYNC_EINVAL  it is not there yet, or of another version
+ */
+int control_look(void *control, uint64_t bytes, struct space *space_out,
+                 int *node_out, int *nodes_out);
+
 /* The runtime's area: CONTROL_USER_BYTES, aligned to a page. */
 void *control_user(const struct space *space);
 

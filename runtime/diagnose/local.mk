@@ -1,3 +1,4 @@
+# What ranks wait for: reports, deadlocks, drasync-ps.
 libdrasync_runtime_la_SOURCES += \
 	runtime/diagnose/ask.c \
 	runtime/diagnose/ask.h \
@@ -6,6 +7,10 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/diagnose/facts.c \
 	runtime/diagnose/facts.h \
 	runtime/diagnose/module.c \
+	runtime/diagnose/ps.c \
+	runtime/diagnose/ps.h \
+	runtime/diagnose/ps_find.c \
+	runtime/diagnose/ps_json.c \
 	runtime/diagnose/report.c \
 	runtime/diagnose/report.h \
 	runtime/diagnose/stall.c \
@@ -23,3 +28,10 @@ myrmics_stuck_LDFLAGS = $(AM_LDFLAGS) -no-install
 myrmics_stuck_LDADD = libmyrmics.la $(MPI_LIBS)
 long_tests += tests/bats/diagnose.bats
 EXTRA_DIST += tests/bats/diagnose.bash tests/bats/diagnose.bats
+
+# It is the library's, so that both know the same structs.
+bin_PROGRAMS += drasync-ps
+drasync_ps_SOURCES = runtime/diagnose/ps_main.c
+drasync_ps_LDADD = libdrasync.la
+TESTS += tests/bats/drasync_ps.bats
+EXTRA_DIST += tests/bats/drasync_ps.bats

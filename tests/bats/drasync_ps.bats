@@ -1,0 +1,59 @@
+#!/usr/bin/env bats
+#
+# What drasync-ps shows of jobs that hang.
+
+load common
+load diagnose
+
+setup() {
+  export program=$abs_top_builddir/tests/programs/stuck
+  export ps=$abs_top_builddir/.libs/drasync-ps
+  export over=$BATS_TEST_TMPDIR/over DRASYNC_STALL_S=1
+}
+
+look() {
+  "$ps" "$(pgrep -f "$program write $over" | head -1)" >"$BATS_TEST_TMPDIR/ps"
+  "$ps" --json --all >"$BATS_TEST_TMPDIR/json"
+}
+
+@test "drasync-ps shows ranks, waits, holds and regions of a job that hangs" {
+  DRASYNC_CHECK=1 while_it_hangs=look hangs_until "in its queue" \
+    mpi 2 "$program" write "$over"
+  [ "$status" -eq 0 ]
+  run -0 masked <"$BATS_TEST_TMPDIR/ps"
+  assert_line --index 0 --regexp "^node 0 of 1 on HOST: 2 ranks, 1 regions, memory "
+  assert_line --index 1 --regexp "rank +process +acquires +waited +releases +what it does"
+  assert_line --index 2 --regexp "^ +0 +[0-9]+ .* computes$"
+  assert_line --index 3 --regexp "^ +1 +[0-9]+ .* waits for WRITE of region ADDRESS \"tree\" since T s, in take \(stuck.c:LINE\)"
+  assert_line --index 4 "holds:"
+  assert_line --index 5 "  rank 0 for WRITE of region ADDRESS \"tree\" since T s, taken in take (stuck.c:LINE)"
+  assert_line --index 6 "regions, the largest first:"
+  assert_line --index 7 "  region ADDRESS \"tree\": 4096 B, 1 requests wait in its tree"
+}
+
+@test "drasync-ps --json is JSON with the same in it" {
+  DRASYNC_CHECK=1 while_it_hangs=look hangs_until "in its queue" \
+    mpi 2 "$program" write "$over"
+  run -0 python3 - "$BATS_TEST_TMPDIR/json" <<'PYTHON'
+import json, sys
+nodes = json.load(open(sys.argv[1]))["nodes"]
+for node in nodes:
+    for hold in node["holds"]:
+        waits = [w for r in node["ranks"] for w in r["waits"]]
+        if hold.get("name") == "tree" and waits:
+            print(hold["mode"], hold["at"].split()[0], waits[0]["mode"],
+                  waits[0]["name"])
+PYTHON
+  assert_line "WRITE take WRITE tree"
+}
+
+@test "drasync-ps refuses what it does not know" {
+  run -2 "$ps" --nothing
+  assert_output --partial "Usage: drasync-ps"
+  run -2 "$ps" 12x
+  assert_output --partial "12x is no process number"
+  run -1 "$ps" $$
+  assert_output --partial "is no DRASync job"
+  run -0 "$ps" --version
+  assert_output --regexp "^drasync-ps [0-9.]+$"
+}
