@@ -1,4 +1,4 @@
-EXTRA_DIST += docs/architecture.md docs/protocol.md
+EXTRA_DIST += docs/checking.md docs/architecture.md docs/protocol.md
 dist_man_MANS += docs/man/mpicc-drasync.1 docs/man/mpicxx-drasync.1 \
 	docs/man/drasync.3 docs/man/drasync-ps.1 docs/man/dart.7 \
 	docs/man/drasync.7 docs/man/upmlib.3

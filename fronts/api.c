@@ -5,6 +5,7 @@
 #include "drasync.h"
 
 #include "fronts/api.h"
+#include "runtime/check/check.h"
 #include "runtime/native/lease_inline.h"
 #include "runtime/native/native.h"
 #include "runtime/native/recycle.h"
@@ -55,6 +56,14 @@ static void tell_apart(drasync_region_t region, drasync_region_t second)
     drasync_record_lives(lives[0], lives[1], since_ns);
 }
 
+/* Checked mode: name what was wrong with @region. */
+static int told(const char *call, drasync_region_t region, int err)
+{
+    if (err && runtime.options.check)
+        check_refused(call, region, err);
+    return err;
+}
+
 int drasync_new_region(drasync_region_t *region_out)
 {
     drasync_region_t region = region_out ? native_recycle_take_ready() : NULL;
@@ -91,7 +100,7 @@ int drasync_new_subregion(drasync_region_t parent, drasync_region_t *region_out)
     if (!err)
         tell_apart(*region_out, parent);
     RECORD_DONE(err, RECORD_NEW, (uintptr_t)*region_out, (uintptr_t)parent, 0);
-    return err;
+    return told("drasync_new_subregion", parent, err);
 }
 
 int drasync_delete(drasync_region_t region)
@@ -107,7 +116,7 @@ int drasync_delete(drasync_region_t region)
     tell_apart(region, NULL);
     err = native_delete(region);
     RECORD_DONE(err, RECORD_DELETE, (uintptr_t)region, 0, 0);
-    return err;
+    return told("drasync_delete", region, err);
 }
 
 static int mode_valid(enum drasync_mode mode)
@@ -130,7 +139,7 @@ int api_acquire(drasync_region_t region, enum drasync_mode mode,
     if (!err)
         tell_apart(region, NULL);
     RECORD_DONE(err, RECORD_ACQUIRE, (uintptr_t)region, mode, 0);
-    return err;
+    return told("drasync_acquire", region, err);
 }
 
 int drasync_acquire(drasync_region_t region, enum drasync_mode mode)
@@ -169,7 +178,22 @@ __attribute__((noinline)) static int iacquire(drasync_region_t region,
     if (!err)
         tell_apart(region, NULL);
     RECORD_DONE(err, RECORD_ACQUIRE, (uintptr_t)region, mode, 0);
-    return err;
+    return told("drasync_iacquire", region, err);
+}
+
+/* Checked mode: remember the request that @call has ended, if it has. */
+static void request_end(const char *call, drasync_request_t was,
+                        const drasync_request_t *request)
+{
+    if (!*request && runtime_running() && runtime.options.check)
+        check_request_ends(call, was);
+}
+
+/* Checked mode: is it one that has not had its result? */
+static bool request_valid(const char *call, drasync_request_t request)
+{
+    return !runtime_running() || !runtime.options.check ||
+           check_request_valid(call, request);
 }
 
 int drasync_iacquire(drasync_region_t region, enum drasync_mode mode,
@@ -195,14 +219,21 @@ static inline bool request_ended(drasync_request_t *request)
 __attribute__((noinline)) static int test(drasync_request_t *request,
                                           int *done_out)
 {
+    drasync_request_t was;
     int err = runtime_enter();
 
     if (native_run_refused("drasync_test"))
         return DRASYNC_ERUNNING;
     if (!request || !*request || !done_out)
         return err ? err : DRASYNC_EINVAL;
-    if (!err)
-        return native_test(request, done_out);
+    was = *request;
+    if (!request_valid("drasync_test", was))
+        return DRASYNC_EINVAL;
+    if (!err) {
+        err = native_test(request, done_out);
+        request_end("drasync_test", was, request);
+        return err;
+    }
     native_request_drop(request);
     *done_out = 1;
     return err;
@@ -219,14 +250,21 @@ int drasync_test(drasync_request_t *request, int *done_out)
 __attribute__((noinline)) static int wait_for(drasync_request_t *request,
                                               uint64_t timeout_us)
 {
+    drasync_request_t was;
     int err = runtime_enter();
 
     if (native_run_refused("drasync_wait"))
         return DRASYNC_ERUNNING;
     if (!request || !*request)
         return err ? err : DRASYNC_EINVAL;
-    if (!err)
-        return native_wait(request, timeout_us);
+    was = *request;
+    if (!request_valid("drasync_wait", was))
+        return DRASYNC_EINVAL;
+    if (!err) {
+        err = native_wait(request, timeout_us);
+        request_end("drasync_wait", was, request);
+        return err;
+    }
     native_request_drop(request);
     return err;
 }
@@ -238,14 +276,21 @@ int drasync_wait(drasync_request_t *request, uint64_t timeout_us)
 
 int drasync_cancel(drasync_request_t *request)
 {
+    drasync_request_t was;
     int err = runtime_enter();
 
     if (native_run_refused("drasync_cancel"))
         return DRASYNC_ERUNNING;
     if (!request || !*request)
         return err ? err : DRASYNC_EINVAL;
-    if (!err)
-        return native_cancel(request);
+    was = *request;
+    if (!request_valid("drasync_cancel", was))
+        return DRASYNC_EINVAL;
+    if (!err) {
+        err = native_cancel(request);
+        request_end("drasync_cancel", was, request);
+        return err;
+    }
     native_request_drop(request);
     return err;
 }
@@ -261,7 +306,7 @@ __attribute__((noinline)) static int release(drasync_region_t region)
     tell_apart(region, NULL);
     err = native_release(region);
     RECORD_DONE(err, RECORD_RELEASE, (uintptr_t)region, 0, 0);
-    return err;
+    return told("drasync_release", region, err);
 }
 
 int drasync_release(drasync_region_t region)

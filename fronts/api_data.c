@@ -6,6 +6,7 @@
 
 #include "drasync.h"
 
+#include "runtime/check/check.h"
 #include "runtime/native/magazine.h"
 #include "runtime/native/native.h"
 #include "runtime/process.h"
@@ -184,6 +185,8 @@ int drasync_publish(const char *name, drasync_region_t region)
         return DRASYNC_EINVAL;
     RECORD_BEGIN();
     err = native_publish(name, region);
+    if (!err && runtime.options.check)
+        check_named(region, name);
     RECORD_DONE(err, RECORD_PUBLISH, drasync_record_name(name), 0, 0);
     return err;
 }
@@ -201,6 +204,8 @@ int drasync_lookup(const char *name, uint64_t timeout_us,
         return DRASYNC_EINVAL;
     RECORD_BEGIN();
     err = native_lookup(name, timeout_us, region_out);
+    if (!err && runtime.options.check)
+        check_named(*region_out, name);
     RECORD_DONE(err, RECORD_LOOKUP, drasync_record_name(name), 0, 0);
     return err;
 }

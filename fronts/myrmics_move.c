@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "fronts/myrmics_move.h"
+#include "runtime/check/check.h"
 #include "runtime/native/native.h"
 
 /*
@@ -15,7 +16,6 @@
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static __thread char refusal[200];
-static __thread int locked; /* by this thread */
 
 /* Region 0: each worker's own. */
 static struct move_region *private_region;
@@ -31,18 +31,11 @@ static const struct replica_job *job(void)
 void move_lock(void)
 {
     pthread_mutex_lock(&mutex);
-    locked = 1;
 }
 
 void move_unlock(void)
 {
-    locked = 0;
     pthread_mutex_unlock(&mutex);
-}
-
-int move_locked(void)
-{
-    return locked;
 }
 
 const char *myrmics_refusal(void)
@@ -306,11 +299,8 @@ static int move_send(uint32_t rid, int worker,
         at->sent_line = place->line;
         at->sent_to = worker;
         if (job()->check)
-            check_sent(at);
+            check_sent(at->handle, at->rid, worker, place->file, place->line);
         err = drasync_release(at->handle);
-        /* Not before: to release is to write what belongs to the region. */
-        if (!err && job()->check)
-            check_gone(at);
     }
     if (!err)
         err = replica_notify(worker, notes, count);
@@ -367,23 +357,13 @@ LOCKED(send,
         uint64_t *bytes_out),
        move_send(rid, worker, place, bytes_out))
 
-/* The array is the program's: if it is barred it is the program's touch, not
- * that of the library, which has the lock (myrmics_check.c). */
-static int alloc_array(uint32_t rid, size_t size_bytes, size_t count,
-                       void **ptrs_out)
-{
-    for (size_t i = 0; job()->check && i < count; i++)
-        (void)*(void *volatile *)&ptrs_out[i];
-    return locked_alloc_many(rid, size_bytes, count, ptrs_out);
-}
-
 const struct myrmics_ops myrmics_move = {
     .mode = "move",
     .region_new = locked_new,
     .region_free = locked_free_region,
     .region_check = locked_check,
     .alloc = locked_alloc,
-    .alloc_many = alloc_array,
+    .alloc_many = locked_alloc_many,
     .free = locked_free,
     .realloc = locked_realloc,
     .send = locked_send,

@@ -75,17 +75,8 @@ int move_list_make(struct move_region *top, struct replica_part **notes_out,
 int move_list_take(const struct replica_part *notes, size_t count,
                    uint64_t *bytes_out);
 
-/* The lock of the calls of this mode.  Does this thread have it, so that what it
- * touches is the library's doing? */
+/* The lock of the calls of this mode. */
 void move_lock(void);
 void move_unlock(void);
-int move_locked(void);
-
-/* DRASYNC_CHECK=1 (myrmics_check.c): the region, which is held, is about to be
- * sent; it is not held any more, and from now on this process may not touch
- * it; and it may again. */
-void check_sent(struct move_region *region);
-void check_gone(const struct move_region *region);
-void check_back(const struct move_region *region);
 
 #endif /* DRASYNC_FRONTS_MYRMICS_MOVE_H */

@@ -57,15 +57,11 @@ static int take(uint32_t rid, uint64_t incarnation,
                 struct move_region **region_out)
 {
     struct move_region *region = move_enter(rid, incarnation, move_handle(rid));
-    const struct replica_job *job;
     int err;
 
-    replica_enter(&job);
     if (!region)
         return DRASYNC_ENOMEM;
     move_clear_below(region);
-    if (job->check)
-        check_back(region);
     err = drasync_acquire(region->handle, DRASYNC_WRITE);
     if (err)
         return err;

@@ -37,8 +37,8 @@
  *   - A hold may be handed to another thread.  A thread that took nothing of the
  *     region, or has given it all back, gives back what another thread took; if
  *     the rank has READ and WRITE it is not said which of them.  So it is with
- *     what a thread had when it ended.  With DRASYNC_CHECK=1 it is told on
- *     stderr, up to ten times.
+ *     what a thread had when it ended.  With DRASYNC_CHECK it is told on
+ *     stderr, once for each place of the program.
  *
  * The library starts inside MPI_Init or MPI_Init_thread when the program refers
  * to any of these calls, or at the first call if MPI was not started, which

@@ -186,6 +186,18 @@ void os_unmap(void *address, uint64_t bytes)
     errno = saved;
 }
 
+int os_protect(void *address, uint64_t bytes, bool read, bool write)
+{
+    int saved = errno;
+    int failed = mprotect(address, bytes,
+                          write  ? PROT_READ | PROT_WRITE
+                          : read ? PROT_READ
+                                 : PROT_NONE);
+
+    errno = saved;
+    return failed ? DRASYNC_ELIMIT : 0;
+}
+
 /* Neighbours differ, or the kernel would take them for one. */
 void *os_spare_new(void)
 {

@@ -9,6 +9,7 @@
 #ifndef MEMORY_OS_H
 #define MEMORY_OS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -84,6 +85,13 @@ void os_enter(void *address, uint64_t bytes);
 int os_entered(const void *address);
 
 void os_unmap(void *address, uint64_t bytes);
+
+/*
+ * What this process may do with a mapped range from now on: read it, write it
+ * (which is to read it, too), or neither.  0, or DRASYNC_ELIMIT: the process
+ * has too many mappings (vm.max_map_count), and only a part has changed.
+ */
+int os_protect(void *address, uint64_t bytes, bool read, bool write);
 
 /*
  * A few mappings to keep in hand, or NULL: a process that has as many as it may

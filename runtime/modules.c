@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 const struct runtime_module *const runtime_modules[] = {
+    &check_module,
     &chunks_module,
     &names_module,
     &native_module,

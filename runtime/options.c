@@ -14,6 +14,7 @@ enum option_kind {
     OPTION_BYTES,  /* a size; a uint64_t */
     OPTION_WORD,   /* the place of the value in `words`; a uint32_t */
     OPTION_NUMBER, /* the same, or a number; a uint32_t */
+    OPTION_SET,    /* several of `words`, the first as bit 0; a uint32_t */
     OPTION_OTHER,  /* read where it is used */
 };
 
@@ -49,8 +50,10 @@ static const struct option options_table[] = {
      WORDS("auto", "mpi", "messages"), "mpi, messages or auto (default)"},
     {"DRASYNC_FANOUT", OPTION_NUMBER, FIELD(fanout), 1, 65536, NULL,
      "a number from 1 to 65536"},
-    {"DRASYNC_CHECK", OPTION_WORD, FIELD(check), 0, 0, WORDS("0", "1"),
-     "1 or 0 (default)"},
+    {"DRASYNC_CHECK", OPTION_SET, FIELD(check), 0, 0, WORDS("access", "leaks"),
+     "access, leaks, both with a comma between, 1 (access) or 0 (default)"},
+    {"DRASYNC_CHECK_ACTION", OPTION_WORD, FIELD(check_action), 0, 0,
+     WORDS("end", "continue"), "continue or end (default)"},
     {"DRASYNC_STATS", OPTION_WORD, FIELD(stats), 0, 0, WORDS("0", "1"),
      "1 or 0 (default)"},
     {"DRASYNC_STALL_S", OPTION_NUMBER, FIELD(stall_s), 1, OPTIONS_STALL_S_MAX,
@@ -117,12 +120,39 @@ static int find_word(const char *text, const char *const *words)
     return -1;
 }
 
+/* Words with commas between them; 0 is none, 1 the first. */
+static int parse_set(const struct option *option, const char *text,
+                     uint64_t *value_out)
+{
+    char word[32];
+
+    *value_out = !strcmp(text, "1");
+    if (!strcmp(text, "0") || !strcmp(text, "1"))
+        return 0;
+    for (const char *p = text; p; p = strchr(p, ','), p = p ? p + 1 : NULL) {
+        size_t bytes = strcspn(p, ",");
+        int at = -1;
+
+        if (bytes < sizeof(word)) {
+            memcpy(word, p, bytes);
+            word[bytes] = 0;
+            at = find_word(word, option->words);
+        }
+        if (at < 0)
+            return DRASYNC_EINVAL;
+        *value_out |= UINT64_C(1) << at;
+    }
+    return 0;
+}
+
 static int parse(const struct option *option, const char *text,
                  uint64_t *value_out)
 {
     int at = find_word(text, option->words);
     const char *end = NULL;
 
+    if (option->kind == OPTION_SET)
+        return parse_set(option, text, value_out);
     if (at >= 0) {
         *value_out = (uint64_t)at;
         return 0;
@@ -185,12 +215,29 @@ int options_read(struct runtime_options *options, char *why, size_t why_bytes)
     return 0;
 }
 
+/* A set as one would write it. */
+static const char *set_text(const struct option *option, uint64_t value,
+                            char text[32])
+{
+    size_t used = 0;
+
+    snprintf(text, 32, "0");
+    for (int i = 0; option->words[i]; i++)
+        if (value >> i & 1 && used < 32)
+            used += (size_t)snprintf(text + used, 32 - used, "%s%s",
+                                     used ? "," : "", option->words[i]);
+    return text;
+}
+
 /* A value as one would write it. */
 static const char *value_text(const struct option *option, uint64_t value,
                               char text[32])
 {
     static const char units[] = "\0KMGT";
     size_t unit = 0;
+
+    if (option->kind == OPTION_SET)
+        return set_text(option, value, text);
 
     for (uint64_t i = 0; option->words && option->words[i]; i++) {
         if (i == value)

@@ -47,6 +47,17 @@ enum runtime_deadlock {
 #define OPTIONS_STALL_S     60
 #define OPTIONS_STALL_S_MAX 1000000
 
+/* DRASYNC_CHECK: bits. */
+enum runtime_check {
+    OPTIONS_CHECK_ACCESS = 1,
+    OPTIONS_CHECK_LEAKS = 2,
+};
+
+enum runtime_check_action {
+    OPTIONS_CHECK_END,
+    OPTIONS_CHECK_CONTINUE,
+};
+
 /* What core dumps show of a node's regions unless the user says. */
 #define OPTIONS_CORE_BYTES ((uint64_t)64 << 20)
 
@@ -61,7 +72,8 @@ struct runtime_options {
                               most; 0: all that share memory, rank: 1 */
     uint32_t progress;     /* DRASYNC_PROGRESS=adaptive|spin */
     uint32_t myrmics;      /* DRASYNC_MYRMICS=copy|move */
-    uint32_t check;        /* DRASYNC_CHECK=0|1 */
+    uint32_t check;        /* DRASYNC_CHECK=access,leaks; bits */
+    uint32_t check_action; /* DRASYNC_CHECK_ACTION=end|continue */
     uint32_t stats;        /* DRASYNC_STATS=0|1: print counters at the end */
     uint32_t wire;         /* DRASYNC_WIRE=bulk|paged: to compare with, in a
                               build with --enable-wire-paged */

@@ -2,7 +2,6 @@
 libdrasync_shim_la_SOURCES += \
 	fronts/myrmics.c \
 	fronts/myrmics.h \
-	fronts/myrmics_check.c \
 	fronts/myrmics_copy.c \
 	fronts/myrmics_move.c \
 	fronts/myrmics_move.h \
@@ -10,8 +9,6 @@ libdrasync_shim_la_SOURCES += \
 	fronts/myrmics_move_table.c \
 	fronts/myrmics_plain.c \
 	fronts/myrmics_say.c
-libdrasync_shim_la_CPPFLAGS += $(LIBUNWIND_CFLAGS)
-libdrasync_shim_la_LIBADD += $(LIBUNWIND_LIBS)
 
 TESTS += tests/bats/myrmics.bats tests/bats/myrmics_move.bats
 EXTRA_DIST += tests/bats/myrmics.bats tests/bats/myrmics_move.bats

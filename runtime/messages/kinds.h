@@ -39,6 +39,9 @@ enum runtime_kind {
     /* What ranks wait for. */
     RUNTIME_KIND_DIAGNOSE = 142,
 
+    /* Checked mode: who has a region. */
+    RUNTIME_KIND_CHECK = 143,
+
     /* Of tests, which are modules of their own. */
     RUNTIME_KIND_TEST = 148,
 

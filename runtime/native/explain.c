@@ -44,6 +44,9 @@ static void no_region(const void *address, char *text, size_t bytes)
                  "this address lies inside of region %p, and is not its "
                  "handle: pass %p",
                  (void *)inside, (void *)inside);
+    else if (native_quarantined((uintptr_t)address))
+        snprintf(text, bytes,
+                 "this region was deleted: do not use its handle after that");
     else
         snprintf(text, bytes,
                  "no region has this address: it was deleted, or there never "

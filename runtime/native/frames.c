@@ -10,6 +10,7 @@
 #include "memory/control.h"
 #include "memory/frames.h"
 #include "memory/pages.h"
+#include "runtime/check/check.h"
 #include "runtime/native/delta.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
@@ -215,6 +216,8 @@ void native_memory_free(struct native_memory *memory, bool dead)
         uint64_t first = extent_first(e), pages = extent_pages(e);
 
         next = e->next;
+        if (native.check)
+            check_allow(first, pages, 0);
         if (!cut_here(e)) {
             extent_forget(&runtime.space, e);
         } else if (dead) {
@@ -251,6 +254,24 @@ static void memory_unlink(struct native_memory *memory, struct extent *e)
 }
 
 void native_extent_back(uint64_t address, uint64_t pages)
+{
+    struct extent *e = extent_of(&runtime.space, (void *)(uintptr_t)address);
+    void *owner = e ? atomic_load(&e->owner) : NULL;
+
+    if (!native.shared->quarantine) {
+        native_extent_back_now(address, pages);
+        return;
+    }
+    if (e && extent_first(e) << PAGE_SHIFT ==
+                 address - (uint64_t)(uintptr_t)runtime.space.base) {
+        if (owner && owner != (void *)orphan())
+            memory_unlink(owner, e);
+        atomic_store(&e->owner, (void *)orphan());
+    }
+    native_quarantine_put(native.shared->quarantine, address, pages);
+}
+
+void native_extent_back_now(uint64_t address, uint64_t pages)
 {
     uint64_t first = space_page(&runtime.space, (void *)(uintptr_t)address);
     struct extent *e;
@@ -295,6 +316,11 @@ int native_extent_new(struct native_memory *memory, uint64_t pages_min,
 {
     int err = extent_try(memory, pages, extent_out);
 
+    if ((err == DRASYNC_ENOMEM || err == DRASYNC_ENOSPACE) &&
+        native.shared->quarantine) {
+        native_quarantine_clear(native.shared->quarantine);
+        err = extent_try(memory, pages, extent_out);
+    }
     if (err == DRASYNC_ENOMEM) {
         native_evict();
         err = extent_try(memory, pages, extent_out);
@@ -310,6 +336,9 @@ int native_extent_new(struct native_memory *memory, uint64_t pages_min,
         extent_delete(&runtime.space, *extent_out);
         return err;
     }
+    if (native.check)
+        check_allow(extent_first(*extent_out), extent_pages(*extent_out),
+                    DRASYNC_WRITE);
     frames_enter(&runtime.space, extent_first(*extent_out),
                  extent_pages(*extent_out));
     return 0;

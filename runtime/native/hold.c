@@ -12,12 +12,12 @@
 #include "runtime/messages/messages.h"
 #include "runtime/native/delta.h"
 #include "runtime/native/magazine.h"
+#include "runtime/check/check.h"
 #include "runtime/native/request.h"
 #include "runtime/native/run.h"
 #include "runtime/native/state.h"
 #include "runtime/native/taken.h"
 #include "runtime/process.h"
-#include "runtime/say.h"
 #include "runtime/waiting.h"
 
 bool native_address_valid(drasync_region_t region)
@@ -98,6 +98,8 @@ int native_hold_undo(uint64_t address, enum drasync_mode mode)
         err = proto_release(&native.node, native_rank(), tree.region, mode,
                             effects);
         native_do(effects, NULL);
+        if (native.check)
+            native_guard_again(&tree, address);
     } else {
         err = native_unknown(address);
     }
@@ -248,6 +250,8 @@ int native_pending_took(const struct native_pending *q, int result)
     result = native_taken_add(q->address, q->incarnation, q->mode);
     if (result)
         native_hold_undo(q->address, q->mode);
+    else if (native.check)
+        native_guard_took(q->address, q->incarnation, q->mode);
     return result;
 }
 
@@ -329,22 +333,6 @@ int native_acquire(drasync_region_t region, enum drasync_mode mode,
     return err != DRASYNC_EAGAIN ? err : death_refused(err);
 }
 
-/* So many times it is said that a thread gives back what another one took. */
-#define SAID_MAX 10
-
-static void say_other(uint64_t address, enum drasync_mode mode)
-{
-    static _Atomic unsigned said;
-    unsigned before = said < SAID_MAX ? said++ : SAID_MAX;
-
-    if (before < SAID_MAX)
-        runtime_say("DRASYNC_CHECK: region %p: a thread that took nothing of "
-                    "it gives back a hold for %s that another thread took%s",
-                    (void *)(uintptr_t)address,
-                    mode == DRASYNC_WRITE ? "WRITE" : "READ",
-                    before + 1 < SAID_MAX ? "" : " (no more of this is said)");
-}
-
 /* Which of the holds of this rank on @region ends; 0: there is none.  One for
  * READ is a lease's if it is @shared. */
 static enum drasync_mode to_give(const struct proto_region *region, bool shared)
@@ -362,8 +350,8 @@ static enum drasync_mode to_give(const struct proto_region *region, bool shared)
                             &other);
     if (!writes || !reads)
         mode = writes ? DRASYNC_WRITE : DRASYNC_READ;
-    if (other && native.check)
-        say_other(region->address, mode);
+    if (other && native.threads)
+        check_other_thread(region->address, region->incarnation, mode);
     return mode;
 }
 
@@ -387,6 +375,7 @@ int native_hold_give(struct native_tree *tree)
     bool shared = is_shared(leases, region);
     enum drasync_mode mode = to_give(region, shared);
     const uint64_t address = region->address;
+    const uint64_t incarnation = region->incarnation;
     struct proto_effects *effects;
     int err = 0;
 
@@ -398,6 +387,8 @@ int native_hold_give(struct native_tree *tree)
         err = proto_release(&native.node, native.rank, region, mode, effects);
         native_lease_hand(leases, region, effects);
         native_do(effects, NULL);
+        if (native.check && !err)
+            native_guard_gave(tree, address, incarnation, mode);
     }
     native_unlock(tree);
     if (!err)

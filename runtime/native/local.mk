@@ -5,6 +5,7 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/native/delta.h \
 	runtime/native/explain.c \
 	runtime/native/frames.c \
+	runtime/native/guard.c \
 	runtime/native/hold.c \
 	runtime/native/lease.c \
 	runtime/native/lease.h \
@@ -24,6 +25,7 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/native/keep.c \
 	runtime/native/keep.h \
 	runtime/native/later.h \
+	runtime/native/quarantine.c \
 	runtime/native/receive.c \
 	runtime/native/receive_later.c \
 	runtime/native/recycle.c \

@@ -114,8 +114,11 @@ static int native_start(void)
     native.self = runtime_self();
     native.rank = runtime.rank;
     /* The calls of Myrmics have no holds that a program could mix up. */
-    native.check = runtime.options.check &&
-                   runtime.options.myrmics != RUNTIME_MYRMICS_MOVE;
+    native.check = runtime.options.check != 0;
+    native.threads =
+        native.check && runtime.options.myrmics != RUNTIME_MYRMICS_MOVE;
+    if (native.check)
+        native_guard_start();
     native_env_fill(&env);
     proto_node_open(&native.node, &env);
     if (runtime.options.fanout)

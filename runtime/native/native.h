@@ -21,7 +21,6 @@
 #include "runtime/process.h"
 
 /* For fronts in other libraries; libdrasync.so exports drasync_ only. */
-#define native_region_pages    drasync_native_region_pages
 #define native_incarnation     drasync_native_incarnation
 #define native_ask_incarnation drasync_native_ask_incarnation
 
@@ -80,12 +79,6 @@ int native_region_of(const void *ptr, drasync_region_t *region_out);
  *   DRASYNC_EINVAL  not all in one extent, or its frames are not in one piece
  */
 int native_place(const void *ptr, uint64_t bytes, uint64_t *offset_out);
-/* Call @each for each run of pages of @region, which this rank holds for WRITE;
- * for none where no region has that address. */
-void native_region_pages(drasync_region_t region,
-                         void (*each)(void *arg, uint64_t first_page,
-                                      uint64_t pages),
-                         void *arg);
 /*
  * An address is used again: the incarnation tells @region from those that had
  * its address before and will have it later, and is the same on all nodes.

@@ -25,9 +25,12 @@ static _Thread_local int held_stripe;
 /* A pool of it holds more than it should keep from the others. */
 static _Thread_local bool must_shed;
 
+_Thread_local volatile bool native_in_step;
+
 void native_pool_use(int stripe)
 {
     held_stripe = stripe < 0 ? 0 : stripe;
+    native_in_step = true;
 }
 
 int native_pool_used(void)
@@ -127,6 +130,7 @@ static void pool_give(void *ctx, enum proto_type type, void *object)
 /* Not within a step: it counts on what it has reserved. */
 void native_pool_shed(void)
 {
+    native_in_step = false;
     if (!must_shed)
         return;
     must_shed = false;
@@ -423,6 +427,9 @@ int native_shared_new(struct native_shared **shared_out)
     if (err)
         return err;
     s->turns = v;
+    err = runtime.options.check ? native_quarantine_new(&s->quarantine) : 0;
+    if (err)
+        return err;
     for (int i = 0; i < NATIVE_STRIPES; i++) {
         err = native_lease_new(&s->leases[i], (uint32_t)i);
         if (err)

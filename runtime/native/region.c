@@ -2,6 +2,7 @@
 #include "memory/control.h"
 #include "memory/limit.h"
 #include "runtime/death.h"
+#include "runtime/check/check.h"
 #include "runtime/messages/messages.h"
 #include "runtime/native/lease_inline.h"
 #include "runtime/native/recycle.h"
@@ -92,8 +93,11 @@ int native_new_region(drasync_region_t *region_out)
     if (!err)
         waiting_hold_note(fresh.address);
     /* Without memory for the note the hold is nobody's, as it is otherwise. */
-    if (!err && native.check)
+    if (!err && native.check) {
         native_taken_add(fresh.address, region->incarnation, DRASYNC_WRITE);
+        check_event(CHECK_MADE, fresh.address, region->incarnation,
+                    DRASYNC_WRITE);
+    }
     if (!err)
         return 0;
 undo:
@@ -129,6 +133,9 @@ int native_new_subregion(drasync_region_t parent, drasync_region_t *region_out)
     if (!err)
         fresh_enter(&fresh, region, region_out);
     native_unlock(&tree);
+    if (!err && native.check)
+        check_event(CHECK_MADE, fresh.address, fresh.memory->incarnation,
+                    DRASYNC_NONE);
     if (!err)
         return 0;
 undo:
@@ -162,6 +169,8 @@ static int delete_one(drasync_region_t region, uint64_t *incarnation_out)
         if (tree.region)
             err = native_magazines_end(&tree, tree.region);
         if (!err) {
+            if (native.check && tree.region)
+                native_guard_close(tree.region);
             effects = native_effects();
             err = proto_delete(&native.node, native.rank, tree.region, address,
                                wait, effects);
@@ -180,6 +189,10 @@ static int delete_one(drasync_region_t region, uint64_t *incarnation_out)
     }
     if (wait)
         native_wait_give(wait);
+    if (native.check && err)
+        native_guard_at(address);
+    else if (native.check)
+        check_event(CHECK_DELETED, address, *incarnation_out, DRASYNC_NONE);
     return err != DRASYNC_EBUSY ? err : death_refused(err);
 }
 
@@ -203,17 +216,4 @@ int native_delete(drasync_region_t region)
     if (!err)
         native_taken_forget((uint64_t)(uintptr_t)region, incarnation);
     return err;
-}
-
-void native_region_pages(drasync_region_t region,
-                         void (*each)(void *arg, uint64_t first_page,
-                                      uint64_t pages),
-                         void *arg)
-{
-    struct proto_region *known = native_find((uint64_t)(uintptr_t)region);
-    struct native_memory *memory = known ? known->memory : NULL;
-    struct extent *extent;
-
-    for (extent = memory ? memory->first : NULL; extent; extent = extent->next)
-        each(arg, extent->first_page, extent->pages);
 }

@@ -75,6 +75,8 @@ static int taken(struct run_hold *hold, struct native_tree *tree, bool split)
     run_hold_act(hold);
     err = native_hold_show(hold->address, tree, true, DRASYNC_WRITE, false);
     run_hold_act(NULL);
+    if (native.check && !err)
+        native_guard_at(hold->address);
     return err;
 }
 
@@ -152,6 +154,8 @@ int run_hold_split(struct run_hold *hold)
     run_hold_act(hold);
     err = native_hold_show(hold->address, &tree, false, DRASYNC_WRITE, true);
     run_hold_act(NULL);
+    if (native.check && !err)
+        native_guard_at(hold->address);
     return err;
 }
 

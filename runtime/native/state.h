@@ -31,7 +31,8 @@
 #define NATIVE_BUCKETS 65536
 
 /* Under the locks of trees, above those of memory/. */
-#define LOCK_RANK_NATIVE_TABLE 300
+#define LOCK_RANK_NATIVE_TABLE      300
+#define LOCK_RANK_NATIVE_QUARANTINE 310
 
 /* A region's first extent. */
 #define NATIVE_FIRST_PAGES 1
@@ -94,6 +95,7 @@ struct native_shared {
     _Atomic bool scarce; /* there was no memory for an object: keep few */
     _Atomic(struct native_hidden *) hidden; /* recycle.c */
     struct native_turn *turns;              /* [locals] */
+    struct native_quarantine *quarantine;   /* NULL: nothing is checked */
     /* Bit i: some lease of stripe i is kept, though a REQUEST waits: keep.h. */
     _Atomic uint32_t kept;
     struct native_leases leases[NATIVE_STRIPES];
@@ -119,7 +121,8 @@ struct native {
     struct proto_node node; /* this process's: it has function pointers */
     struct runtime_rank *self;
     int32_t rank;
-    bool check; /* who gives back whose hold: taken.h */
+    bool check;   /* checked mode: no leases; guard.c */
+    bool threads; /* and who gives back whose hold: taken.h */
 };
 
 extern struct native native;
@@ -146,6 +149,9 @@ void native_pool_use(int stripe);
 /* The stripe whose pools it uses; it has that stripe's lock. */
 int native_pool_used(void);
 void native_pool_shed(void); /* before the locks are given back */
+/* This thread has the lock of a tree; for a signal's handler. */
+extern _Thread_local volatile bool native_in_step
+    __attribute__((tls_model("initial-exec")));
 /* Call @visit for all records; without locks, so what it gets may be gone. */
 void native_each(void (*visit)(uint64_t address, void *arg), void *arg);
 
@@ -235,6 +241,17 @@ void native_memory_free(struct native_memory *memory, bool dead);
 
 /* An address run that this node cut comes back. */
 void native_extent_back(uint64_t address, uint64_t pages);
+/* The same, past quarantine. */
+void native_extent_back_now(uint64_t address, uint64_t pages);
+
+/* Checked mode (quarantine.c): runs that came back, until they are used again.
+ * Any moment. */
+int native_quarantine_new(struct native_quarantine **quarantine_out);
+void native_quarantine_put(struct native_quarantine *quarantine,
+                           uint64_t address, uint64_t pages);
+void native_quarantine_clear(struct native_quarantine *quarantine);
+/* Was there a region until not long ago? */
+bool native_quarantined(uint64_t address);
 
 /* Any moment, no lock held: cut an extent of @pages, or fewer but @pages_min,
  * for @memory; asks the manager for addresses and drops cached copies if it
@@ -281,6 +298,25 @@ bool native_mapped(const void *ptr, uint64_t bytes, uint64_t *offset_out);
 
 void native_map_lock(void);
 void native_map_unlock(void);
+
+/* --- Checked mode (guard.c), if native.check ------------------------------- */
+
+/* Under the lock of its tree: let what this process may touch of @top's subtree
+ * follow the holds of its rank. */
+void native_guard(const struct proto_region *top);
+/* The same by address; takes the lock. */
+void native_guard_at(uint64_t address);
+/* The same after a step that may have ended the region; under the lock. */
+void native_guard_again(const struct native_tree *tree, uint64_t address);
+/* A call of the program has taken a hold (no lock is held), or given one back,
+ * by a step under the lock of @tree. */
+void native_guard_took(uint64_t address, uint64_t incarnation,
+                       enum drasync_mode mode);
+void native_guard_gave(const struct native_tree *tree, uint64_t address,
+                       uint64_t incarnation, enum drasync_mode mode);
+/* Under the lock of its tree: the subtree is going to be deleted. */
+void native_guard_close(const struct proto_region *top);
+void native_guard_start(void);
 
 /* --- Holds (hold.c) ------------------------------------------------------- */
 

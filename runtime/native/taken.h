@@ -13,9 +13,9 @@
  * gives back one of these, WRITE first: as a rule it is the one that took it.
  * If there is none, it gives back what another thread took, the rank's last.
  *
- * With DRASYNC_CHECK=1 (native.check) there are no leases and no region is
+ * With DRASYNC_CHECK (native.check) there are no leases and no region is
  * recycled, makers are noted too, and whoever gives back what another thread
- * took is told so.
+ * took is told so, but for Myrmics programs (native.threads).
  *
  * A note is of one incarnation of an address, and void in the next.
  *

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/check/check.h"
 #include "runtime/messages/messages.h"
 #include "runtime/modules.h"
 #include "runtime/process.h"
@@ -15,8 +16,12 @@ static struct replica_job job;
 
 int replica_enter(const struct replica_job **job_out)
 {
+    int err = runtime_enter();
+
     *job_out = &job;
-    return runtime_enter();
+    if (!err && job.check && !job.move)
+        check_open_all();
+    return err;
 }
 
 int replica_rank(void)

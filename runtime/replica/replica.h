@@ -57,7 +57,7 @@ struct replica_place {
 struct replica_job {
     int rank, ranks;
     int move;       /* DRASYNC_MYRMICS=move */
-    int check;      /* DRASYNC_CHECK=1 */
+    int check;      /* DRASYNC_CHECK: what is sent is told (check_sent()) */
     uint64_t pages; /* in the data part: the largest region number */
     char *base;     /* of the data part */
 };

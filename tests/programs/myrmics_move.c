@@ -283,7 +283,7 @@ static void freed_elsewhere(void)
 }
 
 /* The last worker has sent a region to worker 0, which never takes it. */
-static rid_t gone(void **object)
+static rid_t __attribute__((noinline)) gone(void **object)
 {
     rid_t region;
 
@@ -344,21 +344,23 @@ static void __attribute__((noinline)) touch_it(volatile char *object)
     object[3] = 2;
 }
 
-static void touch(void)
+static void __attribute__((noinline)) touch(void)
 {
     void *object;
 
     if (gone(&object))
         touch_it(object);
+    __asm__ volatile(""); /* this frame stays */
 }
 
 /* A call writes there what the program told it to. */
-static void touch_by_call(void)
+static void __attribute__((noinline)) touch_by_call(void)
 {
     void *object;
 
     if (gone(&object))
         sys_balloc(64, 0, 4, object);
+    __asm__ volatile("");
 }
 
 static void spawn(void)

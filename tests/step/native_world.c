@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "memory/control.h"
+#include "runtime/check/check.h"
 #include "runtime/native/lease_inline.h"
 #include "runtime/native/magazine.h"
 #include "runtime/native/delta.h"
@@ -278,6 +279,38 @@ int native_pool_used(void)
 
 void native_pool_shed(void)
 {
+}
+
+/* Nothing is checked. */
+void native_guard_again(const struct native_tree *tree, uint64_t address)
+{
+    (void)tree;
+    (void)address;
+}
+
+void native_guard_took(uint64_t address, uint64_t incarnation,
+                       enum drasync_mode mode)
+{
+    (void)address;
+    (void)incarnation;
+    (void)mode;
+}
+
+void native_guard_gave(const struct native_tree *tree, uint64_t address,
+                       uint64_t incarnation, enum drasync_mode mode)
+{
+    (void)tree;
+    (void)address;
+    (void)incarnation;
+    (void)mode;
+}
+
+void check_other_thread(uint64_t address, uint64_t incarnation,
+                        enum drasync_mode mode)
+{
+    (void)address;
+    (void)incarnation;
+    (void)mode;
 }
 
 void native_map_lock(void)

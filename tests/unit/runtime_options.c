@@ -31,7 +31,8 @@ static void clear(void)
                                         "DRASYNC_STATS",   "DRASYNC_WIRE",
                                         "DRASYNC_RMA",     "DRASYNC_CORE",
                                         "DRASYNC_FANOUT",  "DRASYNC_STALL_S",
-                                        "DRASYNC_DEADLOCK"};
+                                        "DRASYNC_DEADLOCK",
+                                        "DRASYNC_CHECK_ACTION"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         unsetenv(names[i]);
@@ -157,6 +158,8 @@ int main(void)
     setenv("DRASYNC_RMA", "messages", 1);
     setenv("DRASYNC_FANOUT", "2", 1);
     setenv("DRASYNC_SPACE", "1G", 1);
+    setenv("DRASYNC_CHECK", "leaks,access", 1);
+    setenv("DRASYNC_CHECK_ACTION", "continue", 1);
     setenv("DRASYNC_MEMORY", "", 1);
     ok(!options_read(&options, why, sizeof(why)) && options.node_ranks == 1 &&
            options.space_bytes == UINT64_C(1) << 30 && !options.memory_bytes &&
@@ -164,6 +167,8 @@ int main(void)
            options.wire ==
                (WIRE_PAGED ? RUNTIME_WIRE_PAGED : RUNTIME_WIRE_BULK) &&
            options.rma == RUNTIME_RMA_MESSAGES && options.fanout == 2 &&
+           options.check == (OPTIONS_CHECK_ACCESS | OPTIONS_CHECK_LEAKS) &&
+           options.check_action == OPTIONS_CHECK_CONTINUE &&
            options.myrmics == RUNTIME_MYRMICS_MOVE,
        "all set; an empty one counts as not set");
     ok(refused("DRASYNC_NODE", "ranks") && refused("DRASYNC_NODE", "0") &&
@@ -173,7 +178,10 @@ int main(void)
            refused("DRASYNC_RMA", "tcp") && refused("DRASYNC_SPACE", "0") &&
            refused("DRASYNC_MEMORY", "lots") &&
            refused("DRASYNC_MEMORY", "1K") && refused("DRASYNC_NODE", "2K") &&
-           refused("DRASYNC_CHECK", "2") &&
+           refused("DRASYNC_CHECK", "2") && refused("DRASYNC_CHECK", ",") &&
+           refused("DRASYNC_CHECK", "access,") &&
+           refused("DRASYNC_CHECK", "1,leaks") &&
+           refused("DRASYNC_CHECK_ACTION", "stop") &&
            refused("DRASYNC_CORE", "all") && refused("DRASYNC_STATS", "yes") &&
            refused("DRASYNC_FANOUT", "0") && refused("DRASYNC_FANOUT", "many") &&
            refused("DRASYNC_STALL_S", "1m") &&

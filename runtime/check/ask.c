@@ -1,0 +1,178 @@
+/*
+ * Who has a region, and where it took it: a rank asks another one of its node
+ * by a box in control memory, or another node by a call.
+ */
+#include <pthread.h>
+#include <string.h>
+
+#include "memory/control.h"
+#include "runtime/check/state.h"
+#include "runtime/messages/messages.h"
+#include "runtime/process.h"
+#include "runtime/shared.h"
+
+/* How long the answer of a rank of the node is waited for. */
+#define ANSWER_US 2000000
+#define LOOK_US   2000
+
+/* Questions of other nodes at a time; more are told nothing. */
+#define CALLERS_MAX 16
+
+struct question {
+    struct runtime_caller caller;
+    uint64_t address;
+};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct question questions[CALLERS_MAX];
+static int questions_count;
+
+/* --- In the node ---------------------------------------------------------- */
+
+int check_boxes_new(void)
+{
+    void *made;
+    int err = control_alloc_zero(
+        &runtime.space, (size_t)runtime.locals * sizeof(struct check_box),
+        &made);
+
+    if (!err)
+        atomic_store(&runtime.shared->anchors[RUNTIME_ANCHOR_CHECK], made);
+    return err;
+}
+
+struct check_box *check_box_of(int local)
+{
+    struct check_box *boxes =
+        atomic_load(&runtime.shared->anchors[RUNTIME_ANCHOR_CHECK]);
+
+    return boxes + local;
+}
+
+/* The box's text is @text, cut if it must be. */
+static size_t cut(char out[CHECK_ANSWER_BYTES], const struct check_text *text)
+{
+    size_t bytes =
+        text->used < CHECK_ANSWER_BYTES ? text->used : CHECK_ANSWER_BYTES - 1;
+
+    memcpy(out, text->bytes, bytes);
+    out[bytes] = 0;
+    return bytes + 1;
+}
+
+static void serve_box(void)
+{
+    static struct check_text text;
+    struct check_box *box = check_box_of(runtime.local);
+
+    /* Pairs with check_ask()'s store: so the region is there. */
+    if (atomic_load(&box->state) != CHECK_BOX_ASKED)
+        return;
+    text.used = 0;
+    check_add_taken(&text, box->region);
+    cut(box->text, &text);
+    /* Pairs with check_ask()'s load: so is the text. */
+    atomic_store(&box->state, CHECK_BOX_ANSWERED);
+}
+
+/* False: it has not come to that in time. */
+static bool wait_for(struct check_box *box, uint32_t from, uint32_t to)
+{
+    static _Atomic uint32_t never;
+    uint64_t end = runtime_now_us() + ANSWER_US;
+    uint32_t is = from;
+
+    while (!atomic_compare_exchange_strong(&box->state, &is, to)) {
+        if (runtime_now_us() > end)
+            return false;
+        wait_futex(&never, 0, runtime_now_us() + LOOK_US);
+        is = from;
+    }
+    return true;
+}
+
+bool check_ask(int rank, uint64_t region, char text[CHECK_ANSWER_BYTES])
+{
+    struct check_box *box = check_box_of(runtime.local_of[rank]);
+
+    if (!wait_for(box, CHECK_BOX_FREE, CHECK_BOX_WRITING))
+        return false;
+    box->region = region;
+    atomic_store(&box->state, CHECK_BOX_ASKED);
+    doorbell_ring(&box->question);
+    /* If it does not answer, its box stays closed. */
+    if (!wait_for(box, CHECK_BOX_ANSWERED, CHECK_BOX_WRITING))
+        return false;
+    memcpy(text, box->text, CHECK_ANSWER_BYTES);
+    text[CHECK_ANSWER_BYTES - 1] = 0;
+    atomic_store(&box->state, CHECK_BOX_FREE);
+    return true;
+}
+
+/* --- Between nodes -------------------------------------------------------- */
+
+/* On the progress thread, which may not wait. */
+static void asked(const struct runtime_caller *caller, const void *request,
+                  size_t request_bytes)
+{
+    struct question q = {.caller = *caller};
+    bool room;
+
+    if (request_bytes != sizeof(q.address)) {
+        runtime_reply(caller, DRASYNC_EINVAL, NULL, 0);
+        return;
+    }
+    memcpy(&q.address, request, sizeof(q.address));
+    pthread_mutex_lock(&mutex);
+    room = questions_count < CALLERS_MAX;
+    if (room)
+        questions[questions_count++] = q;
+    pthread_mutex_unlock(&mutex);
+    if (room)
+        doorbell_ring(&check_box_of(runtime.local)->question);
+    else
+        runtime_reply(caller, DRASYNC_EAGAIN, NULL, 0);
+}
+
+static bool next_question(struct question *out)
+{
+    bool any;
+
+    pthread_mutex_lock(&mutex);
+    any = questions_count > 0;
+    if (any)
+        *out = questions[--questions_count];
+    pthread_mutex_unlock(&mutex);
+    return any;
+}
+
+void check_serve(void)
+{
+    static struct check_text text;
+    static char answer[CHECK_ANSWER_BYTES];
+    struct question q;
+
+    serve_box();
+    while (next_question(&q)) {
+        text.used = 0;
+        check_add_node(&text, q.address);
+        runtime_reply(&q.caller, 0, answer, cut(answer, &text));
+    }
+}
+
+void check_ask_open(void)
+{
+    runtime_serve(RUNTIME_KIND_CHECK, asked);
+}
+
+bool check_ask_node(int node, uint64_t address, char text[CHECK_ANSWER_BYTES])
+{
+    size_t bytes = 0;
+
+    if (runtime_call(node, RUNTIME_KIND_CHECK, &address, sizeof(address), text,
+                     CHECK_ANSWER_BYTES, &bytes) ||
+        !bytes)
+        return false;
+    text[bytes < CHECK_ANSWER_BYTES ? bytes : CHECK_ANSWER_BYTES - 1] = 0;
+    return true;
+}

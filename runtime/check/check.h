@@ -1,0 +1,107 @@
+/*
+ * check.h - checked mode (DRASYNC_CHECK): a process's mapping of regions
+ * follows the holds of its rank, and a touch that no hold allows is reported
+ * with who did what, and where.
+ *
+ * native/ says what holds allow (check_allow()) and what was done by the
+ * program's calls (check_event()); the module keeps where that was, catches
+ * SIGSEGV and writes the report.  It knows no protocol: what a region is, and
+ * who has it, native/ tells it when asked (check_on_look()).
+ *
+ * Callers guarantee that they call nothing here unless `check.words` says so:
+ * so nothing is added to a run that checks nothing.  Thread-safe.
+ */
+#ifndef DRASYNC_RUNTIME_CHECK_CHECK_H
+#define DRASYNC_RUNTIME_CHECK_CHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "drasync.h"
+
+/* The Myrmics front is in another library, and this one exports drasync_ only.
+ */
+#define check_sent drasync_check_sent
+
+/* What the program did with a region; the last of each kind is kept. */
+enum check_what {
+    CHECK_MADE,
+    CHECK_TOOK,
+    CHECK_GAVE,
+    CHECK_DELETED,
+    CHECK_KINDS,
+};
+
+/* Keep that the calling thread did this now, and its stack.  @mode: of a hold.
+ * Without memory for it less is said later. */
+void check_event(enum check_what what, uint64_t address, uint64_t incarnation,
+                 enum drasync_mode mode);
+
+/* The region is published, or was looked up, as @name. */
+void check_named(drasync_region_t region, const char *name);
+
+/* DRASYNC_MYRMICS=move: region @rid at @address goes to worker @to, by a call
+ * at @file (which stays) and @line. */
+void check_sent(drasync_region_t region, uint32_t rid, int to, const char *file,
+                int line);
+
+/* This process may use pages [first, first + pages) for @mode from now on; 0:
+ * not at all. */
+void check_allow(uint64_t first, uint64_t pages, int mode);
+
+/* Pages of a region that is being deleted, for reports. */
+void check_gone(uint64_t first, uint64_t pages, uint64_t address,
+                uint64_t incarnation);
+
+/* Regions of another kind are used, whose pages no hold guards: all pages that
+ * no native hold closes from now on are open. */
+void check_open_all(void);
+
+/* --- Handles (handles.c) -------------------------------------------------- */
+
+/* @call was refused with @err: if this rank deleted @region, or does not hold
+ * it, say so with what is known of it; once for each place of the program. */
+void check_refused(const char *call, drasync_region_t region, int err);
+
+/* This thread gives back a hold for @mode that another one took. */
+void check_other_thread(uint64_t address, uint64_t incarnation,
+                        enum drasync_mode mode);
+
+/* @request has ended with @call. */
+void check_request_ends(const char *call, const void *request);
+/* False, with a report, if @request has ended. */
+bool check_request_valid(const char *call, const void *request);
+
+/* --- What native/ is asked ------------------------------------------------ */
+
+#define CHECK_HOLDERS_MAX 8
+
+/* What native/ knows of an address. */
+struct check_place {
+    uint64_t region, incarnation;  /* 0: it belongs to no native region */
+    bool foreign;                  /* but to another user of the pages */
+    int held;                      /* 0, READ or WRITE: by this process */
+    int node;                      /* which owns the region, as far as known */
+    uint64_t object, object_bytes; /* that it is in; 0: none */
+    uint32_t holders;              /* on this node, and */
+    struct {
+        int rank, mode;
+    } holder[CHECK_HOLDERS_MAX];
+};
+
+/* Called on the checking thread, which holds no lock: fill @out.  If the holds
+ * of this rank allow @mode, let the mapping follow them once more. */
+typedef void check_look_fn(const void *address, int mode,
+                           struct check_place *out);
+void check_on_look(check_look_fn *look);
+
+/* Is the region there still? */
+typedef bool check_alive_fn(uint64_t address, uint64_t incarnation);
+void check_on_alive(check_alive_fn *alive);
+
+/* In a signal's handler: is what this thread does the library's own? */
+typedef bool check_inside_fn(void);
+void check_on_inside(check_inside_fn *inside);
+
+#endif /* DRASYNC_RUNTIME_CHECK_CHECK_H */

@@ -1,0 +1,184 @@
+/*
+ * Handles that mean nothing any more: regions that were deleted, requests that
+ * are finished; and releases that fit no acquire of their thread.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "runtime/check/state.h"
+#include "runtime/process.h"
+
+/* Lines of that kind; more are not printed. */
+#define SAID_MAX 100
+
+/* Finished requests that are remembered; a handle is not used again. */
+#define REQUESTS_MAX 256
+
+struct request {
+    const void *request;
+    const char *call; /* that ended it */
+    struct check_done done;
+};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct check_text text;
+static struct request finished[REQUESTS_MAX];
+static uint64_t finished_count;
+
+/* Has this been said of a call here for @mode?  Under the mutex. */
+static bool said(uint32_t stack, int mode)
+{
+    static uint64_t known[SAID_MAX];
+    static int count;
+    uint64_t key = (uint64_t)stack << 8 | (unsigned)mode;
+
+    for (int i = 0; i < count; i++)
+        if (known[i] == key)
+            return true;
+    if (count == SAID_MAX)
+        return true;
+    known[count++] = key;
+    return false;
+}
+
+/* False: it was said before.  The mutex is held if not. */
+static bool begin(uint32_t stack, int mode)
+{
+    pthread_mutex_lock(&mutex);
+    if (said(stack, mode)) {
+        pthread_mutex_unlock(&mutex);
+        return false;
+    }
+    text.used = 0;
+    check_add(&text, "drasync: rank %d (%s): DRASYNC_CHECK: thread %d ",
+              runtime.rank, runtime.host, gettid());
+    return true;
+}
+
+static void end(uint32_t stack)
+{
+    check_add(&text, "it was called here:\n");
+    check_lines_add(&text, check_stack_of(stack), false);
+}
+
+static void add_done(const char *what, const struct check_done *done)
+{
+    if (!done->thread)
+        return;
+    check_add(&text, "%s by thread %d:\n", what, done->thread);
+    check_lines_add(&text, check_stack_of(done->stack), false);
+}
+
+static void print(void)
+{
+    check_print(&text);
+    pthread_mutex_unlock(&mutex);
+}
+
+/* --- Regions -------------------------------------------------------------- */
+
+void check_refused(const char *call, drasync_region_t region, int err)
+{
+    struct check_note note;
+    bool known, dead;
+    uint32_t stack;
+
+    if (err != DRASYNC_ENOREGION && err != DRASYNC_EDELETED &&
+        err != DRASYNC_ENOTHELD)
+        return;
+    known = check_note_of((uintptr_t)region, 0, &note);
+    dead = known && note.done[CHECK_DELETED].thread;
+    /* What another rank deleted may be asked for meanwhile: the error says all. */
+    if (err != DRASYNC_ENOTHELD && !dead)
+        return;
+    stack = check_stack_here();
+    if (!begin(stack, 0))
+        return;
+    if (dead)
+        check_add(&text, "called %s for region %p, which was deleted\n", call,
+                  (void *)region);
+    else
+        check_add(&text,
+                  "called %s for region %p, which this rank does not "
+                  "hold as the call needs it\n",
+                  call, (void *)region);
+    if (known && note.name[0])
+        check_add(&text, "it was named \"%s\"\n", note.name);
+    end(stack);
+    if (known && dead)
+        add_done("this rank deleted it,", &note.done[CHECK_DELETED]);
+    else if (known && note.done[CHECK_GAVE].thread)
+        add_done("this rank last gave back a hold of it,",
+                 &note.done[CHECK_GAVE]);
+    print();
+}
+
+void check_other_thread(uint64_t address, uint64_t incarnation,
+                        enum drasync_mode mode)
+{
+    uint32_t stack = check_stack_here();
+    struct check_note note;
+
+    if (!begin(stack, (int)mode))
+        return;
+    check_add(&text,
+              "that took nothing of region %p gives back a hold for %s "
+              "that another thread took\n",
+              (void *)(uintptr_t)address,
+              mode == DRASYNC_WRITE ? "WRITE" : "READ");
+    end(stack);
+    if (check_note_of(address, incarnation, &note)) {
+        add_done("made", &note.done[CHECK_MADE]);
+        add_done("last taken", &note.done[CHECK_TOOK]);
+    }
+    print();
+}
+
+/* --- Requests ------------------------------------------------------------- */
+
+void check_request_ends(const char *call, const void *request)
+{
+    const struct request now = {
+        request, call, {check_stack_here(), gettid(), 0}};
+
+    pthread_mutex_lock(&mutex);
+    finished[finished_count++ % REQUESTS_MAX] = now;
+    pthread_mutex_unlock(&mutex);
+}
+
+/* Under the mutex. */
+static const struct request *find(const void *request)
+{
+    for (uint64_t i = 0; i < finished_count && i < REQUESTS_MAX; i++)
+        if (finished[i].request == request)
+            return &finished[i];
+    return NULL;
+}
+
+bool check_request_valid(const char *call, const void *request)
+{
+    struct request copy = {0};
+    const struct request *was;
+    uint32_t stack;
+
+    pthread_mutex_lock(&mutex);
+    was = find(request);
+    if (was)
+        copy = *was;
+    pthread_mutex_unlock(&mutex);
+    if (!was)
+        return true;
+    stack = check_stack_here();
+    if (!begin(stack, 0))
+        return false;
+    check_add(&text,
+              "called %s for request %p, which is finished: this is a "
+              "copy of its handle\n",
+              call, request);
+    end(stack);
+    check_add(&text, "it ended in %s,", copy.call);
+    add_done("", &copy.done);
+    print();
+    return false;
+}

@@ -1,0 +1,100 @@
+/* What is left at the end of the job: holds and regions, by who made them. */
+#include <inttypes.h>
+
+#include "runtime/check/state.h"
+#include "runtime/process.h"
+
+/* Places that are named; of more only the number is said. */
+#define PLACES_MAX 20
+
+/* Notes of one place, as they come in order of stacks. */
+struct leak {
+    struct check_text text;
+    struct check_done done;
+    uint64_t address; /* the first one */
+    uint64_t count, places, untold;
+    bool holds; /* it is holds that are looked for; else regions */
+};
+
+static void tell(struct leak *leak)
+{
+    struct check_text *text = &leak->text;
+
+    if (!leak->count)
+        return;
+    if (leak->places++ >= PLACES_MAX) {
+        leak->untold += leak->count;
+        return;
+    }
+    if (leak->holds)
+        check_add(text,
+                  "%" PRIu64 " not released, the first of region %p, "
+                  "taken for %s by thread %d:\n",
+                  leak->count, (void *)(uintptr_t)leak->address,
+                  leak->done.mode == DRASYNC_WRITE ? "WRITE" : "READ",
+                  leak->done.thread);
+    else
+        check_add(text,
+                  "%" PRIu64 " not deleted, the first region %p, made by "
+                  "thread %d:\n",
+                  leak->count, (void *)(uintptr_t)leak->address,
+                  leak->done.thread);
+    check_lines_add(text, check_stack_of(leak->done.stack), false);
+    leak->count = 0;
+}
+
+/* The call that made what is left of @note; NULL: nothing is. */
+static const struct check_done *left(const struct leak *leak,
+                                     const struct check_note *note)
+{
+    const struct check_done *took = &note->done[CHECK_TOOK];
+    const struct check_done *made = &note->done[CHECK_MADE];
+
+    if (!check_hooks.alive(note->address, note->incarnation))
+        return NULL;
+    if (!leak->holds)
+        return made->thread ? made : NULL;
+    if (!note->holds)
+        return NULL;
+    return took->thread ? took : made;
+}
+
+static void each(const struct check_note *note, void *arg)
+{
+    struct leak *leak = arg;
+    const struct check_done *done = left(leak, note);
+
+    if (!done)
+        return;
+    if (leak->count && done->stack != leak->done.stack)
+        tell(leak);
+    if (!leak->count++) {
+        leak->done = *done;
+        leak->address = note->address;
+    }
+}
+
+static void look_for(bool holds)
+{
+    static struct leak leak;
+
+    leak = (struct leak){.holds = holds};
+    check_add(&leak.text,
+              "drasync: rank %d (%s): DRASYNC_CHECK: %s are left at the end\n",
+              runtime.rank, runtime.host,
+              holds ? "holds that were not released"
+                    : "regions that were not deleted");
+    check_notes_each(each, &leak);
+    tell(&leak);
+    if (leak.untold)
+        check_add(&leak.text, "and %" PRIu64 " of %" PRIu64 " more places\n",
+                  leak.untold, leak.places - PLACES_MAX);
+    if (leak.places)
+        check_print(&leak.text);
+}
+
+void check_leaks(void)
+{
+    look_for(true);
+    look_for(false);
+}

@@ -1,0 +1,42 @@
+# Checked mode.
+libdrasync_runtime_la_SOURCES += \
+	runtime/check/ask.c \
+	runtime/check/check.c \
+	runtime/check/check.h \
+	runtime/check/fault.c \
+	runtime/check/handles.c \
+	runtime/check/leaks.c \
+	runtime/check/lines.c \
+	runtime/check/notes.c \
+	runtime/check/report.c \
+	runtime/check/stack.c \
+	runtime/check/state.h
+libdrasync_runtime_la_LIBADD += $(LIBUNWIND_LIBS)
+
+native_test_programs += tests/programs/check_wrong
+TESTS += tests/bats/check.bats
+EXTRA_DIST += tests/bats/check.bats $(check_reports)
+check_reports = \
+	tests/reports/below.txt \
+	tests/reports/deleted.txt \
+	tests/reports/deleted_nodes.txt \
+	tests/reports/finished.txt \
+	tests/reports/handler.txt \
+	tests/reports/handler_before.txt \
+	tests/reports/held.txt \
+	tests/reports/held_nodes.txt \
+	tests/reports/leaks.txt \
+	tests/reports/myrmics_touch_by_call_rank.txt \
+	tests/reports/myrmics_touch_by_call_shared.txt \
+	tests/reports/myrmics_touch_rank.txt \
+	tests/reports/myrmics_touch_shared.txt \
+	tests/reports/none.txt \
+	tests/reports/nowhere.txt \
+	tests/reports/other_thread.txt \
+	tests/reports/read_write.txt \
+	tests/reports/read_write_nodes.txt \
+	tests/reports/released.txt \
+	tests/reports/released_nodes.txt \
+	tests/reports/stale.txt \
+	tests/reports/twice.txt \
+	tests/reports/wrong_release.txt

@@ -1,0 +1,241 @@
+/* What the program's calls did with each region, and from where. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "memory/space.h"
+#include "runtime/check/state.h"
+#include "runtime/process.h"
+
+#define BUCKET_BITS 16
+#define BUCKETS     (1 << BUCKET_BITS)
+
+/* Regions that are noted; of more nothing is said but that they are there. */
+#define NOTES_MAX (UINT64_C(1) << 20)
+
+/* Runs of deleted regions that are remembered, the oldest forgotten first. */
+#define GONE_MAX 4096
+
+/* Notes of deleted regions, which go with the runs. */
+#define DEAD_MAX GONE_MAX
+
+struct gone {
+    uint64_t first, pages, address, incarnation;
+};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct check_note *bucket[BUCKETS];
+static uint64_t notes_count;
+static struct gone gone[GONE_MAX];
+static uint64_t gone_count;
+static struct gone dead[DEAD_MAX]; /* notes, by address and incarnation */
+static uint64_t dead_count;
+
+static struct check_note **place_of(uint64_t address)
+{
+    return &bucket[space_page_hash(address, BUCKET_BITS)];
+}
+
+/* With @incarnation 0 the latest. */
+static struct check_note *find(uint64_t address, uint64_t incarnation)
+{
+    struct check_note *n;
+
+    for (n = *place_of(address); n; n = n->next)
+        if (n->address == address &&
+            (!incarnation || n->incarnation == incarnation))
+            return n;
+    return NULL;
+}
+
+/* A note that can be of the region in this life.  Of what other ranks delete we
+ * do not hear: an earlier life of the address has ended, and its note is free. */
+static bool is_fit(const struct check_note *n, uint64_t address,
+                   uint64_t incarnation)
+{
+    return n->address == address &&
+           (n->incarnation == incarnation || !n->done[CHECK_DELETED].thread);
+}
+
+static struct check_note *enter(uint64_t address, uint64_t incarnation)
+{
+    struct check_note *n = find(address, incarnation);
+    struct check_note *next;
+
+    for (n = n ? n : *place_of(address); n; n = n->next)
+        if (is_fit(n, address, incarnation))
+            break;
+    if (n && n->incarnation && n->incarnation != incarnation) {
+        next = n->next;
+        *n = (struct check_note){.next = next, .address = address};
+    }
+    if (!n) {
+        n = notes_count < NOTES_MAX ? calloc(1, sizeof(*n)) : NULL;
+        if (!n)
+            return NULL;
+        notes_count++;
+        n->address = address;
+        n->next = *place_of(address);
+        *place_of(address) = n;
+    }
+    n->incarnation = incarnation;
+    return n;
+}
+
+static void drop(uint64_t address, uint64_t incarnation)
+{
+    struct check_note **p = place_of(address), *n;
+
+    while (*p && ((*p)->address != address || (*p)->incarnation != incarnation))
+        p = &(*p)->next;
+    n = *p;
+    if (n) {
+        *p = n->next;
+        notes_count--;
+        free(n);
+    }
+}
+
+/* A region was deleted: the note of one deleted long ago goes. */
+static void bury(uint64_t address, uint64_t incarnation)
+{
+    struct gone *d = &dead[dead_count++ % DEAD_MAX];
+
+    if (d->address)
+        drop(d->address, d->incarnation);
+    *d = (struct gone){.address = address, .incarnation = incarnation};
+}
+
+void check_event(enum check_what what, uint64_t address, uint64_t incarnation,
+                 enum drasync_mode mode)
+{
+    const struct check_done done = {check_stack_here(), gettid(), (int)mode};
+    struct check_note *n;
+
+    pthread_mutex_lock(&mutex);
+    n = enter(address, incarnation);
+    if (n) {
+        n->done[what] = done;
+        if (what == CHECK_TOOK || what == CHECK_MADE)
+            n->holds += mode != 0;
+        else if (what == CHECK_GAVE)
+            n->holds -= n->holds > 0;
+        else
+            n->holds = 0;
+        if (what == CHECK_TOOK)
+            n->file = NULL;
+        if (what == CHECK_DELETED)
+            bury(address, incarnation);
+    }
+    pthread_mutex_unlock(&mutex);
+}
+
+void check_named(drasync_region_t region, const char *name)
+{
+    struct check_note *n;
+
+    pthread_mutex_lock(&mutex);
+    n = find((uintptr_t)region, 0);
+    if (!n)
+        n = enter((uintptr_t)region, 0);
+    if (n)
+        strncpy(n->name, name, DRASYNC_NAME_MAX);
+    pthread_mutex_unlock(&mutex);
+}
+
+void check_sent(drasync_region_t region, uint32_t rid, int to, const char *file,
+                int line)
+{
+    struct check_note *n;
+
+    pthread_mutex_lock(&mutex);
+    n = find((uintptr_t)region, 0);
+    if (n) {
+        n->rid = rid;
+        n->to = to;
+        n->file = file;
+        n->line = line;
+    }
+    pthread_mutex_unlock(&mutex);
+}
+
+bool check_note_of(uint64_t address, uint64_t incarnation,
+                   struct check_note *out)
+{
+    const struct check_note *n;
+
+    pthread_mutex_lock(&mutex);
+    n = find(address, incarnation);
+    if (!n) {
+        n = find(address, 0);
+        if (n && n->incarnation)
+            n = NULL; /* of another life */
+    }
+    if (n)
+        *out = *n;
+    pthread_mutex_unlock(&mutex);
+    return n != NULL;
+}
+
+void check_gone(uint64_t first, uint64_t pages, uint64_t address,
+                uint64_t incarnation)
+{
+    pthread_mutex_lock(&mutex);
+    gone[gone_count++ % GONE_MAX] =
+        (struct gone){first, pages, address, incarnation};
+    pthread_mutex_unlock(&mutex);
+}
+
+bool check_gone_of(uint64_t page, uint64_t *address, uint64_t *incarnation)
+{
+    const struct gone *found = NULL;
+
+    pthread_mutex_lock(&mutex);
+    for (uint64_t i = 1; i <= gone_count && i <= GONE_MAX && !found; i++) {
+        const struct gone *g = &gone[(gone_count - i) % GONE_MAX];
+
+        if (page - g->first < g->pages)
+            found = g;
+    }
+    if (found) {
+        *address = found->address;
+        *incarnation = found->incarnation;
+    }
+    pthread_mutex_unlock(&mutex);
+    return found != NULL;
+}
+
+static int by_stack(const void *a, const void *b)
+{
+    const struct check_note *const *x = a, *const *y = b;
+    uint32_t s = (*x)->done[CHECK_MADE].stack, t = (*y)->done[CHECK_MADE].stack;
+
+    if (s != t)
+        return s < t ? -1 : 1;
+    s = (*x)->done[CHECK_TOOK].stack;
+    t = (*y)->done[CHECK_TOOK].stack;
+    return s < t ? -1 : s > t;
+}
+
+void check_notes_each(void (*each)(const struct check_note *note, void *arg),
+                      void *arg)
+{
+    const struct check_note **list;
+    size_t count = 0, n = 0;
+
+    pthread_mutex_lock(&mutex);
+    for (int i = 0; i < BUCKETS; i++)
+        for (struct check_note *at = bucket[i]; at; at = at->next)
+            count++;
+    list = calloc(count + 1, sizeof(*list));
+    for (int i = 0; list && i < BUCKETS; i++)
+        for (struct check_note *at = bucket[i]; at; at = at->next)
+            list[n++] = at;
+    if (list)
+        qsort(list, n, sizeof(*list), by_stack);
+    for (size_t i = 0; i < n; i++)
+        each(list[i], arg);
+    free(list);
+    pthread_mutex_unlock(&mutex);
+}

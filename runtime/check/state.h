@@ -1,0 +1,155 @@
+/* state.h - what the files of runtime/check/ share. */
+#ifndef DRASYNC_RUNTIME_CHECK_STATE_H
+#define DRASYNC_RUNTIME_CHECK_STATE_H
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include "runtime/check/check.h"
+#include "runtime/wait.h"
+
+/* --- Texts ---------------------------------------------------------------- */
+
+/* Lines of a report; what does not fit is cut off. */
+#define CHECK_TEXT_BYTES 16384
+
+struct check_text {
+    size_t used;
+    char bytes[CHECK_TEXT_BYTES];
+};
+
+void check_add(struct check_text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void check_print(const struct check_text *text);
+
+/* --- Stacks (stack.c) ----------------------------------------------------- */
+
+#define CHECK_FRAMES_MAX 24
+
+/* Different stacks that are kept. */
+#define CHECK_STACKS_MAX 65536
+
+struct check_stack {
+    uint64_t hash;
+    uint32_t next; /* with the same bucket; 0: none */
+    int frames;
+    void *frame[CHECK_FRAMES_MAX];
+};
+
+/* The number of this thread's stack; 0: it could not be kept. */
+uint32_t check_stack_here(void);
+/* NULL for 0. */
+const struct check_stack *check_stack_of(uint32_t number);
+/* That of another thread, which waits in a signal's handler. */
+void check_stack_at(ucontext_t *context, struct check_stack *out);
+
+/* --- Lines of source (lines.c) -------------------------------------------- */
+
+void check_lines_open(void);
+
+/* Frames as lines; @fault: the first is where a fault was.  Leading frames in
+ * our own libraries are left out, but then for the last of them. */
+void check_lines_add(struct check_text *text, const struct check_stack *stack,
+                     bool fault);
+
+/* --- What was done (notes.c) ---------------------------------------------- */
+
+struct check_done {
+    uint32_t stack;
+    int32_t thread; /* 0: never done */
+    int mode;
+};
+
+struct check_note {
+    struct check_note *next;
+    uint64_t address, incarnation;
+    struct check_done done[CHECK_KINDS];
+    uint32_t holds; /* taken and not given back */
+    uint32_t rid;   /* DRASYNC_MYRMICS=move: its number, */
+    int to, line;   /* and where it was sent */
+    const char *file;
+    char name[DRASYNC_NAME_MAX + 1];
+};
+
+/* A copy of what is known of @address, in any life if @incarnation is 0. */
+bool check_note_of(uint64_t address, uint64_t incarnation,
+                   struct check_note *out);
+/* The region that had @page when it was deleted here. */
+bool check_gone_of(uint64_t page, uint64_t *address, uint64_t *incarnation);
+/* Call @each for all notes, in order of stacks. */
+void check_notes_each(void (*each)(const struct check_note *note, void *arg),
+                      void *arg);
+
+/* --- Reports (report.c) --------------------------------------------------- */
+
+struct check_fault {
+    void *address;
+    int mode; /* READ or WRITE; 0: cannot be told */
+    int thread;
+    ucontext_t *context;
+};
+
+enum check_verdict {
+    CHECK_WAITS,
+    CHECK_RETRY, /* it is in order, or goes on */
+    CHECK_END,
+};
+
+enum check_verdict check_report(const struct check_fault *fault);
+/* Has the report of the fault that is looked at been written? */
+bool check_reported(void);
+/* Where this rank took @region, as lines. */
+void check_add_taken(struct check_text *text, uint64_t region);
+/* Who of this node has the region that has @address, and where it was taken. */
+void check_add_node(struct check_text *text, uint64_t address);
+void check_leaks(void);
+
+/* --- Ranks and nodes ask each other (ask.c) ------------------------------- */
+
+#define CHECK_ANSWER_BYTES 3500
+
+enum check_box_state {
+    CHECK_BOX_FREE,
+    CHECK_BOX_WRITING, /* some rank is about to ask */
+    CHECK_BOX_ASKED,
+    CHECK_BOX_ANSWERED,
+};
+
+/* Of a rank, in control memory. */
+struct check_box {
+    struct doorbell fault;    /* for the thread that reports */
+    struct doorbell question; /* for the one that answers */
+    _Atomic uint32_t state;
+    uint64_t region;
+    char text[CHECK_ANSWER_BYTES];
+} __attribute__((aligned(64)));
+
+int check_boxes_new(void); /* on the leader */
+struct check_box *check_box_of(int local);
+/* Start to listen to other nodes. */
+void check_ask_open(void);
+/* Answer what others asked; on the thread that does nothing else, so that it
+ * never waits for one that waits for it. */
+void check_serve(void);
+/* Ask rank @rank, another one of this node, where it took @region: the answer,
+ * or false if none came in time. */
+bool check_ask(int rank, uint64_t region, char text[CHECK_ANSWER_BYTES]);
+/* The same of another node, which may take for ever. */
+bool check_ask_node(int node, uint64_t address, char text[CHECK_ANSWER_BYTES]);
+
+/* --- Faults (fault.c) ----------------------------------------------------- */
+
+int check_fault_start(void);
+void check_fault_stop(void);
+/* The program may have put its own handler in our place: come first again. */
+void check_handler_keep(void);
+
+extern struct check_hooks {
+    check_look_fn *look;
+    check_alive_fn *alive;
+    check_inside_fn *inside;
+} check_hooks;
+
+#endif /* DRASYNC_RUNTIME_CHECK_STATE_H */

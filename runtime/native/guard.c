@@ -1,0 +1,261 @@
+/*
+ * Checked mode: what this process may touch follows the holds of its rank.
+ *
+ * Each hold that begins or ends in this process is followed by a walk over its
+ * subtree, under the lock of the tree: so whoever changes rights last has seen
+ * the last holds.  Pages that no walk has opened are closed (check.c).
+ */
+#include "memory/heap.h"
+#include "runtime/check/check.h"
+#include "runtime/native/state.h"
+#include "runtime/process.h"
+
+/* An object is looked for on so many bytes before an address. */
+#define OBJECT_BYTES_MAX 65536
+
+static uint64_t first_of(const struct extent *e)
+{
+    return atomic_load_explicit(&e->first_page, memory_order_relaxed);
+}
+
+static uint64_t pages_of(const struct extent *e)
+{
+    return atomic_load_explicit(&e->pages, memory_order_relaxed);
+}
+
+/* What this process may do with @r: its rank may, or the functions that it runs
+ * for other nodes; those have WRITE, as ranks of their own (run_hold.c). */
+static int allowed(const struct proto_region *r)
+{
+    for (const struct proto_region *a = r; runtime.leader && a; a = a->parent)
+        if (a->write_rank >= runtime.ranks)
+            return DRASYNC_WRITE;
+    return proto_held(r, native.rank);
+}
+
+/* Neighbouring pages with the same rights. */
+struct pages {
+    uint64_t first, pages;
+    int mode;
+};
+
+static void flush(struct pages *run)
+{
+    if (run->pages)
+        check_allow(run->first, run->pages, run->mode);
+    run->pages = 0;
+}
+
+static void add(struct pages *run, const struct extent *e, int mode)
+{
+    if (run->pages && run->mode == mode &&
+        run->first + run->pages == first_of(e)) {
+        run->pages += pages_of(e);
+        return;
+    }
+    flush(run);
+    *run = (struct pages){first_of(e), pages_of(e), mode};
+}
+
+static void add_region(struct pages *run, const struct proto_region *r,
+                       int mode)
+{
+    const struct native_memory *memory = r->memory;
+    const struct extent *e;
+
+    for (e = memory ? memory->first : NULL; e; e = e->next)
+        add(run, e, mode);
+}
+
+void native_guard(const struct proto_region *top)
+{
+    struct proto_region *r = NULL;
+    struct pages run = {0};
+
+    if (!(runtime.options.check & OPTIONS_CHECK_ACCESS))
+        return;
+    while ((r = proto_next(top, r)))
+        add_region(&run, r, allowed(r));
+    flush(&run);
+}
+
+void native_guard_at(uint64_t address)
+{
+    struct native_tree tree;
+
+    if (native_lock_for(NATIVE_FOR_DATA, address, &tree))
+        return;
+    if (tree.region)
+        native_guard(tree.region);
+    native_unlock(&tree);
+}
+
+void native_guard_again(const struct native_tree *tree, uint64_t address)
+{
+    const struct proto_region *region = native_find_in(tree, address);
+
+    /* It may be gone, and its pages closed, with its last hold. */
+    if (region)
+        native_guard(region);
+}
+
+void native_guard_took(uint64_t address, uint64_t incarnation,
+                       enum drasync_mode mode)
+{
+    check_event(CHECK_TOOK, address, incarnation, mode);
+    native_guard_at(address);
+}
+
+void native_guard_gave(const struct native_tree *tree, uint64_t address,
+                       uint64_t incarnation, enum drasync_mode mode)
+{
+    check_event(CHECK_GAVE, address, incarnation, mode);
+    native_guard_again(tree, address);
+}
+
+void native_guard_close(const struct proto_region *top)
+{
+    struct proto_region *r = NULL;
+    struct pages run = {0};
+
+    while ((r = proto_next(top, r))) {
+        const struct native_memory *memory = r->memory;
+        const struct extent *e;
+
+        for (e = memory ? memory->first : NULL; e; e = e->next)
+            check_gone(first_of(e), pages_of(e), r->address, r->incarnation);
+        add_region(&run, r, 0);
+    }
+    flush(&run);
+}
+
+/* --- What is known of an address ------------------------------------------ */
+
+/* Do the frames that the newest copy of @r has at @address lie at their own
+ * offsets, which is where the window shows them? */
+static bool in_window(const struct proto_region *r, uint64_t address)
+{
+    const struct proto_copy *copy = proto_newest(r);
+    const struct native_frames *frames = copy ? copy->frames : NULL;
+    uint64_t page = space_page(&runtime.space, (void *)(uintptr_t)address);
+
+    for (uint64_t i = 0; frames && i < frames->set->runs; i++) {
+        const struct frameset_run *run = &frames->set->run[i];
+
+        if (page - run->first_page < run->pages)
+            return run->offset == space_page_offset(run->first_page);
+    }
+    return false;
+}
+
+/*
+ * The object that has @address, which some rank may be changing: so it is a
+ * hint.  The heap believes nothing that it reads (heap.h).
+ */
+static void find_object(const struct proto_region *r, uint64_t address,
+                        struct check_place *out)
+{
+    const struct heap_context context = {
+        .space = &runtime.space,
+        .view = space_window_view(&runtime.space),
+        .owner = r->memory,
+    };
+    const struct native_header *header =
+        space_window_of(&runtime.space, native_header_of(r->address));
+    uint64_t from = address / 16 * 16, steps = OBJECT_BYTES_MAX / 16;
+    size_t bytes;
+
+    if (!in_window(r, r->address) || !in_window(r, address))
+        return;
+    for (uint64_t i = 0; i < steps && from > r->address; i++, from -= 16) {
+        if (heap_usable(&context, &header->heap, (void *)(uintptr_t)from,
+                        &bytes))
+            continue;
+        if (address - from < bytes) {
+            out->object = from;
+            out->object_bytes = bytes;
+        }
+        return;
+    }
+}
+
+static void add_holder(struct check_place *out, int rank, int mode)
+{
+    if (out->holders < CHECK_HOLDERS_MAX) {
+        out->holder[out->holders].rank = rank;
+        out->holder[out->holders].mode = mode;
+    }
+    out->holders++;
+}
+
+/* Who of this node has @r, by a hold of it or of one above. */
+static void find_holders(const struct proto_region *r, struct check_place *out)
+{
+    for (; r; r = r->parent) {
+        const struct proto_link *link;
+
+        if (r->write_rank >= 0)
+            add_holder(out, r->write_rank, DRASYNC_WRITE);
+        for (link = r->holds.next; link && link != &r->holds;
+             link = link->next) {
+            const struct proto_hold *hold =
+                (const struct proto_hold *)(const void *)
+                    link; /* the link is its first member */
+
+            if (hold->rank != r->write_rank)
+                add_holder(out, hold->rank, DRASYNC_READ);
+        }
+    }
+}
+
+_Static_assert(offsetof(struct proto_hold, link) == 0, "see find_holders()");
+
+static void look(const void *address, int mode, struct check_place *out)
+{
+    drasync_region_t region;
+    struct native_tree tree;
+
+    if (native_region_of(address, &region)) {
+        struct extent_copy copy;
+
+        out->foreign = !extent_find(&runtime.space, address, &copy) &&
+                       copy.owner != (void *)native.shared;
+        out->node = native_home((uintptr_t)address & ~(PAGE_BYTES - 1));
+        return;
+    }
+    if (native_lock_for(NATIVE_FOR_DATA, (uintptr_t)region, &tree))
+        return;
+    if (tree.region && !tree.region->dead) {
+        const struct proto_region *r = tree.region;
+
+        out->region = r->address;
+        out->incarnation = r->incarnation;
+        out->held = allowed(r);
+        out->node = r->owned ? runtime.node : (int)r->hint;
+        find_holders(r, out);
+        find_object(r, (uintptr_t)address, out);
+        if (mode && out->held >= mode)
+            native_guard(r);
+    }
+    native_unlock(&tree);
+}
+
+static bool alive(uint64_t address, uint64_t incarnation)
+{
+    const struct proto_region *r = native_find(address);
+
+    return r && !r->dead && r->incarnation == incarnation;
+}
+
+/* What the library does under the lock of a tree is its own. */
+static bool inside(void)
+{
+    return native_in_step;
+}
+
+void native_guard_start(void)
+{
+    check_on_look(look);
+    check_on_alive(alive);
+    check_on_inside(inside);
+}

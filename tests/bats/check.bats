@@ -1,0 +1,208 @@
+# Checked mode: what is said of each mistake is the text in tests/reports, where
+# addresses, threads, hosts and lines of programs are masked.  To write those
+# anew, DRASYNC_TEST_WRITE_REPORTS=1; read them before they are committed.
+
+setup_file() {
+  load common
+  load hosts
+  hosts_up
+}
+
+teardown_file() {
+  load common
+  load hosts
+  hosts_down
+}
+
+setup() {
+  load common
+  load hosts
+  case ${DRASYNC_SANITIZERS:-} in
+  *thread*) skip "ThreadSanitizer delays signals" ;;
+  esac
+  grep -q '^#define HAVE_LIBDW 1' "$abs_top_builddir/config.h" ||
+    fail "built without libdw: reports have no lines (Debian: libdw-dev)"
+  programs=$abs_top_builddir/tests/programs
+  reports=$abs_top_srcdir/tests/reports
+  export DRASYNC_CHECK=access
+}
+
+# What DRASync said, masked.
+masked() {
+  awk '/^drasync: rank/ { report = 1 }
+    /^=====|^over$/ { report = 0 }
+    report && !/^DRASYNC_E/ { print }
+    /^the job ends/ { exit }' |
+    sed -E -e 's/0x[0-9a-f]+/ADDRESS/g' -e 's/thread [0-9]+/thread T/g' \
+      -e 's/^(drasync: rank|node) ([0-9]+) \([^)]+\)/\1 \2 (HOST)/' \
+      -e 's/region ID [0-9]+/region ID N/' \
+      -e 's/ at [^ ]*\/([a-z_0-9]+\.c):[0-9]+/ at \1:LINE/g'
+}
+
+# is_reported NAME: $output, masked, is the text of that name.
+is_reported() {
+  local said
+  said=$(masked <<<"$output")
+  if [ "${DRASYNC_TEST_WRITE_REPORTS:-}" ]; then
+    printf '%s\n' "$said" >"$reports/$1.txt"
+  fi
+  diff -u "$reports/$1.txt" - <<<"$said"
+}
+
+# ends MISTAKE [REPORT]: that ends a job of two ranks, with this report.
+ends() {
+  run mpi 2 "$programs/check_wrong" "$1"
+  assert_failure
+  is_reported "${2:-$1}"
+}
+
+@test "to read without a hold is reported, and ends the job" {
+  ends none
+}
+
+@test "to write without a hold, too, with who holds the region and took it where" {
+  ends held
+}
+
+@test "to write under READ is reported with where that was taken" {
+  ends read_write
+}
+
+@test "a touch after release is reported with where that was" {
+  ends released
+}
+
+@test "a touch after delete is reported with where that was" {
+  ends deleted
+}
+
+@test "a touch of what is in no region is reported" {
+  ends nowhere
+}
+
+@test "what is below a hold may be touched, and no more when that is released" {
+  ends below
+}
+
+@test "each rank of a node, and each thread, has the holds of its rank" {
+  ends other_thread
+}
+
+@test "every rank is a node: the owner is asked where the region was taken" {
+  export DRASYNC_NODE=rank
+  ends held held_nodes
+  ends released released_nodes
+  ends deleted deleted_nodes
+  ends read_write read_write_nodes
+}
+
+@test "two hosts: the owner is asked where the region was taken" {
+  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] || skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  for mistake in held released deleted; do
+    run hosts_run 2 "$programs/check_wrong" $mistake
+    assert_failure
+    is_reported ${mistake}_nodes
+  done
+}
+
+@test "the program's own SIGSEGV handler has what is not ours" {
+  ends handler
+  assert_line "the program's handler had its fault"
+}
+
+@test "a handler that was there before the start, too" {
+  ends handler_before
+  assert_line "the program's handler had its fault"
+}
+
+@test "DRASYNC_CHECK_ACTION=continue goes on, and reports a place once" {
+  export DRASYNC_CHECK_ACTION=continue
+  run -0 mpi 2 "$programs/check_wrong" twice
+  is_reported twice
+}
+
+@test "leaks: holds and regions that are left at the end, by who made them" {
+  # One rank: of several, none waits for the others' lines.
+  DRASYNC_CHECK=leaks run -0 mpi 1 "$programs/check_wrong" leaks
+  is_reported leaks
+  DRASYNC_CHECK=leaks run -0 mpi 2 "$programs/check_wrong" tidy
+  assert_output "over"
+}
+
+# is_told MISTAKE: that the rest of the job goes on, with this report.
+is_told() {
+  run -0 mpi 2 "$programs/check_wrong" "$1"
+  assert_line over
+  is_reported "${2:-$1}"
+}
+
+@test "a handle of a deleted region is named, though its address was free since" {
+  for DRASYNC_CHECK in access leaks; do
+    export DRASYNC_CHECK
+    is_told stale
+    assert_line DRASYNC_ENOREGION
+    run mpi 2 "$programs/check_wrong" stale_there
+    assert_failure
+    assert_line --partial "acquire_region($(
+      sed -n 's/.*acquire_region(\(0x[0-9a-f]*\)).*/\1/p' <<<"$output")): this\
+ region was deleted: do not use its handle after that (DRASYNC_ENOREGION)"
+  done
+  DRASYNC_CHECK=access DRASYNC_NODE=rank is_told stale
+}
+
+@test "a copy of a finished request is named, with the call that ended it" {
+  is_told finished
+  assert_line DRASYNC_EINVAL
+}
+
+@test "a release of what another thread took, or nobody, is named" {
+  is_told wrong_release
+  assert_line DRASYNC_ENOTHELD
+}
+
+@test "a system call is told EFAULT where the rank has no hold" {
+  run -0 mpi 2 "$programs/check_wrong" system_call
+  assert_line "read: Bad address"
+  assert_line "read under a hold: 4 bytes"
+}
+
+@test "DRASYNC_MYRMICS=move: a touch of what was sent names both places" {
+  export DRASYNC_MYRMICS=move
+  for what in touch touch_by_call; do
+    for node in shared rank; do
+      DRASYNC_NODE=$node run mpi_preloaded 3 "$abs_top_builddir/myrmics_move" \
+        $what
+      assert_failure
+      is_reported myrmics_${what}_$node
+    done
+  done
+}
+
+@test "programs that do nothing wrong run as without checks" {
+  for node in shared rank; do
+    DRASYNC_NODE=$node run -0 mpi 4 "$programs/native_inplace"
+    refute_output --partial "DRASYNC_CHECK"
+    DRASYNC_NODE=$node run -0 mpi 4 "$programs/native_random" 7 200
+    refute_output --partial "DRASYNC_CHECK"
+    DRASYNC_NODE=$node run -0 mpi 2 "$programs/native_reuse"
+    refute_output --partial "DRASYNC_CHECK"
+  done
+}
+
+@test "the applications give the same result, in both forms" {
+  local delaunay="$abs_top_builddir/programs/delaunay" one checked
+  local barnes_hut="$abs_top_builddir/programs/barnes_hut"
+  hash_of() { sed -n 's/.*hash=\([0-9a-f]*\).*/\1/p' <<<"$output"; }
+  for program in "$delaunay/delaunay_native --random 20000" \
+    "$barnes_hut/barnes_hut_native --plummer 2000 --steps 2" \
+    "$delaunay/delaunay_myrmics --random 20000"; do
+    for mode in copy move; do
+      export DRASYNC_MYRMICS=$mode
+      DRASYNC_CHECK=0 run -0 mpi_preloaded 4 $program
+      one=$(hash_of)
+      run -0 mpi_preloaded 4 $program
+      refute_output --partial "DRASYNC_CHECK"
+      [ -n "$one" ] && [ "$(hash_of)" = "$one" ]
+    done
+  done
+}

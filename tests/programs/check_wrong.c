@@ -1,0 +1,328 @@
+/*
+ * One touch that no hold allows, or something that is left at the end: what
+ * checked mode says of it is compared with golden text.
+ *
+ *   check_wrong WHAT     see tests/bats/check.bats
+ *
+ * Rank 0 makes a region with a list of numbers; the last rank goes wrong.
+ */
+#include <errno.h>
+#include <mpi.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "drasync.h"
+
+#define NOINLINE __attribute__((noinline))
+
+/* The last call of a function leaves its frame. */
+#define KEEP __asm__ volatile("")
+
+#define NUMBERS 100
+
+static const char *what;
+static int rank, ranks;
+static region top;
+static int *numbers;
+
+static int is(const char *name)
+{
+    return !strcmp(what, name);
+}
+
+NOINLINE static int read_number(const int *at)
+{
+    return *(const volatile int *)at;
+}
+
+NOINLINE static void write_number(int *at, int value)
+{
+    *(volatile int *)at = value;
+}
+
+NOINLINE static void take(region r, int mode)
+{
+    acquire_region(r, mode);
+    KEEP;
+}
+
+NOINLINE static void give(region r)
+{
+    release_region(r);
+    KEEP;
+}
+
+NOINLINE static void make(void)
+{
+    top = new_region();
+    numbers = ralloc(top, NUMBERS * sizeof(*numbers));
+    for (int i = 0; i < NUMBERS; i++)
+        numbers[i] = i;
+    drasync_set_root(top, numbers);
+    drasync_publish("the numbers", top);
+    give(top);
+}
+
+NOINLINE static void find(void)
+{
+    drasync_lookup("the numbers", DRASYNC_FOREVER, &top);
+    MPI_Bcast(&numbers, sizeof(numbers), MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+
+NOINLINE static void delete (region r)
+{
+    take(r, WRITE);
+    delete_region(r);
+    KEEP;
+}
+
+/* --- The program's own SIGSEGV -------------------------------------------- */
+
+static sigjmp_buf back;
+
+static void own_handler(int number, siginfo_t *info, void *context)
+{
+    (void)number;
+    (void)info;
+    (void)context;
+    siglongjmp(back, 1);
+}
+
+static void set_handler(void)
+{
+    struct sigaction action = {.sa_sigaction = own_handler,
+                               .sa_flags = SA_SIGINFO};
+
+    sigaction(SIGSEGV, &action, NULL);
+}
+
+/* A page of its own, which it may not read. */
+NOINLINE static void own_fault(void)
+{
+    int *page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (is("handler"))
+        set_handler();
+    /* Now a call that comes first again. */
+    take(top, READ);
+    for (volatile int i = 0; i < 2; i++)
+        if (sigsetjmp(back, 1) == 0)
+            read_number(page);
+        else if (i == 1)
+            printf("the program's handler had its fault\n");
+    fflush(stdout);
+    give(top);
+    read_number(&numbers[1]);
+    KEEP;
+}
+
+/* --- Wrong ---------------------------------------------------------------- */
+
+NOINLINE static void touch_below(void)
+{
+    region r = new_region(), below = new_subregion(r);
+    int *n = ralloc(below, sizeof(*n));
+
+    write_number(n, 1);
+    give(r);
+    take(r, READ);
+    read_number(n);
+    take(below, READ);
+    give(r);
+    read_number(n);
+    give(below);
+    read_number(n);
+    KEEP;
+}
+
+NOINLINE static void *thread(void *unused)
+{
+    (void)unused;
+    read_number(&numbers[3]);
+    return NULL;
+}
+
+NOINLINE static void touch_by_thread(void)
+{
+    pthread_t other;
+
+    for (int i = 0; i < 2; i++) {
+        if (i == 0)
+            take(top, READ);
+        pthread_create(&other, NULL, thread, NULL);
+        pthread_join(other, NULL);
+        if (i == 0)
+            give(top);
+    }
+}
+
+NOINLINE static void call_system(void)
+{
+    int ends[2];
+
+    if (pipe(ends) || write(ends[1], &rank, sizeof(rank)) != sizeof(rank))
+        return;
+    if (read(ends[0], numbers, sizeof(*numbers)) < 0)
+        printf("read: %s\n", strerror(errno));
+    take(top, WRITE);
+    printf("read under a hold: %zd bytes\n",
+           read(ends[0], numbers, sizeof(*numbers)));
+    give(top);
+    fflush(stdout);
+}
+
+NOINLINE static void touch(void)
+{
+    if (is("none"))
+        read_number(&numbers[3]);
+    if (is("write"))
+        write_number(&numbers[3], 1);
+    if (is("read_write")) {
+        take(top, READ);
+        read_number(&numbers[3]);
+        write_number(&numbers[3], 1);
+        give(top);
+    }
+    if (is("released")) {
+        take(top, READ);
+        read_number(&numbers[3]);
+        give(top);
+        read_number(&numbers[3]);
+    }
+    if (is("deleted")) {
+        delete (top);
+        read_number(&numbers[3]);
+    }
+    if (is("below"))
+        touch_below();
+    if (is("other_thread"))
+        touch_by_thread();
+    if (is("nowhere"))
+        read_number((int *)((char *)top + (UINT64_C(1) << 30)));
+    if (is("handler") || is("handler_before"))
+        own_fault();
+    if (is("twice"))
+        for (int i = 0; i < 2; i++) {
+            take(top, READ);
+            give(top);
+            read_number(&numbers[3]);
+            read_number(&numbers[4]);
+        }
+    if (is("system_call"))
+        call_system();
+    KEEP;
+}
+
+NOINLINE static void forget(void)
+{
+    give(new_region());
+    KEEP;
+}
+
+/* --- Handles -------------------------------------------------------------- */
+
+/* All ranks: the last one deletes, and all use the handle. */
+NOINLINE static void use_stale(void)
+{
+    if (rank == ranks - 1)
+        delete (top);
+    MPI_Barrier(MPI_COMM_WORLD);
+    /* What would have its address. */
+    for (int i = 0; i < 10; i++)
+        if (rank == ranks - 1)
+            drasync_delete(new_region());
+    if (is("stale") && rank == ranks - 1)
+        printf("%s\n", drasync_errname(drasync_acquire(top, DRASYNC_READ)));
+    if (is("stale_there") && rank == 0)
+        take(top, READ);
+    KEEP;
+}
+
+NOINLINE static void use_finished(void)
+{
+    drasync_request_t request, copy;
+
+    drasync_iacquire(top, DRASYNC_READ, &request);
+    copy = request;
+    drasync_wait(&request, DRASYNC_FOREVER);
+    printf("%s\n", drasync_errname(drasync_wait(&copy, 0)));
+    give(top);
+}
+
+NOINLINE static void *give_in_thread(void *unused)
+{
+    (void)unused;
+    give(top);
+    return NULL;
+}
+
+NOINLINE static void give_wrong(void)
+{
+    pthread_t other;
+
+    take(top, READ);
+    pthread_create(&other, NULL, give_in_thread, NULL);
+    pthread_join(other, NULL);
+    printf("%s\n", drasync_errname(drasync_release(top)));
+    KEEP;
+}
+
+/* One of two holds, and two regions. */
+NOINLINE static void leave(void)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == ranks - 1 && (is("leaks") || is("tidy"))) {
+        take(top, READ);
+        take(top, READ);
+        give(top);
+        if (is("tidy"))
+            give(top);
+        if (is("tidy"))
+            delete (top);
+        for (volatile int i = 0; i < 2 && is("leaks"); i = i + 1)
+            forget();
+    }
+    KEEP;
+}
+
+int main(int argc, char **argv)
+{
+    what = argc > 1 ? argv[1] : "";
+    if (is("handler_before"))
+        set_handler();
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (rank == 0)
+        make();
+    find();
+    if (is("held") && rank == 0)
+        take(top, WRITE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == ranks - 1) {
+        touch();
+        if (is("held"))
+            write_number(&numbers[5], 1);
+    }
+    if (is("stale") || is("stale_there"))
+        use_stale();
+    if (is("finished") && rank == 0)
+        use_finished();
+    if (is("wrong_release") && rank == 0)
+        give_wrong();
+    fflush(stdout);
+    leave();
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (is("held") && rank == 0)
+        give(top);
+    MPI_Finalize();
+    if (rank == 0)
+        printf("over\n");
+    return 0;
+}
