@@ -120,7 +120,10 @@ enum drasync_mode {
       "nor take or give holds; a line on stderr names it")                    \
     X(DRASYNC_EDEADLK, -26,                                                   \
       "ranks wait for each other in a ring, which this call has closed; the " \
-      "report on stderr names them")
+      "report on stderr names them")                                          \
+    X(DRASYNC_ENESTED, -27,                                                   \
+      "this rank holds the region more than once, or holds what is above or " \
+      "below it as well: release that first")
 
 enum drasync_error {
 #define DRASYNC_ERROR_ENUM(name, value, text) name = value,

@@ -11,10 +11,12 @@ void bounce(struct step *s, uint32_t from, const struct proto_message *m)
         struct proto_message *back = message_of(s, send);
         back->type = PROTO_BOUNCE;
         back->flags = 0;
+        back->version = back->after = 0;
         back->items_count = 0;
         back->via = self_of(s);
         for (uint32_t i = 0; i < m->items_count; i++) {
-            if (m->items[i].kind == PROTO_ITEM_TODO)
+            if (m->items[i].kind == PROTO_ITEM_TODO ||
+                m->items[i].kind == PROTO_ITEM_ANCESTOR)
                 continue;
             struct proto_item *item = add_item(s, send, m->items[i].kind);
             *item = m->items[i];

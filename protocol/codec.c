@@ -146,7 +146,7 @@ static unsigned items_of(uint8_t type)
     case PROTO_TRANSFER:
         return 1u << PROTO_ITEM_REGION | 1u << PROTO_ITEM_CHILD |
                1u << PROTO_ITEM_WAITER | 1u << PROTO_ITEM_PRESENCE |
-               1u << PROTO_ITEM_TODO;
+               1u << PROTO_ITEM_TODO | 1u << PROTO_ITEM_ANCESTOR;
     case PROTO_BOUNCE:
         return 1u << PROTO_ITEM_REGION | 1u << PROTO_ITEM_CHILD |
                1u << PROTO_ITEM_WAITER | 1u << PROTO_ITEM_PRESENCE;
@@ -187,7 +187,7 @@ static unsigned flags_of(uint8_t type)
         return REQUEST_FLAGS;
     case PROTO_TRANSFER:
         return PROTO_SHARED | PROTO_HOT | PROTO_MORE | PROTO_FURTHER |
-               PROTO_UNMET;
+               PROTO_UNMET | PROTO_GIVEN;
     case PROTO_RECALL:
         return PROTO_HELD | PROTO_MORE | PROTO_DELETION;
     case PROTO_RECALLED:
@@ -221,6 +221,19 @@ static bool mode_valid(uint8_t mode)
     return mode == DRASYNC_READ || mode == DRASYNC_WRITE;
 }
 
+/* Of a TRANSFER or BOUNCE: may it begin with @item?  A gift may name what is
+ * above it first; what bounces may be only what lies below. */
+static bool may_begin(const struct proto_message *m,
+                      const struct proto_item *item)
+{
+    if (item->kind == PROTO_ITEM_ANCESTOR)
+        return m->flags & PROTO_GIVEN && item->address == m->root &&
+               m->root != m->region;
+    return item->kind == PROTO_ITEM_REGION &&
+           (m->type == PROTO_BOUNCE || m->flags & PROTO_FURTHER ||
+            item->address == m->region);
+}
+
 /* Where @item stands among the others, and what it belongs to. */
 static const char *check_place(const struct proto_message *m,
                                const struct proto_item *item, uint32_t i)
@@ -230,12 +243,16 @@ static const char *check_place(const struct proto_message *m,
     bool about_region = item->kind == PROTO_ITEM_CHILD ||
                         item->kind == PROTO_ITEM_WAITER ||
                         item->kind == PROTO_ITEM_PRESENCE;
-    /* What bounces may be only what lies below. */
-    if (transfer && i == 0 &&
-        (item->kind != PROTO_ITEM_REGION ||
-         (m->type == PROTO_TRANSFER && !(m->flags & PROTO_FURTHER) &&
-          item->address != m->region)))
+    bool after_ancestor = i > 0 && item[-1].kind == PROTO_ITEM_ANCESTOR;
+    if (transfer && i == 0 && !may_begin(m, item))
         return "a transfer that does not begin with its region";
+    if (transfer && i > 0 &&
+        (item->kind == PROTO_ITEM_ANCESTOR
+             ? !after_ancestor || i >= PROTO_DEPTH_MAX
+             : after_ancestor && (item->kind != PROTO_ITEM_REGION ||
+                                  item->address != m->region ||
+                                  item->parent != item[-1].address)))
+        return "ancestors of something else";
     if (transfer && i > 0 && item[-1].kind == PROTO_ITEM_TODO &&
         item->kind != PROTO_ITEM_TODO)
         return "an item after what is not sent";
@@ -324,7 +341,7 @@ static const char *check_header(const struct proto_env *env,
         return "LOCATED in another tree";
     if (m->type == PROTO_REQUEST && m->items_count > PROTO_WANTED_MAX)
         return "too many parts wanted";
-    if (m->after && !(m->flags & PROTO_CHAINED))
+    if (m->after && m->type != PROTO_TRANSFER && !(m->flags & PROTO_CHAINED))
         return "a place in no line";
     if (m->type == PROTO_REQUEST && m->flags & (PROTO_CLIMBS | PROTO_RELAYS) &&
         (m->mode != DRASYNC_READ || m->flags & PROTO_NOWAIT))
@@ -335,6 +352,12 @@ static const char *check_header(const struct proto_env *env,
     if (transfer && m->flags & (PROTO_MORE | PROTO_FURTHER) &&
         m->mode != DRASYNC_READ)
         return "a token that comes in portions";
+    if (m->type == PROTO_TRANSFER && m->flags & PROTO_GIVEN &&
+        (m->mode != DRASYNC_WRITE || m->flags != PROTO_GIVEN ||
+         m->version > INT32_MAX))
+        return "a gift that cannot be";
+    if (m->type == PROTO_TRANSFER && m->after && !(m->flags & PROTO_GIVEN))
+        return "a gift's words without a gift";
     if (transfer && m->items_count == 0)
         return "an empty transfer";
     if (items_of(m->type) & 1u << PROTO_ITEM_DELETED && m->items_count == 0)

@@ -17,6 +17,8 @@ enum sim_fault {
     FAULT_ONE_PORTION = 1 << 11, /* wait for the data of an answer's first */
     FAULT_FORGET_READS = 1 << 12, /* not tell with a token who reads here */
     FAULT_DROP_UNWANTED = 1 << 13, /* not send back what nobody waits for */
+    FAULT_GIVE_NESTED = 1 << 14, /* give what the giver holds once more */
+    FAULT_GIVE_LOST = 1 << 15,   /* release it instead */
 };
 
 #endif

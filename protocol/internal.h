@@ -370,6 +370,8 @@ void relay_settled(struct step *s, struct proto_op *op);
 bool is_hot(const struct step *s, struct proto_region *r);
 
 /* locate.c */
+/* What is above @r, root first, into the message at @send. */
+void add_ancestors(struct step *s, size_t send, const struct proto_region *r);
 /* Others' LOCATEs of @r that waited here: they are answered, or go on. */
 void locates_end(struct step *s, struct proto_region *r);
 /* @m, an UNMET TRANSFER from node @from, is LOCATED as well, if that has not
@@ -410,6 +412,9 @@ bool pass_copies(struct step *s, struct proto_op *leader, struct proto_op *op,
              bool hot);
 void grant_foreign(struct step *s, struct proto_region *r,
                    struct proto_op *op);
+/* @r's subtree goes to whom @gift names; false: no memory, nothing changed. */
+bool send_gift(struct step *s, struct proto_region *r,
+               const struct proto_gift *gift);
 void end_sending(struct step *s, struct proto_sending *sending);
 void sending_settled(struct step *s, struct proto_region *root, uint32_t node,
                      uint64_t ticket, bool settled, bool sent, bool placed);
@@ -427,6 +432,15 @@ void tell_homes(struct step *s, const struct proto_message *m);
 void arrival_advance(struct step *s, struct proto_arrival *a);
 void arrival_end(struct step *s, struct proto_arrival *a, int error);
 void answer_asker(struct step *s, struct proto_region *r);
+
+/* give.c */
+/* The operation that will hold what @m, a gift from node @from, brings, and for
+ * which the step has memory; NULL: it goes back. */
+struct proto_op *gift_op(struct step *s, uint32_t from,
+                         const struct proto_message *m);
+/* @m, a gift, goes back with @error. */
+void gift_back(struct step *s, uint32_t from, const struct proto_message *m,
+               int error);
 
 /* delete.c, recall.c, bury.c */
 /* Answer @m, about all of its regions that have no asker to be told later. */

@@ -12,6 +12,7 @@ protocol_sources = \
 	protocol/effects.c \
 	protocol/effects.h \
 	protocol/faults.h \
+	protocol/give.c \
 	protocol/hold.c \
 	protocol/internal.h \
 	protocol/limits.h \

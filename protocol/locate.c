@@ -12,8 +12,7 @@
  */
 #include "protocol/internal.h"
 
-static void add_ancestors(struct step *s, size_t send,
-                          const struct proto_region *r)
+void add_ancestors(struct step *s, size_t send, const struct proto_region *r)
 {
     const struct proto_region *chain[PROTO_DEPTH_MAX];
     size_t depth = 0;

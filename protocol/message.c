@@ -37,6 +37,15 @@ uint64_t proto_message_tree(const struct proto_message *m)
     }
 }
 
+/* Are all its items about the region at @address? */
+static bool names_only(const struct proto_message *m, uint64_t address)
+{
+    for (uint32_t i = 0; i < m->items_count; i++)
+        if (m->items[i].address && m->items[i].address != address)
+            return false;
+    return true;
+}
+
 bool proto_message_tree_enough(
     const struct proto_message *m, const struct proto_region *root,
     struct proto_region *(*find)(void *ctx, uint64_t address), void *ctx)
@@ -45,6 +54,8 @@ bool proto_message_tree_enough(
         return root != NULL; /* else the address may be had in any tree */
     if (m->type != PROTO_TRANSFER)
         return true;
+    if (!root && m->flags & PROTO_GIVEN)
+        return names_only(m, m->root); /* no record has that address */
     for (uint32_t i = 0; root && i < m->items_count; i++) {
         const struct proto_item *item = &m->items[i];
         const struct proto_region *r;

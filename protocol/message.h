@@ -40,12 +40,13 @@ enum proto_message_type {
 };
 
 enum proto_item_kind {
-    PROTO_ITEM_ANCESTOR = 1, /* (LOCATED) address, incarnation; root first */
-    PROTO_ITEM_REGION, /* address, incarnation, parent, version, epoch; DATA;
+    PROTO_ITEM_ANCESTOR = 1, /* (LOCATED, GIVEN) address, incarnation; root
+                                first */
+    PROTO_ITEM_REGION,   /* address, incarnation, parent, version, epoch; DATA;
                           of a copy: node (hint) */
-    PROTO_ITEM_CHILD,  /* of the REGION before it: address, incarnation, node
+    PROTO_ITEM_CHILD,    /* of the REGION before it: address, incarnation, node
                           (hint), epoch; in order of creation */
-    PROTO_ITEM_WAITER, /* in the queue of the REGION: node, version: ticket,
+    PROTO_ITEM_WAITER,   /* in the queue of the REGION: node, version: ticket,
                           mode, flags */
     PROTO_ITEM_PRESENCE, /* of the REGION: node, version it has; may it READ
                             (BUSY), does it know of others (MORE) */
@@ -63,18 +64,20 @@ enum proto_flags {
     PROTO_NOWAIT = 1 << 0,   /* refuse rather than queue */
     PROTO_DELETION = 1 << 1, /* the WRITE of a delete; RECALL: it is dead
                                 already, and the answer has time */
-    PROTO_DETOUR = 1 << 2,   /* has been sent by way of the home */
+    PROTO_DETOUR = 1 << 2,   /* REQUEST: has been sent by way of the home */
+    PROTO_GIVEN = 1 << 2,    /* TRANSFER: nobody asked for it: a gift */
     PROTO_FRESH = 1 << 3,    /* the requester dropped copies: send all data */
     PROTO_DATA = 1 << 4,     /* (item) the region's data comes with this */
-    PROTO_SHARED = 1 << 5,   /* READ: the sender keeps writers out till SETTLED */
-    PROTO_BUSY = 1 << 6,     /* RECALLED: held there */
+    PROTO_SHARED = 1 << 5, /* READ: the sender keeps writers out till SETTLED */
+    PROTO_BUSY = 1 << 6,   /* RECALLED: held there */
     PROTO_FURTHER = 1 << 7,  /* TRANSFER: further than the last one got */
     PROTO_HOMEWARD = 1 << 9, /* REQUEST: lost, and not at the home yet */
     PROTO_LOST = 1 << 11,    /* REQUEST: from the home along all hints */
     PROTO_MORE = 1 << 10,    /* REQUEST, waiter: parts of the subtree follow;
                                 TRANSFER: another one with more of it follows */
     PROTO_HELD = 1 << 8,     /* RECALL: the second question, for holds */
-    PROTO_UNMET = 1 << 8,    /* REQUEST, waiter, TRANSFER: it began as a LOCATE, and
+    PROTO_UNMET =
+        1 << 8, /* REQUEST, waiter, TRANSFER: it began as a LOCATE, and
                                 perhaps nobody waits for it any more */
     PROTO_CHAINED = 1 << 12, /* REQUEST, waiter: has had its place in a line;
                                 waits behind `after`, or at the token only */
@@ -103,8 +106,13 @@ struct proto_message {
     uint64_t ticket; /* its request; LOCATE: if that is one, with `mode`;
                         LOCATED: then it is under way */
     uint64_t root;   /* the tree */
-    uint64_t region, incarnation, version, epoch;
-    uint64_t after; /* REQUEST: the receiver's own, to wait behind; 0: none */
+    uint64_t region, incarnation;
+    uint64_t version; /* READ: the requester's; GIVEN: the rank that gets it */
+    uint64_t epoch;
+    uint64_t after; /* REQUEST: the receiver's own, to wait behind; 0: none;
+                       GIVEN: what its giver says with it */
+    void *waiter;   /* GIVEN, not sent: the receiver's, for GRANTED or FAILED;
+                       NULL: that rank has ended, and nobody holds it */
     char name[DRASYNC_NAME_MAX + 1]; /* POISON */
     const struct proto_item *items;
 };

@@ -28,6 +28,7 @@ static int reserve(struct step *s, const struct proto_message *m)
 {
     uint32_t counts[PROTO_TYPES] = {0};
     counts[PROTO_ARRIVAL] = 1;
+    counts[PROTO_OP] = (m->flags & PROTO_GIVEN) != 0;
     for (uint32_t i = 0; i < m->items_count; i++) {
         switch (m->items[i].kind) {
         case PROTO_ITEM_REGION:
@@ -35,6 +36,7 @@ static int reserve(struct step *s, const struct proto_message *m)
             counts[PROTO_COPY]++;
             counts[PROTO_PIN]++;
             break;
+        case PROTO_ITEM_ANCESTOR:
         case PROTO_ITEM_CHILD:
             counts[PROTO_REGION] += !known(s, &m->items[i]);
             break;
@@ -403,24 +405,46 @@ static void unwanted(struct step *s, struct proto_region *r, uint32_t from,
         pump(s, r);
 }
 
-void on_TRANSFER(struct step *s, uint32_t from, const struct proto_message *m)
+/* The region that was asked for, if @x is an answer that can be taken. */
+static struct proto_region *begin_answer(struct step *s, struct receipt *x)
 {
+    const struct proto_message *m = x->m;
     struct proto_region *r = find(s, m->region);
-    struct receipt x = {
-        .m = m, .from = from, .token = m->mode == DRASYNC_WRITE};
     if ((m->flags & (PROTO_UNMET | PROTO_FURTHER)) == PROTO_UNMET)
-        located_by(s, from, m);
-    if (!answered(s, m, &x, r)) {
-        unwanted(s, r, from, m);
-        return;
+        located_by(s, x->from, m);
+    if (!answered(s, m, x, r)) {
+        unwanted(s, r, x->from, m);
+        return NULL;
     }
     /* What was refused may be the parents of what comes now. */
     bool refused =
-        m->flags & PROTO_FURTHER && (!x.arrival || x.arrival->failed);
+        m->flags & PROTO_FURTHER && (!x->arrival || x->arrival->failed);
     if (refused || reserve(s, m)) {
-        refuse_transfer(s, &x, r);
-        return;
+        refuse_transfer(s, x, r);
+        return NULL;
     }
+    return r;
+}
+
+/* The region that is given, if it can be taken. */
+static struct proto_region *begin_gift(struct step *s, struct receipt *x)
+{
+    if (reserve(s, x->m)) {
+        gift_back(s, x->from, x->m, DRASYNC_ENOMEM);
+        return NULL;
+    }
+    x->op = gift_op(s, x->from, x->m);
+    return x->op ? x->op->target : NULL;
+}
+
+void on_TRANSFER(struct step *s, uint32_t from, const struct proto_message *m)
+{
+    struct receipt x = {
+        .m = m, .from = from, .token = m->mode == DRASYNC_WRITE};
+    struct proto_region *r =
+        m->flags & PROTO_GIVEN ? begin_gift(s, &x) : begin_answer(s, &x);
+    if (!r)
+        return;
     take_items(s, &x);
     if (!x.arrival)
         x.arrival = arrival_new(s, &x, r);

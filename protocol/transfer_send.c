@@ -16,6 +16,7 @@ struct answer {
     size_t send;  /* and of this one, */
     uint32_t regions, room; /* which has so many, and takes so many at most; */
     struct proto_link *shipped; /* the last pin of those before it */
+    bool given;   /* nobody asked: who waits for parts of it waits there */
     bool stopped; /* the rest is TODO */
     bool shared;  /* READ: keep writers out until it is settled */
 };
@@ -139,7 +140,7 @@ static bool add_region(struct step *s, struct answer *a, struct proto_region *r)
 {
     bool write = a->op->mode == DRASYNC_WRITE;
     if (!r->owned || !grantable(s, r, a->op) ||
-        (r != a->top && !list_empty(&r->queue)))
+        (r != a->top && !a->given && !list_empty(&r->queue)))
         return false;
     struct proto_presence *p = presence_of(r, a->op->node);
     uint64_t version = proto_version(r);
@@ -308,6 +309,43 @@ void grant_foreign(struct step *s, struct proto_region *top,
     op_free(s, op);
     if (!top->owned)
         pump(s, top);
+}
+
+bool send_gift(struct step *s, struct proto_region *top,
+               const struct proto_gift *gift)
+{
+    struct proto_op op = {
+        .kind = OP_FOREIGN,
+        .mode = DRASYNC_WRITE,
+        /* It cannot say that it dropped a copy. */
+        .flags = PROTO_FRESH,
+        .node = gift->node,
+        /* Not one that a request of that node may have. */
+        .ticket = s->env->ticket(s->env->ctx) | UINT64_C(1) << 63,
+    };
+    struct answer a = {.top = top, .op = &op, .given = true};
+    a.sending = take(s, PROTO_SENDING);
+    if (!a.sending)
+        return false;
+    sending_begin(s, &a);
+    a.sending->token = true;
+    struct proto_message *m = message_of(s, a.send);
+    m->flags = PROTO_GIVEN;
+    m->version = (uint64_t)gift->rank;
+    m->after = gift->words;
+    add_ancestors(s, a.send, top);
+    if (!add_subtree(s, &a, top)) {
+        s->out->count = a.first;
+        give(s, PROTO_SENDING, a.sending);
+        return false;
+    }
+    list_insert(&top->root->sendings, &a.sending->link);
+    ship(s, &a);
+    leave(s, &a);
+    for (struct proto_link *l = a.sending->pins.next; l != &a.sending->pins;
+         l = l->next)
+        pump(s, CONTAINER(l, struct proto_pin, link)->region);
+    return true;
 }
 
 /* Put what @pin of a READ that is complete sees into the answer. */

@@ -59,6 +59,12 @@ static uint8_t verb_of(uint64_t *state, uint32_t readers)
     return at < 97 ? SIM_DELETE : SIM_RELEASE;
 }
 
+/* In some scripts ranks give away what others release. */
+static bool gives_now(const struct sim_script *script, uint64_t *state)
+{
+    return script->seed % 4 == 3 && pick(state, 4) == 0;
+}
+
 /* Ranks tend to release what they took: a few commands about one slot. */
 static void add_visit(struct sim_script *script, uint64_t *state,
                       uint32_t rank, uint32_t slots, uint32_t readers)
@@ -74,7 +80,9 @@ static void add_visit(struct sim_script *script, uint64_t *state,
         sim_add(script, c);
         c.slot = script->command[script->count - 2].slot;
     }
-    c.verb = SIM_RELEASE;
+    c.verb = gives_now(script, state) ? SIM_GIVE : SIM_RELEASE;
+    if (c.verb == SIM_GIVE)
+        c.other = pick(state, script->nodes * script->ranks_per_node);
     sim_add(script, c);
 }
 
@@ -84,8 +92,12 @@ static void add_any(struct sim_script *script, uint64_t *state, uint32_t rank,
     struct sim_command c = {.rank = rank, .verb = verb_of(state, readers)};
     c.slot = pick(state, slots);
     c.mode = pick(state, 100) < readers ? DRASYNC_READ : DRASYNC_WRITE;
+    if (c.verb == SIM_RELEASE && gives_now(script, state))
+        c.verb = SIM_GIVE;
     if (c.verb == SIM_SUB)
         c.other = pick(state, slots);
+    else if (c.verb == SIM_GIVE)
+        c.other = pick(state, script->nodes * script->ranks_per_node);
     else if (c.verb == SIM_TIMED)
         c.other = 1 + pick(state, 100);
     else

@@ -5,6 +5,7 @@ sim_simulate_SOURCES = \
 	sim/commands.c \
 	sim/cost.c \
 	sim/generate.c \
+	sim/gifts.c \
 	sim/main.c \
 	sim/model.c \
 	sim/model.h \
@@ -60,6 +61,9 @@ scenarios = \
 	tests/scenarios/forgot.txt \
 	tests/scenarios/forwarding.txt \
 	tests/scenarios/freed.txt \
+	tests/scenarios/give.txt \
+	tests/scenarios/give_nomem.txt \
+	tests/scenarios/give_part.txt \
 	tests/scenarios/line.txt \
 	tests/scenarios/line_of_queue.txt \
 	tests/scenarios/locate.txt \

@@ -200,6 +200,11 @@ static bool is_delete(const struct proto_effect *e)
     return rank->doing.verb == SIM_DELETE;
 }
 
+static bool answers(const struct proto_effect *e)
+{
+    return e->kind == PROTO_GRANTED || e->kind == PROTO_FAILED;
+}
+
 static void effect_run(struct sim *sim, uint32_t id, struct proto_effects *out,
                        size_t i, struct sim_packet *packet)
 {
@@ -235,7 +240,7 @@ static void effect_run(struct sim *sim, uint32_t id, struct proto_effects *out,
         break;
     case PROTO_GRANTED:
         /* Its extents come back by effects of the same step. */
-        if (is_delete(e))
+        if (!gift_of(sim, e->waiter) && is_delete(e))
             rank_ended(sim, e->waiter, e);
         break;
     default:
@@ -277,10 +282,14 @@ void effects_run(struct sim *sim, uint32_t id, struct proto_effects *out,
     sim->reserved = false;
     for (size_t i = 0; i < out->count && !sim->finding[0]; i++)
         effect_run(sim, id, out, i, packet);
+    /* A gift may be why what its rank waits for ends. */
+    for (size_t i = 0; i < out->count && !sim->finding[0]; i++)
+        if (answers(&out->effect[i]) && gift_of(sim, out->effect[i].waiter))
+            gift_answered(sim, &out->effect[i]);
     for (size_t i = 0; i < out->count && !sim->finding[0]; i++) {
         struct proto_effect *e = &out->effect[i];
-        if (e->kind == PROTO_FAILED ||
-            (e->kind == PROTO_GRANTED && !is_delete(e)))
+        if (answers(e) && !gift_of(sim, e->waiter) &&
+            (e->kind == PROTO_FAILED || !is_delete(e)))
             rank_ended(sim, e->waiter, e);
     }
 }
@@ -299,6 +308,8 @@ static void packet_run(struct sim *sim, struct sim_packet *packet)
     } else {
         struct proto_effects *out = effects_take(sim);
         sim->handling = m.type;
+        if (m.type == PROTO_TRANSFER && m.flags & PROTO_GIVEN)
+            gift_arrives(sim, packet->to, &m);
         proto_message(&node->proto, packet->from, &m, out);
         effects_run(sim, packet->to, out, packet);
         effects_give(sim, out);
@@ -347,7 +358,8 @@ static void arrived_run(struct sim *sim, struct sim_data *data)
 /* A node that has ended the job does nothing any more. */
 static bool event_void(struct sim *sim, const struct sim_event *e)
 {
-    bool of_rank = e->kind == EVENT_RANK || e->kind == EVENT_TIMEOUT;
+    bool of_rank = e->kind == EVENT_RANK || e->kind == EVENT_TIMEOUT ||
+                   e->kind == EVENT_GIFT;
     uint32_t node = of_rank ? sim->rank[e->who].node : e->who;
     if (!sim->node[node].poisoned)
         return false;
@@ -379,6 +391,9 @@ bool event_run(struct sim *sim)
         break;
     case EVENT_ARRIVED:
         arrived_run(sim, e.what);
+        break;
+    case EVENT_GIFT:
+        gift_used(sim, &sim->rank[e.who], e.what);
         break;
     default:
         rank_timeout(sim, &sim->rank[e.who], e.serial);

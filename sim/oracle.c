@@ -11,6 +11,7 @@
  * completeness       a hold has every region of the subtree
  * one owner          a token is on one node
  * pages              every page is in use, free, or of nobody exactly once
+ * gifts              what came of a gift is told, once
  * ends               every rank gets an answer (unless its region's address
  *                    came to mean one that is out of order); at the end no object
  *                    of an operation is left; after POISON all nodes have it
@@ -347,6 +348,8 @@ void check_end(struct sim *sim)
         if (!sim->rank[i].done)
             sim_found(sim, "starvation: rank %u waits for ever for #%llu", i,
                       sim->rank[i].target ? NUMBER(sim->rank[i].target) : 0);
+    if (sim->gifts)
+        sim_found(sim, "gifts: %llu were lost", (unsigned long long)sim->gifts);
     for (uint32_t i = 0; i < sim->script->nodes; i++) {
         check_objects(sim, &sim->node[i]);
     }

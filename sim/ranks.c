@@ -96,9 +96,8 @@ void rank_tell(struct sim *sim, struct sim_rank *rank, int error)
     fprintf(sim->show, ": %s\n", sim_errname(error));
 }
 
-/* Before a WRITE hold is used: readers keep the frames they have. */
-static void split(struct sim *sim, struct sim_rank *rank,
-                  struct proto_region *top)
+void rank_split(struct sim *sim, struct sim_rank *rank,
+                struct proto_region *top)
 {
     for (struct proto_region *r = top; r; r = proto_next(top, r)) {
         struct proto_copy *copy = proto_newest(r);
@@ -135,7 +134,7 @@ void rank_acquired(struct sim *sim, struct sim_rank *rank,
     if (rank->doing.mode == DRASYNC_WRITE) {
         held->writes++;
         if (split_needed)
-            split(sim, rank, region);
+            rank_split(sim, rank, region);
         check_write_grant(sim, rank, o);
     } else {
         held->reads++;

@@ -86,16 +86,22 @@ void show_message(struct sim *sim, uint32_t from, uint32_t to,
                   const struct proto_message *m)
 {
     const bool recall = m->type == PROTO_RECALL;
+    const bool transfer = m->type == PROTO_TRANSFER;
     const struct {
         uint16_t flag;
         const char *name;
-    } flags[] = {{PROTO_NOWAIT, "nowait"},     {PROTO_DELETION, "deletion"},
-                 {PROTO_DETOUR, "detour"},     {PROTO_FRESH, "fresh"},
-                 {PROTO_SHARED, "shared"},     {PROTO_BUSY, "busy"},
+    } flags[] = {{PROTO_NOWAIT, "nowait"},
+                 {PROTO_DELETION, "deletion"},
+                 {PROTO_DETOUR, transfer ? "given" : "detour"},
+                 {PROTO_FRESH, "fresh"},
+                 {PROTO_SHARED, "shared"},
+                 {PROTO_BUSY, "busy"},
                  {PROTO_HELD, recall ? "held?" : "unmet"},
                  {PROTO_CHAINED, "line"},
-                 {PROTO_CLIMBS, "climbs"},     {PROTO_RELAYS, "relays"},
-                 {PROTO_HOT, "hot"},           {PROTO_FURTHER, "further"}};
+                 {PROTO_CLIMBS, "climbs"},
+                 {PROTO_RELAYS, "relays"},
+                 {PROTO_HOT, "hot"},
+                 {PROTO_FURTHER, "further"}};
     fprintf(sim->show, "> %u -> %u %s", from, to, proto_message_name(m->type));
     if (m->region)
         show_region(sim, m->region);

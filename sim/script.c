@@ -7,7 +7,7 @@
 
 static const char *const verbs[SIM_VERBS] = {
     "create", "sub",   "acquire", "try",     "timed",  "release", "delete",
-    "write",  "read",  "alloc",   "drop",  "end",
+    "write",  "read",  "alloc",   "drop",  "give",  "end",
 };
 
 static bool has_mode(uint8_t verb)
@@ -17,7 +17,7 @@ static bool has_mode(uint8_t verb)
 
 static bool has_other(uint8_t verb)
 {
-    return verb == SIM_SUB || verb == SIM_TIMED;
+    return verb == SIM_SUB || verb == SIM_TIMED || verb == SIM_GIVE;
 }
 
 static bool has_slot(uint8_t verb)

@@ -38,6 +38,7 @@ enum sim_verb {
     SIM_READ,
     SIM_ALLOC,
     SIM_DROP,
+    SIM_GIVE,
     SIM_END,
     SIM_VERBS,
 };
@@ -47,7 +48,7 @@ struct sim_command {
     uint32_t rank;
     uint8_t verb, mode;
     bool together; /* scenarios: do not wait for the messages to settle */
-    uint32_t slot, other; /* other: parent, or timeout */
+    uint32_t slot, other; /* other: parent, timeout, or to whom */
 };
 
 struct sim_script {
@@ -172,7 +173,14 @@ struct sim_event {
     void *what;
 };
 
-enum { EVENT_RANK, EVENT_PACKET, EVENT_SENT, EVENT_ARRIVED, EVENT_TIMEOUT };
+enum {
+    EVENT_RANK,
+    EVENT_PACKET,
+    EVENT_SENT,
+    EVENT_ARRIVED,
+    EVENT_TIMEOUT,
+    EVENT_GIFT
+};
 
 struct sim_channel {
     uint64_t key, last;
@@ -192,6 +200,7 @@ struct sim {
     uint32_t *chunk_owner;
     uint32_t chunks_count, chunks_room;
     uint64_t packets, grants, events;
+    uint64_t gifts; /* to other nodes, and nobody was told what came of them */
     bool reserved;    /* this step's takes succeed */
     uint8_t handling; /* type of the message that is being handled */
     bool poisoned;    /* some node has ended the job, as it should */
@@ -252,12 +261,27 @@ bool held_above(struct sim_rank *rank, const struct oracle *region);
 bool held_below(struct sim_rank *rank, const struct oracle *region);
 bool in_order(struct sim_rank *rank, const struct oracle *region);
 void rank_tell(struct sim *sim, struct sim_rank *rank, int error);
+/* Before a WRITE hold is used: readers keep the frames they have. */
+void rank_split(struct sim *sim, struct sim_rank *rank,
+                struct proto_region *top);
 void rank_acquired(struct sim *sim, struct sim_rank *rank,
                    struct proto_region *region, struct proto_hold *hold,
                    bool split_needed);
 void rank_check_error(struct sim *sim, struct sim_rank *rank, int error);
 struct oracle *oracle_handle(struct sim *sim, struct oracle *o);
 bool held_write(struct sim_rank *rank, const struct oracle *region);
+
+/* gifts.c */
+bool do_give(struct sim *sim, struct sim_rank *rank,
+             const struct sim_command *command);
+/* Before the step: @m is a gift for a rank of @node. */
+void gift_arrives(struct sim *sim, uint32_t node, struct proto_message *m);
+/* Is @waiter one, and no rank? */
+bool gift_of(const struct sim *sim, const void *waiter);
+/* GRANTED or FAILED names it. */
+void gift_answered(struct sim *sim, const struct proto_effect *effect);
+/* The thread that took it is through with it. */
+void gift_used(struct sim *sim, struct sim_rank *rank, void *gift);
 
 /* oracle.c */
 struct oracle *oracle_new(struct sim *sim, uint64_t address, uint64_t tag,

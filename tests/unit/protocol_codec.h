@@ -100,6 +100,16 @@ static struct proto_item *add(struct proto_message *m, uint8_t kind)
     return item;
 }
 
+/* A TRANSFER of tokens becomes a gift, which names what is above. */
+static void give(struct proto_message *m)
+{
+    m->flags = PROTO_GIVEN;
+    m->version = below(1u << 31);
+    m->after = random64();
+    if (m->root != m->region)
+        add(m, PROTO_ITEM_ANCESTOR)->address = m->root;
+}
+
 static void add_transfer(struct proto_message *m)
 {
     uint32_t regions = 1 + below(4);
@@ -109,6 +119,8 @@ static void add_transfer(struct proto_message *m)
     else if (m->mode == DRASYNC_READ)
         m->flags = (uint16_t)(below(2) * PROTO_MORE |
                               below(2) * PROTO_FURTHER);
+    else if (below(2))
+        give(m);
     for (uint32_t i = 0; i < regions; i++) {
         struct proto_item *item = add(m, PROTO_ITEM_REGION);
         item->address = i || m->flags & PROTO_FURTHER ? m->region + 1 + i

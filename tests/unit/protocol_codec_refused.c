@@ -13,6 +13,16 @@ static bool refused(const struct proto_message *m, const char *reason)
     return false;
 }
 
+/* A TRANSFER with just these flags. */
+static struct proto_message transfer(uint16_t flags)
+{
+    struct proto_message m;
+    do
+        m = valid(PROTO_TRANSFER);
+    while (m.flags != flags);
+    return m;
+}
+
 static void what_is_refused(void)
 {
     struct proto_message m = valid(PROTO_REQUEST);
@@ -32,10 +42,10 @@ static void what_is_refused(void)
     m = valid(PROTO_SETTLED);
     m.root = FIRST - 1;
     ok(refused(&m, "no tree"), "a root outside of the space");
-    m = valid(PROTO_TRANSFER);
+    m = transfer(0);
     m.items_count = 0;
     ok(refused(&m, "an empty transfer"), "a transfer of nothing");
-    m = valid(PROTO_TRANSFER);
+    m = transfer(0);
     m.mode = DRASYNC_WRITE;
     m.flags = PROTO_MORE;
     ok(refused(&m, "a token that comes in portions"), "half of a token");
@@ -79,27 +89,17 @@ static void what_is_refused(void)
     ok(refused(&m, "a name without an end"), "a text without an end");
 }
 
-/* A TRANSFER with just these flags. */
-static struct proto_message transfer(uint16_t flags)
-{
-    struct proto_message m;
-    do
-        m = valid(PROTO_TRANSFER);
-    while (m.flags != flags);
-    return m;
-}
-
 static void what_items_are_refused(void)
 {
-    struct proto_message m = valid(PROTO_TRANSFER);
+    struct proto_message m = transfer(0);
     items[0].parent = items[0].address;
     ok(refused(&m, "a region that is its own parent"), "its own parent");
-    m = valid(PROTO_TRANSFER);
+    m = transfer(0);
     m.root = m.region + 50;
     items[0].parent = 0;
     items[0].address = m.region;
     ok(refused(&m, "an item without a parent"), "two roots of a tree");
-    m = valid(PROTO_TRANSFER);
+    m = transfer(0);
     items[0].kind = PROTO_ITEM_TODO;
     items[0].flags = 0;
     ok(refused(&m, "a transfer that does not begin with its region"),
@@ -140,11 +140,50 @@ static void what_items_are_refused(void)
     ok(refused(&m, "LOCATED in another tree"), "another root");
 }
 
+static struct proto_message gift(bool part)
+{
+    struct proto_message m;
+    do
+        m = transfer(PROTO_GIVEN);
+    while ((m.root != m.region) != part);
+    return m;
+}
+
+static void what_gifts_are_refused(void)
+{
+    struct proto_message m = gift(false);
+    m.mode = DRASYNC_READ;
+    ok(refused(&m, "a gift that cannot be"), "a copy that is given");
+    m = gift(false);
+    m.version = UINT64_C(1) << 31;
+    ok(refused(&m, "a gift that cannot be"), "a gift to no rank");
+    m = gift(false);
+    m.flags |= PROTO_UNMET;
+    ok(refused(&m, "a gift that cannot be"), "a gift that answers LOCATE");
+    m = gift(false);
+    m.flags = 0;
+    m.after = 1;
+    ok(refused(&m, "a gift's words without a gift"), "words without a gift");
+    m = gift(true);
+    m.flags = 0;
+    m.after = 0;
+    ok(refused(&m, "a transfer that does not begin with its region"),
+       "ancestors of what was asked for");
+    m = gift(true);
+    items[0].address = m.root + 1;
+    ok(refused(&m, "a transfer that does not begin with its region"),
+       "ancestors that do not begin with the root");
+    m = gift(true);
+    items[1].parent = m.root + 2;
+    ok(refused(&m, "ancestors of something else"), "another's ancestors");
+}
+
 int main(void)
 {
     edge_open();
     what_is_refused();
     what_items_are_refused();
+    what_gifts_are_refused();
     printf("1..%d\n", tests);
     return failures > 0;
 }

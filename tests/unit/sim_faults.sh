@@ -65,4 +65,6 @@ caught 1024 "consistency: "
 caught 2048 "consistency: "
 caught 4096 "delete: " 1 20000
 caught 8192 "end: "
+caught 16384 "exclusion: "
+caught 32768 "gifts: "
 exit $((failures > 0))

@@ -1,0 +1,132 @@
+/*
+ * give.c - a rank hands its WRITE hold over, to a rank of this node or another.
+ *
+ * Between nodes a gift is a TRANSFER that answers no request: the tokens of the
+ * subtree with all data, and what is above it.  Where it arrives it becomes the
+ * operation of an acquire that has nothing to ask for, so that data that comes
+ * later, want of memory and operations that wait are as they are for any other.
+ */
+#include "protocol/internal.h"
+
+/* Is the WRITE hold of @r all that @rank has of it, above and below it? */
+static bool held_once(const struct proto_region *r, int32_t rank)
+{
+    if (r->write_count != 1 || hold_of(r, rank) || proto_held_below(r, rank))
+        return false;
+    for (const struct proto_region *x = r->parent; x; x = x->parent)
+        if (x->write_rank == rank || hold_of(x, rank))
+            return false;
+    return true;
+}
+
+/* By its rank: what is dead already is no part of it. */
+static bool being_deleted(const struct proto_region *top)
+{
+    for (const struct proto_region *r = top; r && top->busy > 1;
+         r = proto_next(top, r))
+        if (r->lock && !r->dead)
+            return true;
+    return false;
+}
+
+/* To a rank of this node. */
+static void give_here(struct step *s, struct proto_region *r, int32_t rank,
+                      int32_t to)
+{
+    if (to != rank && (proto_held(r, to) || proto_held_below(r, to))) {
+        write_end(s, r);
+        return;
+    }
+    r->write_rank = to;
+    r->written = ++r->root->clock;
+    end_above(s, r, to);
+    mark_serve_below(s, r); /* that rank may have asked for it */
+}
+
+static int give_away(struct step *s, struct proto_region *r, int32_t rank,
+                     const struct proto_gift *gift)
+{
+    r->write_rank = -1;
+    r->write_count = 0;
+    count(r, COUNT_BUSY, -1);
+    if (!FAULT(s, FAULT_GIVE_LOST) && !send_gift(s, r, gift)) {
+        grant_write(r, rank);
+        return DRASYNC_ENOMEM;
+    }
+    mark_serve_below(s, r); /* parts for which there was no memory stay */
+    return 0;
+}
+
+int proto_give(struct proto_node *node, int32_t rank,
+               struct proto_region *region, const struct proto_gift *gift,
+               struct proto_effects *out)
+{
+    struct step s;
+    int err = 0;
+    if (region->dead || region->gone)
+        return DRASYNC_EDELETED;
+    if (region->write_rank != rank)
+        return DRASYNC_ENOTHELD;
+    step_begin(&s, node, out);
+    if (!held_once(region, rank) && !FAULT(&s, FAULT_GIVE_NESTED))
+        err = DRASYNC_ENESTED;
+    else if (being_deleted(region))
+        err = DRASYNC_EBUSY;
+    else if (gift->node == self_of(&s))
+        give_here(&s, region, rank, gift->rank);
+    else
+        err = give_away(&s, region, rank, gift);
+    step_end(&s);
+    return err;
+}
+
+void gift_back(struct step *s, uint32_t from, const struct proto_message *m,
+               int error)
+{
+    struct proto_region *r = find(s, m->region);
+    if (m->waiter) {
+        struct proto_effect *e = effect(s, PROTO_FAILED);
+        e->waiter = m->waiter;
+        e->error = error;
+    }
+    if (!FAULT(s, FAULT_DROP_UNWANTED))
+        bounce(s, from, m);
+    if (r)
+        pump(s, r);
+}
+
+/* The record of what is given, below those of its ancestors; or NULL. */
+static struct proto_region *learn_gift(struct step *s,
+                                       const struct proto_message *m)
+{
+    struct proto_region *parent = NULL;
+    for (uint32_t i = 0; i < m->items_count; i++) {
+        const struct proto_item *item = &m->items[i];
+        if (item->kind != PROTO_ITEM_ANCESTOR)
+            break;
+        parent = region_learn(s, item->address, item->incarnation, parent);
+        if (!parent)
+            return NULL;
+        mark_gc(s, parent);
+    }
+    return region_learn(s, m->region, m->incarnation, parent);
+}
+
+struct proto_op *gift_op(struct step *s, uint32_t from,
+                         const struct proto_message *m)
+{
+    int32_t rank = (int32_t)m->version;
+    struct proto_region *r = learn_gift(s, m);
+    if (!r || r->dead || r->gone) {
+        gift_back(s, from, m, DRASYNC_EDELETED);
+        return NULL;
+    }
+    struct proto_op *op =
+        op_new(s, OP_ACQUIRE, rank, r, DRASYNC_WRITE, m->waiter);
+    assert(op); /* it was reserved */
+    op->detached = !m->waiter;
+    /* It goes no further than to be here. */
+    if (proto_held_below(r, rank))
+        failed(s, op, DRASYNC_EORDER);
+    return op;
+}
