@@ -5,6 +5,9 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/native/delta.h \
 	runtime/native/explain.c \
 	runtime/native/frames.c \
+	runtime/native/give.c \
+	runtime/native/give.h \
+	runtime/native/give_inbox.c \
 	runtime/native/guard.c \
 	runtime/native/hold.c \
 	runtime/native/lease.c \
@@ -67,7 +70,7 @@ tests_programs_native_random_LDADD = libdrasync.la $(MPI_LIBS)
 check_PROGRAMS += tests/programs/native_ticket
 tests_programs_native_ticket_SOURCES = tests/programs/native_ticket.c \
 	tests/programs/native_check.h fronts/api.c fronts/api_data.c \
-	fronts/api_run.c \
+	fronts/api_give.c fronts/api_run.c \
 	shim/takeover.c shim/takeover_run.c \
 	shim/takeover_wanted.c
 tests_programs_native_ticket_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
@@ -98,6 +101,8 @@ long_tests += tests/bats/native.bats
 EXTRA_DIST += tests/bats/native.bats
 TESTS += tests/bats/run.bats
 EXTRA_DIST += tests/bats/run.bats
+TESTS += tests/bats/give.bats
+EXTRA_DIST += tests/bats/give.bats
 
 check_PROGRAMS += tests/programs/mistakes
 tests_programs_mistakes_SOURCES = tests/programs/mistakes.c
@@ -109,6 +114,8 @@ EXTRA_DIST += tests/bats/messages.bats
 native_test_programs += \
 	tests/programs/native_run \
 	tests/programs/native_run_dies \
+	tests/programs/native_give \
+	tests/programs/native_give_ends \
 	tests/programs/native_contract \
 	tests/programs/native_inplace \
 	tests/programs/native_portions \

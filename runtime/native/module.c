@@ -5,6 +5,7 @@
 #include "memory/control.h"
 #include "runtime/messages/messages.h"
 #include "runtime/modules.h"
+#include "runtime/native/give.h"
 #include "runtime/native/recycle.h"
 #include "runtime/native/request.h"
 #include "runtime/native/run.h"
@@ -85,7 +86,7 @@ void native_wait_give(struct native_wait *wait)
 static int native_start_leader(void)
 {
     struct native_shared *shared;
-    void *run;
+    void *run, *give;
     int err = native_shared_new(&shared);
 
     if (!err)
@@ -95,6 +96,10 @@ static int native_start_leader(void)
         err = run_shared_new(&run);
     if (!err)
         atomic_store(&runtime.shared->anchors[RUNTIME_ANCHOR_RUN], run);
+    if (!err)
+        err = give_shared_new(&give);
+    if (!err)
+        atomic_store(&runtime.shared->anchors[RUNTIME_ANCHOR_GIVE], give);
     return err;
 }
 
@@ -125,6 +130,7 @@ static int native_start(void)
         native.node.fanout = runtime.options.fanout;
     native_wire_start();
     native_magazines_start();
+    give_start();
     native_lease_start();
     run_serve_start();
     run_send_start();
@@ -157,6 +163,7 @@ static int native_idle(void)
 static void native_quiesce(void)
 {
     run_quiesce();
+    give_end();
     native_recycle_clear_all();
     native_magazines_end_all();
     native_each(end_in_tree, NULL);

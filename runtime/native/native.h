@@ -46,6 +46,12 @@ int native_wait(drasync_request_t *request, uint64_t timeout_us);
 int native_cancel(drasync_request_t *request);
 void native_request_drop(drasync_request_t *request);
 
+/* Arguments are checked: ranks, tags, pointers.  *gift_out may be set, and
+ * *region_out, with DRASYNC_EDELETED too. */
+int native_give(drasync_region_t region, int rank, int tag);
+int native_take(int rank, int tag, uint64_t timeout_us,
+                drasync_region_t *region_out, struct drasync_gift *gift_out);
+
 /* Arguments are checked: names, modes, sizes, pointers. */
 int native_register(const char *name, drasync_function_fn *function,
                     drasync_function_t *function_out);

@@ -10,6 +10,7 @@
 #include "memory/limit.h"
 #include "runtime/messages/messages.h"
 #include "runtime/native/delta.h"
+#include "runtime/native/give.h"
 #include "runtime/native/later.h"
 #include "runtime/native/state.h"
 #include "runtime/native/wire.h"
@@ -371,6 +372,8 @@ static int decode_and_handle(struct native_arrival *a, const char *header,
     a->at =
         header + (size > (size_t)(a->end - header) ? (size_t)(a->end - header)
                                                    : (size_t)size);
+    if (!err && message.type == PROTO_TRANSFER && message.flags & PROTO_GIVEN)
+        give_arrives(a->from, &message);
     if (!err)
         handle(a, &message);
     if (items != few)

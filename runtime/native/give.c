@@ -1,0 +1,224 @@
+/* drasync_give() and drasync_take(): see give.h. */
+#include "runtime/native/give.h"
+
+#include "memory/limit.h"
+#include "runtime/death.h"
+#include "runtime/messages/messages.h"
+#include "runtime/native/magazine.h"
+#include "runtime/native/taken.h"
+#include "runtime/process.h"
+
+static uint64_t address_of(drasync_region_t region)
+{
+    return (uint64_t)(uintptr_t)region;
+}
+
+/* --- Give ----------------------------------------------------------------- */
+
+/* Under the lock of @tree: the hold of its region goes to rank @to. */
+static int give_hold(struct native_tree *tree, uint64_t address, int to,
+                     int tag, uint64_t *incarnation_out)
+{
+    struct proto_region *region = tree->region;
+    struct proto_gift gift = {
+        .node = (uint32_t)runtime.node_of[to],
+        .rank = to,
+        .words = (uint64_t)runtime.rank << 32 | (uint32_t)tag,
+    };
+    struct proto_effects *effects;
+    int err;
+
+    if (!region)
+        return native_unknown(address);
+    if (region->write_rank != native.rank)
+        return DRASYNC_ENOTHELD;
+    err = native_magazines_end(tree, region);
+    if (err)
+        return err;
+    *incarnation_out = region->incarnation;
+    effects = native_effects();
+    err = proto_give(&native.node, native.rank, region, &gift, effects);
+    native_do(effects, NULL);
+    /* Before anybody of this rank may take it again. */
+    if (!err)
+        native_taken_forget(address, *incarnation_out);
+    return err;
+}
+
+/* The rank @to of this node, which was given @gift, has ended. */
+static void give_up(const struct gift *gift, int to)
+{
+    struct proto_effects *effects;
+    struct native_tree tree;
+
+    if (native_lock(gift->address, &tree))
+        return;
+    if (tree.region && tree.region->incarnation == gift->incarnation &&
+        tree.region->write_rank == to) {
+        effects = native_effects();
+        proto_release(&native.node, to, tree.region, DRASYNC_WRITE, effects);
+        native_do(effects, NULL);
+    }
+    native_unlock(&tree);
+}
+
+/* *incarnation_out is of what was given. */
+static int give_locked(uint64_t address, int to, int tag,
+                       uint64_t *incarnation_out)
+{
+    struct native_tree tree;
+    int err = native_lock(address, &tree);
+
+    if (err)
+        return err;
+    err = give_hold(&tree, address, to, tag, incarnation_out);
+    if (native.check && !err)
+        native_guard_gave(&tree, address, *incarnation_out, DRASYNC_WRITE);
+    native_unlock(&tree);
+    return err;
+}
+
+/* To a rank of this node. */
+static int give_here(uint64_t address, int to, int tag)
+{
+    struct gift *gift;
+    int local = runtime.local_of[to];
+    int err = gift_new(runtime.rank, tag, address, &gift);
+    bool reserved = false;
+
+    if (err)
+        return err;
+    err = give_reserve(local);
+    reserved = !err;
+    /* To a rank that has ended, as where that cannot be known. */
+    if (!err || err == DRASYNC_ENOTREADY)
+        err = give_locked(address, to, tag, &gift->incarnation);
+    if (!err && reserved && !give_post(local, gift))
+        return 0;
+    if (!err)
+        give_up(gift, to);
+    else if (reserved)
+        give_unreserve(local);
+    gift_free(gift);
+    return err;
+}
+
+int native_give(drasync_region_t region, int to, int tag)
+{
+    uint64_t incarnation;
+    int err;
+
+    if (!native_address_valid(region))
+        return DRASYNC_ENOREGION;
+    limit_reserve_enter();
+    if (runtime.node_of[to] == runtime.node)
+        err = give_here(address_of(region), to, tag);
+    else
+        err = give_locked(address_of(region), to, tag, &incarnation);
+    limit_reserve_leave();
+    if (!err)
+        runtime_count(native.self, RUNTIME_COUNT_RELEASES, 1);
+    return err;
+}
+
+/* --- Take ----------------------------------------------------------------- */
+
+/* The hold is this rank's already: show it.  DRASYNC_EAGAIN: it is not. */
+static int show(const struct gift *gift)
+{
+    struct proto_region *region;
+    struct native_tree tree;
+    bool noted;
+    int err = native_lock(gift->address, &tree);
+
+    if (err)
+        return err;
+    region = tree.region;
+    if (!region || region->incarnation != gift->incarnation ||
+        region->write_rank != native.rank) {
+        native_unlock(&tree);
+        return DRASYNC_EAGAIN;
+    }
+    noted = native_taken_by_several() || native.check ||
+            proto_read_hold(region, native.rank);
+    err = native_hold_show(gift->address, &tree, true, DRASYNC_WRITE,
+                           region->pinned > 0);
+    if (err)
+        return err;
+    if (noted)
+        err = native_taken_add(gift->address, gift->incarnation, DRASYNC_WRITE);
+    if (err) {
+        native_hold_undo(gift->address, DRASYNC_WRITE);
+        return err;
+    }
+    if (native.check)
+        native_guard_took(gift->address, gift->incarnation, DRASYNC_WRITE);
+    runtime_count(native.self, RUNTIME_COUNT_ACQUIRES, 1);
+    return err;
+}
+
+/* The hold got lost on its way: take another one. */
+static int acquire(const struct gift *gift, uint64_t deadline)
+{
+    drasync_region_t region = (drasync_region_t)(uintptr_t)gift->address;
+    uint64_t now = runtime_now_us(), timeout_us = DRASYNC_FOREVER, incarnation;
+    int err;
+
+    if (deadline != WAIT_FOREVER)
+        timeout_us = deadline > now ? deadline - now : 0;
+    err = native_acquire(region, DRASYNC_WRITE, timeout_us);
+    if (err == DRASYNC_ENOREGION)
+        return DRASYNC_EDELETED;
+    if (err)
+        return err;
+    if (!native_incarnation(region, &incarnation) &&
+        incarnation == gift->incarnation)
+        return 0;
+    err = native_release(region);
+    return err ? err : DRASYNC_EDELETED;
+}
+
+/* 0, and this rank holds @gift's region. */
+static int own(struct gift *gift, uint64_t deadline)
+{
+    int result = 0, err = 0;
+
+    if (gift->far) {
+        if (waiter_done(&gift->wait.waiter))
+            result = gift->wait.waiter.result;
+        else if (deadline)
+            err = runtime_wait_remote(&gift->wait.waiter, deadline, &result);
+        else
+            err = DRASYNC_EAGAIN;
+        if (err)
+            return err;
+        gift->far = false;
+    }
+    err = result ? DRASYNC_EAGAIN : show(gift);
+    return err == DRASYNC_EAGAIN ? acquire(gift, deadline) : err;
+}
+
+int native_take(int from, int tag, uint64_t timeout_us,
+                drasync_region_t *region_out, struct drasync_gift *gift_out)
+{
+    uint64_t deadline = timeout_us ? wait_deadline_us(timeout_us) : 0;
+    struct gift *gift;
+    int err = give_take_out(from, tag, deadline, &gift);
+
+    if (err == DRASYNC_EAGAIN && !deadline) {
+        runtime_look(runtime_now_us());
+        err = give_take_out(from, tag, 0, &gift);
+    }
+    if (err)
+        return err != DRASYNC_EAGAIN ? err : death_refused(err);
+    err = own(gift, deadline);
+    if (err && err != DRASYNC_EDELETED) {
+        give_put_back(gift);
+        return err != DRASYNC_EAGAIN ? err : death_refused(err);
+    }
+    *region_out = (drasync_region_t)(uintptr_t)gift->address;
+    if (gift_out)
+        *gift_out = (struct drasync_gift){.from = gift->from, .tag = gift->tag};
+    gift_free(gift);
+    return err;
+}

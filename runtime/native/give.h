@@ -1,0 +1,66 @@
+/*
+ * give.h - regions that ranks give each other: what travels with a gift, and the
+ * inbox of each rank of the node.
+ *
+ * A gift is a WRITE hold that its rank has, or will have as soon as the data is
+ * here, and a note in that rank's inbox.  Between nodes both are one TRANSFER
+ * (protocol/give.c).  The note comes in the order of the gifts, whatever the
+ * data does.  If there is no hold after all, for want of memory, say, the note
+ * stays, and who takes it acquires the region.
+ */
+#ifndef DRASYNC_RUNTIME_NATIVE_GIVE_H
+#define DRASYNC_RUNTIME_NATIVE_GIVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/native/state.h"
+
+/* Gifts that a rank has not taken. */
+#define GIVE_GIFTS_MAX (1u << 20)
+
+struct gift {
+    uint64_t reserved_by_control[2];
+    struct native_wait wait; /* for the hold, if it is `far` */
+    struct gift *next;
+    uint64_t address, incarnation;
+    int32_t from, tag;
+    bool far; /* came from another node, and nobody has waited for it */
+};
+
+/* The inboxes of a node, in control memory: by the leader. */
+int give_shared_new(void **shared_out);
+/* Of this rank: at the start, and in finalize, when it takes nothing more. */
+void give_start(void);
+void give_end(void);
+
+/* DRASYNC_ENOMEM. */
+int gift_new(int32_t from, int32_t tag, uint64_t address, struct gift **out);
+void gift_free(struct gift *gift);
+
+/*
+ * Have room for a gift in the inbox of the rank with number @local on this node.
+ *   DRASYNC_ELIMIT     GIVE_GIFTS_MAX are there
+ *   DRASYNC_ENOTREADY  that rank is in finalize
+ */
+int give_reserve(int local);
+/* Use that room, or give it back.  DRASYNC_ENOTREADY, as above; the room is
+ * given back then. */
+int give_post(int local, struct gift *gift);
+void give_unreserve(int local);
+
+/*
+ * Take out the first gift from @from with @tag (DRASYNC_ANY) of this rank's,
+ * waiting until @deadline_us (0: not at all).  DRASYNC_EAGAIN, DRASYNC_EPEER,
+ * DRASYNC_ENOMEM.
+ */
+int give_take_out(int32_t from, int32_t tag, uint64_t deadline_us,
+                  struct gift **out);
+/* Before all others, again. */
+void give_put_back(struct gift *gift);
+
+/* On the progress thread, before the step of @message, a gift from @node: note
+ * it, and name who waits for the hold. */
+void give_arrives(int node, struct proto_message *message);
+
+#endif /* DRASYNC_RUNTIME_NATIVE_GIVE_H */

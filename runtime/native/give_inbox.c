@@ -1,0 +1,311 @@
+/* Gifts that have not been taken: the inbox of each rank of the node. */
+#include "memory/control.h"
+#include "runtime/messages/messages.h"
+#include "runtime/native/give.h"
+#include "runtime/process.h"
+#include "runtime/say.h"
+
+/* No other lock is taken under it but memory's. */
+#define LOCK_RANK_GIVE_INBOX 310
+
+/* So long a thread looks before it sleeps: about what the giver takes to make
+ * the next region, for which to sleep and be woken costs both more. */
+#define TAKE_SPIN_US 50
+
+/* A thread that waits for a gift. */
+struct taker {
+    uint64_t reserved_by_control[2];
+    struct waiter waiter;
+    struct taker *next;
+    struct gift *gift; /* what it got */
+    int32_t from, tag;
+};
+
+struct inbox {
+    struct lock lock;
+    bool closed;
+    uint32_t count;
+    struct gift *first, *last;
+    struct taker *takers; /* who waits longest first */
+} __attribute__((aligned(64)));
+
+static struct inbox *inboxes; /* [locals] */
+
+int give_shared_new(void **shared_out)
+{
+    struct inbox *made;
+    size_t bytes = (size_t)runtime.locals * sizeof(*made);
+    void *v;
+    int err = control_alloc_zero(&runtime.space, bytes + sizeof(*made), &v);
+
+    if (err)
+        return err;
+    made = (struct inbox *)(((uintptr_t)v + 63) & ~(uintptr_t)63);
+    for (int i = 0; i < runtime.locals && !err; i++)
+        err = lock_init(&made[i].lock, LOCK_RANK_GIVE_INBOX,
+                        control_poison_flag(&runtime.space));
+    *shared_out = made;
+    return err;
+}
+
+void give_start(void)
+{
+    inboxes = atomic_load(&runtime.shared->anchors[RUNTIME_ANCHOR_GIVE]);
+}
+
+int gift_new(int32_t from, int32_t tag, uint64_t address, struct gift **out)
+{
+    void *v;
+    int err = control_alloc_zero(&runtime.space, sizeof(**out), &v);
+
+    if (err)
+        return err;
+    *out = v;
+    (*out)->from = from;
+    (*out)->tag = tag;
+    (*out)->address = address;
+    return 0;
+}
+
+void gift_free(struct gift *gift)
+{
+    control_free(&runtime.space, gift);
+}
+
+static bool matches(const struct gift *gift, int32_t from, int32_t tag)
+{
+    return (from == DRASYNC_ANY || from == gift->from) &&
+           (tag == DRASYNC_ANY || tag == gift->tag);
+}
+
+int give_reserve(int local)
+{
+    struct inbox *inbox = &inboxes[local];
+    int err = lock_take(&inbox->lock);
+
+    if (err)
+        return err;
+    if (inbox->closed)
+        err = DRASYNC_ENOTREADY;
+    else if (inbox->count == GIVE_GIFTS_MAX)
+        err = DRASYNC_ELIMIT;
+    else
+        inbox->count++;
+    lock_give(&inbox->lock);
+    return err;
+}
+
+void give_unreserve(int local)
+{
+    struct inbox *inbox = &inboxes[local];
+
+    if (lock_take(&inbox->lock))
+        return; /* the job ends */
+    inbox->count--;
+    lock_give(&inbox->lock);
+}
+
+/* To the first who waits for one like it; else the last in the inbox. */
+static void post(struct inbox *inbox, struct gift *gift)
+{
+    for (struct taker **at = &inbox->takers; *at; at = &(*at)->next) {
+        struct taker *taker = *at;
+
+        if (!matches(gift, taker->from, taker->tag))
+            continue;
+        *at = taker->next;
+        taker->gift = gift;
+        inbox->count--;
+        waiter_wake(&taker->waiter, 0);
+        return;
+    }
+    if (inbox->last)
+        inbox->last->next = gift;
+    else
+        inbox->first = gift;
+    inbox->last = gift;
+}
+
+int give_post(int local, struct gift *gift)
+{
+    struct inbox *inbox = &inboxes[local];
+    int err = lock_take(&inbox->lock);
+
+    if (err)
+        return err;
+    if (inbox->closed) {
+        inbox->count--;
+        err = DRASYNC_ENOTREADY;
+    } else {
+        post(inbox, gift);
+    }
+    lock_give(&inbox->lock);
+    return err;
+}
+
+static struct gift *find(struct inbox *inbox, int32_t from, int32_t tag)
+{
+    struct gift *before = NULL, *gift = inbox->first;
+
+    while (gift && !matches(gift, from, tag)) {
+        before = gift;
+        gift = gift->next;
+    }
+    if (!gift)
+        return NULL;
+    if (before)
+        before->next = gift->next;
+    else
+        inbox->first = gift->next;
+    if (inbox->last == gift)
+        inbox->last = before;
+    gift->next = NULL;
+    inbox->count--;
+    return gift;
+}
+
+void give_put_back(struct gift *gift)
+{
+    struct inbox *inbox = &inboxes[runtime.local];
+
+    if (lock_take(&inbox->lock))
+        return; /* the job ends */
+    gift->next = inbox->first;
+    inbox->first = gift;
+    if (!inbox->last)
+        inbox->last = gift;
+    inbox->count++;
+    lock_give(&inbox->lock);
+}
+
+static void taker_link(struct inbox *inbox, struct taker *taker)
+{
+    struct taker **at = &inbox->takers;
+
+    while (*at)
+        at = &(*at)->next;
+    *at = taker;
+}
+
+/* It waits no more; what it has been given meanwhile is its. */
+static void taker_unlink(struct inbox *inbox, struct taker *taker)
+{
+    for (struct taker **at = &inbox->takers; *at; at = &(*at)->next) {
+        if (*at != taker)
+            continue;
+        *at = taker->next;
+        return;
+    }
+}
+
+/* Unless somebody else needs the core, or this thread has to poll for its
+ * node. */
+static void look_for_a_while(const struct taker *taker, uint64_t deadline_us)
+{
+    uint64_t until = runtime_now_us() + TAKE_SPIN_US;
+
+    if (runtime.crowded || (runtime.leader && runtime.nodes > 1))
+        return;
+    if (until > deadline_us)
+        until = deadline_us;
+    while (!waiter_done(&taker->waiter) && runtime_now_us() < until)
+        continue;
+}
+
+int give_take_out(int32_t from, int32_t tag, uint64_t deadline_us,
+                  struct gift **out)
+{
+    struct inbox *inbox = &inboxes[runtime.local];
+    struct taker *taker = NULL;
+    int result, err;
+    void *v;
+
+    if (deadline_us) {
+        err = control_alloc_zero(&runtime.space, sizeof(*taker), &v);
+        if (err)
+            return err;
+        taker = v;
+        taker->from = from;
+        taker->tag = tag;
+    }
+    err = lock_take(&inbox->lock);
+    if (err)
+        return err; /* the job ends, and the taker with it */
+    *out = find(inbox, from, tag);
+    if (!*out && taker)
+        taker_link(inbox, taker);
+    lock_give(&inbox->lock);
+    if (!*out && taker) {
+        look_for_a_while(taker, deadline_us);
+        err = runtime_wait_remote(&taker->waiter, deadline_us, &result);
+        if (err == DRASYNC_EPEER)
+            return err; /* somebody may still wake it */
+        if (err) {
+            err = lock_take(&inbox->lock);
+            if (err)
+                return err;
+            taker_unlink(inbox, taker);
+            lock_give(&inbox->lock);
+        }
+        *out = taker->gift;
+    }
+    if (taker)
+        control_free(&runtime.space, taker);
+    return *out ? 0 : DRASYNC_EAGAIN;
+}
+
+void give_arrives(int node, struct proto_message *message)
+{
+    int32_t from = (int32_t)(message->after >> 32);
+    int32_t tag = (int32_t)(uint32_t)message->after;
+    struct gift *gift;
+    int err;
+
+    if (message->version >= (uint64_t)runtime.ranks ||
+        runtime.node_of[message->version] != runtime.node || from < 0 ||
+        from >= runtime.ranks || runtime.node_of[from] != node || tag < 0) {
+        runtime_broken("node %d sent a broken message: a gift of nobody's",
+                       node);
+        return;
+    }
+    err = gift_new(from, tag, message->region, &gift);
+    if (!err) {
+        gift->incarnation = message->incarnation;
+        gift->far = true;
+        message->waiter = &gift->wait;
+        err = give_reserve(runtime.local_of[message->version]);
+    }
+    if (!err)
+        err = give_post(runtime.local_of[message->version], gift);
+    if (!err)
+        return;
+    message->waiter = NULL;
+    if (err == DRASYNC_ENOTREADY)
+        gift_free(gift);
+    else
+        runtime_poison("rank %d cannot be given a region by rank %d: %s",
+                       (int)message->version, from, drasync_strerror(err));
+}
+
+/* What comes from now on is nobody's; what is here ends with this rank's other
+ * holds, as soon as it is held. */
+void give_end(void)
+{
+    struct inbox *inbox = &inboxes[runtime.local];
+    struct gift *gift, *next;
+    int result;
+
+    if (lock_take(&inbox->lock))
+        return;
+    inbox->closed = true;
+    gift = inbox->first;
+    inbox->first = inbox->last = NULL;
+    lock_give(&inbox->lock);
+    for (; gift; gift = next) {
+        next = gift->next;
+        if (gift->far &&
+            runtime_wait_remote(&gift->wait.waiter, WAIT_FOREVER, &result))
+            return;
+        gift_free(gift);
+    }
+}

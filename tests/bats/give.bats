@@ -1,0 +1,80 @@
+#!/usr/bin/env bats
+# Regions that ranks give each other: drasync_give and drasync_take.
+
+load common
+load hosts
+
+programs=$abs_top_builddir/tests/programs
+
+setup_file() {
+  hosts_up
+}
+
+teardown_file() {
+  hosts_down
+}
+
+@test "gifts come in order, with their subregions and data, on a node" {
+  for n in 1 2 4; do
+    run -0 mpi "$n" "$programs/native_give"
+    assert_output "give ok ranks=$n"
+  done
+}
+
+@test "gifts come in order, with their subregions and data, each rank a node" {
+  export DRASYNC_NODE=rank
+  for n in 2 4; do
+    run -0 mpi "$n" "$programs/native_give"
+    assert_output "give ok ranks=$n"
+  done
+}
+
+@test "gifts come in order, with their subregions and data, on nodes of two ranks" {
+  DRASYNC_NODE=2 run -0 mpi 4 "$programs/native_give"
+  assert_output "give ok ranks=4"
+}
+
+@test "gifts come in order, with their subregions and data, on two hosts" {
+  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
+    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  for n in 2 4; do
+    run -0 hosts_run "$n" "$programs/native_give"
+    assert_output "give ok ranks=$n"
+  done
+}
+
+@test "gifts with DRASYNC_CHECK=1 are no other thread's holds" {
+  for node in 2 rank; do
+    DRASYNC_CHECK=1 DRASYNC_NODE=$node run -0 mpi 2 "$programs/native_give"
+    assert_output "give ok ranks=2"
+  done
+}
+
+@test "what a rank does not take is released in its MPI_Finalize" {
+  for node in 2 rank; do
+    DRASYNC_NODE=$node run -0 mpi 2 "$programs/native_give_ends" left
+    assert_output "rank 0 has it again"
+  done
+}
+
+@test "a gift that finds no memory is kept by its giver until it is taken" {
+  DRASYNC_MEMORY=16M DRASYNC_NODE=rank run -0 mpi 2 \
+    "$programs/native_give_ends" nomem
+  assert_output "nomem ok ranks=2"
+}
+
+@test "who waits for a gift of a rank that dies is told" {
+  for node in 2 rank; do
+    DRASYNC_NODE=$node run mpi_rank_dies 2 "$programs/native_give_ends" giver
+    refute [ "$status" -eq 124 ]
+    assert_line "rank 1: DRASYNC_EPEER"
+  done
+}
+
+@test "who gave to a rank that dies is told when it wants the region again" {
+  for node in 2 rank; do
+    DRASYNC_NODE=$node run mpi_rank_dies 2 "$programs/native_give_ends" taker
+    refute [ "$status" -eq 124 ]
+    assert_line "rank 0: DRASYNC_EPEER"
+  done
+}
