@@ -3,9 +3,10 @@
  * and thrown away there; 2 ranks on 2 hosts, 1 KiB and 1 MiB.
  *
  * ours    a new region with one object, a word in each page of which is written;
- *         its handle and pointer go in an MPI_Send(), as it is released.  The
- *         other rank acquires it for WRITE, which it keeps, or for READ, which it
- *         gives back (cases read_), looks at each page, and later deletes it
+ *         it is given to the other rank, which takes it and looks at each page.
+ *         Or (cases read_) its handle and pointer go in an MPI_Send(), as it is
+ *         released, and the other rank acquires it for READ, looks and gives that
+ *         back.  Later the other rank deletes it
  * theirs  malloc(), the same words written, MPI_Send(), free(); the other rank
  *         has malloc(), MPI_Recv(), the same look, and later free()
  *
@@ -64,6 +65,11 @@ static inline void new_ours_send(struct new_row *row, size_t bytes)
     made.object = object;
     made.object[0] = 1;
     pages_change(made.object, bytes, 1);
+    if (new_what[row->bench.now].mode == DRASYNC_WRITE) {
+        bench_check(drasync_set_root(made.region, object), "set_root");
+        bench_check(drasync_give(made.region, 1 - row->bench.rank, 0), "give");
+        return;
+    }
     bench_check(drasync_release(made.region), "release");
     MPI_Send(&made, sizeof(made), MPI_BYTE, 1 - row->bench.rank, 0,
              MPI_COMM_WORLD);
@@ -71,16 +77,23 @@ static inline void new_ours_send(struct new_row *row, size_t bytes)
 
 static inline uint64_t new_ours_receive(struct new_row *row, size_t bytes)
 {
-    const enum drasync_mode mode = new_what[row->bench.now].mode;
     struct new_made *made = &row->made[row->count++];
     uint64_t sum;
+    void *object;
 
+    if (new_what[row->bench.now].mode == DRASYNC_WRITE) {
+        bench_check(drasync_take(1 - row->bench.rank, 0, DRASYNC_FOREVER,
+                                 &made->region, NULL),
+                    "take");
+        bench_check(drasync_get_root(made->region, &object), "get_root");
+        made->object = object;
+        return pages_read(made->object, bytes);
+    }
     MPI_Recv(made, sizeof(*made), MPI_BYTE, 1 - row->bench.rank, 0,
              MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    bench_check(drasync_acquire(made->region, mode), "acquire");
+    bench_check(drasync_acquire(made->region, DRASYNC_READ), "acquire");
     sum = pages_read(made->object, bytes);
-    if (mode == DRASYNC_READ)
-        bench_check(drasync_release(made->region), "release");
+    bench_check(drasync_release(made->region), "release");
     return sum;
 }
 
