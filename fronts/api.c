@@ -6,6 +6,7 @@
 
 #include "fronts/api.h"
 #include "runtime/check/check.h"
+#include "runtime/managed/managed.h"
 #include "runtime/native/lease_inline.h"
 #include "runtime/native/native.h"
 #include "runtime/native/recycle.h"
@@ -110,6 +111,8 @@ int drasync_delete(drasync_region_t region)
     if (native_recycle_put_new(region))
         return 0;
     err = enter("drasync_delete");
+    if (!err && managed_knows(region))
+        err = DRASYNC_EMANAGED;
     if (err)
         return err;
     RECORD_BEGIN();

@@ -351,6 +351,10 @@ int proto_delete(struct proto_node *node, int32_t rank,
                  struct proto_region *region, uint64_t address, void *waiter,
                  struct proto_effects *out);
 
+/* Has nobody but @rank anything of @region, which it holds for WRITE once, nor
+ * asks for it, nor knows it on another node? */
+bool proto_alone(int32_t rank, const struct proto_region *region);
+
 /*
  * Instead of deleting @region and making a new one at its address with the same
  * extents and frames: if nobody but @rank, which holds it for WRITE once, knows

@@ -27,13 +27,15 @@ static struct proto_copy *only_copy(const struct proto_region *r)
     return copy->pins || copy->sends || copy->arriving ? NULL : copy;
 }
 
+bool proto_alone(int32_t rank, const struct proto_region *r)
+{
+    return r->write_rank == rank && r->write_count == 1 &&
+           unknown_to_others(r) && only_copy(r);
+}
+
 bool proto_renew(int32_t rank, struct proto_region *r, uint64_t incarnation)
 {
-    struct proto_copy *copy;
-    if (r->write_rank != rank || r->write_count != 1 || !unknown_to_others(r))
-        return false;
-    copy = only_copy(r);
-    if (!copy)
+    if (!proto_alone(rank, r))
         return false;
     r->incarnation = incarnation;
     r->hint = 0;
@@ -42,6 +44,6 @@ bool proto_renew(int32_t rank, struct proto_region *r, uint64_t incarnation)
     r->arrived = r->version;
     r->written = 0;
     r->layout++;
-    copy->version = r->version;
+    only_copy(r)->version = r->version;
     return true;
 }

@@ -113,6 +113,7 @@ EXTRA_DIST += tests/bats/first_use.bats
 EXTRA_DIST += tests/programs/mpi_f08.f90 tests/programs/mpi_tool.c
 include runtime/messages/local.mk
 include runtime/services/local.mk
+include runtime/managed/local.mk
 include runtime/check/local.mk
 include runtime/record/local.mk
 include runtime/replica/local.mk

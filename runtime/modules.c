@@ -11,6 +11,7 @@ const struct runtime_module *const runtime_modules[] = {
     &replica_module,
     &rma_module,
     &queue_lock_module,
+    &managed_module,
     &record_module,
     &diagnose_module,
     NULL,

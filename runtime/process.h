@@ -49,6 +49,7 @@ struct runtime {
     struct runtime_shared *shared; /* in control memory; runtime/shared.h */
     int wake_fd;                   /* runtime/messages/outbox.h */
     uint64_t host_key; /* start_facts.machine_key */
+    uint64_t job_key;  /* the same on all ranks, another in each job */
     char host[64];
 };
 

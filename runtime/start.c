@@ -252,6 +252,16 @@ static int start_steps(const struct start_agreed *agreed)
     return 0;
 }
 
+/* By the first rank: where it runs, since when, and as which process. */
+static uint64_t job_key(const struct start_facts *first)
+{
+    uint64_t key = first->machine_key ^ first->start_ticks << 20 ^
+                   (uint64_t)first->pid;
+
+    key = (key ^ key >> 31) * UINT64_C(0x9E3779B97F4A7C15);
+    return key ^ key >> 29;
+}
+
 /* With MPI up. */
 static int start_all(void)
 {
@@ -261,6 +271,7 @@ static int start_all(void)
     if (err)
         return err;
     death_start(agreed.facts);
+    runtime.job_key = job_key(&agreed.facts[0]);
     err = start_nodes(agreed.facts);
     if (err)
         close(agreed.facts[runtime.rank].page_fd);

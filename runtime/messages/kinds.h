@@ -42,6 +42,9 @@ enum runtime_kind {
     /* Checked mode: who has a region. */
     RUNTIME_KIND_CHECK = 143,
 
+    /* References to managed regions. */
+    RUNTIME_KIND_MANAGED = 144,
+
     /* Of tests, which are modules of their own. */
     RUNTIME_KIND_TEST = 148,
 

@@ -33,6 +33,30 @@ static void fill_holds(struct drasync_info *info,
 
 _Static_assert(offsetof(struct proto_hold, link) == 0, "see fill_holds()");
 
+int native_identify(drasync_region_t region, struct native_identity *out)
+{
+    struct native_tree tree;
+    int err;
+
+    if (!native_address_valid(region))
+        return DRASYNC_ENOREGION;
+    err = native_lock((uint64_t)(uintptr_t)region, &tree);
+    if (err)
+        return err;
+    if (!tree.region || tree.region->dead || !tree.region->incarnation)
+        err = DRASYNC_ENOREGION;
+    else
+        *out = (struct native_identity){
+            .incarnation = tree.region->incarnation,
+            .root = !tree.region->parent,
+            .alone = proto_alone(native.rank, tree.region),
+            .held = proto_held(tree.region, native.rank) ||
+                    proto_held_below(tree.region, native.rank),
+        };
+    native_unlock(&tree);
+    return err;
+}
+
 int native_get_info(drasync_region_t region, struct drasync_info *info_out)
 {
     uint64_t address = (uint64_t)(uintptr_t)region;

@@ -98,6 +98,21 @@ int native_ask_incarnation(drasync_region_t region, uint64_t *incarnation_out);
 /* Acquire @region for WRITE if it is free and this rank was the last to have it
  * so; without a lock or a message.  False: it was not acquired. */
 bool native_take_again(drasync_region_t region);
+struct native_identity {
+    uint64_t incarnation; /* native_incarnation() */
+    bool root;
+    bool held; /* by this rank: it, something above it, or below */
+    bool
+        alone; /* held for WRITE by this rank, once; nobody else has it for READ
+                   or waits for it, and no other node knows it */
+};
+
+/* Which region is it?
+ *   DRASYNC_ENOREGION  this node knows no such region */
+int native_identify(drasync_region_t region, struct native_identity *out);
+/* The node that an address belongs to: its maker's, as a rule, which is asked
+ * about it.  Negative: no region can be there. */
+int native_home(uint64_t address);
 int native_get_info(drasync_region_t region, struct drasync_info *info_out);
 int native_get_stats(struct drasync_stats *stats_out);
 

@@ -142,8 +142,6 @@ struct native_entry *native_find_entry(uint64_t address);
 /* What is wrong with an address without a record: DRASYNC_ENOREGION; or if only
  * its home could say that, DRASYNC_ENOTHELD, which is true in any case. */
 int native_unknown(uint64_t address);
-/* The node to ask about an address; negative: no region can be there. */
-int native_home(uint64_t address);
 /* This thread has locked @stripe (-1: all) and may use its pools. */
 void native_pool_use(int stripe);
 /* The stripe whose pools it uses; it has that stripe's lock. */

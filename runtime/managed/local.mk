@@ -1,0 +1,16 @@
+# Regions that end when nobody refers to them.
+libdrasync_runtime_la_SOURCES += \
+	runtime/managed/calls.c \
+	runtime/managed/circles.c \
+	runtime/managed/end.c \
+	runtime/managed/home.c \
+	runtime/managed/links.c \
+	runtime/managed/managed.h \
+	runtime/managed/references.c \
+	runtime/managed/state.h \
+	runtime/managed/table.c \
+	runtime/managed/wire.c
+
+native_test_programs += tests/programs/native_managed
+TESTS += tests/bats/managed.bats
+EXTRA_DIST += tests/bats/managed.bats

@@ -1,0 +1,236 @@
+/*
+ * state.h - what a node knows of managed regions: see managed.h.  For
+ * runtime/managed/ only.
+ *
+ * Entries lie in control memory, in a table by address, under locks by address.
+ * A node has an entry of a region while its ranks have references to it or want
+ * to know of its end; the home has one from drasync_manage() to the end.
+ */
+#ifndef DRASYNC_RUNTIME_MANAGED_STATE_H
+#define DRASYNC_RUNTIME_MANAGED_STATE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "drasync.h"
+#include "memory/lock.h"
+#include "runtime/messages/messages.h"
+
+#define MANAGED_BUCKETS 65536
+#define MANAGED_LOCKS   64
+
+/* At the home; see managed_unused(). */
+enum managed_use {
+    MANAGED_USED,
+    MANAGED_UNUSED, /* on the list of those that may be ended, or was */
+    MANAGED_ENDING, /* a rank is at it */
+};
+
+/* What the home knows of another node. */
+struct managed_node {
+    int32_t node;
+    bool wants_end; /* it has ranks that want to know of the end */
+    int64_t listed; /* signed: references come and go in any order */
+};
+
+/* A rank of this node wants to know of the end. */
+struct managed_call {
+    struct managed_call *next;
+    int32_t local; /* the rank's number on the node */
+    drasync_end_fn *call;
+    void *arg;
+    uint64_t address;
+};
+
+/* The region refers to another one: at its home, whose node has a reference to
+ * that for each link. */
+struct managed_link {
+    struct managed_link *next;
+    uint64_t address, incarnation;
+};
+
+struct managed_entry {
+    struct managed_entry *next; /* in its bucket */
+    uint64_t address, incarnation;
+    int64_t references; /* of this node's ranks */
+    int64_t told;       /* elsewhere than at home: what the home has us listed
+                           for */
+    struct managed_call *calls;
+
+    /* At home. */
+    bool home;
+    enum managed_use use;
+    struct managed_node *nodes;
+    uint32_t nodes_count, nodes_room;
+    struct managed_link *links;
+    struct managed_entry *unused_next;
+    /* Of who looks for circles (circles.c). */
+    size_t number;
+    int64_t linked;
+};
+
+/* All may be read without a lock, as hints and for the statistics. */
+struct managed_counts {
+    _Atomic uint64_t managed; /* ever, at this home */
+    _Atomic uint64_t ended;
+    _Atomic uint64_t fresh, lingering; /* on the lists below */
+    _Atomic uint64_t links;            /* of regions whose home this is */
+    _Atomic uint64_t due;              /* calls, of all ranks */
+};
+
+struct managed_shared {
+    struct lock locks[MANAGED_LOCKS]; /* of the entries, by address */
+    struct managed_entry *buckets[MANAGED_BUCKETS];
+    struct managed_counts counts;
+    _Atomic uint32_t searching; /* a thread looks for circles */
+
+    /* Under `list`: unused regions that were not tried yet, and those that
+     * somebody held then. */
+    struct lock list;
+    struct managed_entry *fresh, *lingering;
+    struct managed_call *due[]; /* for each rank of the node */
+};
+
+/* NULL: this process has met no managed region.  Never changes again. */
+extern _Atomic(struct managed_shared *) managed_shared;
+
+static inline struct managed_shared *managed_get(void)
+{
+    /* Acquire pairs with the release of managed_open(). */
+    return atomic_load_explicit(&managed_shared, memory_order_acquire);
+}
+
+/* Make what the node shares, or find it.  DRASYNC_ENOMEM. */
+int managed_open(void);
+
+/* --- Entries (table.c); all under the lock of the address ----------------- */
+
+/* The lock of @address.  0 or DRASYNC_EPEER. */
+int managed_lock(uint64_t address);
+void managed_unlock(uint64_t address);
+
+/* Is there any? */
+bool managed_at(uint64_t address);
+
+/* The entry, or NULL. */
+struct managed_entry *managed_find(uint64_t address, uint64_t incarnation);
+
+/* The entry of a region at @address that this node's ranks refer to, or NULL.
+ * An address is used again: there may be several, of which those that are gone
+ * come first. */
+struct managed_entry *managed_referred(uint64_t address);
+
+/* The same, made if need be; NULL: no memory. */
+struct managed_entry *managed_entry(uint64_t address, uint64_t incarnation);
+
+/* Free it, if nobody here needs it any more. */
+void managed_drop(struct managed_entry *entry);
+
+/* --- References (references.c); no lock is held --------------------------- */
+
+/*
+ * One more, or one less, of those that this node has to a region: of
+ * @incarnation, or if that is 0 of the first that managed_referred() gives.
+ *   DRASYNC_EINVAL  it has none; DRASYNC_ENOMEM, DRASYNC_EPEER
+ */
+int managed_change(uint64_t address, uint64_t incarnation, int64_t by);
+
+/* Which incarnation does this node refer to?  DRASYNC_EINVAL: none. */
+int managed_referred_to(uint64_t address, uint64_t *incarnation_out);
+
+/* Let @node, another one, have a reference of this node. */
+int managed_give_node(int node, uint64_t address, uint64_t incarnation);
+
+/* --- Links (links.c) ------------------------------------------------------ */
+
+/*
+ * At the home of the region at @address, whose node has a reference to @to for
+ * the link, which is the link's if there is no error, and DRASYNC_EAGAIN leaves
+ * it.  Otherwise it is given back.
+ *   DRASYNC_EDELETED, DRASYNC_EAGAIN  as managed_home_ask()
+ *   DRASYNC_ENOMEM, DRASYNC_EPEER
+ */
+int managed_home_link(uint64_t address, uint64_t incarnation, uint64_t to,
+                      uint64_t to_incarnation);
+
+/* The same without; DRASYNC_EINVAL: there is no such link. */
+int managed_home_unlink(uint64_t address, uint64_t incarnation, uint64_t to);
+
+/* Give back what the links of a region that has ended referred to. */
+void managed_links_end(struct managed_link *links);
+
+/* --- At home (home.c) ----------------------------------------------------- */
+
+enum managed_ask {
+    MANAGED_ASK_MANAGE, /* begin, with a reference for the node that asks */
+    MANAGED_ASK_REF,    /* a reference for it */
+    MANAGED_ASK_LOOK,   /* is it managed? */
+    MANAGED_ASK_LINK,   /* it refers to another region, for which its home has a
+                           reference */
+    MANAGED_ASK_UNLINK,
+};
+
+/*
+ * By @node, any, at the region's home.  No lock is held.
+ *   DRASYNC_EMANAGED  MANAGE: it is managed
+ *   DRASYNC_EDELETED  it has ended, or was never managed
+ *   DRASYNC_EAGAIN    it may be about to end: ask again
+ *   DRASYNC_ENOMEM, DRASYNC_EPEER
+ */
+int managed_home_ask(int node, enum managed_ask what, uint64_t address,
+                     uint64_t incarnation);
+
+/* Count @by for @node; @wants_end: tell it of the end.  Errors as above. */
+int managed_home_count(int node, uint64_t address, uint64_t incarnation,
+                       int64_t by, bool wants_end);
+
+/* This node's count has changed; under the lock of its address. */
+void managed_home_look(struct managed_entry *entry);
+
+/* End what is unused; @all: also what was held when it was tried last.  No lock
+ * is held; a region's end may take messages, as drasync_delete(). */
+int managed_home_end(bool all);
+
+/* @entry's region was deleted, by who had set it ENDING.  No lock is held. */
+int managed_home_gone(struct managed_entry *entry);
+
+/* End circles (circles.c).  No lock is held.  DRASYNC_ENOMEM, DRASYNC_EPEER. */
+int managed_circles(void);
+
+/* --- Messages (wire.c) ---------------------------------------------------- */
+
+void managed_wire_start(void);
+
+/* What managed_home_ask(), managed_home_link() and its like do, wherever the
+ * home is; @to is for links. */
+struct managed_asked {
+    uint64_t address, incarnation;
+    uint64_t to, to_incarnation;
+    int32_t what; /* enum managed_ask */
+    int32_t reserved;
+};
+
+int managed_ask(int home, const struct managed_asked *asked);
+
+/* managed_home_count(), the same. */
+int managed_count(int home, int node, uint64_t address, uint64_t incarnation,
+                  int64_t by, bool wants_end);
+
+/* Give @node a reference.  *listed_out: the home is to list it for one more. */
+int managed_hand(int node, uint64_t address, uint64_t incarnation,
+                 bool *listed_out);
+
+/* Tell @node of the end. */
+int managed_tell_end(int node, uint64_t address, uint64_t incarnation);
+
+/* --- The end at a node (end.c) -------------------------------------------- */
+
+/* The region has ended: its calls are due, and the entry goes.  Under the lock
+ * of its address. */
+void managed_ended(struct managed_entry *entry);
+
+/* Call what is due for this rank.  No lock is held. */
+void managed_call_due(void);
+
+#endif /* DRASYNC_RUNTIME_MANAGED_STATE_H */

@@ -1,0 +1,202 @@
+/* What nodes ask and tell each other of managed regions. */
+#include "runtime/managed/state.h"
+
+#include <string.h>
+
+#include "runtime/process.h"
+#include "runtime/say.h"
+
+enum managed_kind {
+    MANAGED_ASK = RUNTIME_KIND_MANAGED, /* calls */
+    MANAGED_HAND,
+    MANAGED_COUNT, /* messages */
+    MANAGED_END,
+};
+
+_Static_assert((int)MANAGED_END < (int)RUNTIME_KIND_TEST,
+               "the kinds fit the range");
+
+struct counted {
+    uint64_t address, incarnation;
+    int64_t by;
+    int32_t node;
+    int32_t wants_end;
+};
+
+struct named {
+    uint64_t address, incarnation;
+};
+
+/* --- To the home ---------------------------------------------------------- */
+
+/* At home, for @node. */
+static int answer(int node, const struct managed_asked *a)
+{
+    switch (a->what) {
+    case MANAGED_ASK_LINK:
+        return managed_home_link(a->address, a->incarnation, a->to,
+                                 a->to_incarnation);
+    case MANAGED_ASK_UNLINK:
+        return managed_home_unlink(a->address, a->incarnation, a->to);
+    default:
+        return managed_home_ask(node, (enum managed_ask)a->what, a->address,
+                                a->incarnation);
+    }
+}
+
+int managed_ask(int home, const struct managed_asked *asked)
+{
+    size_t got;
+
+    return home == runtime.node
+               ? answer(home, asked)
+               : runtime_call_helping(home, MANAGED_ASK, asked, sizeof(*asked),
+                                      NULL, 0, &got);
+}
+
+static void ask_called(const struct runtime_caller *caller, const void *request,
+                       size_t bytes)
+{
+    int err = DRASYNC_EINTERNAL;
+    struct managed_asked a;
+
+    if (bytes == sizeof(a)) {
+        memcpy(&a, request, sizeof(a));
+        err = answer(caller->node, &a);
+    }
+    runtime_reply(caller, err, NULL, 0);
+}
+
+int managed_count(int home, int node, uint64_t address, uint64_t incarnation,
+                  int64_t by, bool wants_end)
+{
+    const struct counted c = {address, incarnation, by, node, wants_end};
+    const struct runtime_message m = {
+        .node = home,
+        .kind = MANAGED_COUNT,
+        .header = &c,
+        .header_bytes = sizeof(c),
+        .late = true,
+    };
+
+    return home == runtime.node
+               ? managed_home_count(node, address, incarnation, by, wants_end)
+               : runtime_send(&m);
+}
+
+static void counted(int from, const void *header, size_t bytes,
+                    uint64_t context)
+{
+    struct counted c;
+    int err;
+
+    (void)from;
+    (void)context;
+    if (bytes != sizeof(c))
+        return;
+    memcpy(&c, header, sizeof(c));
+    if (c.node < 0 || c.node >= runtime.nodes || c.node == runtime.node)
+        return;
+    err = managed_home_count(c.node, c.address, c.incarnation, c.by,
+                             c.wants_end != 0);
+    /* Deleted: by drasync_delete() of a node that did not know. */
+    if (err == DRASYNC_ENOMEM)
+        runtime_poison("no memory to count references to region %p",
+                       (void *)(uintptr_t)c.address);
+}
+
+/* --- To a node ------------------------------------------------------------ */
+
+int managed_hand(int node, uint64_t address, uint64_t incarnation,
+                 bool *listed_out)
+{
+    const struct named request = {address, incarnation};
+    uint8_t listed = 0;
+    size_t got = 0;
+    int err =
+        runtime_call_helping(node, MANAGED_HAND, &request, sizeof(request),
+                             &listed, sizeof(listed), &got);
+
+    *listed_out = listed != 0;
+    return err ? err : got == sizeof(listed) ? 0 : DRASYNC_EINTERNAL;
+}
+
+/* A reference for this node. */
+static int take(const struct named *n, uint8_t *listed_out)
+{
+    struct managed_entry *e;
+    int err = managed_open();
+
+    if (!err)
+        err = managed_lock(n->address);
+    if (err)
+        return err;
+    e = managed_entry(n->address, n->incarnation);
+    if (!e) {
+        err = DRASYNC_ENOMEM;
+    } else {
+        *listed_out = !e->references && !e->home;
+        e->told += *listed_out;
+        e->references++;
+    }
+    managed_unlock(n->address);
+    return err;
+}
+
+static void handed(const struct runtime_caller *caller, const void *request,
+                   size_t bytes)
+{
+    int err = DRASYNC_EINTERNAL;
+    uint8_t listed = 0;
+    struct named n;
+
+    if (bytes == sizeof(n)) {
+        memcpy(&n, request, sizeof(n));
+        err = take(&n, &listed);
+    }
+    runtime_reply(caller, err, &listed, sizeof(listed));
+}
+
+int managed_tell_end(int node, uint64_t address, uint64_t incarnation)
+{
+    const struct named n = {address, incarnation};
+    const struct runtime_message m = {
+        .node = node,
+        .kind = MANAGED_END,
+        .header = &n,
+        .header_bytes = sizeof(n),
+        .late = true,
+    };
+
+    return runtime_send(&m);
+}
+
+static void end_arrived(int from, const void *header, size_t bytes,
+                        uint64_t context)
+{
+    struct managed_entry *e;
+    struct named n;
+
+    (void)from;
+    (void)context;
+    if (bytes != sizeof(n))
+        return;
+    memcpy(&n, header, sizeof(n));
+    if (!managed_get() || managed_lock(n.address))
+        return;
+    e = managed_find(n.address, n.incarnation);
+    if (e)
+        managed_ended(e);
+    managed_unlock(n.address);
+}
+
+void managed_wire_start(void)
+{
+    static const struct runtime_handler count = {.arrived = counted};
+    static const struct runtime_handler end = {.arrived = end_arrived};
+
+    runtime_serve(MANAGED_ASK, ask_called);
+    runtime_serve(MANAGED_HAND, handed);
+    runtime_handle(MANAGED_COUNT, &count);
+    runtime_handle(MANAGED_END, &end);
+}

@@ -1,0 +1,44 @@
+#!/usr/bin/env bats
+# Regions that end when nobody refers to them.
+
+load common
+load hosts
+
+programs=$abs_top_builddir/tests/programs
+
+setup_file() {
+  hosts_up
+}
+
+teardown_file() {
+  hosts_down
+}
+
+@test "references, weak handles, ends and misuse, on a node" {
+  for n in 1 2 4; do
+    run -0 mpi "$n" "$programs/native_managed" --long
+    assert_output "managed ok ranks=$n"
+  done
+}
+
+@test "references, weak handles, ends and misuse, each rank a node" {
+  export DRASYNC_NODE=rank
+  for n in 2 3 4; do
+    run -0 mpi "$n" "$programs/native_managed"
+    assert_output "managed ok ranks=$n"
+  done
+}
+
+@test "references, weak handles, ends and misuse, on nodes of two ranks" {
+  DRASYNC_NODE=2 run -0 mpi 4 "$programs/native_managed"
+  assert_output "managed ok ranks=4"
+}
+
+@test "references, weak handles, ends and misuse, on two hosts" {
+  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
+    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  for n in 2 4; do
+    run -0 hosts_run "$n" "$programs/native_managed"
+    assert_output "managed ok ranks=$n"
+  done
+}

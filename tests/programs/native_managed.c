@@ -1,0 +1,536 @@
+/*
+ * Managed regions: references that are taken, given on and given back, weak
+ * handles, what is called at the end, and every misuse.  --long: more of the
+ * random part.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+
+#include "native_check.h"
+
+#define REGIONS    16 /* of each rank, in the random part */
+#define ROUNDS     200
+#define ROUNDS_MAX 2000
+#define TAG_GIVEN  7
+
+struct node {
+    uint64_t number;
+    drasync_weak_t weak; /* of the region that it is in */
+};
+
+static drasync_region_t make(struct node **node_out, uint64_t number)
+{
+    drasync_region_t region;
+    void *v;
+
+    OK(drasync_new_region(&region));
+    OK(drasync_alloc(region, sizeof(**node_out), &v));
+    *node_out = v;
+    (*node_out)->number = number;
+    OK(drasync_manage(region));
+    OK(drasync_weak(region, &(*node_out)->weak));
+    OK(drasync_set_root(region, v));
+    OK(drasync_release(region));
+    return region;
+}
+
+static void read_it(drasync_region_t region, uint64_t number)
+{
+    void *v;
+
+    OK(drasync_acquire(region, DRASYNC_READ));
+    OK(drasync_get_root(region, &v));
+    CHECK(((struct node *)v)->number == number);
+    OK(drasync_release(region));
+}
+
+/* All regions of all homes that are managed have ended, once messages that
+ * nobody waits for have come. */
+static void wait_for_ends(void)
+{
+    struct drasync_managed_stats stats;
+    int left, lefts;
+
+    do {
+        OK(drasync_collect());
+        OK(drasync_get_managed_stats(&stats));
+        left = stats.managed != stats.ended;
+        MPI_Allreduce(&left, &lefts, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    } while (lefts);
+}
+
+/* --- Misuse --------------------------------------------------------------- */
+
+static void after_end(drasync_region_t region, void *arg)
+{
+    /* Nothing is there any more. */
+    int err = drasync_acquire(region, DRASYNC_READ);
+
+    CHECK(err == DRASYNC_ENOREGION || err == DRASYNC_EDELETED);
+    (*(int *)arg)++;
+}
+
+static void misuse(void)
+{
+    drasync_region_t region, below, nothing = NULL, got;
+    drasync_weak_t weak, wrong;
+    int ends = 0;
+
+    OK(drasync_new_region(&region));
+    CODE(drasync_ref(region), DRASYNC_EINVAL);
+    CODE(drasync_unref(region), DRASYNC_EINVAL);
+    CODE(drasync_ref_give(region, 0), DRASYNC_EINVAL);
+    CODE(drasync_weak(region, &weak), DRASYNC_EINVAL);
+    CODE(drasync_on_end(region, after_end, &ends), DRASYNC_EINVAL);
+    OK(drasync_new_subregion(region, &below));
+    CODE(drasync_manage(below), DRASYNC_EINVAL);
+    CODE(drasync_manage(nothing), DRASYNC_ENOREGION);
+    OK(drasync_manage(region));
+    CODE(drasync_manage(region), DRASYNC_EMANAGED);
+    CODE(drasync_delete(region), DRASYNC_EMANAGED);
+    OK(drasync_ref(region));
+    CODE(drasync_ref_give(region, -1), DRASYNC_EINVAL);
+    CODE(drasync_ref_give(region, check_ranks), DRASYNC_EINVAL);
+    CODE(drasync_on_end(region, NULL, NULL), DRASYNC_EINVAL);
+    CODE(drasync_weak(region, NULL), DRASYNC_EINVAL);
+    OK(drasync_on_end(region, after_end, &ends));
+    OK(drasync_weak(region, &weak));
+    wrong = weak;
+    wrong.word[0] ^= 4;
+    CODE(drasync_weak_lock(&wrong, &got), DRASYNC_EINVAL);
+    wrong = (drasync_weak_t){{0, 0}};
+    CODE(drasync_weak_lock(&wrong, &got), DRASYNC_EINVAL);
+    CODE(drasync_weak_lock(NULL, &got), DRASYNC_EINVAL);
+    OK(drasync_release(region));
+    OK(drasync_weak_lock(&weak, &got));
+    CHECK(got == region);
+    OK(drasync_unref(region));
+    OK(drasync_unref(region));
+    CHECK(!ends);
+    OK(drasync_unref(region));
+    CHECK(ends == 1);
+    CODE(drasync_unref(region), DRASYNC_EINVAL);
+    CODE(drasync_weak_lock(&weak, &got), DRASYNC_EDELETED);
+}
+
+/* --- One region and all ranks --------------------------------------------- */
+
+/* It goes from rank to rank, each of which gives it on; the last one ends it. */
+static void chain(void)
+{
+    const int from = (check_rank + check_ranks - 1) % check_ranks;
+    const int to = (check_rank + 1) % check_ranks;
+    drasync_region_t region = NULL;
+    struct node *node;
+
+    if (check_rank == 0)
+        region = make(&node, 17);
+    else
+        MPI_Recv(&region, sizeof(region), MPI_BYTE, from, 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    read_it(region, 17);
+    if (to != 0) {
+        OK(drasync_ref_give(region, to));
+        MPI_Send(&region, sizeof(region), MPI_BYTE, to, 0, MPI_COMM_WORLD);
+    } else {
+        OK(drasync_unref(region));
+    }
+    wait_for_ends();
+}
+
+/* Weak handles keep nothing, and give a reference while there is one. */
+static void weak_handles(void)
+{
+    drasync_region_t region = NULL, got;
+    drasync_weak_t weak = {{0, 0}};
+    struct node *node;
+
+    if (check_rank == 0) {
+        region = make(&node, 18);
+        OK(drasync_weak(region, &weak));
+    }
+    MPI_Bcast(&weak, sizeof(weak), MPI_BYTE, 0, MPI_COMM_WORLD);
+    OK(drasync_weak_lock(&weak, &got));
+    read_it(got, 18);
+    OK(drasync_ref(got));
+    OK(drasync_unref(got));
+    OK(drasync_unref(got));
+    check_barrier();
+    /* Rank 0 has the first one still. */
+    OK(drasync_weak_lock(&weak, &got));
+    check_barrier();
+    if (check_rank == 0)
+        OK(drasync_unref(region));
+    read_it(got, 18);
+    OK(drasync_unref(got));
+    wait_for_ends();
+    CODE(drasync_weak_lock(&weak, &got), DRASYNC_EDELETED);
+    check_barrier();
+    /* A later region there is another one. */
+    if (check_rank == 0) {
+        for (int i = 0; i < 64; i++) {
+            region = make(&node, 19);
+            OK(drasync_unref(region));
+        }
+        region = make(&node, 19);
+    }
+    check_barrier();
+    CODE(drasync_weak_lock(&weak, &got), DRASYNC_EDELETED);
+    check_barrier();
+    if (check_rank == 0)
+        OK(drasync_unref(region));
+    wait_for_ends();
+}
+
+/* A hold keeps what nobody refers to, and may take a reference again. */
+static void held(void)
+{
+    const int last = check_ranks - 1;
+    struct drasync_managed_stats stats;
+    drasync_region_t region = NULL;
+    struct node *node;
+
+    if (check_rank == 0)
+        region = make(&node, 20);
+    check_share(&region, 0);
+    if (check_rank == last)
+        OK(drasync_acquire(region, DRASYNC_READ));
+    check_barrier();
+    if (check_rank == 0) {
+        OK(drasync_unref(region));
+        OK(drasync_collect());
+        OK(drasync_get_managed_stats(&stats));
+        CHECK(stats.unused == 1 && stats.managed == stats.ended + 1);
+    }
+    check_barrier();
+    if (check_rank == last) {
+        OK(drasync_ref(region));
+        OK(drasync_release(region));
+    }
+    check_barrier();
+    OK(drasync_collect());
+    check_barrier();
+    if (check_rank == last) {
+        read_it(region, 20);
+        OK(drasync_unref(region));
+    }
+    wait_for_ends();
+}
+
+/* It ends in one call, up to what is referred to. */
+static void long_list(void)
+{
+    drasync_region_t last, first = NULL, middle = NULL;
+    struct drasync_managed_stats before, after;
+    struct node *node;
+
+    OK(drasync_get_managed_stats(&before));
+    for (int i = 0; i < 1000; i++) {
+        last = first;
+        first = make(&node, 1);
+        if (i == 500)
+            middle = first;
+        if (!i)
+            continue;
+        OK(drasync_acquire(first, DRASYNC_WRITE));
+        OK(drasync_link(first, last));
+        OK(drasync_release(first));
+        if (last != middle)
+            OK(drasync_unref(last));
+    }
+    OK(drasync_unref(first));
+    OK(drasync_get_managed_stats(&after));
+    CHECK(after.ended - before.ended == 499);
+    read_it(middle, 1);
+    OK(drasync_unref(middle));
+    OK(drasync_get_managed_stats(&after));
+    CHECK(after.ended - before.ended == 1000);
+}
+
+/* Lists of regions: the end of the first is that of all, unless somebody refers
+ * to one of them. */
+static void links(void)
+{
+    drasync_region_t mine, last, first = NULL;
+    struct node *node;
+
+    /* One of each rank, each linked to that of the rank before. */
+    mine = make(&node, (uint64_t)check_rank);
+    CODE(drasync_link(mine, mine), DRASYNC_ENOTHELD);
+    for (int rank = 0; rank < check_ranks; rank++) {
+        last = first;
+        first = mine;
+        if (check_rank == rank && rank) {
+            OK(drasync_acquire(mine, DRASYNC_WRITE));
+            CODE(drasync_unlink(mine, last), DRASYNC_EINVAL);
+            OK(drasync_acquire(last, DRASYNC_READ));
+            OK(drasync_link(mine, last));
+            OK(drasync_link(mine, last));
+            OK(drasync_unlink(mine, last));
+            OK(drasync_release(last));
+            OK(drasync_release(mine));
+        }
+        check_share(&first, rank);
+    }
+    check_barrier();
+    if (check_rank != check_ranks - 1)
+        OK(drasync_unref(mine));
+    check_barrier();
+    for (int i = 0; i < 3; i++) {
+        OK(drasync_collect());
+        check_barrier();
+    }
+    read_it(mine, (uint64_t)check_rank);
+    check_barrier();
+    if (check_rank == check_ranks - 1)
+        OK(drasync_unref(mine));
+    wait_for_ends();
+    /* Alone, since it counts what ends. */
+    if (check_rank == 0)
+        long_list();
+    check_barrier();
+}
+
+static drasync_region_t ring(drasync_weak_t *weak, int parts)
+{
+    drasync_region_t first, last, next;
+    struct node *node;
+
+    first = last = make(&node, 30);
+    for (int i = 1; i <= parts; i++) {
+        next = i == parts ? first : make(&node, 30);
+        OK(drasync_acquire(last, DRASYNC_WRITE));
+        OK(drasync_link(last, next));
+        OK(drasync_release(last));
+        if (i < parts)
+            OK(drasync_unref(next));
+        last = next;
+    }
+    OK(drasync_weak(first, weak));
+    return first;
+}
+
+/* They end, unless somebody refers to one part of them, or holds it. */
+static void circles(void)
+{
+    drasync_weak_t weak[4], held_weak;
+    drasync_region_t got, kept, held;
+
+    for (int i = 0; i < 4; i++)
+        OK(drasync_unref(ring(&weak[i], i + 1)));
+    kept = ring(&weak[0], 5);
+    held = ring(&held_weak, 3);
+    OK(drasync_acquire(held, DRASYNC_READ));
+    OK(drasync_unref(held));
+    OK(drasync_collect());
+    for (int i = 1; i < 4; i++)
+        CODE(drasync_weak_lock(&weak[i], &got), DRASYNC_EDELETED);
+    OK(drasync_weak_lock(&weak[0], &got));
+    CHECK(got == kept);
+    OK(drasync_unref(got));
+    read_it(kept, 30);
+    /* A hold may refer to it again. */
+    OK(drasync_ref(held));
+    OK(drasync_release(held));
+    OK(drasync_collect());
+    read_it(held, 30);
+    OK(drasync_unref(held));
+    OK(drasync_unref(kept));
+    OK(drasync_collect());
+    CODE(drasync_weak_lock(&weak[0], &got), DRASYNC_EDELETED);
+    CODE(drasync_weak_lock(&held_weak, &got), DRASYNC_EDELETED);
+    wait_for_ends();
+}
+
+static void count_end(drasync_region_t region, void *arg)
+{
+    (void)region;
+    (*(int *)arg)++;
+}
+
+/* Every rank is told of the end once, whoever brings it about. */
+static void told(void)
+{
+    drasync_region_t region = NULL;
+    struct node *node;
+    int ends = 0;
+
+    if (check_rank == 0) {
+        region = make(&node, 21);
+        for (int rank = 1; rank < check_ranks; rank++) {
+            OK(drasync_ref(region));
+            OK(drasync_ref_give(region, rank));
+        }
+    }
+    check_share(&region, 0);
+    OK(drasync_on_end(region, count_end, &ends));
+    check_barrier();
+    CHECK(!ends);
+    OK(drasync_unref(region));
+    wait_for_ends();
+    while (!ends)
+        OK(drasync_collect());
+    check_barrier();
+    OK(drasync_collect());
+    CHECK(ends == 1);
+}
+
+/* --- Random --------------------------------------------------------------- */
+
+struct token {
+    drasync_region_t region;
+    uint64_t number;
+};
+
+static uint64_t next_random(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return *state >> 33;
+}
+
+/* Do something with a reference: read, drop, copy, give. */
+static void step(struct token *tokens, int *count, int room, uint64_t *random)
+{
+    int i = (int)(next_random(random) % (uint64_t)*count);
+    struct token token = tokens[i];
+    int to = (int)(next_random(random) % (uint64_t)check_ranks);
+    drasync_weak_t weak;
+
+    switch (next_random(random) % 8) {
+    case 0:
+        OK(drasync_unref(token.region));
+        tokens[i] = tokens[--*count];
+        break;
+    case 1:
+        if (*count >= room)
+            break;
+        OK(drasync_ref(token.region));
+        tokens[(*count)++] = token;
+        break;
+    case 2:
+        if (*count >= room)
+            break;
+        OK(drasync_weak(token.region, &weak));
+        OK(drasync_weak_lock(&weak, &tokens[*count].region));
+        CHECK(tokens[*count].region == token.region);
+        tokens[(*count)++].number = token.number;
+        break;
+    case 3:
+    case 4:
+        OK(drasync_ref_give(token.region, to));
+        /* MPI_Send() to oneself would wait. */
+        if (to == check_rank)
+            break;
+        MPI_Send(&token, sizeof(token), MPI_BYTE, to, TAG_GIVEN,
+                 MPI_COMM_WORLD);
+        tokens[i] = tokens[--*count];
+        break;
+    default:
+        read_it(token.region, token.number);
+        break;
+    }
+}
+
+/* What others gave. */
+static void receive(struct token *tokens, int *count)
+{
+    int there = 1;
+
+    while (there) {
+        MPI_Iprobe(MPI_ANY_SOURCE, TAG_GIVEN, MPI_COMM_WORLD, &there,
+                   MPI_STATUS_IGNORE);
+        if (there)
+            MPI_Recv(&tokens[(*count)++], sizeof(*tokens), MPI_BYTE,
+                     MPI_ANY_SOURCE, TAG_GIVEN, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+    }
+}
+
+static void random_walk(int rounds)
+{
+    /* Each round makes one more at most, and all may come to one rank. */
+    const int room = 64, most = (REGIONS + rounds) * check_ranks;
+    struct token *tokens = malloc((size_t)most * sizeof(*tokens));
+    uint64_t random = (uint64_t)check_rank + 1;
+    int count = 0, everywhere;
+    struct node *node;
+
+    CHECK(tokens);
+    for (int i = 0; i < REGIONS; i++) {
+        tokens[count].number = (uint64_t)(check_rank * REGIONS + i);
+        tokens[count].region = make(&node, tokens[count].number);
+        count++;
+    }
+    for (int i = 0; i < rounds; i++) {
+        receive(tokens, &count);
+        if (count)
+            step(tokens, &count, room, &random);
+    }
+    /* What is under way comes in; then all is given back. */
+    MPI_Barrier(MPI_COMM_WORLD);
+    do {
+        receive(tokens, &count);
+        while (count)
+            OK(drasync_unref(tokens[--count].region));
+        check_barrier();
+        receive(tokens, &count);
+        MPI_Allreduce(&count, &everywhere, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    } while (everywhere);
+    wait_for_ends();
+    free(tokens);
+}
+
+/* --- Threads -------------------------------------------------------------- */
+
+static drasync_region_t shared_region;
+
+static void *refs(void *arg)
+{
+    drasync_region_t got;
+    drasync_weak_t weak;
+
+    (void)arg;
+    for (int i = 0; i < 1000; i++) {
+        OK(drasync_ref(shared_region));
+        OK(drasync_weak(shared_region, &weak));
+        OK(drasync_weak_lock(&weak, &got));
+        OK(drasync_unref(shared_region));
+        OK(drasync_unref(got));
+    }
+    return NULL;
+}
+
+static void threads(void)
+{
+    pthread_t thread[4];
+    struct node *node;
+
+    shared_region = make(&node, 22);
+    for (int i = 0; i < 4; i++)
+        CHECK(!pthread_create(&thread[i], NULL, refs, NULL));
+    for (int i = 0; i < 4; i++)
+        CHECK(!pthread_join(thread[i], NULL));
+    read_it(shared_region, 22);
+    OK(drasync_unref(shared_region));
+    wait_for_ends();
+}
+
+int main(int argc, char **argv)
+{
+    bool is_long = argc > 1 && !strcmp(argv[1], "--long");
+
+    check_start_threads(&argc, &argv);
+    misuse();
+    check_barrier();
+    wait_for_ends();
+    chain();
+    weak_handles();
+    held();
+    links();
+    circles();
+    told();
+    random_walk(is_long ? ROUNDS_MAX : ROUNDS);
+    threads();
+    return check_end("managed");
+}
