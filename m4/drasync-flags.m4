@@ -4,8 +4,12 @@ AC_DEFUN([DRASYNC_WARNINGS], [
 AC_ARG_ENABLE([werror],
     [AS_HELP_STRING([--enable-werror], [stop at compiler warnings])])
 WARN_CFLAGS="-Wall -Wextra -Wconversion -Wmissing-prototypes"
-AS_IF([test "x$enable_werror" = xyes], [WARN_CFLAGS="$WARN_CFLAGS -Werror"])
+WARN_CXXFLAGS="-Wall -Wextra -Wconversion -pedantic"
+AS_IF([test "x$enable_werror" = xyes],
+      [WARN_CFLAGS="$WARN_CFLAGS -Werror"
+       WARN_CXXFLAGS="$WARN_CXXFLAGS -Werror"])
 AC_SUBST([WARN_CFLAGS])
+AC_SUBST([WARN_CXXFLAGS])
 ])
 
 # The paper's way between nodes, which the benchmark paper_protocol compares
@@ -44,6 +48,7 @@ for drasync_san in $drasync_sanitizers; do
 done
 AS_IF([test -n "$drasync_sanitizers"],
       [CFLAGS="$CFLAGS$SANITIZER_FLAGS -fno-omit-frame-pointer"
+       CXXFLAGS="$CXXFLAGS$SANITIZER_FLAGS -fno-omit-frame-pointer"
        AC_MSG_CHECKING([whether the sanitizers link])
        AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])],
            [AC_MSG_RESULT([yes])],

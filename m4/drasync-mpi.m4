@@ -42,6 +42,8 @@ done
 drasync_cc=`echo $drasync_cc`
 AC_MSG_RESULT([$drasync_cc])
 : ${CC="$drasync_cc"}
+# Our C++ programs use MPI's C interface; that of C++ left the standard.
+MPI_CPPFLAGS="$MPI_CPPFLAGS -DMPICH_SKIP_MPICXX"
 AC_SUBST([MPI_CPPFLAGS])
 AC_SUBST([MPI_LIBS])
 ])

@@ -6,7 +6,8 @@ load common
 setup_file() {
   command -v cmake >/dev/null || return 0
   make_in_build install-libLTLIBRARIES install-includeHEADERS \
-    install-dartincludeHEADERS install-cmakeDATA install-dist_cmakeDATA \
+    install-dartincludeHEADERS install-drasyncincludeHEADERS \
+    install-cmakeDATA install-dist_cmakeDATA \
     DESTDIR="$BATS_FILE_TMPDIR/dest" >"$BATS_FILE_TMPDIR/install.log" 2>&1 || {
     cat "$BATS_FILE_TMPDIR/install.log" >&2
     return 1
@@ -55,7 +56,7 @@ ours_first() {
   assert_output --partial libdrasync.so
 }
 
-: "${CC:=cc}"
+: "${CC:=cc}" "${CXX:=c++}"
 
 @test "a program runs whether MPI or DRASync is named first" {
   cp "$abs_top_srcdir/tests/programs/link_order.c" app.c
@@ -80,6 +81,21 @@ ours_first() {
   build
   run -0 mpi 2 build/app call
   assert_line "use: rank 1 DRASYNC_OK"
+}
+
+@test "README's lines are such a project for C++ and drasync.hpp, too" {
+  grep -q "^#define HAVE_CXX17 1" "$abs_top_builddir/config.h" ||
+    skip "configure found no compiler for C++17"
+  lists MPI::MPI_CXX DRASync::drasync
+  sed -i 's/(app C)/(app CXX)/; s/app\.c)/app.cc)/' CMakeLists.txt
+  echo 'target_compile_features(app PRIVATE cxx_std_17)' >>CMakeLists.txt
+  awk '/^```c\+\+$/ { inside = 1; next } /^```/ { inside = 0 } inside' \
+    "$abs_top_srcdir/README.md" >app.cc
+  build -DCMAKE_CXX_COMPILER="${CXX%% *}" -DCMAKE_CXX_FLAGS="$flags" \
+    -DMPI_CXX_COMPILER="$MPICXX"
+  ours_first
+  run -0 mpi 2 build/app
+  assert_line "rank 1: tree, 2 lines"
 }
 
 @test "a Myrmics program gets DRASync's calls, though it refers to none of MPI's" {

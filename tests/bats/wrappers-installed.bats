@@ -5,7 +5,8 @@ load common
 
 setup_file() {
   make_in_build install-exec install-includeHEADERS \
-    install-dartincludeHEADERS install-pkgconfigDATA \
+    install-dartincludeHEADERS install-drasyncincludeHEADERS \
+    install-pkgconfigDATA \
     DESTDIR="$BATS_FILE_TMPDIR/dest" >"$BATS_FILE_TMPDIR/install.log" 2>&1 || {
     cat "$BATS_FILE_TMPDIR/install.log" >&2
     return 1
@@ -76,6 +77,32 @@ END
   run -0 ldd ./dart
   assert_line --partial "$installed/lib/libdart-mpi.so"
   refute_output --partial "not found"
+}
+
+@test "an installed wrapper makes C++ programs with drasync.hpp" {
+  grep -q "^#define HAVE_CXX17 1" "$abs_top_builddir/config.h" ||
+    skip "configure found no compiler for C++17"
+  cat >words.cc <<'END'
+#include <drasync.hpp>
+#include <mpi.h>
+#include <cstdio>
+int main(int argc, char **argv)
+{
+    int rank;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    {
+        auto [region, hold] = drasync::make_region();
+        drasync::vector<drasync::string> words(2, {"word", hold}, hold);
+        if (rank == 1)
+            std::printf("%zu of %s\n", words.size(), words[1].c_str());
+    }
+    return MPI_Finalize();
+}
+END
+  "$installed/bin/mpicxx-drasync" -std=c++17 words.cc -o words
+  run -0 mpi 2 ./words
+  assert_line "2 of word"
 }
 
 @test "pkg-config builds a DART program on the installed library" {

@@ -1,0 +1,249 @@
+/*
+ * guard.hpp - holds that are given back at the end of a block: read_guard and
+ * write_guard, by the interface of std::shared_lock and std::unique_lock.
+ *
+ * A guard has a region, or none, and owns one hold of it, or none.  It is
+ * movable, not copyable, and used by one thread at a time; being Lockable,
+ * several may go into std::lock().  The hold is the rank's: while the guard owns
+ * it, all threads of the rank may do what it allows.  As with drasync_release(),
+ * a thread that owns several holds of one region gives back what it took last.
+ *
+ * Errors are std::system_error; the guard then owns what it did before.  They
+ * are those of drasync_acquire(), and of the guard itself, as std::unique_lock
+ * has them:
+ *   std::errc::operation_not_permitted       it has no region, or nothing to
+ *                                            unlock
+ *   std::errc::resource_deadlock_would_occur it owns a hold already
+ *
+ * The destructor gives the hold back and is silent about errors: the region may
+ * have been deleted, and DRASync may have ended, as in main() after
+ * MPI_Finalize().  Who deletes a region while a guard owns a hold of it calls
+ * the guard's release() then, since a new region may get the address.
+ */
+#ifndef DRASYNC_GUARD_HPP
+#define DRASYNC_GUARD_HPP
+
+#include "drasync.h"
+#include "drasync/error.hpp"
+#include "drasync/storable.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+
+namespace drasync
+{
+namespace detail
+{
+
+/* At least that long; DRASYNC_FOREVER for what is longer than that. */
+template <class Rep, class Period>
+std::uint64_t
+timeout_us(const std::chrono::duration<Rep, Period> &timeout) noexcept
+{
+    const long double us =
+        std::chrono::duration<long double, std::micro>(timeout).count();
+
+    if (!(us > 0))
+        return 0;
+    if (us >= static_cast<long double>(DRASYNC_FOREVER))
+        return DRASYNC_FOREVER;
+    const std::uint64_t whole = static_cast<std::uint64_t>(us);
+    return static_cast<long double>(whole) < us ? whole + 1 : whole;
+}
+
+} // namespace detail
+
+/* read_guard and write_guard, below. */
+template <enum drasync_mode Mode> class guard
+{
+  public:
+    guard() noexcept = default;
+
+    /* Take the hold, however long it takes. */
+    explicit guard(drasync_region_t handle) : region_(handle)
+    {
+        lock();
+    }
+
+    /* The same; an error is in @error, and the guard owns nothing. */
+    guard(drasync_region_t handle, std::error_code &error) noexcept
+        : region_(handle)
+    {
+        const int err = drasync_acquire(handle, Mode);
+
+        owns_ = !err;
+        error = make_error_code(err);
+    }
+
+    /* lock() comes later. */
+    guard(drasync_region_t handle, std::defer_lock_t) noexcept : region_(handle)
+    {
+    }
+
+    /* Without waiting for other holders: owns_lock() tells. */
+    guard(drasync_region_t handle, std::try_to_lock_t) : region_(handle)
+    {
+        try_lock();
+    }
+
+    /* The caller has taken the hold: that of a new region, or by
+     * drasync_wait(). */
+    guard(drasync_region_t handle, std::adopt_lock_t) noexcept
+        : region_(handle), owns_(true)
+    {
+    }
+
+    /* Waiting so long, or until then: owns_lock() tells. */
+    template <class Rep, class Period>
+    guard(drasync_region_t handle,
+          const std::chrono::duration<Rep, Period> &timeout)
+        : region_(handle)
+    {
+        try_lock_for(timeout);
+    }
+
+    template <class Clock, class Duration>
+    guard(drasync_region_t handle,
+          const std::chrono::time_point<Clock, Duration> &until)
+        : region_(handle)
+    {
+        try_lock_until(until);
+    }
+
+    guard(guard &&other) noexcept : region_(other.region_), owns_(other.owns_)
+    {
+        other.release();
+    }
+
+    guard &operator=(guard &&other) noexcept
+    {
+        guard(std::move(other)).swap(*this);
+        return *this;
+    }
+
+    ~guard()
+    {
+        if (owns_)
+            drasync_release(region_);
+    }
+
+    void lock()
+    {
+        may_lock();
+        check(drasync_acquire(region_, Mode), name());
+        owns_ = true;
+    }
+
+    /* true if the hold was taken.  An error other than that it is not to be had
+     * in this time is thrown. */
+    bool try_lock()
+    {
+        return lock_in(0);
+    }
+
+    template <class Rep, class Period>
+    bool try_lock_for(const std::chrono::duration<Rep, Period> &timeout)
+    {
+        return lock_in(detail::timeout_us(timeout));
+    }
+
+    template <class Clock, class Duration>
+    bool try_lock_until(const std::chrono::time_point<Clock, Duration> &until)
+    {
+        return try_lock_for(until - Clock::now());
+    }
+
+    /* After an error, as that the region was deleted, it owns nothing. */
+    void unlock()
+    {
+        if (!owns_)
+            throw std::system_error(
+                std::make_error_code(std::errc::operation_not_permitted),
+                name());
+        owns_ = false;
+        check(drasync_release(region_), name());
+    }
+
+    /* Forget region and hold: whoever calls this gives the hold back. */
+    drasync_region_t release() noexcept
+    {
+        owns_ = false;
+        return std::exchange(region_, nullptr);
+    }
+
+    void swap(guard &other) noexcept
+    {
+        std::swap(region_, other.region_);
+        std::swap(owns_, other.owns_);
+    }
+
+    friend void swap(guard &a, guard &b) noexcept
+    {
+        a.swap(b);
+    }
+
+    /* NULL: none. */
+    drasync_region_t region() const noexcept
+    {
+        return region_;
+    }
+
+    bool owns_lock() const noexcept
+    {
+        return owns_;
+    }
+
+    explicit operator bool() const noexcept
+    {
+        return owns_;
+    }
+
+  private:
+    static const char *name() noexcept
+    {
+        return Mode == DRASYNC_READ ? "drasync::read_guard"
+                                    : "drasync::write_guard";
+    }
+
+    void may_lock() const
+    {
+        if (!region_)
+            throw std::system_error(
+                std::make_error_code(std::errc::operation_not_permitted),
+                name());
+        if (owns_)
+            throw std::system_error(
+                std::make_error_code(std::errc::resource_deadlock_would_occur),
+                name());
+    }
+
+    bool lock_in(std::uint64_t timeout_us)
+    {
+        may_lock();
+        const int err = drasync_acquire_timed(region_, Mode, timeout_us);
+
+        if (err != DRASYNC_EAGAIN)
+            check(err, name());
+        owns_ = !err;
+        return owns_;
+    }
+
+    drasync_region_t region_ = nullptr;
+    bool owns_ = false;
+};
+
+using read_guard = guard<DRASYNC_READ>;
+using write_guard = guard<DRASYNC_WRITE>;
+
+/* A hold is of a rank, and the region that it is of may move away. */
+template <enum drasync_mode Mode>
+struct storable<guard<Mode>> : std::false_type {
+};
+
+} // namespace drasync
+
+#endif /* DRASYNC_GUARD_HPP */
