@@ -27,6 +27,10 @@
 
 #include "drasync.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define BENCH_SKIP 77
 
 /* Most runs of a side. */
@@ -182,5 +186,9 @@ static inline void bench_keep(const void *ptr)
 {
     __asm__ volatile("" : : "r"(ptr) : "memory");
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -112,6 +112,22 @@ bench_native_programs += \
 	benchmarks/near_bandwidth \
 	benchmarks/start
 
+# In C++; without a compiler they say so.
+bench_native_programs += benchmarks/map_transfer benchmarks/map_wire
+if CXX17
+benchmarks_map_transfer_SOURCES = benchmarks/map_transfer.cc
+benchmarks_map_transfer_LINK = $(CXXLINK)
+benchmarks_map_wire_SOURCES = benchmarks/map_wire.cc
+benchmarks_map_wire_LINK = $(CXXLINK)
+else
+benchmarks_map_transfer_SOURCES = benchmarks/without_cxx.c
+benchmarks_map_transfer_LINK = $(LINK)
+benchmarks_map_wire_SOURCES = benchmarks/without_cxx.c
+benchmarks_map_wire_LINK = $(LINK)
+endif
+EXTRA_DIST += benchmarks/map_row.hpp benchmarks/map_transfer.cc \
+	benchmarks/map_wire.cc benchmarks/without_cxx.c
+
 bench_dart_programs += \
 	benchmarks/dart_put_node \
 	benchmarks/dart_get_node \

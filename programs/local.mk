@@ -27,5 +27,6 @@ include programs/cg/local.mk
 include programs/graph/local.mk
 include programs/octree/local.mk
 include programs/steal/local.mk
+include programs/wordindex/local.mk
 
 EXTRA_DIST += tests/bats/app.bash

@@ -99,6 +99,21 @@ prints_rivals() {
   prints_rivals dart_busy_wire async plain
 }
 
+@test "rows about C++ maps are compared with packing by hand, and with cereal" {
+  local row
+  grep -q "^#define HAVE_CXX17 1" "$abs_top_builddir/config.h" ||
+    skip "configure found no compiler for C++17"
+  for row in map_transfer map_wire; do
+    if grep -q "^#define HAVE_CEREAL_CEREAL_HPP 1" "$abs_top_builddir/config.h"; then
+      prints_rivals "$row" pack cereal
+    else
+      run -0 bench --tiny "$row"
+      [[ $output != *" skipped: "* ]] || continue
+      assert_line --regexp "^$row ratio=$number .* rival=pack ratio_cereal=skipped "
+    fi
+  done
+}
+
 @test "rows about new and small regions between hosts have each of their cases" {
   local row case cases
   for row in "wire_write turns fro asker_0.1 asker_1 asker_10 owner_0.1 owner_1 owner_10" \
