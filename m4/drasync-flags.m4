@@ -73,3 +73,28 @@ CFLAGS=$drasync_saved_cflags
 AC_MSG_RESULT([$drasync_step])
 AM_CONDITIONAL([STEP], [test $drasync_step = yes])
 ])
+
+# tests/fuzz: clang with libFuzzer, for make fuzz-smoke; nothing else needs it.
+AC_DEFUN([DRASYNC_FUZZ], [
+AC_ARG_ENABLE([fuzz],
+    [AS_HELP_STRING([--enable-fuzz],
+        [stop if make fuzz-smoke could not be built: it needs clang with
+         libFuzzer (default: looked for)])])
+AC_ARG_VAR([FUZZ_CC], [clang with libFuzzer, for make fuzz-smoke])
+AS_IF([test "x$enable_fuzz" != xno], [AC_CHECK_PROGS([FUZZ_CC], [clang])])
+AS_IF([test -n "$FUZZ_CC"], [
+AC_MSG_CHECKING([whether $FUZZ_CC has libFuzzer])
+AC_LANG_CONFTEST([AC_LANG_SOURCE([[#include <stddef.h>
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes);
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes)
+{ (void)data; (void)bytes; return 0; }]])])
+AS_IF([$FUZZ_CC -fsanitize=fuzzer,address,undefined conftest.c \
+           -o conftest$EXEEXT >&AS_MESSAGE_LOG_FD 2>&1],
+      [AC_MSG_RESULT([yes])], [AC_MSG_RESULT([no])
+                               FUZZ_CC=])
+rm -f conftest.c conftest$EXEEXT
+])
+AS_IF([test "x$enable_fuzz$FUZZ_CC" = xyes],
+      [AC_MSG_ERROR(m4_normalize([no clang with libFuzzer (Debian: apt-get
+                                  install clang)]))])
+])

@@ -107,6 +107,19 @@ static void table_grow(struct model *model)
     free(old);
 }
 
+static void table_free(struct model *model)
+{
+    for (uint64_t i = 0; i < model->table_slots; i++) {
+        while (model->table[i]) {
+            struct model_entry *e = model->table[i];
+
+            model->table[i] = e->next;
+            free(e);
+        }
+    }
+    free(model->table);
+}
+
 static void table_insert(struct model *model, uint32_t node, uint64_t address,
                          void *what)
 {
@@ -404,6 +417,8 @@ void model_close(struct model *model)
     free(model->flag);
     free(model->queue);
     free(model->heap);
+    free(model->spare);
+    table_free(model);
 }
 
 int model_run(struct model *model)
