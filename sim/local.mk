@@ -47,6 +47,12 @@ EXTRA_DIST += tests/unit/sim_seeds.sh tests/unit/sim_faults.sh \
 	tests/unit/sim_replay.sh scripts/sweep-seeds \
 	scripts/regenerate-scenarios $(scenarios)
 
+# The model of the ownership protocol, where spin is.
+long_tests += tests/unit/protocol_model.sh
+EXTRA_DIST += tests/unit/protocol_model.sh docs/model/ownership.pml \
+	scripts/model scripts/campaign tests/model/deleted.txt \
+	tests/model/parts.txt tests/model/waiting.txt
+
 scenarios = \
 	tests/scenarios/address_reuse.txt \
 	tests/scenarios/bounce.txt \
