@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <exception>
 #include <fstream>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -39,15 +38,19 @@ bool operator<(place a, place b)
 
 using index_map = drasync::map<drasync::string, drasync::vector<place>>;
 
-/* The words of one file, in lower case, in this rank's own memory. */
-std::vector<std::pair<std::string, place>> words_of(const char *name, int file)
+using word_list = std::vector<std::pair<std::string, place>>;
+
+/*
+ * Append the words of one file, in lower case, to @words in this rank's own
+ * memory.  Returns whether the file could be read.
+ */
+bool read_words(const char *name, int file, word_list &words)
 {
-    std::vector<std::pair<std::string, place>> words;
     std::ifstream in(name);
     std::string text, word;
 
     if (!in)
-        throw std::runtime_error(std::string("cannot read ") + name);
+        return false;
     for (int line = 1; std::getline(in, text); line++) {
         text += '\n';
         for (char c : text) {
@@ -59,12 +62,11 @@ std::vector<std::pair<std::string, place>> words_of(const char *name, int file)
                 words.emplace_back(std::exchange(word, {}), place{file, line});
         }
     }
-    return words;
+    return in.eof() && !in.bad();
 }
 
 /* As new ones and others are added by everybody in turn, all under WRITE. */
-void add(drasync_region_t region,
-         const std::vector<std::pair<std::string, place>> &words)
+void add(drasync_region_t region, const word_list &words)
 {
     drasync::write_guard hold(region);
     index_map &index = *drasync::root<index_map>(hold);
@@ -95,14 +97,29 @@ void print(drasync_region_t region, std::size_t top, char **names)
     }
 }
 
-void run(int files, char **names, std::size_t top)
+/*
+ * Returns the program's status.  All ranks agree that every file was read
+ * before the index is begun, so that all of them end in order: what a rank has
+ * printed may be lost when MPI_Abort ends it.
+ */
+int run(int files, char **names, std::size_t top)
 {
     drasync_region_t region = nullptr;
     drasync::unique_region owner;
-    int rank, ranks;
+    int rank, ranks, unread = 0;
+    word_list mine;
 
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    for (int file = rank; file < files; file += ranks) {
+        if (!read_words(names[file], file, mine)) {
+            std::fprintf(stderr, "wordindex: cannot read %s\n", names[file]);
+            unread = 1;
+        }
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &unread, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    if (unread)
+        return 1;
     if (rank == 0) {
         auto made = drasync::make_region();
 
@@ -111,11 +128,11 @@ void run(int files, char **names, std::size_t top)
         region = owner.get();
     }
     MPI_Bcast(&region, sizeof(region), MPI_BYTE, 0, MPI_COMM_WORLD);
-    for (int file = rank; file < files; file += ranks)
-        add(region, words_of(names[file], file));
+    add(region, mine);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0)
         print(region, top, names);
+    return 0;
 }
 
 } // namespace
@@ -123,7 +140,7 @@ void run(int files, char **names, std::size_t top)
 int main(int argc, char **argv)
 {
     long top = 10;
-    int first = 1;
+    int first = 1, status = 0;
 
     if (argc > 1 && std::string_view(argv[1]) == "--help") {
         std::fputs(usage, stdout);
@@ -143,10 +160,11 @@ int main(int argc, char **argv)
     }
     MPI_Init(&argc, &argv);
     try {
-        run(argc - first, argv + first, static_cast<std::size_t>(top));
+        status = run(argc - first, argv + first, static_cast<std::size_t>(top));
     } catch (const std::exception &e) {
         std::fprintf(stderr, "wordindex: %s\n", e.what());
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
-    return MPI_Finalize();
+    MPI_Finalize();
+    return status;
 }
