@@ -197,7 +197,8 @@ int drasync_new_subregion(drasync_region_t parent,
  * this rank inside the subtree end with it.  Requests that wait for it, on any
  * rank, return DRASYNC_EDELETED.
  *   DRASYNC_ENOREGION, DRASYNC_EDELETED
- *   DRASYNC_EBUSY     another rank holds a part of it
+ *   DRASYNC_EBUSY     another rank holds a part of it; also a version before
+ *                     this rank's, which a WRITE does not wait for
  *   DRASYNC_EMANAGED  it ends by itself (drasync_manage())
  *   DRASYNC_EUPGRADE  this rank holds it for READ only
  */

@@ -128,6 +128,7 @@ native_test_programs += \
 	tests/programs/native_churn \
 	tests/programs/native_exhaust \
 	tests/programs/native_magazines \
+	tests/programs/native_parcels \
 	tests/programs/native_revoked \
 	tests/programs/native_reuse \
 	tests/programs/native_lease \

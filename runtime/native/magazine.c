@@ -374,14 +374,20 @@ void *native_magazine_alloc_any(drasync_region_t region, size_t size_bytes)
                       heap_magazine_alloc_any(&magazine->heap, size_bytes));
 }
 
+static bool open_for(const struct native_magazines *w, uint32_t i,
+                     uint64_t address)
+{
+    /* Relaxed: its own thread opens it. */
+    return atomic_load_explicit(&w->magazine[i].region,
+                                memory_order_relaxed) == address;
+}
+
 void native_magazine_prepare(uint64_t address)
 {
     struct native_magazines *w = native_magazines_own();
     uint32_t i = native_magazine_index(address);
 
-    if (w && address && w->last == address &&
-        atomic_load_explicit(&w->magazine[i].region, memory_order_relaxed) !=
-            address)
+    if (w && address && w->last == address && !open_for(w, i, address))
         end_one(w, i);
 }
 
@@ -426,15 +432,14 @@ static void note_piece(struct native_magazine *magazine)
     magazine->used_bytes = e ? e->user[EXTENT_USED_BYTES] : 0;
 }
 
-/* Is this thread's magazine number @i open for the region, or could it be
- * opened now, as it is used by this thread for the second time? Under its
+/* Is this thread's magazine number @i open for the region, or, if @opens, could
+ * it be opened now, as it is used by this thread for the second time? Under its
  * tree's lock. */
 static bool is_mine(struct native_magazines *w, uint32_t i, uint64_t address,
-                    struct native_memory *memory)
+                    struct native_memory *memory, bool opens)
 {
-    if (atomic_load_explicit(&w->magazine[i].region, memory_order_relaxed) ==
-            address ||
-        (w->last == address && open_window(w, i, address, memory)))
+    if (open_for(w, i, address) ||
+        (opens && w->last == address && open_window(w, i, address, memory)))
         return true;
     w->last = address;
     return false;
@@ -449,7 +454,7 @@ int native_magazine_take(const struct heap_context *context, uint64_t address,
     uint64_t end;
     int err;
 
-    if (!w || !is_mine(w, i, address, memory))
+    if (!w || !is_mine(w, i, address, memory, true))
         return DRASYNC_EINVAL;
     end = w->magazine[i].heap.end;
     err = heap_magazine_refill(context, &native_header_of(address)->heap,
@@ -464,8 +469,7 @@ int64_t native_magazine_uncounted(uint64_t address)
     struct native_magazines *w = native_magazines_mine;
     uint32_t i = native_magazine_index(address);
 
-    return w && atomic_load_explicit(&w->magazine[i].region,
-                                     memory_order_relaxed) == address
+    return w && open_for(w, i, address)
                ? heap_magazine_uncounted(&w->magazine[i].heap)
                : 0;
 }
@@ -479,15 +483,23 @@ bool native_magazine_free_any(void *ptr)
     return w && heap_parts_meet(&w->parts, ptr) && native_magazine_free(ptr);
 }
 
+bool native_magazine_may_open(uint64_t address)
+{
+    const struct native_magazines *w = native_magazines_mine;
+    uint32_t i = native_magazine_index(address);
+
+    return w && address && w->last == address && !open_for(w, i, address);
+}
+
 int native_magazine_give(const struct heap_context *context, uint64_t address,
-                         struct native_memory *memory, void *ptr)
+                         struct native_memory *memory, bool opens, void *ptr)
 {
     struct native_magazines *w = native_magazines_mine;
     struct heap *heap = &native_header_of(address)->heap;
     uint32_t i = native_magazine_index(address);
     struct native_magazine *magazine;
 
-    if (!w || !is_mine(w, i, address, memory))
+    if (!w || !is_mine(w, i, address, memory, opens))
         return heap_free(context, heap, ptr);
     magazine = &w->magazine[i];
     return heap_magazine_free(context, heap, &magazine->heap, &w->parts,

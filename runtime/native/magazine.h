@@ -227,8 +227,8 @@ bool native_magazine_free_any(void *ptr);
 void native_magazines_start(void);
 
 /*
- * Under the tree's lock, by a thread that holds the region for WRITE: allocate
- * in the heap at @address through this thread's magazine, if it has one or may
+ * Under the tree's lock, taken for NATIVE_FOR_ALL, by a thread that holds the
+ * region for WRITE: allocate in the heap at @address through this thread's magazine, if it has one or may
  * have one now.  DRASYNC_EINVAL: not through a magazine; else as heap_alloc().
  */
 int native_magazine_take(const struct heap_context *context, uint64_t address,
@@ -247,13 +247,17 @@ struct native_magazines *native_magazines_all(void);
  * still is for somebody. */
 bool native_magazine_clear(struct native_magazines *w, uint32_t i);
 
+/* No lock held: would a free in the region at @address open its magazine?  Its
+ * tree is to be locked for NATIVE_FOR_ALL then. */
+bool native_magazine_may_open(uint64_t address);
+
 /*
  * Under the tree's lock, by a thread that holds the region for WRITE: free the
- * object at @ptr, into this thread's magazine, if it has one or may have one
- * now. As heap_free().
+ * object at @ptr, into this thread's magazine, if it has one, or @opens says that
+ * it may have one now. As heap_free().
  */
 int native_magazine_give(const struct heap_context *context, uint64_t address,
-                         struct native_memory *memory, void *ptr);
+                         struct native_memory *memory, bool opens, void *ptr);
 
 /* Under the tree's lock: how much more is used of the region's heap than that
  * knows, because of this thread's magazine. */

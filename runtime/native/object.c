@@ -255,16 +255,17 @@ int native_place(const void *ptr, uint64_t bytes, uint64_t *offset_out)
     return err;
 }
 
-/* Lock the tree of @ptr's region for a change. */
-static int object_lock(struct heap_call *call, const void *ptr,
-                       uint64_t *address_out, struct native_tree *tree)
+/* Lock the tree of @ptr's region for a change, which is for @what. */
+static int object_lock(struct heap_call *call, enum native_for what,
+                       const void *ptr, uint64_t *address_out,
+                       struct native_tree *tree)
 {
     uint64_t address = address_of(ptr);
     int err;
 
     if (!address)
         return DRASYNC_ENOOBJECT;
-    err = native_lock_for(NATIVE_FOR_DATA, address, tree);
+    err = native_lock_for(what, address, tree);
     if (err)
         return err;
     err = call_begin(call, address, tree->region);
@@ -282,16 +283,20 @@ int native_free(void *ptr)
 {
     struct heap_call call = {0};
     struct native_tree tree;
-    uint64_t address;
+    uint64_t address = address_of(ptr);
+    bool opens;
     int err;
 
-    native_magazine_prepare(address_of(ptr));
-    err = object_lock(&call, ptr, &address, &tree);
-
+    native_magazine_prepare(address);
+    opens = native_magazine_may_open(address);
+    /* A magazine is open under a hold that a step has given, not under a lease:
+     * the release of that would leave it open. */
+    err = object_lock(&call, opens ? NATIVE_FOR_ALL : NATIVE_FOR_DATA, ptr,
+                      &address, &tree);
     if (err)
         return err;
     limit_reserve_enter();
-    err = native_magazine_give(&call.context, address, call.memory, ptr);
+    err = native_magazine_give(&call.context, address, call.memory, opens, ptr);
     limit_reserve_leave();
     native_unlock(&tree);
     if (!err)
@@ -307,7 +312,7 @@ int native_realloc(void *ptr, size_t size_bytes, drasync_region_t region,
     uint64_t address;
     size_t old_bytes;
     void *moved;
-    int err = object_lock(&call, ptr, &address, &tree);
+    int err = object_lock(&call, NATIVE_FOR_DATA, ptr, &address, &tree);
 
     if (err)
         return err;

@@ -55,6 +55,17 @@ programs=$abs_top_builddir/tests/programs
   assert_line "random ok ranks=8"
 }
 
+@test "random gifts, deletes and visits lose no write, on one node and several" {
+  run -0 mpi 4 "$programs/native_parcels" 1000 1
+  assert_line "parcels ok ranks=4"
+  DRASYNC_NODE=2 run -0 mpi 4 "$programs/native_parcels" 1000 2
+  assert_line "parcels ok ranks=4"
+  refute_output --partial "overwritten"
+  DRASYNC_NODE=rank run -0 mpi 3 "$programs/native_parcels" 1000 3
+  assert_line "parcels ok ranks=3"
+  refute_output --partial "overwritten"
+}
+
 @test "a region on addresses from the manager is found by every node" {
   export DRASYNC_SPACE=64M DRASYNC_NODE=rank
   run -0 mpi 3 "$programs/native_chunks"

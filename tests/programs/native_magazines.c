@@ -2,10 +2,10 @@
  * Allocation by several threads and ranks in the same regions: what a thread
  * may hand out by itself is the region's again when the hold ends.
  *
- * native_magazines            all stories native_magazines memory     with
- * DRASYNC_MEMORY=64M: small objects until there
+ * native_magazines          all stories
+ * native_magazines memory   with DRASYNC_MEMORY=64M: small objects until there
  *                           is no memory
- * native_magazines killed     the last rank dies in the middle of allocating
+ * native_magazines killed   the last rank dies in the middle of allocating
  */
 #include <pthread.h>
 #include <signal.h>
@@ -467,6 +467,43 @@ static void killed(void)
     fflush(stdout);
 }
 
+/* --- Leases --------------------------------------------------------------- */
+
+/* What rank 0 frees in a region that it took back without a step is free for the
+ * next to come. */
+static void freed_under_a_lease(void)
+{
+    uint64_t used = 0;
+    void *v[4] = {0};
+    drasync_region_t r = NULL;
+    struct drasync_info info;
+
+    if (check_rank == 0) {
+        OK(drasync_new_region(&r));
+        OK(drasync_alloc(r, 48, &v[0]));
+        OK(drasync_get_info(r, &info));
+        used = info.used_bytes;
+        for (int i = 1; i < 4; i++)
+            OK(drasync_alloc(r, 48, &v[i]));
+        OK(drasync_release(r));
+        OK(drasync_acquire(r, DRASYNC_WRITE));
+        OK(drasync_release(r));
+        OK(drasync_acquire(r, DRASYNC_WRITE));
+        for (int i = 1; i < 4; i++)
+            OK(drasync_free(v[i]));
+        OK(drasync_release(r));
+    }
+    check_share(&r, 0);
+    MPI_Bcast(&used, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    if (check_rank == check_ranks - 1) {
+        OK(drasync_acquire(r, DRASYNC_WRITE));
+        OK(drasync_get_info(r, &info));
+        CHECK(info.used_bytes == used);
+        OK(drasync_delete(r));
+    }
+    check_barrier();
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -488,6 +525,7 @@ int main(int argc, char **argv)
         in_child();
         in_turn();
         at_once();
+        freed_under_a_lease();
     }
     return check_end("magazines");
 }
