@@ -2,6 +2,7 @@
 #include "memory/buddy.h"
 
 #include "drasync.h"
+#include "memory/buddy_lists.h"
 #include "memory/frames.h"
 #include "memory/shared.h"
 
@@ -11,70 +12,6 @@
 /* How many cached runs of an order are looked at for one with just the frames
  * that are wanted. */
 #define CACHED_SEARCH_MAX 16
-
-static const struct table *records_of(const struct space *space)
-{
-    return &shared_of(space)->layout.records;
-}
-
-static struct buddy_record *record(const struct space *space,
-                                   const struct buddy *buddy, uint64_t at)
-{
-    return table_at(space, records_of(space), buddy->base_page + at);
-}
-
-/* The state of the run that begins at @at, BUDDY_NOTHING if none does. */
-static unsigned state_at(const struct space *space, const struct buddy *buddy,
-                         uint64_t at)
-{
-    if (!table_reserved(space, records_of(space), buddy->base_page + at))
-        return BUDDY_NOTHING;
-    return record(space, buddy, at)->state;
-}
-
-static int reserve_record(const struct space *space, const struct buddy *buddy,
-                          uint64_t at)
-{
-    return table_reserve(space, records_of(space), buddy->base_page + at, 1);
-}
-
-static void push(const struct space *space, const struct buddy *buddy,
-                 uint32_t *list, uint64_t at, unsigned order, unsigned state,
-                 uint64_t pages)
-{
-    struct buddy_record *r = record(space, buddy, at);
-
-    r->next = *list;
-    r->prev = 0;
-    r->pages = (uint32_t)pages;
-    r->order = (uint8_t)order;
-    r->state = (uint8_t)state;
-    if (*list)
-        record(space, buddy, *list)->prev = (uint32_t)at;
-    *list = (uint32_t)at;
-}
-
-static void unlink_run(const struct space *space, const struct buddy *buddy,
-                       uint32_t *list, uint64_t at)
-{
-    struct buddy_record *r = record(space, buddy, at);
-
-    if (r->next)
-        record(space, buddy, r->next)->prev = r->prev;
-    if (r->prev)
-        record(space, buddy, r->prev)->next = r->next;
-    else
-        *list = r->next;
-    r->next = 0;
-    r->prev = 0;
-    r->state = BUDDY_MOVING;
-}
-
-/* The order of the smallest run that holds @pages. */
-static unsigned order_for(uint64_t pages)
-{
-    return pages <= 1 ? 0 : 64 - (unsigned)__builtin_clzll(pages - 1);
-}
 
 /* Enter a run without frames, merged with its neighbours. */
 static void insert_free(const struct space *space, struct buddy *buddy,
@@ -108,15 +45,6 @@ int buddy_create(const struct space *space, struct buddy *buddy,
     if (err)
         return err;
     return lock_init(&buddy->lock, LOCK_RANK_RUNS, control_poison_flag(space));
-}
-
-/* The order of the aligned block that [first, first + pages) begins with. */
-static unsigned leading_order(uint64_t first, uint64_t pages)
-{
-    unsigned by_length = 63 - (unsigned)__builtin_clzll(pages);
-    unsigned by_address = (unsigned)__builtin_ctzll(first);
-
-    return by_address < by_length ? by_address : by_length;
 }
 
 /* Enter the block that [at, at + left) begins with; its record is reserved. */
@@ -181,21 +109,30 @@ static unsigned smallest_free(const struct buddy *buddy, unsigned order)
     return order;
 }
 
+int buddy_enter_fresh(const struct space *space, struct buddy *buddy)
+{
+    int err = buddy->fresh_pages ? reserve_record(space, buddy, buddy->fresh)
+                                 : DRASYNC_ENOSPACE;
+    uint64_t size;
+
+    if (err)
+        return err;
+    size = enter_block(space, buddy, buddy->fresh, buddy->fresh_pages);
+    buddy->fresh += size;
+    buddy->fresh_pages -= size;
+    return 0;
+}
+
 /* The same, with blocks of what is fresh if need be: they get larger, or one is
  * all of it, so that the first that is large enough is the smallest. */
 static int find_free(const struct space *space, struct buddy *buddy,
                      unsigned order, unsigned *from_out)
 {
     while ((*from_out = smallest_free(buddy, order)) == BUDDY_ORDERS) {
-        int err = buddy->fresh_pages
-                      ? reserve_record(space, buddy, buddy->fresh)
-                      : DRASYNC_ENOSPACE;
+        int err = buddy_enter_fresh(space, buddy);
+
         if (err)
             return err;
-        uint64_t size =
-            enter_block(space, buddy, buddy->fresh, buddy->fresh_pages);
-        buddy->fresh += size;
-        buddy->fresh_pages -= size;
     }
     return 0;
 }

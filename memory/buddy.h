@@ -75,6 +75,25 @@ int buddy_take(const struct space *space, struct buddy *buddy, uint64_t pages,
 int buddy_give(const struct space *space, struct buddy *buddy, uint64_t first,
                uint64_t pages, int with_frames, uint64_t cached_pages_max);
 
+/*
+ * Take the run of @pages that begins at @first, without frames.
+ *   DRASYNC_EINVAL  no run can begin there: it is not aligned as one, or outside
+ *   DRASYNC_EBUSY   some of it is taken, or was never added
+ *   DRASYNC_ENOMEM, DRASYNC_EPEER
+ */
+int buddy_take_at(const struct space *space, struct buddy *buddy,
+                  uint64_t first, uint64_t pages);
+
+/* A run that is taken, without frames, is another node's from now on: it is as
+ * if it had never been added.  DRASYNC_EINVAL (not such a run), DRASYNC_EPEER. */
+int buddy_forget(const struct space *space, struct buddy *buddy,
+                 uint64_t first, uint64_t pages);
+
+/* The reverse: a run of another node's is here, taken.  DRASYNC_EINVAL (some of
+ * it is known already), DRASYNC_ENOMEM, DRASYNC_EPEER. */
+int buddy_enter_taken(const struct space *space, struct buddy *buddy,
+                      uint64_t first, uint64_t pages);
+
 /* Let cached frames go until at most @keep_pages are left. */
 int buddy_trim(const struct space *space, struct buddy *buddy,
                uint64_t keep_pages);

@@ -94,16 +94,17 @@ static void enter(struct chunk_book *book, struct chunk chunk)
     book->count++;
 }
 
-/* Room for one more; 0 or an error. */
-static int book_grow(const struct space *space, struct chunk_book *book)
+/* Room for @more; 0 or an error. */
+static int book_grow(const struct space *space, struct chunk_book *book,
+                     uint64_t more)
 {
     uint64_t room = book->room ? book->room * 2 : 64;
     void *bigger;
     int err;
 
-    if (book->count < book->room)
+    if (book->count + more <= book->room)
         return 0;
-    if (book->count == CHUNKS_MAX)
+    if (book->count + more > CHUNKS_MAX)
         return DRASYNC_ELIMIT;
     err = control_alloc(space, room * sizeof(struct chunk), &bigger);
     if (err)
@@ -122,7 +123,7 @@ static int grant(const struct space *space, struct chunk_book *book, int node,
 {
     unsigned least = order_for(pages), order = order_for(wanted);
     uint64_t first = 0;
-    int err = book_grow(space, book);
+    int err = book_grow(space, book, 1);
 
     if (err)
         return err;
@@ -165,6 +166,79 @@ int chunks_grant(const struct space *space, struct chunk_book *book, int node,
     *first_out = chunk.first_page;
     *pages_out = chunk.pages;
     return 0;
+}
+
+/* The order of the free block that has [first, first + pages); BUDDY_ORDERS: none
+ * has. */
+static unsigned free_around(const struct chunk_book *book, uint64_t first,
+                            uint64_t pages)
+{
+    unsigned order = 0;
+
+    while (order < BUDDY_ORDERS &&
+           !(book->free_first[order] && first >= book->free_first[order] &&
+             first + pages <=
+                 book->free_first[order] + ((uint64_t)1 << order)))
+        order++;
+    return order;
+}
+
+/*
+ * Grant @node the block of @order that has @first, out of the free one of order
+ * @from.  Halves that are left over stay free, or where there is one of their
+ * order already, are granted too.  How many chunks are in @granted.
+ */
+static int carve(struct chunk_book *book, int node, uint64_t first,
+                 unsigned order, unsigned from,
+                 struct chunk granted[BUDDY_ORDERS])
+{
+    int count = 0;
+
+    book->free_first[from] = 0;
+    granted[count++] = (struct chunk){
+        .first_page = first & ~(((uint64_t)1 << order) - 1),
+        .pages = (uint64_t)1 << order,
+        .node = (uint64_t)node,
+    };
+    for (; order < from; order++) {
+        uint64_t pages = (uint64_t)1 << order;
+        uint64_t other = (first & ~(pages - 1)) ^ pages;
+
+        if (!book->free_first[order])
+            book->free_first[order] = other;
+        else
+            granted[count++] =
+                (struct chunk){other, pages, (uint64_t)node};
+    }
+    for (int i = 0; i < count; i++)
+        enter(book, granted[i]);
+    return count;
+}
+
+int chunks_carve(const struct space *space, uint64_t first, uint64_t pages)
+{
+    struct chunk_book *book = chunk_book_of(space);
+    unsigned order = order_for(pages), from,
+             usual = order_for(chunks_wanted(space, 0));
+    struct chunk granted[BUDDY_ORDERS];
+    int node = shared_of(space)->node, count = 0, err;
+
+    if (first < space->pages / 2 || chunks_manager(space, first) != node)
+        return 0;
+    err = lock_take(&book->lock);
+    if (err)
+        return err;
+    from = free_around(book, first, pages);
+    if (from < BUDDY_ORDERS)
+        err = book_grow(space, book, BUDDY_ORDERS);
+    if (from < BUDDY_ORDERS && !err)
+        count = carve(book, node, first,
+                      usual < order ? order : usual < from ? usual : from,
+                      from, granted);
+    lock_give(&book->lock);
+    for (int i = 0; i < count && !err; i++)
+        err = pages_add_chunk(space, granted[i].first_page, granted[i].pages);
+    return err;
 }
 
 int chunks_home(const struct space *space, struct chunk_book *book,

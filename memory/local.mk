@@ -5,6 +5,8 @@ libdrasync_memory_la_SOURCES = \
 	memory/blocks.h \
 	memory/buddy.c \
 	memory/buddy.h \
+	memory/buddy_at.c \
+	memory/buddy_lists.h \
 	memory/chunks.c \
 	memory/control.c \
 	memory/control.h \
@@ -33,6 +35,7 @@ libdrasync_memory_la_SOURCES = \
 	memory/lock.c \
 	memory/lock.h \
 	memory/passed.h \
+	memory/moved.c \
 	memory/os.c \
 	memory/os.h \
 	memory/os_memory.c \
@@ -54,6 +57,7 @@ memory_tests = \
 	tests/unit/memory_heap.t \
 	tests/unit/memory_heap_cache.t \
 	tests/unit/memory_heap_growth.t \
+	tests/unit/memory_moved.t \
 	tests/unit/memory_pages.t \
 	tests/unit/memory_space.t \
 	tests/unit/memory_threads.t \
@@ -86,6 +90,10 @@ tests_unit_memory_heap_cache_t_LDADD = libdrasync_memory.la
 tests_unit_memory_heap_growth_t_SOURCES = tests/unit/memory_heap_growth.c \
 	tests/unit/memory_common.h
 tests_unit_memory_heap_growth_t_LDADD = libdrasync_memory.la
+tests_unit_memory_moved_t_SOURCES = tests/unit/memory_moved.c \
+	tests/unit/memory_common.h tests/unit/memory_look.c \
+	tests/unit/memory_look.h
+tests_unit_memory_moved_t_LDADD = libdrasync_memory.la
 tests_unit_memory_pages_t_SOURCES = tests/unit/memory_pages.c \
 	tests/unit/memory_common.h $(memory_look)
 tests_unit_memory_pages_t_LDADD = libdrasync_memory.la

@@ -135,11 +135,19 @@ int page_home(const struct space *space, uint64_t page)
 {
     const struct shared *shared = shared_of(space);
     uint64_t node;
+    int moved;
 
     if (page >= space->pages)
         return -1;
     if (shared->nodes == 1)
         return 0;
+    /* Relaxed: who may have a pointer there was told of it after the move. */
+    if (atomic_load_explicit(&shared->chunks.moved.count,
+                             memory_order_relaxed)) {
+        moved = page_moved_to(space, page);
+        if (moved >= 0)
+            return moved;
+    }
     node = page / lane_pages(space);
     if (page < space->pages / 2)
         return node < (uint64_t)shared->nodes ? (int)node : -1;

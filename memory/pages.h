@@ -20,6 +20,7 @@
 
 #include "memory/space.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -73,6 +74,53 @@ uint64_t pages_trim_try(const struct space *space);
  */
 int page_home(const struct space *space, uint64_t page);
 
+/*
+ * Addresses change hands: a node that is to have regions at given addresses
+ * claims runs of pages, which must be free, from whoever hands them out.  Each
+ * node claims for it what it has of them (pages_claim()), and when all have, all
+ * note that they are that node's from now on (pages_move()): page_home() says so
+ * on every node, and what is given back there is used again there.
+ *
+ * In a run only `pages` are wanted; claimed is the power of two of pages that it
+ * lies in, as it is when a run is taken.
+ */
+struct pages_run {
+    uint64_t first, pages;
+};
+
+/* Runs of which a node knows that they have moved. */
+#define MOVED_MAX ((uint64_t)1 << 28)
+
+/* How many pages are claimed for @run. */
+uint64_t pages_run_whole(const struct pages_run *run);
+
+/* Does this node hand all of @run out? */
+bool pages_run_here(const struct space *space, const struct pages_run *run);
+
+/* Take such a run, without frames.
+ *   DRASYNC_EBUSY (not free), DRASYNC_EINVAL (not aligned), DRASYNC_ENOMEM ... */
+int pages_take_at(const struct space *space, const struct pages_run *run);
+
+/*
+ * Claim what this node hands out of @runs: *pages_out of them, maybe none.
+ * pages_move() or pages_unclaim(), which is told that number, follows.
+ *   DRASYNC_EBUSY   page *refused_out is not free
+ *   DRASYNC_EINVAL  not runs; DRASYNC_ELIMIT (MOVED_MAX), DRASYNC_ENOMEM ...
+ */
+int pages_claim(const struct space *space, const struct pages_run *runs,
+                uint64_t count, uint64_t *pages_out, uint64_t *refused_out);
+void pages_unclaim(const struct space *space, const struct pages_run *runs,
+                   uint64_t count, uint64_t pages);
+
+/* What all nodes have claimed is @node's from now on; there it is as taken by
+ * pages_take() with PAGES_ADDRESSES.
+ *   DRASYNC_EINVAL (it was not claimed), DRASYNC_ENOMEM (there) ... */
+int pages_move(const struct space *space, const struct pages_run *runs,
+               uint64_t count, int node);
+
+/* The node that @page has moved to; -1: none.  For page_home(). */
+int page_moved_to(const struct space *space, uint64_t page);
+
 /* What a manager has granted.  A node's own is in its control memory. */
 struct chunk_book;
 
@@ -109,6 +157,14 @@ uint64_t chunks_had(const struct space *space);
 int chunks_grant(const struct space *space, struct chunk_book *book, int node,
                  uint64_t pages, uint64_t wanted, uint64_t *first_out,
                  uint64_t *pages_out);
+
+/*
+ * Of [first, first + pages), which is aligned as a chunk is, nobody has anything,
+ * and this node is the manager: it grants itself a chunk there, and adds it.  0
+ * too if that is not so.
+ *   DRASYNC_ELIMIT, DRASYNC_ENOMEM, DRASYNC_EPEER
+ */
+int chunks_carve(const struct space *space, uint64_t first, uint64_t pages);
 
 /* The node that hands @page out, as far as @book or lanes say; -1: nobody. */
 int chunks_home(const struct space *space, struct chunk_book *book,

@@ -71,9 +71,18 @@ struct chunk_book {
     struct chunk *granted; /* `room` of them, by first page */
 };
 
-/* The lock of the book is also that of what this node has got. */
+/* Runs that nodes have claimed, by first page: moved.c. */
+struct moved {
+    _Atomic uint64_t count;
+    uint64_t reserved, room;
+    struct chunk *run; /* `room` of them */
+};
+
+/* The lock of the book is also that of what this node has got, and of what has
+ * moved. */
 struct chunks {
     struct chunk_book book;
+    struct moved moved;
     uint64_t added_count;
     struct chunk added[CHUNKS_ADDED_MAX];
 };
