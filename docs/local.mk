@@ -1,6 +1,7 @@
 EXTRA_DIST += docs/checking.md docs/architecture.md docs/protocol.md
 dist_man_MANS += docs/man/mpicc-drasync.1 docs/man/mpicxx-drasync.1 \
 	docs/man/drasync.3 docs/man/drasync.hpp.3 docs/man/drasync-ps.1 \
+	docs/man/drasync-file.1 \
 	docs/man/dart.7 docs/man/drasync.7 docs/man/upmlib.3
 EXTRA_DIST += docs/cxx.md docs/dart.md docs/diagnostics.md docs/lifetimes.md \
 	docs/migration.md docs/myrmics.md docs/reliability.md

@@ -126,7 +126,15 @@ enum drasync_mode {
       "report on stderr names them")                                          \
     X(DRASYNC_ENESTED, -27,                                                   \
       "this rank holds the region more than once, or holds what is above or " \
-      "below it as well: release that first")
+      "below it as well: release that first")                               \
+    X(DRASYNC_EFILE, -28,                                                     \
+      "a file could not be written or read; a line on stderr says why")       \
+    X(DRASYNC_EFORMAT, -29,                                                   \
+      "it is no file of saved regions that this version can read, or not "    \
+      "as it was written; a line on stderr says what is wrong")               \
+    X(DRASYNC_ETAKEN, -30,                                                    \
+      "addresses of saved regions are in use in this job, or outside of its " \
+      "space: load before regions are made; a line on stderr names one")
 
 enum drasync_error {
 #define DRASYNC_ERROR_ENUM(name, value, text) name = value,

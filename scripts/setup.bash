@@ -27,6 +27,7 @@ have_bats_library() { [ -f "${BATS_LIB_PATH:-/usr/lib/bats}/$1/load.bash" ]; }
 have_unwind() { have pkg-config && pkg-config --exists libunwind; }
 have_hwloc() { have pkg-config && pkg-config --exists 'hwloc >= 2.0'; }
 have_xxhash() { have cc && echo "#include <xxhash.h>" | cc -E - >/dev/null 2>&1; }
+have_zstd() { have pkg-config && pkg-config --exists 'libzstd >= 1.4.0'; }
 have_libdw() { have cc && echo "#include <elfutils/libdwfl.h>" | cc -E - >/dev/null 2>&1; }
 have_mpicc() { have mpicc.mpich || have mpicc; }
 have_mpirun() { have mpirun.mpich || have mpirun; }
@@ -46,6 +47,7 @@ needed_to_build=(
   "hwloc|have_hwloc|libhwloc-dev"
   "xxhash|have_xxhash|libxxhash-dev"
   "libdw|have_libdw|libdw-dev"
+  "zstd|have_zstd|libzstd-dev"
 )
 needed_to_check=(
   "a C++ compiler|have c++|build-essential"

@@ -14,6 +14,7 @@ fuzz_names = \
 	replica \
 	rma \
 	run \
+	save \
 	services \
 	socket \
 	step
@@ -27,6 +28,7 @@ fuzz_tests = \
 	tests/fuzz/replica.t \
 	tests/fuzz/rma.t \
 	tests/fuzz/run.t \
+	tests/fuzz/save.t \
 	tests/fuzz/services.t \
 	tests/fuzz/socket.t \
 	tests/fuzz/step.t
@@ -91,9 +93,15 @@ tests_fuzz_run_t_SOURCES = $(fuzz_main) tests/fuzz/run.c $(fuzz_node) \
 tests_fuzz_run_t_CFLAGS = $(AM_CFLAGS)
 tests_fuzz_run_t_LDADD = libdrasync_memory.la
 fuzz_run_libs = $(fuzz_memory)
+tests_fuzz_save_t_SOURCES = $(fuzz_main) tests/fuzz/save.c \
+	$(libdrasync_save_la_SOURCES)
+tests_fuzz_save_t_CFLAGS = $(AM_CFLAGS)
+tests_fuzz_save_t_LDADD = $(ZSTD_LIBS)
+fuzz_save_ldflags = $(ZSTD_LIBS)
 tests_fuzz_services_t_SOURCES = $(fuzz_main) tests/fuzz/services.c \
 	$(fuzz_node) runtime/services/chunks.c runtime/services/names.c \
-	runtime/services/names_table.c runtime/services/queue_lock_queue.c \
+	runtime/services/names_table.c \
+	runtime/services/queue_lock_queue.c \
 	runtime/services/queue_lock_wire.c
 tests_fuzz_services_t_CFLAGS = $(AM_CFLAGS)
 tests_fuzz_services_t_LDADD = libdrasync_memory.la
@@ -123,7 +131,7 @@ $(fuzz_programs): %.fuzz: $(fuzz_sources)
 	  "(Debian: apt-get install clang; then configure again)" >&2; exit 1; }
 	@$(MKDIR_P) tests/fuzz
 	$(AM_V_GEN)$(FUZZ_CC) $(DEFS) $(AM_CPPFLAGS) $(fuzz_$*_flags) \
-	  $(AM_CFLAGS) $(FUZZ_FLAGS) $(fuzz_own) -lm -o tests/fuzz/$@
+	  $(AM_CFLAGS) $(FUZZ_FLAGS) $(fuzz_own) $(fuzz_$*_ldflags) -lm -o tests/fuzz/$@
 
 # FUZZ_SECONDS for each target; FUZZ="NAME..." for some of them.
 FUZZ = $(fuzz_names)
