@@ -1,6 +1,8 @@
 # Native regions.
 libdrasync_runtime_la_SOURCES += \
 	runtime/native/ask.c \
+	runtime/native/claim.c \
+	runtime/native/claim.h \
 	runtime/native/delta.c \
 	runtime/native/delta.h \
 	runtime/native/explain.c \
@@ -10,6 +12,9 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/native/give_inbox.c \
 	runtime/native/guard.c \
 	runtime/native/hold.c \
+	runtime/native/image.c \
+	runtime/native/image.h \
+	runtime/native/image_make.c \
 	runtime/native/lease.c \
 	runtime/native/lease.h \
 	runtime/native/lease_inline.h \

@@ -5,6 +5,7 @@
 #include "memory/control.h"
 #include "runtime/messages/messages.h"
 #include "runtime/modules.h"
+#include "runtime/native/claim.h"
 #include "runtime/native/give.h"
 #include "runtime/native/recycle.h"
 #include "runtime/native/request.h"
@@ -129,6 +130,7 @@ static int native_start(void)
     if (runtime.options.fanout)
         native.node.fanout = runtime.options.fanout;
     native_wire_start();
+    native_claim_start();
     native_magazines_start();
     give_start();
     native_lease_start();

@@ -28,7 +28,7 @@ static bool read_here(const struct proto_region *region)
            proto_held_below(region, native.rank);
 }
 
-static int32_t rank_new(void)
+int32_t native_rank_new(void)
 {
     static _Atomic uint32_t next;
 
@@ -89,7 +89,7 @@ int run_hold_take(struct run_hold *hold, bool here)
 
     if (err)
         return err;
-    hold->rank = rank_new();
+    hold->rank = native_rank_new();
     hold->node = elsewhere(tree.region, hold->address);
     err = hold->node >= 0 && !here                ? RUN_HOLD_AWAY
           : !tree.region && hold->node < 0        ? DRASYNC_ENOREGION

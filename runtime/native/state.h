@@ -133,6 +133,10 @@ static inline int32_t native_rank(void)
     return native_running.server ? native_running.server : native.rank;
 }
 
+/* A rank of its own, of this node, for a hold that no rank of the job has
+ * (run_hold.c). */
+int32_t native_rank_new(void);
+
 /* pool.c: objects and records for the protocol, in control memory. */
 int native_shared_new(struct native_shared **shared_out);
 void native_env_fill(struct proto_env *env);

@@ -4,6 +4,7 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/services/chunks.h \
 	runtime/services/names.c \
 	runtime/services/names.h \
+	runtime/services/names_of.c \
 	runtime/services/names_table.c \
 	runtime/services/names_table.h \
 	runtime/services/queue_lock.c \

@@ -67,6 +67,11 @@ static int manager(void)
     return runtime.node == MANAGER;
 }
 
+struct names_table *names_table_here(void)
+{
+    return &names->table;
+}
+
 /* --- At the node that asked ----------------------------------------------- */
 
 static int slot_take(uint32_t *slot_out, uint64_t *ticket_out)
@@ -410,6 +415,7 @@ static int names_start(void)
     runtime_handle(NAMES_NAMED, &named);
     runtime_handle(NAMES_GIVE_UP, &give_up);
     runtime_serve(NAMES_PUBLISH, publish_called);
+    names_of_start();
     runtime_handle(NAMES_WITHDRAW, &withdraw);
     return 0;
 }

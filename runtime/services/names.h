@@ -41,6 +41,32 @@ struct names_region {
  * and may be called under locks of trees. */
 int names_withdraw(const struct names_region *regions, size_t count);
 
+/* What a region is called: regions[region]. */
+struct names_found {
+    uint32_t region;
+    char name[DRASYNC_NAME_MAX + 1];
+};
+
+/* Regions that one call of names_of() asks for. */
+#define NAMES_OF_MAX 4096
+
+/*
+ * The names of up to NAMES_OF_MAX regions; a region may have several.  The caller
+ * frees *found_out, which is NULL if there are none.
+ *   DRASYNC_ELIMIT  more than 1 MiB of them
+ */
+int names_of(const struct names_region *regions, size_t count,
+             struct names_found **found_out, size_t *found_count_out);
+
+struct names_listed {
+    struct names_region region;
+    char name[DRASYNC_NAME_MAX + 1];
+};
+
+/* All names there are, on the manager's node (0) only; the caller frees
+ * *listed_out. */
+int names_all(struct names_listed **listed_out, size_t *count_out);
+
 /* The name of the region at @address, if this is the manager's node and it has
  * one: what somebody sees who takes no lock and only looks on.  False: not
  * known. */

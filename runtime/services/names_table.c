@@ -77,6 +77,43 @@ names_table_look(const struct names_table *table, uint64_t address,
     return NULL;
 }
 
+int names_table_of(const struct names_table *table,
+                   const struct names_region *regions, size_t count,
+                   struct names_found *found, size_t found_max,
+                   size_t *found_count_out)
+{
+    const struct name_entry *e;
+    size_t n = 0;
+
+    for (size_t i = 0; i < count; i++)
+        for (e = table->by_region[region_hash(regions[i].address)]; e;
+             e = e->region_next) {
+            if (e->address != regions[i].address ||
+                e->incarnation != regions[i].incarnation)
+                continue;
+            if (n == found_max)
+                return DRASYNC_ELIMIT;
+            found[n].region = (uint32_t)i;
+            memcpy(found[n++].name, e->name, sizeof(e->name));
+        }
+    *found_count_out = n;
+    return 0;
+}
+
+size_t names_table_list(const struct names_table *table,
+                        struct names_listed *listed)
+{
+    size_t n = 0;
+
+    for (int b = 0; b < NAMES_BUCKETS; b++)
+        for (const struct name_entry *e = table->by_name[b]; e; e = e->next) {
+            listed[n].region.address = e->address;
+            listed[n].region.incarnation = e->incarnation;
+            memcpy(listed[n++].name, e->name, sizeof(e->name));
+        }
+    return n;
+}
+
 static void unlink_name(struct names_table *table,
                         const struct name_entry *entry)
 {

@@ -58,6 +58,17 @@ const struct name_entry *
 names_table_look(const struct names_table *table, uint64_t address,
                  bool (*valid)(const void *object, size_t bytes));
 
+/* The names of @regions, of each region together.  DRASYNC_ELIMIT: more than
+ * @found_max. */
+int names_table_of(const struct names_table *table,
+                   const struct names_region *regions, size_t count,
+                   struct names_found *found, size_t found_max,
+                   size_t *found_count_out);
+
+/* All names, as many as table->names; how many. */
+size_t names_table_list(const struct names_table *table,
+                        struct names_listed *listed);
+
 void names_table_drop(const struct space *space, struct names_table *table,
                       uint64_t address, uint64_t incarnation);
 
@@ -72,5 +83,11 @@ struct name_want *names_table_wanted(struct names_table *table,
 struct name_want *names_table_unwant(struct names_table *table,
                                      const char *name, int node, uint32_t slot,
                                      uint64_t ticket);
+
+/* The manager's, there (names.c). */
+struct names_table *names_table_here(void);
+
+/* A part of names.c's start (names_of.c). */
+void names_of_start(void);
 
 #endif /* DRASYNC_RUNTIME_SERVICES_NAMES_TABLE_H */

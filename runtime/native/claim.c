@@ -1,0 +1,283 @@
+/*
+ * Claiming addresses: see claim.h, and "Addresses change hands" in pages.h.
+ *
+ * What this node hands out itself is taken without a message.  For the rest
+ * every node is asked, batch by batch, to claim what it has; only when all have
+ * done so for all batches are they told that the addresses have moved.  So a
+ * claim that fails leaves everything as it was.
+ */
+#include "runtime/native/claim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/messages/messages.h"
+#include "runtime/native/state.h"
+#include "runtime/process.h"
+
+#define NATIVE_CLAIM (RUNTIME_KIND_NAMES + 9)
+
+/* Runs of one message: some milliseconds at the node that serves it. */
+#define BATCH 4096
+
+enum claim_what { CLAIM, UNCLAIM, MOVE };
+
+struct claim_request {
+    uint32_t what;
+    uint32_t count;
+    uint64_t pages; /* UNCLAIM: as CLAIM answered */
+    struct pages_run runs[];
+};
+
+struct claim_answer {
+    uint64_t pages, refused;
+    uint64_t stamp; /* no region of that node has a later incarnation */
+};
+
+struct claim {
+    struct pages_run *runs; /* of others, by themselves */
+    uint64_t count;
+    uint64_t *pages; /* [batches][nodes]: what each has claimed */
+    uint64_t asked;  /* of pages[] */
+    uint64_t stamp, refused;
+};
+
+/* --- At each node --------------------------------------------------------- */
+
+static int claim_here(const struct claim_request *r,
+                      struct claim_answer *answer)
+{
+    int err = pages_claim(&runtime.space, r->runs, r->count, &answer->pages,
+                          &answer->refused);
+
+    if (err != DRASYNC_EBUSY || !native.shared->quarantine)
+        return err;
+    native_quarantine_clear(native.shared->quarantine);
+    return pages_claim(&runtime.space, r->runs, r->count, &answer->pages,
+                       &answer->refused);
+}
+
+static int serve(int node, const struct claim_request *r,
+                 struct claim_answer *answer)
+{
+    switch (r->what) {
+    case CLAIM:
+        answer->stamp = atomic_load(&native.shared->stamp);
+        return claim_here(r, answer);
+    case UNCLAIM:
+        pages_unclaim(&runtime.space, r->runs, r->count, r->pages);
+        return 0;
+    case MOVE:
+        return pages_move(&runtime.space, r->runs, r->count, node);
+    default:
+        return DRASYNC_EINTERNAL;
+    }
+}
+
+static void served(const struct runtime_caller *caller, const void *request,
+                   size_t bytes)
+{
+    struct claim_answer answer = {0};
+    struct claim_request *copy = NULL;
+    int err = DRASYNC_EINTERNAL;
+
+    if (bytes >= sizeof(*copy) && bytes <= sizeof(*copy) +
+                                               BATCH * sizeof(copy->runs[0])) {
+        copy = malloc(bytes); /* for its alignment */
+        err = copy ? DRASYNC_EINTERNAL : DRASYNC_ENOMEM;
+    }
+    if (copy) {
+        memcpy(copy, request, bytes);
+        if (bytes == sizeof(*copy) + copy->count * sizeof(copy->runs[0]))
+            err = serve(caller->node, copy, &answer);
+        free(copy);
+    }
+    runtime_reply(caller, err, &answer, sizeof(answer));
+}
+
+/* --- At the node that claims ---------------------------------------------- */
+
+static int ask(int node, const struct claim_request *r,
+               struct claim_answer *answer)
+{
+    size_t got = 0;
+    int err;
+
+    memset(answer, 0, sizeof(*answer));
+    if (node == runtime.node)
+        return serve(node, r, answer);
+    err = runtime_call(node, NATIVE_CLAIM, r,
+                       sizeof(*r) + r->count * sizeof(r->runs[0]), answer,
+                       sizeof(*answer), &got);
+    return !err && got != sizeof(*answer) ? DRASYNC_EINTERNAL : err;
+}
+
+static uint64_t batches(const struct claim *c)
+{
+    return (c->count + BATCH - 1) / BATCH;
+}
+
+static void request_fill(const struct claim *c, uint64_t batch,
+                         enum claim_what what, struct claim_request *r)
+{
+    uint64_t first = batch * BATCH, left = c->count - first;
+
+    r->what = what;
+    r->count = (uint32_t)(left < BATCH ? left : BATCH);
+    r->pages = 0;
+    memcpy(r->runs, c->runs + first, r->count * sizeof(r->runs[0]));
+}
+
+/* All nodes claim batch @batch. */
+static int claim_batch(struct claim *c, uint64_t batch,
+                       struct claim_request *r)
+{
+    uint64_t wanted = 0, got = 0;
+    struct claim_answer answer;
+    int err = 0;
+
+    request_fill(c, batch, CLAIM, r);
+    for (uint32_t i = 0; i < r->count; i++)
+        wanted += pages_run_whole(&r->runs[i]);
+    for (int node = 0; node < runtime.nodes && !err; node++) {
+        err = ask(node, r, &answer);
+        if (err) {
+            c->refused = answer.refused;
+            break;
+        }
+        c->pages[c->asked++] = answer.pages;
+        got += answer.pages;
+        if (answer.stamp > c->stamp)
+            c->stamp = answer.stamp;
+    }
+    if (!err && got != wanted) {
+        c->refused = r->runs[0].first;
+        err = DRASYNC_EBUSY;
+    }
+    return err;
+}
+
+static void unclaim_all(struct claim *c, struct claim_request *r)
+{
+    struct claim_answer answer;
+
+    for (uint64_t i = 0; i < c->asked; i++) {
+        request_fill(c, i / (uint64_t)runtime.nodes, UNCLAIM, r);
+        r->pages = c->pages[i];
+        ask((int)(i % (uint64_t)runtime.nodes), r, &answer);
+    }
+}
+
+/* Regions that are made here are later than those that were there. */
+static void stamp_at_least(uint64_t stamp)
+{
+    uint64_t now = atomic_load(&native.shared->stamp);
+
+    while (now < stamp &&
+           !atomic_compare_exchange_weak(&native.shared->stamp, &now, stamp))
+        ;
+}
+
+/* Other nodes first: they must not look for these addresses elsewhere once
+ * there are regions. */
+static int move_all(struct claim *c, struct claim_request *r)
+{
+    struct claim_answer answer;
+    int err = 0;
+
+    for (uint64_t b = 0; b < batches(c) && !err; b++) {
+        request_fill(c, b, MOVE, r);
+        for (int n = 1; n <= runtime.nodes && !err; n++)
+            err = ask((runtime.node + n) % runtime.nodes, r, &answer);
+    }
+    return err;
+}
+
+static int claim_others(struct claim *c)
+{
+    struct claim_request *r = malloc(sizeof(*r) + BATCH * sizeof(r->runs[0]));
+    int err = r ? 0 : DRASYNC_ENOMEM;
+
+    for (uint64_t b = 0; b < batches(c) && !err; b++)
+        err = claim_batch(c, b, r);
+    if (!err) {
+        stamp_at_least(c->stamp);
+        err = move_all(c, r);
+    } else if (r) {
+        unclaim_all(c, r);
+    }
+    free(r);
+    return err;
+}
+
+/* Runs that this node hands out, which are taken at once; the others go into
+ * @c.  *done_out: how many of @runs were looked at. */
+static int take_own(const struct pages_run *runs, uint64_t count,
+                    struct claim *c, uint64_t *done_out)
+{
+    int err = 0;
+    uint64_t i;
+
+    for (i = 0; i < count && !err; i++) {
+        if (!pages_run_here(&runtime.space, &runs[i])) {
+            c->runs[c->count++] = runs[i];
+            continue;
+        }
+        err = pages_take_at(&runtime.space, &runs[i]);
+        if (err) {
+            c->refused = runs[i].first;
+            break;
+        }
+    }
+    *done_out = i;
+    return err;
+}
+
+/* Those of the first @count runs that are not among the others'. */
+static void give_own(const struct pages_run *runs, uint64_t count,
+                     const struct claim *c)
+{
+    for (uint64_t i = 0, other = 0; i < count; i++) {
+        if (other < c->count && c->runs[other].first == runs[i].first)
+            other++;
+        else
+            native_claim_give(&runs[i], 1);
+    }
+}
+
+int native_claim(const struct pages_run *runs, uint64_t count,
+                 uint64_t *refused_out)
+{
+    uint64_t most = (count / BATCH + 1) * (uint64_t)runtime.nodes, done = 0;
+    struct claim claim = {
+        .runs = malloc((count + 1) * sizeof(*runs)),
+        .pages = malloc(most * sizeof(uint64_t)),
+    };
+    int err = DRASYNC_ENOMEM;
+
+    *refused_out = 0;
+    if (claim.runs && claim.pages) {
+        err = take_own(runs, count, &claim, &done);
+        if (!err && claim.count)
+            err = claim_others(&claim);
+        if (err)
+            give_own(runs, done, &claim);
+    }
+    *refused_out = claim.refused;
+    free(claim.runs);
+    free(claim.pages);
+    return err == DRASYNC_EBUSY || err == DRASYNC_EINVAL ? DRASYNC_ETAKEN
+                                                         : err;
+}
+
+void native_claim_give(const struct pages_run *runs, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        pages_give(&runtime.space, runs[i].first, runs[i].pages,
+                   PAGES_ADDRESSES);
+}
+
+void native_claim_start(void)
+{
+    runtime_serve(NATIVE_CLAIM, served);
+}

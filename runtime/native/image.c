@@ -1,0 +1,323 @@
+/* What a held subtree consists of: see image.h. */
+#include "runtime/native/image.h"
+
+#include <stdlib.h>
+
+#include "memory/limit.h"
+#include "runtime/native/magazine.h"
+#include "runtime/native/native.h"
+#include "runtime/native/request.h"
+#include "runtime/native/state.h"
+#include "runtime/process.h"
+
+/* An image that grows, and the records that its regions are of. */
+struct draft {
+    struct native_image image;
+    const struct proto_region **record;
+    uint64_t regions_room, extents_room;
+};
+
+static int grow(void **list, uint64_t *room, uint64_t wanted, size_t bytes)
+{
+    uint64_t more = *room ? *room : 64;
+    void *grown;
+
+    if (wanted <= *room)
+        return 0;
+    while (more < wanted)
+        more *= 2;
+    grown = realloc(*list, more * bytes);
+    if (!grown)
+        return DRASYNC_ENOMEM;
+    *list = grown;
+    *room = more;
+    return 0;
+}
+
+static int draft_room(struct draft *d, uint64_t extents)
+{
+    struct native_image *image = &d->image;
+    uint64_t records_room = d->regions_room;
+    void *list = image->region, *records = (void *)d->record;
+    int err = grow(&records, &records_room, image->regions + 1,
+                   sizeof(struct proto_region *));
+
+    d->record = records;
+    if (!err)
+        err = grow(&list, &d->regions_room, image->regions + 1,
+                   sizeof(image->region[0]));
+    image->region = list;
+    list = image->extent;
+    if (!err)
+        err = grow(&list, &d->extents_room, image->extents + extents,
+                   sizeof(image->extent[0]));
+    image->extent = list;
+    return err;
+}
+
+/* The place of @parent: that of the region before, or above it, as regions come
+ * in the order of the subtree, mostly.  If it is not there it is the top. */
+static uint32_t parent_at(const struct draft *d,
+                          const struct proto_region *parent)
+{
+    uint64_t at = d->image.regions - 1;
+
+    while (d->record[at] != parent && at)
+        at = d->image.region[at].parent;
+    if (d->record[at] != parent)
+        for (at = d->image.regions - 1; at && d->record[at] != parent;)
+            at--;
+    return (uint32_t)at;
+}
+
+static int draft_add(struct draft *d, const struct proto_region *r,
+                     const struct proto_copy *copy)
+{
+    struct native_image *image = &d->image;
+    const struct native_frames *frames = copy ? copy->frames : NULL;
+    const struct frameset *set = frames ? frames->set : NULL;
+    uint64_t first;
+    int err;
+
+    if ((!set || !set->runs) && (r->dead || r->gone))
+        return 0;
+    if (!set || !set->runs)
+        return DRASYNC_EINTERNAL;
+    if (image->regions >= NATIVE_IMAGE_NO_PARENT - 1 || set->runs > UINT32_MAX)
+        return DRASYNC_ELIMIT;
+    err = draft_room(d, set->runs);
+    if (err)
+        return err;
+    first = set->run[0].first_page << PAGE_SHIFT;
+    if (first + (uint64_t)(uintptr_t)runtime.space.base != r->address)
+        return DRASYNC_EINTERNAL;
+    image->region[image->regions] = (struct native_image_region){
+        .address = r->address,
+        .incarnation = r->incarnation,
+        .parent = image->regions ? parent_at(d, r->parent)
+                                 : NATIVE_IMAGE_NO_PARENT,
+        .extents = (uint32_t)set->runs,
+    };
+    d->record[image->regions++] = r;
+    for (uint64_t i = 0; i < set->runs; i++) {
+        const struct frameset_run *run = &set->run[i];
+        uint64_t used = native_used_bytes(run),
+                 most = run->pages << PAGE_SHIFT;
+
+        image->extent[image->extents++] = (struct native_image_extent){
+            .address = (uint64_t)(uintptr_t)space_address(&runtime.space,
+                                                          run->first_page),
+            .pages = run->pages,
+            .used_bytes = used < most ? used : most,
+            .offset = run->offset,
+        };
+    }
+    return 0;
+}
+
+/* What a WRITE hold covers. */
+static int draft_newest(struct draft *d, const struct proto_region *top)
+{
+    int err = 0;
+
+    for (struct proto_region *r = proto_next(top, NULL); r && !err;
+         r = proto_next(top, r))
+        if (!r->dead && !r->gone && r->owned)
+            err = draft_add(d, r, proto_newest(r));
+    return err;
+}
+
+static bool is_below(const struct proto_region *r,
+                     const struct proto_region *top)
+{
+    while (r && r != top)
+        r = r->parent;
+    return r;
+}
+
+/* What a READ hold of @top, or of what is above it, pins there. */
+static int draft_pinned(struct draft *d, const struct proto_region *top)
+{
+    const struct proto_hold *hold = NULL;
+    int err = 0;
+
+    for (const struct proto_region *r = top; r; r = r->parent) {
+        hold = proto_read_hold(r, d->image.rank);
+        if (hold && !hold->covered)
+            break;
+        hold = NULL;
+    }
+    if (!hold)
+        return DRASYNC_ENOTHELD;
+    for (const struct proto_link *l = hold->pins.next;
+         l != &hold->pins && !err; l = l->next) {
+        /* The link is the pin's first member. */
+        const struct proto_pin *pin = (const struct proto_pin *)l;
+
+        if (is_below(pin->region, top))
+            err = draft_add(d, pin->region, pin->copy);
+    }
+    return err;
+}
+
+_Static_assert(offsetof(struct proto_pin, link) == 0, "a link is its pin");
+
+/* --- The hold ------------------------------------------------------------- */
+
+/* How often a wait asks whether to stop. */
+#define STOP_US 200000
+
+/* Wait for @q: 0 with *result_out, or it is over without. */
+static int wait_until(struct native_pending *q, native_stop_fn *stop,
+                      int *result_out)
+{
+    int err;
+
+    do
+        err = native_pending_wait(
+            q, stop ? wait_deadline_us(STOP_US) : WAIT_FOREVER, result_out);
+    while (err == DRASYNC_EAGAIN && stop && !stop());
+    if ((err == DRASYNC_EAGAIN || err == DRASYNC_EDEADLK) &&
+        native_pending_ended(q)) {
+        *result_out = q->wait->waiter.result;
+        err = 0;
+    }
+    return err;
+}
+
+/* By a rank of its own, under the lock of @tree, which is given back. */
+static int hold_start(struct native_tree *tree, uint64_t address,
+                      native_stop_fn *stop, int32_t *rank_out)
+{
+    struct native_pending q = {.address = address, .mode = DRASYNC_READ};
+    struct proto_effects *effects;
+    struct proto_grant grant;
+    int err, result = 0;
+
+    q.wait = native_wait_take();
+    if (!q.wait) {
+        native_unlock(tree);
+        return DRASYNC_ENOMEM;
+    }
+    *rank_out = native_rank_new();
+    effects = native_effects();
+    err = proto_acquire(&native.node, *rank_out, tree->region, address,
+                        DRASYNC_READ, false, q.wait, &grant, &q.op, effects);
+    native_do(effects, NULL);
+    native_unlock(tree);
+    if (err == PROTO_WAIT) {
+        err = wait_until(&q, stop, &result);
+        /* The wait is not ours any more: given back, or the job is over. */
+        if (err)
+            return err;
+        err = result;
+    }
+    native_wait_give(q.wait);
+    return err;
+}
+
+static int hold_take(uint64_t address, native_stop_fn *stop,
+                     int32_t *rank_out)
+{
+    struct native_tree tree;
+    int err = native_lock(address, &tree);
+
+    if (err)
+        return err;
+    *rank_out = native.rank;
+    if (tree.region && proto_held(tree.region, native.rank)) {
+        native_unlock(&tree);
+        return native_acquire((drasync_region_t)(uintptr_t)address,
+                              DRASYNC_READ, DRASYNC_FOREVER);
+    }
+    /* A rank of its own would wait for this one, which waits for it. */
+    err = !tree.region && runtime.nodes == 1 ? DRASYNC_ENOREGION
+          : tree.region && proto_held_below(tree.region, native.rank)
+              ? DRASYNC_EORDER
+              : 0;
+    if (!err)
+        return hold_start(&tree, address, stop, rank_out);
+    native_unlock(&tree);
+    return err;
+}
+
+static void hold_give(uint64_t address, int32_t rank)
+{
+    struct proto_effects *effects;
+    struct native_tree tree;
+
+    if (rank == native.rank) {
+        native_release((drasync_region_t)(uintptr_t)address);
+        return;
+    }
+    limit_reserve_enter();
+    if (!native_lock(address, &tree)) {
+        effects = native_effects();
+        if (tree.region)
+            proto_release(&native.node, rank, tree.region, DRASYNC_READ,
+                          effects);
+        native_do(effects, NULL);
+        native_unlock(&tree);
+    }
+    limit_reserve_leave();
+}
+
+/* --- Calls ---------------------------------------------------------------- */
+
+static int draft_held(struct draft *d, uint64_t address)
+{
+    struct native_tree tree;
+    int err = native_lock(address, &tree), held;
+
+    if (err)
+        return err;
+    held = tree.region ? proto_held(tree.region, d->image.rank) : 0;
+    if (!held)
+        err = tree.region ? DRASYNC_ENOTHELD : native_unknown(address);
+    /* What is pinned was complete when its WRITE hold ended. */
+    if (!err && held == DRASYNC_WRITE)
+        err = native_magazines_end(&tree, tree.region);
+    if (!err)
+        d->image.root = !tree.region->parent;
+    if (!err)
+        err = held == DRASYNC_WRITE ? draft_newest(d, tree.region)
+                                    : draft_pinned(d, tree.region);
+    native_unlock(&tree);
+    return !err && !d->image.regions ? DRASYNC_EDELETED : err;
+}
+
+int native_image_take(drasync_region_t region, native_stop_fn *stop,
+                      struct native_image *image_out)
+{
+    uint64_t address = (uint64_t)(uintptr_t)region;
+    struct draft draft = {0};
+    int err;
+
+    if (!native_address_valid(region))
+        return DRASYNC_ENOREGION;
+    err = hold_take(address, stop, &draft.image.rank);
+    if (err)
+        return err;
+    err = draft_held(&draft, address);
+    free((void *)draft.record);
+    if (err) {
+        hold_give(address, draft.image.rank);
+        native_image_free(&draft.image);
+    } else {
+        *image_out = draft.image;
+    }
+    return err;
+}
+
+void native_image_give(struct native_image *image)
+{
+    hold_give(image->region[0].address, image->rank);
+    native_image_free(image);
+}
+
+void native_image_free(struct native_image *image)
+{
+    free(image->region);
+    free(image->extent);
+    *image = (struct native_image){0};
+}
