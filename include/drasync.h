@@ -542,6 +542,46 @@ int drasync_publish(const char *name, drasync_region_t region);
 int drasync_lookup(const char *name, uint64_t timeout_us,
                    drasync_region_t *region_out);
 
+/* --- Files of regions ----------------------------------------------------- */
+
+/*
+ * Write @region and its subregions to the file @path: their data, roots and
+ * names.  What this rank holds for READ is saved as it sees it; else the current
+ * version, which may have to be waited for as in drasync_acquire().  Others go on
+ * meanwhile, and who writes, other threads of this rank too, does so to a version
+ * of his own.  A rank that holds @region for WRITE saves what is there, and does
+ * not write meanwhile.  While it is saved @region counts as read by another rank:
+ * drasync_delete() is DRASYNC_EBUSY.
+ *
+ * The file is written under another name beside @path, PATH.saving-HOST-PID-N,
+ * and takes the name @path when all of it is on the disk: who dies or fails
+ * before that leaves what was there.  After an error nothing is left of it.
+ * Ranks may save at once, each to a file of its own.  Managed regions are saved
+ * as any other.
+ *   DRASYNC_EINVAL    @path is NULL or empty
+ *   DRASYNC_EFILE     the system refuses, say because the disk is full; or
+ *                     DRASync was built without xxHash
+ *   DRASYNC_ENOREGION, DRASYNC_EDELETED, DRASYNC_EORDER, DRASYNC_ENOMEM,
+ *   DRASYNC_ERUNNING  as drasync_acquire() for READ
+ *   DRASYNC_ELIMIT    more than 268,435,456 regions, or runs of pages
+ */
+int drasync_save(drasync_region_t region, const char *path);
+
+/*
+ * Make the regions that the file @path holds, at the addresses they had, so that
+ * pointers into them are valid; their names are published.  *region_out is what
+ * was saved, a root region now, held by this rank for WRITE as a new one is.  It
+ * may be another job, with another number of ranks and nodes.  The addresses must
+ * be free: it is best to load before regions are made.  Not collective.
+ *   DRASYNC_EINVAL    an argument is NULL
+ *   DRASYNC_EFILE     the system refuses
+ *   DRASYNC_EFORMAT   not such a file, or of another version, cut, or altered
+ *   DRASYNC_ETAKEN    an address is in use, or outside of this job's space
+ *   DRASYNC_EEXIST    a name is published already
+ *   DRASYNC_ENOMEM, DRASYNC_ELIMIT, DRASYNC_ERUNNING
+ */
+int drasync_load(const char *path, drasync_region_t *region_out);
+
 /* --- Work that goes to the data ------------------------------------------- */
 
 /*

@@ -39,7 +39,8 @@ libdrasync_runtime_la_SOURCES = \
 	runtime/wait.h \
 	runtime/waiting.c \
 	runtime/waiting.h
-libdrasync_runtime_la_LIBADD = $(XXHASH_LIBS) $(LIBUNWIND_LIBS)
+libdrasync_runtime_la_LIBADD = libdrasync_save.la $(XXHASH_LIBS) \
+	$(LIBUNWIND_LIBS)
 
 # The installed library: the runtime with what stands below it, the API of
 # drasync.h, and the take-over of MPI_Init and MPI_Finalize.  It is not linked
@@ -119,6 +120,7 @@ include runtime/record/local.mk
 include runtime/replica/local.mk
 include runtime/rma/local.mk
 include runtime/diagnose/local.mk
+include runtime/save/local.mk
 
 check_PROGRAMS += tests/unit/queue_lock_wire.t
 TESTS += tests/unit/queue_lock_wire.t

@@ -1,0 +1,14 @@
+# Subtrees of regions to files and back.
+libdrasync_runtime_la_SOURCES += \
+	runtime/save/files.h \
+	runtime/save/load.c \
+	runtime/save/output.c \
+	runtime/save/output.h \
+	runtime/save/save.c
+
+native_test_programs += \
+	tests/programs/save_disk \
+	tests/programs/save_steps \
+	tests/programs/save_tree
+TESTS += tests/bats/save.bats
+EXTRA_DIST += tests/bats/save.bats tests/programs/save_tree.h

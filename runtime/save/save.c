@@ -1,0 +1,182 @@
+/*
+ * drasync_save(): see files.h.
+ *
+ * Under a READ hold the subtree's frames stay as they are, whatever writers do;
+ * they are read through the window, block by block, so nothing is in memory
+ * twice.
+ */
+#include "runtime/save/files.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "runtime/native/image.h"
+#include "runtime/native/native.h"
+#include "runtime/process.h"
+#include "runtime/save/output.h"
+#include "runtime/say.h"
+#include "runtime/services/names.h"
+#include "save/save.h"
+
+/* --- The table ------------------------------------------------------------ */
+
+static int names_add(struct save_table *t, uint64_t first,
+                     const struct names_found *found, size_t count)
+{
+    struct save_name *more =
+        realloc(t->name, (t->names + count) * sizeof(*more));
+
+    if (!more)
+        return DRASYNC_ENOMEM;
+    t->name = more;
+    for (size_t i = 0; i < count; i++) {
+        struct save_name *name = &t->name[t->names++];
+
+        name->region = (uint32_t)(first + found[i].region);
+        memcpy(name->name, found[i].name, sizeof(name->name));
+    }
+    return 0;
+}
+
+static int names_fill(struct save_table *t, const struct native_image *image)
+{
+    struct names_region *ask = malloc(NAMES_OF_MAX * sizeof(*ask));
+    int err = ask ? 0 : DRASYNC_ENOMEM;
+
+    for (uint64_t i = 0; i < image->regions && !err;) {
+        struct names_found *found = NULL;
+        size_t n = 0, count = 0;
+
+        for (; n < NAMES_OF_MAX && i + n < image->regions; n++)
+            ask[n] = (struct names_region){
+                .address = image->region[i + n].address,
+                .incarnation = image->region[i + n].incarnation,
+            };
+        err = names_of(ask, n, &found, &count);
+        if (!err && count)
+            err = names_add(t, i, found, count);
+        free(found);
+        i += n;
+    }
+    free(ask);
+    return err;
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static int table_fill(struct save_table *t, const struct native_image *image)
+{
+    *t = (struct save_table){
+        .base = (uint64_t)(uintptr_t)runtime.space.base,
+        .space_bytes = runtime.space.layout.data_bytes,
+        .when_ns = now_ns(),
+        .regions = image->regions,
+        .extents = image->extents,
+        .region = malloc(image->regions * sizeof(*t->region)),
+        .extent = malloc(image->extents * sizeof(*t->extent)),
+        .writer = DRASYNC_VERSION,
+    };
+    if (!t->region || !t->extent)
+        return DRASYNC_ENOMEM;
+    for (uint64_t i = 0; i < image->regions; i++)
+        t->region[i] = (struct save_region){
+            .address = image->region[i].address,
+            .parent = image->region[i].parent,
+            .extents = image->region[i].extents,
+        };
+    for (uint64_t i = 0; i < image->extents; i++) {
+        t->extent[i] = (struct save_extent){
+            .address = image->extent[i].address,
+            .pages = image->extent[i].pages,
+            .used_bytes = image->extent[i].used_bytes,
+        };
+        t->data_bytes += t->extent[i].used_bytes;
+    }
+    return names_fill(t, image);
+}
+
+_Static_assert(NATIVE_IMAGE_NO_PARENT == SAVE_NO_PARENT, "one word for none");
+
+/* --- The file ------------------------------------------------------------- */
+
+static int write_file(const struct save_table *t,
+                      const struct native_image *image, struct output *output)
+{
+    struct save_writer *writer;
+    int err = save_writer_new(t, output_write, output, &writer);
+
+    if (err)
+        return err;
+    for (uint64_t i = 0; i < image->extents && !err; i++)
+        err = save_writer_put(writer,
+                              space_window(&runtime.space,
+                                           image->extent[i].offset,
+                                           image->extent[i].used_bytes),
+                              image->extent[i].used_bytes);
+    if (!err)
+        err = save_writer_end(writer);
+    save_writer_free(writer);
+    return err;
+}
+
+static int save_held(const struct native_image *image, struct output *output)
+{
+    struct save_table table;
+    int err = table_fill(&table, image);
+
+    if (!err)
+        err = write_file(&table, image, output);
+    save_table_free(&table);
+    return err;
+}
+
+/* @only: save nothing else, and stop when @stop says so; or NULL. */
+static int save(drasync_region_t region, const char *path,
+                const struct names_region *only, native_stop_fn *stop)
+{
+    struct native_image image;
+    struct output output;
+    int err;
+
+    if (!save_built()) {
+        runtime_say("cannot save: this DRASync was built without xxHash");
+        return DRASYNC_EFILE;
+    }
+    err = native_image_take(region, stop, &image);
+    if (err)
+        return err;
+    err = only && (!image.root ||
+                   image.region[0].incarnation != only->incarnation)
+              ? DRASYNC_EINVAL
+              : output_open(&output, path);
+    if (err) {
+        native_image_give(&image);
+        return err;
+    }
+    err = save_held(&image, &output);
+    native_image_give(&image);
+    /* What is written does not change: nobody waits for the disk. */
+    if (!err)
+        err = output_commit(&output);
+    output_close(&output);
+    return err;
+}
+
+int files_save(drasync_region_t region, const char *path)
+{
+    return save(region, path, NULL, NULL);
+}
+
+int files_save_root(const struct names_region *region, const char *path,
+                    bool (*stop)(void))
+{
+    return save((drasync_region_t)(uintptr_t)region->address, path, region,
+                stop);
+}

@@ -1,0 +1,225 @@
+#!/usr/bin/env bats
+# Regions that are saved to files and loaded: drasync_save, drasync_load,
+# drasync-file.
+
+load common
+load hosts
+
+programs=$abs_top_builddir/tests/programs
+tool=$abs_top_builddir/drasync-file
+
+setup_file() {
+  hosts_up
+}
+
+teardown_file() {
+  hosts_down
+}
+
+setup() {
+  grep -q '^#define HAVE_XXHASH 1' "$abs_top_builddir/config.h" ||
+    skip "built without xxHash"
+  dir=$BATS_TEST_TMPDIR
+}
+
+# save_by RANKS: a tree that each of them made a part of; its hash.
+save_by() {
+  run -0 mpi "$1" "$programs/save_tree" save "$dir/tree" 1
+  assert_line "save ok ranks=$1"
+  hash=${lines[0]}
+  [[ $hash == hash=* ]]
+}
+
+# load_by RANKS [LOADER]: it is the same tree, and they go on with it.
+load_by() {
+  run -0 mpi "$1" "$programs/save_tree" load "$dir/tree" "${2:-0}"
+  assert_line "$hash"
+  assert_line "load ok ranks=$1"
+}
+
+@test "what three ranks of a node made is loaded by one, two and four" {
+  save_by 3
+  load_by 1
+  load_by 2 1
+  load_by 4
+}
+
+@test "what three nodes made is loaded by one, two and four" {
+  DRASYNC_NODE=rank save_by 3
+  load_by 1
+  DRASYNC_NODE=rank load_by 2
+  DRASYNC_NODE=rank load_by 4 3
+  DRASYNC_NODE=2 load_by 4 2
+}
+
+@test "what one host saved is loaded by two" {
+  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] || skip "$(<"$BATS_FILE_TMPDIR/no-hosts")"
+  save_by 3
+  run -0 hosts_run 4 "$programs/save_tree" load "$dir/tree" 3
+  assert_line "$hash"
+  assert_line "load ok ranks=4"
+}
+
+@test "of ranks that load one file at once, one has it at most" {
+  DRASYNC_NODE=rank save_by 3
+  DRASYNC_NODE=rank run -0 mpi 3 "$programs/save_tree" race "$dir/tree"
+  assert_line "race ok ranks=3"
+}
+
+@test "where lanes are short, other numbers of nodes get the addresses, too" {
+  export DRASYNC_SPACE=64M
+  save_by 4
+  DRASYNC_NODE=rank load_by 3 1
+}
+
+@test "checked mode has nothing to say about saving and loading" {
+  export DRASYNC_CHECK=access
+  save_by 2
+  DRASYNC_NODE=rank load_by 2 1
+}
+
+@test "all ranks, and two threads of each, may save at once" {
+  run -0 mpi 2 "$programs/save_tree" each "$dir/each"
+  assert_output "each ok ranks=2"
+  DRASYNC_NODE=rank run -0 mpi 2 "$programs/save_tree" each "$dir/far"
+  assert_line "each ok ranks=2"
+}
+
+@test "what is saved while others write is one version" {
+  run -0 mpi 2 "$programs/save_tree" busy "$dir/busy"
+  assert_line "busy ok ranks=2"
+  DRASYNC_NODE=rank run -0 mpi 3 "$programs/save_tree" busy "$dir/busy"
+  assert_line "busy ok ranks=3"
+}
+
+@test "a region without objects, and ten thousand small ones" {
+  run -0 mpi 1 "$programs/save_tree" empty "$dir/empty"
+  run -0 mpi 1 "$programs/save_tree" many "$dir/many" 10000
+  assert_output "many ok ranks=1"
+}
+
+# refused FILE ERROR TEXT: loading it gives ERROR, and the line on stderr says
+# TEXT.
+refused() {
+  run -0 mpi 1 "$programs/save_disk" refused "$1" "$2"
+  assert_line "load gave $2"
+  assert_output --partial "$3"
+}
+
+@test "a file that is not as it was written is refused, and said why" {
+  # The second node's addresses lie far behind the first one's.
+  DRASYNC_NODE=rank save_by 2
+  head -c 50000 "$dir/tree" >"$dir/cut"
+  refused "$dir/cut" DRASYNC_EFORMAT "it is cut: it ends after 50000 bytes"
+  cp "$dir/tree" "$dir/altered"
+  printf x | dd of="$dir/altered" bs=1 seek=50000 conv=notrunc status=none
+  refused "$dir/altered" DRASYNC_EFORMAT "the checksum of block"
+  cp "$dir/tree" "$dir/newer"
+  printf '\7' | dd of="$dir/newer" bs=1 seek=8 conv=notrunc status=none
+  refused "$dir/newer" DRASYNC_EFORMAT "its format has version 7"
+  refused "$BATS_TEST_FILENAME" DRASYNC_EFORMAT "it is no file of saved regions"
+  refused "$dir/none" DRASYNC_EFILE "No such file"
+  DRASYNC_SPACE=64M refused "$dir/tree" DRASYNC_ETAKEN \
+    "is outside of this job's space"
+}
+
+@test "a limit of file size loses neither the file before nor the job" {
+  run -0 mpi 1 "$programs/save_disk" keeps "$dir/tree"
+  assert_line --partial "File too large"
+  assert_line "keeps ok ranks=1"
+  run -0 ls "$dir"
+  assert_output tree
+  run -0 "$tool" "$dir/tree"
+}
+
+@test "a full disk loses neither the file before nor the job" {
+  mkdir "$dir/small"
+  mount -t tmpfs -o size=1m none "$dir/small" 2>/dev/null ||
+    skip "this machine does not allow mounting a small file system"
+  save_by 1
+  cp "$dir/tree" "$dir/small/"
+  run mpi 1 "$programs/save_disk" fails "$dir/small/tree" DRASYNC_EFILE
+  left=$(ls "$dir/small")
+  cmp "$dir/tree" "$dir/small/tree" && same=yes
+  umount "$dir/small"
+  assert_success
+  assert_line --partial "No space left on device"
+  assert_line "fails ok ranks=1"
+  assert_equal "$left" tree
+  assert_equal "$same" yes
+}
+
+@test "a folder that is not there, or a name that is a folder's, is an error" {
+  run -0 mpi 1 "$programs/save_disk" fails "$dir/none/tree" DRASYNC_EFILE
+  assert_line --partial "No such file or directory"
+  mkdir "$dir/folder"
+  run -0 mpi 1 "$programs/save_disk" fails "$dir/folder" DRASYNC_EFILE
+  assert_line --partial "Is a directory"
+  run -0 ls "$dir"
+  assert_output folder
+}
+
+@test "a rank that dies while it saves leaves the file before, and a named part" {
+  save_by 1
+  cp "$dir/tree" "$dir/before"
+  mpi 1 "$programs/save_disk" again "$dir/other" >"$dir/said" 2>&1 &
+  job=$!
+  # Stopped in the middle of a save, it is killed; between two, it goes on.
+  for ((part = 0; part == 0; )); do
+    kill -0 "$job"
+    for file in "$dir"/other.saving-*; do
+      [ -e "$file" ] || continue
+      pid=${file%-*}
+      pid=${pid##*-}
+      kill -STOP "$pid"
+      if [ -e "$file" ]; then
+        cp "$dir/other" "$dir/before" 2>/dev/null || rm -f "$dir/before"
+        kill -KILL "$pid"
+        part=1
+      else
+        kill -CONT "$pid"
+      fi
+    done
+  done
+  wait "$job" || true
+  run ls "$dir"
+  assert_line --regexp '^other\.saving-.*-[0-9]+-0$'
+  [ ! -e "$dir/before" ] || cmp "$dir/before" "$dir/other"
+  run -1 "$tool" "$dir"/other.saving-*
+  assert_output --partial "WRONG"
+}
+
+@test "a job that was killed goes on, on other numbers of ranks, to the same end" {
+  run -0 mpi 3 "$programs/save_steps" "$dir/whole" 60
+  hash=${lines[0]}
+  [[ $hash == hash* ]]
+  run ! mpi 3 "$programs/save_steps" "$dir/killed" 60 25
+  refute_line --partial hash
+  DRASYNC_NODE=rank run ! mpi 2 "$programs/save_steps" "$dir/killed" 60 45
+  assert_line --regexp "^goes on after step 2[1-4]$"
+  run -0 mpi 4 "$programs/save_steps" "$dir/killed" 60
+  assert_line --regexp "^goes on after step 4[2-4]$"
+  assert_line "$hash"
+}
+
+@test "drasync-file says what is in a file, and whether it is right" {
+  save_by 2
+  run -0 "$tool" --lines 2 "$dir/tree"
+  assert_line --index 0 "$dir/tree: all checksums are right"
+  assert_line --regexp '^  saved     2[0-9-]*T[0-9:]*Z by DRASync [0-9.]+$'
+  assert_line "  regions   11 with 2 names"
+  assert_line --regexp '^  0x[0-9a-f]+ +- +[0-9]+ +[0-9]+ +tree$'
+  assert_line "  ... and 9 more (--lines 0: all)"
+  run -0 "$tool" --json "$dir/tree"
+  assert_line --partial '"right": true, "why": null'
+  assert_line --regexp '"parent": "0x[0-9a-f]+", .*"names": \["third list"\]'
+  printf x >>"$dir/tree"
+  run -1 "$tool" "$dir/tree" "$BATS_TEST_FILENAME"
+  assert_line --partial "WRONG: it is damaged: there is something behind its end"
+  assert_line "$BATS_TEST_FILENAME: WRONG: it is no file of saved regions"
+  run -2 "$tool" "$dir/none"
+  assert_output --partial "No such file or directory"
+  run -2 "$tool"
+  run -2 "$tool" --lines x "$dir/tree"
+  run -0 "$tool" --version
+}
