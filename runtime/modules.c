@@ -14,5 +14,6 @@ const struct runtime_module *const runtime_modules[] = {
     &managed_module,
     &record_module,
     &diagnose_module,
+    &save_module,
     NULL,
 };

@@ -37,7 +37,7 @@ struct runtime_module {
 /* Each is defined in its folder. */
 extern const struct runtime_module check_module, chunks_module, names_module,
     native_module, replica_module, rma_module, queue_lock_module,
-    record_module, managed_module, diagnose_module;
+    record_module, managed_module, diagnose_module, save_module;
 
 /* In the order in which they start; NULL at the end. */
 extern const struct runtime_module *const runtime_modules[];

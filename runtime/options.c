@@ -63,6 +63,7 @@ static const struct option options_table[] = {
     {"DRASYNC_CORE", OPTION_WORD, FIELD(core), 0, 0,
      WORDS("small", "regions", "none"), "regions, none or small (default)"},
     {"DRASYNC_RECORD", OPTION_OTHER, 0, 0, 0, NULL, NULL},
+    {"DRASYNC_SAVE", OPTION_OTHER, 0, 0, 0, NULL, NULL},
 };
 
 #define OPTIONS_COUNT (sizeof(options_table) / sizeof(options_table[0]))

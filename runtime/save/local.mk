@@ -1,5 +1,6 @@
 # Subtrees of regions to files and back.
 libdrasync_runtime_la_SOURCES += \
+	runtime/save/by_time.c \
 	runtime/save/files.h \
 	runtime/save/load.c \
 	runtime/save/output.c \

@@ -202,6 +202,18 @@ refused() {
   assert_line "$hash"
 }
 
+@test "with DRASYNC_SAVE named regions are saved by themselves" {
+  for node in shared rank; do
+    mkdir "$dir/$node"
+    DRASYNC_NODE=$node DRASYNC_SAVE=$dir/$node,1 run -0 mpi 2 \
+      "$programs/save_tree" by_itself "$dir/$node/by%2Fitself.saved"
+    assert_line "by_itself ok ranks=2"
+    run -0 "$tool" "$dir/$node/by%2Fitself.saved"
+  done
+  DRASYNC_SAVE=$dir run ! mpi 1 "$programs/save_tree" empty "$dir/empty"
+  assert_output --partial "DRASYNC_SAVE=$dir is not valid: it may be a folder"
+}
+
 @test "drasync-file says what is in a file, and whether it is right" {
   save_by 2
   run -0 "$tool" --lines 2 "$dir/tree"

@@ -1,0 +1,189 @@
+/*
+ * DRASYNC_SAVE=DIR,SECONDS: root regions that have names are saved by themselves.
+ *
+ * A thread of the first rank does it, on the node that knows all names.  It holds
+ * what it saves as a rank of its own, so that the program's ranks notice nothing
+ * but that writers get frames of their own.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "runtime/modules.h"
+#include "runtime/native/native.h"
+#include "runtime/process.h"
+#include "runtime/save/files.h"
+#include "runtime/say.h"
+#include "runtime/services/names.h"
+#include "runtime/thread.h"
+
+#define SECONDS_MAX 1000000
+
+/* A name with each byte as three, and what comes behind it. */
+#define FILE_NAME_BYTES (3 * DRASYNC_NAME_MAX + 16)
+
+static struct {
+    pthread_t thread;
+    bool running, stop; /* under the mutex */
+    char *folder;
+    long seconds;
+} saver;
+
+static pthread_mutex_t saver_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t saver_stops;
+
+/* The file for @name: bytes that a path could misunderstand are %XX. */
+static void file_name(const char *name, char to[FILE_NAME_BYTES])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; name[i] && i < DRASYNC_NAME_MAX; i++) {
+        unsigned char c = (unsigned char)name[i];
+
+        if (c < 0x20 || c == 0x7f || c == '/' || c == '%' ||
+            (c == '.' && !i))
+            n += (size_t)snprintf(to + n, FILE_NAME_BYTES - n, "%%%02X", c);
+        else
+            to[n++] = (char)c;
+    }
+    snprintf(to + n, FILE_NAME_BYTES - n, ".saved");
+}
+
+static bool is_stopping(void)
+{
+    bool stop;
+
+    pthread_mutex_lock(&saver_mutex);
+    stop = saver.stop;
+    pthread_mutex_unlock(&saver_mutex);
+    return stop || !runtime_running() || runtime_enter();
+}
+
+/* A region that is below another goes with its root. */
+static void save_named(const struct names_listed *named)
+{
+    drasync_region_t region =
+        (drasync_region_t)(uintptr_t)named->region.address;
+    size_t bytes = strlen(saver.folder) + FILE_NAME_BYTES + 1;
+    char name[FILE_NAME_BYTES], *path = malloc(bytes);
+    struct native_identity identity;
+
+    if (!path)
+        return;
+    file_name(named->name, name);
+    snprintf(path, bytes, "%s/%s", saver.folder, name);
+    if (native_identify(region, &identity) || identity.root)
+        files_save_root(&named->region, path, is_stopping);
+    free(path);
+}
+
+static void save_all(void)
+{
+    struct names_listed *listed;
+    size_t count;
+
+    if (names_all(&listed, &count))
+        return;
+    for (size_t i = 0; i < count && !is_stopping(); i++)
+        save_named(&listed[i]);
+    free(listed);
+}
+
+/* Wait for the next time; false: there is none. */
+static bool wait_for_time(struct timespec *next)
+{
+    bool stop;
+
+    next->tv_sec += saver.seconds;
+    pthread_mutex_lock(&saver_mutex);
+    while (!saver.stop &&
+           !pthread_cond_timedwait(&saver_stops, &saver_mutex, next))
+        ;
+    stop = saver.stop;
+    pthread_mutex_unlock(&saver_mutex);
+    return !stop;
+}
+
+static void *save_by_time(void *arg)
+{
+    struct timespec next;
+
+    thread_is_ours();
+    clock_gettime(CLOCK_MONOTONIC, &next);
+    while (wait_for_time(&next)) {
+        if (!is_stopping())
+            save_all();
+        /* Nothing is made up for that took longer. */
+        clock_gettime(CLOCK_MONOTONIC, &next);
+    }
+    return arg;
+}
+
+/* DIR,SECONDS: the last comma counts.  False: it is not that. */
+static bool parse(const char *text)
+{
+    const char *comma = strrchr(text, ',');
+    char *end;
+
+    if (!comma || comma == text || comma[1] < '1' || comma[1] > '9')
+        return false;
+    saver.seconds = strtol(comma + 1, &end, 10);
+    saver.folder = strndup(text, (size_t)(comma - text));
+    return !*end && saver.seconds <= SECONDS_MAX && saver.folder;
+}
+
+static int thread_start(void)
+{
+    pthread_condattr_t attributes;
+    sigset_t all, old;
+    int err;
+
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&saver_stops, &attributes);
+    pthread_condattr_destroy(&attributes);
+    saver.stop = false;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    err = pthread_create(&saver.thread, NULL, save_by_time, NULL);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    saver.running = !err;
+    return err ? DRASYNC_ENOMEM : 0;
+}
+
+static int save_start(void)
+{
+    const char *text = getenv("DRASYNC_SAVE");
+
+    if (!text || !*text)
+        return 0;
+    if (!parse(text)) {
+        runtime_say("DRASYNC_SAVE=%.100s is not valid: it may be a folder, a "
+                    "comma, and a number of seconds from 1 to %d",
+                    text, SECONDS_MAX);
+        return DRASYNC_EINVAL;
+    }
+    return runtime.rank == 0 ? thread_start() : 0;
+}
+
+static void save_quiesce(void)
+{
+    if (!saver.running)
+        return;
+    pthread_mutex_lock(&saver_mutex);
+    saver.stop = true;
+    pthread_cond_signal(&saver_stops);
+    pthread_mutex_unlock(&saver_mutex);
+    pthread_join(saver.thread, NULL);
+    saver.running = false;
+}
+
+const struct runtime_module save_module = {
+    .name = "save",
+    .start = save_start,
+    .quiesce = save_quiesce,
+};
