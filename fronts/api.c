@@ -34,17 +34,7 @@ int drasync_running(void)
     return runtime_running();
 }
 
-/* runtime_enter(), for calls that a function that drasync_run() runs may not
- * make. */
-static int enter(const char *call)
-{
-    int err = runtime_enter();
-
-    return err ? err : native_run_refused(call);
-}
-
-/* DRASYNC_RECORD: which regions these are.  They may be anything. */
-static void tell_apart(drasync_region_t region, drasync_region_t second)
+void api_tell_apart(drasync_region_t region, drasync_region_t second)
 {
     uint64_t since_ns, lives[2] = {0, 0};
 
@@ -74,7 +64,7 @@ int drasync_new_region(drasync_region_t *region_out)
         *region_out = region;
         return 0;
     }
-    err = enter("drasync_new_region");
+    err = api_enter("drasync_new_region");
     if (err)
         return err;
     waiting_caller = __builtin_return_address(0);
@@ -83,7 +73,7 @@ int drasync_new_region(drasync_region_t *region_out)
     RECORD_BEGIN();
     err = native_new_region(region_out);
     if (!err)
-        tell_apart(*region_out, NULL);
+        api_tell_apart(*region_out, NULL);
     RECORD_DONE(err, RECORD_NEW, (uintptr_t)*region_out, 0, 0);
     return err;
 }
@@ -99,7 +89,7 @@ int drasync_new_subregion(drasync_region_t parent, drasync_region_t *region_out)
     RECORD_BEGIN();
     err = native_new_subregion(parent, region_out);
     if (!err)
-        tell_apart(*region_out, parent);
+        api_tell_apart(*region_out, parent);
     RECORD_DONE(err, RECORD_NEW, (uintptr_t)*region_out, (uintptr_t)parent, 0);
     return told("drasync_new_subregion", parent, err);
 }
@@ -110,13 +100,13 @@ int drasync_delete(drasync_region_t region)
 
     if (native_recycle_put_new(region))
         return 0;
-    err = enter("drasync_delete");
+    err = api_enter("drasync_delete");
     if (!err && managed_knows(region))
         err = DRASYNC_EMANAGED;
     if (err)
         return err;
     RECORD_BEGIN();
-    tell_apart(region, NULL);
+    api_tell_apart(region, NULL);
     err = native_delete(region);
     RECORD_DONE(err, RECORD_DELETE, (uintptr_t)region, 0, 0);
     return told("drasync_delete", region, err);
@@ -130,7 +120,7 @@ static int mode_valid(enum drasync_mode mode)
 int api_acquire(drasync_region_t region, enum drasync_mode mode,
                 uint64_t timeout_us, const void *caller)
 {
-    int err = enter("drasync_acquire");
+    int err = api_enter("drasync_acquire");
 
     if (err)
         return err;
@@ -140,7 +130,7 @@ int api_acquire(drasync_region_t region, enum drasync_mode mode,
     RECORD_BEGIN();
     err = native_acquire(region, mode, timeout_us);
     if (!err)
-        tell_apart(region, NULL);
+        api_tell_apart(region, NULL);
     RECORD_DONE(err, RECORD_ACQUIRE, (uintptr_t)region, mode, 0);
     return told("drasync_acquire", region, err);
 }
@@ -169,7 +159,7 @@ __attribute__((noinline)) static int iacquire(drasync_region_t region,
                                               enum drasync_mode mode,
                                               drasync_request_t *request_out)
 {
-    int err = enter("drasync_iacquire");
+    int err = api_enter("drasync_iacquire");
 
     if (err)
         return err;
@@ -179,7 +169,7 @@ __attribute__((noinline)) static int iacquire(drasync_region_t region,
     RECORD_BEGIN();
     err = native_iacquire(region, mode, request_out);
     if (!err)
-        tell_apart(region, NULL);
+        api_tell_apart(region, NULL);
     RECORD_DONE(err, RECORD_ACQUIRE, (uintptr_t)region, mode, 0);
     return told("drasync_iacquire", region, err);
 }
@@ -301,12 +291,12 @@ int drasync_cancel(drasync_request_t *request)
 /* Apart, so that the short way below saves no register. */
 __attribute__((noinline)) static int release(drasync_region_t region)
 {
-    int err = enter("drasync_release");
+    int err = api_enter("drasync_release");
 
     if (err)
         return err;
     RECORD_BEGIN();
-    tell_apart(region, NULL);
+    api_tell_apart(region, NULL);
     err = native_release(region);
     RECORD_DONE(err, RECORD_RELEASE, (uintptr_t)region, 0, 0);
     return told("drasync_release", region, err);

@@ -1,12 +1,14 @@
 /*
- * api.h - what the fronts of libdrasync share: taking a hold the quick way, and
- * otherwise with the place of the program's call.
+ * api.h - what the fronts of libdrasync share: entering a call, what a record
+ * says of its regions, and taking a hold, the quick way or with the place of the
+ * program's call.
  */
 #ifndef DRASYNC_FRONTS_API_H
 #define DRASYNC_FRONTS_API_H
 
 #include "drasync.h"
 #include "runtime/native/lease_inline.h"
+#include "runtime/native/native.h"
 #include "runtime/process.h"
 #include "runtime/record/record.h"
 
@@ -17,6 +19,19 @@ static inline bool api_calm(void)
            !atomic_load_explicit(runtime_poisoned, memory_order_relaxed) &&
            !record_wanted();
 }
+
+/* runtime_enter(), for calls that a function that drasync_run() runs may not
+ * make. */
+static inline int api_enter(const char *call)
+{
+    int err = runtime_enter();
+
+    return err ? err : native_run_refused(call);
+}
+
+/* DRASYNC_RECORD: which regions these are, for an address is used again.  They
+ * may be anything; @second may be NULL. */
+void api_tell_apart(drasync_region_t region, drasync_region_t second);
 
 /* drasync_acquire() of a lease that is this thread's; false: api_acquire() has
  * to. */

@@ -4,16 +4,10 @@
  */
 #include "drasync.h"
 
+#include "fronts/api.h"
 #include "runtime/native/native.h"
 #include "runtime/process.h"
 #include "runtime/record/record.h"
-
-static int enter(const char *call)
-{
-    int err = runtime_enter();
-
-    return err ? err : native_run_refused(call);
-}
 
 /* In a record a gift is a release and a message, and what takes it a message
  * that is received and an acquire: docs/records.md. */
@@ -25,28 +19,16 @@ static void record_message(enum drasync_record_kind kind, int rank, int tag)
     RECORD_DONE(0, kind, rank, tag, RECORDED_BYTES);
 }
 
-/* Which region it is: an address is used again. */
-static void tell_apart(drasync_region_t region)
-{
-    uint64_t since_ns, life = 0;
-
-    if (!record_wanted())
-        return;
-    since_ns = drasync_record_thread_ns();
-    native_incarnation(region, &life);
-    drasync_record_lives(life, 0, since_ns);
-}
-
 int drasync_give(drasync_region_t region, int rank, int tag)
 {
-    int err = enter("drasync_give");
+    int err = api_enter("drasync_give");
 
     if (err)
         return err;
     if (rank < 0 || rank >= runtime.ranks || tag < 0)
         return DRASYNC_EINVAL;
     RECORD_BEGIN();
-    tell_apart(region);
+    api_tell_apart(region, NULL);
     err = native_give(region, rank, tag);
     RECORD_DONE(err, RECORD_RELEASE, (uintptr_t)region, 0, 0);
     if (!err)
@@ -58,7 +40,7 @@ int drasync_take(int rank, int tag, uint64_t timeout_us,
                  drasync_region_t *region_out, struct drasync_gift *gift_out)
 {
     struct drasync_gift gift = {0};
-    int err = enter("drasync_take");
+    int err = api_enter("drasync_take");
 
     if (err)
         return err;
@@ -70,7 +52,7 @@ int drasync_take(int rank, int tag, uint64_t timeout_us,
     RECORD_DONE(err, RECORD_MPI_RECV, gift.from, gift.tag, RECORDED_BYTES);
     if (!err) {
         RECORD_BEGIN();
-        tell_apart(*region_out);
+        api_tell_apart(*region_out, NULL);
         RECORD_DONE(0, RECORD_ACQUIRE, (uintptr_t)*region_out, DRASYNC_WRITE,
                     0);
     }

@@ -4,37 +4,17 @@
  */
 #include "drasync.h"
 
+#include "fronts/api.h"
 #include "runtime/check/check.h"
 #include "runtime/native/native.h"
 #include "runtime/process.h"
 #include "runtime/record/record.h"
 #include "runtime/save/files.h"
 
-static int enter(const char *call)
-{
-    int err = runtime_enter();
-
-    return err ? err : native_run_refused(call);
-}
-
-/* Which regions they are: an address is used again. */
-static void tell_apart(drasync_region_t region, drasync_region_t second)
-{
-    uint64_t since_ns, lives[2] = {0, 0};
-
-    if (!record_wanted())
-        return;
-    since_ns = drasync_record_thread_ns();
-    native_incarnation(region, &lives[0]);
-    if (second)
-        native_incarnation(second, &lives[1]);
-    drasync_record_lives(lives[0], lives[1], since_ns);
-}
-
 /* In a record a save is a READ hold. */
 int drasync_save(drasync_region_t region, const char *path)
 {
-    int err = enter("drasync_save");
+    int err = api_enter("drasync_save");
 
     if (err)
         return err;
@@ -42,11 +22,11 @@ int drasync_save(drasync_region_t region, const char *path)
         return DRASYNC_EINVAL;
     RECORD_BEGIN();
     err = files_save(region, path);
-    tell_apart(region, NULL);
+    api_tell_apart(region, NULL);
     RECORD_DONE(err, RECORD_ACQUIRE, (uintptr_t)region, DRASYNC_READ, 0);
     if (!err) {
         RECORD_BEGIN();
-        tell_apart(region, NULL);
+        api_tell_apart(region, NULL);
         RECORD_DONE(0, RECORD_RELEASE, (uintptr_t)region, 0, 0);
     }
     return err;
@@ -55,7 +35,7 @@ int drasync_save(drasync_region_t region, const char *path)
 static void record_region(drasync_region_t region, drasync_region_t parent)
 {
     RECORD_BEGIN();
-    tell_apart(region, parent);
+    api_tell_apart(region, parent);
     RECORD_DONE(0, RECORD_NEW, (uintptr_t)region, (uintptr_t)parent, 0);
 }
 
@@ -82,7 +62,7 @@ static void loaded_name(const char *name, drasync_region_t region)
 int drasync_load(const char *path, drasync_region_t *region_out)
 {
     static const struct files_loaded loaded = {loaded_region, loaded_name};
-    int err = enter("drasync_load");
+    int err = api_enter("drasync_load");
 
     if (err)
         return err;

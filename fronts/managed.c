@@ -2,62 +2,56 @@
  * the work is runtime/managed/'s. */
 #include "drasync.h"
 
+#include "fronts/api.h"
 #include "runtime/managed/managed.h"
 #include "runtime/native/native.h"
 #include "runtime/process.h"
 
-static int enter(const char *call)
-{
-    int err = runtime_enter();
-
-    return err ? err : native_run_refused(call);
-}
-
 int drasync_manage(drasync_region_t region)
 {
-    int err = enter("drasync_manage");
+    int err = api_enter("drasync_manage");
 
     return err ? err : managed_manage(region);
 }
 
 int drasync_ref(drasync_region_t region)
 {
-    int err = enter("drasync_ref");
+    int err = api_enter("drasync_ref");
 
     return err ? err : managed_ref(region);
 }
 
 int drasync_unref(drasync_region_t region)
 {
-    int err = enter("drasync_unref");
+    int err = api_enter("drasync_unref");
 
     return err ? err : managed_unref(region);
 }
 
 int drasync_ref_give(drasync_region_t region, int rank)
 {
-    int err = enter("drasync_ref_give");
+    int err = api_enter("drasync_ref_give");
 
     return err ? err : managed_ref_give(region, rank);
 }
 
 int drasync_link(drasync_region_t from, drasync_region_t to)
 {
-    int err = enter("drasync_link");
+    int err = api_enter("drasync_link");
 
     return err ? err : managed_link(from, to);
 }
 
 int drasync_unlink(drasync_region_t from, drasync_region_t to)
 {
-    int err = enter("drasync_unlink");
+    int err = api_enter("drasync_unlink");
 
     return err ? err : managed_unlink(from, to);
 }
 
 int drasync_weak(drasync_region_t region, drasync_weak_t *weak_out)
 {
-    int err = enter("drasync_weak");
+    int err = api_enter("drasync_weak");
 
     if (!err && !weak_out)
         err = DRASYNC_EINVAL;
@@ -66,7 +60,7 @@ int drasync_weak(drasync_region_t region, drasync_weak_t *weak_out)
 
 int drasync_weak_lock(const drasync_weak_t *weak, drasync_region_t *region_out)
 {
-    int err = enter("drasync_weak_lock");
+    int err = api_enter("drasync_weak_lock");
 
     if (!err && (!weak || !region_out))
         err = DRASYNC_EINVAL;
@@ -75,7 +69,7 @@ int drasync_weak_lock(const drasync_weak_t *weak, drasync_region_t *region_out)
 
 int drasync_on_end(drasync_region_t region, drasync_end_fn *call, void *arg)
 {
-    int err = enter("drasync_on_end");
+    int err = api_enter("drasync_on_end");
 
     if (!err && !call)
         err = DRASYNC_EINVAL;
@@ -84,14 +78,14 @@ int drasync_on_end(drasync_region_t region, drasync_end_fn *call, void *arg)
 
 int drasync_collect(void)
 {
-    int err = enter("drasync_collect");
+    int err = api_enter("drasync_collect");
 
     return err ? err : managed_collect();
 }
 
 int drasync_get_managed_stats(struct drasync_managed_stats *stats_out)
 {
-    int err = enter("drasync_get_managed_stats");
+    int err = api_enter("drasync_get_managed_stats");
 
     if (!err && !stats_out)
         err = DRASYNC_EINVAL;

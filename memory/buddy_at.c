@@ -92,6 +92,18 @@ static int take_at(const struct space *space, struct buddy *buddy,
     return err;
 }
 
+static int try_at(const struct space *space, struct buddy *buddy,
+                  uint64_t first, uint64_t pages)
+{
+    int err = lock_take(&buddy->lock);
+
+    if (err)
+        return err;
+    err = take_at(space, buddy, first, pages);
+    lock_give(&buddy->lock);
+    return err;
+}
+
 int buddy_take_at(const struct space *space, struct buddy *buddy,
                   uint64_t first, uint64_t pages)
 {
@@ -99,23 +111,12 @@ int buddy_take_at(const struct space *space, struct buddy *buddy,
 
     if (!is_run(buddy, first, pages))
         return DRASYNC_EINVAL;
-    err = lock_take(&buddy->lock);
-    if (err)
-        return err;
-    err = take_at(space, buddy, first, pages);
-    lock_give(&buddy->lock);
+    err = try_at(space, buddy, first, pages);
     if (err != DRASYNC_EBUSY)
         return err;
     /* What is cached is free, too. */
     err = buddy_trim(space, buddy, 0);
-    if (err)
-        return err;
-    err = lock_take(&buddy->lock);
-    if (err)
-        return err;
-    err = take_at(space, buddy, first, pages);
-    lock_give(&buddy->lock);
-    return err;
+    return err ? err : try_at(space, buddy, first, pages);
 }
 
 int buddy_forget(const struct space *space, struct buddy *buddy,

@@ -23,6 +23,9 @@ enum runtime_kind {
     /* Names and other small services. */
     RUNTIME_KIND_NAMES = 96,
 
+    /* Addresses that saved regions are to have. */
+    RUNTIME_KIND_CLAIM = 105,
+
     /* One-sided access. */
     RUNTIME_KIND_RMA = 112,
 

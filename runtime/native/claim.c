@@ -15,8 +15,6 @@
 #include "runtime/native/state.h"
 #include "runtime/process.h"
 
-#define NATIVE_CLAIM (RUNTIME_KIND_NAMES + 9)
-
 /* Runs of one message: some milliseconds at the node that serves it. */
 #define BATCH 4096
 
@@ -106,7 +104,7 @@ static int ask(int node, const struct claim_request *r,
     memset(answer, 0, sizeof(*answer));
     if (node == runtime.node)
         return serve(node, r, answer);
-    err = runtime_call(node, NATIVE_CLAIM, r,
+    err = runtime_call(node, RUNTIME_KIND_CLAIM, r,
                        sizeof(*r) + r->count * sizeof(r->runs[0]), answer,
                        sizeof(*answer), &got);
     return !err && got != sizeof(*answer) ? DRASYNC_EINTERNAL : err;
@@ -279,5 +277,5 @@ void native_claim_give(const struct pages_run *runs, uint64_t count)
 
 void native_claim_start(void)
 {
-    runtime_serve(NATIVE_CLAIM, served);
+    runtime_serve(RUNTIME_KIND_CLAIM, served);
 }
