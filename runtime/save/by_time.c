@@ -63,33 +63,55 @@ static bool is_stopping(void)
     return stop || !runtime_running() || runtime_enter();
 }
 
+/* Is it for the user to know that saving ended with @err?  A line was said of
+ * the file; a region that is gone, or another by now, needs no saving. */
+static bool is_news(int err)
+{
+    return err && err != DRASYNC_EFILE && err != DRASYNC_EAGAIN &&
+           err != DRASYNC_EINVAL && err != DRASYNC_ENOREGION &&
+           err != DRASYNC_EDELETED;
+}
+
 /* A region that is below another goes with its root. */
-static void save_named(const struct names_listed *named)
+static int save_named(const struct names_listed *named)
 {
     drasync_region_t region =
         (drasync_region_t)(uintptr_t)named->region.address;
     size_t bytes = strlen(saver.folder) + FILE_NAME_BYTES + 1;
     char name[FILE_NAME_BYTES], *path = malloc(bytes);
     struct native_identity identity;
+    int err = 0;
 
     if (!path)
-        return;
+        return DRASYNC_ENOMEM;
     file_name(named->name, name);
     snprintf(path, bytes, "%s/%s", saver.folder, name);
     if (native_identify(region, &identity) || identity.root)
-        files_save_root(&named->region, path, is_stopping);
+        err = files_save_root(&named->region, path, is_stopping);
     free(path);
+    return err;
 }
 
 static void save_all(void)
 {
     struct names_listed *listed;
     size_t count;
+    int err = names_all(&listed, &count);
 
-    if (names_all(&listed, &count))
+    if (err && is_stopping())
         return;
-    for (size_t i = 0; i < count && !is_stopping(); i++)
-        save_named(&listed[i]);
+    if (err) {
+        runtime_say("DRASYNC_SAVE: nothing is saved this time: %s",
+                    drasync_strerror(err));
+        return;
+    }
+    for (size_t i = 0; i < count && !is_stopping(); i++) {
+        err = save_named(&listed[i]);
+        if (is_news(err) && !is_stopping())
+            runtime_say("DRASYNC_SAVE: the region named %s is not saved this "
+                        "time: %s",
+                        listed[i].name, drasync_strerror(err));
+    }
     free(listed);
 }
 
