@@ -18,15 +18,12 @@
  *     as they name objects (GRANTED, FAILED, SHIP, ARRIVING, GONE...), and its
  *     messages (SEND) enter the channels in the order of the steps that made
  *     them: a step's sends before those of any later step of the same tree.
- *   - Messages between two nodes arrive in order and once.  A node may send to
- *     itself only if it handles the SEND like any other (the protocol does
- * not).
+ *   - Messages between two nodes arrive in order and once.  A node that sends to
+ *     itself handles the SEND like any other (the protocol does not).
  *   - `rank` is any number >= 0 that tells the ranks of the node apart.
- *   - waiters, memory and frames are the caller's; the protocol never follows
- *     them.
+ *   - The protocol never follows waiters, memory and frames, the caller's.
  *
- * Functions return 0, PROTO_WAIT, or a negative drasync_error with nothing
- * changed.
+ * Functions return 0, PROTO_WAIT, or a drasync_error with nothing changed.
  */
 #ifndef DRASYNC_PROTOCOL_H
 #define DRASYNC_PROTOCOL_H

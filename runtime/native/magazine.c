@@ -382,13 +382,15 @@ static bool open_for(const struct native_magazines *w, uint32_t i,
                                 memory_order_relaxed) == address;
 }
 
-void native_magazine_prepare(uint64_t address)
+bool native_magazine_prepare(uint64_t address)
 {
     struct native_magazines *w = native_magazines_own();
     uint32_t i = native_magazine_index(address);
 
-    if (w && address && w->last == address && !open_for(w, i, address))
-        end_one(w, i);
+    if (!w || !address || w->last != address || open_for(w, i, address))
+        return false;
+    end_one(w, i);
+    return true;
 }
 
 bool native_magazine_clear(struct native_magazines *w, uint32_t i)
@@ -432,9 +434,8 @@ static void note_piece(struct native_magazine *magazine)
     magazine->used_bytes = e ? e->user[EXTENT_USED_BYTES] : 0;
 }
 
-/* Is this thread's magazine number @i open for the region, or, if @opens, could
- * it be opened now, as it is used by this thread for the second time? Under its
- * tree's lock. */
+/* Is magazine @i open for the region, or, if @opens, opened now, as this thread
+ * uses the region for the second time?  Under its tree's lock. */
 static bool is_mine(struct native_magazines *w, uint32_t i, uint64_t address,
                     struct native_memory *memory, bool opens)
 {
@@ -481,14 +482,6 @@ bool native_magazine_free_any(void *ptr)
     struct native_magazines *w = native_magazines_mine;
 
     return w && heap_parts_meet(&w->parts, ptr) && native_magazine_free(ptr);
-}
-
-bool native_magazine_may_open(uint64_t address)
-{
-    const struct native_magazines *w = native_magazines_mine;
-    uint32_t i = native_magazine_index(address);
-
-    return w && address && w->last == address && !open_for(w, i, address);
 }
 
 int native_magazine_give(const struct heap_context *context, uint64_t address,

@@ -235,9 +235,10 @@ int native_magazine_take(const struct heap_context *context, uint64_t address,
                          struct native_memory *memory, size_t size_bytes,
                          void **ptr_out);
 
-/* No lock held: the region at @address will be allocated in by this thread;
- * make place for its magazine. */
-void native_magazine_prepare(uint64_t address);
+/* No lock held: this thread will allocate or free in the region at @address; make
+ * place for its magazine.  True: the call may open that, and locks the tree for
+ * NATIVE_FOR_ALL, as no lease has a magazine. */
+bool native_magazine_prepare(uint64_t address);
 
 /* This thread's, made if need be; NULL: it has none.  And the first of all. */
 struct native_magazines *native_magazines_own(void);
@@ -247,14 +248,10 @@ struct native_magazines *native_magazines_all(void);
  * still is for somebody. */
 bool native_magazine_clear(struct native_magazines *w, uint32_t i);
 
-/* No lock held: would a free in the region at @address open its magazine?  Its
- * tree is to be locked for NATIVE_FOR_ALL then. */
-bool native_magazine_may_open(uint64_t address);
-
 /*
  * Under the tree's lock, by a thread that holds the region for WRITE: free the
- * object at @ptr, into this thread's magazine, if it has one, or @opens says that
- * it may have one now. As heap_free().
+ * object at @ptr, into this thread's magazine, if it has one, or @opens (as
+ * native_magazine_prepare() said) and it may have one now.  As heap_free().
  */
 int native_magazine_give(const struct heap_context *context, uint64_t address,
                          struct native_memory *memory, bool opens, void *ptr);

@@ -284,13 +284,9 @@ int native_free(void *ptr)
     struct heap_call call = {0};
     struct native_tree tree;
     uint64_t address = address_of(ptr);
-    bool opens;
+    bool opens = native_magazine_prepare(address);
     int err;
 
-    native_magazine_prepare(address);
-    opens = native_magazine_may_open(address);
-    /* A magazine is open under a hold that a step has given, not under a lease:
-     * the release of that would leave it open. */
     err = object_lock(&call, opens ? NATIVE_FOR_ALL : NATIVE_FOR_DATA, ptr,
                       &address, &tree);
     if (err)

@@ -430,6 +430,41 @@ static void killed(const char *when)
     fflush(stdout);
 }
 
+/* What rank 0 frees in a region that it took back without a step is free for the
+ * next to come. */
+static void freed(void)
+{
+    uint64_t used = 0;
+    void *v[4] = {0};
+    drasync_region_t r = NULL;
+    struct drasync_info info;
+
+    if (check_rank == 0) {
+        OK(drasync_new_region(&r));
+        OK(drasync_alloc(r, 48, &v[0]));
+        OK(drasync_get_info(r, &info));
+        used = info.used_bytes;
+        for (int i = 1; i < 4; i++)
+            OK(drasync_alloc(r, 48, &v[i]));
+        OK(drasync_release(r));
+        OK(drasync_acquire(r, DRASYNC_WRITE));
+        OK(drasync_release(r));
+        OK(drasync_acquire(r, DRASYNC_WRITE));
+        for (int i = 1; i < 4; i++)
+            OK(drasync_free(v[i]));
+        OK(drasync_release(r));
+    }
+    check_share(&r, 0);
+    MPI_Bcast(&used, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    if (check_rank == check_ranks - 1) {
+        OK(drasync_acquire(r, DRASYNC_WRITE));
+        OK(drasync_get_info(r, &info));
+        CHECK(info.used_bytes == used);
+        OK(drasync_delete(r));
+    }
+    check_barrier();
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "1";
@@ -455,5 +490,6 @@ int main(int argc, char **argv)
     }
     in_time();
     third();
+    freed();
     return check_end("fast");
 }
