@@ -19,8 +19,10 @@ static bool held_once(const struct proto_region *r, int32_t rank)
     return true;
 }
 
-/* By its rank: what is dead already is no part of it. */
-static bool being_deleted(const struct proto_region *top)
+/* By an operation of its rank, as nobody else's locks what that rank holds: a
+ * delete, or an acquire, perhaps one whose caller has given up.  What is dead is
+ * no part of the gift. */
+static bool has_locks(const struct proto_region *top)
 {
     for (const struct proto_region *r = top; r && top->busy > 1;
          r = proto_next(top, r))
@@ -70,7 +72,7 @@ int proto_give(struct proto_node *node, int32_t rank,
     step_begin(&s, node, out);
     if (!held_once(region, rank) && !FAULT(&s, FAULT_GIVE_NESTED))
         err = DRASYNC_ENESTED;
-    else if (being_deleted(region))
+    else if (has_locks(region))
         err = DRASYNC_EBUSY;
     else if (gift->node == self_of(&s))
         give_here(&s, region, rank, gift->rank);
