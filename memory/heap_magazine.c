@@ -287,9 +287,12 @@ static bool stack(const struct heap_context *context, struct heap *heap,
 {
     unsigned class;
 
-    if (!part || bytes > HEAP_MAGAZINE_OBJECT_BYTES_MAX)
+    if (!part)
         return false;
+    /* From now on heap_magazine_give() may, whatever becomes of this object. */
     magazine->stacked = true;
+    if (bytes > HEAP_MAGAZINE_OBJECT_BYTES_MAX)
+        return false;
     if (heap_magazine_give(magazine, part, ptr))
         return true;
     class = class_for(bytes);

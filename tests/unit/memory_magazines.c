@@ -298,6 +298,33 @@ static int none_left(struct region *region, unsigned count)
     return 1;
 }
 
+/* An object that is too large for the stacks has the part learned; what the fast
+ * path frees then is on them all the same. */
+static void large_first(const struct space *space, unsigned align)
+{
+    static struct region region;
+    struct heap before;
+    void *large, *small, *same;
+    bool empty = true;
+
+    region_open(&region, space, align);
+    REQUIRE(!heap_alloc(&region.context, region.heap, 2000, &large));
+    before = *region.heap;
+    REQUIRE(!heap_alloc(&region.context, region.heap, 40, &small));
+    REQUIRE(!give_to(&region, 0, large));
+    tap_ok(stack(&region, 0, small),
+           "after a large object, a small one is freed at once");
+    REQUIRE(!close_window(&region, 0));
+    for (unsigned class = 0; class < HEAP_MAGAZINE_CLASSES; class ++)
+        empty = empty && !region.free[0][class].count;
+    tap_ok(empty, "a closed magazine has nothing on its stacks");
+    REQUIRE(!heap_alloc(&region.context, region.heap, 40, &same));
+    tap_ok(same == small && !give(&region, same) &&
+               !heap_alloc(&region.context, region.heap, 2000, &same) &&
+               region.heap->used_bytes == before.used_bytes,
+           "and the heap has both");
+}
+
 static void set_back(const struct space *space, unsigned align)
 {
     static struct region region;
@@ -431,6 +458,8 @@ int main(void)
     fast_path(&space);
     stacks(&space, 16);
     stacks(&space, 64);
+    large_first(&space, 16);
+    large_first(&space, 64);
     set_back(&space, 16);
     set_back(&space, 64);
     runs_out(&space);
