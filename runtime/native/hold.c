@@ -39,7 +39,7 @@ static void view_newest(struct native_mapping *view, struct proto_region *top)
 {
     struct proto_region *r = NULL;
 
-    while ((r = proto_next(top, r))) {
+    while ((r = native_next_covered(top, r))) {
         struct proto_copy *copy = proto_newest(r);
 
         if (copy && copy->frames)

@@ -120,10 +120,9 @@ static int draft_newest(struct draft *d, const struct proto_region *top)
 {
     int err = 0;
 
-    for (struct proto_region *r = proto_next(top, NULL); r && !err;
-         r = proto_next(top, r))
-        if (!r->dead && !r->gone && r->owned)
-            err = draft_add(d, r, proto_newest(r));
+    for (struct proto_region *r = native_next_covered(top, NULL); r && !err;
+         r = native_next_covered(top, r))
+        err = draft_add(d, r, proto_newest(r));
     return err;
 }
 

@@ -49,7 +49,7 @@ static int splits_collect(struct splits *splits, struct proto_region *top)
     struct proto_region *r = NULL;
     int err = 0;
 
-    while (!err && (r = proto_next(top, r))) {
+    while (!err && (r = native_next_covered(top, r))) {
         struct proto_copy *copy = proto_newest(r);
 
         if (copy && copy->frames && r->memory && (copy->pins || copy->sends))

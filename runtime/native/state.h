@@ -187,6 +187,14 @@ void native_unlock(const struct native_tree *tree);
 struct proto_region *native_find_in(const struct native_tree *tree,
                                     uint64_t address);
 
+/*
+ * As proto_next(), but of what a WRITE hold of @top covers: regions that are
+ * owned here and were not deleted.  Frames and record of others go when this
+ * node is told of their end, whoever holds what is above them.
+ */
+struct proto_region *native_next_covered(const struct proto_region *top,
+                                         const struct proto_region *at);
+
 /* The effects of this thread's next step, cleared; under a lock of trees. */
 struct proto_effects *native_effects(void);
 /* The thread ends. */

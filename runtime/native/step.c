@@ -88,6 +88,16 @@ struct proto_region *native_find_in(const struct native_tree *tree,
                : NULL;
 }
 
+struct proto_region *native_next_covered(const struct proto_region *top,
+                                         const struct proto_region *at)
+{
+    struct proto_region *r = proto_next(top, at);
+
+    while (r && (r->dead || r->gone || !r->owned))
+        r = proto_next(top, r);
+    return r;
+}
+
 static int lock_all(struct native_tree *tree)
 {
     tree->region = NULL;
