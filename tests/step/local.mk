@@ -62,7 +62,8 @@ tests_step_outbox_t_SOURCES = tests/step/outbox.c \
 tests_step_outbox_t_CPPFLAGS = $(STEP_CPPFLAGS)
 tests_step_outbox_t_LDADD = tests/step/libstep.la
 
-tests_step_lease_t_SOURCES = tests/step/lease.c tests/step/native_world.c \
+tests_step_lease_t_SOURCES = tests/step/lease.c tests/step/native_absent.c \
+	tests/step/native_world.c \
 	tests/step/native_world.h \
 	tests/step/stubs.c tests/step/stubs_engine.c runtime/native/hold.c runtime/native/keep.c \
 	runtime/native/lease.c runtime/native/lease_shared.c \
@@ -72,7 +73,8 @@ tests_step_lease_t_CPPFLAGS = $(STEP_CPPFLAGS)
 tests_step_lease_t_LDADD = tests/step/libstep.la libdrasync_protocol.la
 
 tests_step_lease_shared_t_SOURCES = tests/step/lease_shared.c \
-	tests/step/native_world.c tests/step/native_world.h \
+	tests/step/native_absent.c tests/step/native_world.c \
+	tests/step/native_world.h \
 	tests/step/stubs.c tests/step/stubs_engine.c runtime/native/hold.c \
 	runtime/native/keep.c runtime/native/lease.c \
 	runtime/native/lease_shared.c runtime/native/lease_slots.c \

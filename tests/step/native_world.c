@@ -144,41 +144,6 @@ static struct step_mutex *mutex_of(struct lock *lock)
     return (struct step_mutex *)(void *)&lock->mutex;
 }
 
-void runtime_look(uint64_t now)
-{
-    (void)now;
-}
-
-void runtime_nudge(void)
-{
-}
-
-/* Nothing is run here. */
-_Thread_local struct native_running native_running;
-
-int run_test(struct run_pending *pending, int *done_out)
-{
-    (void)pending;
-    *done_out = 0;
-    return 0;
-}
-
-int run_wait(struct run_pending *pending, uint64_t timeout_us)
-{
-    (void)pending;
-    (void)timeout_us;
-    return DRASYNC_EINTERNAL;
-}
-
-void run_cancel(struct run_pending *pending)
-{
-    (void)pending;
-}
-
-void run_serve_released(void)
-{
-}
-
 int lock_take(struct lock *lock)
 {
     step_lock(mutex_of(lock));
@@ -256,148 +221,12 @@ int native_mapping_show(struct native_mapping *view)
     return 0;
 }
 
-int thread_watch(void)
-{
-    return 0;
-}
-
-/* Nothing to do in this world. */
-void native_delta_finish(uint64_t address)
-{
-    (void)address;
-}
-
-void native_pool_use(int stripe)
-{
-    (void)stripe;
-}
-
-int native_pool_used(void)
-{
-    return -1;
-}
-
-void native_pool_shed(void)
-{
-}
-
-/* Nothing is checked. */
-void native_guard_again(const struct native_tree *tree, uint64_t address)
-{
-    (void)tree;
-    (void)address;
-}
-
-void native_guard_took(uint64_t address, uint64_t incarnation,
-                       enum drasync_mode mode)
-{
-    (void)address;
-    (void)incarnation;
-    (void)mode;
-}
-
-void native_guard_gave(const struct native_tree *tree, uint64_t address,
-                       uint64_t incarnation, enum drasync_mode mode)
-{
-    (void)tree;
-    (void)address;
-    (void)incarnation;
-    (void)mode;
-}
-
-void check_other_thread(uint64_t address, uint64_t incarnation,
-                        enum drasync_mode mode)
-{
-    (void)address;
-    (void)incarnation;
-    (void)mode;
-}
-
-void native_map_lock(void)
-{
-}
-
-void native_map_unlock(void)
-{
-}
-
 void native_mapping_add(struct native_mapping *view, uint64_t address,
                         struct native_frames *frames)
 {
     (void)view;
     (void)address;
     show((int *)(void *)frames);
-}
-
-void native_mapping_disturbed(void)
-{
-}
-
-void native_mapping_remember(const struct proto_region *region)
-{
-    (void)region;
-}
-
-/* Not in this world. */
-bool native_wire_send(struct proto_effects *effects, size_t index)
-{
-    (void)effects;
-    (void)index;
-    step_fail("a message is sent");
-    return false;
-}
-
-void native_wire_left(uint64_t root, uint32_t node_to, uint64_t ticket)
-{
-    (void)root;
-    (void)node_to;
-    (void)ticket;
-}
-
-void native_wire_arriving(struct native_arrival *arrival,
-                          const struct proto_effect *effect)
-{
-    (void)arrival;
-    (void)effect;
-}
-
-void native_wire_expect(struct native_arrival *arrival,
-                        const struct proto_effect *effect)
-{
-    (void)arrival;
-    (void)effect;
-}
-
-void native_extent_back(uint64_t address, uint64_t pages)
-{
-    (void)address;
-    (void)pages;
-}
-
-void native_frames_free(struct native_frames *frames)
-{
-    (void)frames;
-}
-
-int native_magazines_end(const struct native_tree *tree,
-                         const struct proto_region *top)
-{
-    (void)tree;
-    (void)top;
-    return 0;
-}
-
-void native_memory_free(struct native_memory *memory, bool dead)
-{
-    (void)memory;
-    (void)dead;
-}
-
-int names_withdraw(const struct names_region *regions, size_t count)
-{
-    (void)regions;
-    (void)count;
-    return 0;
 }
 
 /* --- The world ------------------------------------------------------------ */
