@@ -335,8 +335,9 @@ int drasync_get_root(drasync_region_t region, void **ptr_out);
  *   DRASYNC_ENOTHELD  this rank has no WRITE hold of @region itself
  *   DRASYNC_ENESTED   it has other holds of it, of what is above it or of what is
  *                     below: of other threads, or of its own
- *   DRASYNC_EBUSY     another thread of this rank is deleting it, or a request of
- *                     this rank for it or for a part, whose time has passed, is
+ *   DRASYNC_EBUSY     another thread of this rank is deleting or acquiring it, a
+ *                     part of it or what it is a part of, or a request for one of
+ *                     these that failed, as its time had passed or otherwise, is
  *                     still on its way: try again
  *   DRASYNC_ELIMIT    @rank has not taken 1,048,576 others (on its own node)
  *   DRASYNC_ENOMEM, DRASYNC_ERUNNING

@@ -19,11 +19,15 @@ static bool held_once(const struct proto_region *r, int32_t rank)
     return true;
 }
 
-/* By an operation of its rank, as nobody else's locks what that rank holds: a
+/*
+ * By an operation of its rank, as nobody else's locks what that rank holds: a
  * delete, or an acquire, perhaps one whose caller has given up.  What is dead is
- * no part of the gift. */
+ * no part of the gift, and what a READ has locked below @top stays.
+ */
 static bool has_locks(const struct proto_region *top)
 {
+    if (top->shared)
+        return true;
     for (const struct proto_region *r = top; r && top->busy > 1;
          r = proto_next(top, r))
         if (r->lock && !r->dead)

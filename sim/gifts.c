@@ -96,6 +96,16 @@ void gift_answered(struct sim *sim, const struct proto_effect *e)
                 sim_errname(e->error));
 }
 
+/* Why a rank may be told DRASYNC_EBUSY: it waits for something of the subtree, or
+ * deletes that; or what it asked for before came to nothing, and may still have
+ * locks. */
+static bool may_be_busy(const struct sim_rank *rank, const struct oracle *o)
+{
+    return rank->gave_up ||
+           (rank->blocked && (oracle_below(rank->target, o) ||
+                              oracle_below(o, rank->target)));
+}
+
 /* Must it be possible for @rank to give @o away? */
 static bool must_give(const struct sim *sim, struct sim_rank *rank,
                       const struct oracle *o)
@@ -122,7 +132,8 @@ static bool give(struct sim *sim, struct sim_rank *rank, struct oracle *o,
     sim->step++;
     int err = *err_out =
         proto_give(&sim->node[rank->node].proto, rank->local, r, &gift, out);
-    if ((!err && !held) || (err && must))
+    if ((!err && !held) ||
+        (err && must && !(err == DRASYNC_EBUSY && may_be_busy(rank, o))))
         sim_found(sim, "gifts: rank %u gives #%llu: %s", rank->id,
                   (unsigned long long)o->number, sim_errname(err));
     if (!err && held) {

@@ -223,6 +223,7 @@ void rank_ended(struct sim *sim, struct sim_rank *rank,
     rank->op = NULL;
     rank->serial++;
     int error = e->kind == PROTO_FAILED ? e->error : 0;
+    rank->gave_up |= error != 0;
     switch (rank->doing.verb) {
     case SIM_DELETE:
         if (error)
@@ -250,6 +251,7 @@ void rank_timeout(struct sim *sim, struct sim_rank *rank, uint32_t serial)
         return;
     struct proto_op *op = rank->op;
     rank->blocked = false;
+    rank->gave_up = true;
     rank->op = NULL;
     rank->serial++;
     struct proto_effects *out = effects_take(sim);

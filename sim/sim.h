@@ -124,6 +124,7 @@ struct sim_rank {
     uint32_t *todo; /* indices of commands */
     uint32_t todo_count, at;
     bool blocked, done;
+    bool gave_up;    /* asking, or was refused, at least once */
     uint32_t serial; /* of the operation it waits for */
     struct proto_op *op;
     struct sim_command doing;
