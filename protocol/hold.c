@@ -123,7 +123,8 @@ void end_above(struct step *s, const struct proto_region *r, int32_t rank)
     while ((r = r->parent) != NULL) {
         if (list_empty(&r->asking))
             continue;
-        if (r->write_rank == rank || hold_of(r, rank))
+        const struct proto_hold *hold = hold_of(r, rank);
+        if (r->write_rank == rank || (hold && !hold->covered))
             return;
         while ((op = asked_by(r, rank, UINT64_MAX)) != NULL)
             op_give_up(s, op, DRASYNC_EORDER);
@@ -156,7 +157,8 @@ static bool is_below(const struct proto_region *r,
 
 /*
  * @hold was covered by something that is released: @ended (READ), or a WRITE
- * hold.  Give it pins of its own, unless something else of the rank covers it.
+ * hold.  Give it pins of its own, unless something else of the rank covers it;
+ * what the rank waits for above it would be out of order then.
  */
 static void uncover(struct step *s, struct proto_hold *hold,
                     struct proto_hold *ended)
@@ -167,6 +169,7 @@ static void uncover(struct step *s, struct proto_hold *hold,
     if (cover(top, hold->rank, hold, &other, &mode))
         return;
     hold->covered = false;
+    end_above(s, top, hold->rank);
     if (!ended) {
         if (top->busy == 0 && pin_subtree(s, &hold->pins, top))
             return;
