@@ -198,9 +198,8 @@ static int acquire_slow(struct step *s, int32_t rank, struct proto_region *r,
         return DRASYNC_ENOMEM;
     if (nowait)
         op->flags |= PROTO_NOWAIT;
-    *op_out = op;
-    if (!waits_above(op))
-        op_begin(s, op);
+    if (waits_above(op) || op_begin(s, op))
+        *op_out = op;
     return PROTO_WAIT;
 }
 
@@ -241,7 +240,7 @@ static int acquire_unknown(struct step *s, int32_t rank, uint64_t address,
         return err;
     *grant = (struct proto_grant){.region = r};
     err = acquire_slow(s, rank, r, mode, nowait, waiter, op_out);
-    if (err != PROTO_WAIT)
+    if (err != PROTO_WAIT || !*op_out)
         return err;
     (*op_out)->ticket = s->env->ticket(s->env->ctx);
     struct proto_message *m = message_of(s, send);

@@ -313,8 +313,8 @@ bool grantable(struct step *s, const struct proto_region *r,
 void advance(struct step *s, struct proto_op *op);
 void op_fail(struct step *s, struct proto_op *op, int error);
 void op_unlist(struct proto_op *op);
-/* Begin to lock @op's subtree. */
-void op_begin(struct step *s, struct proto_op *op);
+/* Begin to lock @op's subtree; false: it ended at once, for want of memory. */
+bool op_begin(struct step *s, struct proto_op *op);
 /* It has all. */
 void complete(struct step *s, struct proto_op *op);
 /* Whoever waits for @op gets @error, and it ends as soon as it can. */

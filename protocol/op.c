@@ -342,12 +342,14 @@ void complete(struct step *s, struct proto_op *op)
     op_free(s, op);
 }
 
-void op_begin(struct step *s, struct proto_op *op)
+bool op_begin(struct step *s, struct proto_op *op)
 {
-    if (part_push(s, op, &op->parts, op->target))
-        advance(s, op);
-    else
+    if (!part_push(s, op, &op->parts, op->target)) {
         op_fail(s, op, DRASYNC_ENOMEM);
+        return false;
+    }
+    advance(s, op);
+    return true;
 }
 
 /* READ: let everything go and begin again. */

@@ -65,6 +65,42 @@ static void test_no_memory(void)
     CHECK(delete (1, a) == 0 && objects == 0);
 }
 
+static void *take_no_part(void *ctx, enum proto_type type)
+{
+    return type == PROTO_PART ? NULL : take(ctx, type);
+}
+
+static int64_t home_elsewhere(void *ctx, uint64_t address)
+{
+    (void)ctx;
+    (void)address;
+    return 1;
+}
+
+/* The question where a region is goes out without the acquire that ended, and
+ * what answers that finds nobody. */
+static void test_no_memory_to_begin(void)
+{
+    struct proto_env env = node.env;
+    env.nodes = 2;
+    env.take = take_no_part;
+    env.home = home_elsewhere;
+    struct proto_node two;
+    proto_node_open(&two, &env);
+    proto_effects_clear(&out);
+    int waiter;
+    CHECK(proto_acquire(&two, 0, NULL, 5, DRASYNC_READ, false, &waiter, &grant,
+                        &op, &out) == PROTO_WAIT);
+    CHECK(!op && result() == DRASYNC_ENOMEM);
+    const struct proto_message *asked = NULL;
+    for (size_t i = 0; i < out.count; i++)
+        if (out.effect[i].kind == PROTO_SEND)
+            asked = proto_effect_message(&out, i);
+    CHECK(asked && asked->type == PROTO_LOCATE && asked->ticket == 0 &&
+          asked->mode == 0);
+    give_all();
+}
+
 static int grows; /* so many times there is memory */
 
 static void *grow_few(void *old, size_t size_bytes)
@@ -123,6 +159,7 @@ int main(void)
     node_begin();
     test_tree_enough();
     test_no_memory();
+    test_no_memory_to_begin();
     test_no_memory_for_effects();
     return 0;
 }
