@@ -198,8 +198,8 @@ void delete_next(struct step *s, struct proto_op *op)
         }
         /* First: what waits for a part of it may end with this step too. */
         granted(s, op, NULL, false);
+        op->stage = DELETE_DEAD; /* before another delete ends with this one */
         kill_subtree(s, op);
-        op->stage = DELETE_DEAD;
         tell_presence(s, op, PROTO_RECALL, PROTO_DELETION);
         if (op->awaiting)
             return;

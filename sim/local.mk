@@ -62,6 +62,7 @@ scenarios = \
 	tests/scenarios/delete_unread.txt \
 	tests/scenarios/deleted_after.script \
 	tests/scenarios/deleted_below.script \
+	tests/scenarios/deleted_together.script \
 	tests/scenarios/end.txt \
 	tests/scenarios/followers.txt \
 	tests/scenarios/forgot.txt \
