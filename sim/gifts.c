@@ -159,6 +159,7 @@ bool do_give(struct sim *sim, struct sim_rank *rank,
 {
     struct sim_rank *to = &sim->rank[c->other % sim->ranks_count];
     int err;
+    sim->loose = true;
     if (give(sim, rank, sim->slot[c->slot], to, &err))
         rank_tell(sim, rank, err);
     return true;

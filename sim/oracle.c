@@ -312,6 +312,17 @@ static void check_objects(struct sim *sim, struct sim_node *node)
                       node->id, node->objects[gone[i]], (int)gone[i]);
 }
 
+/* What is deleted, at last no node knows; but as a child, where nobody has asked
+ * for that since. */
+static void check_forgotten(struct sim *sim, const struct oracle *o)
+{
+    for (uint32_t i = 0; i < sim->script->nodes; i++) {
+        const struct proto_region *r = world_find(sim, i, o->address);
+        if (r && r->incarnation == o->incarnation && !r->parent)
+            sim_found(sim, "end: node %u still knows #%llu", i, NUMBER(o));
+    }
+}
+
 /* The job was ended: everybody knows. */
 static void check_poisoned(struct sim *sim)
 {
@@ -355,6 +366,8 @@ void check_end(struct sim *sim)
     }
     for (struct oracle *o = sim->regions; o; o = o->next) {
         uint32_t owners = 0;
+        if (!alive(o))
+            check_forgotten(sim, o);
         for (uint32_t i = 0; i < sim->script->nodes && alive(o) &&
                              sim->script->nodes <= 64;
              i++) {

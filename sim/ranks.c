@@ -185,6 +185,23 @@ static bool used_before(struct sim *sim, const struct oracle *o)
     return false;
 }
 
+/* Can it be that another rank holds, or asks for, what @rank deletes? */
+static bool may_be_busy(const struct sim *sim, const struct sim_rank *rank)
+{
+    uint64_t late = 2 * sim->script->delay_max;
+    if (sim->script->slow_node)
+        late *= 20; /* what it said is still under way so long */
+    if (sim->loose || sim->script->memory_fault || sim->script->data_fault)
+        return true;
+    for (uint32_t i = 0; i < sim->ranks_count; i++) {
+        const struct sim_rank *other = &sim->rank[i];
+        if (other != rank && (other->blocked || other->held_count ||
+                              other->moved + late >= rank->began))
+            return true;
+    }
+    return false;
+}
+
 /* An acquire or delete of rank->target failed: was that right? */
 void rank_check_error(struct sim *sim, struct sim_rank *rank, int error)
 {
@@ -203,7 +220,7 @@ void rank_check_error(struct sim *sim, struct sim_rank *rank, int error)
     else if (error == DRASYNC_EAGAIN)
         wrong = rank->doing.verb == SIM_ACQUIRE;
     else if (error == DRASYNC_EBUSY)
-        wrong = rank->doing.verb != SIM_DELETE;
+        wrong = rank->doing.verb != SIM_DELETE || !may_be_busy(sim, rank);
     else
         wrong = true;
     if (wrong)
@@ -220,6 +237,7 @@ void rank_ended(struct sim *sim, struct sim_rank *rank,
         return;
     }
     rank->blocked = false;
+    rank->moved = sim->now;
     rank->op = NULL;
     rank->serial++;
     int error = e->kind == PROTO_FAILED ? e->error : 0;
@@ -252,6 +270,8 @@ void rank_timeout(struct sim *sim, struct sim_rank *rank, uint32_t serial)
     struct proto_op *op = rank->op;
     rank->blocked = false;
     rank->gave_up = true;
+    rank->moved = sim->now;
+    sim->loose = true;
     rank->op = NULL;
     rank->serial++;
     struct proto_effects *out = effects_take(sim);
@@ -271,6 +291,8 @@ static void rank_finish(struct sim *sim, struct sim_rank *rank)
     if (rank->done)
         return;
     rank->done = true;
+    if (rank->held_count)
+        rank->moved = sim->now;
     sim->step++;
     while ((root = world_next_root(sim, rank->node, &cursor)) != NULL) {
         struct proto_effects *out = effects_take(sim);
@@ -291,6 +313,9 @@ void rank_next(struct sim *sim, struct sim_rank *rank)
         return;
     }
     rank->doing = sim->script->command[rank->todo[rank->at++]];
+    rank->began = sim->now;
+    if (rank->doing.verb != SIM_READ)
+        rank->moved = sim->now;
     if (rank->doing.verb == SIM_END) {
         rank_finish(sim, rank);
         return;

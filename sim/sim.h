@@ -130,6 +130,7 @@ struct sim_rank {
     struct sim_command doing;
     struct oracle *target;
     uint64_t started;
+    uint64_t began, moved; /* when; and the last that others may notice */
     struct sim_held *held;
     uint32_t held_count, held_room;
 };
@@ -201,6 +202,7 @@ struct sim {
     uint32_t *chunk_owner;
     uint32_t chunks_count, chunks_room;
     uint64_t packets, grants, events;
+    bool loose;     /* some gave up or gave: something goes on without a rank */
     uint64_t gifts; /* to other nodes, and nobody was told what came of them */
     bool reserved;    /* this step's takes succeed */
     uint8_t handling; /* type of the message that is being handled */
