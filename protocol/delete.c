@@ -138,6 +138,42 @@ static void kill_subtree(struct step *s, struct proto_op *op)
         region_end_waiting(s, r);
 }
 
+/*
+ * What is left to be said of @op's regions, which are dead, where at most one
+ * node knows them besides this one, and nothing is on its way here.  Data on its
+ * way out of that node can only come here, for which BURY waits.  And if that
+ * node is their home, FREED alone says it all: the home forgets them as it would
+ * by BURY, and what this node sent it before, an answer to RECALL or SETTLED,
+ * comes before.
+ */
+static enum delete_stage shortest(struct step *s, struct proto_op *op)
+{
+    /* What arrives in this step must not be gone at its end. */
+    bool arrives = s->out->kinds & UINT32_C(1) << PROTO_ARRIVING;
+    enum delete_stage stage = arrives ? DELETE_BURY : DELETE_FREE;
+    struct proto_region *top = op->target;
+    int64_t knower = -1;
+    if (!list_empty(&top->root->requests) || !list_empty(&top->root->arrivals))
+        return DELETE_DEAD;
+    for (struct proto_region *r = top; r; r = next_locked(op, r)) {
+        if (r->sends)
+            return DELETE_DEAD;
+        for (struct proto_link *l = r->presence.next; l != &r->presence;
+             l = l->next) {
+            const struct proto_presence *p =
+                CONTAINER(l, struct proto_presence, link);
+            if (p->node == self_of(s) || FAULT(s, FAULT_FREE_KNOWN))
+                continue;
+            if (p->more || (knower >= 0 && knower != p->node))
+                return DELETE_DEAD;
+            knower = p->node;
+            if (home_of(s, r->address) != p->node)
+                stage = DELETE_BURY;
+        }
+    }
+    return stage;
+}
+
 /* Nothing is deleted. */
 static void give_up(struct step *s, struct proto_op *op, int error)
 {
@@ -200,7 +236,11 @@ void delete_next(struct step *s, struct proto_op *op)
         granted(s, op, NULL, false);
         op->stage = DELETE_DEAD; /* before another delete ends with this one */
         kill_subtree(s, op);
-        tell_presence(s, op, PROTO_RECALL, PROTO_DELETION);
+        op->stage = shortest(s, op);
+        if (op->stage == DELETE_DEAD)
+            tell_presence(s, op, PROTO_RECALL, PROTO_DELETION);
+        else if (op->stage == DELETE_BURY)
+            tell_presence(s, op, PROTO_BURY, 0);
         if (op->awaiting)
             return;
     }

@@ -19,6 +19,7 @@ enum sim_fault {
     FAULT_DROP_UNWANTED = 1 << 13, /* not send back what nobody waits for */
     FAULT_GIVE_NESTED = 1 << 14, /* give what the giver holds once more */
     FAULT_GIVE_LOST = 1 << 15,   /* release it instead */
+    FAULT_FREE_KNOWN = 1 << 16,  /* free what others than the home know */
 };
 
 #endif

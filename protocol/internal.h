@@ -77,7 +77,7 @@ enum op_where {
     AT_NOTHING, AT_QUEUE, AT_PENDING, AT_OWNER, AT_LEADER, AT_ABOVE, AT_LOCATE,
 };
 enum delete_stage { DELETE_GATHER, DELETE_SENDS, DELETE_KNOWERS, DELETE_HOLDS,
-                    DELETE_DEAD, DELETE_BURY };
+                    DELETE_DEAD, DELETE_BURY, DELETE_FREE };
 
 struct proto_op {
     /* where: queue, pending, requests, followers, below */

@@ -67,4 +67,5 @@ caught 4096 "delete: " 1 20000
 caught 8192 "end: "
 caught 16384 "exclusion: "
 caught 32768 "gifts: "
+caught 65536 "end: node"
 exit $((failures > 0))
