@@ -16,6 +16,7 @@ protocol_sources = \
 	protocol/hold.c \
 	protocol/internal.h \
 	protocol/limits.h \
+	protocol/list.h \
 	protocol/message.h \
 	protocol/locate.c \
 	protocol/message.c \
