@@ -352,6 +352,9 @@ int proto_delete(struct proto_node *node, int32_t rank,
  * asks for it, nor knows it on another node? */
 bool proto_alone(int32_t rank, const struct proto_region *region);
 
+/* The same of all ranks: nobody has anything of it. */
+bool proto_idle(const struct proto_region *region);
+
 /*
  * Instead of deleting @region and making a new one at its address with the same
  * extents and frames: if nobody but @rank, which holds it for WRITE once, knows

@@ -1,8 +1,9 @@
 /* renew.c - a region that is deleted and made again, without a trace between. */
 #include "protocol/internal.h"
 
-/* Does no operation, message or other region refer to @r? */
-static bool unknown_to_others(const struct proto_region *r)
+/* Does no operation, message or other region refer to @r, which has so many
+ * @holds? */
+static bool unknown_to_others(const struct proto_region *r, uint32_t holds)
 {
     const struct proto_link *lists[] = {
         &r->children, &r->holds,    &r->queue,    &r->pending,  &r->presence,
@@ -14,7 +15,7 @@ static bool unknown_to_others(const struct proto_region *r)
     return r->root == r && r->owned && r->home && r->indexed && !r->present &&
            !r->dead && !r->gone && !r->locating && !r->lock && !r->shared &&
            !r->away && !r->waiting && !r->reads && !r->pinned && !r->keeps &&
-           !r->sends && !r->sent && !r->asker && r->busy == 1;
+           !r->sends && !r->sent && !r->asker && r->busy == holds;
 }
 
 /* Its one copy, which nobody reads, or NULL. */
@@ -30,7 +31,12 @@ static struct proto_copy *only_copy(const struct proto_region *r)
 bool proto_alone(int32_t rank, const struct proto_region *r)
 {
     return r->write_rank == rank && r->write_count == 1 &&
-           unknown_to_others(r) && only_copy(r);
+           unknown_to_others(r, 1) && only_copy(r);
+}
+
+bool proto_idle(const struct proto_region *r)
+{
+    return r->write_rank < 0 && unknown_to_others(r, 0) && only_copy(r);
 }
 
 bool proto_renew(int32_t rank, struct proto_region *r, uint64_t incarnation)

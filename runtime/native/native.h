@@ -98,6 +98,18 @@ int native_ask_incarnation(drasync_region_t region, uint64_t *incarnation_out);
 /* Acquire @region for WRITE if it is free and this rank was the last to have it
  * so; without a lock or a message.  False: it was not acquired. */
 bool native_take_again(drasync_region_t region);
+/*
+ * Delete @region, if it is of @incarnation and this rank does not hold it.
+ *   DRASYNC_EBUSY, DRASYNC_ENOREGION, DRASYNC_EDELETED as drasync_delete(); also
+ *   this rank holds it; also it is another one by now
+ */
+int native_delete_unused(drasync_region_t region, uint64_t incarnation);
+/* Hold @region for WRITE, as native_identity.alone says, without waiting or a
+ * message, if it is of @incarnation and nobody has it, this rank neither.  False:
+ * it is not held.  It is for native_delete() or native_release_alone(); what is
+ * in it is not to be looked at. */
+bool native_take_alone(drasync_region_t region, uint64_t incarnation);
+int native_release_alone(drasync_region_t region);
 struct native_identity {
     uint64_t incarnation; /* native_incarnation() */
     bool root;

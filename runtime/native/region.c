@@ -143,7 +143,30 @@ undo:
     return err;
 }
 
-static int delete_one(drasync_region_t region, uint64_t *incarnation_out)
+/* Is this rank to delete what @tree has, for native_delete_unused() of
+ * @incarnation? */
+static int unused(const struct native_tree *tree, uint64_t incarnation,
+                  bool taken)
+{
+    const struct proto_region *r = tree->region;
+
+    if (r->dead || r->incarnation != incarnation)
+        return DRASYNC_ENOREGION;
+    return !taken && (proto_held(r, native.rank) ||
+                      proto_held_below(r, native.rank))
+               ? DRASYNC_EBUSY
+               : 0;
+}
+
+/* What is to be deleted. */
+struct deletion {
+    uint64_t incarnation; /* of what was there */
+    uint64_t wanted;      /* that one alone, if it is unused; 0: any */
+    bool taken;           /* by native_take_again() */
+    bool unknown;         /* it is not known which one is there */
+};
+
+static int delete_one(drasync_region_t region, struct deletion *d)
 {
     uint64_t address = (uint64_t)(uintptr_t)region;
     struct proto_effects *effects;
@@ -156,7 +179,13 @@ static int delete_one(drasync_region_t region, uint64_t *incarnation_out)
     err = native_lock(address, &tree);
     if (err)
         return err;
-    *incarnation_out = tree.region ? tree.region->incarnation : 0;
+    d->incarnation = tree.region ? tree.region->incarnation : 0;
+    d->unknown = !d->incarnation;
+    if (d->wanted &&
+        (d->unknown || (err = unused(&tree, d->wanted, d->taken)))) {
+        native_unlock(&tree);
+        return err;
+    }
     if (tree.region && native_recycle_put(&tree)) {
         native_unlock(&tree);
         return 0;
@@ -192,7 +221,7 @@ static int delete_one(drasync_region_t region, uint64_t *incarnation_out)
     if (native.check && err)
         native_guard_at(address);
     else if (native.check)
-        check_event(CHECK_DELETED, address, *incarnation_out, DRASYNC_NONE);
+        check_event(CHECK_DELETED, address, d->incarnation, DRASYNC_NONE);
     return err != DRASYNC_EBUSY ? err : death_refused(err);
 }
 
@@ -202,18 +231,72 @@ bool native_take_again(drasync_region_t region)
            native_lease_take_own((uint64_t)(uintptr_t)region, DRASYNC_WRITE);
 }
 
+static int delete (drasync_region_t region, struct deletion *d)
+{
+    int err;
+
+    /* Deleted as one that is held it can be recycled. */
+    d->taken = native_take_again(region);
+    limit_reserve_enter();
+    err = delete_one(region, d);
+    limit_reserve_leave();
+    if ((err || (d->wanted && d->unknown)) && d->taken)
+        native_release(region);
+    else if (!err)
+        native_taken_forget((uint64_t)(uintptr_t)region, d->incarnation);
+    return err;
+}
+
 int native_delete(drasync_region_t region)
 {
-    /* Deleted as one that is held it can be recycled. */
-    bool taken = native_take_again(region);
+    struct deletion d = {0};
 
-    limit_reserve_enter();
-    uint64_t incarnation;
-    int err = delete_one(region, &incarnation);
-    limit_reserve_leave();
-    if (err && taken)
+    return delete (region, &d);
+}
+
+int native_delete_unused(drasync_region_t region, uint64_t incarnation)
+{
+    struct deletion d = {.wanted = incarnation};
+    uint64_t now;
+    int err = delete (region, &d);
+
+    if (err || !d.unknown)
+        return err;
+    /* A home that gave the region away may have to ask its owner. */
+    err = native_ask_incarnation(region, &now);
+    if (err)
+        return err;
+    return now == incarnation ? native_delete(region) : DRASYNC_ENOREGION;
+}
+
+bool native_take_alone(drasync_region_t region, uint64_t incarnation)
+{
+    bool taken = native_take_again(region), alone;
+    struct proto_effects *effects;
+    struct native_tree tree;
+    struct proto_grant grant;
+    struct proto_op *op;
+
+    if (!native_address_valid(region) ||
+        native_lock((uint64_t)(uintptr_t)region, &tree))
+        return false;
+    alone = tree.region && tree.region->incarnation == incarnation;
+    if (alone && taken) {
+        alone = proto_alone(native.rank, tree.region);
+    } else if (alone && (alone = proto_idle(tree.region))) {
+        effects = native_effects();
+        alone = !proto_acquire(&native.node, native.rank, tree.region,
+                               tree.region->address, DRASYNC_WRITE, true, NULL,
+                               &grant, &op, effects);
+        native_do(effects, NULL);
+    }
+    native_unlock(&tree);
+    if (taken && !alone)
         native_release(region);
-    if (!err)
-        native_taken_forget((uint64_t)(uintptr_t)region, incarnation);
-    return err;
+    return alone;
+}
+
+int native_release_alone(drasync_region_t region)
+{
+    return native_hold_undo((uint64_t)(uintptr_t)region, DRASYNC_WRITE);
 }
