@@ -427,7 +427,10 @@ int drasync_get_stats(struct drasync_stats *stats_out);
  * held lives on until it is released.  What ends is deleted by a rank of the
  * node that made it, in one of the calls below; while no rank there calls any,
  * it lingers.  Regions that are linked in a circle end in drasync_collect() if one
- * node made all of them and no other has met any, and not otherwise.
+ * node made all of them and no other has met any, and not otherwise.  A rank that
+ * asks for one of them just then, by an address that neither a reference nor a
+ * link was good for, may get it: no reference to it is to be had, what it refers
+ * to has ended, and it ends when it is released.
  *
  * A call below may end regions, which takes as long as drasync_delete().  All
  * may return DRASYNC_ENOMEM, and DRASYNC_ERUNNING in a function that

@@ -2,6 +2,8 @@
 #ifndef DRASYNC_PROTOCOL_FAULTS_H
 #define DRASYNC_PROTOCOL_FAULTS_H
 
+#include <stdint.h>
+
 enum sim_fault {
     FAULT_IGNORE_HOLDS = 1 << 0, /* grant though others hold it */
     FAULT_SAME_VERSION = 1 << 1, /* a WRITE hold makes no new version */
@@ -21,5 +23,19 @@ enum sim_fault {
     FAULT_GIVE_LOST = 1 << 15,   /* release it instead */
     FAULT_FREE_KNOWN = 1 << 16,  /* free what others than the home know */
 };
+
+/* The same, of references.h and who uses it. */
+enum refs_fault {
+    FAULT_UNSIGNED = 1 << 0,   /* no number of a node's is below 0 */
+    FAULT_NO_BARRIER = 1 << 1, /* what may be about to end has references to
+                                * spare */
+    FAULT_FORGET_PINNED = 1 << 2, /* WRITE is enough to end a region */
+    FAULT_LATE_COUNT = 1 << 3, /* give a reference up before the home has the
+                                * other node's listed */
+    FAULT_FORGET_LINKS = 1 << 4, /* a region's end leaves what it refers to */
+    FAULT_REVIVE = 1 << 5, /* what was held when its circle ended lives on */
+};
+
+extern uint32_t refs_faults;
 
 #endif

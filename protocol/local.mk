@@ -5,6 +5,7 @@ protocol_sources = \
 	protocol/bounce.c \
 	protocol/bury.c \
 	protocol/chain.c \
+	protocol/circles.c \
 	protocol/codec.c \
 	protocol/combine.c \
 	protocol/copy.c \
@@ -25,6 +26,8 @@ protocol_sources = \
 	protocol/presence.c \
 	protocol/protocol.h \
 	protocol/recall.c \
+	protocol/references.c \
+	protocol/references.h \
 	protocol/refused.c \
 	protocol/region.c \
 	protocol/renew.c \

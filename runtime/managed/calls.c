@@ -55,7 +55,7 @@ static int ask(const struct managed_asked *asked)
 }
 
 /* Ask the home for a reference of this node, and count it. */
-static int ask_for_one(drasync_region_t region, enum managed_ask what,
+static int ask_for_one(drasync_region_t region, enum refs_ask what,
                        uint64_t incarnation)
 {
     uint64_t address = address_of(region);
@@ -72,10 +72,8 @@ static int ask_for_one(drasync_region_t region, enum managed_ask what,
     if (err)
         return err;
     e = managed_entry(address, incarnation);
-    if (e) {
-        e->told++;
-        e->references++;
-    }
+    if (e)
+        refs_got(&e->refs);
     managed_unlock(address);
     if (e)
         return 0;
@@ -95,7 +93,7 @@ int managed_manage(drasync_region_t region)
     if (!err && !region_is.root)
         err = DRASYNC_EINVAL;
     if (!err)
-        err = ask_for_one(region, MANAGED_ASK_MANAGE, region_is.incarnation);
+        err = ask_for_one(region, REFS_ASK_MANAGE, region_is.incarnation);
     if (err || !shared)
         return leave(err);
     /* Relaxed: a hint. */
@@ -122,7 +120,7 @@ static int ref(drasync_region_t region)
         return err;
     err = identify_held(region, &held);
     if (!err)
-        err = ask_for_one(region, MANAGED_ASK_REF, held.incarnation);
+        err = ask_for_one(region, REFS_ASK_REF, held.incarnation);
     return err == DRASYNC_EDELETED ? DRASYNC_EINVAL : err;
 }
 
@@ -133,7 +131,7 @@ int managed_ref(drasync_region_t region)
 
 int managed_unref(drasync_region_t region)
 {
-    return leave(managed_change(address_of(region), 0, -1));
+    return leave(managed_give_back(address_of(region)));
 }
 
 int managed_ref_give(drasync_region_t region, int rank)
@@ -171,7 +169,7 @@ int managed_link(drasync_region_t from, drasync_region_t to)
 {
     struct managed_asked asked = {.address = address_of(from),
                                   .to = address_of(to),
-                                  .what = MANAGED_ASK_LINK};
+                                  .what = REFS_ASK_LINK};
     struct native_identity held;
     int err = identify_held(from, &held);
 
@@ -188,7 +186,7 @@ int managed_unlink(drasync_region_t from, drasync_region_t to)
 {
     struct managed_asked asked = {.address = address_of(from),
                                   .to = address_of(to),
-                                  .what = MANAGED_ASK_UNLINK};
+                                  .what = REFS_ASK_UNLINK};
     struct native_identity held;
     int err = identify_held(from, &held);
 
@@ -215,7 +213,7 @@ int managed_weak(drasync_region_t region, drasync_weak_t *weak_out)
     struct native_identity held = {0};
     uint64_t incarnation = 0;
     struct managed_asked asked = {.address = address_of(region),
-                                  .what = MANAGED_ASK_LOOK};
+                                  .what = REFS_ASK_LOOK};
     int err = managed_referred_to(asked.address, &incarnation);
 
     if (err == DRASYNC_EINVAL) {
@@ -242,7 +240,7 @@ int managed_weak_lock(const drasync_weak_t *weak, drasync_region_t *region_out)
         return DRASYNC_EINVAL;
     err = managed_change(address, weak->word[1], 1);
     if (err == DRASYNC_EINVAL)
-        err = ask_for_one(region, MANAGED_ASK_REF, weak->word[1]);
+        err = ask_for_one(region, REFS_ASK_REF, weak->word[1]);
     if (!err)
         *region_out = region;
     return leave(err == DRASYNC_ENOREGION ? DRASYNC_EINVAL : err);
@@ -264,12 +262,12 @@ static int add_call(struct managed_entry *e, drasync_end_fn *call, void *arg)
         .local = runtime.local,
         .call = call,
         .arg = arg,
-        .address = e->address,
+        .address = e->refs.address,
     };
     /* The node has a reference: the home hears of this before that goes. */
-    if (!e->calls && !e->home)
-        err = managed_count(native_home(e->address), runtime.node, e->address,
-                            e->incarnation, 0, true);
+    if (!e->calls && !e->refs.home)
+        err = managed_count(native_home(e->refs.address), runtime.node,
+                            e->refs.address, e->refs.incarnation, 0, true);
     if (err)
         control_free(&runtime.space, c);
     else

@@ -1,14 +1,11 @@
 /*
  * Circles: regions that only links of each other keep, where all of them have
- * their home here.
+ * their home here (protocol/circles.c), and their end.
  *
- * As the paper's collector of MPI objects does (Goodell et al., EuroMPI 2010),
- * but over links: what is referred to otherwise than by links of this home is
- * marked, and what can be reached from there; the rest is garbage, unless
- * somebody holds a part of it, which keeps what that reaches.  References wait
- * while it is looked for: a visit of each region and link, no message, no hold.
- * Then each part is acquired without waiting, and deleted.  What another node
- * has met is not told from what that holds, and stays.
+ * References wait while they are looked for: a visit of each region and link, no
+ * message, no hold.  Then each part is taken without waiting, and deleted.  What
+ * somebody holds, and what that reaches, lives on.  What another node has met is
+ * not told from that, and stays.
  */
 #include "runtime/managed/state.h"
 
@@ -19,18 +16,11 @@
 #include "runtime/native/native.h"
 #include "runtime/process.h"
 
-struct circle_part {
-    struct managed_entry *entry;
-    bool live;
-    bool taken; /* for WRITE, by this rank */
-};
-
-/* The regions of this home, and those that are looked from. */
+/* The regions of this home, and room to look from them. */
 struct search {
-    struct circle_part *parts;
+    struct refs_part *parts;
     size_t count;
     size_t *open;
-    size_t opened;
 };
 
 /* --- Under all locks ------------------------------------------------------ */
@@ -40,194 +30,99 @@ static int lock_all(void)
     struct managed_shared *shared = managed_get();
     int err = 0, i;
 
-    for (i = 0; i < MANAGED_LOCKS && !err; i++)
-        err = lock_take(&shared->locks[i]);
+    for (i = 0; i < MANAGED_SHARDS && !err; i++)
+        err = lock_take(&shared->shards[i].lock);
     while (err && --i > 0)
-        lock_give(&shared->locks[i - 1]);
+        lock_give(&shared->shards[i - 1].lock);
     return err;
 }
 
 static void unlock_all(void)
 {
-    for (int i = MANAGED_LOCKS - 1; i >= 0; i--)
-        lock_give(&managed_get()->locks[i]);
+    for (int i = MANAGED_SHARDS - 1; i >= 0; i--)
+        lock_give(&managed_get()->shards[i].lock);
 }
 
-static struct managed_entry *linked(const struct managed_link *link)
+static void gather_shard(struct search *s, const struct managed_shard *shard)
 {
-    struct managed_entry *e = managed_find(link->address, link->incarnation);
+    uint32_t buckets = shard->buckets ? UINT32_C(1) << shard->bits : 0;
 
-    return e && e->home ? e : NULL;
+    for (uint32_t b = 0; b < buckets; b++)
+        for (struct managed_entry *e = shard->buckets[b]; e; e = e->next)
+            if (e->refs.home)
+                s->parts[s->count++].entry = &e->refs;
 }
 
-/* What is in use, numbered.  False: no memory. */
+/* What is in use.  False: no memory. */
 static bool gather(struct search *s)
 {
-    struct managed_shared *shared = managed_get();
-    size_t room = 0;
+    const struct managed_shared *shared = managed_get();
+    size_t room = 1;
 
-    for (int b = 0; b < MANAGED_BUCKETS; b++)
-        for (struct managed_entry *e = shared->buckets[b]; e; e = e->next)
-            room += e->home;
-    s->parts = malloc((room + 1) * sizeof(*s->parts));
-    s->open = malloc((room + 1) * sizeof(*s->open));
+    for (int i = 0; i < MANAGED_SHARDS; i++)
+        room += shared->shards[i].count;
+    s->parts = malloc(room * sizeof(*s->parts));
+    s->open = malloc(room * sizeof(*s->open));
     if (!s->parts || !s->open)
         return false;
-    for (int b = 0; b < MANAGED_BUCKETS; b++)
-        for (struct managed_entry *e = shared->buckets[b]; e; e = e->next) {
-            if (!e->home)
-                continue;
-            e->number = s->count;
-            e->linked = 0;
-            s->parts[s->count++] = (struct circle_part){.entry = e};
-        }
+    for (int i = 0; i < MANAGED_SHARDS; i++)
+        gather_shard(s, &shared->shards[i]);
     return true;
-}
-
-static void mark(struct search *s, const struct managed_entry *e)
-{
-    if (s->parts[e->number].live)
-        return;
-    s->parts[e->number].live = true;
-    s->open[s->opened++] = e->number;
-}
-
-/* All that can be reached from what is open. */
-static void spread(struct search *s)
-{
-    while (s->opened) {
-        const struct managed_entry *e = s->parts[s->open[--s->opened]].entry;
-
-        for (const struct managed_link *l = e->links; l; l = l->next) {
-            const struct managed_entry *to = linked(l);
-
-            if (to)
-                mark(s, to);
-        }
-    }
-}
-
-/* Is it referred to by others than links of this home?  What is about to end
- * otherwise is left alone. */
-static bool is_root(const struct managed_entry *e)
-{
-    if (e->use != MANAGED_USED || e->references > e->linked)
-        return true;
-    for (uint32_t i = 0; i < e->nodes_count; i++)
-        if (e->nodes[i].listed)
-            return true;
-    return false;
-}
-
-/* Leave in @s what no root reaches, and let nobody refer to it. */
-static void find_garbage(struct search *s)
-{
-    size_t garbage = 0;
-
-    for (size_t i = 0; i < s->count; i++)
-        for (const struct managed_link *l = s->parts[i].entry->links; l;
-             l = l->next) {
-            struct managed_entry *to = linked(l);
-
-            if (to)
-                to->linked++;
-        }
-    for (size_t i = 0; i < s->count; i++)
-        if (is_root(s->parts[i].entry))
-            mark(s, s->parts[i].entry);
-    spread(s);
-    for (size_t i = 0; i < s->count; i++) {
-        struct managed_entry *e = s->parts[i].entry;
-
-        if (s->parts[i].live)
-            continue;
-        e->use = MANAGED_ENDING;
-        e->number = garbage;
-        s->parts[garbage++] = (struct circle_part){.entry = e};
-    }
-    s->count = garbage;
 }
 
 /* --- Without a lock ------------------------------------------------------- */
 
-/* This rank has it alone, and it is the one that was managed.  WRITE is not
- * enough: others may be reading an older version. */
-static bool acquire(const struct managed_entry *e)
+static drasync_region_t region_of(const struct refs_part *part)
 {
-    drasync_region_t region = (drasync_region_t)(uintptr_t)e->address;
-    struct native_identity is;
-
-    if (!native_take_again(region)) {
-        if (!native_identify(region, &is) && is.held)
-            return false;
-        if (native_acquire(region, DRASYNC_WRITE, 0))
-            return false;
-    }
-    if (!native_identify(region, &is) && is.incarnation == e->incarnation &&
-        is.alone)
-        return true;
-    native_release(region);
-    return false;
+    return (drasync_region_t)(uintptr_t)part->entry->address;
 }
 
-/* What cannot be had lives on, and all that it reaches. */
+static int by_address(const void *a, const void *b)
+{
+    uint64_t x = ((const struct refs_part *)a)->address;
+    uint64_t y = ((const struct refs_part *)b)->address;
+
+    return (x > y) - (x < y);
+}
+
+/* What cannot be had lives on, and all that it reaches.  In the order of their
+ * addresses, in which they were made as a rule: what belongs to neighbours lies
+ * together. */
 static int spare_held(struct search *s)
 {
+    struct refs_link *cut;
     int err;
 
+    qsort(s->parts, s->count, sizeof(*s->parts), by_address);
+    refs_renumber(s->parts, s->count);
     for (size_t i = 0; i < s->count; i++)
-        s->parts[i].taken = acquire(s->parts[i].entry);
+        s->parts[i].taken = native_take_alone(region_of(&s->parts[i]),
+                                              s->parts[i].entry->incarnation);
     err = lock_all();
     if (err)
         return err;
-    for (size_t i = 0; i < s->count; i++)
-        if (!s->parts[i].taken)
-            mark(s, s->parts[i].entry);
-    /* Links to what is garbage no more lead out of the search. */
-    while (s->opened) {
-        const struct managed_entry *e = s->parts[s->open[--s->opened]].entry;
-
-        for (const struct managed_link *l = e->links; l; l = l->next) {
-            const struct managed_entry *to = linked(l);
-
-            if (to && to->number < s->count && s->parts[to->number].entry == to)
-                mark(s, to);
-        }
-    }
-    for (size_t i = 0; i < s->count; i++)
-        if (s->parts[i].live)
-            s->parts[i].entry->use = MANAGED_USED;
+    cut = refs_spare(s->parts, s->count, s->open);
     unlock_all();
+    managed_links_free(cut);
     return 0;
 }
 
-/* Somebody asked for it who refers to it neither by reference nor by link: it
- * could not be deleted, and what else the circle had is gone. */
-static int keep(struct managed_entry *e)
+/* End a part.  If somebody asked for it who refers to it neither by reference nor
+ * by link, it could not be deleted, and goes when nobody holds it any more. */
+static int end_part(const struct refs_part *part)
 {
-    int err = managed_lock(e->address);
-
-    if (err)
-        return err;
-    e->use = MANAGED_USED;
-    managed_home_look(e);
-    managed_unlock(e->address);
-    return 0;
-}
-
-static int end_part(const struct circle_part *part)
-{
-    drasync_region_t region = (drasync_region_t)(uintptr_t)part->entry->address;
-    int err = 0;
+    drasync_region_t region = region_of(part);
+    int err = 0, lingers;
 
     if (!part->live) {
         err = native_delete(region);
         if (!err)
-            return managed_home_gone(part->entry);
-        err = keep(part->entry);
+            return managed_home_gone(managed_of(part->entry));
+        lingers = managed_home_linger(managed_of(part->entry));
+        err = err == DRASYNC_EPEER ? err : lingers;
     }
     if (part->taken)
-        native_release(region);
+        native_release_alone(region);
     return err;
 }
 
@@ -258,7 +153,7 @@ static int search(void)
     if (err)
         return err;
     if (gather(&s))
-        find_garbage(&s);
+        s.count = refs_find_garbage(s.parts, s.count, s.open);
     else
         err = DRASYNC_ENOMEM;
     unlock_all();

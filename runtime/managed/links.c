@@ -10,16 +10,26 @@ static int at_home(uint64_t address, uint64_t incarnation,
 {
     struct managed_entry *e = managed_find(address, incarnation);
 
-    if (!e || !e->home)
-        return DRASYNC_EDELETED;
-    if (e->use == MANAGED_ENDING)
-        return DRASYNC_EAGAIN;
     *e_out = e;
+    return refs_asked(e ? &e->refs : NULL);
+}
+
+/* Where @link leads to, if this node is its home as well: that is there as long
+ * as the link has its reference. */
+static int find_end(struct refs_link *link)
+{
+    struct managed_entry *e;
+    int err = managed_lock(link->address);
+
+    if (err)
+        return err;
+    e = managed_find(link->address, link->incarnation);
+    link->to = e && e->refs.home ? &e->refs : NULL;
+    managed_unlock(link->address);
     return 0;
 }
 
-static int add(uint64_t address, uint64_t incarnation,
-               struct managed_link *link)
+static int add(uint64_t address, uint64_t incarnation, struct refs_link *link)
 {
     struct managed_entry *e;
     int err = managed_lock(address);
@@ -28,8 +38,7 @@ static int add(uint64_t address, uint64_t incarnation,
         return err;
     err = at_home(address, incarnation, &e);
     if (!err) {
-        link->next = e->links;
-        e->links = link;
+        refs_link(&e->refs, link);
         atomic_fetch_add_explicit(&managed_get()->counts.links, 1,
                                   memory_order_relaxed);
     }
@@ -40,7 +49,7 @@ static int add(uint64_t address, uint64_t incarnation,
 int managed_home_link(uint64_t address, uint64_t incarnation, uint64_t to,
                       uint64_t to_incarnation)
 {
-    struct managed_link *link = NULL;
+    struct refs_link *link = NULL;
     void *v;
     int err = managed_open();
 
@@ -49,9 +58,11 @@ int managed_home_link(uint64_t address, uint64_t incarnation, uint64_t to,
     if (!err) {
         link = v;
         *link =
-            (struct managed_link){.address = to, .incarnation = to_incarnation};
-        err = add(address, incarnation, link);
+            (struct refs_link){.address = to, .incarnation = to_incarnation};
+        err = find_end(link);
     }
+    if (!err)
+        err = add(address, incarnation, link);
     if (err)
         control_free(&runtime.space, link);
     if (err && err != DRASYNC_EAGAIN)
@@ -59,25 +70,9 @@ int managed_home_link(uint64_t address, uint64_t incarnation, uint64_t to,
     return err;
 }
 
-/* Take the last link to @to out. */
-static int take(struct managed_entry *e, uint64_t to,
-                struct managed_link **link_out)
-{
-    struct managed_link **p = &e->links;
-
-    while (*p && (*p)->address != to)
-        p = &(*p)->next;
-    if (!*p)
-        return DRASYNC_EINVAL;
-    *link_out = *p;
-    *p = (*p)->next;
-    (*link_out)->next = NULL;
-    return 0;
-}
-
 int managed_home_unlink(uint64_t address, uint64_t incarnation, uint64_t to)
 {
-    struct managed_link *link = NULL;
+    struct refs_link *link = NULL;
     struct managed_entry *e;
     int err = managed_open();
 
@@ -86,22 +81,29 @@ int managed_home_unlink(uint64_t address, uint64_t incarnation, uint64_t to)
     if (err)
         return err;
     err = at_home(address, incarnation, &e);
-    if (!err)
-        err = take(e, to, &link);
+    if (!err && !(link = refs_unlink(&e->refs, to)))
+        err = DRASYNC_EINVAL;
     managed_unlock(address);
     managed_links_end(link);
     return err;
 }
 
-void managed_links_end(struct managed_link *links)
+/* They are no more, and what they refer to has been told. */
+void managed_links_free(struct refs_link *links)
 {
-    struct managed_link *next;
+    struct refs_link *next;
 
     for (; links; links = next) {
         next = links->next;
         atomic_fetch_sub_explicit(&managed_get()->counts.links, 1,
                                   memory_order_relaxed);
-        managed_change(links->address, links->incarnation, -1);
         control_free(&runtime.space, links);
     }
+}
+
+void managed_links_end(struct refs_link *links)
+{
+    for (const struct refs_link *l = links; l; l = l->next)
+        managed_change(l->address, l->incarnation, -1);
+    managed_links_free(links);
 }

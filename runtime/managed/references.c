@@ -4,41 +4,39 @@
 #include "runtime/native/native.h"
 #include "runtime/process.h"
 
-/* What may be about to end has none to spare: circles.c. */
-static bool may_change(const struct managed_entry *e, int64_t by)
-{
-    return e->references > 0 &&
-           !(by > 0 && e->home && e->use == MANAGED_ENDING);
-}
-
 static struct managed_entry *find(uint64_t address, uint64_t incarnation,
                                   int64_t by)
 {
     struct managed_entry *e = incarnation ? managed_find(address, incarnation)
                                           : managed_referred(address);
 
-    return e && may_change(e, by) ? e : NULL;
+    return e && refs_may_change(&e->refs, by) ? e : NULL;
 }
 
 /* By @by, under the lock.  The home is told under it too: before what the next
  * reference here may bring about. */
-static int change(struct managed_entry *e, int64_t by)
+static int change(struct managed_entry *e, int64_t by,
+                  struct managed_entry **ends_out)
 {
+    int64_t tell = refs_tell(&e->refs, by);
     int err = 0;
 
-    if (e->references + by == 0 && e->told)
-        err = managed_count(native_home(e->address), runtime.node, e->address,
-                            e->incarnation, -e->told, false);
+    if (tell)
+        err = managed_count(native_home(e->refs.address), runtime.node,
+                            e->refs.address, e->refs.incarnation, tell, false);
     if (err)
         return err;
-    e->references += by;
-    e->told = e->references ? e->told : 0;
-    managed_home_look(e);
+    refs_change(&e->refs, by);
+    if (!ends_out)
+        managed_home_look(e);
+    else if (refs_look(&e->refs) && refs_end(&e->refs))
+        *ends_out = e;
     managed_drop(e);
     return 0;
 }
 
-int managed_change(uint64_t address, uint64_t incarnation, int64_t by)
+static int find_and_change(uint64_t address, uint64_t incarnation, int64_t by,
+                           struct managed_entry **ends_out)
 {
     struct managed_entry *e;
     int err;
@@ -49,9 +47,22 @@ int managed_change(uint64_t address, uint64_t incarnation, int64_t by)
     if (err)
         return err;
     e = find(address, incarnation, by);
-    err = e ? change(e, by) : DRASYNC_EINVAL;
+    err = e ? change(e, by, ends_out) : DRASYNC_EINVAL;
     managed_unlock(address);
     return err;
+}
+
+int managed_change(uint64_t address, uint64_t incarnation, int64_t by)
+{
+    return find_and_change(address, incarnation, by, NULL);
+}
+
+int managed_give_back(uint64_t address)
+{
+    struct managed_entry *ends = NULL;
+    int err = find_and_change(address, 0, -1, &ends);
+
+    return ends ? managed_home_end_one(ends) : err;
 }
 
 int managed_referred_to(uint64_t address, uint64_t *incarnation_out)
@@ -66,7 +77,7 @@ int managed_referred_to(uint64_t address, uint64_t *incarnation_out)
         return err;
     e = managed_referred(address);
     if (e)
-        *incarnation_out = e->incarnation;
+        *incarnation_out = e->refs.incarnation;
     managed_unlock(address);
     return e ? 0 : DRASYNC_EINVAL;
 }

@@ -11,28 +11,16 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "drasync.h"
 #include "memory/lock.h"
+#include "protocol/references.h"
 #include "runtime/messages/messages.h"
 
-#define MANAGED_BUCKETS 65536
-#define MANAGED_LOCKS   64
-
-/* At the home; see managed_unused(). */
-enum managed_use {
-    MANAGED_USED,
-    MANAGED_UNUSED, /* on the list of those that may be ended, or was */
-    MANAGED_ENDING, /* a rank is at it */
-};
-
-/* What the home knows of another node. */
-struct managed_node {
-    int32_t node;
-    bool wants_end; /* it has ranks that want to know of the end */
-    int64_t listed; /* signed: references come and go in any order */
-};
+#define MANAGED_SHARDS_BITS 6
+#define MANAGED_SHARDS      (1 << MANAGED_SHARDS_BITS)
 
 /* A rank of this node wants to know of the end. */
 struct managed_call {
@@ -43,32 +31,19 @@ struct managed_call {
     uint64_t address;
 };
 
-/* The region refers to another one: at its home, whose node has a reference to
- * that for each link. */
-struct managed_link {
-    struct managed_link *next;
-    uint64_t address, incarnation;
-};
-
 struct managed_entry {
+    struct refs_entry refs;
     struct managed_entry *next; /* in its bucket */
-    uint64_t address, incarnation;
-    int64_t references; /* of this node's ranks */
-    int64_t told;       /* elsewhere than at home: what the home has us listed
-                           for */
     struct managed_call *calls;
-
-    /* At home. */
-    bool home;
-    enum managed_use use;
-    struct managed_node *nodes;
-    uint32_t nodes_count, nodes_room;
-    struct managed_link *links;
     struct managed_entry *unused_next;
-    /* Of who looks for circles (circles.c). */
-    size_t number;
-    int64_t linked;
 };
+
+static inline struct managed_entry *managed_of(struct refs_entry *refs)
+{
+    return (
+        struct managed_entry *)(void *)((char *)refs -
+                                        offsetof(struct managed_entry, refs));
+}
 
 /* All may be read without a lock, as hints and for the statistics. */
 struct managed_counts {
@@ -79,9 +54,17 @@ struct managed_counts {
     _Atomic uint64_t due;              /* calls, of all ranks */
 };
 
+/* A part of the table: the entries with the same first bits of the address's hash,
+ * in so many buckets as entries, or more. */
+struct managed_shard {
+    struct lock lock;
+    struct managed_entry **buckets; /* NULL: none yet */
+    uint32_t bits;                  /* 2^bits buckets */
+    uint32_t count;                 /* of entries */
+} __attribute__((aligned(64)));
+
 struct managed_shared {
-    struct lock locks[MANAGED_LOCKS]; /* of the entries, by address */
-    struct managed_entry *buckets[MANAGED_BUCKETS];
+    struct managed_shard shards[MANAGED_SHARDS];
     struct managed_counts counts;
     _Atomic uint32_t searching; /* a thread looks for circles */
 
@@ -136,6 +119,10 @@ void managed_drop(struct managed_entry *entry);
  */
 int managed_change(uint64_t address, uint64_t incarnation, int64_t by);
 
+/* One less, and if that was the last of all, and this is the region's home, it
+ * ends now.  Errors as above, and those of an end. */
+int managed_give_back(uint64_t address);
+
 /* Which incarnation does this node refer to?  DRASYNC_EINVAL: none. */
 int managed_referred_to(uint64_t address, uint64_t *incarnation_out);
 
@@ -158,18 +145,12 @@ int managed_home_link(uint64_t address, uint64_t incarnation, uint64_t to,
 int managed_home_unlink(uint64_t address, uint64_t incarnation, uint64_t to);
 
 /* Give back what the links of a region that has ended referred to. */
-void managed_links_end(struct managed_link *links);
+void managed_links_end(struct refs_link *links);
+
+/* Only free links, for which there is nothing to give back. */
+void managed_links_free(struct refs_link *links);
 
 /* --- At home (home.c) ----------------------------------------------------- */
-
-enum managed_ask {
-    MANAGED_ASK_MANAGE, /* begin, with a reference for the node that asks */
-    MANAGED_ASK_REF,    /* a reference for it */
-    MANAGED_ASK_LOOK,   /* is it managed? */
-    MANAGED_ASK_LINK,   /* it refers to another region, for which its home has a
-                           reference */
-    MANAGED_ASK_UNLINK,
-};
 
 /*
  * By @node, any, at the region's home.  No lock is held.
@@ -178,7 +159,7 @@ enum managed_ask {
  *   DRASYNC_EAGAIN    it may be about to end: ask again
  *   DRASYNC_ENOMEM, DRASYNC_EPEER
  */
-int managed_home_ask(int node, enum managed_ask what, uint64_t address,
+int managed_home_ask(int node, enum refs_ask what, uint64_t address,
                      uint64_t incarnation);
 
 /* Count @by for @node; @wants_end: tell it of the end.  Errors as above. */
@@ -191,6 +172,14 @@ void managed_home_look(struct managed_entry *entry);
 /* End what is unused; @all: also what was held when it was tried last.  No lock
  * is held; a region's end may take messages, as drasync_delete(). */
 int managed_home_end(bool all);
+
+/* End @entry, ENDING, unless somebody holds the region: then it lingers.  No lock
+ * is held. */
+int managed_home_end_one(struct managed_entry *entry);
+
+/* @entry's region could not be deleted: it is tried again later.  No lock is
+ * held.  DRASYNC_EPEER. */
+int managed_home_linger(struct managed_entry *entry);
 
 /* @entry's region was deleted, by who had set it ENDING.  No lock is held. */
 int managed_home_gone(struct managed_entry *entry);
@@ -207,7 +196,7 @@ void managed_wire_start(void);
 struct managed_asked {
     uint64_t address, incarnation;
     uint64_t to, to_incarnation;
-    int32_t what; /* enum managed_ask */
+    int32_t what; /* enum refs_ask */
     int32_t reserved;
 };
 

@@ -13,13 +13,16 @@
 
 _Atomic(struct managed_shared *) managed_shared;
 
+/* The buckets of a shard, to begin with. */
+#define FIRST_BITS 4
+
 static int init(struct managed_shared *shared)
 {
     _Atomic uint32_t *poison = control_poison_flag(&runtime.space);
     int err = lock_init(&shared->list, LOCK_RANK_MANAGED + 1, poison);
 
-    for (int i = 0; !err && i < MANAGED_LOCKS; i++)
-        err = lock_init(&shared->locks[i], LOCK_RANK_MANAGED, poison);
+    for (int i = 0; !err && i < MANAGED_SHARDS; i++)
+        err = lock_init(&shared->shards[i].lock, LOCK_RANK_MANAGED, poison);
     return err;
 }
 
@@ -53,42 +56,53 @@ int managed_open(void)
     return 0;
 }
 
-static struct lock *lock_of(uint64_t address)
+static struct managed_shard *shard_of(uint64_t address)
 {
-    return &managed_get()->locks[space_page_hash(address, 16) % MANAGED_LOCKS];
+    return &managed_get()
+                ->shards[space_page_hash(address, MANAGED_SHARDS_BITS)];
 }
 
-static struct managed_entry **bucket_of(uint64_t address)
+static struct managed_entry **bucket_in(const struct managed_shard *shard,
+                                        uint64_t address)
 {
-    return &managed_get()->buckets[space_page_hash(address, 16)];
+    uint64_t hash = space_page_hash(address, MANAGED_SHARDS_BITS + shard->bits);
+
+    return &shard->buckets[hash & ((UINT64_C(1) << shard->bits) - 1)];
 }
 
-_Static_assert(MANAGED_BUCKETS == 1 << 16, "bucket_of() keeps 16 bits");
+/* The first of those with that hash. */
+static struct managed_entry *first_of(uint64_t address)
+{
+    const struct managed_shard *shard = shard_of(address);
+
+    return shard->buckets ? *bucket_in(shard, address) : NULL;
+}
 
 int managed_lock(uint64_t address)
 {
-    return lock_take(lock_of(address));
+    return lock_take(&shard_of(address)->lock);
 }
 
 void managed_unlock(uint64_t address)
 {
-    lock_give(lock_of(address));
+    lock_give(&shard_of(address)->lock);
 }
 
 bool managed_at(uint64_t address)
 {
-    const struct managed_entry *e = *bucket_of(address);
+    const struct managed_entry *e = first_of(address);
 
-    while (e && e->address != address)
+    while (e && e->refs.address != address)
         e = e->next;
     return e != NULL;
 }
 
 struct managed_entry *managed_find(uint64_t address, uint64_t incarnation)
 {
-    struct managed_entry *e = *bucket_of(address);
+    struct managed_entry *e = first_of(address);
 
-    while (e && (e->address != address || e->incarnation != incarnation))
+    while (e &&
+           (e->refs.address != address || e->refs.incarnation != incarnation))
         e = e->next;
     return e;
 }
@@ -97,40 +111,76 @@ struct managed_entry *managed_referred(uint64_t address)
 {
     struct managed_entry *e, *found = NULL;
 
-    for (e = *bucket_of(address); e; e = e->next)
-        if (e->address == address && e->references > 0 &&
-            (!found || e->incarnation < found->incarnation))
+    for (e = first_of(address); e; e = e->next)
+        if (e->refs.address == address && e->refs.references > 0 &&
+            (!found || e->refs.incarnation < found->refs.incarnation))
             found = e;
     return found;
+}
+
+static void enter(struct managed_shard *shard, struct managed_entry *e)
+{
+    struct managed_entry **bucket = bucket_in(shard, e->refs.address);
+
+    e->next = *bucket;
+    *bucket = e;
+}
+
+/* Room for one entry more.  Without memory for it chains get longer; false: there
+ * are no buckets at all. */
+static bool grow(struct managed_shard *shard)
+{
+    uint32_t old = shard->buckets ? UINT32_C(1) << shard->bits : 0;
+    struct managed_entry **buckets = shard->buckets, *e, *next;
+    void *v;
+
+    if (old && shard->count < old)
+        return true;
+    if (control_alloc_zero(
+            &runtime.space,
+            (old ? 2 * old : UINT32_C(1) << FIRST_BITS) * sizeof(*buckets), &v))
+        return old != 0;
+    shard->buckets = v;
+    shard->bits = old ? shard->bits + 1 : FIRST_BITS;
+    for (uint32_t i = 0; i < old; i++)
+        for (e = buckets[i]; e; e = next) {
+            next = e->next;
+            enter(shard, e);
+        }
+    control_free(&runtime.space, buckets);
+    return true;
 }
 
 struct managed_entry *managed_entry(uint64_t address, uint64_t incarnation)
 {
     struct managed_entry *e = managed_find(address, incarnation);
-    struct managed_entry **bucket = bucket_of(address);
+    struct managed_shard *shard = shard_of(address);
     void *v;
 
     if (e)
         return e;
-    if (control_alloc_zero(&runtime.space, sizeof(*e), &v))
+    if (!grow(shard) || control_alloc_zero(&runtime.space, sizeof(*e), &v))
         return NULL;
     e = v;
-    e->address = address;
-    e->incarnation = incarnation;
-    e->next = *bucket;
-    *bucket = e;
+    e->refs.address = address;
+    e->refs.incarnation = incarnation;
+    enter(shard, e);
+    shard->count++;
     return e;
 }
 
 void managed_drop(struct managed_entry *entry)
 {
-    struct managed_entry **p = bucket_of(entry->address);
+    struct managed_shard *shard = shard_of(entry->refs.address);
+    struct managed_entry **p = bucket_in(shard, entry->refs.address);
 
-    if (entry->references || entry->told || entry->calls || entry->home)
+    if (entry->refs.references || entry->refs.told || entry->calls ||
+        entry->refs.home)
         return;
     while (*p != entry)
         p = &(*p)->next;
     *p = entry->next;
-    control_free(&runtime.space, entry->nodes);
+    shard->count--;
+    control_free(&runtime.space, entry->refs.nodes);
     control_free(&runtime.space, entry);
 }

@@ -33,13 +33,13 @@ struct named {
 static int answer(int node, const struct managed_asked *a)
 {
     switch (a->what) {
-    case MANAGED_ASK_LINK:
+    case REFS_ASK_LINK:
         return managed_home_link(a->address, a->incarnation, a->to,
                                  a->to_incarnation);
-    case MANAGED_ASK_UNLINK:
+    case REFS_ASK_UNLINK:
         return managed_home_unlink(a->address, a->incarnation, a->to);
     default:
-        return managed_home_ask(node, (enum managed_ask)a->what, a->address,
+        return managed_home_ask(node, (enum refs_ask)a->what, a->address,
                                 a->incarnation);
     }
 }
@@ -135,9 +135,7 @@ static int take(const struct named *n, uint8_t *listed_out)
     if (!e) {
         err = DRASYNC_ENOMEM;
     } else {
-        *listed_out = !e->references && !e->home;
-        e->told += *listed_out;
-        e->references++;
+        *listed_out = refs_given(&e->refs);
     }
     managed_unlock(n->address);
     return err;
