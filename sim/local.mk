@@ -15,6 +15,12 @@ sim_simulate_SOURCES = \
 	sim/net.c \
 	sim/oracle.c \
 	sim/ranks.c \
+	sim/references.c \
+	sim/references.h \
+	sim/references_calls.c \
+	sim/references_check.c \
+	sim/references_ranks.c \
+	sim/references_script.c \
 	sim/replay.c \
 	sim/replay.h \
 	sim/replay_kept.c \

@@ -9,10 +9,13 @@
  *   simulate nodes N SEED            one run with many nodes
  *   simulate workload NAME RANKS ... what a workload costs (workloads.h)
  *   simulate replay FILE ...         what a recorded run takes elsewhere
+ *   simulate references FROM TO [FAULTS] | FILE
+ *                                    managed regions (references.h)
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/references.h"
 #include "sim/sim.h"
 #include "sim/workloads.h"
 
@@ -111,8 +114,11 @@ int main(int argc, char **argv)
         return workload_main(argc - 2, argv + 2);
     if (argc >= 2 && !strcmp(argv[1], "replay"))
         return replay_main(argc - 2, argv + 2);
+    if (argc >= 3 && !strcmp(argv[1], "references"))
+        return refsim_main(argc - 2, argv + 2);
     fprintf(stderr, "usage: simulate seeds FROM TO [FAULTS] | script FILE | "
                     "trace FILE | scenario FILE | nodes N SEED | "
-                    "workload NAME RANKS | replay FILE\n");
+                    "workload NAME RANKS | replay FILE | "
+                    "references FROM TO [FAULTS] | references FILE\n");
     return 2;
 }

@@ -68,4 +68,21 @@ caught 8192 "end: "
 caught 16384 "exclusion: "
 caught 32768 "gifts: "
 caught 65536 "end: node"
+
+# caught_references FAULT TEXT: the same, of managed regions
+caught_references() {
+    case $("$simulate" references 1 3000 "$1" || :) in
+    *"# shortest found: $2"*) echo "fault $1 of references is caught: $2" ;;
+    *)
+        echo "fault $1 of references is not caught by: $2"
+        failures=$((failures + 1))
+        ;;
+    esac
+}
+caught_references 1 "left: "
+caught_references 2 "ends: "
+caught_references 4 "ends: "
+caught_references 8 "ends: "
+caught_references 16 "left: "
+caught_references 32 "ends: "
 exit $((failures > 0))

@@ -1,0 +1,441 @@
+/* references_calls.c - what runtime/managed/ does between its locks and its
+ * messages, with protocol/references.h.  Each function is like the one there of
+ * the same name, which has managed_ before it. */
+#include <stdlib.h>
+
+#include "sim/references.h"
+
+uint32_t refsim_home(uint64_t address)
+{
+    return (uint32_t)(address >> 32);
+}
+
+/* --- Entries -------------------------------------------------------------- */
+
+struct refsim_entry *refsim_find(uint32_t node, uint64_t address,
+                                 uint64_t incarnation)
+{
+    struct refsim_entry *e = refsim.node[node].entries;
+
+    while (e &&
+           (e->refs.address != address || e->refs.incarnation != incarnation))
+        e = e->next;
+    return e;
+}
+
+struct refsim_entry *refsim_referred(uint32_t node, uint64_t address)
+{
+    struct refsim_entry *found = NULL;
+
+    for (struct refsim_entry *e = refsim.node[node].entries; e; e = e->next)
+        if (e->refs.address == address && e->refs.references > 0 &&
+            (!found || e->refs.incarnation < found->refs.incarnation))
+            found = e;
+    return found;
+}
+
+struct refsim_entry *refsim_entry(uint32_t node, uint64_t address,
+                                  uint64_t incarnation)
+{
+    struct refsim_entry *e = refsim_find(node, address, incarnation);
+
+    if (e)
+        return e;
+    e = calloc(1, sizeof(*e));
+    if (!e)
+        abort();
+    e->refs.address = address;
+    e->refs.incarnation = incarnation;
+    e->next = refsim.node[node].entries;
+    refsim.node[node].entries = e;
+    return e;
+}
+
+static void drop(uint32_t node, struct refsim_entry *e)
+{
+    struct refsim_entry **p = &refsim.node[node].entries;
+
+    if (e->refs.references || e->refs.told || e->calls || e->refs.home)
+        return;
+    while (*p != e)
+        p = &(*p)->next;
+    *p = e->next;
+    free(e->refs.nodes);
+    free(e);
+}
+
+static struct refsim_entry *entry_of(struct refs_entry *refs)
+{
+    return (struct refsim_entry *)(void *)refs; /* its first member */
+}
+
+/* --- Counts --------------------------------------------------------------- */
+
+static void home_look(uint32_t node, struct refsim_entry *e)
+{
+    if (!refs_look(&e->refs))
+        return;
+    e->unused_next = refsim.node[node].fresh;
+    refsim.node[node].fresh = e;
+}
+
+static void count(uint32_t home, struct refsim_entry *e, uint32_t node,
+                  int64_t by, bool wants_end)
+{
+    uint32_t room = refs_room(&e->refs, (int)home, (int)node);
+
+    if (room)
+        free(refs_grow(&e->refs, calloc(room, sizeof(struct refs_node)), room));
+    refs_count(&e->refs, (int)home, (int)node, by, wants_end);
+    home_look(home, e);
+}
+
+static void counted(uint32_t home, const struct refsim_packet *p)
+{
+    struct refsim_entry *e = refsim_find(home, p->address, p->incarnation);
+
+    if (e && e->refs.home)
+        count(home, e, (uint32_t)p->node, p->by, p->wants_end);
+    else
+        refsim_found("counts: of a region that has ended");
+}
+
+/* Tell the home of @address what @node has. */
+void refsim_tell_count(uint32_t from, uint32_t node, uint64_t address,
+                       uint64_t incarnation, int64_t by, bool wants_end)
+{
+    const struct refsim_packet p = {
+        .kind = REFSIM_COUNT,
+        .node = (int32_t)node,
+        .address = address,
+        .incarnation = incarnation,
+        .by = by,
+        .wants_end = wants_end,
+    };
+
+    if (refsim_home(address) == from)
+        counted(from, &p);
+    else
+        refsim_send(from, refsim_home(address), &p);
+}
+
+/* managed_change() and managed_give_back(): *ends_out is to be ended at once. */
+int refsim_change(uint32_t node, uint64_t address, uint64_t incarnation,
+                  int64_t by, struct refsim_entry **ends_out)
+{
+    struct refsim_entry *e = incarnation
+                                 ? refsim_find(node, address, incarnation)
+                                 : refsim_referred(node, address);
+    int64_t tell;
+
+    if (!e || !refs_may_change(&e->refs, by))
+        return DRASYNC_EINVAL;
+    tell = refs_tell(&e->refs, by);
+    if (tell)
+        refsim_tell_count(node, node, address, e->refs.incarnation, tell,
+                          false);
+    refs_change(&e->refs, by);
+    if (!ends_out)
+        home_look(node, e);
+    else if (refs_look(&e->refs) && refs_end(&e->refs))
+        *ends_out = e;
+    drop(node, e);
+    return 0;
+}
+
+static void links_end(uint32_t node, struct refs_link *links)
+{
+    struct refs_link *next;
+
+    for (; links; links = next) {
+        next = links->next;
+        refsim_pause();
+        if (refsim_change(node, links->address, links->incarnation, -1, NULL))
+            refsim_found("counts: a link's reference is lost");
+        free(links);
+    }
+}
+
+/* --- At home -------------------------------------------------------------- */
+
+static int home_ask(uint32_t home, uint32_t node, enum refs_ask what,
+                    uint64_t address, uint64_t incarnation)
+{
+    struct refsim_entry *e = refsim_find(home, address, incarnation);
+    int err = 0;
+
+    if (what == REFS_ASK_MANAGE) {
+        e = refsim_entry(home, address, incarnation);
+        err = refs_begin(&e->refs);
+        if (!err)
+            count(home, e, node, 1, false);
+        return err;
+    }
+    err = refs_asked(e ? &e->refs : NULL);
+    if (!err && what == REFS_ASK_REF)
+        count(home, e, node, 1, false);
+    return err;
+}
+
+static int home_link(uint32_t home, const struct refsim_packet *p)
+{
+    struct refs_link *link = calloc(1, sizeof(*link));
+    struct refsim_entry *e;
+    int err;
+
+    if (!link)
+        abort();
+    link->address = p->to;
+    link->incarnation = p->to_incarnation;
+    e = refsim_find(home, p->to, p->to_incarnation);
+    link->to = e && e->refs.home ? &e->refs : NULL;
+    refsim_pause();
+    e = refsim_find(home, p->address, p->incarnation);
+    err = refs_asked(e ? &e->refs : NULL);
+    if (!err) {
+        refs_link(&e->refs, link);
+        return 0;
+    }
+    free(link);
+    if (err != DRASYNC_EAGAIN) {
+        refsim_pause();
+        refsim_change(home, p->to, p->to_incarnation, -1, NULL);
+    }
+    return err;
+}
+
+static int home_unlink(uint32_t home, const struct refsim_packet *p)
+{
+    struct refsim_entry *e = refsim_find(home, p->address, p->incarnation);
+    struct refs_link *link;
+    int err = refs_asked(e ? &e->refs : NULL);
+
+    if (err)
+        return err;
+    link = refs_unlink(&e->refs, p->to);
+    if (!link)
+        return DRASYNC_EINVAL;
+    links_end(home, link);
+    return 0;
+}
+
+int refsim_answer(uint32_t home, uint32_t node, const struct refsim_packet *p)
+{
+    switch (p->ask) {
+    case REFS_ASK_LINK:
+        return home_link(home, p);
+    case REFS_ASK_UNLINK:
+        return home_unlink(home, p);
+    default:
+        return home_ask(home, node, (enum refs_ask)p->ask, p->address,
+                        p->incarnation);
+    }
+}
+
+/* --- The end -------------------------------------------------------------- */
+
+static void ended(uint32_t node, struct refsim_entry *e)
+{
+    struct refsim_region *r = refsim_at(e->refs.address, e->refs.incarnation);
+
+    r->told[node] += e->calls;
+    e->calls = 0;
+    drop(node, e);
+}
+
+static void home_gone(uint32_t home, struct refsim_entry *e)
+{
+    struct refs_link *links = e->refs.links;
+
+    e->refs.links = NULL;
+    for (uint32_t i = 0; i < e->refs.nodes_count; i++) {
+        const struct refsim_packet p = {
+            .kind = REFSIM_END,
+            .address = e->refs.address,
+            .incarnation = e->refs.incarnation,
+        };
+
+        if (e->refs.nodes[i].wants_end)
+            refsim_send(home, (uint32_t)e->refs.nodes[i].node, &p);
+    }
+    e->refs.home = false;
+    ended(home, e);
+    if (refs_faults & FAULT_FORGET_LINKS) {
+        while (links) {
+            struct refs_link *next = links->next;
+
+            free(links);
+            links = next;
+        }
+        return;
+    }
+    links_end(home, links);
+}
+
+static void home_linger(uint32_t home, struct refsim_entry *e)
+{
+    refs_linger(&e->refs);
+    e->unused_next = refsim.node[home].lingering;
+    refsim.node[home].lingering = e;
+}
+
+void refsim_end_one(uint32_t home, struct refsim_entry *e)
+{
+    struct refsim_region *r = refsim_at(e->refs.address, e->refs.incarnation);
+
+    refsim_pause();
+    if (r->readers || r->writers || r->taken) {
+        refsim_pause();
+        home_linger(home, e);
+        return;
+    }
+    refsim_ends(r);
+    refsim_pause();
+    home_gone(home, e);
+}
+
+static struct refsim_entry *pop(struct refsim_entry **head)
+{
+    struct refsim_entry *e = *head;
+
+    if (e)
+        *head = e->unused_next;
+    return e;
+}
+
+static void end(uint32_t home, struct refsim_entry *e)
+{
+    refsim_pause();
+    if (refs_end(&e->refs))
+        refsim_end_one(home, e);
+}
+
+void refsim_home_end(uint32_t home, bool all)
+{
+    struct refsim_node *node = &refsim.node[home];
+    struct refsim_entry *e;
+    uint32_t left = 0;
+
+    for (e = node->lingering; all && e; e = e->unused_next)
+        left++;
+    while (left-- && (e = pop(&node->lingering)))
+        end(home, e);
+    while ((e = pop(&node->fresh)))
+        end(home, e);
+}
+
+/* --- Circles -------------------------------------------------------------- */
+
+static struct refsim_region *region_of(const struct refs_part *part)
+{
+    return refsim_at(part->entry->address, part->entry->incarnation);
+}
+
+/* native_take_alone(). */
+static bool take_alone(const struct refs_part *part)
+{
+    struct refsim_region *r = region_of(part);
+    uint32_t readers;
+
+    refsim_pause();
+    readers = r->readers;
+    if (refs_faults & FAULT_FORGET_PINNED)
+        readers -= r->old_readers;
+    if (!r->alive || readers || r->writers || r->taken ||
+        r->met & ~(1u << r->home))
+        return false;
+    r->taken = true;
+    return true;
+}
+
+static void end_part(uint32_t home, const struct refs_part *part)
+{
+    struct refsim_entry *e = entry_of(part->entry);
+    struct refsim_region *r = region_of(part);
+
+    refsim_pause();
+    /* Now and then somebody asks for it meanwhile. */
+    if (!part->live && (!refsim.working || refsim_random(16))) {
+        r->taken = false;
+        refsim_ends(r);
+        refsim_pause();
+        home_gone(home, e);
+        return;
+    }
+    if (!part->live) {
+        refsim_pause();
+        home_linger(home, e);
+    }
+    if (part->taken)
+        r->taken = false;
+}
+
+static void circles(uint32_t home)
+{
+    struct refs_part part[REFSIM_REGIONS_MAX];
+    size_t open[REFSIM_REGIONS_MAX], count = 0;
+    struct refs_link *cut, *next;
+
+    while (refsim.node[home].searching)
+        refsim_pause();
+    refsim.node[home].searching = true;
+    for (struct refsim_entry *e = refsim.node[home].entries; e; e = e->next)
+        if (e->refs.home)
+            part[count++].entry = &e->refs;
+    count = refs_find_garbage(part, count, open);
+    /* Any order will do. */
+    for (size_t i = 0; i < count / 2; i++) {
+        struct refs_part last = part[count - 1 - i];
+
+        part[count - 1 - i] = part[i];
+        part[i] = last;
+    }
+    refs_renumber(part, count);
+    for (size_t i = 0; i < count; i++)
+        part[i].taken = take_alone(&part[i]);
+    refsim_pause();
+    cut = refs_spare(part, count, open);
+    for (size_t i = 0; i < count; i++)
+        region_of(&part[i])->doomed = !part[i].live;
+    for (; cut; cut = next) {
+        next = cut->next;
+        free(cut);
+    }
+    for (size_t i = 0; i < count; i++)
+        end_part(home, &part[i]);
+    refsim.node[home].searching = false;
+}
+
+void refsim_collect(struct refsim_rank *rank)
+{
+    refsim_home_end(rank->node, true);
+    circles(rank->node);
+    refsim_home_end(rank->node, false);
+}
+
+/* --- Messages ------------------------------------------------------------- */
+
+void refsim_serve(uint32_t node, const struct refsim_packet *p)
+{
+    struct refsim_packet reply = {.reply = true, .rank = p->rank};
+    struct refsim_entry *e = NULL;
+
+    switch (p->kind) {
+    case REFSIM_ASK:
+        reply.error = refsim_answer(node, p->from, p);
+        break;
+    case REFSIM_HAND:
+        reply.listed =
+            refs_given(&refsim_entry(node, p->address, p->incarnation)->refs);
+        break;
+    case REFSIM_COUNT:
+        counted(node, p);
+        return;
+    default:
+        e = refsim_find(node, p->address, p->incarnation);
+        if (e)
+            ended(node, e);
+        return;
+    }
+    refsim_send(node, p->from, &reply);
+}
