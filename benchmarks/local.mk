@@ -47,7 +47,7 @@ benchmarks_region_create_CPPFLAGS = $(bench_cppflags) $(APR_CFLAGS) \
 benchmarks_region_create_LDFLAGS = $(bench_ldflags)
 benchmarks_region_create_LDADD = $(bench_ldadd) $(APR_LIBS) $(TALLOC_LIBS)
 
-# Of lifetime/, which no library holds yet.
+# Of lifetime/, which no library holds.
 bench_programs += benchmarks/objects_rate benchmarks/objects_cycle
 benchmarks_objects_rate_SOURCES = benchmarks/objects_rate.c
 benchmarks_objects_rate_CPPFLAGS = $(bench_cppflags)

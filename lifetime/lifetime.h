@@ -11,6 +11,14 @@
  * of 2, of its user and of the collector; at 1 it is eligible, and a cycle ends
  * it once no transient refers to it.
  *
+ * runtime/ does not use it, for want of an object that ends so.  A request there
+ * refers to a region, and the region's delete waits for nobody: it looks for holds
+ * and requests where the protocol has them anyway.  What is left is a pool of
+ * each thread whose slots stay requests, with a generation, and that
+ * runtime/native/request.h has without the counters and marks that transients
+ * need.  References to managed regions are counted, each by a call of the
+ * program.  The engine is for programs with objects as MPI's: benchmarks/ has one.
+ *
  * An engine lives in memory that its user gives, zeroed: private, or shared by
  * processes, at any address in each.  It knows no MPI, sends nothing, has no
  * thread of its own and never sleeps but for a lock.
