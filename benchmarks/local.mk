@@ -105,6 +105,7 @@ bench_native_programs += \
 	benchmarks/wire_busy \
 	benchmarks/wire_bandwidth \
 	benchmarks/wire_many \
+	benchmarks/region_collect \
 	benchmarks/reacquire_unchanged \
 	benchmarks/reacquire_touched \
 	benchmarks/manager_messages \

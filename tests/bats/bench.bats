@@ -77,6 +77,12 @@ prints_rivals() {
     assert_line --regexp "^objects_cycle ratio=$number .* lingers=$number "
 }
 
+@test "the row about regions that end by themselves has each of its cases" {
+  run -0 bench --tiny region_collect
+  assert_line --regexp "^region_collect ratio=$number .* ratio_end=$number .*\
+ ratio_circles=$number ours_circles=$number .* ratio_read=$number "
+}
+
 @test "rows on a node are compared with a shared window, then with messages" {
   prints_rivals handover_small token ticket mcs send
   prints_rivals handover_big token ticket mcs send
