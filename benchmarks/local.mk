@@ -15,7 +15,7 @@ benchmarks_libbench_la_SOURCES = \
 	benchmarks/mcs.h benchmarks/new_row.h benchmarks/objects.h \
 	benchmarks/pages.h benchmarks/pieces.h benchmarks/reacquire.h \
 	benchmarks/shared_window.h benchmarks/small_regions.h \
-	benchmarks/tree_row.h
+	benchmarks/threads_row.h benchmarks/tree_row.h
 benchmarks_libbench_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 benchmarks_libbench_la_LIBADD = programs/common/libcommon.la
 
@@ -46,6 +46,12 @@ benchmarks_region_create_CPPFLAGS = $(bench_cppflags) $(APR_CFLAGS) \
 	$(TALLOC_CFLAGS)
 benchmarks_region_create_LDFLAGS = $(bench_ldflags)
 benchmarks_region_create_LDADD = $(bench_ldadd) $(APR_LIBS) $(TALLOC_LIBS)
+
+bench_programs += benchmarks/read_threads
+benchmarks_read_threads_SOURCES = benchmarks/read_threads.c
+benchmarks_read_threads_CPPFLAGS = $(bench_cppflags) $(URCU_CFLAGS)
+benchmarks_read_threads_LDFLAGS = $(bench_ldflags)
+benchmarks_read_threads_LDADD = $(bench_ldadd) $(URCU_LIBS)
 
 # Of lifetime/, which no library holds.
 bench_programs += benchmarks/objects_rate benchmarks/objects_cycle
@@ -90,6 +96,7 @@ bench_native_programs += \
 	benchmarks/alloc_small \
 	benchmarks/free_bulk \
 	benchmarks/hold_local \
+	benchmarks/iacquire_threads \
 	benchmarks/handover_small \
 	benchmarks/handover_contended \
 	benchmarks/handover_big \

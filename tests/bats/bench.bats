@@ -83,6 +83,19 @@ prints_rivals() {
  ratio_circles=$number ours_circles=$number .* ratio_read=$number "
 }
 
+@test "rows about threads of a rank are of one thread and of two" {
+  run -0 bench --tiny read_threads
+  [[ $output == *" skipped: "* ]] ||
+    assert_line --regexp "^read_threads ratio=$number .* rival=(urcu|rwlock) .*\
+scale=$number ratio_one=$number .* ratio_two=$number "
+  [[ $output == *" rival=urcu "* || $output == *" skipped: "* ]] ||
+    assert_line --regexp " ratio_urcu=($number|skipped)"
+  run -0 bench --tiny iacquire_threads
+  [[ $output == *" skipped: "* ]] ||
+    assert_line --regexp \
+      "^iacquire_threads ours=$number unit=ns .* threads=$number ranks=$number "
+}
+
 @test "rows on a node are compared with a shared window, then with messages" {
   prints_rivals handover_small token ticket mcs send
   prints_rivals handover_big token ticket mcs send
