@@ -266,8 +266,6 @@ void op_free(struct step *s, struct proto_op *op);
 bool part_push(struct step *s, struct proto_op *op, struct proto_link *before,
                struct proto_region *r);
 void part_end(struct step *s, struct proto_part *part);
-bool grantable(struct step *s, const struct proto_region *r,
-               const struct proto_op *op);
 void advance(struct step *s, struct proto_op *op);
 void op_fail(struct step *s, struct proto_op *op, int error);
 void op_unlist(struct proto_op *op);
@@ -277,10 +275,18 @@ bool op_begin(struct step *s, struct proto_op *op);
 void complete(struct step *s, struct proto_op *op);
 /* Whoever waits for @op gets @error, and it ends as soon as it can. */
 void op_give_up(struct step *s, struct proto_op *op, int error);
-void enqueue(struct step *s, struct proto_op *op, struct proto_region *r);
 void op_settle(struct step *s, struct proto_op *op);
 void op_unlock(struct step *s, struct proto_op *op);
 void serve(struct step *s, struct proto_region *r);
+
+/* turn.c */
+/* @op waits in @r's queue from now on. */
+void enqueue(struct step *s, struct proto_op *op, struct proto_region *r);
+/* Can @op have @r now, apart from those who wait? */
+bool grantable(struct step *s, const struct proto_region *r,
+               const struct proto_op *op);
+/* Does the rank that @op is for, and nobody else, hold @r for WRITE? */
+bool own_write(const struct proto_region *r, const struct proto_op *op);
 
 /* request.c */
 void pump(struct step *s, struct proto_region *r);

@@ -33,10 +33,12 @@ protocol_sources = \
 	protocol/renew.c \
 	protocol/request.c \
 	protocol/see.c \
+	protocol/see.h \
 	protocol/settled.c \
 	protocol/step.c \
 	protocol/transfer.c \
-	protocol/transfer_send.c
+	protocol/transfer_send.c \
+	protocol/turn.c
 libdrasync_protocol_la_SOURCES = $(protocol_sources)
 include protocol/replica.mk
 

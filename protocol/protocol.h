@@ -36,6 +36,7 @@
 #include "protocol/effects.h"
 #include "protocol/limits.h"
 #include "protocol/message.h"
+#include "protocol/see.h"
 
 /* Not yet: a GRANTED or FAILED effect with the waiter will follow. */
 #define PROTO_WAIT 1
@@ -428,48 +429,6 @@ struct proto_copy *proto_newest(const struct proto_region *region);
  * first; NULL at the end. */
 struct proto_region *proto_next(const struct proto_region *top,
                                 const struct proto_region *at);
-
-/* --- Looking on ----------------------------------------------------------- */
-
-/*
- * Without any lock, and from a process that cannot write: what is found may be
- * out of date, or of several moments.  Objects are type-stable where @valid
- * says so: true if the bytes can be read as what they were.
- */
-typedef bool proto_valid(const void *object, size_t bytes);
-
-/* Where an acquire waits. */
-enum proto_where {
-    PROTO_WAITS_HERE,  /* at `at`, whose token is here */
-    PROTO_WAITS_AWAY,  /* at `at`, whose token is to come, or answers */
-    PROTO_WAITS_OTHER, /* for another request of its rank, or to be told where
-                          the region is */
-};
-
-struct proto_seen {
-    enum proto_where where;
-    int32_t rank;  /* -1: another node's */
-    uint32_t node; /* whose it is */
-    uint32_t mode;
-    const struct proto_region *at; /* NULL: nothing */
-};
-
-/* What @rank waits for that it asked for as @region; false: nothing. */
-bool proto_see_asking(const struct proto_region *region, int32_t rank,
-                      proto_valid *valid, struct proto_seen *out);
-
-/* The first @max that wait at @region, in order; how many they are. */
-size_t proto_see_waiting(const struct proto_region *region, proto_valid *valid,
-                         struct proto_seen *out, size_t max);
-
-/* Who has got this far with WRITE of a subtree that @region is in, and keeps
- * others out; false: nobody. */
-bool proto_see_lock(const struct proto_region *region, proto_valid *valid,
-                    struct proto_seen *out);
-
-/* The @i-th, from 0, READ hold of @region: its rank; -1: there is none. */
-int32_t proto_see_reader(const struct proto_region *region, uint32_t i,
-                         proto_valid *valid);
 
 /* --- Events from the wire ------------------------------------------------- */
 

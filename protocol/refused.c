@@ -1,6 +1,18 @@
 /* refused.c - REFUSED: the token's node cannot give what was asked for. */
 #include "protocol/internal.h"
 
+void refuse(struct step *s, struct proto_region *r, struct proto_op *op,
+            int error)
+{
+    struct proto_message *m =
+        send_about(s, op->node, PROTO_REFUSED, r, op->ticket);
+    m->error = (int16_t)error;
+    m->via = self_of(s);
+    m->epoch = r->owned ? r->epoch : 0;
+    if (op->kind == OP_FOREIGN)
+        op_free(s, op);
+}
+
 void request_refused(struct step *s, struct proto_op *op, int error)
 {
     struct proto_region *r = op->at;

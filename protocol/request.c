@@ -387,18 +387,6 @@ void pump(struct step *s, struct proto_region *r)
     }
 }
 
-void refuse(struct step *s, struct proto_region *r, struct proto_op *op,
-            int error)
-{
-    struct proto_message *m =
-        send_about(s, op->node, PROTO_REFUSED, r, op->ticket);
-    m->error = (int16_t)error;
-    m->via = self_of(s);
-    m->epoch = r->owned ? r->epoch : 0;
-    if (op->kind == OP_FOREIGN)
-        op_free(s, op);
-}
-
 bool grant_at_once(struct step *s, struct proto_region *r,
                    const struct proto_message *m)
 {
