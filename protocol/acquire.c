@@ -126,6 +126,7 @@ static bool idle(const struct proto_region *r)
 static int acquire_idle(struct step *s, int32_t rank, struct proto_region *r,
                         enum drasync_mode mode, struct proto_grant *grant)
 {
+    ahead_token_used(s, r, true);
     if (mode == DRASYNC_WRITE) {
         grant_write(r, rank);
         if (!FAULT(s, FAULT_SAME_VERSION))
@@ -138,6 +139,24 @@ static int acquire_idle(struct step *s, int32_t rank, struct proto_region *r,
     if (!hold)
         return DRASYNC_ENOMEM;
     if (!pin_subtree(s, &hold->pins, r)) {
+        give(s, PROTO_HOLD, hold);
+        return DRASYNC_ENOMEM;
+    }
+    hold_link(hold, r);
+    grant->hold = hold;
+    end_above(s, r, rank);
+    return 0;
+}
+
+/* What was asked ahead is here, and nobody has written it since. */
+static int acquire_promised(struct step *s, int32_t rank,
+                            struct proto_region *r, struct proto_op *promised,
+                            struct proto_grant *grant)
+{
+    struct proto_hold *hold = hold_new(s, rank, false);
+    if (!hold)
+        return DRASYNC_ENOMEM;
+    if (!ahead_take(s, promised, hold)) {
         give(s, PROTO_HOLD, hold);
         return DRASYNC_ENOMEM;
     }
@@ -203,11 +222,8 @@ static int acquire_slow(struct step *s, int32_t rank, struct proto_region *r,
     return PROTO_WAIT;
 }
 
-/* The record to begin with for an address that is not known here, and the LOCATE
- * that asks, at *send_out.  @read: as many others may ask for it at once, the
- * question may go up a tree. */
-static int unknown(struct step *s, uint64_t address, bool read,
-                   struct proto_region **region_out, size_t *send_out)
+int locate_begin(struct step *s, uint64_t address, bool read,
+                 struct proto_region **region_out, size_t *send_out)
 {
     int64_t home = s->env->home(s->env->ctx, address);
     if (home == -2 || home == (int64_t)self_of(s) || s->env->nodes == 1)
@@ -235,7 +251,8 @@ static int acquire_unknown(struct step *s, int32_t rank, uint64_t address,
 {
     struct proto_region *r;
     size_t send;
-    int err = unknown(s, address, mode == DRASYNC_READ && !nowait, &r, &send);
+    int err =
+        locate_begin(s, address, mode == DRASYNC_READ && !nowait, &r, &send);
     if (err)
         return err;
     *grant = (struct proto_grant){.region = r};
@@ -275,6 +292,10 @@ static int acquire(struct step *s, int32_t rank, struct proto_region *r,
         return DRASYNC_EAGAIN;
     if (idle(r) && !above)
         return acquire_idle(s, rank, r, mode, grant);
+    struct proto_op *promised =
+        mode == DRASYNC_READ && !above ? ahead_ready(r) : NULL;
+    if (promised)
+        return acquire_promised(s, rank, r, promised, grant);
     return acquire_slow(s, rank, r, mode, nowait, waiter, op_out);
 }
 
@@ -301,7 +322,7 @@ static int delete_target(struct step *s, int32_t rank, uint64_t address,
     struct proto_region *r = *region ? *region : find(s, address);
     if (!r) {
         size_t send;
-        int err = unknown(s, address, false, &r, &send);
+        int err = locate_begin(s, address, false, &r, &send);
         if (err)
             return err;
     }

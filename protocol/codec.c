@@ -172,7 +172,7 @@ static unsigned items_of(uint8_t type)
 enum {
     REQUEST_FLAGS = PROTO_NOWAIT | PROTO_DELETION | PROTO_DETOUR | PROTO_FRESH |
                     PROTO_LOST | PROTO_HOMEWARD | PROTO_MORE | PROTO_CHAINED |
-                    PROTO_CLIMBS | PROTO_RELAYS | PROTO_UNMET,
+                    PROTO_CLIMBS | PROTO_RELAYS | PROTO_UNMET | PROTO_AHEAD,
 };
 
 /* The flags that a message of @type may have. */
@@ -286,6 +286,9 @@ static const char *check_item(const struct proto_env *env,
         return why;
     if (item->kind == PROTO_ITEM_WAITER && item->flags & PROTO_CLIMBS)
         return "a waiter that climbs";
+    if (item->kind == PROTO_ITEM_WAITER && item->flags & PROTO_AHEAD &&
+        item->mode != DRASYNC_READ)
+        return "a request ahead that waits for WRITE";
     if (item->kind == PROTO_ITEM_WAITER)
         return mode_valid(item->mode) ? NULL : "a waiter without a mode";
     if (item->kind == PROTO_ITEM_PRESENCE)
@@ -310,7 +313,8 @@ static const char *check_header(const struct proto_env *env,
     bool tree = m->type == PROTO_REQUEST || m->type == PROTO_REFUSED ||
                 m->type == PROTO_SETTLED || m->type == PROTO_RECALL ||
                 m->type == PROTO_RECALLED || m->type == PROTO_BURY ||
-                m->type == PROTO_BURIED || transfer;
+                m->type == PROTO_BURIED || m->type == PROTO_REVOKE ||
+                m->type == PROTO_REVOKED || transfer;
     if (m->node >= env->nodes || m->via >= env->nodes)
         return "a node that does not exist";
     if (m->flags & ~flags_of(m->type))
@@ -346,6 +350,9 @@ static const char *check_header(const struct proto_env *env,
     if (m->type == PROTO_REQUEST && m->flags & (PROTO_CLIMBS | PROTO_RELAYS) &&
         (m->mode != DRASYNC_READ || m->flags & PROTO_NOWAIT))
         return "a request that cannot be combined with others";
+    if (m->type == PROTO_REQUEST && m->flags & PROTO_AHEAD &&
+        !(m->flags & PROTO_NOWAIT))
+        return "a request ahead that waits";
     if (m->type == PROTO_REQUEST && m->flags & PROTO_CLIMBS &&
         (m->node == env->self || m->items_count))
         return "a request that climbs in vain";

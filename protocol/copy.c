@@ -234,7 +234,7 @@ struct proto_pin *pin_new(struct step *s, struct proto_link *list,
         return NULL;
     pin->region = r;
     pin->copy = copy;
-    pin->shared = false;
+    pin->shared = pin->promise = pin->ahead = false;
     pin->version = copy ? copy->version : 0;
     list_insert(list, &pin->link);
     if (copy) {
@@ -251,6 +251,10 @@ void unshare(struct step *s, struct proto_pin *pin)
     pin->shared = false;
     assert(pin->region->shared > 0);
     pin->region->shared--;
+    if (pin->promise) {
+        pin->promise = false;
+        pin->region->promised--;
+    }
     count(pin->region, COUNT_BUSY, -1);
     mark_serve(s, pin->region);
     mark_gc(s, pin->region);
@@ -263,6 +267,7 @@ void pin_end(struct step *s, struct proto_pin *pin)
     if (pin->copy) {
         assert(pin->copy->pins > 0);
         pin->copy->pins--;
+        pin->copy->ahead -= pin->ahead;
         pinned_update(r);
         copy_check(s, r, pin->copy);
     }
@@ -303,10 +308,14 @@ void copy_dropped(struct proto_region *r, bool dropped)
 void proto_drop_copies(struct proto_node *node, struct proto_region *root,
                        struct proto_effects *out)
 {
-    if (!list_empty(&root->requests) || !list_empty(&root->arrivals))
-        return;
     struct step s;
     step_begin(&s, node, out);
+    for (struct proto_region *r = root; r; r = proto_next(root, r))
+        ahead_give_back(&s, r);
+    if (!list_empty(&root->requests) || !list_empty(&root->arrivals)) {
+        step_end(&s);
+        return;
+    }
     for (struct proto_region *r = root; r; r = proto_next(root, r)) {
         struct proto_copy *copy = proto_newest(r);
         if (r->owned || !copy || copy->arriving || copy->pins || copy->sends ||

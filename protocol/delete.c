@@ -23,14 +23,14 @@ struct proto_region *next_locked(const struct proto_op *op,
 }
 
 /* READ pins in @op's subtree that are not its own rank's. */
-static bool read_by_others(struct proto_op *op)
+static bool read_by_others(struct step *s, struct proto_op *op)
 {
     uint32_t pins = 0, own = 0;
     struct proto_region *top = op->target;
     for (struct proto_region *r = top; r; r = next_locked(op, r)) {
         struct proto_link *l;
         for (l = r->copies.next; l != &r->copies; l = l->next)
-            pins += CONTAINER(l, struct proto_copy, link)->pins;
+            pins += copy_read(s, CONTAINER(l, struct proto_copy, link));
         struct proto_hold *hold = hold_of(r, op->rank);
         if (!hold)
             continue;
@@ -227,7 +227,7 @@ void delete_next(struct step *s, struct proto_op *op)
             return;
     }
     if (op->stage == DELETE_HOLDS) {
-        if ((op->busy || read_by_others(op)) &&
+        if ((op->busy || read_by_others(s, op)) &&
             !FAULT(s, FAULT_BLIND_DELETE)) {
             give_up(s, op, DRASYNC_EBUSY);
             return;

@@ -45,6 +45,9 @@ enum proto_effect_kind {
     PROTO_GONE,
     /* An address run that was cut here is free again: address, pages. */
     PROTO_EXTENT,
+    /* What was asked ahead of region, whose caller's memory is memory: acquired
+     * for the first time (used), or given up before that (data: it came). */
+    PROTO_ASKED_AHEAD,
     /* The job must end: why, a text that lasts as long as the message that is
      * handled; tell the user, and send the POISONs. */
     PROTO_POISONED,
@@ -55,7 +58,7 @@ struct proto_effect {
     int error;
     bool split; /* GRANTED: some current copies are pinned: proto_split() them
                    before anybody writes */
-    bool data, dead;
+    bool data, dead, used;
     bool told; /* POISONED: by a message of node */
     /* SEND: nobody waits for it; nor is it to be there soon.  The order of
      * messages is kept. */

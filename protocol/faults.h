@@ -9,19 +9,27 @@ enum sim_fault {
     FAULT_SAME_VERSION = 1 << 1, /* a WRITE hold makes no new version */
     FAULT_NO_SPLIT = 1 << 2,     /* write where readers look */
     FAULT_NO_SHARED = 1 << 3,    /* let writers between the parts of a READ */
-    FAULT_KEEP_TOKEN = 1 << 4,   /* stay the owner after giving the token away */
-    FAULT_LOSE_EXTENTS = 1 << 5, /* do not give extents back */
-    FAULT_LOSE_WAITERS = 1 << 6, /* do not send the queue along */
-    FAULT_NO_SETTLED = 1 << 7,   /* do not say that it is in place */
-    FAULT_BLIND_DELETE = 1 << 8, /* delete what others read */
-    FAULT_TAKE_USED = 1 << 9,    /* overwrite what is read */
-    FAULT_OLD_ANSWER = 1 << 10,  /* serve others with what was asked before */
-    FAULT_ONE_PORTION = 1 << 11, /* wait for the data of an answer's first */
-    FAULT_FORGET_READS = 1 << 12, /* not tell with a token who reads here */
+    FAULT_KEEP_TOKEN = 1 << 4, /* stay the owner after giving the token away */
+    FAULT_LOSE_EXTENTS = 1 << 5,   /* do not give extents back */
+    FAULT_LOSE_WAITERS = 1 << 6,   /* do not send the queue along */
+    FAULT_NO_SETTLED = 1 << 7,     /* do not say that it is in place */
+    FAULT_BLIND_DELETE = 1 << 8,   /* delete what others read */
+    FAULT_TAKE_USED = 1 << 9,      /* overwrite what is read */
+    FAULT_OLD_ANSWER = 1 << 10,    /* serve others with what was asked before */
+    FAULT_ONE_PORTION = 1 << 11,   /* wait for the data of an answer's first */
+    FAULT_FORGET_READS = 1 << 12,  /* not tell with a token who reads here */
     FAULT_DROP_UNWANTED = 1 << 13, /* not send back what nobody waits for */
-    FAULT_GIVE_NESTED = 1 << 14, /* give what the giver holds once more */
-    FAULT_GIVE_LOST = 1 << 15,   /* release it instead */
-    FAULT_FREE_KNOWN = 1 << 16,  /* free what others than the home know */
+    FAULT_GIVE_NESTED = 1 << 14,   /* give what the giver holds once more */
+    FAULT_GIVE_LOST = 1 << 15,     /* release it instead */
+    FAULT_FREE_KNOWN = 1 << 16,    /* free what others than the home know */
+    FAULT_AHEAD_UNTOLD = 1 << 17,  /* a writer waits, and nothing is revoked */
+    FAULT_AHEAD_BROKEN = 1 << 18,  /* write before it is */
+    FAULT_AHEAD_KEPT = 1 << 19,    /* say REVOKED and keep it */
+    FAULT_AHEAD_LATE = 1 << 20,    /* the same before its data is here */
+    FAULT_AHEAD_FIRST = 1 << 21,   /* wait in turn with real requests */
+    FAULT_AHEAD_WRITES = 1 << 22,  /* wait for WRITE */
+    FAULT_AHEAD_STEALS = 1 << 23,  /* take a token that was not used yet */
+    FAULT_AHEAD_COUNTED = 1 << 24, /* a delete takes it for a reader */
 };
 
 /* The same, of references.h and who uses it. */

@@ -84,6 +84,7 @@ void hold_end(struct step *s, struct proto_hold *hold)
     count(r, COUNT_READS, -1);
     mark_gc(s, r);
     give(s, PROTO_HOLD, hold);
+    ahead_released(s, r);
 }
 
 void grant_write(struct proto_region *r, int32_t rank)

@@ -30,9 +30,16 @@ struct proto_part {
     struct proto_region *region; /* NULL: it was deleted */
 };
 
-enum op_kind { OP_ACQUIRE, OP_DELETE, OP_FOREIGN, OP_LOCATE };
+enum op_kind { OP_ACQUIRE, OP_DELETE, OP_FOREIGN, OP_LOCATE, OP_AHEAD };
 enum op_where {
-    AT_NOTHING, AT_QUEUE, AT_PENDING, AT_OWNER, AT_LEADER, AT_ABOVE, AT_LOCATE,
+    AT_NOTHING,
+    AT_QUEUE,
+    AT_PENDING,
+    AT_OWNER,
+    AT_LEADER,
+    AT_ABOVE,
+    AT_LOCATE,
+    AT_AHEAD,
 };
 enum delete_stage { DELETE_GATHER, DELETE_SENDS, DELETE_KNOWERS, DELETE_HOLDS,
                     DELETE_DEAD, DELETE_BURY, DELETE_FREE };
@@ -48,6 +55,10 @@ struct proto_op {
     bool found;     /* a delete was told of nodes it did not know of */
     bool relays;    /* some of its followers are other nodes' */
     bool restart;   /* a copy it was told it has is not here: begin again */
+    /* OP_AHEAD: what it was promised is here; was revoked before that; it was
+     * asked for again after that; some data came. */
+    bool parked, revoked, again, came;
+    uint32_t hints, uses; /* told of so many acquires, of which came so many */
     uint32_t node;
     int32_t rank;
     int error;      /* it failed, and waits for its data to arrive */
@@ -82,6 +93,7 @@ struct proto_sending {
     uint64_t ticket;
     bool token; /* may bounce, so the data stays until it is settled */
     bool settled;
+    bool promise, revoking; /* it was asked ahead; and REVOKE was sent */
     uint32_t unsent;        /* TRANSFERs with data that is still read */
     struct proto_op *relay; /* of what came with this operation, or NULL */
 };
@@ -116,6 +128,7 @@ struct proto_presence {
     bool more;        /* that node knows of others, or sends to some */
     bool reads;       /* it may have READ holds */
     uint64_t version; /* of the newest copy that node has */
+    uint64_t promised; /* the one it was promised last, and will have */
     uint64_t told;    /* the question or order it was last told: a ticket */
     uint64_t quiet;   /* the delete that asked it whether it sends: a ticket */
     struct proto_presence *below[2];
@@ -239,6 +252,12 @@ void bases_end(struct step *s, struct proto_region *r, struct proto_copy *copy);
 struct proto_pin *pin_new(struct step *s, struct proto_link *list,
                           struct proto_region *r, struct proto_copy *copy);
 void pin_end(struct step *s, struct proto_pin *pin);
+/* How many READ holds, and operations that will be one, see @copy? */
+static inline uint32_t copy_read(struct step *s, const struct proto_copy *copy)
+{
+    return FAULT(s, FAULT_AHEAD_COUNTED) ? copy->pins
+                                         : copy->pins - copy->ahead;
+}
 void pins_end(struct step *s, struct proto_link *list);
 void unshare(struct step *s, struct proto_pin *pin);
 
@@ -266,6 +285,10 @@ void op_free(struct step *s, struct proto_op *op);
 bool part_push(struct step *s, struct proto_op *op, struct proto_link *before,
                struct proto_region *r);
 void part_end(struct step *s, struct proto_part *part);
+/* Copy @from's pins into @to; false: no memory. */
+bool clone_pins(struct step *s, struct proto_link *from, struct proto_link *to);
+/* Make @op's pins a hold of its rank. */
+void become_hold(struct step *s, struct proto_op *op);
 void advance(struct step *s, struct proto_op *op);
 void op_fail(struct step *s, struct proto_op *op, int error);
 void op_unlist(struct proto_op *op);
@@ -285,12 +308,20 @@ void enqueue(struct step *s, struct proto_op *op, struct proto_region *r);
 /* Can @op have @r now, apart from those who wait? */
 bool grantable(struct step *s, const struct proto_region *r,
                const struct proto_op *op);
+/* Is nothing but what was asked ahead in the way of @op? */
+bool only_ahead(const struct proto_region *r, const struct proto_op *op);
+/* Would @op wait for @r until a rank gives something back?  What was asked ahead
+ * is given back as soon as somebody waits. */
+bool waits_for_ranks(struct step *s, const struct proto_region *r,
+                     const struct proto_op *op);
 /* Does the rank that @op is for, and nobody else, hold @r for WRITE? */
 bool own_write(const struct proto_region *r, const struct proto_op *op);
 
 /* request.c */
 void pump(struct step *s, struct proto_region *r);
 void request(struct step *s, struct proto_op *op, struct proto_region *r);
+/* Is @op, a local one, the READ of @r as a whole, of which it has nothing? */
+bool reads_whole(const struct proto_op *op, const struct proto_region *r);
 /* The flags with which a local operation asks for @r. */
 uint16_t request_flags(const struct proto_op *op, const struct proto_region *r);
 void make_pending(struct proto_op *op, struct proto_region *r);
@@ -332,6 +363,32 @@ void part_relayed(struct step *s, struct proto_op *leader);
 void relay_settled(struct step *s, struct proto_op *op);
 /* So many nodes READ it that they had better ask through others. */
 bool is_hot(const struct step *s, struct proto_region *r);
+
+/* ahead.c */
+/* Does a request wait at @r that was not asked ahead? */
+bool queued(const struct proto_region *r);
+/* @op, a foreign one, asks ahead. */
+bool asks_ahead(const struct proto_op *op);
+/* May the token of @r go to who asks ahead? */
+bool ahead_may_go(struct step *s, const struct proto_region *r);
+/* A writer waits at @r: the promises in its way are revoked. */
+void ahead_revoke(struct step *s, struct proto_region *r);
+/* @op, for READ, has what it asked for. */
+void ahead_complete(struct step *s, struct proto_op *op);
+/* @pin is of what was asked ahead: no rank looks there. */
+void pin_ahead(struct proto_pin *pin);
+/* What this node was promised of @r is given back. */
+void ahead_give_back(struct step *s, struct proto_region *r);
+/* The same, for a writer of this node, which needs no data for it. */
+void ahead_give_up(struct step *s, struct proto_region *r);
+/* A hold of @r that may be of what was promised has ended. */
+void ahead_released(struct step *s, struct proto_region *r);
+/* What was promised, by which a rank may have @r for READ, or NULL. */
+struct proto_op *ahead_ready(const struct proto_region *r);
+/* @hold sees what @op was promised; false: no memory. */
+bool ahead_take(struct step *s, struct proto_op *op, struct proto_hold *hold);
+/* A rank has got the token that came ahead; or it leaves before that. */
+void ahead_token_used(struct step *s, struct proto_region *r, bool used);
 
 /* locate.c */
 /* What is above @r, root first, into the message at @send. */
@@ -418,6 +475,11 @@ void bury_start(struct step *s, struct proto_op *op);
 void bury_end(struct step *s, struct proto_op *op);
 
 /* acquire.c */
+/* The record to begin with for an address that is not known here, and the LOCATE
+ * that asks, at *send_out.  @read: as many others may ask for it at once, the
+ * question may go up a tree. */
+int locate_begin(struct step *s, uint64_t address, bool read,
+                 struct proto_region **region_out, size_t *send_out);
 /* What @op waited for AT_ABOVE is decided. */
 void acquire_answered(struct step *s, struct proto_op *op);
 /* What is above @r is known now. */

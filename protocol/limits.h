@@ -20,6 +20,8 @@ enum {
     PROTO_ITEMS_KNOWN_MAX = 16,
     /* Further parts that one request may ask for. */
     PROTO_WANTED_MAX = 256,
+    /* Forwards after which what was asked ahead is given up. */
+    PROTO_HOPS_AHEAD = 8,
     /* Forwards after which a request goes by way of the region's home. */
     PROTO_HOPS_DETOUR = 2,
     /* Requests that travel with a token; the others wait in a line. */

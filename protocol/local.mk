@@ -1,6 +1,7 @@
 noinst_LTLIBRARIES += libdrasync_protocol.la
 protocol_sources = \
 	protocol/acquire.c \
+	protocol/ahead.c \
 	protocol/arrival.c \
 	protocol/bounce.c \
 	protocol/bury.c \

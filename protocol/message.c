@@ -26,6 +26,8 @@ uint64_t proto_message_tree(const struct proto_message *m)
     case PROTO_REFUSED:
     case PROTO_SETTLED:
     case PROTO_RECALL:
+    case PROTO_REVOKE:
+    case PROTO_REVOKED:
         return m->root;
     case PROTO_LOCATE:
         return m->region;

@@ -15,7 +15,7 @@
 
 struct proto_env;
 
-#define PROTO_MESSAGES(X)                                                     \
+#define PROTO_MESSAGES(X)                                                \
     X(LOCATE)   /* who has this address? */                              \
     X(LOCATED)  /* ANCESTORs root first, hint; or an error */            \
     X(REQUEST)  /* a hold of region, of part of a subtree, for ticket */ \
@@ -28,8 +28,10 @@ struct proto_env;
     X(RECALLED) /* these are not; the others later */                    \
     X(BURY)     /* forget them: they are deleted */                      \
     X(BURIED)                                                            \
-    X(FREED)    /* to the home: these are gone; EXTENTs come back */     \
-    X(POISON)   /* why the job ends */
+    X(FREED)   /* to the home: these are gone; EXTENTs come back */      \
+    X(POISON)  /* why the job ends */                                    \
+    X(REVOKE)  /* what was asked ahead with ticket is no promise more */ \
+    X(REVOKED) /* nobody acquires by it from here on */
 
 enum proto_message_type {
     PROTO_NO_MESSAGE,
@@ -68,9 +70,11 @@ enum proto_flags {
     PROTO_GIVEN = 1 << 2,    /* TRANSFER: nobody asked for it: a gift */
     PROTO_FRESH = 1 << 3,    /* the requester dropped copies: send all data */
     PROTO_DATA = 1 << 4,     /* (item) the region's data comes with this */
-    PROTO_SHARED = 1 << 5, /* READ: the sender keeps writers out till SETTLED */
-    PROTO_BUSY = 1 << 6,   /* RECALLED: held there */
+    PROTO_SHARED = 1 << 5,   /* READ: the sender keeps writers out till SETTLED;
+                              of one asked ahead: or till REVOKED */
+    PROTO_BUSY = 1 << 6,     /* RECALLED: held there */
     PROTO_FURTHER = 1 << 7,  /* TRANSFER: further than the last one got */
+    PROTO_AHEAD = 1 << 7,    /* REQUEST, waiter: asked ahead, of no rank */
     PROTO_HOMEWARD = 1 << 9, /* REQUEST: lost, and not at the home yet */
     PROTO_LOST = 1 << 11,    /* REQUEST: from the home along all hints */
     PROTO_MORE = 1 << 10,    /* REQUEST, waiter: parts of the subtree follow;

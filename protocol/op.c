@@ -57,6 +57,8 @@ void op_free(struct step *s, struct proto_op *op)
     }
     if (op->hold)
         give(s, PROTO_HOLD, op->hold);
+    if (op->kind == OP_AHEAD)
+        op->target->ahead = NULL;
     base_end(s, op, op->base_of);
     give(s, PROTO_OP, op);
 }
@@ -187,9 +189,7 @@ void op_fail(struct step *s, struct proto_op *op, int error)
     op_free(s, op);
 }
 
-/* Copy @from's pins for @op; false: no memory. */
-static bool clone_pins(struct step *s, struct proto_link *from,
-                       struct proto_link *to)
+bool clone_pins(struct step *s, struct proto_link *from, struct proto_link *to)
 {
     for (struct proto_link *l = from->next; l != from; l = l->next) {
         struct proto_pin *pin = CONTAINER(l, struct proto_pin, link);
@@ -201,8 +201,7 @@ static bool clone_pins(struct step *s, struct proto_link *from,
     return true;
 }
 
-/* Make @op's pins a hold of its rank. */
-static void become_hold(struct step *s, struct proto_op *op)
+void become_hold(struct step *s, struct proto_op *op)
 {
     enum drasync_mode mode;
     struct proto_region *r = op->target;
@@ -277,6 +276,10 @@ void complete(struct step *s, struct proto_op *op)
         delete_locked(s, op);
         return;
     }
+    if (op->mode == DRASYNC_READ && op->kind == OP_AHEAD) {
+        ahead_complete(s, op);
+        return;
+    }
     if (op->mode == DRASYNC_READ) {
         complete_read(s, op);
         return;
@@ -293,7 +296,9 @@ void complete(struct step *s, struct proto_op *op)
         if (!FAULT(s, FAULT_SAME_VERSION))
             r->written = ++r->root->clock;
         end_above(s, r, op->rank);
+        ahead_token_used(s, r, true);
     }
+    r->came_ahead |= op->kind == OP_AHEAD;
     op_unlock(s, op);
     granted(s, op, NULL, r->pinned > 0 && !FAULT(s, FAULT_NO_SPLIT));
     op_free(s, op);
@@ -321,13 +326,21 @@ static void restart(struct step *s, struct proto_op *op)
     op_begin(s, op);
 }
 
+/* Nobody waits for @op, which needs @r next.  What asks ahead does so once. */
+static bool abandoned(const struct proto_op *op, const struct proto_region *r)
+{
+    if (op->kind == OP_AHEAD)
+        return r != op->target || r->owned;
+    return op->detached && list_empty(&op->followers);
+}
+
 void advance(struct step *s, struct proto_op *op)
 {
     while (!op->error && !op->restart && !list_empty(&op->parts)) {
         struct proto_part *part =
             CONTAINER(op->parts.next, struct proto_part, link);
         struct proto_region *r = part->region;
-        if (op->detached && list_empty(&op->followers)) {
+        if (abandoned(op, r)) {
             op_fail(s, op, DRASYNC_EAGAIN);
             return;
         }
@@ -342,9 +355,8 @@ void advance(struct step *s, struct proto_op *op)
             request(s, op, r);
             return;
         }
-        if (!grantable(s, r, op) ||
-            (!list_empty(&r->queue) && !own_write(r, op))) {
-            if (op->flags & PROTO_NOWAIT)
+        if (!grantable(s, r, op) || (queued(r) && !own_write(r, op))) {
+            if (op->flags & PROTO_NOWAIT && waits_for_ranks(s, r, op))
                 op_fail(s, op, DRASYNC_EAGAIN);
             else
                 enqueue(s, op, r);
@@ -359,6 +371,8 @@ void advance(struct step *s, struct proto_op *op)
         return;
     if (op->error)
         op_fail(s, op, op->error);
+    else if (op->restart && op->kind == OP_AHEAD)
+        op_fail(s, op, DRASYNC_EAGAIN);
     else if (op->restart)
         restart(s, op);
     else
@@ -394,6 +408,7 @@ void serve(struct step *s, struct proto_region *r)
         struct proto_op *op =
             CONTAINER(r->queue.next, struct proto_op, link);
         if (!grantable(s, r, op)) {
+            ahead_revoke(s, r);
             if (!thin_out(s, op))
                 return;
             continue;

@@ -74,11 +74,11 @@ static void add_presence(struct step *s, size_t send, uint32_t node,
 }
 
 /* Does a rank of this node have READ holds of @r, or will it? */
-static bool read_here(const struct proto_region *r)
+static bool read_here(struct step *s, const struct proto_region *r)
 {
     for (const struct proto_link *l = r->copies.next; l != &r->copies;
          l = l->next)
-        if (CONTAINER(l, const struct proto_copy, link)->pins)
+        if (copy_read(s, CONTAINER(l, const struct proto_copy, link)))
             return true;
     return false;
 }
@@ -94,9 +94,9 @@ void presence_items(struct step *s, size_t send, const struct proto_region *r,
         if (p->node != to && p->node != self_of(s))
             add_presence(s, send, p->node, p->version, p->more, p->reads);
     }
-    add_presence(s, send, self_of(s),
-                 copy_find(r, r->version) ? r->version : 0, longer || sends,
-                 read_here(r) && !FAULT(s, FAULT_FORGET_READS));
+    add_presence(s, send, self_of(s), copy_find(r, r->version) ? r->version : 0,
+                 longer || sends,
+                 read_here(s, r) && !FAULT(s, FAULT_FORGET_READS));
 }
 
 void presence_leave(struct step *s, struct proto_region *r)

@@ -72,6 +72,7 @@ struct proto_copy {
     uint32_t pins;     /* by READ holds, and operations that will be one */
     uint32_t sends;    /* by transfers that read it */
     uint32_t bases;    /* by requests whose answer may be what changed since */
+    uint32_t ahead;    /* so many of the pins are of what was asked ahead */
     bool taken;        /* its frames are a newer version's now */
     uint64_t arriving; /* ticket of the transfer that brings its data; 0: it is
                           here */
@@ -83,7 +84,9 @@ struct proto_pin {
     struct proto_link link; /* in the order of the subtree: parents first */
     struct proto_region *region;
     struct proto_copy *copy; /* NULL: a lock without data (transfers) */
-    bool shared;             /* also keeps writers out of region */
+    bool shared;             /* also keeps writers out of region, */
+    bool promise;            /* until that is revoked */
+    bool ahead;              /* of an operation that asks ahead */
     uint64_t version;        /* of the copy, when it was pinned */
 };
 
@@ -119,7 +122,8 @@ struct proto_region {
     uint64_t tail_ticket; /* and its request; 0: there is no line */
 
     struct proto_op *lock; /* a WRITE operation that has got this far */
-    uint32_t shared;       /* READ operations that have, and are not done */
+    uint32_t shared;       /* READ operations that have, and are not done, */
+    uint32_t promised;     /* of which so many were asked ahead: revocable */
     int32_t write_rank;    /* -1: no WRITE hold */
     uint32_t write_count;
     struct proto_link holds; /* READ holds of this region itself */
@@ -136,6 +140,7 @@ struct proto_region {
     uint64_t version; /* of the current copy, when the token came */
     uint64_t written; /* stamp of the last WRITE hold of this region */
     uint64_t arrived; /* stamp when the token came */
+    uint64_t came;    /* the same, never moved on; 0: it was made here */
     uint64_t read_version; /* owner: this version's data went */
     uint32_t readers;      /* to so many nodes from here */
 
@@ -157,6 +162,8 @@ struct proto_region {
     bool indexed;     /* env->find() knows it */
     bool pin_counted; /* counts in pinned */
     bool dropped;     /* a copy was, for want of memory; others count on it */
+    bool came_ahead;  /* the token was asked ahead, and not acquired yet */
+    struct proto_op *ahead;  /* what this node asked ahead of it, or NULL */
     struct proto_link parts; /* that name it, of operations */
     struct proto_link asking; /* this node's acquires of it */
 
@@ -282,6 +289,23 @@ int proto_acquire(struct proto_node *node, int32_t rank,
                   enum drasync_mode mode, bool nowait, void *waiter,
                   struct proto_grant *grant_out, struct proto_op **op_out,
                   struct proto_effects *out);
+
+/*
+ * Somebody here will acquire @region (or what is at @address, if that is NULL)
+ * for @mode: let its data come, with READ, or its token, with WRITE.  Nobody
+ * waits for it, and it may come to nothing.  READ: until a writer wants the
+ * region, an acquire here is granted without a message; it is kept for as many
+ * acquires as were told of.  Tree: as of proto_acquire().
+ *   DRASYNC_EINVAL (mode), DRASYNC_ENOREGION, DRASYNC_EDELETED
+ */
+int proto_ahead(struct proto_node *node, struct proto_region *region,
+                uint64_t address, enum drasync_mode mode,
+                struct proto_effects *out);
+
+/* What was asked ahead in @root's tree and nobody acquired is given back, and
+ * what comes of it yet is not kept. */
+void proto_ahead_end(struct proto_node *node, struct proto_region *root,
+                     struct proto_effects *out);
 
 /*
  * The waiter gives up: no effect will name it.  The operation may go on

@@ -54,7 +54,7 @@ void on_RECALL(struct step *s, uint32_t from, const struct proto_message *m)
         }
         struct proto_link *l;
         for (l = r->copies.next; held && l != &r->copies; l = l->next)
-            busy |= CONTAINER(l, struct proto_copy, link)->pins > 0;
+            busy |= copy_read(s, CONTAINER(l, struct proto_copy, link)) > 0;
     }
     answer_deletion(s, from, PROTO_RECALLED, m, busy ? PROTO_BUSY : 0);
 }

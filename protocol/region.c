@@ -242,7 +242,7 @@ void region_end_waiting(struct step *s, struct proto_region *r)
                 request_refused(s, op, DRASYNC_EDELETED);
         }
     }
-    if (!r->sent)
+    if (!r->sent && !r->ahead)
         return;
     struct proto_link *requests = &r->root->requests, *next;
     for (struct proto_link *l = requests->next; l != requests; l = next) {
@@ -261,6 +261,7 @@ static void region_dead_one(struct step *s, struct proto_region *r)
     r->gone = r->dead = r->forgotten = true;
     r->present = false;
     r->home = false;
+    ahead_give_back(s, r);
     region_end_waiting(s, r);
     presence_end(s, r);
     while (!list_empty(&r->parts)) {

@@ -48,7 +48,7 @@ bool proto_renew(int32_t rank, struct proto_region *r, uint64_t incarnation)
     r->epoch = 1;
     r->version = ++r->clock;
     r->arrived = r->version;
-    r->written = 0;
+    r->written = r->came = 0;
     r->layout++;
     only_copy(r)->version = r->version;
     return true;

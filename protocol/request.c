@@ -24,8 +24,7 @@ bool is_local(const struct proto_op *op)
     return op->kind != OP_FOREIGN;
 }
 
-/* Is @op, a local one, the READ of @r as a whole, of which it has nothing? */
-static bool reads_whole(const struct proto_op *op, const struct proto_region *r)
+bool reads_whole(const struct proto_op *op, const struct proto_region *r)
 {
     return op->kind == OP_ACQUIRE && op->mode == DRASYNC_READ &&
            op->target == r && list_empty(&op->pins);
@@ -110,9 +109,9 @@ static void add_wanted(struct step *s, size_t send, const struct proto_op *op,
 void request_sent(struct proto_op *op, struct proto_region *r)
 {
     op->at = r;
-    op->where = AT_OWNER;
+    op->where = op->kind == OP_AHEAD ? AT_AHEAD : AT_OWNER;
     op->sent_epoch = r->epoch;
-    r->sent++;
+    r->sent += op->kind != OP_AHEAD; /* nobody waits until it is answered */
     list_insert(&r->root->requests, &op->link);
 }
 
@@ -128,7 +127,8 @@ static void send_request(struct step *s, struct proto_op *op,
     }
     op->ticket = s->env->ticket(s->env->ctx);
     request_sent(op, r);
-    follow(op, r);
+    if (op->kind != OP_AHEAD)
+        follow(op, r);
     if (op->mode == DRASYNC_READ && !(request_flags(op, r) & PROTO_FRESH))
         base_begin(op, r);
     size_t send = s->out->count;
@@ -158,32 +158,44 @@ void make_pending(struct proto_op *op, struct proto_region *r)
     count(r, COUNT_WAITING, 1);
 }
 
+/* May @op, a local one, ask for @r now?  One that does not wait may at any
+ * time; one that asks ahead not if it might get what is on its way here. */
+static bool may_ask(const struct proto_op *op, const struct proto_region *r)
+{
+    if (op->flags & PROTO_NOWAIT && op->kind != OP_AHEAD)
+        return !r->locating;
+    return r->sent == 0 && !must_wait(r);
+}
+
 void request(struct step *s, struct proto_op *op, struct proto_region *r)
 {
-    if (op->flags & PROTO_NOWAIT ? !r->locating
-                                 : r->sent == 0 && !must_wait(r)) {
+    if (op->mode == DRASYNC_WRITE)
+        ahead_give_up(s, r);
+    if (may_ask(op, r)) {
         send_request(s, op, r);
         return;
     }
     make_pending(op, r);
 }
 
-/* An own request found no region, on a way that led back here. */
-static void own_refused(struct step *s, const struct proto_message *m)
+/* An own request is refused, on a way that led back here. */
+static void own_refused(struct step *s, const struct proto_message *m,
+                        int error)
 {
     struct proto_region *r = find(s, m->region);
     struct proto_op *op = r ? request_by_ticket(r, m->ticket) : NULL;
     if (!op)
         return;
     op_unlist(op);
-    request_refused(s, op, DRASYNC_EDELETED);
+    request_refused(s, op, error);
     pump(s, r);
 }
 
-static void refuse_unknown(struct step *s, const struct proto_message *m)
+static void refuse_request(struct step *s, const struct proto_message *m,
+                           int error)
 {
     if (m->node == self_of(s)) {
-        own_refused(s, m);
+        own_refused(s, m, error);
         return;
     }
     struct proto_message *answer = send_message(s, m->node, PROTO_REFUSED);
@@ -192,7 +204,7 @@ static void refuse_unknown(struct step *s, const struct proto_message *m)
     answer->incarnation = m->incarnation;
     answer->ticket = m->ticket;
     answer->via = self_of(s);
-    answer->error = DRASYNC_EDELETED;
+    answer->error = (int16_t)error;
 }
 
 /*
@@ -271,12 +283,16 @@ static void forward(struct step *s, struct proto_region *r,
     m.after = 0;
     m.flags &= (uint16_t)~PROTO_CLIMBS;
     uint32_t to = next_hop(s, r, &m);
+    if (m.flags & PROTO_AHEAD && m.hops >= PROTO_HOPS_AHEAD) {
+        refuse_request(s, &m, DRASYNC_EAGAIN);
+        return;
+    }
     if (m.hops >= PROTO_HOPS_MAX) {
         poison(s, "a request does not find its region");
         return;
     }
     if (to == self_of(s)) {
-        refuse_unknown(s, &m);
+        refuse_request(s, &m, DRASYNC_EDELETED);
         return;
     }
     m.items_count = 0;
@@ -333,8 +349,8 @@ void send_on(struct step *s, struct proto_op *op, struct proto_region *r)
 static void join_queue(struct step *s, struct proto_op *op,
                        struct proto_region *r)
 {
-    if (is_local(op) && (op->flags & PROTO_NOWAIT) &&
-        (!list_empty(&r->queue) || !grantable(s, r, op)))
+    if (op->kind == OP_AHEAD ||
+        (is_local(op) && op->flags & PROTO_NOWAIT && waits_for_ranks(s, r, op)))
         op_fail(s, op, DRASYNC_EAGAIN);
     else
         enqueue(s, op, r);
@@ -358,7 +374,7 @@ void pump(struct step *s, struct proto_region *r)
     for (struct proto_link *l = r->pending.next; l != &r->pending; l = next) {
         struct proto_op *op = CONTAINER(l, struct proto_op, link);
         next = l->next;
-        if (is_local(op) ? !(op->flags & PROTO_NOWAIT)
+        if (is_local(op) ? !(op->flags & PROTO_NOWAIT) || op->kind == OP_AHEAD
                          : op->flags & PROTO_CLIMBS || chain_stays(s, r, op))
             continue;
         op_unlist(op);
@@ -377,6 +393,11 @@ void pump(struct step *s, struct proto_region *r)
             relay(s, r, op);
             continue;
         }
+        if (op->kind == OP_AHEAD && op->link.next != &r->pending) {
+            list_remove(&op->link); /* after those who wait */
+            list_insert(&r->pending, &op->link);
+            continue;
+        }
         op_unlist(op);
         if (is_local(op)) {
             send_request(s, op, r);
@@ -390,7 +411,7 @@ void pump(struct step *s, struct proto_region *r)
 bool grant_at_once(struct step *s, struct proto_region *r,
                    const struct proto_message *m)
 {
-    if (!r->owned || !list_empty(&r->queue))
+    if (!r->owned || queued(r))
         return false;
     struct proto_op *op = foreign(s, m);
     if (!op)
@@ -421,8 +442,9 @@ static void request_owned(struct step *s, struct proto_region *r,
         refuse(s, r, &asker, DRASYNC_ENOMEM);
         return;
     }
-    if ((op->flags & PROTO_NOWAIT) &&
-        (!list_empty(&r->queue) || !grantable(s, r, op))) {
+    if (asks_ahead(op)
+            ? op->mode == DRASYNC_WRITE && !ahead_may_go(s, r)
+            : (op->flags & PROTO_NOWAIT) && waits_for_ranks(s, r, op)) {
         refuse(s, r, op, DRASYNC_EAGAIN);
         return;
     }
@@ -445,13 +467,13 @@ void on_REQUEST(struct step *s, uint32_t from, const struct proto_message *m)
     }
     if (!r->home && home_of(s, m->region) == self_of(s)) {
         /* What else this node heard of it is out of date. */
-        refuse_unknown(s, m);
+        refuse_request(s, m, DRASYNC_EDELETED);
         return;
     }
     if (r->dead) {
         struct proto_op asker = {.node = m->node, .ticket = m->ticket};
         if (m->node == self_of(s))
-            own_refused(s, m);
+            own_refused(s, m, DRASYNC_EDELETED);
         else
             refuse(s, r, &asker, DRASYNC_EDELETED);
         return;

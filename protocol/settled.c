@@ -65,6 +65,19 @@ static void note_presence(struct proto_sending *sending)
     }
 }
 
+/* What was promised is not there. */
+static void forget_promise(const struct proto_sending *sending)
+{
+    const struct proto_link *head = &sending->pins;
+    for (const struct proto_link *l = head->next; l != head; l = l->next) {
+        const struct proto_pin *pin =
+            CONTAINER(l, const struct proto_pin, link);
+        struct proto_presence *p = presence_of(pin->region, sending->node);
+        if (p)
+            p->promised = 0;
+    }
+}
+
 void sending_settled(struct step *s, struct proto_region *root, uint32_t node,
                      uint64_t ticket, bool settled, bool sent, bool placed)
 {
@@ -79,6 +92,8 @@ void sending_settled(struct step *s, struct proto_region *root, uint32_t node,
             continue;
         if (settled && placed)
             note_presence(sending);
+        else if (settled && sending->promise)
+            forget_promise(sending);
         sending->settled |= settled;
         sending->unsent -= sent;
         mark_gc(s, root);

@@ -13,6 +13,7 @@ struct receipt {
     struct proto_region *region; /* of the last REGION item */
     struct proto_region *parent; /* that one's; or NULL */
     bool token, data;
+    bool missing; /* a copy that the sender counts on */
     bool pump; /* something may wait at what came */
     bool wide; /* there are parts that are not below the first */
 };
@@ -79,8 +80,8 @@ static struct proto_copy *take_copy(struct step *s, struct receipt *x,
         list_insert(r->copies.next, &copy->link);
         r->root->layout++;
     } else if (!copy && !x->token) {
-        /* A newer one has come, from elsewhere. */
-        x->op->restart = true;
+        /* A newer one has come, from elsewhere; or this one could not. */
+        x->op->restart = x->missing = true;
     } else if (!copy) {
         poison(s, "a copy that another node counts on is not here");
     }
@@ -96,6 +97,7 @@ static void take_token(struct receipt *x,
     if (r->root->clock < item->version)
         r->root->clock = item->version;
     r->arrived = r->root->clock;
+    r->came = x->op ? r->arrived : 0;
     if (!x->op)
         return;
     r->lock = x->op;
@@ -166,7 +168,9 @@ static void on_region(struct step *s, struct receipt *x, uint32_t i)
         pinned_update(r);
     } else {
         learn_hint(s, r, item->node, item->epoch);
-        pin_new(s, &x->op->pins, r, copy);
+        struct proto_pin *pin = pin_new(s, &x->op->pins, r, copy);
+        if (pin && x->op->kind == OP_AHEAD)
+            pin_ahead(pin);
     }
     struct proto_effect *e = effect(s, PROTO_ARRIVING);
     e->region = r;
@@ -204,7 +208,10 @@ static void on_waiter(struct step *s, struct receipt *x,
         if (!op)
             return;
         op_unlist(op);
-        enqueue(s, op, r);
+        if (op->kind == OP_AHEAD)
+            op_fail(s, op, DRASYNC_EAGAIN); /* the token is here */
+        else
+            enqueue(s, op, r);
         return;
     }
     op = op_new(s, OP_FOREIGN, -1, NULL, (enum drasync_mode)item->mode, NULL);
@@ -327,6 +334,9 @@ static void arrival_note(struct step *s, const struct receipt *x)
     a->more = (x->m->flags & PROTO_MORE) != 0;
     a->several |= a->more;
     a->shared = (x->m->flags & PROTO_SHARED) != 0;
+    if (x->missing && !a->error)
+        a->error = DRASYNC_EAGAIN; /* for SETTLED */
+    x->op->came |= x->data;
     if (x->data && !(FAULT(s, FAULT_ONE_PORTION) && a->awaiting)) {
         a->data = true;
         a->awaiting++;

@@ -18,7 +18,8 @@ struct answer {
     struct proto_link *shipped; /* the last pin of those before it */
     bool given;   /* nobody asked: who waits for parts of it waits there */
     bool stopped; /* the rest is TODO */
-    bool shared;  /* READ: keep writers out until it is settled */
+    bool shared;  /* READ: keep writers out until it is settled, */
+    bool promise; /* or revoked */
 };
 
 /* Is @r dead, but others are to know it until what they send has arrived? */
@@ -140,13 +141,16 @@ static bool add_region(struct step *s, struct answer *a, struct proto_region *r)
 {
     bool write = a->op->mode == DRASYNC_WRITE;
     if (!r->owned || !grantable(s, r, a->op) ||
-        (r != a->top && !a->given && !list_empty(&r->queue)))
+        (r != a->top && !a->given && queued(r)))
         return false;
     struct proto_presence *p = presence_of(r, a->op->node);
     uint64_t version = proto_version(r);
     bool data = !p || p->version != version || (a->op->flags & PROTO_FRESH);
     if (r == a->top && !write && a->op->base_version == version)
         data = false; /* it keeps that, and has not settled it yet */
+    if (r == a->top && !write && p && p->promised == version &&
+        !(a->op->flags & PROTO_FRESH))
+        data = false; /* it was asked ahead, and is on its way */
     if (!write && (!p || !p->reads || a->op->flags & PROTO_RELAYS)) {
         p = presence_add(s, r, a->op->node, 0, reader_flags(a->op));
         if (!p)
@@ -197,6 +201,7 @@ static struct proto_region *skip(const struct proto_region *top,
 
 void token_leave(struct step *s, struct proto_region *r, uint32_t to)
 {
+    ahead_token_used(s, r, false);
     r->present = true;
     if (!FAULT(s, FAULT_KEEP_TOKEN))
         set_owned(r, false);
@@ -221,6 +226,11 @@ static void leave(struct step *s, struct answer *a)
             pin->shared = true;
             r->shared++;
             count(r, COUNT_BUSY, 1);
+            pin->promise = a->promise;
+            r->promised += a->promise;
+            struct proto_presence *p = presence_of(r, a->op->node);
+            if (p && a->promise)
+                p->promised = pin->version;
         }
     }
 }
@@ -296,8 +306,12 @@ void grant_foreign(struct step *s, struct proto_region *top,
         return;
     }
     add_wanted(s, &a);
-    a.shared = op->mode == DRASYNC_READ &&
-               (a.stopped || (op->flags & PROTO_MORE));
+    a.promise = asks_ahead(op) && op->mode == DRASYNC_READ && !a.stopped &&
+                !queued(top);
+    a.sending->promise = a.promise;
+    a.shared = asks_ahead(op) ? a.promise
+                              : op->mode == DRASYNC_READ &&
+                                    (a.stopped || (op->flags & PROTO_MORE));
     struct proto_message *m = message_of(s, a.send);
     if (a.shared)
         m->flags |= PROTO_SHARED;

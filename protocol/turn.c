@@ -4,13 +4,35 @@
  */
 #include "protocol/internal.h"
 
+/* Where @op's turn is in @r's queue: before all that was asked ahead, unless it
+ * was as well.  What its node asked ahead, and still waits, it takes over. */
+static struct proto_link *turn_of(struct step *s, const struct proto_op *op,
+                                  struct proto_region *r)
+{
+    struct proto_link *l = &r->queue;
+    if (asks_ahead(op) || FAULT(s, FAULT_AHEAD_FIRST))
+        return l;
+    while (l->prev != &r->queue) {
+        struct proto_op *before = CONTAINER(l->prev, struct proto_op, link);
+        if (!asks_ahead(before))
+            break;
+        if (op->kind != OP_FOREIGN || before->node != op->node) {
+            l = l->prev;
+            continue;
+        }
+        op_unlist(before);
+        refuse(s, r, before, DRASYNC_EAGAIN);
+    }
+    return l;
+}
+
 void enqueue(struct step *s, struct proto_op *op, struct proto_region *r)
 {
     base_end(s, op, r);
     op->flags &= (uint16_t)~PROTO_CLIMBS;
     op->at = r;
     op->where = AT_QUEUE;
-    list_insert(&r->queue, &op->link);
+    list_insert(turn_of(s, op, r), &op->link);
     count(r, COUNT_WAITING, 1);
     mark_serve(s, r);
 }
@@ -26,17 +48,41 @@ static bool own_hold(const struct proto_op *op, int32_t rank)
            list_empty(&op->followers);
 }
 
+/* Has nobody but @op, or @lock, a hold of @r for WRITE, or a lock? */
+static bool unheld(const struct proto_region *r, const struct proto_op *lock,
+                   const struct proto_op *op)
+{
+    if (r->lock && r->lock != lock)
+        return false;
+    for (const struct proto_region *x = r; x; x = x->parent)
+        if (x->write_rank >= 0 && !own_hold(op, x->write_rank))
+            return false;
+    return true;
+}
+
 bool grantable(struct step *s, const struct proto_region *r,
                const struct proto_op *op)
 {
     if (FAULT(s, FAULT_IGNORE_HOLDS))
         return !r->lock;
-    if (r->lock && r->lock != op)
+    if (!unheld(r, op, op))
         return false;
-    for (const struct proto_region *x = r; x; x = x->parent)
-        if (x->write_rank >= 0 && !own_hold(op, x->write_rank))
-            return false;
-    return op->mode == DRASYNC_READ || r->shared == 0;
+    return op->mode == DRASYNC_READ || r->shared == 0 ||
+           (FAULT(s, FAULT_AHEAD_BROKEN) && r->shared == r->promised);
+}
+
+bool only_ahead(const struct proto_region *r, const struct proto_op *op)
+{
+    bool coming = r->lock && r->lock->kind == OP_AHEAD;
+    if (op->mode == DRASYNC_WRITE && r->shared != r->promised)
+        return false;
+    return (coming || r->promised) && unheld(r, coming ? r->lock : NULL, op);
+}
+
+bool waits_for_ranks(struct step *s, const struct proto_region *r,
+                     const struct proto_op *op)
+{
+    return queued(r) || !(grantable(s, r, op) || only_ahead(r, op));
 }
 
 bool own_write(const struct proto_region *r, const struct proto_op *op)

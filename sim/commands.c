@@ -239,6 +239,8 @@ bool rank_do(struct sim *sim, struct sim_rank *rank,
         return do_alloc(sim, rank, o);
     case SIM_GIVE:
         return do_give(sim, rank, c);
+    case SIM_AHEAD:
+        return do_ahead(sim, rank, c);
     case SIM_DROP:
         do_drop(sim, rank);
         return true;

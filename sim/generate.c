@@ -65,6 +65,26 @@ static bool gives_now(const struct sim_script *script, uint64_t *state)
     return script->seed % 4 == 3 && pick(state, 4) == 0;
 }
 
+/* In some scripts ranks ask ahead, now and then twice, for what they are going to
+ * acquire, or in vain. */
+static void add_ahead(struct sim_script *script, uint64_t *state,
+                      struct sim_command visit, uint32_t slots)
+{
+    visit.verb = SIM_AHEAD;
+    if (script->seed % 2 || pick(state, 2))
+        return;
+    if (pick(state, 5) == 0)
+        visit.slot = pick(state, slots);
+    if (pick(state, 8) == 0)
+        visit.mode = visit.mode == DRASYNC_READ ? DRASYNC_WRITE : DRASYNC_READ;
+    sim_add(script, visit);
+    if (pick(state, 4) == 0)
+        sim_add(script, visit);
+    visit.verb = SIM_READ; /* some time passes */
+    while (pick(state, 4))
+        sim_add(script, visit);
+}
+
 /* Ranks tend to release what they took: a few commands about one slot. */
 static void add_visit(struct sim_script *script, uint64_t *state,
                       uint32_t rank, uint32_t slots, uint32_t readers)
@@ -72,6 +92,7 @@ static void add_visit(struct sim_script *script, uint64_t *state,
     struct sim_command c = {.rank = rank, .verb = SIM_ACQUIRE};
     c.slot = pick(state, slots);
     c.mode = pick(state, 100) < readers ? DRASYNC_READ : DRASYNC_WRITE;
+    add_ahead(script, state, c, slots);
     sim_add(script, c);
     if (pick(state, 2)) {
         c.verb = c.mode == DRASYNC_READ ? SIM_READ : SIM_WRITE;
@@ -102,6 +123,8 @@ static void add_any(struct sim_script *script, uint64_t *state, uint32_t rank,
         c.other = 1 + pick(state, 100);
     else
         c.other = pick(state, 16);
+    if (c.verb == SIM_ACQUIRE || c.verb == SIM_TRY || c.verb == SIM_DELETE)
+        add_ahead(script, state, c, slots);
     sim_add(script, c);
 }
 

@@ -2,6 +2,7 @@
 # nothing that is installed.
 check_PROGRAMS += sim/simulate
 sim_simulate_SOURCES = \
+	sim/ahead.c \
 	sim/commands.c \
 	sim/cost.c \
 	sim/generate.c \
@@ -61,6 +62,11 @@ EXTRA_DIST += tests/unit/protocol_model.sh docs/model/ownership.pml \
 
 scenarios = \
 	tests/scenarios/address_reuse.txt \
+	tests/scenarios/ahead_behind.txt \
+	tests/scenarios/ahead_delete.txt \
+	tests/scenarios/ahead_late.txt \
+	tests/scenarios/ahead_read.txt \
+	tests/scenarios/ahead_write.txt \
 	tests/scenarios/bounce.txt \
 	tests/scenarios/bounce_forgotten.txt \
 	tests/scenarios/delete_busy.txt \

@@ -312,6 +312,7 @@ static void packet_run(struct sim *sim, struct sim_packet *packet)
             gift_arrives(sim, packet->to, &m);
         proto_message(&node->proto, packet->from, &m, out);
         effects_run(sim, packet->to, out, packet);
+        ahead_check(sim, packet->to, &m, out);
         effects_give(sim, out);
     }
     free(items);
@@ -382,6 +383,7 @@ bool event_run(struct sim *sim)
     switch (e.kind) {
     case EVENT_RANK:
         rank_next(sim, &sim->rank[e.who]);
+        ahead_check(sim, sim->rank[e.who].node, NULL, NULL);
         break;
     case EVENT_PACKET:
         packet_run(sim, e.what);

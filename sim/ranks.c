@@ -314,7 +314,7 @@ void rank_next(struct sim *sim, struct sim_rank *rank)
     }
     rank->doing = sim->script->command[rank->todo[rank->at++]];
     rank->began = sim->now;
-    if (rank->doing.verb != SIM_READ)
+    if (rank->doing.verb != SIM_READ && rank->doing.verb != SIM_AHEAD)
         rank->moved = sim->now;
     if (rank->doing.verb == SIM_END) {
         rank_finish(sim, rank);

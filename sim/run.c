@@ -61,7 +61,8 @@ static void show_item(struct sim *sim, const struct proto_message *m,
     };
     fprintf(sim->show, ">     %s", kinds[item->kind]);
     if (item->kind == PROTO_ITEM_WAITER) {
-        fprintf(sim->show, " node %u %s\n", item->node, mode_name(item->mode));
+        fprintf(sim->show, " node %u %s%s\n", item->node, mode_name(item->mode),
+                item->flags & PROTO_AHEAD ? " ahead" : "");
         return;
     }
     if (item->kind == PROTO_ITEM_PRESENCE) {
@@ -101,7 +102,7 @@ void show_message(struct sim *sim, uint32_t from, uint32_t to,
                  {PROTO_CLIMBS, "climbs"},
                  {PROTO_RELAYS, "relays"},
                  {PROTO_HOT, "hot"},
-                 {PROTO_FURTHER, "further"}};
+                 {PROTO_FURTHER, transfer ? "further" : "ahead"}};
     fprintf(sim->show, "> %u -> %u %s", from, to, proto_message_name(m->type));
     if (m->region)
         show_region(sim, m->region);
@@ -201,6 +202,8 @@ static void run(struct sim *sim)
         for (uint32_t i = 0; i < sim->ranks_count; i++)
             event_rank(sim, &sim->rank[i]);
     }
+    settle(sim);
+    ahead_end(sim);
     settle(sim);
     if (!sim->finding[0])
         check_end(sim);

@@ -6,13 +6,14 @@
 #include "sim/sim.h"
 
 static const char *const verbs[SIM_VERBS] = {
-    "create", "sub",   "acquire", "try",     "timed",  "release", "delete",
-    "write",  "read",  "alloc",   "drop",  "give",  "end",
+    "create", "sub",  "acquire", "try",  "timed", "release", "delete",
+    "write",  "read", "alloc",   "drop", "give",  "ahead",   "end",
 };
 
 static bool has_mode(uint8_t verb)
 {
-    return verb == SIM_ACQUIRE || verb == SIM_TRY || verb == SIM_TIMED;
+    return verb == SIM_ACQUIRE || verb == SIM_TRY || verb == SIM_TIMED ||
+           verb == SIM_AHEAD;
 }
 
 static bool has_other(uint8_t verb)

@@ -39,6 +39,7 @@ enum sim_verb {
     SIM_ALLOC,
     SIM_DROP,
     SIM_GIVE,
+    SIM_AHEAD,
     SIM_END,
     SIM_VERBS,
 };
@@ -202,6 +203,7 @@ struct sim {
     uint32_t *chunk_owner;
     uint32_t chunks_count, chunks_room;
     uint64_t packets, grants, events;
+    bool asks_ahead; /* some rank has */
     bool loose;     /* some gave up or gave: something goes on without a rank */
     uint64_t gifts; /* to other nodes, and nobody was told what came of them */
     bool reserved;    /* this step's takes succeed */
@@ -285,6 +287,16 @@ bool gift_of(const struct sim *sim, const void *waiter);
 void gift_answered(struct sim *sim, const struct proto_effect *effect);
 /* The thread that took it is through with it. */
 void gift_used(struct sim *sim, struct sim_rank *rank, void *gift);
+
+/* ahead.c */
+bool do_ahead(struct sim *sim, struct sim_rank *rank,
+              const struct sim_command *command);
+/* What was asked ahead and not used is given back. */
+void ahead_end(struct sim *sim);
+/* After a step of @node, that handled a message, with @out; or NULL. */
+void ahead_check(struct sim *sim, uint32_t node,
+                 const struct proto_message *handled,
+                 struct proto_effects *out);
 
 /* oracle.c */
 struct oracle *oracle_new(struct sim *sim, uint64_t address, uint64_t tag,

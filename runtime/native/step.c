@@ -124,14 +124,18 @@ static struct proto_region *find_in(void *tree, uint64_t address)
     return native_find_in(tree, address);
 }
 
-/* One that does not wait is to be answered by what is true. */
+/* One that does not wait is to be answered by what is true; what is asked ahead
+ * ends no lease that would be kept from a request. */
 static enum native_for message_for(const struct proto_message *message)
 {
     bool asks = message->type == PROTO_REQUEST ||
                 (message->type == PROTO_LOCATE && message->ticket);
 
-    return asks && !(message->flags & PROTO_NOWAIT) ? NATIVE_FOR_REQUEST
-                                                    : NATIVE_FOR_ALL;
+    bool ahead = message->type == PROTO_REQUEST && message->flags & PROTO_AHEAD;
+
+    return asks && (ahead || !(message->flags & PROTO_NOWAIT))
+               ? NATIVE_FOR_REQUEST
+               : NATIVE_FOR_ALL;
 }
 
 int native_lock_message(const struct proto_message *message,
@@ -290,7 +294,8 @@ static void do_one(struct proto_effects *effects, size_t i,
         runtime_poison("%s", e->why ? e->why : "the protocol gave up");
         break;
     case PROTO_SHIP:          /* goes with its SEND */
-    case PROTO_COPY_RELEASED: /* done before the others */
+    case PROTO_ASKED_AHEAD:   /* these are done before the others */
+    case PROTO_COPY_RELEASED:
     case PROTO_GONE:
         break;
     }

@@ -33,6 +33,9 @@ static void what_is_refused(void)
     ok(refused(&m, "a flag that this message does not have"),
        "a flag of another message");
     m = valid(PROTO_REQUEST);
+    m.flags = PROTO_AHEAD | PROTO_MORE | PROTO_CHAINED;
+    ok(refused(&m, "a request ahead that waits"), "a hint that waits");
+    m = valid(PROTO_REQUEST);
     m.mode = 3;
     ok(refused(&m, "a mode that does not exist"), "an unknown mode");
     m = valid(PROTO_BURY);

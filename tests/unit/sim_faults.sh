@@ -68,6 +68,29 @@ caught 8192 "end: "
 caught 16384 "exclusion: "
 caught 32768 "gifts: "
 caught 65536 "end: node"
+caught 131072 "ahead: a writer waits"
+caught 262144 "consistency: "
+caught 524288 "consistency: "
+caught 1048576 "consistency: "
+caught 2097152 "ahead: a request"
+caught 4194304 "ahead: node"
+caught 8388608 "ahead: node"
+caught_script 16777216 "delete of #1 failed with DRASYNC_EBUSY" <<END
+seed 6
+nodes 2
+delay 200
+think 100
+0.0 create 1
+0.0 release 1
+1.0 ahead 1 read
+0.0 read 1
+0.0 read 1
+0.0 read 1
+0.0 read 1
+0.0 read 1
+0.0 read 1
+0.0 delete 1
+END
 
 # caught_references FAULT TEXT: the same, of managed regions
 caught_references() {
