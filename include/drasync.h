@@ -270,6 +270,19 @@ int drasync_wait(drasync_request_t *request, uint64_t timeout_us);
 int drasync_cancel(drasync_request_t *request);
 
 /*
+ * A hint: a rank of this node will acquire @region for @mode.  What it needs of
+ * another node comes meanwhile; with READ the data, with WRITE the region itself,
+ * if nobody uses it.  The call waits for nothing and holds nothing, and what it
+ * asks for gives way to everybody who acquires.  Each hint is for one acquire,
+ * which sends no message if the data is there and nobody has written since.
+ *
+ * Nothing happens unless DRASYNC_AHEAD says so: docs/ahead.md.
+ *   DRASYNC_EINVAL    @mode is neither READ nor WRITE
+ *   DRASYNC_ENOREGION, DRASYNC_EDELETED  as far as this node knows
+ */
+int drasync_ahead(drasync_region_t region, enum drasync_mode mode);
+
+/*
  * Give back one hold of @region: what this thread took last, or if it took
  * nothing, what another thread did (see Threads).  What was written under WRITE
  * is the new version once no WRITE is left.
@@ -412,6 +425,10 @@ struct drasync_stats {
     uint64_t regions;        /* alive and known on this node */
     uint64_t reserved_bytes; /* memory of this node behind region pages */
     int rank, ranks, node, nodes;
+    uint64_t ahead_asked;      /* by this rank, with drasync_ahead() */
+    uint64_t ahead_used;       /* on this node: acquired after it had come */
+    uint64_t ahead_vain_bytes; /* on this node: came, and was not acquired */
+    uint64_t ahead_waited_us;  /* by this rank, for what it had asked ahead */
 };
 
 /* Counters since the start. */

@@ -50,6 +50,8 @@ static const struct option options_table[] = {
      WORDS("auto", "mpi", "messages"), "mpi, messages or auto (default)"},
     {"DRASYNC_FANOUT", OPTION_NUMBER, FIELD(fanout), 1, 65536, NULL,
      "a number from 1 to 65536"},
+    {"DRASYNC_AHEAD", OPTION_WORD, FIELD(ahead), 0, 0,
+     WORDS("off", "data", "token"), "data, token or off (default)"},
     {"DRASYNC_CHECK", OPTION_SET, FIELD(check), 0, 0, WORDS("access", "leaks"),
      "access, leaks, both with a comma between, 1 (access) or 0 (default)"},
     {"DRASYNC_CHECK_ACTION", OPTION_WORD, FIELD(check_action), 0, 0,

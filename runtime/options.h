@@ -44,6 +44,13 @@ enum runtime_deadlock {
     RUNTIME_DEADLOCK_OFF,
 };
 
+/* What drasync_ahead() does. */
+enum runtime_ahead {
+    RUNTIME_AHEAD_OFF,
+    RUNTIME_AHEAD_DATA,  /* data only, for WRITE as well */
+    RUNTIME_AHEAD_TOKEN, /* for WRITE, the token */
+};
+
 #define OPTIONS_STALL_S     60
 #define OPTIONS_STALL_S_MAX 1000000
 
@@ -81,6 +88,7 @@ struct runtime_options {
     uint32_t core;         /* DRASYNC_CORE=small|regions|none */
     uint32_t stall_s;      /* DRASYNC_STALL_S=0|N: a wait is reported then */
     uint32_t deadlock;     /* DRASYNC_DEADLOCK=end|error|off */
+    uint32_t ahead;        /* DRASYNC_AHEAD=off|data|token */
     uint32_t fanout;       /* DRASYNC_FANOUT: of trees of readers; 0: not given */
 };
 

@@ -22,12 +22,20 @@ void stats_read(struct drasync_stats *stats)
     stats->allocations =
         atomic_load(&self->counters[RUNTIME_COUNT_ALLOCATIONS]);
     stats->frees = atomic_load(&self->counters[RUNTIME_COUNT_FREES]);
+    stats->ahead_asked =
+        atomic_load(&self->counters[RUNTIME_COUNT_AHEAD_ASKED]);
+    stats->ahead_waited_us =
+        atomic_load(&self->counters[RUNTIME_COUNT_AHEAD_WAITED_US]);
     for (uint32_t i = 0; i < shared->locals; i++) {
         struct runtime_rank *rank = &shared->ranks[i];
         stats->bytes_copied +=
             atomic_load(&rank->counters[RUNTIME_COUNT_BYTES_COPIED]);
         stats->chunk_requests +=
             atomic_load(&rank->counters[RUNTIME_COUNT_CHUNK_REQUESTS]);
+        stats->ahead_used +=
+            atomic_load(&rank->counters[RUNTIME_COUNT_AHEAD_USED]);
+        stats->ahead_vain_bytes +=
+            atomic_load(&rank->counters[RUNTIME_COUNT_AHEAD_VAIN_BYTES]);
     }
     stats->messages_sent = atomic_load(&shared->messages_sent);
     stats->messages_received = atomic_load(&shared->messages_received);
@@ -49,9 +57,11 @@ void stats_print(void)
                 " allocations %" PRIu64 " frees %" PRIu64
                 "; node %d: messages sent %" PRIu64 " received %" PRIu64
                 " bytes sent %" PRIu64 " received %" PRIu64 " copied %" PRIu64
-                " reserved %" PRIu64,
+                " reserved %" PRIu64 "; ahead: asked %" PRIu64 " used %" PRIu64
+                " in vain %" PRIu64 " bytes, waited %" PRIu64 " us",
                 s.acquires, s.acquires_waited, s.releases, s.allocations,
                 s.frees, s.node, s.messages_sent, s.messages_received,
                 s.bytes_sent, s.bytes_received, s.bytes_copied,
-                s.reserved_bytes);
+                s.reserved_bytes, s.ahead_asked, s.ahead_used,
+                s.ahead_vain_bytes, s.ahead_waited_us);
 }

@@ -10,6 +10,7 @@
 #include "memory/limit.h"
 #include "runtime/death.h"
 #include "runtime/messages/messages.h"
+#include "runtime/native/ahead.h"
 #include "runtime/native/delta.h"
 #include "runtime/native/magazine.h"
 #include "runtime/check/check.h"
@@ -297,7 +298,8 @@ int native_pending_wait(struct native_pending *q, uint64_t deadline,
 static int acquire(uint64_t address, enum drasync_mode mode, uint64_t deadline)
 {
     struct native_pending q = {.address = address, .mode = mode};
-    bool credit;
+    bool credit, told = native_ahead_told(address);
+    uint64_t since_us;
     int result, err;
 
     if (mode == DRASYNC_WRITE && deadline)
@@ -305,12 +307,15 @@ static int acquire(uint64_t address, enum drasync_mode mode, uint64_t deadline)
     err = native_pending_start(&q, deadline == 0);
     if (err != PROTO_WAIT)
         return native_pending_took(&q, err);
+    since_us = told ? runtime_now_us() : 0;
     credit = q.away && mode == DRASYNC_WRITE && deadline;
     if (credit)
         native_credit_wait();
     err = native_pending_wait(&q, deadline, &result);
     if (credit)
         native_credit_waited(!err && !result);
+    if (told)
+        native_ahead_waited(since_us);
     if ((err == DRASYNC_EAGAIN || err == DRASYNC_EDEADLK) &&
         native_pending_ended(&q)) {
         result = q.wait->waiter.result;

@@ -1,5 +1,7 @@
 # Native regions.
 libdrasync_runtime_la_SOURCES += \
+	runtime/native/ahead.c \
+	runtime/native/ahead.h \
 	runtime/native/ask.c \
 	runtime/native/claim.c \
 	runtime/native/claim.h \
@@ -108,6 +110,8 @@ TESTS += tests/bats/run.bats
 EXTRA_DIST += tests/bats/run.bats
 TESTS += tests/bats/give.bats
 EXTRA_DIST += tests/bats/give.bats
+long_tests += tests/bats/ahead.bats
+EXTRA_DIST += tests/bats/ahead.bats
 
 check_PROGRAMS += tests/programs/mistakes
 tests_programs_mistakes_SOURCES = tests/programs/mistakes.c
@@ -117,6 +121,7 @@ TESTS += tests/bats/messages.bats
 EXTRA_DIST += tests/bats/messages.bats
 
 native_test_programs += \
+	tests/programs/native_ahead \
 	tests/programs/native_run \
 	tests/programs/native_run_dies \
 	tests/programs/native_give \

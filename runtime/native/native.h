@@ -31,6 +31,7 @@ int native_delete(drasync_region_t region);
 int native_acquire(drasync_region_t region, enum drasync_mode mode,
                    uint64_t timeout_us);
 int native_release(drasync_region_t region);
+int native_ahead(drasync_region_t region, enum drasync_mode mode);
 
 /*
  * Non-blocking acquire.  A request ends, and *request becomes NULL, with

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "runtime/messages/messages.h"
+#include "runtime/native/ahead.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
@@ -363,6 +364,10 @@ void native_do(struct proto_effects *effects, struct native_arrival *arrival)
         if (effects->effect[i].kind == PROTO_COPY_RELEASED &&
             effects->effect[i].frames)
             native_frames_free(effects->effect[i].frames);
+    for (size_t i = 0; any(effects, PROTO_ASKED_AHEAD) && i < effects->count;
+         i++)
+        if (effects->effect[i].kind == PROTO_ASKED_AHEAD)
+            native_ahead_ended(&effects->effect[i]);
     if (any(effects, PROTO_GONE))
         withdraw_names(effects);
     for (size_t i = 0; any(effects, PROTO_GONE) && i < effects->count; i++)

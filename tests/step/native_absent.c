@@ -1,11 +1,12 @@
 /*
  * native_absent.c - what the code under test calls that the world of
- * native_world.h has not: nothing is run, checked, sent or freed.
+ * native_world.h has not: nothing is run, checked, asked ahead, sent or freed.
  */
 #include "native_world.h"
 
 #include "runtime/check/check.h"
 #include "runtime/messages/messages.h"
+#include "runtime/native/ahead.h"
 #include "runtime/native/delta.h"
 #include "runtime/native/magazine.h"
 #include "runtime/native/run.h"
@@ -56,6 +57,22 @@ int thread_watch(void)
 }
 
 /* Nothing to do in this world. */
+bool native_ahead_told(uint64_t address)
+{
+    (void)address;
+    return false;
+}
+
+void native_ahead_waited(uint64_t since_us)
+{
+    (void)since_us;
+}
+
+void native_ahead_ended(const struct proto_effect *effect)
+{
+    (void)effect;
+}
+
 void native_delta_finish(uint64_t address)
 {
     (void)address;

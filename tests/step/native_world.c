@@ -6,6 +6,7 @@
 
 #include "memory/control.h"
 #include "runtime/check/check.h"
+#include "runtime/native/ahead.h"
 #include "runtime/native/lease_inline.h"
 #include "runtime/native/magazine.h"
 #include "runtime/native/delta.h"

@@ -32,7 +32,8 @@ static void clear(void)
                                         "DRASYNC_RMA",     "DRASYNC_CORE",
                                         "DRASYNC_FANOUT",  "DRASYNC_STALL_S",
                                         "DRASYNC_DEADLOCK",
-                                        "DRASYNC_CHECK_ACTION"};
+                                        "DRASYNC_CHECK_ACTION",
+                                        "DRASYNC_AHEAD"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         unsetenv(names[i]);
@@ -149,6 +150,7 @@ int main(void)
            options.progress == RUNTIME_PROGRESS_ADAPTIVE &&
            options.wire == RUNTIME_WIRE_BULK &&
            options.rma == RUNTIME_RMA_AUTO && !options.fanout &&
+           options.ahead == RUNTIME_AHEAD_OFF &&
            options.myrmics == RUNTIME_MYRMICS_COPY,
        "nothing set: the defaults");
     setenv("DRASYNC_NODE", "rank", 1);
@@ -157,6 +159,7 @@ int main(void)
     setenv("DRASYNC_WIRE", "paged", 1);
     setenv("DRASYNC_RMA", "messages", 1);
     setenv("DRASYNC_FANOUT", "2", 1);
+    setenv("DRASYNC_AHEAD", "token", 1);
     setenv("DRASYNC_SPACE", "1G", 1);
     setenv("DRASYNC_CHECK", "leaks,access", 1);
     setenv("DRASYNC_CHECK_ACTION", "continue", 1);
@@ -168,6 +171,7 @@ int main(void)
                (WIRE_PAGED ? RUNTIME_WIRE_PAGED : RUNTIME_WIRE_BULK) &&
            options.rma == RUNTIME_RMA_MESSAGES && options.fanout == 2 &&
            options.check == (OPTIONS_CHECK_ACCESS | OPTIONS_CHECK_LEAKS) &&
+           options.ahead == RUNTIME_AHEAD_TOKEN &&
            options.check_action == OPTIONS_CHECK_CONTINUE &&
            options.myrmics == RUNTIME_MYRMICS_MOVE,
        "all set; an empty one counts as not set");
@@ -183,9 +187,11 @@ int main(void)
            refused("DRASYNC_CHECK", "1,leaks") &&
            refused("DRASYNC_CHECK_ACTION", "stop") &&
            refused("DRASYNC_CORE", "all") && refused("DRASYNC_STATS", "yes") &&
-           refused("DRASYNC_FANOUT", "0") && refused("DRASYNC_FANOUT", "many") &&
+           refused("DRASYNC_FANOUT", "0") &&
+           refused("DRASYNC_FANOUT", "many") &&
            refused("DRASYNC_STALL_S", "1m") &&
-           refused("DRASYNC_DEADLOCK", "1"),
+           refused("DRASYNC_DEADLOCK", "1") && refused("DRASYNC_AHEAD", "1") &&
+           refused("DRASYNC_AHEAD", "all"),
        "bad values are named");
     printf("1..%d\n", tests);
     return failures != 0;

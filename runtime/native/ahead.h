@@ -1,0 +1,25 @@
+/*
+ * ahead.h - what came of asking ahead, for runtime/native*.c.
+ *
+ * native_ahead_ended() is called under the lock of the region's tree; the others
+ * need none.  Thread-safe.
+ */
+#ifndef DRASYNC_RUNTIME_NATIVE_AHEAD_H
+#define DRASYNC_RUNTIME_NATIVE_AHEAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct proto_effect;
+
+/* Did this process tell of an acquire of the region at @address?  Once for each
+ * time. */
+bool native_ahead_told(uint64_t address);
+
+/* An acquire that was told of waited nevertheless, since @since_us. */
+void native_ahead_waited(uint64_t since_us);
+
+/* An effect PROTO_ASKED_AHEAD. */
+void native_ahead_ended(const struct proto_effect *effect);
+
+#endif /* DRASYNC_RUNTIME_NATIVE_AHEAD_H */

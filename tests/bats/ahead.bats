@@ -1,0 +1,87 @@
+#!/usr/bin/env bats
+# What ranks ask ahead with drasync_ahead(), and every value of DRASYNC_AHEAD.
+
+load common
+load hosts
+
+programs=$abs_top_builddir/tests/programs
+
+setup_file() {
+  hosts_up
+}
+
+teardown_file() {
+  hosts_down
+}
+
+setup() {
+  export DRASYNC_NODE=rank
+}
+
+@test "an acquire of what came ahead sends no message" {
+  DRASYNC_AHEAD=token run -0 mpi 2 "$programs/native_ahead" free
+  assert_output "free ok ranks=2"
+}
+
+@test "an acquire of what came ahead sends no message, on two hosts" {
+  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
+    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  DRASYNC_AHEAD=token run -0 hosts_run 2 "$programs/native_ahead" free
+  assert_output "free ok ranks=2"
+}
+
+@test "who is told of a write by a message sees it, whatever was asked ahead" {
+  for ahead in off data token; do
+    DRASYNC_AHEAD=$ahead run -0 mpi 4 "$programs/native_ahead" told 5000
+    assert_output "told ok ranks=4"
+    DRASYNC_AHEAD=$ahead DRASYNC_NODE=2 \
+      run -0 mpi 4 "$programs/native_ahead" told 2000
+    assert_output "told ok ranks=4"
+  done
+}
+
+@test "who is told of a write by a message sees it, on two hosts" {
+  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
+    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  for ahead in data token; do
+    DRASYNC_AHEAD=$ahead run -0 hosts_run 4 "$programs/native_ahead" told 1000
+    assert_output "told ok ranks=4"
+  done
+}
+
+@test "a delete does not fail for what was asked ahead" {
+  for ahead in data token; do
+    DRASYNC_AHEAD=$ahead run -0 mpi 3 "$programs/native_ahead" deleted
+    assert_output "deleted ok ranks=3"
+  done
+}
+
+@test "where there is no memory for what is asked ahead, programs go on" {
+  for ahead in data token; do
+    DRASYNC_AHEAD=$ahead DRASYNC_MEMORY=16M \
+      run -0 mpi 3 "$programs/native_ahead" memory
+    assert_output "memory ok ranks=3"
+  done
+}
+
+@test "drasync_ahead refuses what is no region and no mode" {
+  for ahead in off data token; do
+    DRASYNC_AHEAD=$ahead run -0 mpi 2 "$programs/native_ahead" wrong
+    assert_output "wrong ok ranks=2"
+    DRASYNC_AHEAD=$ahead DRASYNC_CHECK=1 \
+      run -0 mpi 2 "$programs/native_ahead" wrong
+    assert_output --partial "wrong ok ranks=2"
+  done
+}
+
+@test "who writes what a rank that died had asked ahead is told" {
+  DRASYNC_AHEAD=token run mpi_rank_dies 2 "$programs/native_ahead" dies
+  refute [ "$status" -eq 124 ]
+  assert_line "rank 0: DRASYNC_EPEER"
+}
+
+@test "DRASYNC_STATS says what was asked ahead, used, and came in vain" {
+  DRASYNC_AHEAD=token DRASYNC_STATS=1 \
+    run -0 mpi 2 "$programs/native_ahead" free
+  assert_output --regexp "ahead: asked 201 used 201 in vain 0 bytes, waited"
+}
