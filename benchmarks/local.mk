@@ -4,6 +4,7 @@
 
 noinst_LTLIBRARIES += benchmarks/libbench.la
 benchmarks_libbench_la_SOURCES = \
+	benchmarks/ahead_row.h \
 	benchmarks/allocators.c benchmarks/allocators.h \
 	benchmarks/async.h \
 	benchmarks/common.c benchmarks/common.h \
@@ -113,6 +114,9 @@ bench_native_programs += \
 	benchmarks/wire_bandwidth \
 	benchmarks/wire_many \
 	benchmarks/region_collect \
+	benchmarks/ahead_pair \
+	benchmarks/ahead_mpi \
+	benchmarks/ahead_wrong \
 	benchmarks/reacquire_unchanged \
 	benchmarks/reacquire_touched \
 	benchmarks/manager_messages \
