@@ -90,7 +90,7 @@ int heap_check(const struct heap_context *context, const struct heap *heap)
     uint64_t pages = 0;
     int found;
 
-    if (heap->magic != HEAP_MAGIC ||
+    if ((heap->magic != HEAP_MAGIC && heap->magic != HEAP_MAGIC_CHECKED) ||
         (heap->align_bytes != 16 && heap->align_bytes != 64))
         return DRASYNC_EINTERNAL;
     while ((found = heap_extent_next(context, heap, &extent)) > 0) {

@@ -23,10 +23,11 @@
 #define GRANULE_SHIFT_WIDE 6
 #define MAP_TAKEN          0x80u
 
-#define HEAP_MAGIC    0x68656170u
-#define EXTENT_MAGIC  0x65787431u
-#define EXTENT_SINGLE 1u
-#define EXTENT_WIDE   2u
+#define HEAP_MAGIC         0x68656170u
+#define HEAP_MAGIC_CHECKED 0x68656163u /* heap_checked.h */
+#define EXTENT_MAGIC       0x65787431u
+#define EXTENT_SINGLE      1u
+#define EXTENT_WIDE        2u
 
 /* 16 to 128 by 16, then four classes for each doubling up to 1 GiB. */
 #define CLASSES         100

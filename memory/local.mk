@@ -24,6 +24,10 @@ libdrasync_memory_la_SOURCES = \
 	memory/heap.h \
 	memory/heap_cache.c \
 	memory/heap_cache.h \
+	memory/heap_checked.c \
+	memory/heap_checked.h \
+	memory/heap_note.c \
+	memory/heap_note.h \
 	memory/heap_extent.c \
 	memory/heap_extent.h \
 	memory/heap_parts.c \
@@ -35,6 +39,8 @@ libdrasync_memory_la_SOURCES = \
 	memory/lock.c \
 	memory/lock.h \
 	memory/passed.h \
+	memory/marks.c \
+	memory/marks.h \
 	memory/moved.c \
 	memory/os.c \
 	memory/os.h \
@@ -56,6 +62,7 @@ memory_tests = \
 	tests/unit/memory_frames.t \
 	tests/unit/memory_heap.t \
 	tests/unit/memory_heap_cache.t \
+	tests/unit/memory_heap_checked.t \
 	tests/unit/memory_heap_growth.t \
 	tests/unit/memory_moved.t \
 	tests/unit/memory_pages.t \
@@ -87,6 +94,9 @@ tests_unit_memory_heap_t_LDADD = libdrasync_memory.la
 tests_unit_memory_heap_cache_t_SOURCES = tests/unit/memory_heap_cache.c \
 	tests/unit/memory_common.h
 tests_unit_memory_heap_cache_t_LDADD = libdrasync_memory.la
+tests_unit_memory_heap_checked_t_SOURCES = tests/unit/memory_heap_checked.c \
+	tests/unit/memory_common.h
+tests_unit_memory_heap_checked_t_LDADD = libdrasync_memory.la
 tests_unit_memory_heap_growth_t_SOURCES = tests/unit/memory_heap_growth.c \
 	tests/unit/memory_common.h
 tests_unit_memory_heap_growth_t_LDADD = libdrasync_memory.la

@@ -1,0 +1,278 @@
+/* Red zones and quarantine: each mistake is found once, and nothing else is. */
+#include "memory_common.h"
+
+#include "memory/extents.h"
+#include "memory/frames.h"
+#include "memory/heap_checked.h"
+
+#define LIFE 7
+
+static const struct heap_who maker = {3, 30}, freer = {4, 40};
+
+static struct heap heap;
+static uint64_t queue;
+static struct heap_faults faults;
+static struct heap_context context;
+static struct heap_checked checked;
+
+static int more(void *arg, uint64_t pages_min, uint64_t pages_wanted,
+                struct heap_extent *extent_out)
+{
+    struct extent *extent;
+    int err;
+
+    (void)arg;
+    (void)pages_min;
+    err = extent_new(context.space, pages_wanted, &heap, 1, &extent);
+    if (err)
+        return err;
+    extent_out->first_page = extent->first_page;
+    extent_out->pages = pages_wanted;
+    return 0;
+}
+
+static void open_heap(const struct space *space, unsigned align, uint64_t life)
+{
+    queue = 0;
+    memset(&faults, 0, sizeof(faults));
+    context =
+        (struct heap_context){.space = space, .owner = &heap, .more = more};
+    REQUIRE(!heap_init(&context, &heap, align, NULL, 0));
+    heap_checked_begin(&heap);
+    checked = (struct heap_checked){
+        .context = &context,
+        .heap = &heap,
+        .queue = &queue,
+        .life = life,
+        .who = maker,
+        .faults = &faults,
+    };
+}
+
+static char *make(size_t bytes)
+{
+    void *made;
+
+    checked.who = maker;
+    REQUIRE(!heap_checked_alloc(&checked, bytes, &made));
+    return made;
+}
+
+static int give(void *ptr)
+{
+    checked.who = freer;
+    return heap_checked_free(&checked, ptr);
+}
+
+/* Nothing was found, and is by a look at all. */
+static int clean(void)
+{
+    return !heap_checked_walk(&checked) && !faults.count;
+}
+
+/* One fault, of that object; a second look finds none. */
+static int found(enum heap_wrong wrong, const char *object, uint64_t bytes,
+                 uint64_t first, uint64_t last)
+{
+    const struct heap_fault f = faults.fault[0];
+    int once = faults.count == 1;
+
+    faults.count = 0;
+    return once && f.wrong == wrong && f.noted &&
+           f.object == (uintptr_t)object && f.bytes == bytes &&
+           f.first == first && f.last == last && f.made.rank == maker.rank &&
+           f.made.stack == maker.stack &&
+           (wrong == HEAP_WRITTEN_PAST || f.freed.stack == freer.stack) &&
+           clean();
+}
+
+static void test_mistakes(size_t bytes, const char *title)
+{
+    char *object = make(bytes), *other = make(bytes);
+    size_t usable = 0;
+    int good = !heap_checked_usable(&checked, object, &usable);
+
+    good = good && usable == bytes && clean();
+    memset(object, 1, bytes);
+    good = good && clean();
+    object[bytes] = 1;
+    heap_checked_walk(&checked);
+    good = good && found(HEAP_WRITTEN_PAST, object, bytes, bytes, bytes);
+    object[bytes + HEAP_ZONE_MIN - 1] = 1;
+    good = good && !give(object) &&
+           found(HEAP_WRITTEN_PAST, object, bytes, bytes + HEAP_ZONE_MIN - 1,
+                 bytes + HEAP_ZONE_MIN - 1);
+    good = good &&
+           heap_checked_usable(&checked, object, &usable) == DRASYNC_EFREED &&
+           give(object) == DRASYNC_EFREED &&
+           found(HEAP_FREED_TWICE, object, bytes, 0, 0);
+    if (bytes) {
+        object[bytes - 1] = 1;
+        heap_checked_walk(&checked);
+        good = good &&
+               found(HEAP_WRITTEN_FREED, object, bytes, bytes - 1, bytes - 1);
+    }
+    good = good && !give(other) && clean();
+    tap_ok(good, title);
+}
+
+static void test_far(void)
+{
+    char *object = make(100), *after;
+
+    memset(object, 1, 150);
+    heap_checked_walk(&checked);
+    tap_ok(faults.count == 1 && !faults.fault[0].noted &&
+               faults.fault[0].object == (uintptr_t)object,
+           "a note that was overwritten is found");
+    faults.count = 0;
+    after = make(100);
+    tap_ok(clean() && !give(object) && !give(after) && clean(),
+           "and the object can be freed");
+}
+
+/* What was freed is not used again soon, but in the end. */
+static void test_quarantine(void)
+{
+    char *object = make(200), *again = NULL;
+    int soon = 0, count;
+
+    give(object);
+    for (int i = 0; i < 100; i++) {
+        again = make(200);
+        soon |= again == object;
+        give(again);
+    }
+    tap_ok(!soon && clean(), "what was freed waits");
+    object[9] = 1;
+    for (count = 0; count < 2 * HEAP_QUARANTINE_OBJECTS && !faults.count;
+         count++)
+        give(make(200));
+    tap_ok(found(HEAP_WRITTEN_FREED, object, 200, 9, 9),
+           "a write meanwhile is found when it leaves");
+    tap_ok(give(object) == DRASYNC_EFREED &&
+               found(HEAP_FREED_TWICE, object, 200, 0, 0),
+           "and freeing it again after that, too");
+    object[20] = 1;
+    for (count = 0; count < HEAP_QUARANTINE_OBJECTS && again != object; count++)
+        again = make(200);
+    tap_ok(again == object && found(HEAP_WRITTEN_FREED, object, 200, 20, 20),
+           "a write before its memory is used again");
+}
+
+/* Frames that had notes of another life, at the same addresses. */
+static void test_lives(const struct space *space)
+{
+    struct heap_extent e = {0};
+    char *object = make(100);
+
+    give(object);
+    memset(object, 1, 100);
+    while (heap_extent_next(&context, &heap, &e) > 0)
+        e.index += 0;
+    /* The same heap again, with all that lies in its first extent. */
+    e = (struct heap_extent){
+        .first_page = space_page(space, (void *)heap.first_extent), .pages = 1};
+    REQUIRE(!heap_init(&context, &heap, 16, &e, 0));
+    heap_checked_begin(&heap);
+    queue = 0;
+    checked.life = LIFE + 1;
+    memset(&faults, 0, sizeof(faults));
+    for (int i = 0; i < 10; i++)
+        make(100);
+    tap_ok(clean(), "notes of another life are not believed");
+}
+
+static void test_broken(void)
+{
+    char *object[20];
+    int good = 1;
+
+    for (int i = 0; i < 20; i++)
+        object[i] = make(64);
+    for (int i = 0; i < 10; i++)
+        good = good && !give(object[i]);
+    /* A link of the queue, and then the queue itself. */
+    memset(object[5] + 64, 1, 64);
+    for (int i = 10; i < 15; i++)
+        good = good && !give(object[i]);
+    for (int i = 0; i < 2 * HEAP_QUARANTINE_OBJECTS; i++)
+        good = good && !give(make(64));
+    memset((void *)(uintptr_t)queue, 1, 32);
+    for (int i = 15; i < 20; i++)
+        good = good && !give(object[i]);
+    for (int i = 0; i < 2 * HEAP_QUARANTINE_OBJECTS; i++)
+        good = good && !give(make(64));
+    tap_ok(good, "a queue that was overwritten begins anew");
+    tap_ok(give((void *)(uintptr_t)queue) == DRASYNC_EFREED &&
+               give(object[0] + 16) == DRASYNC_EFREED &&
+               give(object[0] + 1) == DRASYNC_EALIGN &&
+               give(&faults) == DRASYNC_ENOOBJECT,
+           "what is no object is none");
+}
+
+/* A heap that is checked no more is a heap. */
+static void test_end(void)
+{
+    char *object = make(100), *freed = make(100);
+    void *plain;
+
+    give(freed);
+    heap_checked_end(&heap);
+    object[101] = 1;
+    checked.who = maker;
+    tap_ok(!heap_checked_alloc(&checked, 100, &plain) && !give(object) &&
+               give(object) == DRASYNC_EFREED && !give(plain) &&
+               !heap_checked_walk(&checked) && !faults.count,
+           "checked no more, it is like others");
+}
+
+static void test_random(void)
+{
+    static struct {
+        char *object;
+        size_t bytes;
+    } slot[500];
+    unsigned seed = 1;
+    int good = 1;
+
+    for (int i = 0; i < 50000; i++) {
+        unsigned at = (seed = seed * 1103515245 + 12345) >> 8;
+        size_t bytes = (at >> 9) % (at % 64 ? 2000 : 1 << 20);
+
+        at %= 500;
+        if (slot[at].object) {
+            memset(slot[at].object, i, slot[at].bytes);
+            good = good && !give(slot[at].object);
+            slot[at].object = NULL;
+        } else {
+            slot[at].object = make(bytes);
+            slot[at].bytes = bytes;
+            memset(slot[at].object, i, bytes);
+        }
+        if (i % 1000 == 0)
+            good = good && clean();
+    }
+    tap_ok(good && clean(), "50,000 right calls");
+}
+
+int main(void)
+{
+    struct space space;
+
+    node_open(&space, GIB, 0, 1, GIB);
+    open_heap(&space, 16, LIFE);
+    test_mistakes(100, "an object of 100 bytes, aligned to 16");
+    test_mistakes(0, "an object without bytes");
+    test_mistakes(5000, "one of more than a page");
+    test_mistakes(3 * MIB, "one with an extent of its own");
+    test_far();
+    test_quarantine();
+    test_broken();
+    test_lives(&space);
+    test_end();
+    open_heap(&space, 64, LIFE);
+    test_mistakes(100, "an object of 100 bytes, aligned to 64");
+    test_random();
+    return tap_end();
+}
