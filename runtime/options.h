@@ -58,6 +58,7 @@ enum runtime_ahead {
 enum runtime_check {
     OPTIONS_CHECK_ACCESS = 1,
     OPTIONS_CHECK_LEAKS = 2,
+    OPTIONS_CHECK_OBJECTS = 4,
 };
 
 enum runtime_check_action {
@@ -79,7 +80,7 @@ struct runtime_options {
                               most; 0: all that share memory, rank: 1 */
     uint32_t progress;     /* DRASYNC_PROGRESS=adaptive|spin */
     uint32_t myrmics;      /* DRASYNC_MYRMICS=copy|move */
-    uint32_t check;        /* DRASYNC_CHECK=access,leaks; bits */
+    uint32_t check;        /* DRASYNC_CHECK=access,leaks ...; bits */
     uint32_t check_action; /* DRASYNC_CHECK_ACTION=end|continue */
     uint32_t stats;        /* DRASYNC_STATS=0|1: print counters at the end */
     uint32_t wire;         /* DRASYNC_WIRE=bulk|paged: to compare with, in a

@@ -18,9 +18,16 @@
 /* Questions of other nodes at a time; more are told nothing. */
 #define CALLERS_MAX 16
 
+/* What another node asks for. */
+struct asked {
+    uint64_t address; /* who has this; 0: */
+    int32_t rank;     /* for a stack of this rank */
+    uint32_t stack;
+};
+
 struct question {
     struct runtime_caller caller;
-    uint64_t address;
+    struct asked asked;
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -69,7 +76,10 @@ static void serve_box(void)
     if (atomic_load(&box->state) != CHECK_BOX_ASKED)
         return;
     text.used = 0;
-    check_add_taken(&text, box->region);
+    if (box->stack)
+        check_lines_add(&text, check_stack_of(box->stack), false);
+    else
+        check_add_taken(&text, box->region);
     cut(box->text, &text);
     /* Pairs with check_ask()'s load: so is the text. */
     atomic_store(&box->state, CHECK_BOX_ANSWERED);
@@ -91,13 +101,15 @@ static bool wait_for(struct check_box *box, uint32_t from, uint32_t to)
     return true;
 }
 
-bool check_ask(int rank, uint64_t region, char text[CHECK_ANSWER_BYTES])
+static bool ask(int rank, uint64_t region, uint32_t stack,
+                char text[CHECK_ANSWER_BYTES])
 {
     struct check_box *box = check_box_of(runtime.local_of[rank]);
 
     if (!wait_for(box, CHECK_BOX_FREE, CHECK_BOX_WRITING))
         return false;
     box->region = region;
+    box->stack = stack;
     atomic_store(&box->state, CHECK_BOX_ASKED);
     doorbell_ring(&box->question);
     /* If it does not answer, its box stays closed. */
@@ -109,6 +121,16 @@ bool check_ask(int rank, uint64_t region, char text[CHECK_ANSWER_BYTES])
     return true;
 }
 
+bool check_ask(int rank, uint64_t region, char text[CHECK_ANSWER_BYTES])
+{
+    return ask(rank, region, 0, text);
+}
+
+bool check_ask_stack(int rank, uint32_t stack, char text[CHECK_ANSWER_BYTES])
+{
+    return stack && ask(rank, 0, stack, text);
+}
+
 /* --- Between nodes -------------------------------------------------------- */
 
 /* On the progress thread, which may not wait. */
@@ -118,11 +140,11 @@ static void asked(const struct runtime_caller *caller, const void *request,
     struct question q = {.caller = *caller};
     bool room;
 
-    if (request_bytes != sizeof(q.address)) {
+    if (request_bytes != sizeof(q.asked)) {
         runtime_reply(caller, DRASYNC_EINVAL, NULL, 0);
         return;
     }
-    memcpy(&q.address, request, sizeof(q.address));
+    memcpy(&q.asked, request, sizeof(q.asked));
     pthread_mutex_lock(&mutex);
     room = questions_count < CALLERS_MAX;
     if (room)
@@ -155,7 +177,11 @@ void check_serve(void)
     serve_box();
     while (next_question(&q)) {
         text.used = 0;
-        check_add_node(&text, q.address);
+        if (q.asked.address)
+            check_add_node(&text, q.asked.address);
+        else
+            check_add_stack(
+                &text, (struct heap_who){q.asked.rank, q.asked.stack}, false);
         runtime_reply(&q.caller, 0, answer, cut(answer, &text));
     }
 }
@@ -167,10 +193,26 @@ void check_ask_open(void)
 
 bool check_ask_node(int node, uint64_t address, char text[CHECK_ANSWER_BYTES])
 {
+    const struct asked what = {.address = address};
     size_t bytes = 0;
 
-    if (runtime_call(node, RUNTIME_KIND_CHECK, &address, sizeof(address), text,
+    if (runtime_call(node, RUNTIME_KIND_CHECK, &what, sizeof(what), text,
                      CHECK_ANSWER_BYTES, &bytes) ||
+        !bytes)
+        return false;
+    text[bytes < CHECK_ANSWER_BYTES ? bytes : CHECK_ANSWER_BYTES - 1] = 0;
+    return true;
+}
+
+bool check_ask_stack_there(int rank, uint32_t stack,
+                           char text[CHECK_ANSWER_BYTES])
+{
+    const struct asked what = {.rank = rank, .stack = stack};
+    size_t bytes = 0;
+
+    if (runtime_call_timed(runtime.node_of[rank], RUNTIME_KIND_CHECK, &what,
+                           sizeof(what), text, CHECK_ANSWER_BYTES, &bytes,
+                           2 * ANSWER_US) ||
         !bytes)
         return false;
     text[bytes < CHECK_ANSWER_BYTES ? bytes : CHECK_ANSWER_BYTES - 1] = 0;

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "drasync.h"
+#include "memory/heap_checked.h"
 
 /* The Myrmics front is in another library, and this one exports drasync_ only.
  */
@@ -72,6 +73,27 @@ void check_other_thread(uint64_t address, uint64_t incarnation,
 void check_request_ends(const char *call, const void *request);
 /* False, with a report, if @request has ended. */
 bool check_request_valid(const char *call, const void *request);
+
+/* --- Objects (objects.c), with OPTIONS_CHECK_OBJECTS ---------------------- */
+
+/* What found something wrong. */
+enum check_when {
+    CHECK_AT_ALLOC,
+    CHECK_AT_FREE,
+    CHECK_AT_RELEASE,
+    CHECK_AT_DELETE,
+    CHECK_AT_SEND,
+};
+
+/* The calling thread, for heaps to note. */
+struct heap_who check_who(void);
+
+/* Report what a call of @who found, and end the job or go on.  @may_ask: other
+ * nodes may be asked, that is this is not the progress thread.  No lock is
+ * held. */
+void check_objects(const struct heap_faults *faults, uint64_t address,
+                   uint64_t incarnation, enum check_when when,
+                   struct heap_who who, bool may_ask);
 
 /* --- What native/ is asked ------------------------------------------------ */
 

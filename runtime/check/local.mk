@@ -8,14 +8,18 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/check/leaks.c \
 	runtime/check/lines.c \
 	runtime/check/notes.c \
+	runtime/check/objects.c \
 	runtime/check/report.c \
 	runtime/check/stack.c \
 	runtime/check/state.h
 libdrasync_runtime_la_LIBADD += $(LIBUNWIND_LIBS)
 
-native_test_programs += tests/programs/check_wrong
-TESTS += tests/bats/check.bats
-EXTRA_DIST += tests/bats/check.bats $(check_reports)
+native_test_programs += tests/programs/check_objects \
+	tests/programs/check_wrong
+TESTS += tests/bats/check.bats tests/bats/check_objects.bats
+EXTRA_DIST += tests/bats/check.bash tests/bats/check.bats \
+	tests/bats/check_objects.bats tests/programs/check_marks.c \
+	$(check_reports)
 check_reports = \
 	tests/reports/below.txt \
 	tests/reports/deleted.txt \
@@ -32,6 +36,18 @@ check_reports = \
 	tests/reports/myrmics_touch_shared.txt \
 	tests/reports/none.txt \
 	tests/reports/nowhere.txt \
+	tests/reports/objects_all.txt \
+	tests/reports/objects_below.txt \
+	tests/reports/objects_far_past.txt \
+	tests/reports/objects_freed_leaves.txt \
+	tests/reports/objects_freed_release.txt \
+	tests/reports/objects_large.txt \
+	tests/reports/objects_past_delete.txt \
+	tests/reports/objects_past_free.txt \
+	tests/reports/objects_past_give.txt \
+	tests/reports/objects_past_release.txt \
+	tests/reports/objects_realloc.txt \
+	tests/reports/objects_twice.txt \
 	tests/reports/other_thread.txt \
 	tests/reports/read_write.txt \
 	tests/reports/read_write_nodes.txt \

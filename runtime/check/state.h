@@ -102,6 +102,10 @@ enum check_verdict check_report(const struct check_fault *fault);
 bool check_reported(void);
 /* Where this rank took @region, as lines. */
 void check_add_taken(struct check_text *text, uint64_t region);
+/* Stack @who.stack of a rank, which is asked for it if need be; @may_ask: on
+ * other nodes too. */
+void check_add_stack(struct check_text *text, struct heap_who who,
+                     bool may_ask);
 /* Who of this node has the region that has @address, and where it was taken. */
 void check_add_node(struct check_text *text, uint64_t address);
 void check_leaks(void);
@@ -123,6 +127,7 @@ struct check_box {
     struct doorbell question; /* for the one that answers */
     _Atomic uint32_t state;
     uint64_t region;
+    uint32_t stack; /* or what is asked for: this one */
     char text[CHECK_ANSWER_BYTES];
 } __attribute__((aligned(64)));
 
@@ -136,7 +141,12 @@ void check_serve(void);
 /* Ask rank @rank, another one of this node, where it took @region: the answer,
  * or false if none came in time. */
 bool check_ask(int rank, uint64_t region, char text[CHECK_ANSWER_BYTES]);
-/* The same of another node, which may take for ever. */
+/* Ask it for a stack of its. */
+bool check_ask_stack(int rank, uint32_t stack, char text[CHECK_ANSWER_BYTES]);
+/* The same of a rank of another node. */
+bool check_ask_stack_there(int rank, uint32_t stack,
+                           char text[CHECK_ANSWER_BYTES]);
+/* Ask another node who has a region, which may take for ever. */
 bool check_ask_node(int node, uint64_t address, char text[CHECK_ANSWER_BYTES]);
 
 /* --- Faults (fault.c) ----------------------------------------------------- */

@@ -17,7 +17,8 @@ static uint64_t address_of(drasync_region_t region)
 
 /* Under the lock of @tree: the hold of its region goes to rank @to. */
 static int give_hold(struct native_tree *tree, uint64_t address, int to,
-                     int tag, uint64_t *incarnation_out)
+                     int tag, uint64_t *incarnation_out,
+                     struct native_found **found_out)
 {
     struct proto_region *region = tree->region;
     struct proto_gift gift = {
@@ -35,6 +36,8 @@ static int give_hold(struct native_tree *tree, uint64_t address, int to,
     err = native_magazines_end(tree, region);
     if (err)
         return err;
+    if (native.objects)
+        *found_out = native_objects_look(region, CHECK_AT_RELEASE);
     *incarnation_out = region->incarnation;
     effects = native_effects();
     err = proto_give(&native.node, native.rank, region, &gift, effects);
@@ -66,15 +69,17 @@ static void give_up(const struct gift *gift, int to)
 static int give_locked(uint64_t address, int to, int tag,
                        uint64_t *incarnation_out)
 {
+    struct native_found *found = NULL;
     struct native_tree tree;
     int err = native_lock(address, &tree);
 
     if (err)
         return err;
-    err = give_hold(&tree, address, to, tag, incarnation_out);
+    err = give_hold(&tree, address, to, tag, incarnation_out, &found);
     if (native.check && !err)
         native_guard_gave(&tree, address, *incarnation_out, DRASYNC_WRITE);
     native_unlock(&tree);
+    native_objects_end(found);
     return err;
 }
 

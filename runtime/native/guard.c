@@ -72,11 +72,13 @@ void native_guard(const struct proto_region *top)
     struct proto_region *r = NULL;
     struct pages run = {0};
 
-    if (!(runtime.options.check & OPTIONS_CHECK_ACCESS))
-        return;
-    while ((r = proto_next(top, r)))
-        add_region(&run, r, allowed(r));
-    flush(&run);
+    if (runtime.options.check & OPTIONS_CHECK_ACCESS) {
+        while ((r = proto_next(top, r)))
+            add_region(&run, r, allowed(r));
+        flush(&run);
+    }
+    while (native.objects && (r = proto_next(top, r)))
+        native_objects_mark(r, allowed(r));
 }
 
 void native_guard_at(uint64_t address)
@@ -124,6 +126,7 @@ void native_guard_close(const struct proto_region *top)
 
         for (e = memory ? memory->first : NULL; e; e = e->next)
             check_gone(first_of(e), pages_of(e), r->address, r->incarnation);
+        native_objects_mark(r, 0);
         add_region(&run, r, 0);
     }
     flush(&run);
@@ -168,8 +171,8 @@ static void find_object(const struct proto_region *r, uint64_t address,
     if (!in_window(r, r->address) || !in_window(r, address))
         return;
     for (uint64_t i = 0; i < steps && from > r->address; i++, from -= 16) {
-        if (heap_usable(&context, &header->heap, (void *)(uintptr_t)from,
-                        &bytes))
+        if (native_objects_usable(&context, header, r, (void *)(uintptr_t)from,
+                                  &bytes))
             continue;
         if (address - from < bytes) {
             out->object = from;

@@ -381,11 +381,15 @@ int native_hold_give(struct native_tree *tree)
     enum drasync_mode mode = to_give(region, shared);
     const uint64_t address = region->address;
     const uint64_t incarnation = region->incarnation;
+    struct native_found *found = NULL;
     struct proto_effects *effects;
     int err = 0;
 
-    if (mode == DRASYNC_WRITE && region->write_count == 1)
+    if (mode == DRASYNC_WRITE && region->write_count == 1) {
         err = native_magazines_end(tree, region);
+        if (native.objects)
+            found = native_objects_look(region, CHECK_AT_RELEASE);
+    }
     waiting_hold_forget(address);
     if (!err && (shared || !native_lease_begin(leases, region))) {
         effects = native_effects();
@@ -396,6 +400,7 @@ int native_hold_give(struct native_tree *tree)
             native_guard_gave(tree, address, incarnation, mode);
     }
     native_unlock(tree);
+    native_objects_end(found);
     if (!err)
         runtime_count(native.self, RUNTIME_COUNT_RELEASES, 1);
     if (!err && mode == DRASYNC_READ)

@@ -257,7 +257,9 @@ int native_image_check(const struct native_image *image, uint64_t i)
         .owner = native_find(address) ? native_find(address)->memory : NULL,
     };
 
-    return heap_check(&context, &native_header_of(address)->heap)
-               ? DRASYNC_EFORMAT
-               : 0;
+    if (heap_check(&context, &native_header_of(address)->heap))
+        return DRASYNC_EFORMAT;
+    /* Red zones and stacks are of the job that saved it. */
+    heap_checked_end(&native_header_of(address)->heap);
+    return 0;
 }

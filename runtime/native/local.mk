@@ -31,6 +31,7 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/native/module.c \
 	runtime/native/native.h \
 	runtime/native/object.c \
+	runtime/native/objects.c \
 	runtime/native/pool.c \
 	runtime/native/keep.c \
 	runtime/native/keep.h \

@@ -333,8 +333,8 @@ static void in_child(void)
 
 void native_magazines_start(void)
 {
-    possible =
-        !biased_open(BIASED_PROCESS) && !pthread_atfork(NULL, NULL, in_child);
+    possible = !native.objects && !biased_open(BIASED_PROCESS) &&
+               !pthread_atfork(NULL, NULL, in_child);
 }
 
 /* --- Allocating ----------------------------------------------------------- */

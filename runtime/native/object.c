@@ -17,7 +17,9 @@ struct heap_call {
     struct heap_context context;
     struct native_memory *memory;
     struct native_frames *frames;
-    struct extent *ready; /* cut for this heap; NULL: none */
+    struct proto_region *region;
+    struct native_found *found; /* native.objects */
+    struct extent *ready;       /* cut for this heap; NULL: none */
     uint64_t want_min, want;
 };
 
@@ -75,6 +77,9 @@ int native_header_make(struct native_memory *memory)
     if (err)
         return err;
     header->root = NULL;
+    header->objects = 0;
+    if (native.objects)
+        heap_checked_begin(&header->heap);
     e->user[EXTENT_USED_BYTES] = used;
     return 0;
 }
@@ -94,6 +99,7 @@ static int call_begin(struct heap_call *call, uint64_t address,
         return DRASYNC_EINTERNAL;
     if (call->memory && call->memory != region->memory)
         return DRASYNC_ENOREGION;
+    call->region = region;
     call->memory = region->memory;
     call->memory->touched = true;
     call->frames = copy->frames;
@@ -126,6 +132,22 @@ static void used_all(const struct heap_call *call, uint64_t address)
         used(call, address, e);
 }
 
+static int take(struct heap_call *call, uint64_t address, size_t size_bytes,
+                void **ptr_out)
+{
+    int err;
+
+    if (call->found)
+        return native_objects_alloc(call->found, &call->context, call->region,
+                                    size_bytes, ptr_out);
+    err = native_magazine_take(&call->context, address, call->memory,
+                               size_bytes, ptr_out);
+    return err != DRASYNC_EINVAL
+               ? err
+               : heap_alloc(&call->context, &native_header_of(address)->heap,
+                            size_bytes, ptr_out);
+}
+
 static int heap_step(struct heap_call *call, uint64_t address,
                      size_t size_bytes, void **ptr_out)
 {
@@ -138,11 +160,7 @@ static int heap_step(struct heap_call *call, uint64_t address,
     err = call_begin(call, address, tree.region);
     if (!err) {
         extents = call->memory->extents;
-        err = native_magazine_take(&call->context, address, call->memory,
-                                   size_bytes, ptr_out);
-        if (err == DRASYNC_EINVAL)
-            err = heap_alloc(&call->context, &native_header_of(address)->heap,
-                             size_bytes, ptr_out);
+        err = take(call, address, size_bytes, ptr_out);
         if (call->memory->extents != extents) {
             used_all(call, address);
             proto_layout_changed(tree.region);
@@ -165,6 +183,14 @@ static int heap_more(struct heap_call *call)
                              &call->ready);
 }
 
+/* With DRASYNC_CHECK=objects a call has a place for what it finds. */
+static int begin_checked(struct heap_call *call, enum check_when when)
+{
+    if (native.objects)
+        call->found = native_objects_begin(when);
+    return native.objects && !call->found ? DRASYNC_ENOMEM : 0;
+}
+
 int native_alloc(drasync_region_t region, size_t size_bytes, void **ptr_out)
 {
     struct heap_call call = {0};
@@ -173,6 +199,8 @@ int native_alloc(drasync_region_t region, size_t size_bytes, void **ptr_out)
 
     if (!native_address_valid(region))
         return DRASYNC_ENOREGION;
+    if (begin_checked(&call, CHECK_AT_ALLOC))
+        return DRASYNC_ENOMEM;
     native_magazine_prepare((uint64_t)(uintptr_t)region);
     for (;;) {
         call.want = 0;
@@ -185,6 +213,7 @@ int native_alloc(drasync_region_t region, size_t size_bytes, void **ptr_out)
     }
     if (call.ready)
         extent_delete(&runtime.space, call.ready);
+    native_objects_end(call.found);
     if (err)
         return err;
     runtime_count(native.self, RUNTIME_COUNT_ALLOCATIONS, 1);
@@ -285,19 +314,37 @@ int native_free(void *ptr)
     struct native_tree tree;
     uint64_t address = address_of(ptr);
     bool opens = native_magazine_prepare(address);
-    int err;
+    int err = begin_checked(&call, CHECK_AT_FREE);
 
+    if (err)
+        return err;
     err = object_lock(&call, opens ? NATIVE_FOR_ALL : NATIVE_FOR_DATA, ptr,
                       &address, &tree);
     if (err)
-        return err;
+        goto end;
     limit_reserve_enter();
-    err = native_magazine_give(&call.context, address, call.memory, opens, ptr);
+    err = call.found
+              ? native_objects_free(call.found, &call.context, call.region, ptr)
+              : native_magazine_give(&call.context, address, call.memory, opens,
+                                     ptr);
     limit_reserve_leave();
     native_unlock(&tree);
+end:
+    native_objects_end(call.found);
     if (!err)
         runtime_count(native.self, RUNTIME_COUNT_FREES, 1);
     return err;
+}
+
+static int usable(const struct heap_call *call, uint64_t address,
+                  const void *ptr, size_t *bytes_out)
+{
+    const struct native_header *header = native_header_of(address);
+
+    return native.objects
+               ? native_objects_usable(&call->context, header, call->region,
+                                       ptr, bytes_out)
+               : heap_usable(&call->context, &header->heap, ptr, bytes_out);
 }
 
 int native_realloc(void *ptr, size_t size_bytes, drasync_region_t region,
@@ -312,10 +359,11 @@ int native_realloc(void *ptr, size_t size_bytes, drasync_region_t region,
 
     if (err)
         return err;
-    err = heap_usable(&call.context, &native_header_of(address)->heap, ptr,
-                      &old_bytes);
-    if (!err && (!region || (uint64_t)(uintptr_t)region == address)) {
+    err = usable(&call, address, ptr, &old_bytes);
+    if (!region)
         region = (drasync_region_t)(uintptr_t)address;
+    /* With red zones it moves, so that the old one is not used. */
+    if (!err && (uint64_t)(uintptr_t)region == address && !native.objects) {
         err = heap_resize(&call.context, &native_header_of(address)->heap, ptr,
                           size_bytes);
         if (!err) {

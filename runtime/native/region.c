@@ -170,6 +170,7 @@ static int delete_one(drasync_region_t region, struct deletion *d)
 {
     uint64_t address = (uint64_t)(uintptr_t)region;
     struct proto_effects *effects;
+    struct native_found *found = NULL;
     struct native_wait *wait = NULL;
     struct native_tree tree;
     int err, result = 0;
@@ -197,6 +198,8 @@ static int delete_one(drasync_region_t region, struct deletion *d)
     } else {
         if (tree.region)
             err = native_magazines_end(&tree, tree.region);
+        if (tree.region && native.objects)
+            found = native_objects_look(tree.region, CHECK_AT_DELETE);
         if (!err) {
             if (native.check && tree.region)
                 native_guard_close(tree.region);
@@ -207,6 +210,7 @@ static int delete_one(drasync_region_t region, struct deletion *d)
         }
     }
     native_unlock(&tree);
+    native_objects_end(found);
     if (err == PROTO_WAIT) {
         if (runtime.nodes > 1)
             runtime_remote_wait(1);

@@ -17,6 +17,7 @@
 #include "memory/heap.h"
 #include "memory/lock.h"
 #include "protocol/protocol.h"
+#include "runtime/check/check.h"
 #include "runtime/native/native.h"
 #include "runtime/native/lease.h"
 #include "runtime/native/recycle.h"
@@ -122,6 +123,7 @@ struct native {
     struct runtime_rank *self;
     int32_t rank;
     bool check;   /* checked mode: no leases; guard.c */
+    bool objects; /* and no magazines, but red zones: objects.c */
     bool threads; /* and who gives back whose hold: taken.h */
 };
 
@@ -361,6 +363,7 @@ int native_split(uint64_t address);
 struct native_header {
     struct heap heap;
     void *root;
+    uint64_t objects; /* of a heap with red zones: its quarantine */
 };
 
 static inline struct native_header *native_header_of(uint64_t address)
@@ -370,6 +373,45 @@ static inline struct native_header *native_header_of(uint64_t address)
 
 /* Make @memory's first extent a region without objects. */
 int native_header_make(struct native_memory *memory);
+
+/* --- Objects with red zones (objects.c), if native.objects ----------------- */
+
+/* What a call found wrong, to be told without locks. */
+struct native_found {
+    struct native_found *next;
+    uint64_t address, incarnation; /* of the region */
+    enum check_when when;
+    struct heap_who who; /* called */
+    struct heap_faults faults;
+};
+
+/* For a call of this thread, before locks; NULL: no memory. */
+struct native_found *native_objects_begin(enum check_when when);
+/* Tell what was found, and free it; no lock held.  @found may be NULL. */
+void native_objects_end(struct native_found *found);
+
+/* Under the lock of the tree of @region, which is held for WRITE; as the calls
+ * of heap.h. */
+int native_objects_alloc(struct native_found *found,
+                         const struct heap_context *context,
+                         const struct proto_region *region, size_t size_bytes,
+                         void **ptr_out);
+int native_objects_free(struct native_found *found,
+                        const struct heap_context *context,
+                        const struct proto_region *region, void *ptr);
+int native_objects_usable(const struct heap_context *context,
+                          const struct native_header *header,
+                          const struct proto_region *region, const void *ptr,
+                          size_t *bytes_out);
+
+/* Under the lock of its tree: this process holds @region for @mode now, 0: it does
+ * not; AddressSanitizer and valgrind are told (memory/marks.h). */
+void native_objects_mark(const struct proto_region *region, int mode);
+
+/* Under the lock of its tree, before a WRITE hold of @top ends: look at all
+ * objects that it covers. */
+struct native_found *native_objects_look(const struct proto_region *top,
+                                         enum check_when when);
 
 /* --- Wire (send.c) -------------------------------------------------------- */
 

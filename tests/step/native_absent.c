@@ -116,6 +116,25 @@ void native_guard_gave(const struct native_tree *tree, uint64_t address,
     (void)mode;
 }
 
+struct native_found *native_objects_look(const struct proto_region *top,
+                                         enum check_when when)
+{
+    (void)top;
+    (void)when;
+    return NULL;
+}
+
+void native_objects_end(struct native_found *found)
+{
+    (void)found;
+}
+
+void native_objects_mark(const struct proto_region *region, int mode)
+{
+    (void)region;
+    (void)mode;
+}
+
 void check_other_thread(uint64_t address, uint64_t incarnation,
                         enum drasync_mode mode)
 {

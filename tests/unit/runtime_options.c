@@ -161,7 +161,7 @@ int main(void)
     setenv("DRASYNC_FANOUT", "2", 1);
     setenv("DRASYNC_AHEAD", "token", 1);
     setenv("DRASYNC_SPACE", "1G", 1);
-    setenv("DRASYNC_CHECK", "leaks,access", 1);
+    setenv("DRASYNC_CHECK", "leaks,objects", 1);
     setenv("DRASYNC_CHECK_ACTION", "continue", 1);
     setenv("DRASYNC_MEMORY", "", 1);
     ok(!options_read(&options, why, sizeof(why)) && options.node_ranks == 1 &&
@@ -170,7 +170,7 @@ int main(void)
            options.wire ==
                (WIRE_PAGED ? RUNTIME_WIRE_PAGED : RUNTIME_WIRE_BULK) &&
            options.rma == RUNTIME_RMA_MESSAGES && options.fanout == 2 &&
-           options.check == (OPTIONS_CHECK_ACCESS | OPTIONS_CHECK_LEAKS) &&
+           options.check == (OPTIONS_CHECK_OBJECTS | OPTIONS_CHECK_LEAKS) &&
            options.ahead == RUNTIME_AHEAD_TOKEN &&
            options.check_action == OPTIONS_CHECK_CONTINUE &&
            options.myrmics == RUNTIME_MYRMICS_MOVE,

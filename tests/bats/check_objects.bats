@@ -1,0 +1,144 @@
+# Checked mode, DRASYNC_CHECK=objects: what is said of each mistake is the text in
+# tests/reports (check.bats says how to write those anew).
+
+setup_file() {
+  load common
+  load hosts
+  hosts_up
+}
+
+teardown_file() {
+  load common
+  load hosts
+  hosts_down
+}
+
+setup() {
+  load common
+  load hosts
+  load check
+  export DRASYNC_CHECK=objects
+}
+
+# ends MISTAKE REPORT: that ends a job of two ranks, with this report, whatever a
+# node is.
+ends() {
+  for DRASYNC_NODE in shared rank; do
+    export DRASYNC_NODE
+    run mpi 2 "$programs/check_objects" "$1"
+    assert_failure
+    is_reported "objects_$1"
+  done
+}
+
+@test "a write past an object's end is found when that is freed" {
+  ends past_free
+  ends large
+}
+
+@test "and when its region, or one above, is released" {
+  ends past_release
+  ends below
+}
+
+@test "and when its region is deleted, or given" {
+  ends past_delete
+  ends past_give
+}
+
+@test "one that reaches far is found, too" {
+  ends far_past
+}
+
+@test "a write after free is found at release, and when memory is used again" {
+  ends freed_release
+  ends freed_leaves
+  ends realloc
+}
+
+@test "an object that is freed twice is reported with the first time" {
+  ends twice
+}
+
+@test "two hosts: the rank that allocated is asked where" {
+  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] || skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  for mistake in past_free freed_release twice; do
+    run hosts_run 2 "$programs/check_objects" $mistake
+    assert_failure
+    is_reported objects_$mistake
+  done
+}
+
+@test "DRASYNC_CHECK_ACTION=continue goes on, and reports each once" {
+  export DRASYNC_CHECK_ACTION=continue
+  for DRASYNC_NODE in shared rank; do
+    export DRASYNC_NODE
+    run -0 mpi 2 "$programs/check_objects" all
+    is_reported objects_all
+    assert_line "free: DRASYNC_EFREED"
+    assert_line over
+  done
+}
+
+@test "programs that do nothing wrong run as without checks" {
+  for DRASYNC_NODE in shared rank; do
+    export DRASYNC_NODE
+    for DRASYNC_CHECK in objects access,objects; do
+      export DRASYNC_CHECK
+      run -0 mpi 3 "$programs/check_objects" tidy
+      assert_output over
+    done
+    run -0 mpi 4 "$programs/native_random" 7 200
+    refute_output --partial "DRASYNC_CHECK"
+  done
+}
+
+@test "the applications give the same result, in both forms" {
+  local delaunay="$abs_top_builddir/programs/delaunay" one
+  local barnes_hut="$abs_top_builddir/programs/barnes_hut"
+  hash_of() { sed -n 's/.*hash=\([0-9a-f]*\).*/\1/p' <<<"$output"; }
+  for program in "$delaunay/delaunay_native --random 20000" \
+    "$barnes_hut/barnes_hut_native --plummer 2000 --steps 2" \
+    "$delaunay/delaunay_myrmics --random 20000"; do
+    for mode in copy move; do
+      export DRASYNC_MYRMICS=$mode
+      DRASYNC_CHECK=0 run -0 mpi_preloaded 4 $program
+      one=$(hash_of)
+      run -0 mpi_preloaded 4 $program
+      refute_output --partial "DRASYNC_CHECK"
+      [ -n "$one" ] && [ "$(hash_of)" = "$one" ]
+    done
+  done
+}
+
+@test "what is loaded from a file is used as it was, with and without checks" {
+  local file=$BATS_TEST_TMPDIR/objects.saved
+  run -0 mpi 1 "$programs/check_objects" save "$file"
+  for DRASYNC_CHECK in objects 0; do
+    export DRASYNC_CHECK
+    run -0 mpi 1 "$programs/check_objects" load "$file"
+    assert_line over
+    refute_output --partial "DRASYNC_CHECK"
+  done
+}
+
+@test "a program built with AddressSanitizer is told at the instruction" {
+  [ -z "${DRASYNC_SANITIZERS:-}" ] || skip "the library is built with a sanitizer"
+  local program=$BATS_TEST_TMPDIR/check_marks
+  run -0 "$MPICC" -g -fsanitize=address -I"$abs_top_srcdir/include" \
+    -I"$abs_top_builddir/include" -o "$program" \
+    "$abs_top_srcdir/tests/programs/check_marks.c" -L"$libs" -ldrasync
+  export ASAN_OPTIONS=detect_leaks=0
+  for DRASYNC_NODE in shared rank; do
+    export DRASYNC_NODE
+    run -0 mpi 3 "$program" none
+    assert_output over
+    for how in past freed; do
+      run mpi 3 "$program" $how
+      assert_failure
+      assert_output --partial "AddressSanitizer: use-after-poison"
+      assert_output --regexp "READ of size 1 .*"
+      assert_output --partial "in go_wrong"
+    done
+  done
+}
