@@ -33,6 +33,13 @@ myrmics_move_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 myrmics_move_LDFLAGS = $(AM_LDFLAGS) -no-install
 myrmics_move_LDADD = libdrasync_shim.la $(MPI_LIBS)
 
+check_PROGRAMS += myrmics_objects
+myrmics_objects_SOURCES = tests/programs/myrmics_objects.c \
+	tests/programs/myrmics_check.h
+myrmics_objects_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+myrmics_objects_LDFLAGS = $(AM_LDFLAGS) -no-install
+myrmics_objects_LDADD = libdrasync_shim.la $(MPI_LIBS)
+
 check_PROGRAMS += myrmics_everybody
 myrmics_everybody_SOURCES = tests/programs/myrmics_everybody.c \
 	tests/programs/myrmics_check.h

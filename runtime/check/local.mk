@@ -42,6 +42,13 @@ check_reports = \
 	tests/reports/objects_freed_leaves.txt \
 	tests/reports/objects_freed_release.txt \
 	tests/reports/objects_large.txt \
+	tests/reports/objects_myrmics_by_two.txt \
+	tests/reports/objects_myrmics_freed.txt \
+	tests/reports/objects_myrmics_past_delete.txt \
+	tests/reports/objects_myrmics_past_free.txt \
+	tests/reports/objects_myrmics_past_send_copy.txt \
+	tests/reports/objects_myrmics_past_send_move.txt \
+	tests/reports/objects_myrmics_twice.txt \
 	tests/reports/objects_past_delete.txt \
 	tests/reports/objects_past_free.txt \
 	tests/reports/objects_past_give.txt \

@@ -131,6 +131,7 @@ int replica_heap_of(struct replica_region *region,
         return err;
     context = replica_heap_own(heap);
     err = heap_init(&context, &heap->heap, REPLICA_ALIGN_BYTES, NULL, 0);
+    replica_objects_begin(heap);
     if (!err)
         err = replica_heap_open(heap, region, runtime.rank);
     if (err) {

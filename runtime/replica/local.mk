@@ -10,6 +10,7 @@ replica_sources = \
 	runtime/replica/mappings.h \
 	runtime/replica/module.c \
 	runtime/replica/object.c \
+	runtime/replica/objects.c \
 	runtime/replica/page_runs.c \
 	runtime/replica/page_runs.h \
 	runtime/replica/receive.c \
@@ -30,6 +31,7 @@ check_PROGRAMS += tests/unit/replica_orders.t
 TESTS += tests/unit/replica_orders.t
 tests_unit_replica_orders_t_SOURCES = tests/unit/replica_orders.c \
 	tests/unit/memory_common.h tests/unit/replica_node.h \
+	tests/unit/unchecked.h \
 	runtime/errors.c $(replica_sources)
 # Objects of its own, as the library's are libtool's.
 tests_unit_replica_orders_t_CFLAGS = $(AM_CFLAGS)

@@ -134,6 +134,7 @@ static int alloc_in(struct replica_heap *heap, size_t size_bytes,
 static int alloc_here(uint32_t rid, size_t size_bytes, size_t count,
                       void **ptrs_out)
 {
+    struct replica_found *found = NULL;
     struct heap_context context;
     struct replica_heap *heap;
     int biased, err;
@@ -141,7 +142,9 @@ static int alloc_here(uint32_t rid, size_t size_bytes, size_t count,
     err = take_heap(rid, &heap, &biased);
     if (err)
         return err;
-    if (count == 1) {
+    if (replica_objects()) {
+        err = replica_objects_alloc(heap, size_bytes, count, ptrs_out, &found);
+    } else if (count == 1) {
         err = alloc_in(heap, size_bytes, ptrs_out);
     } else {
         context = replica_heap_context(heap);
@@ -149,6 +152,7 @@ static int alloc_here(uint32_t rid, size_t size_bytes, size_t count,
             heap_alloc_many(&context, &heap->heap, size_bytes, count, ptrs_out);
     }
     replica_heap_give(heap, biased);
+    replica_objects_tell(found, true);
     return err;
 }
 
@@ -218,8 +222,15 @@ static int free_in(struct replica_heap *heap, void *ptr, int *wanted_out)
     return heap_free(&context, &heap->heap, ptr);
 }
 
-int replica_heap_free(struct replica_heap *heap, void *ptr)
+/* Others may not ask nodes: it may be the progress thread. */
+static bool may_ask(struct heap_who who)
 {
+    return who.rank == runtime.rank;
+}
+
+int replica_heap_free(struct replica_heap *heap, void *ptr, struct heap_who who)
+{
+    struct replica_found *found = NULL;
     struct heap_context context;
     int wanted = 0;
     int biased, err = replica_heap_take(heap, &biased);
@@ -228,6 +239,9 @@ int replica_heap_free(struct replica_heap *heap, void *ptr)
         return err;
     if (!atomic_load_explicit(&heap->live, memory_order_relaxed)) {
         err = DRASYNC_EDELETED;
+    } else if (replica_objects()) {
+        context = replica_heap_context(heap);
+        err = replica_objects_free(heap, &context, ptr, who, &found);
     } else if (heap->worker == runtime.rank) {
         err = free_in(heap, ptr, &wanted);
     } else {
@@ -235,6 +249,7 @@ int replica_heap_free(struct replica_heap *heap, void *ptr)
         err = heap_free(&context, &heap->heap, ptr);
     }
     replica_heap_give(heap, biased);
+    replica_objects_tell(found, may_ask(who));
     if (wanted)
         replica_cache_want(heap);
     return err;
@@ -315,17 +330,19 @@ static int is_copied(const struct replica_heap *heap, const void *ptr,
 static int free_foreign(struct replica_heap *heap, int node, void *ptr,
                         const struct replica_place *place)
 {
+    const struct heap_who who = replica_who();
     struct replica_wire_free entry = {
         .ptr = (uint64_t)(uintptr_t)ptr,
         .worker = runtime.rank,
         .line = place->line,
+        .stack = who.stack,
     };
     const char *file = place->file;
     size_t bytes;
     int err = 0;
 
     if (!is_copied(heap, ptr, &entry))
-        return replica_wire_object(node, ptr, 1, &bytes);
+        return replica_wire_object(node, ptr, 1, who, &bytes);
     if (strlen(file) >= sizeof(entry.file))
         file += strlen(file) - sizeof(entry.file) + 1;
     memcpy(entry.file, file, strlen(file));
@@ -349,7 +366,7 @@ int replica_free_object(void *ptr, const struct replica_place *place)
     if (err)
         return err;
     limit_reserve_enter();
-    err = node == runtime.node ? replica_heap_free(heap, ptr)
+    err = node == runtime.node ? replica_heap_free(heap, ptr, replica_who())
                                : free_foreign(heap, node, ptr, place);
     limit_reserve_leave();
     return err == DRASYNC_EDELETED ? DRASYNC_EFREED : err;
@@ -369,16 +386,19 @@ static int resize(struct replica_heap *heap, int node, void *ptr,
     *moves_out = 1;
     if (node != runtime.node) {
         err = replica_flush_frees();
-        return err ? err : replica_wire_object(node, ptr, 0, old_bytes_out);
+        return err ? err
+                   : replica_wire_object(node, ptr, 0, (struct heap_who){0},
+                                         old_bytes_out);
     }
     context = replica_heap_context(heap);
     err = replica_heap_take(heap, &biased);
     if (err)
         return err;
     err = atomic_load(&heap->live)
-              ? heap_usable(&context, &heap->heap, ptr, old_bytes_out)
+              ? replica_objects_usable(heap, &context, ptr, old_bytes_out)
               : DRASYNC_EFREED;
-    if (!err && is_mine(heap, rid)) {
+    /* With red zones it moves, so that the old one is not used. */
+    if (!err && is_mine(heap, rid) && !replica_objects()) {
         err = heap_resize(&context, &heap->heap, ptr, size_bytes);
         *moves_out = err == DRASYNC_EAGAIN;
         if (*moves_out)

@@ -86,6 +86,7 @@ static int region_new(uint32_t parent, uint32_t *region_out)
         goto give;
     context = replica_heap_own(heap);
     err = heap_init(&context, &heap->heap, REPLICA_ALIGN_BYTES, &first, 0);
+    replica_objects_begin(heap);
     if (!err)
         err = replica_heap_open(heap, region, runtime.rank);
     if (err) {
@@ -155,6 +156,8 @@ int replica_region_free(uint32_t rid)
 
     if (!rid)
         return DRASYNC_EINVAL;
+    if (replica_objects())
+        replica_objects_look(rid, CHECK_AT_DELETE);
     limit_reserve_enter();
     replica_repeat_drop();
     err = replica_flush_frees();

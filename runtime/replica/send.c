@@ -184,6 +184,8 @@ int replica_send(uint32_t rid, int worker, uint64_t *bytes_out)
 
     if (worker < 0 || worker >= runtime.ranks)
         return DRASYNC_EINVAL;
+    if (replica_objects())
+        replica_objects_look(rid, CHECK_AT_SEND);
     err = replica_flush_frees();
     if (!err)
         err = replica_open(rid, &top);

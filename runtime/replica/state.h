@@ -15,6 +15,7 @@
 #define DRASYNC_RUNTIME_REPLICA_STATE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,7 @@
 #include "memory/heap.h"
 #include "memory/lock.h"
 #include "protocol/replica.h"
+#include "runtime/check/check.h"
 #include "runtime/messages/messages.h"
 #include "runtime/process.h"
 #include "runtime/replica/replica.h"
@@ -81,6 +83,7 @@ struct replica_heap {
     int32_t worker;
     int32_t node;     /* of that worker */
     struct heap heap; /* if the worker is of this node */
+    uint64_t objects; /* of a heap with red zones: its quarantine */
 };
 
 /* A run of alternate frames, shared by copies of neighbours. */
@@ -307,9 +310,48 @@ struct heap_context replica_heap_context(struct replica_heap *heap);
 struct heap_context replica_heap_own(struct replica_heap *heap);
 struct heap_context replica_heap_elsewhere(struct replica_heap *heap);
 
-/* Free an object of this node's; as heap_free(), or DRASYNC_EDELETED: its
- * region is gone, and so is the object. */
-int replica_heap_free(struct replica_heap *heap, void *ptr);
+/* Free an object of this node's for @who; as heap_free(), or DRASYNC_EDELETED:
+ * its region is gone, and so is the object. */
+int replica_heap_free(struct replica_heap *heap, void *ptr,
+                      struct heap_who who);
+
+/* --- objects.c: objects with red zones, if replica_objects() --------------- */
+
+/* What is wrong with objects of a heap, to be told when that is given back. */
+struct replica_found {
+    enum check_when when;
+    struct heap_who who;           /* calls */
+    uint64_t address, incarnation; /* of the region */
+    struct heap_faults faults;
+};
+
+static inline bool replica_objects(void)
+{
+    return runtime.options.check & OPTIONS_CHECK_OBJECTS;
+}
+
+/* The calling thread; of no interest if nothing is checked. */
+struct heap_who replica_who(void);
+
+/* After heap_init(). */
+void replica_objects_begin(struct replica_heap *heap);
+
+/* In the heap, as the calls of heap.h; NULL in *@found: nothing was. */
+int replica_objects_alloc(struct replica_heap *heap, size_t size_bytes,
+                          size_t count, void **ptrs_out,
+                          struct replica_found **found);
+int replica_objects_free(struct replica_heap *heap,
+                         const struct heap_context *context, void *ptr,
+                         struct heap_who who, struct replica_found **found);
+int replica_objects_usable(struct replica_heap *heap,
+                           const struct heap_context *context, const void *ptr,
+                           size_t *bytes_out);
+
+/* No lock held: look at this worker's objects in @region and below. */
+void replica_objects_look(uint32_t region, enum check_when when);
+
+/* Out of the heap: tell, and free it.  @may_ask: check_objects(). */
+void replica_objects_tell(struct replica_found *found, bool may_ask);
 
 /* Send off the frees that wait for company. */
 int replica_flush_frees(void);
@@ -367,15 +409,17 @@ struct replica_wire_free {
     uint64_t incarnation;
     int32_t worker; /* who freed it */
     int32_t line;
-    char file[40];
+    uint32_t stack; /* where, in checked mode */
+    char file[36];
 };
 
 int replica_wire_frees(int node, const struct replica_wire_free *frees,
                        size_t count);
 
-/* What an object of another node's worker may use; and free it, if @free_it. */
+/* What an object of another node's worker may use; and free it, if @free_it, for
+ * @who. */
 int replica_wire_object(int node, const void *ptr, int free_it,
-                        size_t *bytes_out);
+                        struct heap_who who, size_t *bytes_out);
 
 /* --- wire_version.c ------------------------------------------------------- */
 

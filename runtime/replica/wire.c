@@ -108,7 +108,10 @@ static void frees_arrived(int from, const void *header, size_t header_bytes,
         entry.file[sizeof(entry.file) - 1] = 0;
         ptr = (void *)(uintptr_t)entry.ptr;
         heap = heap_with(&entry);
-        err = heap ? replica_heap_free(heap, ptr) : 0;
+        err = heap
+                  ? replica_heap_free(
+                        heap, ptr, (struct heap_who){entry.worker, entry.stack})
+                  : 0;
         /* It waited for company while its region was freed, on one of the
          * other nodes: that took the object with it. */
         if (err == DRASYNC_EDELETED)
@@ -127,6 +130,7 @@ static void frees_arrived(int from, const void *header, size_t header_bytes,
 struct object_request {
     uint64_t ptr;
     uint64_t free; /* 1: free it */
+    struct heap_who who;
 };
 
 struct object_reply {
@@ -139,6 +143,7 @@ static int serve_object(const struct object_request *request,
 {
     void *ptr = (void *)(uintptr_t)request->ptr;
     uint64_t page = space_page(&runtime.space, ptr);
+    struct replica_found *found = NULL;
     struct replica_heap *heap;
     struct heap_context context;
     struct extent_copy copy;
@@ -164,12 +169,14 @@ static int serve_object(const struct object_request *request,
         reply->node = heap->node;
         err = DRASYNC_EAGAIN;
     } else {
-        err = heap_usable(&context, &heap->heap, ptr, &bytes);
-        if (!err && request->free)
-            err = heap_free(&context, &heap->heap, ptr);
+        err = replica_objects_usable(heap, &context, ptr, &bytes);
+        if (request->free)
+            err =
+                replica_objects_free(heap, &context, ptr, request->who, &found);
     }
     reply->bytes = bytes;
     replica_heap_give(heap, biased);
+    replica_objects_tell(found, false);
     return err;
 }
 
@@ -188,11 +195,12 @@ static void serve_objects(const struct runtime_caller *caller,
 }
 
 int replica_wire_object(int node, const void *ptr, int free_it,
-                        size_t *bytes_out)
+                        struct heap_who who, size_t *bytes_out)
 {
     struct object_request request = {
         .ptr = (uint64_t)(uintptr_t)ptr,
         .free = (uint64_t)free_it,
+        .who = who,
     };
     struct object_reply reply;
     int err = DRASYNC_EAGAIN;

@@ -80,12 +80,39 @@ ends() {
   done
 }
 
+@test "Myrmics programs: the same at sys_free, sys_send and sys_rfree" {
+  for DRASYNC_MYRMICS in copy move; do
+    for DRASYNC_NODE in shared rank; do
+      export DRASYNC_MYRMICS DRASYNC_NODE
+      for mistake in past_free past_delete freed twice; do
+        run mpi_preloaded 2 "$abs_top_builddir/myrmics_objects" $mistake
+        assert_failure
+        is_reported objects_myrmics_$mistake
+      done
+      run mpi_preloaded 2 "$abs_top_builddir/myrmics_objects" past_send
+      assert_failure
+      is_reported objects_myrmics_past_send_$DRASYNC_MYRMICS
+    done
+  done
+}
+
+@test "Myrmics programs: an object that two workers free names both" {
+  for DRASYNC_NODE in shared rank; do
+    export DRASYNC_NODE
+    run mpi_preloaded 2 "$abs_top_builddir/myrmics_objects" by_two
+    assert_failure
+    is_reported objects_myrmics_by_two
+  done
+}
+
 @test "programs that do nothing wrong run as without checks" {
   for DRASYNC_NODE in shared rank; do
     export DRASYNC_NODE
     for DRASYNC_CHECK in objects access,objects; do
       export DRASYNC_CHECK
       run -0 mpi 3 "$programs/check_objects" tidy
+      assert_output over
+      run -0 mpi_preloaded 3 "$abs_top_builddir/myrmics_objects" tidy
       assert_output over
     done
     run -0 mpi 4 "$programs/native_random" 7 200

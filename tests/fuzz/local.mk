@@ -77,6 +77,7 @@ tests_fuzz_records_t_CPPFLAGS = $(AM_CPPFLAGS) $(fuzz_records_flags)
 tests_fuzz_records_t_LDADD = libdrasync_protocol.la libdrasync_memory.la -lm
 fuzz_records_libs = $(fuzz_protocol) $(fuzz_memory)
 tests_fuzz_replica_t_SOURCES = $(fuzz_main) tests/fuzz/replica.c \
+	tests/unit/unchecked.h \
 	$(fuzz_node) $(replica_sources)
 tests_fuzz_replica_t_CFLAGS = $(AM_CFLAGS)
 tests_fuzz_replica_t_LDADD = libdrasync_protocol.la libdrasync_memory.la
