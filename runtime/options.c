@@ -64,6 +64,8 @@ static const struct option options_table[] = {
      WORDS("0"), "a number of seconds, or 0 (no reports)"},
     {"DRASYNC_DEADLOCK", OPTION_WORD, FIELD(deadlock), 0, 0,
      WORDS("end", "error", "off"), "error, off or end (default)"},
+    {"DRASYNC_REPORT_SIGNAL", OPTION_WORD, FIELD(report_signal), 0, 0,
+     WORDS("USR2", "USR1", "off"), "USR1, off or USR2 (default)"},
     {"DRASYNC_CORE", OPTION_WORD, FIELD(core), 0, 0,
      WORDS("small", "regions", "none"), "regions, none or small (default)"},
     {"DRASYNC_RECORD", OPTION_OTHER, 0, 0, 0, NULL, NULL},

@@ -44,6 +44,12 @@ enum runtime_deadlock {
     RUNTIME_DEADLOCK_OFF,
 };
 
+enum runtime_report_signal {
+    RUNTIME_REPORT_USR2,
+    RUNTIME_REPORT_USR1,
+    RUNTIME_REPORT_OFF,
+};
+
 /* What drasync_ahead() does. */
 enum runtime_ahead {
     RUNTIME_AHEAD_OFF,
@@ -74,22 +80,23 @@ enum runtime_check_action {
 
 /* No pointers in it: it is sent from rank 0 to the others as it is. */
 struct runtime_options {
-    uint64_t space_bytes;  /* DRASYNC_SPACE; 0: not given */
-    uint64_t memory_bytes; /* DRASYNC_MEMORY; 0: not given */
-    uint32_t node_ranks;   /* DRASYNC_NODE=shared|rank|N: ranks of a node at
+    uint64_t space_bytes;   /* DRASYNC_SPACE; 0: not given */
+    uint64_t memory_bytes;  /* DRASYNC_MEMORY; 0: not given */
+    uint32_t node_ranks;    /* DRASYNC_NODE=shared|rank|N: ranks of a node at
                               most; 0: all that share memory, rank: 1 */
-    uint32_t progress;     /* DRASYNC_PROGRESS=adaptive|spin */
-    uint32_t myrmics;      /* DRASYNC_MYRMICS=copy|move */
-    uint32_t check;        /* DRASYNC_CHECK=access,leaks ...; bits */
-    uint32_t check_action; /* DRASYNC_CHECK_ACTION=end|continue */
-    uint32_t stats;        /* DRASYNC_STATS=0|1: print counters at the end */
-    uint32_t wire;         /* DRASYNC_WIRE=bulk|paged: to compare with, in a
+    uint32_t progress;      /* DRASYNC_PROGRESS=adaptive|spin */
+    uint32_t myrmics;       /* DRASYNC_MYRMICS=copy|move */
+    uint32_t check;         /* DRASYNC_CHECK=access,leaks ...; bits */
+    uint32_t check_action;  /* DRASYNC_CHECK_ACTION=end|continue */
+    uint32_t stats;         /* DRASYNC_STATS=0|1: print counters at the end */
+    uint32_t wire;          /* DRASYNC_WIRE=bulk|paged: to compare with, in a
                               build with --enable-wire-paged */
-    uint32_t rma;          /* DRASYNC_RMA=auto|mpi|messages */
-    uint32_t core;         /* DRASYNC_CORE=small|regions|none */
-    uint32_t stall_s;      /* DRASYNC_STALL_S=0|N: a wait is reported then */
-    uint32_t deadlock;     /* DRASYNC_DEADLOCK=end|error|off */
-    uint32_t ahead;        /* DRASYNC_AHEAD=off|data|token */
+    uint32_t rma;           /* DRASYNC_RMA=auto|mpi|messages */
+    uint32_t core;          /* DRASYNC_CORE=small|regions|none */
+    uint32_t stall_s;       /* DRASYNC_STALL_S=0|N: a wait is reported then */
+    uint32_t deadlock;      /* DRASYNC_DEADLOCK=end|error|off */
+    uint32_t report_signal; /* DRASYNC_REPORT_SIGNAL=USR2|USR1|off */
+    uint32_t ahead;         /* DRASYNC_AHEAD=off|data|token */
     uint32_t fanout;       /* DRASYNC_FANOUT: of trees of readers; 0: not given */
 };
 

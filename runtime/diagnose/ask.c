@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/diagnose/ps.h"
 #include "runtime/messages/messages.h"
 #include "runtime/process.h"
 #include "runtime/services/names.h"
@@ -15,13 +16,23 @@
 /* Reports of a job. */
 #define CLAIMS_MAX 10
 
-enum { ASK_WAITS = 1, ASK_RANK, ASK_REGION, ASK_NAME, ASK_CLAIM };
+enum {
+    ASK_WAITS = 1,
+    ASK_RANK,
+    ASK_REGION,
+    ASK_NAME,
+    ASK_CLAIM,
+    ASK_VIEW,
+};
+
+/* Of the holds and of the regions of a node, so many are listed. */
+#define VIEW_LINES 20
 
 struct request {
     uint32_t what;
     int32_t rank;
     uint64_t address; /* or the first wait, or the pause */
-    uint32_t ends;
+    uint32_t why;     /* enum ask_why */
     uint32_t places;
 };
 
@@ -31,24 +42,48 @@ union answer {
     struct facts_rank rank;
     struct facts_region region;
     char name[DRASYNC_NAME_MAX + 1];
+    char view[ASK_VIEW_BYTES];
     uint32_t yes;
 };
 
+/* Has @pause_us passed since *@last_us?  To one of those who ask at a time. */
+static bool has_passed(_Atomic uint64_t *last_us, uint64_t pause_us)
+{
+    uint64_t now = runtime_now_us(), last = atomic_load(last_us);
+
+    return (!last || now - last >= pause_us) &&
+           atomic_compare_exchange_strong(last_us, &last, now);
+}
+
 /* Of node 0. */
-static uint32_t grant(uint64_t pause_us, bool ends)
+static uint32_t grant(uint64_t pause_us, enum ask_why why)
 {
     struct facts_shared *s =
         atomic_load(&runtime.shared->anchors[RUNTIME_ANCHOR_DIAGNOSE]);
-    uint64_t now = runtime_now_us(), last = atomic_load(&s->granted_us);
 
-    if (ends)
+    if (why == ASK_WHY_END)
         return atomic_exchange(&s->ends, 1) == 0;
+    if (why == ASK_WHY_USER)
+        return has_passed(&s->asked_us, pause_us);
     if (atomic_load(&s->ends) || atomic_load(&s->granted) >= CLAIMS_MAX ||
-        (last && now - last < pause_us) ||
-        !atomic_compare_exchange_strong(&s->granted_us, &last, now))
+        !has_passed(&s->granted_us, pause_us))
         return 0;
     atomic_fetch_add(&s->granted, 1);
     return 1;
+}
+
+static size_t view_here(char out[ASK_VIEW_BYTES])
+{
+    struct text text = {.bytes = NULL};
+    size_t bytes;
+
+    ps_add_node(&text, VIEW_LINES);
+    bytes = text.length < ASK_VIEW_BYTES ? text.length : ASK_VIEW_BYTES - 1;
+    if (bytes)
+        memcpy(out, text.bytes, bytes);
+    out[bytes] = 0;
+    free(text.bytes);
+    return bytes + 1;
 }
 
 /* This node's answer to @q; its size. */
@@ -67,8 +102,10 @@ static size_t answer_here(const struct request *q, union answer *out)
     case ASK_NAME:
         return names_look(q->address, out->name) ? sizeof(out->name) : 0;
     case ASK_CLAIM:
-        out->yes = grant(q->address, q->ends != 0);
+        out->yes = grant(q->address, (enum ask_why)q->why);
         return sizeof(out->yes);
+    case ASK_VIEW:
+        return view_here(out->view);
     default:
         return 0;
     }
@@ -207,9 +244,26 @@ bool ask_name(uint64_t address, char name[DRASYNC_NAME_MAX + 1])
     return true;
 }
 
-bool ask_claim(uint64_t pause_us, bool ends)
+int ask_view(int node, char text[ASK_VIEW_BYTES])
 {
-    struct request q = {.what = ASK_CLAIM, .address = pause_us, .ends = ends};
+    struct request q = {.what = ASK_VIEW};
+    union answer *answer = malloc(sizeof(*answer));
+    size_t bytes = 0;
+    int err = answer ? ask(node, &q, answer, &bytes) : DRASYNC_ENOMEM;
+
+    if (!err && (!bytes || bytes > ASK_VIEW_BYTES))
+        err = DRASYNC_EAGAIN;
+    if (!err) {
+        memcpy(text, answer->view, bytes);
+        text[bytes - 1] = 0;
+    }
+    free(answer);
+    return err;
+}
+
+bool ask_claim(uint64_t pause_us, enum ask_why why)
+{
+    struct request q = {.what = ASK_CLAIM, .address = pause_us, .why = why};
     uint32_t yes = 0;
 
     return ask_for(0, &q, &yes, sizeof(yes)) || yes;

@@ -32,8 +32,21 @@ int ask_about_wait(const struct facts_wait *wait, bool places,
 /* The name of the region, or false. */
 bool ask_name(uint64_t address, char name[DRASYNC_NAME_MAX + 1]);
 
-/* May this rank print a report for the job?  One in @pause_us does, and only the
- * first where the job @ends.  True too if node 0, which says so, is silent. */
-bool ask_claim(uint64_t pause_us, bool ends);
+/* The most of what a node says of itself, and its 0. */
+#define ASK_VIEW_BYTES 32768
+
+/* What drasync-ps prints of a node; cut if it is long. */
+int ask_view(int node, char text[ASK_VIEW_BYTES]);
+
+enum ask_why {
+    ASK_WHY_STALL, /* a wait lasts */
+    ASK_WHY_END,   /* the job ends with it */
+    ASK_WHY_USER,  /* somebody asked for it */
+};
+
+/* May this rank print a report for the job?  Of each kind one in @pause_us does,
+ * of ASK_WHY_END the first, and of ASK_WHY_STALL the first few.  True too if node
+ * 0, which says so, is silent. */
+bool ask_claim(uint64_t pause_us, enum ask_why why);
 
 #endif /* DRASYNC_RUNTIME_DIAGNOSE_ASK_H */

@@ -74,11 +74,11 @@ static int act(const struct report_link *links, size_t count, bool late)
     if (!first_is_youngest(links, count) && !(late && ends))
         return 0;
     if (!ends) {
-        if (ask_claim(0, false))
+        if (ask_claim(0, ASK_WHY_STALL))
             report_deadlock(links, count);
         return DRASYNC_EDEADLK;
     }
-    if (!ask_claim(0, true))
+    if (!ask_claim(0, ASK_WHY_END))
         return 0; /* who may is about to end the job */
     report_deadlock(links, count);
     runtime_end_job();

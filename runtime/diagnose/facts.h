@@ -28,8 +28,9 @@
 struct facts_shared {
     uint64_t reserved[2];
     uint64_t shape; /* facts_shape(), to tell versions apart */
-    /* Of node 0: when a report was last granted, and how many were. */
-    _Atomic uint64_t granted_us;
+    /* Of node 0: when a report was last granted, and how many were; and when one
+     * that somebody asked for. */
+    _Atomic uint64_t granted_us, asked_us;
     _Atomic uint32_t granted, ends;
     struct waiting_rank ranks[]; /* by local number */
 };

@@ -2,6 +2,8 @@
 libdrasync_runtime_la_SOURCES += \
 	runtime/diagnose/ask.c \
 	runtime/diagnose/ask.h \
+	runtime/diagnose/asked.c \
+	runtime/diagnose/asked.h \
 	runtime/diagnose/deadlock.c \
 	runtime/diagnose/deadlock.h \
 	runtime/diagnose/facts.c \

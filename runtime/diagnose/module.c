@@ -1,6 +1,7 @@
 /* Start and end of what looks after waits. */
 #include "memory/control.h"
 #include "runtime/diagnose/ask.h"
+#include "runtime/diagnose/asked.h"
 #include "runtime/diagnose/facts.h"
 #include "runtime/diagnose/stall.h"
 #include "runtime/modules.h"
@@ -35,12 +36,13 @@ static int diagnose_start(void)
     before = waiting_self;
     waiting_self = &shared->ranks[runtime.local];
     wait_slept = stall_slept;
-    return 0;
+    return asked_start();
 }
 
 /* Memory stays mapped, and a thread may be on its way out of MPI. */
 static void diagnose_stop(void)
 {
+    asked_stop();
     wait_slept = NULL;
     waiting_self = before;
 }

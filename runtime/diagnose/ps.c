@@ -228,6 +228,23 @@ static void add_node(struct text *text, const struct ps_view *view)
     add_regions(text, view);
 }
 
+static void view_open(struct ps_view *view, size_t lines_max)
+{
+    *view = (struct ps_view){.lines_max = lines_max};
+    native_look_each(note_region, view);
+    if (view->count)
+        qsort(view->regions, view->count, sizeof(*view->regions), larger);
+}
+
+void ps_add_node(struct text *text, size_t lines_max)
+{
+    struct ps_view view;
+
+    view_open(&view, lines_max);
+    add_node(text, &view);
+    free(view.regions);
+}
+
 /* --- The program ---------------------------------------------------------- */
 
 struct ps {
@@ -239,15 +256,13 @@ struct ps {
 
 static void show(struct ps *ps, const struct ps_node *node)
 {
-    struct ps_view view = {.lines_max = ps->lines_max};
+    struct ps_view view;
 
     if (ps_open(node)) {
         ps->unready++;
         return;
     }
-    native_look_each(note_region, &view);
-    if (view.count)
-        qsort(view.regions, view.count, sizeof(*view.regions), larger);
+    view_open(&view, ps->lines_max);
     if (ps->shown++)
         text_add(&ps->text, ps->json ? ",\n" : "\n");
     if (ps->json)

@@ -62,6 +62,10 @@ void ps_name(uint64_t address, char name[DRASYNC_NAME_MAX + 1]);
 
 const char *ps_state(uint32_t state);
 
+/* What drasync-ps prints of the node that facts.h is about, with at most
+ * @lines_max lines of each list. */
+void ps_add_node(struct text *text, size_t lines_max);
+
 /* ps_json.c */
 void ps_json_node(struct text *text, const struct ps_view *view);
 

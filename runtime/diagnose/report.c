@@ -1,4 +1,4 @@
-/* The two reports for a job: see report.h. */
+/* The reports for a job: see report.h. */
 #include "runtime/diagnose/report.h"
 
 #include <stdlib.h>
@@ -14,6 +14,9 @@
 /* Of a report: regions, and lines about one region's waits. */
 #define REGIONS_MAX 16
 #define LINES_MAX   16
+
+/* Of a report that somebody asked for. */
+#define NODES_MAX 64
 
 struct report {
     struct text text;
@@ -310,6 +313,47 @@ void report_stall(void)
     text_say(&r.text);
     free(r.text.bytes);
     free(r.waits);
+}
+
+/* A line of ours before each of @view's. */
+static void add_view(struct text *text, const char *view)
+{
+    while (*view) {
+        size_t length = strcspn(view, "\n");
+
+        text_add(text, "drasync:   %.*s\n", (int)length, view);
+        view += length + (view[length] == '\n');
+    }
+}
+
+void report_asked(void)
+{
+    char *view = malloc(ASK_VIEW_BYTES);
+    struct report r = {.count = 0};
+    int node;
+
+    begin(&r.text);
+    text_add(&r.text, "a signal asks what the job does:\n");
+    for (node = 0; view && node < runtime.nodes && node < NODES_MAX; node++) {
+        if (ask_view(node, view))
+            text_add(&r.text, "drasync:   node %d of %d does not answer\n",
+                     node, runtime.nodes);
+        else
+            add_view(&r.text, view);
+    }
+    if (node < runtime.nodes)
+        text_add(&r.text, "drasync:   and %d more nodes\n",
+                 runtime.nodes - node);
+    gather(&r);
+    if (r.count) {
+        qsort(r.waits, r.count, sizeof(*r.waits), compare);
+        text_add(&r.text, "drasync: what ranks wait for:\n");
+        add_all(&r);
+    }
+    text_say(&r.text);
+    free(r.text.bytes);
+    free(r.waits);
+    free(view);
 }
 
 void report_deadlock(const struct report_link *links, size_t count)

@@ -1,6 +1,6 @@
 /*
- * report.h - the two reports for a job: what it waits for, and who waits for
- * each other in a ring.
+ * report.h - the reports for a job: what it waits for, what it does, and who waits
+ * for each other in a ring.
  */
 #ifndef DRASYNC_RUNTIME_DIAGNOSE_REPORT_H
 #define DRASYNC_RUNTIME_DIAGNOSE_REPORT_H
@@ -10,6 +10,10 @@
 /* Ask all nodes what their ranks wait for, who has that, and print it.  From a
  * thread of the program that holds no lock; takes as long as the nodes do. */
 void report_stall(void);
+
+/* The same when somebody asks for it, with what each node does, as drasync-ps
+ * prints it. */
+void report_asked(void);
 
 /* A wait, and who is in its way. */
 struct report_link {

@@ -35,7 +35,7 @@ static void look_at_time(struct waiting *w, uint64_t now)
     if (!stall_us() || now < w->stall_us)
         return;
     w->stall_us = now + stall_us();
-    if (ask_claim(STALL_PAUSE * stall_us(), false))
+    if (ask_claim(STALL_PAUSE * stall_us(), ASK_WHY_STALL))
         report_stall();
 }
 

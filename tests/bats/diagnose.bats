@@ -236,3 +236,59 @@ drasync:   the job ends; with DRASYNC_DEADLOCK=error the last of these acquires 
   assert_output --partial "a wait lasts"
   refute_output --partial "deadlock"
 }
+
+# --- A signal -----------------------------------------------------------------
+
+# Rank 1 waits: send $signal to the process whose command line begins with $whom,
+# and wait for what is said.
+ask_by_signal() {
+  local said=$BATS_TEST_TMPDIR/said
+  until "$abs_top_builddir/drasync-ps" $(pgrep -f "^$program write $over") \
+    2>/dev/null | grep -q "waits for WRITE"; do
+    sleep 0.1
+  done
+  kill -"$signal" $(pgrep -f "^$whom .*write $over" | head -1)
+  until grep -q "in its queue" "$said"; do
+    sleep 0.1
+  done
+}
+
+# Once, for all nodes, what each does, and who has what rank 1 waits for.
+is_asked() {
+  [ "$status" -eq 0 ]
+  assert_equal "$(grep -c "a signal asks what the job does" <<<"$output")" 1
+  assert_output --partial "computes"
+  assert_output --partial "rank 0 for WRITE of region ADDRESS \"tree\""
+  assert_output --partial "drasync: what ranks wait for:
+drasync:   rank 1 (HOST, process P) waits for WRITE of region ADDRESS \"tree\" since T s, in take (stuck.c:LINE)"
+  assert_output --partial \
+    "rank 0 (HOST, process P) holds it for WRITE"
+}
+
+@test "a signal to a rank prints what all nodes do" {
+  export DRASYNC_STALL_S=0 signal=USR2 whom=$program
+  for node in shared rank; do
+    DRASYNC_NODE=$node while_it_hangs=ask_by_signal \
+      hangs_until "rank 0 took it" mpi 2 "$program" write "$over"
+    is_asked
+  done
+  assert_output --partial "node 0 of 2"
+  assert_output --partial "node 1 of 2"
+}
+
+@test "a signal that mpirun hands on does, once" {
+  export DRASYNC_STALL_S=0 DRASYNC_REPORT_SIGNAL=USR1 signal=USR1 whom=$MPIRUN
+  for node in shared rank; do
+    DRASYNC_NODE=$node while_it_hangs=ask_by_signal \
+      hangs_until "rank 0 took it" mpi 2 "$program" write "$over"
+    is_asked
+  done
+}
+
+@test "DRASYNC_REPORT_SIGNAL=off leaves the signal alone, and so does a handler" {
+  DRASYNC_REPORT_SIGNAL=off run mpi 2 "$program" signal
+  assert_failure
+  run -0 mpi 2 "$program" signal-own
+  assert_line "rank 0: handled"
+  refute_output --partial "a signal asks"
+}

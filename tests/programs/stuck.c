@@ -6,6 +6,7 @@
 #include <drasync.h>
 #include <mpi.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -273,12 +274,20 @@ static void dies(void)
     acquire_region(tree, WRITE);
 }
 
+static void handle(int number)
+{
+    (void)number;
+    if (write(STDOUT_FILENO, "rank 0: handled\n", 16) != 16)
+        _exit(1);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
 
     over = argc > 2 ? argv[2] : "/";
-
+    if (!strcmp(what, "signal-own"))
+        signal(SIGUSR2, handle);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -304,7 +313,11 @@ int main(int argc, char **argv)
         threads();
     else if (!strcmp(what, "name"))
         unnamed();
-    else if (!strcmp(what, "dies"))
+    else if (!strncmp(what, "signal", 6)) {
+        if (rank == 0)
+            raise(SIGUSR2);
+        MPI_Barrier(MPI_COMM_WORLD);
+    } else if (!strcmp(what, "dies"))
         dies();
     else
         return 2;

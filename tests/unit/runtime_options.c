@@ -25,15 +25,13 @@ static uint64_t bytes_of(const char *text)
 
 static void clear(void)
 {
-    static const char *const names[] = {"DRASYNC_SPACE",   "DRASYNC_MEMORY",
-                                        "DRASYNC_NODE",    "DRASYNC_PROGRESS",
-                                        "DRASYNC_MYRMICS", "DRASYNC_CHECK",
-                                        "DRASYNC_STATS",   "DRASYNC_WIRE",
-                                        "DRASYNC_RMA",     "DRASYNC_CORE",
-                                        "DRASYNC_FANOUT",  "DRASYNC_STALL_S",
-                                        "DRASYNC_DEADLOCK",
-                                        "DRASYNC_CHECK_ACTION",
-                                        "DRASYNC_AHEAD"};
+    static const char *const names[] = {
+        "DRASYNC_SPACE",    "DRASYNC_MEMORY",        "DRASYNC_NODE",
+        "DRASYNC_PROGRESS", "DRASYNC_MYRMICS",       "DRASYNC_CHECK",
+        "DRASYNC_STATS",    "DRASYNC_WIRE",          "DRASYNC_RMA",
+        "DRASYNC_CORE",     "DRASYNC_FANOUT",        "DRASYNC_STALL_S",
+        "DRASYNC_DEADLOCK", "DRASYNC_REPORT_SIGNAL", "DRASYNC_CHECK_ACTION",
+        "DRASYNC_AHEAD"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         unsetenv(names[i]);
@@ -150,6 +148,7 @@ int main(void)
            options.progress == RUNTIME_PROGRESS_ADAPTIVE &&
            options.wire == RUNTIME_WIRE_BULK &&
            options.rma == RUNTIME_RMA_AUTO && !options.fanout &&
+           options.report_signal == RUNTIME_REPORT_USR2 &&
            options.ahead == RUNTIME_AHEAD_OFF &&
            options.myrmics == RUNTIME_MYRMICS_COPY,
        "nothing set: the defaults");
@@ -163,6 +162,7 @@ int main(void)
     setenv("DRASYNC_SPACE", "1G", 1);
     setenv("DRASYNC_CHECK", "leaks,objects", 1);
     setenv("DRASYNC_CHECK_ACTION", "continue", 1);
+    setenv("DRASYNC_REPORT_SIGNAL", "USR1", 1);
     setenv("DRASYNC_MEMORY", "", 1);
     ok(!options_read(&options, why, sizeof(why)) && options.node_ranks == 1 &&
            options.space_bytes == UINT64_C(1) << 30 && !options.memory_bytes &&
@@ -173,6 +173,7 @@ int main(void)
            options.check == (OPTIONS_CHECK_OBJECTS | OPTIONS_CHECK_LEAKS) &&
            options.ahead == RUNTIME_AHEAD_TOKEN &&
            options.check_action == OPTIONS_CHECK_CONTINUE &&
+           options.report_signal == RUNTIME_REPORT_USR1 &&
            options.myrmics == RUNTIME_MYRMICS_MOVE,
        "all set; an empty one counts as not set");
     ok(refused("DRASYNC_NODE", "ranks") && refused("DRASYNC_NODE", "0") &&
@@ -190,6 +191,7 @@ int main(void)
            refused("DRASYNC_FANOUT", "0") &&
            refused("DRASYNC_FANOUT", "many") &&
            refused("DRASYNC_STALL_S", "1m") &&
+           refused("DRASYNC_REPORT_SIGNAL", "SIGUSR2") &&
            refused("DRASYNC_DEADLOCK", "1") && refused("DRASYNC_AHEAD", "1") &&
            refused("DRASYNC_AHEAD", "all"),
        "bad values are named");
