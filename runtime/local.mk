@@ -46,9 +46,11 @@ libdrasync_runtime_la_LIBADD = libdrasync_save.la $(XXHASH_LIBS) \
 # drasync.h, and the take-over of MPI_Init and MPI_Finalize.  It is not linked
 # to MPI, because it is also loaded into processes that have none; and what it
 # exports begins with drasync_, but for the names that others have given.
-blocking_calls = MPI_(Wait(all|any|some)?|Test(all|any|some)?|I?[Pp]robe|Recv|S?[Ss]end|Sendrecv|Barrier|Bcast|(All)?[Rr]educe|(All)?[Gg]atherv?|Scatterv?|Alltoallv?|Scan)
+blocking_calls = MPI_(I?[bsr]?[Ss]end|[BR]send|Irecv|Sendrecv_replace|[BRS]?[Ss]end_init|Cancel|Request_free|Isendrecv(_replace)?|Psend_init|[A-Z][a-z]*(_init|_replace)?_c|Wait(all|any|some)?|Test(all|any|some)?|I?[Pp]robe|Recv|S?[Ss]end|Sendrecv|Barrier|Bcast|(All)?[Rr]educe|(All)?[Gg]atherv?|Scatterv?|Alltoallv?|Scan)
 lib_LTLIBRARIES += libdrasync.la
 libdrasync_la_SOURCES = shim/blocking.c shim/blocking.h shim/blocking_run.c \
+	shim/counts.c shim/counts.h shim/counts_large.c shim/counts_next.h \
+	shim/counts_run.c \
 	shim/next.h shim/takeover.c shim/takeover.h shim/takeover_run.c \
 	shim/takeover_wanted.c
 libdrasync_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)

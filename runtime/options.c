@@ -53,9 +53,9 @@ static const struct option options_table[] = {
     {"DRASYNC_AHEAD", OPTION_WORD, FIELD(ahead), 0, 0,
      WORDS("off", "data", "token"), "data, token or off (default)"},
     {"DRASYNC_CHECK", OPTION_SET, FIELD(check), 0, 0,
-     WORDS("access", "leaks", "objects"),
-     "access, leaks, objects, some of them with commas between, 1 (access) "
-     "or 0 (default)"},
+     WORDS("access", "leaks", "objects", "deadlock"),
+     "access, leaks, objects, deadlock, some of them with commas between, 1 "
+     "(access) or 0 (default)"},
     {"DRASYNC_CHECK_ACTION", OPTION_WORD, FIELD(check_action), 0, 0,
      WORDS("end", "continue"), "continue or end (default)"},
     {"DRASYNC_STATS", OPTION_WORD, FIELD(stats), 0, 0, WORDS("0", "1"),

@@ -65,6 +65,7 @@ enum runtime_check {
     OPTIONS_CHECK_ACCESS = 1,
     OPTIONS_CHECK_LEAKS = 2,
     OPTIONS_CHECK_OBJECTS = 4,
+    OPTIONS_CHECK_DEADLOCK = 8,
 };
 
 enum runtime_check_action {

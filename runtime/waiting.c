@@ -191,3 +191,48 @@ const char *waiting_mpi_name(uint32_t call)
 
     return call < WAITING_MPI_COUNT ? names[call] : "?";
 }
+
+struct waiting_mpi *waiting_mpi_self;
+
+static void write_inside(const struct waiting_inside *inside)
+{
+    struct waiting_mpi *mpi = waiting_mpi_self;
+    uint32_t sequence =
+        atomic_load_explicit(&mpi->sequence, memory_order_relaxed);
+
+    /* As in waiting_show(); pairs with waiting_mpi_read(). */
+    atomic_store_explicit(&mpi->sequence, sequence + 1, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+    mpi->inside = *inside;
+    atomic_store_explicit(&mpi->sequence, sequence + 2, memory_order_release);
+}
+
+void waiting_mpi_enter(const struct waiting_inside *inside)
+{
+    static uint64_t number;
+    struct waiting_inside now = *inside;
+
+    now.number = ++number;
+    write_inside(&now);
+}
+
+void waiting_mpi_leave(void)
+{
+    write_inside(&(struct waiting_inside){.call = WAITING_MPI_NONE});
+}
+
+/* ThreadSanitizer sees a race where the sequence tells of one. */
+__attribute__((no_sanitize("thread"))) bool
+waiting_mpi_read(const struct waiting_mpi *mpi, struct waiting_inside *out)
+{
+    uint32_t before =
+        atomic_load_explicit(&mpi->sequence, memory_order_acquire);
+
+    if (before % 2)
+        return false;
+    *out = mpi->inside;
+    atomic_thread_fence(memory_order_acquire);
+    return atomic_load_explicit(&mpi->sequence, memory_order_relaxed) ==
+               before &&
+           out->call < WAITING_MPI_COUNT && out->needs <= WAITING_NEEDS;
+}

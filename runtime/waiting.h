@@ -107,6 +107,66 @@ struct waiting_rank {
     _Atomic int32_t mpi_peer;
 } __attribute__((aligned(64)));
 
+/* --- MPI's messages, counted (DRASYNC_CHECK=deadlock) ---------------------- */
+
+/* Counters of sent messages, by rank and tag; several may share one. */
+#define WAITING_SENT 1024
+
+/* Messages that a call waits for; of more the first count. */
+#define WAITING_NEEDS 8
+
+/*
+ * A rank inside MPI that received as often from @peer with @tag, the last of them
+ * included, as @count says: nothing gets on before that has sent so many.
+ */
+struct waiting_need {
+    int32_t peer, tag;
+    uint32_t count;
+};
+
+/* What a rank is inside of. */
+struct waiting_inside {
+    uint64_t number; /* of the call; no other of this rank has it */
+    uint64_t pc;     /* where the program made it */
+    uint32_t call;   /* enum waiting_mpi_call; none: it is in none */
+    uint32_t needs;
+    struct waiting_need need[WAITING_NEEDS];
+    /* It waits until @root, or all if that is -1, have begun so many collective
+     * calls on MPI_COMM_WORLD; 0: for nobody. */
+    uint32_t collective;
+    int32_t root;
+};
+
+/* Of a rank; all on MPI_COMM_WORLD. */
+struct waiting_mpi {
+    _Atomic uint32_t unsure; /* 1: some messages were not counted */
+    _Atomic uint32_t collectives;
+    _Atomic uint32_t sequence; /* odd while `inside` is written */
+    struct waiting_inside inside;
+    _Atomic uint32_t sent[WAITING_SENT];
+} __attribute__((aligned(64)));
+
+/* This rank's; NULL: nothing is counted. */
+extern struct waiting_mpi *waiting_mpi_self;
+
+/* The counter of what is sent to @rank with @tag. */
+static inline uint32_t waiting_sent_index(int32_t rank, int32_t tag)
+{
+    return ((uint32_t)rank * UINT32_C(2654435761) +
+            (uint32_t)tag * UINT32_C(40503)) >>
+               7 &
+           (WAITING_SENT - 1);
+}
+
+/* The calling thread, the rank's only one in MPI, enters a call; @inside without
+ * its number.  And leaves it. */
+void waiting_mpi_enter(const struct waiting_inside *inside);
+void waiting_mpi_leave(void);
+
+/* A copy of what @mpi's rank is inside of; false: it changes. */
+bool waiting_mpi_read(const struct waiting_mpi *mpi,
+                      struct waiting_inside *out);
+
 /* --- The calling thread --------------------------------------------------- */
 
 struct waiting {

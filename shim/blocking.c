@@ -7,6 +7,7 @@
 #include <mpi.h>
 #include <stddef.h>
 
+#include "shim/counts.h"
 #include "shim/next.h"
 
 /* `next` is the next function called @name, and `begin` MPI's own @nonblocking,
@@ -28,6 +29,44 @@
         drasync_blocking_enter(WAITING_##name, (comm) == MPI_COMM_WORLD \
                                                    ? (peer)             \
                                                    : WAITING_NOBODY)
+
+/* And it is counted, if `counted` (counts.h). */
+#define COUNTED                                                 \
+    bool counted __attribute__((cleanup(drasync_counts_end))) = \
+        drasync_counts_begin()
+
+static int passed(bool counted, int err)
+{
+    if (counted && err)
+        drasync_counts_unsure();
+    return err;
+}
+
+/* Inside @call, made at @pc, until what @need says has come. */
+static void await(enum waiting_mpi_call call, const struct waiting_need *need,
+                  uint32_t needs, const void *pc)
+{
+    struct waiting_inside inside = {.call = call};
+
+    for (uint32_t i = 0; i < needs; i++)
+        if (need[i].count)
+            inside.need[inside.needs++] = need[i];
+    if (inside.needs)
+        drasync_counts_inside(&inside, pc);
+}
+
+/* The first of @requests that wait for a message. */
+static void await_requests(enum waiting_mpi_call call, int count,
+                           const MPI_Request *requests, const void *pc)
+{
+    struct waiting_need need[WAITING_NEEDS];
+    uint32_t needs = 0;
+
+    for (int i = 0; i < count && needs < WAITING_NEEDS; i++)
+        needs += drasync_counts_awaited((uint64_t)(uintptr_t)requests[i],
+                                        &need[needs]);
+    await(call, need, needs, pc);
+}
 
 /* `function` is MPI's own @name. */
 #define OWN(function, name)                                      \
@@ -91,12 +130,16 @@ static int finish(int err, MPI_Request *request, MPI_Status *status)
 int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
     INSIDE(MPI_Wait, WAITING_NOBODY, MPI_COMM_WORLD);
+    COUNTED;
     CALL(MPI_Wait, MPI_Test);
     struct tested w = {.test = test_one,
                        .requests = request,
                        .status = status,
                        .nonblocking = (void *)begin};
 
+    if (counted)
+        await_requests(WAITING_MPI_Wait, 1, request,
+                       __builtin_return_address(0));
     return begin && waited(&w) ? w.err : next(request, status);
 }
 
@@ -110,6 +153,7 @@ static int test_all(struct tested *w)
 int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 {
     INSIDE(MPI_Waitall, WAITING_NOBODY, MPI_COMM_WORLD);
+    COUNTED;
     CALL(MPI_Waitall, MPI_Testall);
     struct tested w = {.test = test_all,
                        .count = count,
@@ -117,6 +161,9 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
                        .status = statuses,
                        .nonblocking = (void *)begin};
 
+    if (counted)
+        await_requests(WAITING_MPI_Waitall, count, requests,
+                       __builtin_return_address(0));
     return begin && waited(&w) ? w.err : next(count, requests, statuses);
 }
 
@@ -196,14 +243,22 @@ int MPI_Recv(void *buffer, int count, MPI_Datatype type, int source, int tag,
              MPI_Comm comm, MPI_Status *status)
 {
     INSIDE(MPI_Recv, source, comm);
+    COUNTED;
     CALL(MPI_Recv, MPI_Irecv);
+    struct waiting_need need;
     MPI_Request q;
 
+    if (counted && comm == MPI_COMM_WORLD) {
+        drasync_counts_post(source, tag, &need);
+        await(WAITING_MPI_Recv, &need, 1, __builtin_return_address(0));
+    }
     /* A request from nobody has another status with MPICH. */
     if (!begin || source == MPI_PROC_NULL)
-        return next(buffer, count, type, source, tag, comm, status);
-    return finish(begin(buffer, count, type, source, tag, comm, &q), &q,
-                  status);
+        return passed(counted,
+                      next(buffer, count, type, source, tag, comm, status));
+    return passed(
+        counted,
+        finish(begin(buffer, count, type, source, tag, comm, &q), &q, status));
 }
 
 #define SENDS(name, nonblocking)                                         \
@@ -211,9 +266,12 @@ int MPI_Recv(void *buffer, int count, MPI_Datatype type, int source, int tag,
              int tag, MPI_Comm comm)                                     \
     {                                                                    \
         INSIDE(name, to, comm);                                          \
+        COUNTED;                                                         \
         CALL(name, nonblocking);                                         \
         MPI_Request q;                                                   \
                                                                          \
+        if (counted && comm == MPI_COMM_WORLD)                           \
+            drasync_counts_send(to, tag);                                \
         if (!begin)                                                      \
             return next(buffer, count, type, to, tag, comm);             \
         return finish(begin(buffer, count, type, to, tag, comm, &q), &q, \
@@ -229,25 +287,33 @@ int MPI_Sendrecv(const void *out, int out_count, MPI_Datatype out_type, int to,
                  int from, int in_tag, MPI_Comm comm, MPI_Status *status)
 {
     INSIDE(MPI_Sendrecv, from, comm);
+    COUNTED;
     CALL(MPI_Sendrecv, MPI_Irecv);
     OWN(send, MPI_Isend);
     OWN(receive, MPI_Recv);
+    struct waiting_need need;
     MPI_Request received, sent;
     int err = MPI_SUCCESS, err_sent;
 
+    if (counted && comm == MPI_COMM_WORLD) {
+        drasync_counts_send(to, out_tag);
+        drasync_counts_post(from, in_tag, &need);
+        await(WAITING_MPI_Sendrecv, &need, 1, __builtin_return_address(0));
+    }
     if (!begin)
-        return next(out, out_count, out_type, to, out_tag, in, in_count,
-                    in_type, from, in_tag, comm, status);
+        return passed(counted,
+                      next(out, out_count, out_type, to, out_tag, in, in_count,
+                           in_type, from, in_tag, comm, status));
     if (from != MPI_PROC_NULL)
         err = begin(in, in_count, in_type, from, in_tag, comm, &received);
     if (err)
-        return err;
+        return passed(counted, err);
     err_sent = finish(send(out, out_count, out_type, to, out_tag, comm, &sent),
                       &sent, MPI_STATUS_IGNORE);
     err = from == MPI_PROC_NULL
               ? receive(in, in_count, in_type, from, in_tag, comm, status)
               : finish(MPI_SUCCESS, &received, status);
-    return err_sent ? err_sent : err;
+    return passed(counted, err_sent ? err_sent : err);
 }
 
 /* --- Collectives ---------------------------------------------------------- */
@@ -257,14 +323,19 @@ int MPI_Sendrecv(const void *out, int out_count, MPI_Datatype out_type, int to,
  * have to decide alike: MPI_COMM_WORLD, where each rank leads a node.  Elsewhere
  * it stays what it is, and the progress thread looks more often.
  */
+
 #define GIVEN(...) __VA_ARGS__
-#define COLLECTIVE(name, nonblocking, declared, given)                    \
+#define COLLECTIVE(name, nonblocking, waits, declared, given)             \
     int name declared                                                     \
     {                                                                     \
         INSIDE(name, WAITING_NOBODY, comm);                               \
+        COUNTED;                                                          \
         CALL(name, nonblocking);                                          \
         MPI_Request q;                                                    \
                                                                           \
+        if (counted && comm == MPI_COMM_WORLD)                            \
+            drasync_counts_collective(WAITING_##name, GIVEN waits,        \
+                                      __builtin_return_address(0));       \
         if (!begin)                                                       \
             return next given;                                            \
         if (comm == MPI_COMM_WORLD && drasync_blocking_all_lead())        \
@@ -275,61 +346,61 @@ int MPI_Sendrecv(const void *out, int out_count, MPI_Datatype out_type, int to,
         return err;                                                       \
     }
 
-COLLECTIVE(MPI_Barrier, MPI_Ibarrier, (MPI_Comm comm), (comm))
-COLLECTIVE(MPI_Bcast, MPI_Ibcast,
+COLLECTIVE(MPI_Barrier, MPI_Ibarrier, (COUNTS_ALL, 0), (MPI_Comm comm), (comm))
+COLLECTIVE(MPI_Bcast, MPI_Ibcast, (COUNTS_FROM_ROOT, root),
            (void *buffer, int count, MPI_Datatype type, int root,
             MPI_Comm comm),
            (buffer, count, type, root, comm))
-COLLECTIVE(MPI_Reduce, MPI_Ireduce,
+COLLECTIVE(MPI_Reduce, MPI_Ireduce, (COUNTS_TO_ROOT, root),
            (const void *in, void *out, int count, MPI_Datatype type, MPI_Op op,
             int root, MPI_Comm comm),
            (in, out, count, type, op, root, comm))
-COLLECTIVE(MPI_Allreduce, MPI_Iallreduce,
+COLLECTIVE(MPI_Allreduce, MPI_Iallreduce, (COUNTS_ALL, 0),
            (const void *in, void *out, int count, MPI_Datatype type, MPI_Op op,
             MPI_Comm comm),
            (in, out, count, type, op, comm))
-COLLECTIVE(MPI_Gather, MPI_Igather,
+COLLECTIVE(MPI_Gather, MPI_Igather, (COUNTS_TO_ROOT, root),
            (const void *in, int in_count, MPI_Datatype in_type, void *out,
             int out_count, MPI_Datatype out_type, int root, MPI_Comm comm),
            (in, in_count, in_type, out, out_count, out_type, root, comm))
-COLLECTIVE(MPI_Gatherv, MPI_Igatherv,
+COLLECTIVE(MPI_Gatherv, MPI_Igatherv, (COUNTS_TO_ROOT, root),
            (const void *in, int in_count, MPI_Datatype in_type, void *out,
             const int out_counts[], const int displacements[],
             MPI_Datatype out_type, int root, MPI_Comm comm),
            (in, in_count, in_type, out, out_counts, displacements, out_type,
             root, comm))
-COLLECTIVE(MPI_Scatter, MPI_Iscatter,
+COLLECTIVE(MPI_Scatter, MPI_Iscatter, (COUNTS_FROM_ROOT, root),
            (const void *in, int in_count, MPI_Datatype in_type, void *out,
             int out_count, MPI_Datatype out_type, int root, MPI_Comm comm),
            (in, in_count, in_type, out, out_count, out_type, root, comm))
-COLLECTIVE(MPI_Scatterv, MPI_Iscatterv,
+COLLECTIVE(MPI_Scatterv, MPI_Iscatterv, (COUNTS_FROM_ROOT, root),
            (const void *in, const int in_counts[], const int displacements[],
             MPI_Datatype in_type, void *out, int out_count,
             MPI_Datatype out_type, int root, MPI_Comm comm),
            (in, in_counts, displacements, in_type, out, out_count, out_type,
             root, comm))
-COLLECTIVE(MPI_Allgather, MPI_Iallgather,
+COLLECTIVE(MPI_Allgather, MPI_Iallgather, (COUNTS_ALL, 0),
            (const void *in, int in_count, MPI_Datatype in_type, void *out,
             int out_count, MPI_Datatype out_type, MPI_Comm comm),
            (in, in_count, in_type, out, out_count, out_type, comm))
-COLLECTIVE(MPI_Allgatherv, MPI_Iallgatherv,
+COLLECTIVE(MPI_Allgatherv, MPI_Iallgatherv, (COUNTS_ALL, 0),
            (const void *in, int in_count, MPI_Datatype in_type, void *out,
             const int out_counts[], const int displacements[],
             MPI_Datatype out_type, MPI_Comm comm),
            (in, in_count, in_type, out, out_counts, displacements, out_type,
             comm))
-COLLECTIVE(MPI_Alltoall, MPI_Ialltoall,
+COLLECTIVE(MPI_Alltoall, MPI_Ialltoall, (COUNTS_ALL, 0),
            (const void *in, int in_count, MPI_Datatype in_type, void *out,
             int out_count, MPI_Datatype out_type, MPI_Comm comm),
            (in, in_count, in_type, out, out_count, out_type, comm))
-COLLECTIVE(MPI_Alltoallv, MPI_Ialltoallv,
+COLLECTIVE(MPI_Alltoallv, MPI_Ialltoallv, (COUNTS_NOBODY, 0),
            (const void *in, const int in_counts[], const int in_displacements[],
             MPI_Datatype in_type, void *out, const int out_counts[],
             const int out_displacements[], MPI_Datatype out_type,
             MPI_Comm comm),
            (in, in_counts, in_displacements, in_type, out, out_counts,
             out_displacements, out_type, comm))
-COLLECTIVE(MPI_Scan, MPI_Iscan,
+COLLECTIVE(MPI_Scan, MPI_Iscan, (COUNTS_NOBODY, 0),
            (const void *in, void *out, int count, MPI_Datatype type, MPI_Op op,
             MPI_Comm comm),
            (in, out, count, type, op, comm))

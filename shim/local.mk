@@ -3,6 +3,7 @@
 # (fronts/local.mk).
 lib_LTLIBRARIES += libdrasync_shim.la
 libdrasync_shim_la_SOURCES = shim/blocking.c shim/blocking.h \
+	shim/counts.c shim/counts.h shim/counts_large.c shim/counts_next.h \
 	shim/next.h shim/takeover.c shim/takeover.h
 libdrasync_shim_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 libdrasync_shim_la_LDFLAGS = $(AM_LDFLAGS) -avoid-version -Wl,-z,nodelete \

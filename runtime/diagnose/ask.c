@@ -23,6 +23,7 @@ enum {
     ASK_NAME,
     ASK_CLAIM,
     ASK_VIEW,
+    ASK_MPI,
 };
 
 /* Of the holds and of the regions of a node, so many are listed. */
@@ -31,7 +32,7 @@ enum {
 struct request {
     uint32_t what;
     int32_t rank;
-    uint64_t address; /* or the first wait, or the pause */
+    uint64_t address; /* or the first wait, the pause, a rank and a tag */
     uint32_t why;     /* enum ask_why */
     uint32_t places;
 };
@@ -41,6 +42,7 @@ union answer {
     struct facts_wait waits[ASK_WAITS_MAX];
     struct facts_rank rank;
     struct facts_region region;
+    struct facts_mpi mpi;
     char name[DRASYNC_NAME_MAX + 1];
     char view[ASK_VIEW_BYTES];
     uint32_t yes;
@@ -106,6 +108,10 @@ static size_t answer_here(const struct request *q, union answer *out)
         return sizeof(out->yes);
     case ASK_VIEW:
         return view_here(out->view);
+    case ASK_MPI:
+        facts_of_mpi(q->rank, (int32_t)(q->address >> 32), (int32_t)q->address,
+                     q->places != 0, &out->mpi);
+        return sizeof(out->mpi);
     default:
         return 0;
     }
@@ -195,6 +201,21 @@ int ask_waits(int node, size_t first, struct facts_wait *out, size_t *count_out)
 int ask_rank(int32_t rank, struct facts_rank *out)
 {
     struct request q = {.what = ASK_RANK, .rank = rank};
+
+    if (rank < 0 || rank >= runtime.ranks)
+        return DRASYNC_EINVAL;
+    return ask_for(runtime.node_of[rank], &q, out, sizeof(*out));
+}
+
+int ask_mpi(int32_t rank, int32_t to, int32_t tag, bool places,
+            struct facts_mpi *out)
+{
+    struct request q = {
+        .what = ASK_MPI,
+        .rank = rank,
+        .address = (uint64_t)(uint32_t)to << 32 | (uint32_t)tag,
+        .places = places,
+    };
 
     if (rank < 0 || rank >= runtime.ranks)
         return DRASYNC_EINVAL;

@@ -21,6 +21,8 @@ void ask_start(void);
 int ask_waits(int node, size_t first, struct facts_wait *out,
               size_t *count_out);
 int ask_rank(int32_t rank, struct facts_rank *out);
+int ask_mpi(int32_t rank, int32_t to, int32_t tag, bool places,
+            struct facts_mpi *out);
 int ask_region(int node, uint64_t at, int32_t rank, bool places,
                struct facts_region *out);
 

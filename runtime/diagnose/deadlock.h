@@ -15,6 +15,11 @@
  * (That a thread whose first call gives back a hold of another's, as drasync.h
  * allows, while that waits, cannot be known: such programs turn this off.)
  *
+ * With DRASYNC_CHECK=deadlock so does a rank inside a call of MPI's, where counts
+ * say that it waits for a message that a rank has not sent, or for a rank to come
+ * to a collective call (shim/counts.h).  In the second round a rank's counts are
+ * read between two looks at its own wait, during which it sends nothing.
+ *
  * Edges are seen one after the other, so a ring may be of different moments.
  * Hence it is followed twice.  If both times the same waits (by their numbers)
  * are blocked by the same ranks, all of them waited at the moment between the

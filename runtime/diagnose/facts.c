@@ -115,6 +115,31 @@ void facts_of_rank(int32_t rank, struct facts_rank *out)
     }
 }
 
+void facts_of_mpi(int32_t rank, int32_t to, int32_t tag, bool places,
+                  struct facts_mpi *out)
+{
+    const struct facts_shared *s = shared();
+    int local = facts_local(rank);
+    const struct waiting_mpi *mpi;
+    uint64_t pc;
+
+    memset(out, 0, sizeof(*out));
+    out->rank = -1;
+    if (!s || !s->mpi || local < 0)
+        return;
+    mpi = &s->mpi[local];
+    if (!waiting_mpi_read(mpi, &out->inside))
+        return;
+    out->rank = rank;
+    out->unsure = atomic_load(&mpi->unsure);
+    out->collectives = atomic_load(&mpi->collectives);
+    out->sent = atomic_load(&mpi->sent[waiting_sent_index(to, tag)]);
+    if (!places || !out->inside.call)
+        return;
+    pc = out->inside.pc - 1;
+    places_of(runtime.shared->ranks[local].pid, &pc, 1, &out->place);
+}
+
 void facts_of_hold(uint32_t local, const struct native_look *region,
                    uint64_t *age_us_out, struct code_place *place_out)
 {

@@ -32,6 +32,7 @@ struct facts_shared {
      * that somebody asked for. */
     _Atomic uint64_t granted_us, asked_us;
     _Atomic uint32_t granted, ends;
+    struct waiting_mpi *mpi;     /* by local number; NULL: MPI is not counted */
     struct waiting_rank ranks[]; /* by local number */
 };
 
@@ -57,6 +58,16 @@ struct facts_rank {
     uint32_t waits; /* of threads of it; the oldest is */
     struct facts_wait wait;
     char host[FACTS_HOST_BYTES];
+};
+
+/* What a rank does inside MPI, and what it did: DRASYNC_CHECK=deadlock. */
+struct facts_mpi {
+    int32_t rank;    /* -1: that is not known */
+    uint32_t unsure; /* not all of it was counted */
+    uint32_t collectives;
+    uint32_t sent; /* to the rank and with the tag asked about, or more */
+    struct waiting_inside inside;
+    struct code_place place;
 };
 
 enum facts_status {
@@ -93,6 +104,10 @@ size_t facts_waits(size_t first, struct facts_wait *out, size_t max);
 
 /* @rank of this node. */
 void facts_of_rank(int32_t rank, struct facts_rank *out);
+
+/* The same inside MPI; `sent` to rank @to with @tag; the place if @places. */
+void facts_of_mpi(int32_t rank, int32_t to, int32_t tag, bool places,
+                  struct facts_mpi *out);
 
 /* Who keeps @rank (-1: one of another node) from region @at; if @places, with the
  * place of the hold, which takes reading a file. */

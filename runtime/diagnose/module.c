@@ -23,7 +23,14 @@ static int diagnose_start_leader(void)
         return err;
     shared = v;
     shared->shape = facts_shape();
-    atomic_store(&runtime.shared->anchors[RUNTIME_ANCHOR_DIAGNOSE], v);
+    if (runtime.options.check & OPTIONS_CHECK_DEADLOCK) {
+        err = control_alloc_zero(
+            &runtime.space, (size_t)runtime.locals * sizeof(*shared->mpi), &v);
+        if (err)
+            return err;
+        shared->mpi = v;
+    }
+    atomic_store(&runtime.shared->anchors[RUNTIME_ANCHOR_DIAGNOSE], shared);
     return 0;
 }
 
@@ -35,6 +42,8 @@ static int diagnose_start(void)
     ask_start();
     before = waiting_self;
     waiting_self = &shared->ranks[runtime.local];
+    if (shared->mpi)
+        waiting_mpi_self = &shared->mpi[runtime.local];
     wait_slept = stall_slept;
     return asked_start();
 }
@@ -44,6 +53,7 @@ static void diagnose_stop(void)
 {
     asked_stop();
     wait_slept = NULL;
+    waiting_mpi_self = NULL;
     waiting_self = before;
 }
 

@@ -356,28 +356,56 @@ void report_asked(void)
     free(view);
 }
 
+/* A rank that waits for a region, and who has it. */
+static void add_link(struct text *text, const struct report_link *link)
+{
+    char name[DRASYNC_NAME_MAX + 1] = "";
+
+    ask_name(link->wait.seen.address, name);
+    text_add(text, "drasync:   ");
+    add_ranks(text, &link->wait, 1);
+    text_add(text, " ");
+    text_wait(text, &link->wait.seen, name, false);
+    add_since(text, &link->wait, 1);
+    text_add(text, "\ndrasync:     ");
+    add_blocker(text, &link->wait, &link->region);
+    text_add(text, "\n");
+}
+
+/* A rank that is inside MPI, and who must do something there. */
+static void add_inside(struct text *text, const struct report_link *link)
+{
+    const struct waiting_inside *inside = &link->mpi.inside;
+    struct facts_rank rank;
+
+    text_add(text, "drasync:   rank %d", (int)link->rank);
+    if (!ask_rank(link->rank, &rank) && rank.rank >= 0)
+        text_add(text, " (%s, process %d)", rank.host, (int)rank.pid);
+    text_add(text, " is inside %s", waiting_mpi_name(inside->call));
+    text_frames(text, &link->mpi.place, 1);
+    if (link->need.count)
+        text_add(
+            text,
+            "\ndrasync:     rank %d has not sent it that message, with tag "
+            "%d\n",
+            (int)link->next, (int)link->need.tag);
+    else
+        text_add(text, "\ndrasync:     rank %d has not come to that call\n",
+                 (int)link->next);
+}
+
 void report_deadlock(const struct report_link *links, size_t count)
 {
     struct text text = {.bytes = NULL};
-    char name[DRASYNC_NAME_MAX + 1];
 
     begin(&text);
     text_add(&text, "deadlock: %zu ranks wait for each other in a ring:\n",
              count);
-    for (size_t i = 0; i < count; i++) {
-        const struct facts_wait *wait = &links[i].wait;
-
-        name[0] = 0;
-        ask_name(wait->seen.address, name);
-        text_add(&text, "drasync:   ");
-        add_ranks(&text, wait, 1);
-        text_add(&text, " ");
-        text_wait(&text, &wait->seen, name, false);
-        add_since(&text, wait, 1);
-        text_add(&text, "\ndrasync:     ");
-        add_blocker(&text, wait, &links[i].region);
-        text_add(&text, "\n");
-    }
+    for (size_t i = 0; i < count; i++)
+        if (links[i].mpi.inside.call)
+            add_inside(&text, &links[i]);
+        else
+            add_link(&text, &links[i]);
     if (runtime.options.deadlock == RUNTIME_DEADLOCK_END)
         text_add(&text, "drasync:   the job ends; with DRASYNC_DEADLOCK=error "
                         "the last of these acquires fails instead\n");

@@ -15,10 +15,14 @@ void report_stall(void);
  * prints it. */
 void report_asked(void);
 
-/* A wait, and who is in its way. */
+/* A wait, and who is in its way: of a rank that waits for a region; or, if
+ * inside.call says so, for messages or a collective call, of @next. */
 struct report_link {
     struct facts_wait wait;
     struct facts_region region;
+    struct facts_mpi mpi;
+    struct waiting_need need; /* count 0: a collective call */
+    int32_t rank, next;
 };
 
 /* @count links: each one's blocker is the next one's rank, and the last one's the

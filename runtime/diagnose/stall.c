@@ -14,9 +14,20 @@
 #define LOOK_PAUSE_US     200000
 #define LOOK_PAUSE_US_MAX 10000000
 
+/* With DRASYNC_CHECK=deadlock a call of MPI's may close a ring, in which nobody
+ * looks. */
+#define LOOK_PAUSE_CHECKED_US_MAX 2000000
+
 static uint64_t stall_us(void)
 {
     return (uint64_t)runtime.options.stall_s * 1000000;
+}
+
+static uint64_t pause_max_us(void)
+{
+    return runtime.options.check & OPTIONS_CHECK_DEADLOCK
+               ? LOOK_PAUSE_CHECKED_US_MAX
+               : LOOK_PAUSE_US_MAX;
 }
 
 static int look_for_ring(struct waiting *w, uint64_t now)
@@ -24,7 +35,7 @@ static int look_for_ring(struct waiting *w, uint64_t now)
     if (runtime.options.deadlock == RUNTIME_DEADLOCK_OFF || !w->slot ||
         w->what != WAITING_REGION || w->timed || now < w->look_us)
         return 0;
-    if (w->pause_us < LOOK_PAUSE_US_MAX)
+    if (w->pause_us < pause_max_us())
         w->pause_us = w->pause_us ? 2 * w->pause_us : LOOK_PAUSE_US;
     w->look_us = now + w->pause_us;
     return deadlock_look(w, w->pause_us > 8 * LOOK_PAUSE_US);

@@ -20,6 +20,7 @@ static const char *over;
 void take(region r, int mode);
 void kept(int mode);
 void ring(int mode);
+void inside(const char *how);
 
 static void until_over(void)
 {
@@ -274,6 +275,83 @@ static void dies(void)
     acquire_region(tree, WRITE);
 }
 
+/* Rank 0 waits inside MPI, as @how says, for a rank that waits for what rank 0
+ * has: rank 1, or of three ranks rank 2, for which rank 1 waits in MPI. */
+__attribute__((noinline)) void inside(const char *how)
+{
+    region tree = shared_region("tree", 0);
+    int from = rank + 1, value = 0;
+    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    MPI_Status statuses[2];
+
+    if (rank == 0)
+        take(tree, WRITE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    /* One that has come does not make up for the next. */
+    if (rank > 0)
+        MPI_Send(&value, 1, MPI_INT, rank - 1, 7, MPI_COMM_WORLD);
+    if (rank < ranks - 1)
+        MPI_Recv(&value, 1, MPI_INT, from, 7, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    if (rank == ranks - 1) {
+        take(tree, WRITE);
+    } else if (!strcmp(how, "mpi-recv")) {
+        MPI_Recv(&value, 1, MPI_INT, from, 7, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    } else if (!strcmp(how, "mpi-wait")) {
+        MPI_Irecv(&value, 1, MPI_INT, from, 7, MPI_COMM_WORLD, requests);
+        MPI_Wait(requests, MPI_STATUS_IGNORE);
+    } else if (!strcmp(how, "mpi-waitall")) {
+        MPI_Irecv(&value, 1, MPI_INT, from, 7, MPI_COMM_WORLD, requests + 1);
+        MPI_Waitall(2, requests, statuses);
+    } else if (!strcmp(how, "mpi-sendrecv")) {
+        MPI_Sendrecv(&rank, 1, MPI_INT, from, 9, &value, 1, MPI_INT, from, 7,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (!strcmp(how, "mpi-barrier")) {
+        MPI_Barrier(MPI_COMM_WORLD);
+    } else if (!strcmp(how, "mpi-bcast")) {
+        MPI_Bcast(&value, 1, MPI_INT, ranks - 1, MPI_COMM_WORLD);
+    } else if (!strcmp(how, "mpi-reduce")) {
+        MPI_Reduce(&rank, &value, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    }
+    printf("rank %d got on\n", rank);
+}
+
+/* What looks like such a ring and is none: rank 0 has what rank 1 waits for, and
+ * gets a message that rank 1 sent before, or that anybody may send, or on another
+ * communicator, late. */
+static void no_ring_inside(const char *how)
+{
+    region tree = shared_region("tree", 0);
+    MPI_Comm other;
+    int value = 0;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &other);
+    if (rank == 0)
+        take(tree, WRITE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1) {
+        if (!strcmp(how, "none-sent"))
+            MPI_Send(&value, 1, MPI_INT, 0, 7, MPI_COMM_WORLD);
+        take(tree, WRITE);
+    } else if (rank == 0 && !strcmp(how, "none-sent")) {
+        until_over();
+        MPI_Recv(&value, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (rank == 0 && !strcmp(how, "none-any")) {
+        MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 7, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    } else if (rank == 0) {
+        MPI_Recv(&value, 1, MPI_INT, 2, 7, other, MPI_STATUS_IGNORE);
+    } else if (strcmp(how, "none-sent") != 0) {
+        until_over();
+        MPI_Send(&value, 1, MPI_INT, 0, 7,
+                 !strcmp(how, "none-any") ? MPI_COMM_WORLD : other);
+    }
+    if (rank < 2)
+        release_region(tree);
+    MPI_Comm_free(&other);
+}
+
 static void handle(int number)
 {
     (void)number;
@@ -313,6 +391,10 @@ int main(int argc, char **argv)
         threads();
     else if (!strcmp(what, "name"))
         unnamed();
+    else if (!strncmp(what, "mpi-", 4))
+        inside(what);
+    else if (!strncmp(what, "none-", 5))
+        no_ring_inside(what);
     else if (!strncmp(what, "signal", 6)) {
         if (rank == 0)
             raise(SIGUSR2);

@@ -160,7 +160,7 @@ int main(void)
     setenv("DRASYNC_FANOUT", "2", 1);
     setenv("DRASYNC_AHEAD", "token", 1);
     setenv("DRASYNC_SPACE", "1G", 1);
-    setenv("DRASYNC_CHECK", "leaks,objects", 1);
+    setenv("DRASYNC_CHECK", "leaks,objects,deadlock", 1);
     setenv("DRASYNC_CHECK_ACTION", "continue", 1);
     setenv("DRASYNC_REPORT_SIGNAL", "USR1", 1);
     setenv("DRASYNC_MEMORY", "", 1);
@@ -170,7 +170,8 @@ int main(void)
            options.wire ==
                (WIRE_PAGED ? RUNTIME_WIRE_PAGED : RUNTIME_WIRE_BULK) &&
            options.rma == RUNTIME_RMA_MESSAGES && options.fanout == 2 &&
-           options.check == (OPTIONS_CHECK_OBJECTS | OPTIONS_CHECK_LEAKS) &&
+           options.check == (OPTIONS_CHECK_OBJECTS | OPTIONS_CHECK_LEAKS |
+                             OPTIONS_CHECK_DEADLOCK) &&
            options.ahead == RUNTIME_AHEAD_TOKEN &&
            options.check_action == OPTIONS_CHECK_CONTINUE &&
            options.report_signal == RUNTIME_REPORT_USR1 &&
