@@ -7,6 +7,7 @@ hangs_until() {
   local pattern=$1 said=$BATS_TEST_TMPDIR/said pid
   shift
   rm -f "$over"
+  : >"$said" # what the job before said is not this one's
   "$@" >"$said" 2>&1 3>&- &
   pid=$!
   until grep -q -- "$pattern" "$said" || ! kill -0 $pid 2>/dev/null; do

@@ -37,10 +37,11 @@ look() {
   run -0 python3 - "$BATS_TEST_TMPDIR/json" <<'PYTHON'
 import json, sys
 nodes = json.load(open(sys.argv[1]))["nodes"]
+# Other jobs of the host are in it too, such as those of tests beside this one.
 for node in nodes:
     for hold in node["holds"]:
         waits = [w for r in node["ranks"] for w in r["waits"]]
-        if hold.get("name") == "tree" and waits:
+        if hold.get("name") == "tree" and "at" in hold and waits:
             print(hold["mode"], hold["at"].split()[0], waits[0]["mode"],
                   waits[0]["name"])
 PYTHON
