@@ -129,9 +129,8 @@ build_all() {
 configured() { sed -n "s|^$1 = ||p" "$build/Makefile"; }
 
 # check_all [ARGUMENT OF MAKE...]: build what the tests of $build need on all
-# cores, and run them one at a time (jobs of four ranks beside each other take
-# longer than some tests wait), showing each as it ends; then the logs of those
-# that failed, then the count.
+# cores, and run them, one at a time unless an argument says otherwise, showing
+# each as it ends; then the logs of those that failed, then the count.
 check_all() {
   local log=$build/check.log status
   say "Building the tests"
