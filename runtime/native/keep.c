@@ -112,17 +112,14 @@ static uint32_t stripe_bit(const struct native_leases *leases)
 
 _Static_assert(NATIVE_STRIPES == 32, "a bit of `kept` for each");
 
-bool native_keep(const struct native_leases *leases,
-                 struct native_lease_slot *slot, uint64_t word, int from)
+void native_keep_defer(const struct native_leases *leases,
+                       struct native_lease_slot *slot, uint64_t word, int from)
 {
-    if (word & WORD_READ || !word_state(word))
-        return false;
     int local = local_of(slot, word);
+    struct native_credit *c = credit_of(local);
+
     atomic_store_explicit(&slot->from, from, memory_order_relaxed);
     atomic_store_explicit(&slot->local, local, memory_order_relaxed);
-    if (!left(slot, word))
-        return false;
-    struct native_credit *c = credit_of(local);
     if (!atomic_load_explicit(&c->kept_us, memory_order_relaxed))
         atomic_store_explicit(&c->kept_us, runtime_now_us(),
                               memory_order_relaxed);
@@ -137,6 +134,15 @@ bool native_keep(const struct native_leases *leases,
     /* For native_keep_turn().  Relaxed: it takes the lock. */
     atomic_fetch_or_explicit(&native.shared->kept, stripe_bit(leases),
                              memory_order_relaxed);
+}
+
+bool native_keep(const struct native_leases *leases,
+                 struct native_lease_slot *slot, uint64_t word, int from)
+{
+    if (word & WORD_READ || !word_state(word) ||
+        !native_credit_left(local_of(slot, word), from, !(word & WORD_TAKEN)))
+        return false;
+    native_keep_defer(leases, slot, word, from);
     return true;
 }
 

@@ -56,6 +56,11 @@ bool native_credit_left(int local, int from, bool several);
 bool native_keep(const struct native_leases *leases,
                  struct native_lease_slot *slot, uint64_t word, int from);
 
+/* Leave it alone, and have whoever comes first give it when the credit of its
+ * user ends, be that at once. */
+void native_keep_defer(const struct native_leases *leases,
+                       struct native_lease_slot *slot, uint64_t word, int from);
+
 /* Is a request deferred at @slot that is to be served now?  Any thread. */
 bool native_keep_over(struct native_lease_slot *slot);
 

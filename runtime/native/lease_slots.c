@@ -197,16 +197,21 @@ static void fill(struct native_leases *leases, uint32_t i, uint64_t word,
     atomic_store_explicit(&slot->word, word, memory_order_release);
 }
 
-/* Does @rank have @r for WRITE, once, with nobody and nothing to serve when
- * that ends; or with other nodes only, who have to wait while it has credit? */
-static bool write_alone(const struct proto_region *r, int32_t rank)
+/* Does @rank have @r for WRITE, once, with nothing to serve when that ends but
+ * requests? */
+static bool write_once(const struct proto_region *r, int32_t rank)
 {
     return r->write_rank == rank && r->write_count == 1 && r->owned &&
            !r->dead && !r->gone && !r->reads && !r->away && !r->pinned &&
-           r->busy == 1 &&
-           (!r->waiting || (rank == native.rank && runtime.nodes > 1 &&
-                            native_credit_left(runtime.local, -1, true) &&
-                            proto_waited_elsewhere(r)));
+           r->busy == 1;
+}
+
+/* Are those who wait for @r of other nodes, and have to while this rank has
+ * credit? */
+static bool others_wait(const struct proto_region *r)
+{
+    return runtime.nodes > 1 && native_credit_left(runtime.local, -1, true) &&
+           proto_waited_elsewhere(r);
 }
 
 /* May other nodes want it soon?  Then who has it looks. */
@@ -275,7 +280,8 @@ bool native_lease_begin(struct native_leases *leases,
     if (native.check)
         return false;
     make_room(leases);
-    if (write_alone(region, native.rank)) {
+    if (write_once(region, native.rank) &&
+        (!region->waiting || others_wait(region))) {
         flags = looks(region);
     } else {
         flags = read_flags(region);
@@ -288,8 +294,9 @@ bool native_lease_begin(struct native_leases *leases,
     if (!native_lease_note(region->address, leases->slot[i], word))
         return false;
     fill(leases, i, word, region, native.rank);
+    /* Whatever time it is by now: nobody else would serve those. */
     if (region->waiting && !(flags & WORD_READ))
-        native_keep(leases, leases->slot[i], word | WORD_TAKEN, -1);
+        native_keep_defer(leases, leases->slot[i], word, -1);
     return true;
 }
 
@@ -304,8 +311,8 @@ void native_lease_hand(struct native_leases *leases,
     int local;
 
     if (native.check || effects->count != 1 || e->kind != PROTO_GRANTED ||
-        e->hold || e->split || e->region != region ||
-        !write_alone(region, region->write_rank))
+        e->hold || e->split || e->region != region || region->waiting ||
+        !write_once(region, region->write_rank))
         return;
     /* A hold for drasync_run is of no rank of the job (run_hold.c). */
     if (region->write_rank >= runtime.ranks)

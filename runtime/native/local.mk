@@ -153,6 +153,6 @@ native_test_programs += \
 check_PROGRAMS += tests/unit/native_keep.t
 TESTS += tests/unit/native_keep.t
 tests_unit_native_keep_t_SOURCES = tests/unit/native_keep.c \
-	runtime/native/keep.c
+	runtime/native/keep.c runtime/native/lease_slots.c
 # Its own objects: the library's are libtool's.
 tests_unit_native_keep_t_CFLAGS = $(AM_CFLAGS)
