@@ -40,7 +40,8 @@ struct runtime {
     int node, nodes;
     int local, locals;    /* this rank's number on its node */
     bool leader;          /* local == 0 */
-    bool crowded;         /* more ranks on this host than processors */
+    bool crowded;         /* more ranks on this machine than processors */
+    bool all_crowded;     /* the same on the machine of every rank */
     int *node_of;         /* [ranks] */
     int *local_of;        /* [ranks] */
     int *leader_of;       /* [nodes] rank of the leader */

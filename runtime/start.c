@@ -80,14 +80,16 @@ static int start_boot(void)
     return 0;
 }
 
-/* Do the ranks of this machine outnumber its processors? */
-static void find_crowd(const struct start_facts *facts)
+/* Do the ranks of this machine outnumber its processors; and do those of each
+ * one?  All ranks conclude the latter alike. */
+static void find_crowd(const struct start_facts *facts,
+                       const struct start_places *places)
 {
-    long here = 0;
-
-    for (int i = 0; i < runtime.ranks; i++)
-        here += facts[i].machine_key == runtime.host_key;
-    runtime.crowded = here > sysconf(_SC_NPROCESSORS_ONLN);
+    runtime.crowded = start_crowded(facts, runtime.ranks, runtime.rank);
+    runtime.all_crowded = runtime.crowded;
+    for (int i = 0; i < runtime.ranks && runtime.all_crowded; i++)
+        if (places->host_of[i] == i)
+            runtime.all_crowded = start_crowded(facts, runtime.ranks, i);
     lock_set_spins(runtime.crowded ? 0 : LOCK_SPINS);
 }
 
@@ -145,7 +147,7 @@ static int start_nodes(const struct start_facts *facts)
     start_places_find(facts, runtime.ranks, (int)runtime.options.node_ranks,
                       room, &places);
     take_places(&places);
-    find_crowd(facts);
+    find_crowd(facts, &places);
     int err = check_threads(facts);
     if (err)
         return err;

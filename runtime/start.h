@@ -38,6 +38,7 @@ struct start_facts {
     int32_t err;           /* why it cannot start */
     int32_t space_err;     /* the same, with its own options; 0 if err */
     uint32_t free_places;  /* for the space: bits of space_probe() */
+    uint32_t processors;   /* of its machine */
     uint16_t threads_many; /* MPI gives MPI_THREAD_MULTIPLE */
     uint16_t leave;        /* boot_leave_vote() */
     char host[44];
@@ -78,6 +79,9 @@ struct start_places {
 void start_places_find(const struct start_facts *facts, int ranks,
                        int node_ranks, void *room, struct start_places *out);
 size_t start_places_bytes(int ranks);
+
+/* Do the ranks on the machine of @rank outnumber its processors? */
+bool start_crowded(const struct start_facts *facts, int ranks, int rank);
 
 /* --- Where a node meets ----------------------------------------------------- */
 

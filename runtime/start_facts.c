@@ -143,6 +143,7 @@ static int find_out(struct start_facts *own)
         return refused_by_system("no random numbers for the start", errno);
     own->pid = getpid();
     own->start_ticks = process_start_ticks(own->pid);
+    own->processors = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
     own->threads_many = boot_thread_level() >= BOOT_MULTIPLE;
     own->leave = (uint16_t)boot_leave_vote();
     snprintf(own->host, sizeof(own->host), "%.43s", runtime.host);

@@ -80,3 +80,12 @@ void start_places_find(const struct start_facts *facts, int ranks,
     find(facts, ranks, node_ranks, &hosts, arrays + 4 * (size_t)ranks,
          arrays + 5 * (size_t)ranks, out);
 }
+
+bool start_crowded(const struct start_facts *facts, int ranks, int rank)
+{
+    uint32_t there = 0;
+
+    for (int i = 0; i < ranks; i++)
+        there += facts[i].machine_key == facts[rank].machine_key;
+    return there > facts[rank].processors;
+}

@@ -206,6 +206,20 @@ void doorbell_ring(struct doorbell *d)
         wait_futex_wake(&d->rings, INT32_MAX);
 }
 
+bool wait_yielding(bool (*over)(void *arg), void *arg)
+{
+    uint64_t since = runtime_now_us();
+
+    while (!over(arg)) {
+        if (atomic_load_explicit(&runtime.state, memory_order_relaxed) !=
+                RUNTIME_RUNNING ||
+            death_check(since))
+            return false;
+        sched_yield();
+    }
+    return true;
+}
+
 int doorbell_wait(struct doorbell *d, uint32_t seen, uint64_t deadline_us)
 {
     int spins = runtime.crowded ? 1 : WAIT_SPINS_MAX;

@@ -13,6 +13,7 @@
 #define DRASYNC_RUNTIME_WAIT_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* No limit of time. */
@@ -63,6 +64,10 @@ int waiter_wait(struct waiter *w, uint64_t deadline_us, int *result_out);
 int wait_word(_Atomic uint64_t *word, uint64_t value, uint32_t asleep,
               uint64_t deadline_us);
 void wait_word_wake(_Atomic uint64_t *word);
+
+/* Yield until @over.  False: the job is poisoned, or this process has begun to
+ * end. */
+bool wait_yielding(bool (*over)(void *arg), void *arg);
 
 struct doorbell {
     _Atomic uint32_t rings;

@@ -20,7 +20,7 @@
     if (!next)                                                                 \
         return MPI_ERR_OTHER;                                                  \
     __typeof__(&nonblocking) begin =                                           \
-        drasync_blocking_serves() ? (__typeof__(begin))call.own : NULL
+        drasync_blocking_polls() ? (__typeof__(begin))call.own : NULL
 
 /* Until the function returns: this rank is inside @name, which waits for rank
  * @peer of @comm. */
@@ -320,8 +320,8 @@ int MPI_Sendrecv(const void *out, int out_count, MPI_Datatype out_type, int to,
 
 /*
  * A nonblocking collective meets only nonblocking ones, so all ranks of @comm
- * have to decide alike: MPI_COMM_WORLD, where each rank leads a node.  Elsewhere
- * it stays what it is, and the progress thread looks more often.
+ * have to decide alike: MPI_COMM_WORLD, where each rank leads a node or shares its
+ * core.  Elsewhere it stays what it is, and the progress thread looks more often.
  */
 
 #define GIVEN(...) __VA_ARGS__
@@ -338,7 +338,7 @@ int MPI_Sendrecv(const void *out, int out_count, MPI_Datatype out_type, int to,
                                       __builtin_return_address(0));       \
         if (!begin)                                                       \
             return next given;                                            \
-        if (comm == MPI_COMM_WORLD && drasync_blocking_all_lead())        \
+        if (comm == MPI_COMM_WORLD && drasync_blocking_all_poll())        \
             return finish(begin(GIVEN given, &q), &q, MPI_STATUS_IGNORE); \
         drasync_blocking_inside(true);                                    \
         int err = next given;                                             \

@@ -7,14 +7,18 @@
  * thread inside MPI never yields the core, and takes from the sockets what
  * would wake the progress thread; so between hosts that are milliseconds.
  *
+ * Where the ranks of a machine outnumber its processors, a rank that waits inside
+ * MPI keeps those that it waits for from running, for a time slice each: there the
+ * calls of all its ranks are taken over, to yield between two polls.
+ *
  * A call for messages is begun as MPI's nonblocking one, and tested between two
  * polls of ours.  It stays MPI's own where this process has no engine, where
  * another thread of it helps already, and where a tool stands between us and
  * MPI, which is to see the call that the program made.
  *
  * A collective call on MPI_COMM_WORLD is begun so too where every rank leads a
- * node; any other stays MPI's own, and the progress thread looks more often
- * meanwhile.
+ * node, or every machine has more ranks than processors; any other stays MPI's
+ * own, and the progress thread looks more often meanwhile.
  */
 #ifndef DRASYNC_SHIM_BLOCKING_H
 #define DRASYNC_SHIM_BLOCKING_H
@@ -24,13 +28,14 @@
 
 #include "runtime/waiting.h"
 
-/* May a thread that waits inside MPI serve other nodes? */
-bool drasync_blocking_serves(void);
+/* Is a thread that waits inside MPI to poll, for other nodes or for who shares its
+ * core? */
+bool drasync_blocking_polls(void);
 
-/* Does every rank of the job lead a node? */
-bool drasync_blocking_all_lead(void);
+/* Do all ranks of the job say so? */
+bool drasync_blocking_all_poll(void);
 
-/* Serve them until @over, which is asked between two polls.  False: it could
+/* Serve other nodes, or yield, until @over, which is asked between two polls.  False: it could
  * not, or not to the end; whoever called waits in MPI. */
 bool drasync_blocking_until(bool (*over)(void *arg), void *arg);
 

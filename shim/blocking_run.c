@@ -1,4 +1,4 @@
-/* What a thread of a leader does for other nodes while it waits inside MPI: see
+/* What a thread does for other nodes and ranks while it waits inside MPI: see
  * blocking.h. */
 #include "shim/blocking.h"
 
@@ -9,21 +9,22 @@
 #include "runtime/waiting.h"
 #include "transport/boot.h"
 
-bool drasync_blocking_serves(void)
+bool drasync_blocking_polls(void)
 {
-    return runtime.leader && runtime.nodes > 1 &&
+    return ((runtime.leader && runtime.nodes > 1) || runtime.crowded) &&
            atomic_load_explicit(&runtime.state, memory_order_relaxed) ==
                RUNTIME_RUNNING;
 }
 
-bool drasync_blocking_all_lead(void)
+bool drasync_blocking_all_poll(void)
 {
-    return runtime.nodes == runtime.ranks;
+    return runtime.nodes == runtime.ranks || runtime.all_crowded;
 }
 
 bool drasync_blocking_until(bool (*over)(void *arg), void *arg)
 {
-    return progress_help_until(over, arg);
+    return progress_help_until(over, arg) ||
+           (runtime.crowded && wait_yielding(over, arg));
 }
 
 /* Of several threads inside MPI the last to come counts. */

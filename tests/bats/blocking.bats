@@ -29,6 +29,15 @@ teardown_file() {
   assert_output "blocking ok ranks=2"
 }
 
+@test "calls that wait do so where ranks outnumber processors" {
+  local ranks=$((2 * ($(nproc --all) + 1)))
+  [ "$ranks" -le 34 ] || skip "$ranks ranks would be needed here"
+  run -0 mpi "$ranks" "$program"
+  assert_output "blocking ok ranks=$ranks"
+  run -0 mpi_preloaded "$ranks" "$program"
+  assert_output "blocking ok ranks=$ranks"
+}
+
 @test "calls that wait do so without a progress thread's time" {
   DRASYNC_NODE=rank DRASYNC_PROGRESS=spin run -0 mpi 2 "$program"
   assert_output "blocking ok ranks=2"

@@ -101,11 +101,24 @@ static void many(void)
     drop(&p);
 }
 
+static void crowds_are_found(void)
+{
+    struct start_facts facts[5] = {
+        {.machine_key = 1, .processors = 2}, {.machine_key = 1, .processors = 2},
+        {.machine_key = 2, .processors = 2}, {.machine_key = 2, .processors = 2},
+        {.machine_key = 2, .processors = 2}};
+
+    ok(!start_crowded(facts, 5, 0) && !start_crowded(facts, 5, 1),
+       "as many ranks as processors are no crowd");
+    ok(start_crowded(facts, 5, 2) && start_crowded(facts, 5, 4), "more are");
+}
+
 int main(void)
 {
     hosts_are_nodes();
     hosts_are_cut();
     many();
+    crowds_are_found();
     printf("1..%d\n", tests);
     return failures != 0;
 }
