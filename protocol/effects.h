@@ -60,6 +60,7 @@ struct proto_effect {
                    before anybody writes */
     bool data, dead, used;
     bool told; /* POISONED: by a message of node */
+    bool hint; /* ARRIVING: it was asked ahead, and may be refused */
     /* SEND: nobody waits for it; nor is it to be there soon.  The order of
      * messages is kept. */
     bool late, lazy;

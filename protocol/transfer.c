@@ -179,6 +179,7 @@ static void on_region(struct step *s, struct receipt *x, uint32_t i)
     e->node = x->from;
     e->ticket = x->m->ticket;
     e->data = (item->flags & PROTO_DATA) != 0;
+    e->hint = !x->token && x->op && x->op->kind == OP_AHEAD;
     if (e->data && x->op && x->op->base_of == r)
         e->base = x->op->base;
 }

@@ -6,6 +6,7 @@
  */
 #include "runtime/native/ahead.h"
 
+#include "memory/limit.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
 
@@ -32,6 +33,11 @@ bool native_ahead_told(uint64_t address)
            atomic_compare_exchange_strong_explicit(slot_of(address), &expected,
                                                    0, memory_order_relaxed,
                                                    memory_order_relaxed);
+}
+
+bool native_ahead_room(void)
+{
+    return limit_room_bytes(&runtime.space) >= limit_bytes(&runtime.space) / 4;
 }
 
 void native_ahead_waited(uint64_t since_us)

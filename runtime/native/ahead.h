@@ -16,6 +16,10 @@ struct proto_effect;
  * time. */
 bool native_ahead_told(uint64_t address);
 
+/* Is there room for data that was asked ahead?  The last quarter of DRASYNC_MEMORY
+ * is for what ranks wait for: data on its way cannot be dropped. */
+bool native_ahead_room(void);
+
 /* An acquire that was told of waited nevertheless, since @since_us. */
 void native_ahead_waited(uint64_t since_us);
 

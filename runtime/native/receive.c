@@ -9,6 +9,7 @@
 #include "memory/grow.h"
 #include "memory/limit.h"
 #include "runtime/messages/messages.h"
+#include "runtime/native/ahead.h"
 #include "runtime/native/delta.h"
 #include "runtime/native/give.h"
 #include "runtime/native/later.h"
@@ -287,6 +288,10 @@ void native_wire_arriving(struct native_arrival *a,
         region->memory = memory;
     }
     memory = region->memory;
+    if (effect->hint && !native_ahead_room()) {
+        a->err = DRASYNC_ENOMEM;
+        return;
+    }
     if (!place_extents(a, memory, in.extent, in.region->extents))
         a->err = place_data(a, memory, effect, &in);
 }

@@ -61,6 +61,9 @@ setup() {
     DRASYNC_AHEAD=$ahead DRASYNC_MEMORY=16M \
       run -0 mpi 3 "$programs/native_ahead" memory
     assert_output "memory ok ranks=3"
+    DRASYNC_AHEAD=$ahead DRASYNC_MEMORY=16M \
+      run -0 mpi 4 "$programs/native_ahead" memory
+    assert_output "memory ok ranks=4"
   done
 }
 
