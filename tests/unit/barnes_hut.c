@@ -7,19 +7,11 @@
 #include "programs/barnes_hut/forces.h"
 #include "programs/barnes_hut/tree.h"
 #include "programs/common/report.h"
+#include "tap.h"
 
 /* The numerical code of Barnes-Hut: trees, forces, shares. */
 
 #define COUNT 2000
-
-static int tests, failures;
-
-static void ok(int condition, const char *what)
-{
-    printf("%sok %d - %s\n", condition ? "" : "not ", ++tests, what);
-    if (!condition)
-        failures++;
-}
 
 /* Nodes with holes between, in one order or the other; good until the arena is
  * used again from its start. */
@@ -82,20 +74,20 @@ static void test_forces(struct body *bodies)
     struct body before[3];
     double half, one;
 
-    ok(force_error(bodies, COUNT, 0, 1, 0.01) < 1e-12,
-       "with theta 0 the tree gives the direct sum");
+    tap_ok(force_error(bodies, COUNT, 0, 1, 0.01) < 1e-12,
+           "with theta 0 the tree gives the direct sum");
     half = force_error(bodies, COUNT, 0.5, 1, 0.01);
     one = force_error(bodies, COUNT, 1, 1, 0.01);
-    ok(half < 0.01 && one > half,
-       "with theta 0.5 within a hundredth, and less well with 1");
+    tap_ok(half < 0.01 && one > half,
+           "with theta 0.5 within a hundredth, and less well with 1");
     memcpy(before, bodies, sizeof before);
-    ok(force_error(bodies, COUNT, 0.5, 5, 0.01) < 0.01,
-       "five trees do as well as one");
+    tap_ok(force_error(bodies, COUNT, 0.5, 5, 0.01) < 0.01,
+           "five trees do as well as one");
     force_error(bodies, COUNT, 0.5, 1, 0.01);
     memcpy(before, bodies, sizeof before);
     force_error(bodies, COUNT, 0.5, 1, 0.01);
-    ok(memcmp(before, bodies, sizeof before) == 0,
-       "the same bodies give the same bits wherever the nodes lie");
+    tap_ok(memcmp(before, bodies, sizeof before) == 0,
+           "the same bodies give the same bits wherever the nodes lie");
 }
 
 static void test_coinciding(void)
@@ -111,11 +103,11 @@ static void test_coinciding(void)
     bodies[15].position[1] = bodies[5].position[1];
     bodies[15].position[2] = bodies[5].position[2];
     bodies[16].mass = 0;
-    ok(force_error(bodies, 20, 0, 1, 0.1) < 1e-9,
-       "bodies may share a place, or nearly, or have no mass");
-    ok(force_error(bodies, 1, 0.5, 1, 0) == 0 &&
-           make_tree(bodies, 0, 0.5, 0) == NULL,
-       "one body, and none");
+    tap_ok(force_error(bodies, 20, 0, 1, 0.1) < 1e-9,
+           "bodies may share a place, or nearly, or have no mass");
+    tap_ok(force_error(bodies, 1, 0.5, 1, 0) == 0 &&
+               make_tree(bodies, 0, 0.5, 0) == NULL,
+           "one body, and none");
 }
 
 static double distance(const struct body *a, const struct body *b)
@@ -173,15 +165,15 @@ static void test_shares(struct body *bodies)
             if (owner[i] < 0)
                 once = 0;
     }
-    ok(once, "each body falls to one worker");
+    tap_ok(once, "each body falls to one worker");
     all = bodies_by_id(&share, 1, &count);
     way_before = way_along(all, count);
     bodies_share(all, count, 0, 1, &mine_count);
     way = way_along(all, mine_count);
     free(all);
-    ok(mine_count == COUNT && way < way_before / 3,
-       "bodies that follow each other are close");
-    ok(balanced, "the work is shared evenly");
+    tap_ok(mine_count == COUNT && way < way_before / 3,
+           "bodies that follow each other are close");
+    tap_ok(balanced, "the work is shared evenly");
 }
 
 /* Interactions of all bodies with the trees of @workers' shares. */
@@ -219,9 +211,9 @@ static void test_trees_of_shares(struct body *bodies)
 {
     uint64_t one = work_with(bodies, 1);
 
-    ok(work_with(bodies, 2) < one + one / 50 &&
-           work_with(bodies, 9) < one + one / 10,
-       "the trees of shares are looked at hardly more often than one tree");
+    tap_ok(work_with(bodies, 2) < one + one / 50 &&
+               work_with(bodies, 9) < one + one / 10,
+           "the trees of shares are looked at hardly more often than one tree");
 }
 
 static void test_no_bodies(void)
@@ -230,7 +222,7 @@ static void test_no_bodies(void)
     size_t count = 1;
 
     bodies_share(none, 0, 1, 3, &count);
-    ok(count == 0, "no bodies have no shares");
+    tap_ok(count == 0, "no bodies have no shares");
 }
 
 static void test_workers_without(struct body *bodies)
@@ -246,7 +238,7 @@ static void test_workers_without(struct body *bodies)
         sum += count;
         free(all);
     }
-    ok(sum == 3, "of few bodies some workers get none");
+    tap_ok(sum == 3, "of few bodies some workers get none");
 }
 
 static void test_missing(struct body *bodies)
@@ -254,10 +246,11 @@ static void test_missing(struct body *bodies)
     struct share shares[2] = {{bodies, 10}, {bodies + 11, 10}};
     size_t count;
 
-    ok(bodies_by_id(shares, 2, &count) == NULL, "a missing body is noticed");
+    tap_ok(bodies_by_id(shares, 2, &count) == NULL,
+           "a missing body is noticed");
     shares[1].bodies = bodies + 9;
-    ok(bodies_by_id(shares, 2, &count) == NULL,
-       "a body there twice is noticed");
+    tap_ok(bodies_by_id(shares, 2, &count) == NULL,
+           "a body there twice is noticed");
 }
 
 static void test_plummer(struct body *bodies)
@@ -270,9 +263,9 @@ static void test_plummer(struct body *bodies)
 
     all = bodies_by_id(&share, 1, &count);
     sums = forces_verify(bodies, COUNT, all, count, &gravity, 0, 1);
-    ok(fabs(sums.kinetic + sums.potential + 0.25) < 0.03 &&
-           fabs(sums.kinetic * 2 / sums.potential + 1) < 0.1,
-       "a Plummer sphere has energy -1/4 and is in equilibrium");
+    tap_ok(fabs(sums.kinetic + sums.potential + 0.25) < 0.03 &&
+               fabs(sums.kinetic * 2 / sums.potential + 1) < 0.1,
+           "a Plummer sphere has energy -1/4 and is in equilibrium");
     free(all);
 }
 
@@ -280,7 +273,6 @@ int main(void)
 {
     static struct body bodies[COUNT];
 
-    printf("1..15\n");
     bodies_plummer(COUNT, 7, bodies);
     test_plummer(bodies);
     test_forces(bodies);
@@ -290,5 +282,5 @@ int main(void)
     test_no_bodies();
     test_workers_without(bodies);
     test_missing(bodies);
-    return failures != 0 || tests != 15;
+    return tap_end();
 }

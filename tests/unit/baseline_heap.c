@@ -4,17 +4,9 @@
 
 #include "benchmarks/baseline/copies.h"
 #include "benchmarks/baseline/heap.h"
+#include "tap.h"
 
 /* The baseline's books: pages, regions, objects, and what a worker has. */
-
-static int tests, failures;
-
-static void ok(int condition, const char *what)
-{
-    printf("%sok %d - %s\n", condition ? "" : "not ", ++tests, what);
-    if (!condition)
-        failures++;
-}
 
 #define NONE ((struct bl_name){0, 0, 0})
 
@@ -60,9 +52,9 @@ static void test_pages(void)
             bl_pages_give(&pages, taken[i].page, taken[i].order);
         }
     }
-    ok(apart, "runs of pages are in range and apart");
+    tap_ok(apart, "runs of pages are in range and apart");
     page = bl_pages_take(&pages, 8);
-    ok(page == 256 || page == 512, "what was given back joins again");
+    tap_ok(page == 256 || page == 512, "what was given back joins again");
     bl_pages_close(&pages);
 }
 
@@ -95,8 +87,8 @@ static void test_objects(void)
                 addresses[i] < addresses[j] + 1 + j * 31)
                 apart = 0;
     }
-    ok(apart, "objects of all sizes are apart");
-    ok(found, "each is aligned, found, and wastes at most a quarter");
+    tap_ok(apart, "objects of all sizes are apart");
+    tap_ok(found, "each is aligned, found, and wastes at most a quarter");
     for (i = 0; i < 2000; i += 2) {
         bl_heap_lookup(&heap, addresses[i], &slab, &slot);
         bl_heap_free(&heap, slab, slot);
@@ -108,15 +100,17 @@ static void test_objects(void)
         if (status != (i % 2 ? BL_OK : BL_NOT_ALLOCATED))
             found = 0;
     }
-    ok(found, "freed objects are gone, the others are not");
-    ok(bl_heap_lookup(&heap, addresses[1] + 8, &slab, &slot) == BL_MISALIGNED,
-       "a misaligned address is told apart");
+    tap_ok(found, "freed objects are gone, the others are not");
+    tap_ok(bl_heap_lookup(&heap, addresses[1] + 8, &slab, &slot) ==
+               BL_MISALIGNED,
+           "a misaligned address is told apart");
     runs.used = count = 0;
-    ok(bl_heap_alloc(&heap, region, (uint64_t)1 << 40, 1, &runs, &count) ==
-           BL_NO_MEMORY,
-       "an object larger than all pages is out of memory");
+    tap_ok(bl_heap_alloc(&heap, region, (uint64_t)1 << 40, 1, &runs, &count) ==
+               BL_NO_MEMORY,
+           "an object larger than all pages is out of memory");
     bl_heap_delete(&heap, region);
-    ok(bl_pages_take(&heap.pages, 15) != 0, "a deleted region leaves no page");
+    tap_ok(bl_pages_take(&heap.pages, 15) != 0,
+           "a deleted region leaves no page");
     free(runs.bytes);
     bl_heap_close(&heap);
 }
@@ -136,10 +130,11 @@ static void test_children(void)
     }
     for (i = 0; i < 100; i++)
         bl_region_remove_child(region, names[(i * 37) % 100]);
-    ok(region->children_count == 0, "children leave in any order");
-    ok(bl_heap_find(&heap, names[3].region, names[3].serial) != NULL &&
-           bl_heap_find(&heap, names[3].region, names[3].serial + 1) == NULL,
-       "a region is told apart from an earlier one of its number");
+    tap_ok(region->children_count == 0, "children leave in any order");
+    tap_ok(bl_heap_find(&heap, names[3].region, names[3].serial) != NULL &&
+               bl_heap_find(&heap, names[3].region, names[3].serial + 1) ==
+                   NULL,
+           "a region is told apart from an earlier one of its number");
     bl_heap_close(&heap);
 }
 
@@ -157,29 +152,28 @@ static void test_copies(void)
     copy = bl_copies_adopt(&copies, &old);
     bl_copy_gain(copy, 5, 0);
     bl_copy_gain(copy, 70, 3);
-    ok(bl_copies_find(&copies, 9) == copy && !bl_copies_find(&copies, 10),
-       "a slab is found by any of its pages");
-    ok(bl_copy_mask(copy, map, NULL) == 1 && map[0] == 1 << 5,
-       "only slots of the right incarnation are left");
+    tap_ok(bl_copies_find(&copies, 9) == copy && !bl_copies_find(&copies, 10),
+           "a slab is found by any of its pages");
+    tap_ok(bl_copy_mask(copy, map, NULL) == 1 && map[0] == 1 << 5,
+           "only slots of the right incarnation are left");
     map[0] = map[1] = UINT64_MAX;
     incs[70] = 3;
-    ok(bl_copy_mask(copy, map, incs) == 2,
-       "with the table of incarnations too");
+    tap_ok(bl_copy_mask(copy, map, incs) == 2,
+           "with the table of incarnations too");
     bl_copies_adopt(&copies, &other);
     copy = bl_copies_adopt(&copies, &young);
-    ok(copy && bl_copies_find(&copies, 10) == copy,
-       "a newer slab takes the place of those on its pages");
-    ok(!bl_copies_adopt(&copies, &other) && !bl_copies_adopt(&copies, &old),
-       "an older one does not come back");
+    tap_ok(copy && bl_copies_find(&copies, 10) == copy,
+           "a newer slab takes the place of those on its pages");
+    tap_ok(!bl_copies_adopt(&copies, &other) && !bl_copies_adopt(&copies, &old),
+           "an older one does not come back");
     bl_copies_close(&copies);
 }
 
 int main(void)
 {
-    printf("1..15\n");
     test_pages();
     test_objects();
     test_children();
     test_copies();
-    return failures != 0 || tests != 15;
+    return tap_end();
 }

@@ -375,17 +375,17 @@ int main(void)
 
     setvbuf(stdout, NULL, _IOLBF, 0);
     srand(1);
-    ok(test_build(), "a tree from what units saw");
-    ok(test_part_of_job(), "a tree of a team with some of the units");
-    ok(test_long_tags(), "a tree that tags have no room for has fewer levels");
+    tap_ok(test_build(), "a tree from what units saw");
+    tap_ok(test_part_of_job(), "a tree of a team with some of the units");
+    tap_ok(test_long_tags(),
+           "a tree that tags have no room for has fewer levels");
     for (size_t i = 0; i < sizeof(random_tests) / sizeof(random_tests[0]);
          i++) {
         bool fine = true;
 
         for (int round = 0; round < ROUNDS && fine; round++)
             fine = random_tests[i].test();
-        ok(fine, random_tests[i].what);
+        tap_ok(fine, random_tests[i].what);
     }
-    printf("1..%d\n", tests);
-    return failures > 0;
+    return tap_end();
 }

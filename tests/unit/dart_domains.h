@@ -14,17 +14,9 @@
 #include "fronts/dart/domain.h"
 #include "fronts/dart/front.h"
 #include "fronts/dart/locality.h"
+#include "tap.h"
 
 typedef dart_domain_locality_t domain_t;
-
-static int tests, failures;
-
-static void ok(bool condition, const char *what)
-{
-    printf("%sok %d - %s\n", condition ? "" : "not ", ++tests, what);
-    if (!condition)
-        failures++;
-}
 
 #define CHECK(condition)                                             \
     do {                                                             \

@@ -324,15 +324,14 @@ int main(void)
 
     setvbuf(stdout, NULL, _IOLBF, 0);
     srand(1);
-    ok(test_null(), "NULL is an error");
-    ok(test_wrong(), "wrong calls change nothing");
-    ok(test_by_hand(), "domains that the program made");
+    tap_ok(test_null(), "NULL is an error");
+    tap_ok(test_wrong(), "wrong calls change nothing");
+    tap_ok(test_by_hand(), "domains that the program made");
     for (int which = 0; which < 8 && fine; which++)
         fine = test_no_memory(which);
-    ok(fine, "without memory nothing changes");
-    ok(test_build_no_memory(), "without memory there is no tree");
-    ok(test_large(10000), "10,000 units on 10,000 hosts");
-    ok(test_large(100), "10,000 units on 100 hosts");
-    printf("1..%d\n", tests);
-    return failures > 0;
+    tap_ok(fine, "without memory nothing changes");
+    tap_ok(test_build_no_memory(), "without memory there is no tree");
+    tap_ok(test_large(10000), "10,000 units on 10,000 hosts");
+    tap_ok(test_large(100), "10,000 units on 100 hosts");
+    return tap_end();
 }

@@ -13,22 +13,7 @@
 #include "programs/common/report.h"
 #include "programs/delaunay/partition.h"
 #include "programs/delaunay/result.h"
-
-/* --- TAP ----------------------------------------------------------------- */
-
-static int tap_count, tap_failed;
-
-static inline void tap_ok(int ok, const char *what)
-{
-    tap_failed += !ok;
-    printf("%sok %d - %s\n", ok ? "" : "not ", ++tap_count, what);
-}
-
-static inline int tap_end(void)
-{
-    printf("1..%d\n", tap_count);
-    return tap_failed != 0;
-}
+#include "tap.h"
 
 /* --- A store ------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 /*
- * lifetime_common.h - what the tests of lifetime/ share: TAP, an engine in
+ * lifetime_common.h - what the tests of lifetime/ share: an engine in
  * memory of its own, objects whose end is counted.
  */
 #ifndef TESTS_LIFETIME_COMMON_H
@@ -17,37 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static int tap_count, tap_failures;
-
-__attribute__((unused)) static int tap_ok(int passed, const char *name)
-{
-    printf("%s %d - %s\n", passed ? "ok" : "not ok", ++tap_count, name);
-    if (!passed)
-        tap_failures++;
-    fflush(stdout);
-    return passed;
-}
-
-__attribute__((unused)) static void tap_skip(const char *name, const char *why)
-{
-    printf("ok %d - %s # SKIP %s\n", ++tap_count, name, why);
-    fflush(stdout);
-}
-
-__attribute__((unused)) static int tap_end(void)
-{
-    printf("1..%d\n", tap_count);
-    return tap_failures ? 1 : 0;
-}
-
-#define REQUIRE(condition)                                                   \
-    do {                                                                     \
-        if (!(condition)) {                                                  \
-            printf("Bail out! %s:%d: %s\n", __FILE__, __LINE__, #condition); \
-            fflush(stdout);                                                  \
-            _exit(1);                                                        \
-        }                                                                    \
-    } while (0)
+#include "tap.h"
 
 /* A communicator, and a datatype, which may be derived from another. */
 enum { COMM, TYPE };

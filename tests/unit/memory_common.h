@@ -1,5 +1,5 @@
 /*
- * memory_common.h - what the tests of memory/ share: TAP, a node to work on,
+ * memory_common.h - what the tests of memory/ share: a node to work on,
  * and child processes that map the same node.
  */
 #ifndef TESTS_MEMORY_COMMON_H
@@ -17,38 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int tap_count, tap_failures;
-
-__attribute__((unused)) static int tap_ok(int passed, const char *name)
-{
-    printf("%s %d - %s\n", passed ? "ok" : "not ok", ++tap_count, name);
-    if (!passed)
-        tap_failures++;
-    fflush(stdout);
-    return passed;
-}
-
-__attribute__((unused)) static void tap_skip(const char *name, const char *why)
-{
-    printf("ok %d - %s # SKIP %s\n", ++tap_count, name, why);
-    fflush(stdout);
-}
-
-__attribute__((unused)) static int tap_end(void)
-{
-    printf("1..%d\n", tap_count);
-    return tap_failures ? 1 : 0;
-}
-
-/* What must hold for the test to make sense at all. */
-#define REQUIRE(condition)                                                   \
-    do {                                                                     \
-        if (!(condition)) {                                                  \
-            printf("Bail out! %s:%d: %s\n", __FILE__, __LINE__, #condition); \
-            fflush(stdout);                                                  \
-            _exit(1);                                                        \
-        }                                                                    \
-    } while (0)
+#include "tap.h"
 
 #define MIB ((uint64_t)1 << 20)
 #define GIB ((uint64_t)1 << 30)

@@ -10,15 +10,7 @@
 #include "runtime/native/lease_word.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
-
-static int tests, failures;
-
-static void ok(bool good, const char *what)
-{
-    tests++;
-    failures += !good;
-    printf("%sok %d - %s\n", good ? "" : "not ", tests, what);
-}
+#include "tap.h"
 
 struct runtime runtime;
 struct native native;
@@ -182,19 +174,19 @@ static void credit_is_what_a_grant_takes(void)
 {
     uint64_t one, two;
 
-    ok(!has(-1), "a rank that has never waited has no credit");
+    tap_ok(!has(-1), "a rank that has never waited has no credit");
     wait_us(100, true);
     one = credit_us();
-    ok(one > 0 && one <= 100, "a grant gives what it took at most");
+    tap_ok(one > 0 && one <= 100, "a grant gives what it took at most");
     wait_us(100, true);
-    ok(!native_credit_left(0, -1, true),
-       "that of one grant is not that of several");
+    tap_ok(!native_credit_left(0, -1, true),
+           "that of one grant is not that of several");
     wait_us(100, true);
-    ok(native_credit_left(0, -1, true), "that of two is");
+    tap_ok(native_credit_left(0, -1, true), "that of two is");
     two = credit_us();
-    ok(two > one, "that of two lasts longer");
+    tap_ok(two > one, "that of two lasts longer");
     wait_us(100, false);
-    ok(!has(-1), "a wait that ends without a hold gives none");
+    tap_ok(!has(-1), "a wait that ends without a hold gives none");
 }
 
 static void credit_is_not_spent_waiting(void)
@@ -202,18 +194,19 @@ static void credit_is_not_spent_waiting(void)
     wait_us(100, true);
     native_credit_wait();
     clock_us += 1000;
-    ok(has(-1), "while the rank waits its credit is not spent");
+    tap_ok(has(-1), "while the rank waits its credit is not spent");
     native_credit_waited(false);
-    ok(has(-1) && credit_us() <= 120, "nor does it grow");
+    tap_ok(has(-1) && credit_us() <= 120, "nor does it grow");
 }
 
 static void somebody_gives(void)
 {
     runtime.node = 1;
     wait_us(100, true);
-    ok(has(0) && has(2), "a rank that works keeps it from all nodes");
+    tap_ok(has(0) && has(2), "a rank that works keeps it from all nodes");
     native_credit_wait();
-    ok(!has(0) && has(2), "one that waits gives to nodes with smaller numbers");
+    tap_ok(!has(0) && has(2),
+           "one that waits gives to nodes with smaller numbers");
     native_credit_waited(false);
     credit_us();
     runtime.node = 0;
@@ -226,15 +219,15 @@ static void others_wait_for_so_long_at_most(void)
 
     wait_us(100, true);
     atomic_store(&slot.word, WORD_FREE | WORD_TAKEN);
-    ok(native_keep(shared.leases, &slot, WORD_FREE | WORD_TAKEN, 1),
-       "a lease in use is kept");
-    ok(atomic_load(&slot.word) & WORD_LOOKS, "and its user is to look");
+    tap_ok(native_keep(shared.leases, &slot, WORD_FREE | WORD_TAKEN, 1),
+           "a lease in use is kept");
+    tap_ok(atomic_load(&slot.word) & WORD_LOOKS, "and its user is to look");
     since = clock_us;
     while (has(-1) && clock_us - since < 10 * NATIVE_KEEP_US_MAX)
         wait_us(50, true);
-    ok(clock_us - since <= NATIVE_KEEP_US_MAX + 100,
-       "however much credit comes, others wait no longer than the limit");
-    ok(native_keep_over(&slot), "and then it is to be given");
+    tap_ok(clock_us - since <= NATIVE_KEEP_US_MAX + 100,
+           "however much credit comes, others wait no longer than the limit");
+    tap_ok(native_keep_over(&slot), "and then it is to be given");
 }
 
 static void one_grant_is_no_reason_to_keep_what_is_not_used(void)
@@ -244,11 +237,11 @@ static void one_grant_is_no_reason_to_keep_what_is_not_used(void)
     credit_us();
     wait_us(100, true);
     atomic_store(&slot.word, WORD_FREE);
-    ok(!native_keep(shared.leases, &slot, WORD_FREE, 1),
-       "a lease that was not used again is given at once");
-    ok(!native_keep(shared.leases, &slot, WORD_FREE | WORD_READ | WORD_TAKEN,
-                    1),
-       "one for READ too");
+    tap_ok(!native_keep(shared.leases, &slot, WORD_FREE, 1),
+           "a lease that was not used again is given at once");
+    tap_ok(!native_keep(shared.leases, &slot,
+                        WORD_FREE | WORD_READ | WORD_TAKEN, 1),
+           "one for READ too");
 }
 
 /* Of rank 0, which writes it once; requests of other nodes wait for it. */
@@ -288,7 +281,7 @@ static void a_lease_that_others_wait_for_is_given_in_the_end(void)
         leases->used = 0;
     }
     tick_us = 0;
-    ok(begun > 0 && served, "a lease that others wait for is looked after");
+    tap_ok(begun > 0 && served, "a lease that others wait for is looked after");
 }
 
 static void what_others_wait_for_is_handed_over_by_a_step(void)
@@ -304,10 +297,11 @@ static void what_others_wait_for_is_handed_over_by_a_step(void)
     wait_us(100, true);
     wait_us(100, true);
     native_lease_hand(leases, &region, &effects);
-    ok(!wait.slot && !leases->used, "one granted here begins no lease, if so");
+    tap_ok(!wait.slot && !leases->used,
+           "one granted here begins no lease, if so");
     region.waiting = 0;
     native_lease_hand(leases, &region, &effects);
-    ok(wait.slot && leases->used, "but else");
+    tap_ok(wait.slot && leases->used, "but else");
     leases->used = 0;
 }
 
@@ -330,6 +324,5 @@ int main(void)
             return 1;
     a_lease_that_others_wait_for_is_given_in_the_end();
     what_others_wait_for_is_handed_over_by_a_step();
-    printf("1..%d\n", tests);
-    return failures != 0;
+    return tap_end();
 }

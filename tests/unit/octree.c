@@ -6,17 +6,9 @@
 #include <string.h>
 
 #include "programs/octree/cloud.h"
+#include "tap.h"
 
 #define COUNT 3000
-
-static int tests, failures;
-
-static void ok(int condition, const char *what)
-{
-    printf("%sok %d - %s\n", condition ? "" : "not ", ++tests, what);
-    if (!condition)
-        failures++;
-}
 
 /* Does the cell say of the points from @first to before @last what is so, and
  * all its parts of theirs? */
@@ -88,7 +80,7 @@ static void test_field(double opening, double error_max, const char *what)
     cloud_order(&cloud);
     cloud_open(&at, COUNT / 10, opening);
     cloud_reset(&at, 1);
-    ok(field_error(&cloud, &at) <= error_max, what);
+    tap_ok(field_error(&cloud, &at) <= error_max, what);
     cloud_close(&cloud);
     cloud_close(&at);
 }
@@ -105,7 +97,7 @@ static void test_steps(void)
         right = right && cells_are_right(&cloud, 0, cloud.count);
         cloud_move(&cloud);
     }
-    ok(right, "cells are right in every step");
+    tap_ok(right, "cells are right in every step");
     cloud_close(&cloud);
 }
 
@@ -119,9 +111,9 @@ static void test_one_place(void)
     for (i = 1; i < cloud.count; i++)
         memcpy(cloud.points[i].at, cloud.points[0].at, sizeof(int32_t[3]));
     cloud_order(&cloud);
-    ok(cloud_split(&cloud, 0, cloud.count, starts) == 0 &&
-           cells_are_right(&cloud, 0, cloud.count),
-       "points at one place are one cell without parts");
+    tap_ok(cloud_split(&cloud, 0, cloud.count, starts) == 0 &&
+               cells_are_right(&cloud, 0, cloud.count),
+           "points at one place are one cell without parts");
     cloud_close(&cloud);
 }
 
@@ -133,6 +125,5 @@ int main(void)
                "looking into all cells, the field is that "
                "of the points, to the last bit");
     test_field(1, 0.02, "from afar, it is nearly that");
-    printf("1..%d\n", tests);
-    return failures != 0;
+    return tap_end();
 }

@@ -7,15 +7,9 @@
 #include <unistd.h>
 
 #include "programs/common/csv.h"
+#include "tap.h"
 
-static int count, failed;
 static char path[] = "/tmp/drasync-csv-XXXXXX";
-
-static void ok(int is_ok, const char *what)
-{
-    failed += !is_ok;
-    printf("%sok %d - %s\n", is_ok ? "" : "not ", ++count, what);
-}
 
 static int read_text(const char *text, size_t bytes, size_t columns,
                      struct csv *csv, char *error)
@@ -36,10 +30,10 @@ static void refuse(const char *text, size_t bytes, const char *expected,
 
     err = read_text(text, bytes, 2, &csv, error);
     printf("# %s\n", error);
-    ok(err && strncmp(error, path, strlen(path)) == 0 &&
-           strcmp(error + strlen(path), expected) == 0 && csv.rows == 0 &&
-           !csv.values,
-       what);
+    tap_ok(err && strncmp(error, path, strlen(path)) == 0 &&
+               strcmp(error + strlen(path), expected) == 0 && csv.rows == 0 &&
+               !csv.values,
+           what);
 }
 
 static void accept(void)
@@ -51,14 +45,14 @@ static void accept(void)
     int err;
 
     err = read_text(text, sizeof text - 1, 2, &csv, error);
-    ok(!err && csv.rows == 3 && csv.columns == 2 && csv.values[0] == 1 &&
-           csv.values[1] == 2 && csv.values[2] == -35 && csv.values[3] == 4 &&
-           csv.values[4] == 0.5 && csv.values[5] == 6,
-       "comments, empty lines, one header, blanks and CR are accepted");
-    ok(!err && csv.lines[0] == 4 && csv.lines[1] == 5 && csv.lines[2] == 7,
-       "each row knows its line");
+    tap_ok(!err && csv.rows == 3 && csv.columns == 2 && csv.values[0] == 1 &&
+               csv.values[1] == 2 && csv.values[2] == -35 &&
+               csv.values[3] == 4 && csv.values[4] == 0.5 && csv.values[5] == 6,
+           "comments, empty lines, one header, blanks and CR are accepted");
+    tap_ok(!err && csv.lines[0] == 4 && csv.lines[1] == 5 && csv.lines[2] == 7,
+           "each row knows its line");
     csv_free(&csv);
-    ok(csv.rows == 0 && !csv.values && !csv.lines, "freeing empties it");
+    tap_ok(csv.rows == 0 && !csv.values && !csv.lines, "freeing empties it");
 }
 
 #define REFUSE(text, expected, what) \
@@ -95,12 +89,11 @@ int main(void)
     refuse(line, CSV_LINE_BYTES_MAX + 2,
            ":1: the line is longer than 4096 bytes", "a line too long");
     unlink(path);
-    ok(csv_read(path, 2, &csv, error, sizeof error) &&
-           strstr(error, ": cannot open: No such file"),
-       "a missing file");
-    ok(csv_read("/tmp", 2, &csv, error, sizeof error) &&
-           strcmp(error, "/tmp: cannot read: Is a directory") == 0,
-       "a directory");
-    printf("1..%d\n", count);
-    return failed != 0;
+    tap_ok(csv_read(path, 2, &csv, error, sizeof error) &&
+               strstr(error, ": cannot open: No such file"),
+           "a missing file");
+    tap_ok(csv_read("/tmp", 2, &csv, error, sizeof error) &&
+               strcmp(error, "/tmp: cannot read: Is a directory") == 0,
+           "a directory");
+    return tap_end();
 }

@@ -17,13 +17,12 @@ static bool sound(void)
         const struct proto_item *item = &got.items[i];
         bool placeless = item->kind == PROTO_ITEM_WAITER ||
                          item->kind == PROTO_ITEM_PRESENCE;
-        sound = sound && item->kind && item->kind < PROTO_ITEM_KINDS &&
-                item->node < NODES &&
-                (placeless || home(NULL, item->address) != -2) &&
-                (!item->parent || placeless ||
-                 item->kind == PROTO_ITEM_CHILD ||
-                 item->kind == PROTO_ITEM_EXTENT ||
-                 home(NULL, item->parent) != -2);
+        sound =
+            sound && item->kind && item->kind < PROTO_ITEM_KINDS &&
+            item->node < NODES &&
+            (placeless || home(NULL, item->address) != -2) &&
+            (!item->parent || placeless || item->kind == PROTO_ITEM_CHILD ||
+             item->kind == PROTO_ITEM_EXTENT || home(NULL, item->parent) != -2);
     }
     return sound;
 }
@@ -36,8 +35,7 @@ static bool same(const struct proto_message *m)
            m->ticket == got.ticket && m->root == got.root &&
            m->region == got.region && m->incarnation == got.incarnation &&
            m->version == got.version && m->epoch == got.epoch &&
-           m->after == got.after &&
-           m->items_count == got.items_count &&
+           m->after == got.after && m->items_count == got.items_count &&
            !strcmp(m->name, got.name) &&
            (!m->items_count ||
             !memcmp(m->items, got.items, m->items_count * sizeof(items[0])));
@@ -81,9 +79,8 @@ static bool refused_at_other_lengths(uint8_t type)
 
 static bool refused_with_other_counts(uint8_t type)
 {
-    static const uint32_t wrong[] = {1,          2,          7,
-                                     0x7fffffff, 0x80000000, 0xffffffff,
-                                     1 << 22,    (1 << 22) + 1,
+    static const uint32_t wrong[] = {1, 2, 7, 0x7fffffff, 0x80000000,
+                                     0xffffffff, 1 << 22, (1 << 22) + 1,
                                      /* times 48: a multiple of 2^32 */
                                      0x10000000, 0x20000000};
     struct proto_message m = valid(type);
@@ -167,18 +164,17 @@ int main(void)
     for (uint8_t type = 1; type < PROTO_MESSAGE_TYPES; type++) {
         snprintf(name, sizeof(name), "%s comes as it was sent",
                  proto_message_name(type));
-        ok(round_trips(type), name);
+        tap_ok(round_trips(type), name);
         snprintf(name, sizeof(name), "%s is refused at any other length",
                  proto_message_name(type));
-        ok(refused_at_other_lengths(type), name);
+        tap_ok(refused_at_other_lengths(type), name);
         snprintf(name, sizeof(name), "%s is refused with any other count",
                  proto_message_name(type));
-        ok(refused_with_other_counts(type), name);
+        tap_ok(refused_with_other_counts(type), name);
     }
-    ok(refused_of_unknown_type(), "unknown types are refused");
-    ok(random_bytes_are_refused_or_sound(), "random bytes are refused");
-    ok(changed_bytes_are_refused_or_sound(),
-       "messages with changed bytes are refused, or sound");
-    printf("1..%d\n", tests);
-    return failures > 0;
+    tap_ok(refused_of_unknown_type(), "unknown types are refused");
+    tap_ok(random_bytes_are_refused_or_sound(), "random bytes are refused");
+    tap_ok(changed_bytes_are_refused_or_sound(),
+           "messages with changed bytes are refused, or sound");
+    return tap_end();
 }

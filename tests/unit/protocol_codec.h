@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 
 #include "protocol/protocol.h"
+#include "tap.h"
 
 enum {
     NODES = 5,
@@ -24,17 +25,10 @@ enum {
     BYTES_MAX = 1 << 20,
 };
 
-static int tests, failures;
 static uint64_t state = 1;
 static uint8_t *bytes_end, *items_end;
 static sigjmp_buf overrun;
 static const char *why;
-
-static void ok(bool passed, const char *name)
-{
-    printf("%s %d - %s\n", passed ? "ok" : "not ok", ++tests, name);
-    failures += !passed;
-}
 
 static uint64_t random64(void)
 {
@@ -117,14 +111,13 @@ static void add_transfer(struct proto_message *m)
     if (m->type == PROTO_BOUNCE)
         m->mode = DRASYNC_WRITE;
     else if (m->mode == DRASYNC_READ)
-        m->flags = (uint16_t)(below(2) * PROTO_MORE |
-                              below(2) * PROTO_FURTHER);
+        m->flags = (uint16_t)(below(2) * PROTO_MORE | below(2) * PROTO_FURTHER);
     else if (below(2))
         give(m);
     for (uint32_t i = 0; i < regions; i++) {
         struct proto_item *item = add(m, PROTO_ITEM_REGION);
-        item->address = i || m->flags & PROTO_FURTHER ? m->region + 1 + i
-                                                      : m->region;
+        item->address =
+            i || m->flags & PROTO_FURTHER ? m->region + 1 + i : m->region;
         item->parent = item->address != m->region ? m->region
                        : m->root == m->region     ? 0
                                                   : m->root;

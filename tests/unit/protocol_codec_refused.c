@@ -27,120 +27,123 @@ static void what_is_refused(void)
 {
     struct proto_message m = valid(PROTO_REQUEST);
     m.node = NODES;
-    ok(refused(&m, "a node that does not exist"), "an unknown node");
+    tap_ok(refused(&m, "a node that does not exist"), "an unknown node");
     m = valid(PROTO_REQUEST);
     m.flags = PROTO_SHARED;
-    ok(refused(&m, "a flag that this message does not have"),
-       "a flag of another message");
+    tap_ok(refused(&m, "a flag that this message does not have"),
+           "a flag of another message");
     m = valid(PROTO_REQUEST);
     m.flags = PROTO_AHEAD | PROTO_MORE | PROTO_CHAINED;
-    ok(refused(&m, "a request ahead that waits"), "a hint that waits");
+    tap_ok(refused(&m, "a request ahead that waits"), "a hint that waits");
     m = valid(PROTO_REQUEST);
     m.mode = 3;
-    ok(refused(&m, "a mode that does not exist"), "an unknown mode");
+    tap_ok(refused(&m, "a mode that does not exist"), "an unknown mode");
     m = valid(PROTO_BURY);
     m.region = LAST + 1;
-    ok(refused(&m, "an address outside of the space"),
-       "a region outside of the space");
+    tap_ok(refused(&m, "an address outside of the space"),
+           "a region outside of the space");
     m = valid(PROTO_SETTLED);
     m.root = FIRST - 1;
-    ok(refused(&m, "no tree"), "a root outside of the space");
+    tap_ok(refused(&m, "no tree"), "a root outside of the space");
     m = transfer(0);
     m.items_count = 0;
-    ok(refused(&m, "an empty transfer"), "a transfer of nothing");
+    tap_ok(refused(&m, "an empty transfer"), "a transfer of nothing");
     m = transfer(0);
     m.mode = DRASYNC_WRITE;
     m.flags = PROTO_MORE;
-    ok(refused(&m, "a token that comes in portions"), "half of a token");
+    tap_ok(refused(&m, "a token that comes in portions"), "half of a token");
     m.flags = PROTO_FURTHER;
-    ok(refused(&m, "a token that comes in portions"), "the other half");
+    tap_ok(refused(&m, "a token that comes in portions"), "the other half");
     m = valid(PROTO_BURY);
     m.items_count = 0;
-    ok(refused(&m, "a deletion of nothing"), "a deletion of nothing");
+    tap_ok(refused(&m, "a deletion of nothing"), "a deletion of nothing");
     m = valid(PROTO_REFUSED);
     m.error = 0;
-    ok(refused(&m, "an error that is none"), "a refusal without a reason");
+    tap_ok(refused(&m, "an error that is none"), "a refusal without a reason");
     m = valid(PROTO_REQUEST);
     m.flags = 0;
-    ok(refused(&m, "a place in no line"), "a request behind another");
+    tap_ok(refused(&m, "a place in no line"), "a request behind another");
     m = valid(PROTO_REQUEST);
     m.flags |= PROTO_CLIMBS;
     m.mode = DRASYNC_WRITE;
-    ok(refused(&m, "a request that cannot be combined with others"),
-       "a WRITE that climbs");
+    tap_ok(refused(&m, "a request that cannot be combined with others"),
+           "a WRITE that climbs");
     m.mode = DRASYNC_READ;
     m.flags = PROTO_RELAYS | PROTO_NOWAIT;
     m.after = 0;
-    ok(refused(&m, "a request that cannot be combined with others"),
-       "a request for others that does not wait");
+    tap_ok(refused(&m, "a request that cannot be combined with others"),
+           "a request for others that does not wait");
     m.flags = PROTO_CLIMBS;
     m.node = SELF;
-    ok(refused(&m, "a request that climbs in vain"), "an own one that climbs");
+    tap_ok(refused(&m, "a request that climbs in vain"),
+           "an own one that climbs");
     m = valid(PROTO_LOCATE);
     m.node = SELF;
-    ok(refused(&m, "an own question that comes back"), "an own LOCATE");
+    tap_ok(refused(&m, "an own question that comes back"), "an own LOCATE");
     m = valid(PROTO_LOCATE);
     m.ticket = 1;
     m.mode = 0;
-    ok(refused(&m, "a mode that does not exist"), "a LOCATE that asks for it");
+    tap_ok(refused(&m, "a mode that does not exist"),
+           "a LOCATE that asks for it");
     m = valid(PROTO_REQUEST);
     m.flags = PROTO_UNMET;
     m.root = m.region + 4096;
-    ok(refused(&m, "a part that LOCATE asked for"), "a part that is UNMET");
+    tap_ok(refused(&m, "a part that LOCATE asked for"), "a part that is UNMET");
     m = valid(PROTO_POISON);
     memset(m.name, 'x', sizeof(m.name));
-    ok(refused(&m, "a name without an end"), "a text without an end");
+    tap_ok(refused(&m, "a name without an end"), "a text without an end");
 }
 
 static void what_items_are_refused(void)
 {
     struct proto_message m = transfer(0);
     items[0].parent = items[0].address;
-    ok(refused(&m, "a region that is its own parent"), "its own parent");
+    tap_ok(refused(&m, "a region that is its own parent"), "its own parent");
     m = transfer(0);
     m.root = m.region + 50;
     items[0].parent = 0;
     items[0].address = m.region;
-    ok(refused(&m, "an item without a parent"), "two roots of a tree");
+    tap_ok(refused(&m, "an item without a parent"), "two roots of a tree");
     m = transfer(0);
     items[0].kind = PROTO_ITEM_TODO;
     items[0].flags = 0;
-    ok(refused(&m, "a transfer that does not begin with its region"),
-       "a transfer that begins in the middle");
+    tap_ok(refused(&m, "a transfer that does not begin with its region"),
+           "a transfer that begins in the middle");
     m = transfer(PROTO_FURTHER);
     m.flags = 0;
-    ok(refused(&m, "a transfer that does not begin with its region"),
-       "what should have come before");
+    tap_ok(refused(&m, "a transfer that does not begin with its region"),
+           "what should have come before");
     m = transfer(0);
     m.mode = DRASYNC_READ;
     m.items_count = 1;
     add(&m, PROTO_ITEM_PRESENCE);
-    ok(refused(&m, "a token's items without a token"), "a copy with presence");
+    tap_ok(refused(&m, "a token's items without a token"),
+           "a copy with presence");
     add(&m, PROTO_ITEM_TODO)->parent = m.region;
     items[m.items_count - 1].address = m.region + 1;
     m.mode = DRASYNC_WRITE;
     m.flags = 0;
     add(&m, PROTO_ITEM_CHILD);
-    ok(refused(&m, "an item after what is not sent"), "a child of nothing");
+    tap_ok(refused(&m, "an item after what is not sent"), "a child of nothing");
     m = transfer(0);
     m.mode = DRASYNC_WRITE;
     m.items_count = 1;
     add(&m, PROTO_ITEM_WAITER)->flags = PROTO_CLIMBS;
     items[1].mode = DRASYNC_READ;
-    ok(refused(&m, "a waiter that climbs"), "a waiter on its way");
+    tap_ok(refused(&m, "a waiter that climbs"), "a waiter on its way");
     m = valid(PROTO_RECALLED);
     m.flags = 0;
-    ok(refused(&m, "nodes that nobody asked for"), "an answer with nodes");
+    tap_ok(refused(&m, "nodes that nobody asked for"), "an answer with nodes");
     m = valid(PROTO_OWNER);
     items[0].incarnation = 0;
-    ok(refused(&m, "an item without an incarnation"), "no incarnation");
+    tap_ok(refused(&m, "an item without an incarnation"), "no incarnation");
     m = valid(PROTO_FREED);
     items[0].version = 0;
-    ok(refused(&m, "an extent without pages"), "an empty extent");
+    tap_ok(refused(&m, "an extent without pages"), "an empty extent");
     m = valid(PROTO_LOCATED);
     m.items_count = 0;
     add(&m, PROTO_ITEM_ANCESTOR)->address = m.root + 1;
-    ok(refused(&m, "LOCATED in another tree"), "another root");
+    tap_ok(refused(&m, "LOCATED in another tree"), "another root");
 }
 
 static struct proto_message gift(bool part)
@@ -156,29 +159,30 @@ static void what_gifts_are_refused(void)
 {
     struct proto_message m = gift(false);
     m.mode = DRASYNC_READ;
-    ok(refused(&m, "a gift that cannot be"), "a copy that is given");
+    tap_ok(refused(&m, "a gift that cannot be"), "a copy that is given");
     m = gift(false);
     m.version = UINT64_C(1) << 31;
-    ok(refused(&m, "a gift that cannot be"), "a gift to no rank");
+    tap_ok(refused(&m, "a gift that cannot be"), "a gift to no rank");
     m = gift(false);
     m.flags |= PROTO_UNMET;
-    ok(refused(&m, "a gift that cannot be"), "a gift that answers LOCATE");
+    tap_ok(refused(&m, "a gift that cannot be"), "a gift that answers LOCATE");
     m = gift(false);
     m.flags = 0;
     m.after = 1;
-    ok(refused(&m, "a gift's words without a gift"), "words without a gift");
+    tap_ok(refused(&m, "a gift's words without a gift"),
+           "words without a gift");
     m = gift(true);
     m.flags = 0;
     m.after = 0;
-    ok(refused(&m, "a transfer that does not begin with its region"),
-       "ancestors of what was asked for");
+    tap_ok(refused(&m, "a transfer that does not begin with its region"),
+           "ancestors of what was asked for");
     m = gift(true);
     items[0].address = m.root + 1;
-    ok(refused(&m, "a transfer that does not begin with its region"),
-       "ancestors that do not begin with the root");
+    tap_ok(refused(&m, "a transfer that does not begin with its region"),
+           "ancestors that do not begin with the root");
     m = gift(true);
     items[1].parent = m.root + 2;
-    ok(refused(&m, "ancestors of something else"), "another's ancestors");
+    tap_ok(refused(&m, "ancestors of something else"), "another's ancestors");
 }
 
 int main(void)
@@ -187,6 +191,5 @@ int main(void)
     what_is_refused();
     what_items_are_refused();
     what_gifts_are_refused();
-    printf("1..%d\n", tests);
-    return failures > 0;
+    return tap_end();
 }

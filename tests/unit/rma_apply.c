@@ -11,15 +11,7 @@
 #include <unistd.h>
 
 #include "runtime/rma/state.h"
-
-static int tests, failures;
-
-static void ok(int good, const char *what)
-{
-    tests++;
-    failures += !good;
-    printf("%sok %d - %s\n", good ? "" : "not ", tests, what);
-}
+#include "tap.h"
 
 /* --- One at a time -------------------------------------------------------- */
 
@@ -95,8 +87,8 @@ static void all_operations(void)
             aligned &= try[type]((enum rma_op)op, 0);
             odd &= try[type]((enum rma_op)op, 3);
         }
-    ok(aligned, "every operation on every type gives what C gives");
-    ok(odd, "and so it does where elements are not aligned");
+    tap_ok(aligned, "every operation on every type gives what C gives");
+    tap_ok(odd, "and so it does where elements are not aligned");
 }
 
 static void swaps(void)
@@ -118,7 +110,7 @@ static void swaps(void)
             good &= !rma_swap_if(at, (enum rma_type)type, &one, &other, NULL);
             good &= !memcmp(at, &other, size) && !bytes[shift + size];
         }
-    ok(good, "compare and swap changes what is as expected, and tells");
+    tap_ok(good, "compare and swap changes what is as expected, and tells");
 }
 
 static void refused(void)
@@ -142,7 +134,7 @@ static void refused(void)
     good &= rma_swap_if(&real, RMA_FLOAT, &real, &real, NULL) == DRASYNC_EINVAL;
     good &= rma_swap_if(&word, RMA_INT32, NULL, &by, NULL) == DRASYNC_EINVAL;
     good &= rma_swap_if(&word, RMA_TYPES, &by, &by, NULL) == DRASYNC_EINVAL;
-    ok(good, "what cannot be is refused");
+    tap_ok(good, "what cannot be is refused");
 }
 
 /* --- Many at a time ------------------------------------------------------- */
@@ -211,7 +203,7 @@ static void threads(void)
         pthread_create(&thread[i], NULL, change, NULL);
     for (int i = 0; i < THREADS; i++)
         pthread_join(thread[i], NULL);
-    ok(all_there(THREADS), "no change of any thread is lost");
+    tap_ok(all_there(THREADS), "no change of any thread is lost");
 }
 
 static void processes(void)
@@ -226,7 +218,7 @@ static void processes(void)
     change(NULL);
     while (wait(NULL) > 0)
         ;
-    ok(all_there(3), "no change of any process is lost");
+    tap_ok(all_there(3), "no change of any process is lost");
 }
 
 static void death(_Atomic uint32_t *poison)
@@ -248,7 +240,7 @@ static void death(_Atomic uint32_t *poison)
     good &= rma_swap_if(many->odd + 1, RMA_INT64, &one, &one, NULL) ==
             DRASYNC_EPEER;
     good &= rma_apply(&many->word, RMA_INT64, RMA_SUM, &one, NULL, 1) == 0;
-    ok(good && atomic_load(poison), "who dies with a lock leaves an error");
+    tap_ok(good && atomic_load(poison), "who dies with a lock leaves an error");
 }
 
 static void not_started(void)
@@ -256,12 +248,12 @@ static void not_started(void)
     int64_t one = 1;
 
     rma_shared = NULL;
-    ok(rma_apply(many->odd + 1, RMA_INT64, RMA_SUM, &one, NULL, 1) ==
-               DRASYNC_ENOTREADY &&
-           rma_swap_if(many->odd + 1, RMA_INT64, &one, &one, NULL) ==
-               DRASYNC_ENOTREADY &&
-           rma_apply(&many->word, RMA_INT64, RMA_SUM, &one, NULL, 1) == 0,
-       "without locks what needs one is an error");
+    tap_ok(rma_apply(many->odd + 1, RMA_INT64, RMA_SUM, &one, NULL, 1) ==
+                   DRASYNC_ENOTREADY &&
+               rma_swap_if(many->odd + 1, RMA_INT64, &one, &one, NULL) ==
+                   DRASYNC_ENOTREADY &&
+               rma_apply(&many->word, RMA_INT64, RMA_SUM, &one, NULL, 1) == 0,
+           "without locks what needs one is an error");
 }
 
 int main(void)
@@ -277,7 +269,7 @@ int main(void)
         return 1;
     rma_shared = &shared->rma;
     many = &shared->many;
-    ok(rma_shared_init(rma_shared, &shared->poison) == 0, "locks are made");
+    tap_ok(rma_shared_init(rma_shared, &shared->poison) == 0, "locks are made");
     all_operations();
     swaps();
     refused();
@@ -285,6 +277,5 @@ int main(void)
     processes();
     death(&shared->poison);
     not_started();
-    printf("1..%d\n", tests);
-    return failures != 0;
+    return tap_end();
 }

@@ -11,14 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int tests, failures;
-
-static void ok(int good, const char *what)
-{
-    tests++;
-    failures += !good;
-    printf("%sok %d - %s\n", good ? "" : "not ", tests, what);
-}
+#include "tap.h"
 
 static void require(int good, const char *what)
 {
@@ -109,7 +102,7 @@ static void one_life(int held, const char *how)
     reap(&process);
     good = good && process_ended(&process);
     snprintf(what, sizeof(what), "one that lives, ended, and is gone, %s", how);
-    ok(good, what);
+    tap_ok(good, what);
     process_drop(&process);
 }
 
@@ -118,13 +111,13 @@ static void another_start(void)
     struct process process = child(0);
 
     process.start_ticks--;
-    ok(process_ended(&process), "a number that another process has now");
+    tap_ok(process_ended(&process), "a number that another process has now");
     process.start_ticks = 0;
-    ok(!process_ended(&process), "one whose start is not known lives");
+    tap_ok(!process_ended(&process), "one whose start is not known lives");
     process.start_ticks = 1;
     process_hold(&process);
-    ok(process_ended(&process) && process.fd < 0,
-       "no descriptor of another process is held on to");
+    tap_ok(process_ended(&process) && process.fd < 0,
+           "no descriptor of another process is held on to");
     kill_child(&process);
     reap(&process);
 }
@@ -139,9 +132,9 @@ static void leaderless(int held)
         process_hold(&process);
     good = !process_ended(&process);
     kill_child(&process);
-    ok(good && process_ended(&process),
-       held ? "one whose first thread has ended lives"
-            : "and so it does by its number");
+    tap_ok(good && process_ended(&process),
+           held ? "one whose first thread has ended lives"
+                : "and so it does by its number");
     reap(&process);
     process_drop(&process);
 }
@@ -155,17 +148,17 @@ static void no_descriptors(void)
     process_hold(&held);
     before = limit_files(3); /* those that are open already */
     good = !process_ended(&held) && !process_ended(&other);
-    ok(good, "without a descriptor to open, those who live are not dead");
+    tap_ok(good, "without a descriptor to open, those who live are not dead");
     kill_child(&held);
     kill_child(&other);
     good = process_ended(&held);
     reap(&held);
     reap(&other);
-    ok(good && process_ended(&held) && process_ended(&other),
-       "and those who are gone are");
+    tap_ok(good && process_ended(&held) && process_ended(&other),
+           "and those who are gone are");
     process_hold(&other);
     limit_files(before);
-    ok(other.fd < 0, "nothing is held where few may be");
+    tap_ok(other.fd < 0, "nothing is held where few may be");
     process_drop(&held);
 }
 
@@ -180,11 +173,11 @@ static void closed(void)
     require(!pipe(ends) && write(ends[1], "", 1) == 1, "no pipe");
     if (fd >= 0)
         require(dup2(ends[0], fd) == fd, "no other file there");
-    ok(!process_ended(&process), "a file that is ready says nothing");
-    ok(process.fd < 0 && (fd < 0 || fcntl(fd, F_GETFD) >= 0),
-       "and is left alone");
+    tap_ok(!process_ended(&process), "a file that is ready says nothing");
+    tap_ok(process.fd < 0 && (fd < 0 || fcntl(fd, F_GETFD) >= 0),
+           "and is left alone");
     kill_child(&process);
-    ok(process_ended(&process), "the end is seen all the same");
+    tap_ok(process_ended(&process), "the end is seen all the same");
     reap(&process);
 }
 
@@ -197,6 +190,5 @@ int main(void)
     leaderless(0);
     no_descriptors();
     closed();
-    printf("1..%d\n", tests);
-    return failures != 0;
+    return tap_end();
 }

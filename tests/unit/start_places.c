@@ -4,15 +4,7 @@
 #include <stdlib.h>
 
 #include "runtime/start.h"
-
-static int tests, failures;
-
-static void ok(bool good, const char *what)
-{
-    tests++;
-    failures += !good;
-    printf("%sok %d - %s\n", good ? "" : "not ", tests, what);
-}
+#include "tap.h"
 
 /* Ranks on hosts of these keys, in nodes of @node_ranks. */
 static struct start_places places_of(const uint64_t *keys, int ranks,
@@ -51,12 +43,12 @@ static void hosts_are_nodes(void)
 {
     struct start_places p = places_of(mixed, 8, 0);
 
-    ok(p.hosts == 3 && p.nodes == 3 &&
-           same(p.node_of, (int[]){0, 1, 0, 2, 0, 1, 0, 0}, 8) &&
-           same(p.local_of, (int[]){0, 0, 1, 0, 2, 1, 3, 4}, 8) &&
-           same(p.leader_of, (int[]){0, 1, 3}, 3) &&
-           same(p.host_of, (int[]){0, 1, 0, 3, 0, 1, 0, 0}, 8),
-       "each host is a node, numbered by its first rank");
+    tap_ok(p.hosts == 3 && p.nodes == 3 &&
+               same(p.node_of, (int[]){0, 1, 0, 2, 0, 1, 0, 0}, 8) &&
+               same(p.local_of, (int[]){0, 0, 1, 0, 2, 1, 3, 4}, 8) &&
+               same(p.leader_of, (int[]){0, 1, 3}, 3) &&
+               same(p.host_of, (int[]){0, 1, 0, 3, 0, 1, 0, 0}, 8),
+           "each host is a node, numbered by its first rank");
     drop(&p);
 }
 
@@ -64,20 +56,21 @@ static void hosts_are_cut(void)
 {
     struct start_places p = places_of(mixed, 8, 2);
 
-    ok(p.hosts == 3 && p.nodes == 5 &&
-           same(p.node_of, (int[]){0, 1, 0, 2, 3, 1, 3, 4}, 8) &&
-           same(p.local_of, (int[]){0, 0, 1, 0, 0, 1, 1, 0}, 8) &&
-           same(p.leader_of, (int[]){0, 1, 3, 4, 7}, 5) &&
-           same(p.host_of, (int[]){0, 1, 0, 3, 0, 1, 0, 0}, 8),
-       "hosts are cut into nodes of two ranks, the last one smaller");
+    tap_ok(p.hosts == 3 && p.nodes == 5 &&
+               same(p.node_of, (int[]){0, 1, 0, 2, 3, 1, 3, 4}, 8) &&
+               same(p.local_of, (int[]){0, 0, 1, 0, 0, 1, 1, 0}, 8) &&
+               same(p.leader_of, (int[]){0, 1, 3, 4, 7}, 5) &&
+               same(p.host_of, (int[]){0, 1, 0, 3, 0, 1, 0, 0}, 8),
+           "hosts are cut into nodes of two ranks, the last one smaller");
     drop(&p);
     p = places_of(mixed, 8, 1);
-    ok(p.nodes == 8 && same(p.node_of, (int[]){0, 1, 2, 3, 4, 5, 6, 7}, 8) &&
-           same(p.local_of, (int[8]){0}, 8),
-       "every rank a node");
+    tap_ok(p.nodes == 8 &&
+               same(p.node_of, (int[]){0, 1, 2, 3, 4, 5, 6, 7}, 8) &&
+               same(p.local_of, (int[8]){0}, 8),
+           "every rank a node");
     drop(&p);
     p = places_of(mixed, 1, 64);
-    ok(p.nodes == 1 && p.hosts == 1, "one rank");
+    tap_ok(p.nodes == 1 && p.hosts == 1, "one rank");
     drop(&p);
 }
 
@@ -97,20 +90,22 @@ static void many(void)
         good &= p.host_of[i] == host && p.local_of[i] == local % 3 &&
                 p.node_of[i] == (local < 3 ? host : HOSTS + host);
     }
-    ok(good && p.hosts == HOSTS && p.nodes == 2 * HOSTS, "10,000 ranks");
+    tap_ok(good && p.hosts == HOSTS && p.nodes == 2 * HOSTS, "10,000 ranks");
     drop(&p);
 }
 
 static void crowds_are_found(void)
 {
-    struct start_facts facts[5] = {
-        {.machine_key = 1, .processors = 2}, {.machine_key = 1, .processors = 2},
-        {.machine_key = 2, .processors = 2}, {.machine_key = 2, .processors = 2},
-        {.machine_key = 2, .processors = 2}};
+    struct start_facts facts[5] = {{.machine_key = 1, .processors = 2},
+                                   {.machine_key = 1, .processors = 2},
+                                   {.machine_key = 2, .processors = 2},
+                                   {.machine_key = 2, .processors = 2},
+                                   {.machine_key = 2, .processors = 2}};
 
-    ok(!start_crowded(facts, 5, 0) && !start_crowded(facts, 5, 1),
-       "as many ranks as processors are no crowd");
-    ok(start_crowded(facts, 5, 2) && start_crowded(facts, 5, 4), "more are");
+    tap_ok(!start_crowded(facts, 5, 0) && !start_crowded(facts, 5, 1),
+           "as many ranks as processors are no crowd");
+    tap_ok(start_crowded(facts, 5, 2) && start_crowded(facts, 5, 4),
+           "more are");
 }
 
 int main(void)
@@ -119,6 +114,5 @@ int main(void)
     hosts_are_cut();
     many();
     crowds_are_found();
-    printf("1..%d\n", tests);
-    return failures != 0;
+    return tap_end();
 }

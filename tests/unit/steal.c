@@ -6,17 +6,9 @@
 #include <string.h>
 
 #include "programs/steal/tree.h"
+#include "tap.h"
 
 #define WORKERS 3
-
-static int tests, failures;
-
-static void ok(int condition, const char *what)
-{
-    printf("%sok %d - %s\n", condition ? "" : "not ", ++tests, what);
-    if (!condition)
-        failures++;
-}
 
 static const struct tree tree = {.seed = 4, .roots = 400, .grain = 1};
 
@@ -67,13 +59,14 @@ static void test_stack(void)
     for (i = 0; i < 1000; i++)
         stack_add(&stack, 1)->state = i;
     oldest = stack_take_oldest(&stack, 600);
-    ok(oldest[0].state == 0 && oldest[599].state == 599,
-       "the oldest are taken");
+    tap_ok(oldest[0].state == 0 && oldest[599].state == 599,
+           "the oldest are taken");
     for (i = 1000; i < 3000; i++)
         stack_add(&stack, 1)->state = i;
-    ok(stack_count(&stack) == 2400 && stack.tasks[stack.first].state == 600 &&
-           stack.tasks[stack.end - 1].state == 2999,
-       "the others stay, and more come behind them");
+    tap_ok(stack_count(&stack) == 2400 &&
+               stack.tasks[stack.first].state == 600 &&
+               stack.tasks[stack.end - 1].state == 2999,
+           "the others stay, and more come behind them");
     stack_free(&stack);
 }
 
@@ -82,14 +75,13 @@ int main(void)
     struct found all = search(), shared;
 
     test_stack();
-    ok(all.nodes > 100000 && all.leaves < all.nodes && all.depth_max > 100,
-       "the tree is large");
+    tap_ok(all.nodes > 100000 && all.leaves < all.nodes && all.depth_max > 100,
+           "the tree is large");
     shared = search_shared(1);
-    ok(memcmp(&all, &shared, sizeof(all)) == 0,
-       "workers who share after each node find the same");
+    tap_ok(memcmp(&all, &shared, sizeof(all)) == 0,
+           "workers who share after each node find the same");
     shared = search_shared(100);
-    ok(memcmp(&all, &shared, sizeof(all)) == 0,
-       "workers who share now and then find the same");
-    printf("1..%d\n", tests);
-    return failures != 0;
+    tap_ok(memcmp(&all, &shared, sizeof(all)) == 0,
+           "workers who share now and then find the same");
+    return tap_end();
 }

@@ -5,15 +5,7 @@
 #include <stdio.h>
 
 #include "transport/boot_mpi.h"
-
-static int tests, failures;
-
-static void ok(int good, const char *what)
-{
-    tests++;
-    failures += !good;
-    printf("%sok %d - %s\n", good ? "" : "not ", tests, what);
-}
+#include "tap.h"
 
 /* As MPICH words it. */
 static bool needed(const char *number, const char *device)
@@ -29,20 +21,20 @@ static bool needed(const char *number, const char *device)
 
 int main(void)
 {
-    ok(needed("3.3", "ch4:ucx") && needed("3.3.2", "ch4:ucx") &&
-           needed("3.4.3", "ch4:ucx") && needed("4.0.2", "ch4:ucx") &&
-           needed("4.1rc1", "ch4:ucx") && needed("4.1.3", "ch4:ucx"),
-       "MPICH on UCX closes first from 3.3 to 4.1");
-    ok(!needed("4.2.0", "ch4:ucx") && !needed("4.3.1", "ch4:ucx") &&
-           !needed("5.0.0", "ch4:ucx"),
-       "from 4.2 on it waits first, and 4.3 may have met other worlds");
-    ok(!needed("4.0.2", "ch4:ofi") && !needed("4.0.2", "ch3:nemesis") &&
-           !needed("3.2.1", "ch3:sock"),
-       "without UCX there is nothing to close");
-    ok(!boot_leave_needed("MVAPICH Version:\t3.0\nMVAPICH Device:\tch4:ucx") &&
-           !boot_leave_needed("Intel(R) MPI Library 2021.10") &&
-           !boot_leave_needed(""),
-       "others are left alone");
-    printf("1..%d\n", tests);
-    return failures != 0;
+    tap_ok(needed("3.3", "ch4:ucx") && needed("3.3.2", "ch4:ucx") &&
+               needed("3.4.3", "ch4:ucx") && needed("4.0.2", "ch4:ucx") &&
+               needed("4.1rc1", "ch4:ucx") && needed("4.1.3", "ch4:ucx"),
+           "MPICH on UCX closes first from 3.3 to 4.1");
+    tap_ok(!needed("4.2.0", "ch4:ucx") && !needed("4.3.1", "ch4:ucx") &&
+               !needed("5.0.0", "ch4:ucx"),
+           "from 4.2 on it waits first, and 4.3 may have met other worlds");
+    tap_ok(!needed("4.0.2", "ch4:ofi") && !needed("4.0.2", "ch3:nemesis") &&
+               !needed("3.2.1", "ch3:sock"),
+           "without UCX there is nothing to close");
+    tap_ok(
+        !boot_leave_needed("MVAPICH Version:\t3.0\nMVAPICH Device:\tch4:ucx") &&
+            !boot_leave_needed("Intel(R) MPI Library 2021.10") &&
+            !boot_leave_needed(""),
+        "others are left alone");
+    return tap_end();
 }

@@ -11,6 +11,7 @@
 
 #include "drasync.h"
 #include "tests/unit/loop.h"
+#include "tap.h"
 
 #define NODES        3
 #define KIND_PLAIN   1
@@ -18,15 +19,6 @@
 #define MESSAGES     150 /* of each node */
 #define MESSAGES_FEW 30
 #define PIECES_MAX   64
-
-static int tests, failures;
-
-static void ok(int good, const char *what)
-{
-    tests++;
-    failures += !good;
-    printf("%sok %d - %s\n", good ? "" : "not ", tests, what);
-}
 
 /* Begins every header; the bytes that follow it are `number`. */
 struct head {
@@ -285,9 +277,9 @@ static void one_thread(enum transport_data data)
         idle &= transport_idle(nodes[i].transport);
         told += nodes[i].told;
     }
-    ok(idle, "all messages sent at once, to oneself too, arrive");
-    ok(told > 0, "a sender hears that its data was refused");
-    ok(close_all(nodes) == 0, "in order, with the right data");
+    tap_ok(idle, "all messages sent at once, to oneself too, arrive");
+    tap_ok(told > 0, "a sender hears that its data was refused");
+    tap_ok(close_all(nodes) == 0, "in order, with the right data");
 }
 
 static void *node_main(void *argument)
@@ -328,7 +320,7 @@ static void thread_each(enum transport_data data)
     for (int i = 0; i < NODES; i++)
         pthread_join(threads[i], NULL);
     poll_all(nodes);
-    ok(close_all(nodes) == 0, "the same with a thread for each node");
+    tap_ok(close_all(nodes) == 0, "the same with a thread for each node");
 }
 
 static void limits(void)
@@ -339,16 +331,17 @@ static void limits(void)
 
     open_all(nodes, TRANSPORT_BULK, 3);
     struct transport *t = nodes[0].transport;
-    ok(transport_send(t, NODES, &message) == DRASYNC_EINVAL &&
-           transport_send(t, -1, &message) == DRASYNC_EINVAL,
-       "a node that does not exist");
+    tap_ok(transport_send(t, NODES, &message) == DRASYNC_EINVAL &&
+               transport_send(t, -1, &message) == DRASYNC_EINVAL,
+           "a node that does not exist");
     message.header_bytes = TRANSPORT_HEADER_BYTES_MAX + 1;
-    ok(transport_send(t, 1, &message) == DRASYNC_EINVAL, "a header too long");
+    tap_ok(transport_send(t, 1, &message) == DRASYNC_EINVAL,
+           "a header too long");
     struct transport_piece huge[] = {{&byte, SIZE_MAX}, {&byte, SIZE_MAX}};
     message.header_bytes = 1;
     message.pieces = huge;
     message.pieces_count = 2;
-    ok(transport_send(t, 1, &message) == DRASYNC_EINVAL, "too much data");
+    tap_ok(transport_send(t, 1, &message) == DRASYNC_EINVAL, "too much data");
     for (int i = 0; i < NODES; i++)
         transport_close(nodes[i].transport);
 }
@@ -369,9 +362,9 @@ static void pages_count(void)
     poll_all(nodes);
     arrived = nodes[1].arrived;
     received = nodes[1].transport->counters.messages_received;
-    ok(arrived == 4 && received == 4 + 2 * pages &&
-           nodes[0].transport->counters.messages_sent == received,
-       "two messages a page, and the one they belong to");
+    tap_ok(arrived == 4 && received == 4 + 2 * pages &&
+               nodes[0].transport->counters.messages_sent == received,
+           "two messages a page, and the one they belong to");
     for (int i = 0; i < NODES; i++)
         transport_close(nodes[i].transport);
 }
@@ -403,18 +396,18 @@ static void late(void)
     t = nodes[0].transport;
     send_short(nodes, number++, true);
     send_short(nodes, number++, true);
-    ok(nodes[1].arrived == 0 && transport_still(t) && !transport_idle(t),
-       "late messages wait");
+    tap_ok(nodes[1].arrived == 0 && transport_still(t) && !transport_idle(t),
+           "late messages wait");
     send_short(nodes, number++, false);
-    ok(nodes[1].arrived == 3 && transport_idle(t), "and go with the next");
+    tap_ok(nodes[1].arrived == 3 && transport_idle(t), "and go with the next");
     for (int i = 0; i < 200; i++)
         send_short(nodes, number++, true);
-    ok(nodes[1].arrived > 100 && nodes[1].arrived < 203,
-       "or when they are many");
+    tap_ok(nodes[1].arrived > 100 && nodes[1].arrived < 203,
+           "or when they are many");
     poll_all(nodes);
-    ok(nodes[1].arrived == 203 && transport_idle(t) && !nodes[1].bad &&
-           !nodes[0].bad,
-       "or when they are flushed, in order");
+    tap_ok(nodes[1].arrived == 203 && transport_idle(t) && !nodes[1].bad &&
+               !nodes[0].bad,
+           "or when they are flushed, in order");
     for (int i = 0; i < NODES; i++)
         transport_close(nodes[i].transport);
 }
@@ -430,6 +423,5 @@ int main(void)
     pages_count();
     limits();
     late();
-    printf("1..%d\n", tests);
-    return failures != 0;
+    return tap_end();
 }

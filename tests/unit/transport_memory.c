@@ -9,11 +9,11 @@
 #include "drasync.h"
 #include "tests/unit/loop.h"
 #include "transport/engine.h"
+#include "tap.h"
 
 enum { NODES = 2, LATE = 1, LONG, LAST, KINDS };
 enum { HEADER = 40000, DATA_FEW = 20000, DATA_MANY = 1000000 };
 
-static int tests, failures;
 static int arrivals[KINDS], sents[KINDS];
 static char header[HEADER], data[DATA_MANY], room[DATA_MANY];
 
@@ -60,13 +60,6 @@ static int wire_send(struct wire *wire, int to, enum wire_channel channel,
 }
 
 /* --- Events --------------------------------------------------------------------------- */
-
-static void ok(int good, const char *what)
-{
-    tests++;
-    failures += !good;
-    printf("%sok %d - %s\n", good ? "" : "not ", tests, what);
-}
 
 static int on_place(void *user, int from, uint32_t kind, const void *head,
                     size_t header_bytes, uint64_t bulk_bytes,
@@ -173,8 +166,7 @@ int main(void)
         header[i] = (char)(i * 3);
     for (int i = 0; i < DATA_MANY; i++)
         data[i] = (char)(i * 7 + 1);
-    ok(all_requests(DATA_FEW), "a message of several packets");
-    ok(all_requests(DATA_MANY), "one whose data is announced");
-    printf("1..%d\n", tests);
-    return failures > 0;
+    tap_ok(all_requests(DATA_FEW), "a message of several packets");
+    tap_ok(all_requests(DATA_MANY), "one whose data is announced");
+    return tap_end();
 }

@@ -10,19 +10,12 @@
 #include "drasync.h"
 #include "tests/unit/loop.h"
 #include "transport/engine.h"
+#include "tap.h"
 
 enum { NODES = 2, HEADER = 32, ROOM = 4096 };
 
-static int tests, failures;
 static char place_of_data[ROOM];
 static int placed, arrivals, refuse;
-
-static void ok(int good, const char *what)
-{
-    tests++;
-    failures += !good;
-    printf("%sok %d - %s\n", good ? "" : "not ", tests, what);
-}
 
 static int on_place(void *user, int from, uint32_t kind, const void *header,
                     size_t header_bytes, uint64_t bulk_bytes,
@@ -153,46 +146,47 @@ static void broken(void)
     struct packet late_data = first(HEADER, HEADER, 8, 64);
 
     begin();
-    ok(sent(first(0, 0, 0, 0), 0, 0) == DRASYNC_EINTERNAL, "nothing at all");
+    tap_ok(sent(first(0, 0, 0, 0), 0, 0) == DRASYNC_EINTERNAL,
+           "nothing at all");
     end();
     begin();
-    ok(sent(first(0, 0, 0, 0), 0, 20) == DRASYNC_EINTERNAL, "half a head");
+    tap_ok(sent(first(0, 0, 0, 0), 0, 20) == DRASYNC_EINTERNAL, "half a head");
     end();
     begin();
-    ok(sent(first(64, 64, 0, 0), 64, sizeof(struct packet) + 32) ==
-           DRASYNC_EINTERNAL,
-       "a header that is cut off");
+    tap_ok(sent(first(64, 64, 0, 0), 64, sizeof(struct packet) + 32) ==
+               DRASYNC_EINTERNAL,
+           "a header that is cut off");
     end();
     begin();
-    ok(sent(first(0, 0, 64, 64), 64, sizeof(struct packet) + 32) ==
-           DRASYNC_EINTERNAL,
-       "data that is cut off");
+    tap_ok(sent(first(0, 0, 64, 64), 64, sizeof(struct packet) + 32) ==
+               DRASYNC_EINTERNAL,
+           "data that is cut off");
     end();
-    ok(error((struct packet){.type = 77}), "an unknown type");
-    ok(error(first(64, HEADER, 0, 0)), "more of the header than there is");
-    ok(error(first(HEADER, TRANSPORT_HEADER_BYTES_MAX + 1, 0, 0)),
-       "a header past the limit");
-    ok(error(first(HEADER, HEADER, 8, EAGER_BYTES_MAX + 1)),
-       "more data in packets than goes there");
-    ok(error(first(HEADER, HEADER, 80, 64)), "more data than was promised");
-    ok(error(first(8, HEADER, 8, 64)), "data before the header is whole");
+    tap_ok(error((struct packet){.type = 77}), "an unknown type");
+    tap_ok(error(first(64, HEADER, 0, 0)), "more of the header than there is");
+    tap_ok(error(first(HEADER, TRANSPORT_HEADER_BYTES_MAX + 1, 0, 0)),
+           "a header past the limit");
+    tap_ok(error(first(HEADER, HEADER, 8, EAGER_BYTES_MAX + 1)),
+           "more data in packets than goes there");
+    tap_ok(error(first(HEADER, HEADER, 80, 64)), "more data than was promised");
+    tap_ok(error(first(8, HEADER, 8, 64)), "data before the header is whole");
     late_data.eager = 0;
-    ok(error(late_data), "data in the packet that was to be announced");
-    ok(error(more(8, 0)), "more of a message that did not begin");
+    tap_ok(error(late_data), "data in the packet that was to be announced");
+    tap_ok(error(more(8, 0)), "more of a message that did not begin");
 }
 
 static void broken_after(void)
 {
-    ok(error_after(first(8, HEADER, 0, 0), more(HEADER, 0)),
-       "more than the rest of the header");
-    ok(error_after(first(8, HEADER, 0, 0), first(8, 8, 0, 0)),
-       "a message in the middle of another");
-    ok(error_after(first(HEADER, HEADER, 8, 64), more(8, 0)),
-       "a header that goes on behind the data");
-    ok(error_after(first(HEADER, HEADER, 8, 64), more(0, 60)),
-       "more than the rest of the data");
-    ok(error_after(first(8, HEADER, 0, 0), more(HEADER - 8, 8)),
-       "data of a message that has none");
+    tap_ok(error_after(first(8, HEADER, 0, 0), more(HEADER, 0)),
+           "more than the rest of the header");
+    tap_ok(error_after(first(8, HEADER, 0, 0), first(8, 8, 0, 0)),
+           "a message in the middle of another");
+    tap_ok(error_after(first(HEADER, HEADER, 8, 64), more(8, 0)),
+           "a header that goes on behind the data");
+    tap_ok(error_after(first(HEADER, HEADER, 8, 64), more(0, 60)),
+           "more than the rest of the data");
+    tap_ok(error_after(first(8, HEADER, 0, 0), more(HEADER - 8, 8)),
+           "data of a message that has none");
 }
 
 /* What node 1, which has @data to send, says to a GO with @go_bytes. */
@@ -216,10 +210,11 @@ static void cuts(void)
     static char data[EAGER_BYTES_MAX + 1];
     const struct transport_piece piece = {data, sizeof(data)};
 
-    ok(answered(piece, 0) == DRASYNC_EINTERNAL, "data in segments of no bytes");
-    ok(answered(piece, SEGMENT_BYTES + 1) == DRASYNC_EINTERNAL,
-       "in longer ones than there are");
-    ok(answered(piece, 4000) > 0, "in some that are well");
+    tap_ok(answered(piece, 0) == DRASYNC_EINTERNAL,
+           "data in segments of no bytes");
+    tap_ok(answered(piece, SEGMENT_BYTES + 1) == DRASYNC_EINTERNAL,
+           "in longer ones than there are");
+    tap_ok(answered(piece, 4000) > 0, "in some that are well");
 }
 
 static void in_parts(void)
@@ -231,14 +226,14 @@ static void in_parts(void)
     good &= sent_all(more(0, 54)) > 0 && arrivals == 1;
     good &= transport_idle(ends[1]) && place_of_data[63] == 'x' &&
             !place_of_data[64];
-    ok(good, "a message in three packets is placed and arrives once");
+    tap_ok(good, "a message in three packets is placed and arrives once");
     refuse = 1;
     good = sent_all(first(HEADER, HEADER, 10, 64)) > 0 && placed == 2;
     good &= sent_all(more(0, 54)) > 0 && transport_idle(ends[1]);
     refuse = 0;
     good &= sent_all(first(HEADER, HEADER, 64, 64)) > 0;
-    ok(good && placed == 3 && arrivals == 2,
-       "one that is refused is not missed by the next");
+    tap_ok(good && placed == 3 && arrivals == 2,
+           "one that is refused is not missed by the next");
     end();
 }
 
@@ -248,6 +243,5 @@ int main(void)
     broken_after();
     cuts();
     in_parts();
-    printf("1..%d\n", tests);
-    return failures != 0;
+    return tap_end();
 }

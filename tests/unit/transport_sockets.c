@@ -11,15 +11,7 @@
 #include <unistd.h>
 
 #include "transport/sockets.h"
-
-static int tests, failures;
-
-static void ok(int good, const char *what)
-{
-    tests++;
-    failures += !good;
-    printf("%sok %d - %s\n", good ? "" : "not ", tests, what);
-}
+#include "tap.h"
 
 static void need(int good, const char *what)
 {
@@ -77,23 +69,25 @@ int main(void)
     need(set >= 0 && !pipe(other), "descriptors");
     connection(listens, &address, one);
     connection(listens, &address, two);
-    ok(sockets_find_sets(found, 2) == 0, "a set without members is not found");
+    tap_ok(sockets_find_sets(found, 2) == 0,
+           "a set without members is not found");
     add(set, listens);
     add(set, other[0]);
-    ok(sockets_find_sets(found, 2) == 0, "nor is one with a listener and a pipe");
+    tap_ok(sockets_find_sets(found, 2) == 0,
+           "nor is one with a listener and a pipe");
 
     add(set, one[1]);
-    ok(sockets_find_sets(found, 2) == 1 && found[0] == set,
-       "one with a connection is");
-    ok(!readable(set), "it is silent when the connection is");
+    tap_ok(sockets_find_sets(found, 2) == 1 && found[0] == set,
+           "one with a connection is");
+    tap_ok(!readable(set), "it is silent when the connection is");
     need(write(one[0], &byte, 1) == 1, "write");
-    ok(readable(set), "and can be waited for when something comes");
+    tap_ok(readable(set), "and can be waited for when something comes");
     need(read(one[1], &byte, 1) == 1, "read");
-    ok(!readable(set), "until that is read");
+    tap_ok(!readable(set), "until that is read");
 
     add(epoll_create1(0), two[1]);
     add(epoll_create1(0), two[0]);
-    ok(sockets_find_sets(found, 2) == 2, "no more are found than asked for");
-    printf("1..%d\n", tests);
-    return failures > 0;
+    tap_ok(sockets_find_sets(found, 2) == 2,
+           "no more are found than asked for");
+    return tap_end();
 }

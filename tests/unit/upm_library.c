@@ -20,18 +20,7 @@
 #include "upm/host.h"
 #include "upm/place.h"
 #include "upmlib.h"
-
-static int tests, failures;
-
-static void ok(int good, const char *what)
-{
-    tests++;
-    failures += !good;
-    printf("%sok %d - %s\n", good ? "" : "not ", tests, what);
-    if (!good)
-        printf("# upmlib_error: %s\n", upmlib_error());
-    fflush(stdout);
-}
+#include "tap.h"
 
 /* --- The host ------------------------------------------------------------- */
 
@@ -140,52 +129,56 @@ static void test_errors(void)
     void *hole = mmap(NULL, 4 * UPM_PAGE_BYTES, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-    ok(upmlib_memrefcnt(arena, 1) == -EPERM &&
-           upmlib_migrate_memory() == -EPERM && upmlib_record() == -EPERM &&
-           upmlib_replay() == -EPERM && upmlib_undo() == -EPERM &&
-           upmlib_sample(1) == -EPERM &&
-           upmlib_set(UPMLIB_BATCH, 1) == -EPERM &&
-           strstr(upmlib_error(), "upmlib_init() first"),
-       "nothing goes before upmlib_init()");
+    tap_ok(upmlib_memrefcnt(arena, 1) == -EPERM &&
+               upmlib_migrate_memory() == -EPERM && upmlib_record() == -EPERM &&
+               upmlib_replay() == -EPERM && upmlib_undo() == -EPERM &&
+               upmlib_sample(1) == -EPERM &&
+               upmlib_set(UPMLIB_BATCH, 1) == -EPERM &&
+               strstr(upmlib_error(), "upmlib_init() first"),
+           "nothing goes before upmlib_init()");
     upmlib_end();
     setenv("UPM_SOURCE", "tea-leaves", 1);
-    ok(upmlib_init() == -EINVAL && strstr(upmlib_error(), "tea-leaves") &&
-           strstr(upmlib_error(), "userfaultfd"),
-       "a variable's wrong value is named, with what it may be");
+    tap_ok(upmlib_init() == -EINVAL && strstr(upmlib_error(), "tea-leaves") &&
+               strstr(upmlib_error(), "userfaultfd"),
+           "a variable's wrong value is named, with what it may be");
     setenv("UPM_SOURCE", "file:", 1);
-    ok(upmlib_init() == -EINVAL, "a source file needs a name");
+    tap_ok(upmlib_init() == -EINVAL, "a source file needs a name");
     unsetenv("UPM_SOURCE");
-    ok(upmlib_init() == 0 && upmlib_init() == 0,
-       "upmlib_init() may be called again");
-    ok(upmlib_set(77, 1) == -EINVAL && upmlib_set(UPMLIB_BATCH, 0) == -EINVAL &&
-           upmlib_set(UPMLIB_FREEZE, -2) == -EINVAL &&
-           upmlib_set(UPMLIB_SOURCE, UPMLIB_SOURCE_FILE) == -EINVAL &&
-           upmlib_set(100, 1) == -EINVAL && upmlib_set(UPMLIB_CRITICAL, 3) == 0,
-       "unknown options and values out of range are refused");
-    ok(upmlib_memrefcnt(NULL, 10) == -EINVAL &&
-           upmlib_memrefcnt(arena, SIZE_MAX) == -EINVAL &&
-           upmlib_memrefcnt(arena, 0) == -EINVAL,
-       "no area, one that wraps, and the end of none are refused");
+    tap_ok(upmlib_init() == 0 && upmlib_init() == 0,
+           "upmlib_init() may be called again");
+    tap_ok(upmlib_set(77, 1) == -EINVAL &&
+               upmlib_set(UPMLIB_BATCH, 0) == -EINVAL &&
+               upmlib_set(UPMLIB_FREEZE, -2) == -EINVAL &&
+               upmlib_set(UPMLIB_SOURCE, UPMLIB_SOURCE_FILE) == -EINVAL &&
+               upmlib_set(100, 1) == -EINVAL &&
+               upmlib_set(UPMLIB_CRITICAL, 3) == 0,
+           "unknown options and values out of range are refused");
+    tap_ok(upmlib_memrefcnt(NULL, 10) == -EINVAL &&
+               upmlib_memrefcnt(arena, SIZE_MAX) == -EINVAL &&
+               upmlib_memrefcnt(arena, 0) == -EINVAL,
+           "no area, one that wraps, and the end of none are refused");
     munmap((char *)hole + UPM_PAGE_BYTES, UPM_PAGE_BYTES);
-    ok(upmlib_memrefcnt(hole, 4 * UPM_PAGE_BYTES) == -EFAULT,
-       "addresses that are not mapped are refused");
-    ok(upmlib_memrefcnt("constant", 5) == -EFAULT,
-       "memory that cannot be written is refused");
-    ok(upmlib_memrefcnt(arena, 100) == 0 && stats().pages == 0,
-       "an area without a whole page is none to count, and no error");
-    ok(upmlib_memrefcnt(arena + 99, 10) == -EEXIST &&
-           upmlib_memrefcnt(arena + 100, 10) == 0 &&
-           upmlib_memrefcnt(arena, 0) == 0 && upmlib_memrefcnt(arena, 100) == 0,
-       "areas may not overlap, but touch each other");
-    ok(upmlib_set(UPMLIB_SOURCE, UPMLIB_SOURCE_NONE) == -EBUSY,
-       "the source does not change while there are areas");
-    ok(upmlib_replay() == -ENODATA && upmlib_record() == 0 &&
-           upmlib_replay() == -ENODATA && upmlib_undo() == -ENODATA,
-       "there is no replay without a recorded phase, and no undo without "
-       "replay");
-    ok(upmlib_sample(UINT32_MAX) == -EINVAL &&
-           upmlib_get_stats(NULL) == -EINVAL,
-       "an interval above the limit, and no place for statistics, are refused");
+    tap_ok(upmlib_memrefcnt(hole, 4 * UPM_PAGE_BYTES) == -EFAULT,
+           "addresses that are not mapped are refused");
+    tap_ok(upmlib_memrefcnt("constant", 5) == -EFAULT,
+           "memory that cannot be written is refused");
+    tap_ok(upmlib_memrefcnt(arena, 100) == 0 && stats().pages == 0,
+           "an area without a whole page is none to count, and no error");
+    tap_ok(upmlib_memrefcnt(arena + 99, 10) == -EEXIST &&
+               upmlib_memrefcnt(arena + 100, 10) == 0 &&
+               upmlib_memrefcnt(arena, 0) == 0 &&
+               upmlib_memrefcnt(arena, 100) == 0,
+           "areas may not overlap, but touch each other");
+    tap_ok(upmlib_set(UPMLIB_SOURCE, UPMLIB_SOURCE_NONE) == -EBUSY,
+           "the source does not change while there are areas");
+    tap_ok(upmlib_replay() == -ENODATA && upmlib_record() == 0 &&
+               upmlib_replay() == -ENODATA && upmlib_undo() == -ENODATA,
+           "there is no replay without a recorded phase, and no undo without "
+           "replay");
+    tap_ok(upmlib_sample(UINT32_MAX) == -EINVAL &&
+               upmlib_get_stats(NULL) == -EINVAL,
+           "an interval above the limit, and no place for statistics, are "
+           "refused");
     munmap(hole, 4 * UPM_PAGE_BYTES);
 }
 
@@ -196,29 +189,30 @@ static void test_iterative(void)
 
     begin();
     upmlib_memrefcnt(arena, PAGES * UPM_PAGE_BYTES);
-    ok(stats().nodes == NODES && stats().pages == PAGES && stats().counting &&
-           !stats().why,
-       "the statistics say what is counted");
+    tap_ok(stats().nodes == NODES && stats().pages == PAGES &&
+               stats().counting && !stats().why,
+           "the statistics say what is counted");
     touch(1, 0, 4);
     touch(2, 4, 8);
-    ok(upmlib_migrate_memory() == 8 && are_on(1, 0, 4) && are_on(2, 4, 8) &&
-           are_on(0, 8, PAGES),
-       "pages go to the nodes that touched them");
+    tap_ok(upmlib_migrate_memory() == 8 && are_on(1, 0, 4) && are_on(2, 4, 8) &&
+               are_on(0, 8, PAGES),
+           "pages go to the nodes that touched them");
     touch(1, 0, 4);
     touch(2, 4, 8);
-    ok(upmlib_migrate_memory() == 0 && stats().off && !stats().counting,
-       "after a stable iteration the engine is off");
+    tap_ok(upmlib_migrate_memory() == 0 && stats().off && !stats().counting,
+           "after a stable iteration the engine is off");
     uint64_t counted = stats().counted;
     touch(3, 0, PAGES);
-    ok(upmlib_migrate_memory() == 0 && stats().counted == counted &&
-           threads() == before,
-       "then there is no fault and no thread any more");
-    ok(stats().moved == 8 && stats().iterations == 2 && stats().frozen == 0,
-       "and the statistics keep what was done");
+    tap_ok(upmlib_migrate_memory() == 0 && stats().counted == counted &&
+               threads() == before,
+           "then there is no fault and no thread any more");
+    tap_ok(stats().moved == 8 && stats().iterations == 2 && stats().frozen == 0,
+           "and the statistics keep what was done");
     upmlib_memrefcnt(arena + PAGES * UPM_PAGE_BYTES, UPM_PAGE_BYTES);
-    ok(!stats().off && stats().counting, "another area switches it on again");
+    tap_ok(!stats().off && stats().counting,
+           "another area switches it on again");
     upmlib_end();
-    ok(threads() == before, "upmlib_end() ends the thread");
+    tap_ok(threads() == before, "upmlib_end() ends the thread");
 }
 
 static void test_full(void)
@@ -229,13 +223,13 @@ static void test_full(void)
     atomic_store(&full_node, 3);
     touch(3, 0, 8);
     touch(1, 8, PAGES);
-    ok(upmlib_migrate_memory() == 8 && are_on(0, 0, 8) && are_on(1, 8, PAGES) &&
-           stats().stayed == 8,
-       "pages stay where they are if the node is full, others move");
+    tap_ok(upmlib_migrate_memory() == 8 && are_on(0, 0, 8) &&
+               are_on(1, 8, PAGES) && stats().stayed == 8,
+           "pages stay where they are if the node is full, others move");
     touch(3, 0, 8);
     touch(1, 8, PAGES);
-    ok(upmlib_migrate_memory() == 0 && stats().off,
-       "and the engine ends all the same");
+    tap_ok(upmlib_migrate_memory() == 0 && stats().off,
+           "and the engine ends all the same");
 }
 
 static void test_freezing(void)
@@ -248,8 +242,8 @@ static void test_freezing(void)
         touch(i % 2 ? 0 : 1, 0, 1);
         moved += upmlib_migrate_memory();
     }
-    ok(moved == 2 && stats().frozen == 1,
-       "a page that bounces is frozen within 3 iterations");
+    tap_ok(moved == 2 && stats().frozen == 1,
+           "a page that bounces is frozen within 3 iterations");
 }
 
 static void test_replay(void)
@@ -265,22 +259,22 @@ static void test_replay(void)
     touch(2, 2, 4);
     touch(3, 7, 9);
     good &= upmlib_record() == 0;
-    ok(good && stats().counting, "phases are recorded");
+    tap_ok(good && stats().counting, "phases are recorded");
     int16_t then[4 * PAGES];
     memcpy(then, homes, sizeof(then));
-    ok(upmlib_replay() == 3 && are_on(2, 2, 4) && homes[7] == 3 &&
-           homes[8] == 0 && !stats().counting,
-       "a replay moves the critical pages, and counting is over");
-    ok(upmlib_undo() == 3 && !memcmp(then, homes, sizeof(then)),
-       "undo restores exactly");
-    ok(upmlib_undo() == -ENODATA, "once");
+    tap_ok(upmlib_replay() == 3 && are_on(2, 2, 4) && homes[7] == 3 &&
+               homes[8] == 0 && !stats().counting,
+           "a replay moves the critical pages, and counting is over");
+    tap_ok(upmlib_undo() == 3 && !memcmp(then, homes, sizeof(then)),
+           "undo restores exactly");
+    tap_ok(upmlib_undo() == -ENODATA, "once");
     for (int i = 0; i < 5; i++)
         good &= upmlib_replay() == 3 && upmlib_undo() == 3;
-    ok(good && !memcmp(then, homes, sizeof(then)) && stats().replayed == 18 &&
-           stats().undone == 18,
-       "iteration after iteration");
-    ok(upmlib_memrefcnt(arena, 0) == 0 && upmlib_replay() == 0,
-       "an area that is dropped is not replayed");
+    tap_ok(good && !memcmp(then, homes, sizeof(then)) &&
+               stats().replayed == 18 && stats().undone == 18,
+           "iteration after iteration");
+    tap_ok(upmlib_memrefcnt(arena, 0) == 0 && upmlib_replay() == 0,
+           "an area that is dropped is not replayed");
 }
 
 /* First the iterative engine, then record and replay. */
@@ -293,14 +287,14 @@ static void test_hybrid(void)
     touch(1, 0, PAGES);
     upmlib_migrate_memory();
     upmlib_record();
-    ok(stats().counting, "a recording counts though the engine is off");
+    tap_ok(stats().counting, "a recording counts though the engine is off");
     touch(2, 0, 2);
     upmlib_record();
-    ok(upmlib_replay() == 2 && are_on(2, 0, 2) && upmlib_undo() == 2 &&
-           are_on(1, 0, PAGES),
-       "replays start from where the iterative engine has put pages");
-    ok(upmlib_migrate_memory() == 0 && !stats().counting,
-       "and the engine stays off");
+    tap_ok(upmlib_replay() == 2 && are_on(2, 0, 2) && upmlib_undo() == 2 &&
+               are_on(1, 0, PAGES),
+           "replays start from where the iterative engine has put pages");
+    tap_ok(upmlib_migrate_memory() == 0 && !stats().counting,
+           "and the engine stays off");
 }
 
 /* --- Signals, system calls, processes ------------------------------------- */
@@ -338,12 +332,13 @@ static void test_handlers(void)
     action.sa_flags = SA_SIGINFO;
     sigaction(SIGSEGV, &action, NULL);
     upmlib_memrefcnt(arena, PAGES * UPM_PAGE_BYTES);
-    ok(own_fault(), "a handler of before gets the program's own faults");
+    tap_ok(own_fault(), "a handler of before gets the program's own faults");
     signal(SIGSEGV, SIG_DFL);
     sigaction(SIGSEGV, NULL, &seen);
-    ok(seen.sa_handler == SIG_DFL, "the program sees the handler that it set");
+    tap_ok(seen.sa_handler == SIG_DFL,
+           "the program sees the handler that it set");
     sigaction(SIGSEGV, &action, &seen);
-    ok(own_fault(), "so does one that comes later");
+    tap_ok(own_fault(), "so does one that comes later");
     touch(1, 0, PAGES);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -351,8 +346,8 @@ static void test_handlers(void)
     touch(1, 0, 3);
     touch(1, 4, PAGES);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    ok(are_on(1, 0, 3) && are_on(2, 3, 4),
-       "pages are counted in a handler, and where all signals are blocked");
+    tap_ok(are_on(1, 0, 3) && are_on(2, 3, 4),
+           "pages are counted in a handler, and where all signals are blocked");
     pid_t child = fork();
     int status = 0;
     if (!child) {
@@ -361,8 +356,8 @@ static void test_handlers(void)
         _exit(0);
     }
     waitpid(child, &status, 0);
-    ok(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV,
-       "without a handler the program ends by its own fault");
+    tap_ok(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV,
+           "without a handler the program ends by its own fault");
     signal(SIGSEGV, SIG_DFL);
 }
 
@@ -385,10 +380,11 @@ static void test_system_calls(void)
         upmlib_memrefcnt(arena, bytes);
         good &= pread(fd, arena, bytes, 0) == (ssize_t)bytes;
     }
-    ok(good && arena[bytes - 1] == 7, "system calls may use protected pages");
+    tap_ok(good && arena[bytes - 1] == 7,
+           "system calls may use protected pages");
     upmlib_memrefcnt(arena, 0);
     upmlib_memrefcnt(arena, bytes);
-    ok(fwrite(arena, 1, bytes, file) == bytes, "and so may fwrite()");
+    tap_ok(fwrite(arena, 1, bytes, file) == bytes, "and so may fwrite()");
     fclose(file);
 }
 
@@ -415,11 +411,12 @@ static void test_processes(void)
         _exit(good ? 0 : 1);
     }
     waitpid(child, &status, 0);
-    ok(status == 0, "a child of fork() touches its pages and moves nothing");
+    tap_ok(status == 0,
+           "a child of fork() touches its pages and moves nothing");
     pthread_create(&thread, NULL, touch_and_end, NULL);
     pthread_join(thread, NULL);
-    ok(upmlib_migrate_memory() == 2 && are_on(3, 0, 2),
-       "what a thread touched counts though it has ended");
+    tap_ok(upmlib_migrate_memory() == 2 && are_on(3, 0, 2),
+           "what a thread touched counts though it has ended");
 }
 
 /* --- Sources -------------------------------------------------------------- */
@@ -438,20 +435,20 @@ static void test_file(void)
     unsetenv("UPM_SOURCE");
     upmlib_memrefcnt(arena, 4 * UPM_PAGE_BYTES);
     upmlib_memrefcnt(arena + 4 * UPM_PAGE_BYTES, 4 * UPM_PAGE_BYTES);
-    ok(upmlib_migrate_memory() == 2 && homes[1] == 1 && homes[4] == 2 &&
-           stats().counted == 22,
-       "counts come from a file");
-    ok(upmlib_migrate_memory() == 1 && homes[1] == 0,
-       "the next iteration's by the next call");
+    tap_ok(upmlib_migrate_memory() == 2 && homes[1] == 1 && homes[4] == 2 &&
+               stats().counted == 22,
+           "counts come from a file");
+    tap_ok(upmlib_migrate_memory() == 1 && homes[1] == 0,
+           "the next iteration's by the next call");
     unlink(path);
     upmlib_end();
     snprintf(source, sizeof(source), "file:%s", path);
     setenv("UPM_SOURCE", source, 1);
     begin();
     unsetenv("UPM_SOURCE");
-    ok(upmlib_memrefcnt(arena, UPM_PAGE_BYTES) == -ENOTSUP &&
-           strstr(upmlib_error(), path) && stats().areas == 0,
-       "a source that does not work here is an error with its reason");
+    tap_ok(upmlib_memrefcnt(arena, UPM_PAGE_BYTES) == -ENOTSUP &&
+               strstr(upmlib_error(), path) && stats().areas == 0,
+           "a source that does not work here is an error with its reason");
 }
 
 static void test_userfaultfd(void)
@@ -460,19 +457,19 @@ static void test_userfaultfd(void)
     upmlib_set(UPMLIB_SOURCE, UPMLIB_SOURCE_USERFAULTFD);
     int err = upmlib_memrefcnt(arena, PAGES * UPM_PAGE_BYTES);
     if (err == -ENOTSUP) {
-        printf("ok %d - userfaultfd # SKIP %s\n", ++tests, upmlib_error());
+        tap_skip("userfaultfd", upmlib_error());
         return;
     }
     touch(1, 0, 3);
     touch(2, 3, 5);
-    ok(!err && upmlib_migrate_memory() == 5 && are_on(1, 0, 3) &&
-           are_on(2, 3, 5),
-       "userfaultfd tells who writes");
+    tap_ok(!err && upmlib_migrate_memory() == 5 && are_on(1, 0, 3) &&
+               are_on(2, 3, 5),
+           "userfaultfd tells who writes");
     touch(1, 0, 3);
     touch(2, 3, 5);
-    ok(upmlib_migrate_memory() == 0 && stats().off, "until nothing moves");
+    tap_ok(upmlib_migrate_memory() == 0 && stats().off, "until nothing moves");
     upmlib_end();
-    ok(threads() == 1, "and leaves no thread");
+    tap_ok(threads() == 1, "and leaves no thread");
 }
 
 static void test_perf(void)
@@ -480,8 +477,9 @@ static void test_perf(void)
     begin();
     upmlib_set(UPMLIB_SOURCE, UPMLIB_SOURCE_PERF);
     int err = upmlib_memrefcnt(arena, PAGES * UPM_PAGE_BYTES);
-    ok(err == 0 || (err == -ENOTSUP && strstr(upmlib_error(), "source perf")),
-       "perf counts, or says why it does not");
+    tap_ok(err == 0 ||
+               (err == -ENOTSUP && strstr(upmlib_error(), "source perf")),
+           "perf counts, or says why it does not");
 }
 
 static void test_none(void)
@@ -490,8 +488,8 @@ static void test_none(void)
     upmlib_set(UPMLIB_SOURCE, UPMLIB_SOURCE_NONE);
     upmlib_memrefcnt(arena, PAGES * UPM_PAGE_BYTES);
     touch(1, 0, PAGES);
-    ok(upmlib_migrate_memory() == 0 && are_on(0, 0, PAGES) && stats().why,
-       "with no source nothing moves, and the statistics say why");
+    tap_ok(upmlib_migrate_memory() == 0 && are_on(0, 0, PAGES) && stats().why,
+           "with no source nothing moves, and the statistics say why");
 }
 
 /* --- Sampling and placements ---------------------------------------------- */
@@ -504,17 +502,17 @@ static void test_sampling(void)
     begin();
     upmlib_set(UPMLIB_BATCH, 4);
     upmlib_memrefcnt(arena, PAGES * UPM_PAGE_BYTES);
-    ok(upmlib_sample(2) == 0, "sampling starts");
+    tap_ok(upmlib_sample(2) == 0, "sampling starts");
     /* The program goes on touching; the thread comes round to all pages. */
     while (!are_on(2, 0, PAGES) && tries++ < 20000) {
         touch(2, 0, PAGES);
         usleep(500);
     }
-    ok(are_on(2, 0, PAGES) && stats().sampled >= PAGES &&
-           stats().moved == PAGES,
-       "all pages come to the node that uses them, without a call");
-    ok(upmlib_sample(0) == 0 && threads() == before && !stats().counting,
-       "sampling ends, and its thread");
+    tap_ok(are_on(2, 0, PAGES) && stats().sampled >= PAGES &&
+               stats().moved == PAGES,
+           "all pages come to the node that uses them, without a call");
+    tap_ok(upmlib_sample(0) == 0 && threads() == before && !stats().counting,
+           "sampling ends, and its thread");
 }
 
 static void test_places(void)
@@ -524,22 +522,22 @@ static void test_places(void)
     setenv("UPM_PLACE", "round-robin", 1);
     begin();
     upmlib_memrefcnt(arena, PAGES * UPM_PAGE_BYTES);
-    ok(homes[0] == 0 && homes[1] == 1 && homes[5] == 1 && homes[15] == 3,
-       "round robin deals pages out");
+    tap_ok(homes[0] == 0 && homes[1] == 1 && homes[5] == 1 && homes[15] == 3,
+           "round robin deals pages out");
     upmlib_memrefcnt(arena + PAGES * UPM_PAGE_BYTES, 2 * UPM_PAGE_BYTES);
-    ok(homes[PAGES] == 0 && homes[PAGES + 1] == 1, "over all areas");
+    tap_ok(homes[PAGES] == 0 && homes[PAGES + 1] == 1, "over all areas");
     setenv("UPM_PLACE", "random", 1);
     begin();
     upmlib_memrefcnt(arena, PAGES * UPM_PAGE_BYTES);
     for (size_t i = 0; i < PAGES; i++)
         seen |= 1u << homes[i];
-    ok(seen == 15 && homes[3] == upm_place_of(UPM_PLACE_RANDOM, 3, NODES),
-       "random uses all nodes, and the same ones in each run");
+    tap_ok(seen == 15 && homes[3] == upm_place_of(UPM_PLACE_RANDOM, 3, NODES),
+           "random uses all nodes, and the same ones in each run");
     setenv("UPM_PLACE", "worst", 1);
     begin();
     homes[2] = 3;
     upmlib_memrefcnt(arena, PAGES * UPM_PAGE_BYTES);
-    ok(are_on(0, 0, PAGES), "worst puts all on one node");
+    tap_ok(are_on(0, 0, PAGES), "worst puts all on one node");
     unsetenv("UPM_PLACE");
 }
 
@@ -548,17 +546,19 @@ static void test_one_node(void)
     host_nodes = 1;
     begin();
     touch(0, 0, 1);
-    ok(upmlib_memrefcnt(arena, PAGES * UPM_PAGE_BYTES) == 0 &&
-           upmlib_migrate_memory() == 0 && upmlib_record() == 0 &&
-           upmlib_record() == 0 && upmlib_replay() == 0 && upmlib_undo() == 0 &&
-           upmlib_sample(10) == 0 && upmlib_set(UPMLIB_THRESHOLD, 50) == 0,
-       "on one node every call succeeds");
-    ok(threads() == 1 && !stats().counting && stats().nodes == 1 &&
-           stats().counted == 0 &&
-           !strcmp(stats().why, "there is one NUMA node"),
-       "and does nothing, and the statistics say so");
-    ok(upmlib_memrefcnt(arena + 5, 5) == -EEXIST && upmlib_undo() == -ENODATA,
-       "but a wrong call is one there too");
+    tap_ok(upmlib_memrefcnt(arena, PAGES * UPM_PAGE_BYTES) == 0 &&
+               upmlib_migrate_memory() == 0 && upmlib_record() == 0 &&
+               upmlib_record() == 0 && upmlib_replay() == 0 &&
+               upmlib_undo() == 0 && upmlib_sample(10) == 0 &&
+               upmlib_set(UPMLIB_THRESHOLD, 50) == 0,
+           "on one node every call succeeds");
+    tap_ok(threads() == 1 && !stats().counting && stats().nodes == 1 &&
+               stats().counted == 0 &&
+               !strcmp(stats().why, "there is one NUMA node"),
+           "and does nothing, and the statistics say so");
+    tap_ok(upmlib_memrefcnt(arena + 5, 5) == -EEXIST &&
+               upmlib_undo() == -ENODATA,
+           "but a wrong call is one there too");
     upmlib_end();
     host_nodes = NODES;
 }
@@ -597,7 +597,7 @@ static void test_threads(void)
     atomic_store(&over, true);
     for (int i = 0; i < 3; i++)
         pthread_join(thread[i], NULL);
-    ok(!err, "threads touch areas while these come and go");
+    tap_ok(!err, "threads touch areas while these come and go");
 }
 
 int main(void)
@@ -623,6 +623,5 @@ int main(void)
     test_one_node();
     test_threads();
     upmlib_end();
-    printf("1..%d\n", tests);
-    return failures > 0;
+    return tap_end();
 }
