@@ -340,12 +340,16 @@ bool managed_knows(drasync_region_t region)
 {
     uint64_t address = address_of(region), incarnation;
     const struct managed_entry *e;
+    int err;
 
-    /* To ask for the incarnation is dear: it ends the region's lease. */
-    if (!has_entry(address) || native_incarnation(region, &incarnation) ||
-        managed_lock(address))
+    if (!has_entry(address))
         return false;
-    e = managed_find(address, incarnation);
+    /* That is dear: it ends the region's lease.  A node that was given a reference
+     * may never have met the region itself. */
+    err = native_incarnation(region, &incarnation);
+    if (err == DRASYNC_EPEER || managed_lock(address))
+        return false;
+    e = err ? managed_referred(address) : managed_find(address, incarnation);
     managed_unlock(address);
     return e != NULL;
 }

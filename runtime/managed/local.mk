@@ -11,6 +11,7 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/managed/table.c \
 	runtime/managed/wire.c
 
-native_test_programs += tests/programs/native_managed
+native_test_programs += tests/programs/native_managed \
+	tests/programs/native_managed_first
 TESTS += tests/bats/managed.bats
 EXTRA_DIST += tests/bats/managed.bats

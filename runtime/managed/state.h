@@ -18,6 +18,8 @@
 #include "memory/lock.h"
 #include "protocol/references.h"
 #include "runtime/messages/messages.h"
+#include "runtime/process.h"
+#include "runtime/shared.h"
 
 #define MANAGED_SHARDS_BITS 6
 #define MANAGED_SHARDS      (1 << MANAGED_SHARDS_BITS)
@@ -75,16 +77,16 @@ struct managed_shared {
     struct managed_call *due[]; /* for each rank of the node */
 };
 
-/* NULL: this process has met no managed region.  Never changes again. */
-extern _Atomic(struct managed_shared *) managed_shared;
-
+/* What the node shares; NULL: no rank of it has met a managed region.  Once there
+ * is one it never changes again. */
 static inline struct managed_shared *managed_get(void)
 {
-    /* Acquire pairs with the release of managed_open(). */
-    return atomic_load_explicit(&managed_shared, memory_order_acquire);
+    /* Acquire pairs with the exchange of managed_open(). */
+    return atomic_load_explicit(
+        &runtime.shared->anchors[RUNTIME_ANCHOR_MANAGED], memory_order_acquire);
 }
 
-/* Make what the node shares, or find it.  DRASYNC_ENOMEM. */
+/* Make it, if there is none.  DRASYNC_ENOMEM. */
 int managed_open(void);
 
 /* --- Entries (table.c); all under the lock of the address ----------------- */

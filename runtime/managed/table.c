@@ -11,8 +11,6 @@
 /* Below those of memory/, and taken with no other lock of the runtime. */
 #define LOCK_RANK_MANAGED 400
 
-_Atomic(struct managed_shared *) managed_shared;
-
 /* The buckets of a shard, to begin with. */
 #define FIRST_BITS 4
 
@@ -29,30 +27,24 @@ static int init(struct managed_shared *shared)
 int managed_open(void)
 {
     _Atomic(void *) *anchor = &runtime.shared->anchors[RUNTIME_ANCHOR_MANAGED];
-    void *mine = NULL, *there = atomic_load(anchor);
     size_t bytes = sizeof(struct managed_shared) +
                    (size_t)runtime.locals * sizeof(struct managed_call *);
+    void *mine = NULL, *none = NULL;
     int err;
 
     if (managed_get())
         return 0;
-    if (!there) {
-        err = control_alloc_zero(&runtime.space, bytes, &mine);
-        if (!err)
-            err = init(mine);
-        if (err) {
-            control_free(&runtime.space, mine);
-            return err;
-        }
-        /* Its release pairs with the acquire of who finds it there. */
-        passed_give();
-        if (atomic_compare_exchange_strong(anchor, &there, mine))
-            there = mine;
-        else
-            control_free(&runtime.space, mine);
+    err = control_alloc_zero(&runtime.space, bytes, &mine);
+    if (!err)
+        err = init(mine);
+    if (err) {
+        control_free(&runtime.space, mine);
+        return err;
     }
-    passed_take();
-    atomic_store_explicit(&managed_shared, there, memory_order_release);
+    /* Its release pairs with the acquire of managed_get(). */
+    passed_give();
+    if (!atomic_compare_exchange_strong(anchor, &none, mine))
+        control_free(&runtime.space, mine);
     return 0;
 }
 

@@ -21,6 +21,15 @@ teardown_file() {
   done
 }
 
+@test "any call may be a rank's first one on a region that it was given" {
+  for form in unref ref weak give on_end link stats delete; do
+    run -0 mpi 2 "$programs/native_managed_first" "$form"
+    assert_output "$form ok ranks=2"
+    DRASYNC_NODE=rank run -0 mpi 2 "$programs/native_managed_first" "$form"
+    assert_output "$form ok ranks=2"
+  done
+}
+
 @test "references, weak handles, ends and misuse, each rank a node" {
   export DRASYNC_NODE=rank
   for n in 2 3 4; do
