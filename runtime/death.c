@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "memory/control.h"
+#include "runtime/death_watch.h"
 #include "runtime/peer.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
@@ -140,8 +141,20 @@ void death_start(const struct start_facts *facts)
     }
 }
 
+/* The peers are in order of their ranks. */
+void death_watch(void)
+{
+    int next = 0;
+
+    while (next < peers_count && peers[next].rank < runtime.rank)
+        next++;
+    if (peers_count > 0)
+        death_watch_start(&peers[next % peers_count].process);
+}
+
 void death_stop(void)
 {
+    death_watch_stop();
     for (int i = 0; i < peers_count; i++)
         process_drop(&peers[i].process);
     start_room_free(peers);

@@ -24,6 +24,10 @@ void death_start(const struct start_facts *facts);
 void death_at_start(void);
 void death_stop(void);
 
+/* Once the runtime runs: a thread sleeps until the next rank of this machine dies,
+ * and tells everybody (death_watch.h), until death_stop(). */
+void death_watch(void);
+
 /*
  * For somebody who has waited since @since_us: 0 if it makes sense to go on, or
  * DRASYNC_EPEER if the job is poisoned, which this may find out.  Looks at

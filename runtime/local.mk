@@ -2,6 +2,8 @@ noinst_LTLIBRARIES += libdrasync_runtime.la
 libdrasync_runtime_la_SOURCES = \
 	runtime/death.c \
 	runtime/death.h \
+	runtime/death_watch.c \
+	runtime/death_watch.h \
 	runtime/errors.c \
 	runtime/modules.c \
 	runtime/modules.h \

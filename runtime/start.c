@@ -251,6 +251,7 @@ static int start_steps(const struct start_agreed *agreed)
         return err;
     atomic_store(&runtime_self()->state, RUNTIME_RANK_RUNNING);
     start_watch_process();
+    death_watch();
     return 0;
 }
 

@@ -134,6 +134,15 @@ no_files_left() {
   done
 }
 
+@test "ranks that are all inside MPI say which one died, and end" {
+  for node in shared 2 rank; do
+    DRASYNC_NODE=$node run mpi_rank_dies 4 "$probe" receive
+    refute [ "$status" -eq 124 ]
+    assert_output --regexp "drasync: rank [0-2] \(.*\): rank 3 \(.*\) died"
+    no_files_left
+  done
+}
+
 @test "a rank without a free descriptor takes nobody for dead" {
   for node in shared rank; do
     DRASYNC_NODE=$node run -0 mpi 3 "$probe" descriptors

@@ -1,0 +1,105 @@
+/* The thread that a rank's death wakes: see death_watch.h. */
+#include "runtime/death_watch.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <time.h>
+
+#include "runtime/death.h"
+#include "runtime/process.h"
+#include "runtime/say.h"
+#include "runtime/thread.h"
+
+/* How often it looks where the system gives no pidfd. */
+#define WATCH_LOOK_MS 500
+
+/* How long the poisoned job may take to end by itself.  Where there are several
+ * nodes, their progress threads see to that. */
+#define WATCH_POISONED_MS 5000
+
+/* The thread's own from when it runs. */
+static struct process watched;
+
+/* Held while the thread looks, and to stop it. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static bool watching;
+
+static void nap(int ms)
+{
+    struct timespec left = {.tv_sec = ms / 1000,
+                            .tv_nsec = (long)(ms % 1000) * 1000000};
+
+    while (nanosleep(&left, &left) && errno == EINTR)
+        continue;
+}
+
+/* Until something may have happened to it; what has, process_ended() tells, also
+ * that the pidfd is none any more. */
+static void wait_for_end(void)
+{
+    struct pollfd wait = {.fd = watched.fd, .events = POLLIN};
+
+    if (watched.fd < 0 || poll(&wait, 1, -1) < 0)
+        nap(WATCH_LOOK_MS);
+}
+
+static bool is_watching(void)
+{
+    pthread_mutex_lock(&mutex);
+    bool still = watching;
+    pthread_mutex_unlock(&mutex);
+    return still;
+}
+
+/* The death is told; not once the runtime has stopped, when it is none. */
+static bool tell(void)
+{
+    pthread_mutex_lock(&mutex);
+    bool died = watching && death_look();
+    pthread_mutex_unlock(&mutex);
+    return died;
+}
+
+static void *watch(void *unused)
+{
+    thread_is_ours();
+    pthread_setname_np(pthread_self(), "drasync-watch");
+    while (is_watching() && !process_ended(&watched))
+        wait_for_end();
+    process_drop(&watched);
+    if (!tell() || runtime.nodes > 1)
+        return unused;
+    nap(WATCH_POISONED_MS);
+    if (is_watching())
+        runtime_die("the job does not end by itself after: %s",
+                    runtime_poison_text());
+    return unused;
+}
+
+void death_watch_start(const struct process *process)
+{
+    sigset_t all, before;
+    pthread_t thread;
+
+    watched = *process;
+    process_hold(&watched);
+    watching = true;
+    /* The program's signals are for the program's threads. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    if (pthread_create(&thread, NULL, watch, NULL))
+        process_drop(&watched);
+    else
+        pthread_detach(thread);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void death_watch_stop(void)
+{
+    pthread_mutex_lock(&mutex);
+    watching = false;
+    pthread_mutex_unlock(&mutex);
+}

@@ -1,0 +1,21 @@
+/*
+ * death_watch.h - a thread of each rank that sleeps until another one dies.
+ *
+ * The ranks of a host watch each other in a ring, by pidfds, so each death wakes
+ * one thread at once, whatever the others do: they may all be inside MPI, where
+ * nobody looks.  The thread costs nothing until then.
+ */
+#ifndef DRASYNC_RUNTIME_DEATH_WATCH_H
+#define DRASYNC_RUNTIME_DEATH_WATCH_H
+
+#include "runtime/peer.h"
+
+/* Watch @process, another rank of this host; once the runtime runs.  Where there
+ * can be no thread, those who wait find out what it would have. */
+void death_watch_start(const struct process *process);
+
+/* It tells of no death any more.  The thread sleeps on until that process or this
+ * one ends: to be woken it would need a descriptor, which a program may close. */
+void death_watch_stop(void);
+
+#endif /* DRASYNC_RUNTIME_DEATH_WATCH_H */
