@@ -125,25 +125,44 @@ int lock_init(struct lock *lock, uint32_t rank, _Atomic uint32_t *poison)
     pthread_mutexattr_destroy(&attributes);
     lock->poison = poison;
     lock->rank = rank;
+    lock->broken = 0;
     return failed ? DRASYNC_EINTERNAL : 0;
 }
 
-/* What pthread_mutex_lock() or trylock() said. */
+static void (*on_death)(void);
+
+void lock_on_death(void (*fn)(void))
+{
+    on_death = fn;
+}
+
+/*
+ * What pthread_mutex_lock() or trylock() said.
+ *
+ * The mutex itself is made consistent: given back otherwise it would stay
+ * unusable, but of one that is, pthread_mutex_trylock() of glibc keeps the word
+ * (2.36: it looks for what the word was, not is), and the next pthread_mutex_lock()
+ * waits for ever.  So `broken` is ours.
+ */
 static int taken(struct lock *lock, int result)
 {
-    if (result == 0) {
+    if (result == EBUSY)
+        return DRASYNC_EAGAIN;
+    assert(result == 0 || result == EOWNERDEAD);
+    if (result == EOWNERDEAD) {
+        lock->broken = 1;
+        pthread_mutex_consistent(&lock->mutex);
+    }
+    if (!lock->broken) {
         note_taken(lock);
         passed_take();
         return 0;
     }
-    if (result == EBUSY)
-        return DRASYNC_EAGAIN;
-    assert(result == EOWNERDEAD || result == ENOTRECOVERABLE);
     if (lock->poison)
         atomic_store(lock->poison, 1);
-    /* Given back without being made consistent, it stays unusable for good. */
-    if (result == EOWNERDEAD)
-        pthread_mutex_unlock(&lock->mutex);
+    pthread_mutex_unlock(&lock->mutex);
+    if (on_death)
+        on_death();
     return DRASYNC_EPEER;
 }
 

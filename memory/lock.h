@@ -45,6 +45,7 @@ struct lock {
     pthread_mutex_t mutex;
     _Atomic uint32_t *poison;
     uint32_t rank;
+    uint32_t broken; /* 1: a holder died; who has the mutex reads and writes it */
 };
 
 /*
@@ -52,6 +53,10 @@ struct lock {
  * when a holder died; NULL allowed.  0 or DRASYNC_EINTERNAL.
  */
 int lock_init(struct lock *lock, uint32_t rank, _Atomic uint32_t *poison);
+
+/* @fn is called, by the thread that found a lock whose holder died, each time and
+ * before it is told so; with the locks that it has.  Set at the start, once. */
+void lock_on_death(void (*fn)(void));
 
 /* How often lock_take() of this process looks before it sleeps; 0 at first, for
  * those who share a core with whoever has the lock. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "memory/control.h"
+#include "memory/lock.h"
 #include "runtime/death_watch.h"
 #include "runtime/peer.h"
 #include "runtime/process.h"
@@ -31,6 +32,10 @@
 
 /* How much later others say it than the lowest rank that lives. */
 #define DEATH_SAY_US 1000000
+
+/* How long a rank may take to end that died with a lock; and between looks. */
+#define DEATH_TOLD_MS 3000
+#define DEATH_NAP_MS  2
 
 /* A rank of this machine. */
 struct death_peer {
@@ -148,6 +153,7 @@ void death_watch(void)
 
     while (next < peers_count && peers[next].rank < runtime.rank)
         next++;
+    lock_on_death(death_told);
     if (peers_count > 0)
         death_watch_start(&peers[next % peers_count].process);
 }
@@ -190,6 +196,21 @@ static int look_for_exited(uint64_t since_us, uint64_t now)
     return 0;
 }
 
+void death_told(void)
+{
+    if (!runtime.shared)
+        return;
+    for (int i = 0; i < DEATH_TOLD_MS / DEATH_NAP_MS; i++) {
+        /* Poisoned by somebody, or just now. */
+        if (atomic_load(&runtime.shared->poison_said) || death_look())
+            break;
+        runtime_await_said(DEATH_NAP_MS);
+    }
+    if (!atomic_load(&runtime.shared->poison_said))
+        runtime_poison("a rank died while it changed shared state");
+    runtime_await_said(DEATH_TOLD_MS);
+}
+
 int death_check(uint64_t since_us)
 {
     struct runtime_shared *shared = runtime.shared;
@@ -198,9 +219,7 @@ int death_check(uint64_t since_us)
     if (!shared)
         return 0;
     if (atomic_load(runtime_poisoned)) {
-        /* Set by a lock whose holder died: find out who that was. */
-        if (!atomic_load(&shared->poison_state) && !death_look())
-            runtime_poison("a rank died while it changed shared state");
+        death_told();
         return DRASYNC_EPEER;
     }
     uint64_t last = atomic_load(&shared->last_look_us);

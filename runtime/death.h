@@ -41,6 +41,15 @@ int death_check(uint64_t since_us);
  */
 int death_refused(int err);
 
+/*
+ * The node is poisoned: come back when a line has said why, which this may find
+ * out.  A lock tells of a death at once, but the system says of a process that
+ * it has ended only when all its memory is gone.  Before this has come back no
+ * DRASYNC_EPEER reaches the program, which may end the job by it.  Any thread,
+ * with any locks.
+ */
+void death_told(void);
+
 /* Look now, at all ranks of this host. */
 int death_look(void);
 

@@ -1,6 +1,7 @@
 /* Lines on stderr, the poison, and the end of the job. */
 #include "runtime/say.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,20 +64,37 @@ void runtime_die(const char *format, ...)
     runtime_end_job();
 }
 
+static void nap(void)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+
+    nanosleep(&pause, NULL);
+}
+
 /*
  * MPI_Abort makes the launcher drop what it has not yet read of our output: let
  * it read.  FIONREAD tells what is left in a pipe, from its writing end too.
  */
 static void wait_until_read(void)
 {
-    const struct timespec pause = {.tv_nsec = 1000000};
     int left = 0;
 
     for (int i = 0; i < SAY_READ_MS; i++) {
         if (ioctl(STDERR_FILENO, FIONREAD, &left) || left == 0)
             return;
-        nanosleep(&pause, NULL);
+        nap();
     }
+}
+
+/* Acquire and release of `poison_said` order nothing but the line's write(),
+ * which the kernel does; the default is only the simplest. */
+bool runtime_await_said(uint32_t ms)
+{
+    struct runtime_shared *shared = runtime.shared;
+
+    while (atomic_load(&shared->poison_said) != 2 && ms-- > 0)
+        nap();
+    return atomic_load(&shared->poison_said) == 2;
 }
 
 void runtime_end_job(void)
@@ -93,15 +111,17 @@ __attribute__((format(printf, 1, 2))) static bool say_first(const char *format,
                                                             ...)
 {
     struct runtime_shared *shared = runtime.shared;
+    uint32_t none = 0;
     va_list args;
 
     if (atomic_load(&shared->poison_state))
         return false;
-    if (!atomic_exchange(&shared->poison_said, 1)) {
+    if (atomic_compare_exchange_strong(&shared->poison_said, &none, 1)) {
         va_start(args, format);
         say(format, args);
         va_end(args);
         wait_until_read();
+        atomic_store(&shared->poison_said, 2);
     }
     return true;
 }

@@ -7,7 +7,9 @@
 #define DRASYNC_RUNTIME_SAY_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * The job cannot go on: remember why (the first one counts), print one line,
@@ -27,6 +29,10 @@ void runtime_broken(const char *format, ...)
 
 /* A poison that came from another node. */
 void runtime_poisoned_by(int node, const char *text, size_t bytes);
+
+/* Of a node that is poisoned: wait at most so long until the line has been said,
+ * and read by the launcher, which drops what comes later.  False: it has not. */
+bool runtime_await_said(uint32_t ms);
 
 /* The text of the poison, or "". */
 const char *runtime_poison_text(void);

@@ -97,7 +97,7 @@ struct runtime_shared {
     uint64_t magic;
     uint32_t locals;
     /* The flag itself is memory's: control_poison_flag(). */
-    _Atomic uint32_t poison_said;  /* one rank says it, or has said it */
+    _Atomic uint32_t poison_said;  /* 1: one rank says it, 2: it has */
     _Atomic uint32_t poison_state; /* 0, 1: being written, 2: text is there */
     char poison_text[RUNTIME_POISON_BYTES];
     _Atomic uint64_t last_look_us; /* death.c */

@@ -358,5 +358,8 @@ int runtime_enter_slow(void)
                (state != RUNTIME_STOPPING || !runtime_serving)) {
         return DRASYNC_ENOTREADY;
     }
-    return atomic_load(runtime_poisoned) ? DRASYNC_EPEER : 0;
+    if (!atomic_load(runtime_poisoned))
+        return 0;
+    death_told();
+    return DRASYNC_EPEER;
 }

@@ -185,7 +185,9 @@ static void locks(void)
     REQUIRE(!lock_init(lock, 5, control_poison_flag(&space)));
     REQUIRE(in_processes(&space, 1, die_with_lock));
     tap_ok(!control_poisoned(&space) && lock_take(lock) == DRASYNC_EPEER &&
-               lock_take(lock) == DRASYNC_EPEER && control_poisoned(&space),
+               lock_take(lock) == DRASYNC_EPEER &&
+               lock_try(lock) == DRASYNC_EPEER &&
+               lock_try(lock) == DRASYNC_EPEER && control_poisoned(&space),
            "so is a process that died");
     node_close(&space);
 }
