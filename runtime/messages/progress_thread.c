@@ -43,7 +43,8 @@ static bool waited(void)
  * also ends ranks that wait inside MPI for the one that died. */
 static void poisoned(uint64_t now)
 {
-    if (atomic_load(&runtime.shared->poison_state) == 1)
+    /* A lock whose holder died says so before anybody knows who that was. */
+    if (atomic_load(&runtime.shared->poison_state) != 2)
         return;
     if (!poison_told_us) {
         const char *text = runtime_poison_text();

@@ -143,6 +143,18 @@ no_files_left() {
   done
 }
 
+@test "a rank that dies with a lock is named on each node, before any error" {
+  for node in shared 2; do
+    DRASYNC_NODE=$node run mpi_rank_dies 4 "$probe" locked
+    refute [ "$status" -eq 124 ]
+    for rank in 0 1 2; do assert_line "rank $rank: DRASYNC_EPEER"; done
+    assert_output --regexp "drasync: rank [0-2] \(.*\): rank 3 \(.*\) died"
+    refute_output --partial "):  (says node"
+    refute_output --partial "while it changed shared state"
+    no_files_left
+  done
+}
+
 @test "a rank without a free descriptor takes nobody for dead" {
   for node in shared rank; do
     DRASYNC_NODE=$node run -0 mpi 3 "$probe" descriptors

@@ -359,6 +359,23 @@ int main(int argc, char **argv)
         printf("rank %d: %s\n", runtime.rank, drasync_errname(err));
         return 1;
     }
+    if (!strcmp(what, "locked")) {
+        /* The last rank dies with a lock; the others want it, or wait. */
+        int result;
+        struct waiter never = {0};
+        struct lock *lock = &runtime.shared->trees[0];
+        bool last = runtime.rank == runtime.ranks - 1;
+        err = last ? lock_take(lock) : 0;
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (last)
+            raise(SIGKILL);
+        if (runtime.node == runtime.node_of[runtime.ranks - 1])
+            err = lock_take(lock);
+        else
+            err = waiter_wait(&never, WAIT_FOREVER, &result);
+        printf("rank %d: %s\n", runtime.rank, drasync_errname(err));
+        return 1;
+    }
     if (!strcmp(what, "receive")) {
         /* The last rank dies; the others wait for it inside MPI. */
         MPI_Barrier(MPI_COMM_WORLD);
