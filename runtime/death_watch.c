@@ -17,8 +17,10 @@
 #define WATCH_LOOK_MS 500
 
 /* How long the poisoned job may take to end by itself.  Where there are several
- * nodes, their progress threads see to that. */
-#define WATCH_POISONED_MS 5000
+ * nodes, their progress threads see to that first; but theirs may be who died, or
+ * have left. */
+#define WATCH_POISONED_MS       5000
+#define WATCH_POISONED_LATER_MS 8000
 
 /* The thread's own from when it runs. */
 static struct process watched;
@@ -70,9 +72,9 @@ static void *watch(void *unused)
     while (is_watching() && !process_ended(&watched))
         wait_for_end();
     process_drop(&watched);
-    if (!tell() || runtime.nodes > 1)
+    if (!tell())
         return unused;
-    nap(WATCH_POISONED_MS);
+    nap(runtime.nodes == 1 ? WATCH_POISONED_MS : WATCH_POISONED_LATER_MS);
     if (is_watching())
         runtime_die("the job does not end by itself after: %s",
                     runtime_poison_text());
