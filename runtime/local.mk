@@ -106,6 +106,13 @@ tests_programs_link_order_LDFLAGS = $(AM_LDFLAGS) -no-install
 TESTS += tests/bats/link_order.bats
 EXTRA_DIST += tests/bats/link_order.bats
 
+# Ranks that are killed at chosen instructions.
+check_PROGRAMS += tests/programs/kill_at
+tests_programs_kill_at_SOURCES = tests/programs/kill_at.c
+tests_programs_kill_at_LDADD =
+long_tests += tests/bats/kills.bats
+EXTRA_DIST += tests/bats/kills.bats tests/programs/abort_exits.c
+
 TESTS += tests/bats/machine.bats
 EXTRA_DIST += tests/bats/machine.bats tests/programs/other_machine.c
 TESTS += tests/bats/core.bats
