@@ -282,6 +282,9 @@ int drasync_cancel(drasync_request_t *request);
  */
 int drasync_ahead(drasync_region_t region, enum drasync_mode mode);
 
+/* Phases that a program may number. */
+#define DRASYNC_PHASES_MAX 64
+
 /*
  * Give back one hold of @region: what this thread took last, or if it took
  * nothing, what another thread did (see Threads).  What was written under WRITE
