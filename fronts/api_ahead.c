@@ -1,6 +1,6 @@
 /*
- * The call of drasync.h that asks ahead: arguments are checked here, the work is
- * runtime/native/ahead.c's.
+ * The calls of drasync.h that ask ahead: arguments are checked here, the work is
+ * done in runtime/native/ahead*.c.
  */
 #include "drasync.h"
 
@@ -16,4 +16,24 @@ int drasync_ahead(drasync_region_t region, enum drasync_mode mode)
     if (mode != DRASYNC_READ && mode != DRASYNC_WRITE)
         return DRASYNC_EINVAL;
     return native_ahead(region, mode);
+}
+
+int drasync_iteration(void)
+{
+    int err = api_enter("drasync_iteration");
+
+    return err ? err : native_iteration();
+}
+
+int drasync_phase(int phase)
+{
+    int err = api_enter("drasync_phase");
+
+    if (err)
+        return err;
+    if (phase < 0)
+        return DRASYNC_EINVAL;
+    if (phase >= DRASYNC_PHASES_MAX)
+        return DRASYNC_ELIMIT;
+    return native_phase(phase);
 }

@@ -134,7 +134,9 @@ enum drasync_mode {
       "as it was written; a line on stderr says what is wrong")               \
     X(DRASYNC_ETAKEN, -30,                                                    \
       "addresses of saved regions are in use in this job, or outside of its " \
-      "space: load before regions are made; a line on stderr names one")
+      "space: load before regions are made; a line on stderr names one")      \
+    X(DRASYNC_EPHASE, -31,                                                    \
+      "no iteration was begun: drasync_iteration comes before drasync_phase")
 
 enum drasync_error {
 #define DRASYNC_ERROR_ENUM(name, value, text) name = value,
@@ -286,6 +288,31 @@ int drasync_ahead(drasync_region_t region, enum drasync_mode mode);
 #define DRASYNC_PHASES_MAX 64
 
 /*
+ * Hints of a program that iterates, without naming regions: a rank says where its
+ * iterations and their phases begin.  In the first iteration it is noted what the
+ * rank acquires of other nodes in each phase, and had to wait for; from the next
+ * on a phase begins with hints (as of drasync_ahead()) for what the phase after
+ * it acquired, the first of the next iteration after the last.  What was asked in
+ * vain is not asked again, and what was missed is added.
+ *
+ * drasync_iteration() ends the phase before it; what is acquired until the first
+ * drasync_phase() is of no phase.  Each rank numbers its own phases, and does not
+ * wait for others; of its threads one calls, while the others may acquire.
+ * Nothing is noted and asked unless DRASYNC_AHEAD says so: docs/ahead.md.
+ */
+int drasync_iteration(void);
+
+/*
+ * Phase @phase begins, and the one before it is over.  After the record/replay
+ * of UPMlib (docs/migration.md).
+ *   DRASYNC_EINVAL    @phase is negative
+ *   DRASYNC_ELIMIT    @phase is not below DRASYNC_PHASES_MAX
+ *   DRASYNC_EPHASE    no drasync_iteration() came before
+ *   DRASYNC_ENOMEM    none for the notes; nothing is asked
+ */
+int drasync_phase(int phase);
+
+/*
  * Give back one hold of @region: what this thread took last, or if it took
  * nothing, what another thread did (see Threads).  What was written under WRITE
  * is the new version once no WRITE is left.
@@ -428,7 +455,7 @@ struct drasync_stats {
     uint64_t regions;        /* alive and known on this node */
     uint64_t reserved_bytes; /* memory of this node behind region pages */
     int rank, ranks, node, nodes;
-    uint64_t ahead_asked;      /* by this rank, with drasync_ahead() */
+    uint64_t ahead_asked;      /* hints of this rank */
     uint64_t ahead_used;       /* on this node: acquired after it had come */
     uint64_t ahead_vain_bytes; /* on this node: came, and was not acquired */
     uint64_t ahead_waited_us;  /* by this rank, for what it had asked ahead */

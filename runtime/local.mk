@@ -41,7 +41,7 @@ libdrasync_runtime_la_SOURCES = \
 	runtime/wait.h \
 	runtime/waiting.c \
 	runtime/waiting.h
-libdrasync_runtime_la_LIBADD = libdrasync_save.la $(XXHASH_LIBS) \
+libdrasync_runtime_la_LIBADD = libdrasync_save.la libdrasync_ahead.la $(XXHASH_LIBS) \
 	$(LIBUNWIND_LIBS)
 
 # The installed library: the runtime with what stands below it, the API of

@@ -74,18 +74,14 @@ __attribute__((no_sanitize("thread"))) static bool is_here(uint64_t address)
            !*(const volatile bool *)&region->dead;
 }
 
-int native_ahead(drasync_region_t region, enum drasync_mode mode)
+/* *asked_out: another node had to be. */
+static int ask(uint64_t address, enum drasync_mode mode, int times,
+               bool *asked_out)
 {
-    const uint64_t address = (uintptr_t)region;
-    struct proto_effects *effects;
     struct native_tree tree;
     int err;
 
-    if (!native_address_valid(region))
-        return DRASYNC_ENOREGION;
-    if (runtime.options.ahead == RUNTIME_AHEAD_OFF || runtime.nodes == 1)
-        return 0;
-    runtime_count(native.self, RUNTIME_COUNT_AHEAD_ASKED, 1);
+    *asked_out = false;
     if (is_here(address))
         return 0;
     if (runtime.options.ahead == RUNTIME_AHEAD_DATA)
@@ -93,13 +89,43 @@ int native_ahead(drasync_region_t region, enum drasync_mode mode)
     err = native_lock_for(NATIVE_FOR_READ, address, &tree);
     if (err)
         return err;
-    effects = native_effects();
-    err = proto_ahead(&native.node, tree.region, address, mode, effects);
-    native_do(effects, NULL);
+    for (int i = 0; i < times && !err; i++) {
+        struct proto_effects *effects = native_effects();
+
+        err = proto_ahead(&native.node, tree.region, address, mode, effects);
+        native_do(effects, NULL);
+    }
     native_unlock(&tree);
     if (err)
         return err;
+    *asked_out = true;
     atomic_store_explicit(slot_of(address), address, memory_order_relaxed);
     atomic_store_explicit(&any, true, memory_order_relaxed);
     return 0;
+}
+
+int native_ahead(drasync_region_t region, enum drasync_mode mode)
+{
+    bool asked;
+
+    if (!native_address_valid(region))
+        return DRASYNC_ENOREGION;
+    if (runtime.options.ahead == RUNTIME_AHEAD_OFF || runtime.nodes == 1)
+        return 0;
+    runtime_count(native.self, RUNTIME_COUNT_AHEAD_ASKED, 1);
+    return ask((uintptr_t)region, mode, 1, &asked);
+}
+
+enum ahead_answer native_ahead_ask(uint64_t address, enum drasync_mode mode,
+                                   int times)
+{
+    bool asked;
+    int err = ask(address, mode, mode == DRASYNC_WRITE ? 1 : times, &asked);
+
+    if (err == DRASYNC_EDELETED || err == DRASYNC_ENOREGION)
+        return AHEAD_GONE;
+    if (!asked)
+        return AHEAD_HERE;
+    runtime_count(native.self, RUNTIME_COUNT_AHEAD_ASKED, 1);
+    return AHEAD_ASKED;
 }

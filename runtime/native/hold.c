@@ -171,7 +171,7 @@ static bool is_mixed(const struct proto_region *region)
            proto_read_hold(region, native.rank);
 }
 
-int native_pending_start(struct native_pending *q, bool nowait)
+static int start(struct native_pending *q, bool nowait)
 {
     enum drasync_mode mode = q->mode;
     struct proto_effects *effects;
@@ -218,6 +218,17 @@ int native_pending_start(struct native_pending *q, bool nowait)
     q->noted =
         native_taken_by_several() || native.check || is_mixed(grant.region);
     return native_hold_show(q->address, &tree, true, mode, grant.split);
+}
+
+int native_pending_start(struct native_pending *q, bool nowait)
+{
+    int err;
+
+    q->told = native_ahead_told(q->address);
+    err = start(q, nowait);
+    if (native_ahead_learns && (!err || err == PROTO_WAIT))
+        native_ahead_acquired(q, err == PROTO_WAIT);
+    return err;
 }
 
 int native_pending_granted(struct native_pending *q, int result)
@@ -298,23 +309,23 @@ int native_pending_wait(struct native_pending *q, uint64_t deadline,
 static int acquire(uint64_t address, enum drasync_mode mode, uint64_t deadline)
 {
     struct native_pending q = {.address = address, .mode = mode};
-    bool credit, told = native_ahead_told(address);
     uint64_t since_us;
     int result, err;
+    bool credit;
 
     if (mode == DRASYNC_WRITE && deadline)
         native_delta_finish(address);
     err = native_pending_start(&q, deadline == 0);
     if (err != PROTO_WAIT)
         return native_pending_took(&q, err);
-    since_us = told ? runtime_now_us() : 0;
+    since_us = q.told ? runtime_now_us() : 0;
     credit = q.away && mode == DRASYNC_WRITE && deadline;
     if (credit)
         native_credit_wait();
     err = native_pending_wait(&q, deadline, &result);
     if (credit)
         native_credit_waited(!err && !result);
-    if (told)
+    if (q.told)
         native_ahead_waited(since_us);
     if ((err == DRASYNC_EAGAIN || err == DRASYNC_EDEADLK) &&
         native_pending_ended(&q)) {

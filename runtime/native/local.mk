@@ -2,6 +2,7 @@
 libdrasync_runtime_la_SOURCES += \
 	runtime/native/ahead.c \
 	runtime/native/ahead.h \
+	runtime/native/ahead_learn.c \
 	runtime/native/ask.c \
 	runtime/native/claim.c \
 	runtime/native/claim.h \

@@ -5,6 +5,7 @@
 #include "memory/control.h"
 #include "runtime/messages/messages.h"
 #include "runtime/modules.h"
+#include "runtime/native/ahead.h"
 #include "runtime/native/claim.h"
 #include "runtime/native/give.h"
 #include "runtime/native/recycle.h"
@@ -135,6 +136,7 @@ static int native_start(void)
     native_magazines_start();
     give_start();
     native_lease_start();
+    native_ahead_learn_start();
     run_serve_start();
     run_send_start();
     if (runtime.leader)

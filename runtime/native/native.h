@@ -32,6 +32,8 @@ int native_acquire(drasync_region_t region, enum drasync_mode mode,
                    uint64_t timeout_us);
 int native_release(drasync_region_t region);
 int native_ahead(drasync_region_t region, enum drasync_mode mode);
+int native_iteration(void);
+int native_phase(int phase); /* 0 to DRASYNC_PHASES_MAX - 1 */
 
 /*
  * Non-blocking acquire.  A request ends, and *request becomes NULL, with

@@ -43,6 +43,7 @@ struct native_pending {
     uint64_t incarnation; /* of what was granted; */
     bool noted;           /* it matters which thread has that: taken.h */
     bool away;            /* another node is to give it */
+    bool told;            /* and was asked for it ahead */
 };
 
 enum {

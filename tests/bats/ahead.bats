@@ -83,6 +83,41 @@ setup() {
   assert_line "rank 0: DRASYNC_EPEER"
 }
 
+@test "phases that come again find what they acquire here" {
+  for ahead in data token; do
+    DRASYNC_AHEAD=$ahead run -0 mpi 2 "$programs/native_ahead" phases 1
+    assert_output "phases ok ranks=2"
+  done
+  DRASYNC_AHEAD=token run -0 mpi 2 "$programs/native_ahead" phases 2
+  assert_output "phases ok ranks=2"
+}
+
+@test "phases that come again find what they acquire here, on two hosts" {
+  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
+    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  for mode in 1 2; do
+    DRASYNC_AHEAD=token run -0 hosts_run 2 "$programs/native_ahead" \
+      phases "$mode"
+    assert_output "phases ok ranks=2"
+  done
+}
+
+@test "without DRASYNC_AHEAD phases ask nothing" {
+  DRASYNC_STATS=1 run -0 mpi 2 "$programs/native_ahead" phases 1
+  assert_output --regexp "ahead: asked 0 used 0 in vain 0 bytes"
+  assert_line "phases ok ranks=2"
+}
+
+@test "drasync_phase refuses what is no phase, and one outside an iteration" {
+  for ahead in off token; do
+    DRASYNC_AHEAD=$ahead run -0 mpi 2 "$programs/native_ahead" unphased
+    assert_output "unphased ok ranks=2"
+    DRASYNC_AHEAD=$ahead DRASYNC_NODE=shared \
+      run -0 mpi 2 "$programs/native_ahead" unphased
+    assert_output "unphased ok ranks=2"
+  done
+}
+
 @test "DRASYNC_STATS says what was asked ahead, used, and came in vain" {
   DRASYNC_AHEAD=token DRASYNC_STATS=1 \
     run -0 mpi 2 "$programs/native_ahead" free

@@ -5,6 +5,10 @@
  * write by a message sees it, N times, whatever was asked ahead.  deleted: a
  * delete does not wait, nor fail.  memory: there is none for it.  wrong: what the
  * call refuses.  dies: rank 1 dies, and was promised a region.
+ *
+ * phases MODE: a program that iterates; but for the first iteration and a phase no
+ * acquire of MODE (1: READ, 2: WRITE) waits.  unphased: what drasync_phase()
+ * refuses.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -173,6 +177,121 @@ static void told(int n)
     check_end("told");
 }
 
+/* --- Phases --------------------------------------------------------------- */
+
+enum { PHASES = 3, EACH = 4, STEPS = 20 * PHASES };
+
+static bool learns(void)
+{
+    const char *ahead = getenv("DRASYNC_AHEAD");
+
+    return ahead && strcmp(ahead, "off") != 0;
+}
+
+/* What one phase of rank 1 acquires. */
+struct phase {
+    drasync_region_t region[EACH];
+    int *object[EACH];
+};
+
+/* Until all that the phase just begun asked for is here, after @before. */
+static void wait_phase(const struct phase *next, enum drasync_mode mode,
+                       uint64_t before)
+{
+    for (int i = 0; i < EACH && mode == DRASYNC_WRITE; i++)
+        wait_owned(next->region[i]);
+    while (mode == DRASYNC_READ &&
+           stats().bytes_received < before + EACH * BYTES)
+        ;
+}
+
+static void take_phase(const struct phase *now, enum drasync_mode mode,
+                       int value)
+{
+    for (int i = 0; i < EACH; i++) {
+        const int *object = now->object[i];
+
+        OK(drasync_acquire(now->region[i], mode));
+        CHECK(object[0] == value && object[BYTES / sizeof(int) - 1] == value);
+        OK(drasync_release(now->region[i]));
+    }
+}
+
+/* Rank 1, in step @i: what it acquires was written in the step before, what it
+ * is to acquire next in this one. */
+static void step(const struct phase *phase, enum drasync_mode mode, int i)
+{
+    const struct phase *now = &phase[i % PHASES];
+    const struct phase *next = &phase[(i + 1) % PHASES];
+    uint64_t before = stats().bytes_received;
+    uint64_t waited = stats().acquires_waited;
+
+    if (i % PHASES == 0)
+        OK(drasync_iteration());
+    OK(drasync_phase(i % PHASES));
+    if (learns() && i > PHASES)
+        wait_phase(next, mode, before);
+    take_phase(now, mode, i);
+    if (learns() && i == PHASES)
+        wait_phase(next, mode, before + EACH * BYTES);
+    waited = stats().acquires_waited - waited;
+    CHECK(waited == (learns() && i > PHASES ? 0 : EACH));
+}
+
+/* For so long who waited for a region keeps it from hints (keep.h). */
+static void spend_credit(void)
+{
+    double until = MPI_Wtime() + 0.01;
+
+    while (MPI_Wtime() < until)
+        ;
+}
+
+static void phases(enum drasync_mode mode)
+{
+    struct phase phase[PHASES];
+
+    for (int i = 0; i < PHASES * EACH; i++)
+        phase[i / EACH].region[i % EACH] =
+            made(BYTES, &phase[i / EACH].object[i % EACH]);
+    for (int i = 0; i < STEPS; i++) {
+        const struct phase *next = &phase[(i + 1) % PHASES];
+
+        for (int j = 0; j < EACH && check_rank == 0; j++)
+            write_all(next->region[j], next->object[j], i + 1);
+        if (mode == DRASYNC_WRITE)
+            spend_credit();
+        check_barrier();
+        if (check_rank == 1)
+            step(phase, mode, i);
+        check_barrier();
+    }
+    /* All but what the last step asked for. */
+    if (check_rank == 1 && learns()) {
+        CHECK(stats().ahead_asked == EACH * (STEPS - PHASES));
+        CHECK(stats().ahead_used == EACH * (STEPS - PHASES - 1));
+        CHECK(stats().ahead_vain_bytes == 0);
+    }
+    check_end("phases");
+}
+
+static void unphased(void)
+{
+    CODE(drasync_phase(0), DRASYNC_EPHASE);
+    CODE(drasync_phase(-1), DRASYNC_EINVAL);
+    CODE(drasync_phase(DRASYNC_PHASES_MAX), DRASYNC_ELIMIT);
+    OK(drasync_iteration());
+    CODE(drasync_phase(-1), DRASYNC_EINVAL);
+    CODE(drasync_phase(DRASYNC_PHASES_MAX), DRASYNC_ELIMIT);
+    OK(drasync_phase(DRASYNC_PHASES_MAX - 1));
+    OK(drasync_phase(0));
+    OK(drasync_iteration());
+    OK(drasync_iteration());
+    check_end("unphased");
+    CODE(drasync_iteration(), DRASYNC_ENOTREADY);
+    CODE(drasync_phase(0), DRASYNC_ENOTREADY);
+}
+
 /* --- Deleted -------------------------------------------------------------- */
 
 static void deleted(void)
@@ -315,6 +434,10 @@ int main(int argc, char **argv)
     check_start(&argc, &argv);
     if (!strcmp(form, "told"))
         told(argc > 2 ? atoi(argv[2]) : 1000);
+    else if (!strcmp(form, "phases"))
+        phases(argc > 2 ? (enum drasync_mode)atoi(argv[2]) : DRASYNC_READ);
+    else if (!strcmp(form, "unphased"))
+        unphased();
     else if (!strcmp(form, "deleted"))
         deleted();
     else if (!strcmp(form, "memory"))
