@@ -50,11 +50,12 @@ enum runtime_report_signal {
     RUNTIME_REPORT_OFF,
 };
 
-/* What drasync_ahead() does. */
+/* What is asked ahead, by drasync_ahead() and drasync_phase(). */
 enum runtime_ahead {
     RUNTIME_AHEAD_OFF,
     RUNTIME_AHEAD_DATA,  /* data only, for WRITE as well */
     RUNTIME_AHEAD_TOKEN, /* for WRITE, the token */
+    RUNTIME_AHEAD_AUTO,  /* as TOKEN, and without any call too */
 };
 
 #define OPTIONS_STALL_S     60
@@ -97,8 +98,8 @@ struct runtime_options {
     uint32_t stall_s;       /* DRASYNC_STALL_S=0|N: a wait is reported then */
     uint32_t deadlock;      /* DRASYNC_DEADLOCK=end|error|off */
     uint32_t report_signal; /* DRASYNC_REPORT_SIGNAL=USR2|USR1|off */
-    uint32_t ahead;         /* DRASYNC_AHEAD=off|data|token */
-    uint32_t fanout;       /* DRASYNC_FANOUT: of trees of readers; 0: not given */
+    uint32_t ahead;         /* DRASYNC_AHEAD=off|data|token|auto */
+    uint32_t fanout; /* DRASYNC_FANOUT: of trees of readers; 0: not given */
 };
 
 /* A line of options_read(), options_differ() or options_unknown() fits. */

@@ -40,6 +40,12 @@ bool native_ahead_room(void)
     return limit_room_bytes(&runtime.space) >= limit_bytes(&runtime.space) / 4;
 }
 
+bool native_ahead_is_told(uint64_t address)
+{
+    return atomic_load_explicit(slot_of(address), memory_order_relaxed) ==
+           address;
+}
+
 void native_ahead_waited(uint64_t since_us)
 {
     runtime_count(native.self, RUNTIME_COUNT_AHEAD_WAITED_US,

@@ -19,6 +19,9 @@ struct proto_effect;
  * time. */
 bool native_ahead_told(uint64_t address);
 
+/* The same, and it stays so. */
+bool native_ahead_is_told(uint64_t address);
+
 /* Is there room for data that was asked ahead?  The last quarter of DRASYNC_MEMORY
  * is for what ranks wait for: data on its way cannot be dropped. */
 bool native_ahead_room(void);

@@ -20,12 +20,16 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 /* Under the mutex. */
 static struct ahead_phases *phases; /* NULL: no iteration was begun */
+static struct ahead_follow *follow; /* NULL: DRASYNC_AHEAD is not auto */
 static bool begun, said;
 
 void native_ahead_learn_start(void)
 {
     native_ahead_learns =
         runtime.options.ahead != RUNTIME_AHEAD_OFF && runtime.nodes > 1;
+    /* Where there is no memory for it, nothing is found out. */
+    if (native_ahead_learns && runtime.options.ahead == RUNTIME_AHEAD_AUTO)
+        follow = calloc(1, sizeof(*follow));
 }
 
 int native_iteration(void)
@@ -75,6 +79,19 @@ int native_phase(int phase)
     return err;
 }
 
+/* Hints for what follows the last acquire; but what a hint was given for before,
+ * by whomever, is on its way. */
+static void ask_next(void)
+{
+    enum drasync_mode mode;
+    uint64_t address;
+
+    while (ahead_follow_hint(follow, &address, &mode))
+        ahead_follow_answer(follow, native_ahead_is_told(address)
+                                        ? AHEAD_HERE
+                                        : native_ahead_ask(address, mode, 1));
+}
+
 void native_ahead_acquired(const struct native_pending *q, bool waits)
 {
     const struct ahead_acquire a = {
@@ -85,7 +102,11 @@ void native_ahead_acquired(const struct native_pending *q, bool waits)
     };
 
     pthread_mutex_lock(&mutex);
-    if (phases)
+    if (phases) {
         ahead_phases_acquired(phases, &a);
+    } else if (follow) {
+        ahead_follow_acquired(follow, &a);
+        ask_next();
+    }
     pthread_mutex_unlock(&mutex);
 }

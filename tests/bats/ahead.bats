@@ -31,7 +31,7 @@ setup() {
 }
 
 @test "who is told of a write by a message sees it, whatever was asked ahead" {
-  for ahead in off data token; do
+  for ahead in off data token auto; do
     DRASYNC_AHEAD=$ahead run -0 mpi 4 "$programs/native_ahead" told 5000
     assert_output "told ok ranks=4"
     DRASYNC_AHEAD=$ahead DRASYNC_NODE=2 \
@@ -43,21 +43,21 @@ setup() {
 @test "who is told of a write by a message sees it, on two hosts" {
   [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
     skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
-  for ahead in data token; do
+  for ahead in data token auto; do
     DRASYNC_AHEAD=$ahead run -0 hosts_run 4 "$programs/native_ahead" told 1000
     assert_output "told ok ranks=4"
   done
 }
 
 @test "a delete does not fail for what was asked ahead" {
-  for ahead in data token; do
+  for ahead in data token auto; do
     DRASYNC_AHEAD=$ahead run -0 mpi 3 "$programs/native_ahead" deleted
     assert_output "deleted ok ranks=3"
   done
 }
 
 @test "where there is no memory for what is asked ahead, programs go on" {
-  for ahead in data token; do
+  for ahead in data token auto; do
     DRASYNC_AHEAD=$ahead DRASYNC_MEMORY=16M \
       run -0 mpi 3 "$programs/native_ahead" memory
     assert_output "memory ok ranks=3"
@@ -68,7 +68,7 @@ setup() {
 }
 
 @test "drasync_ahead refuses what is no region and no mode" {
-  for ahead in off data token; do
+  for ahead in off data token auto; do
     DRASYNC_AHEAD=$ahead run -0 mpi 2 "$programs/native_ahead" wrong
     assert_output "wrong ok ranks=2"
     DRASYNC_AHEAD=$ahead DRASYNC_CHECK=1 \
@@ -84,7 +84,7 @@ setup() {
 }
 
 @test "phases that come again find what they acquire here" {
-  for ahead in data token; do
+  for ahead in data token auto; do
     DRASYNC_AHEAD=$ahead run -0 mpi 2 "$programs/native_ahead" phases 1
     assert_output "phases ok ranks=2"
   done
@@ -109,13 +109,34 @@ setup() {
 }
 
 @test "drasync_phase refuses what is no phase, and one outside an iteration" {
-  for ahead in off token; do
+  for ahead in off token auto; do
     DRASYNC_AHEAD=$ahead run -0 mpi 2 "$programs/native_ahead" unphased
     assert_output "unphased ok ranks=2"
     DRASYNC_AHEAD=$ahead DRASYNC_NODE=shared \
       run -0 mpi 2 "$programs/native_ahead" unphased
     assert_output "unphased ok ranks=2"
   done
+}
+
+@test "a loop is found by itself, and its acquires wait no more" {
+  for mode in 1 2; do
+    DRASYNC_AHEAD=auto run -0 mpi 2 "$programs/native_ahead" auto "$mode"
+    assert_output "auto ok ranks=2"
+  done
+}
+
+@test "a loop is found by itself, on two hosts" {
+  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
+    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  for mode in 1 2; do
+    DRASYNC_AHEAD=auto run -0 hosts_run 2 "$programs/native_ahead" auto "$mode"
+    assert_output "auto ok ranks=2"
+  done
+}
+
+@test "where there is no order, hardly anything is asked by itself" {
+  DRASYNC_AHEAD=auto run -0 mpi 2 "$programs/native_ahead" chance
+  assert_output "chance ok ranks=2"
 }
 
 @test "DRASYNC_STATS says what was asked ahead, used, and came in vain" {

@@ -8,7 +8,8 @@
  *
  * phases MODE: a program that iterates; but for the first iteration and a phase no
  * acquire of MODE (1: READ, 2: WRITE) waits.  unphased: what drasync_phase()
- * refuses.
+ * refuses.  auto MODE: the same without a call, in a loop.  chance: without an
+ * order.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -200,8 +201,7 @@ static void wait_phase(const struct phase *next, enum drasync_mode mode,
 {
     for (int i = 0; i < EACH && mode == DRASYNC_WRITE; i++)
         wait_owned(next->region[i]);
-    while (mode == DRASYNC_READ &&
-           stats().bytes_received < before + EACH * BYTES)
+    while (stats().bytes_received < before + EACH * BYTES)
         ;
 }
 
@@ -290,6 +290,102 @@ static void unphased(void)
     check_end("unphased");
     CODE(drasync_iteration(), DRASYNC_ENOTREADY);
     CODE(drasync_phase(0), DRASYNC_ENOTREADY);
+}
+
+/* --- Auto ----------------------------------------------------------------- */
+
+enum { LOOP = 8, ROUNDS = 20, LEARNED = 5 };
+
+/* Until the next acquire, after @acquired of them, needs no message, if that was
+ * asked ahead; @start: before all of them. */
+static void wait_next(drasync_region_t next, enum drasync_mode mode,
+                      uint64_t acquired, const struct drasync_stats *start)
+{
+    uint64_t asked = stats().ahead_asked - start->ahead_asked;
+
+    if (asked + stats().acquires_waited - start->acquires_waited <= acquired)
+        return;
+    if (mode == DRASYNC_WRITE)
+        wait_owned(next);
+    /* What comes with a region beside its data is less than one more, in all. */
+    while (stats().bytes_received - start->bytes_received <
+           (acquired + 1) * BYTES)
+        ;
+}
+
+/* Rank 1 acquires the regions in turn; which it does not say. */
+static void by_itself(enum drasync_mode mode)
+{
+    drasync_region_t region[LOOP];
+    struct drasync_stats start, learned = {0};
+    int *object[LOOP];
+
+    for (int i = 0; i < LOOP; i++)
+        region[i] = made(BYTES, &object[i]);
+    start = stats();
+    for (int i = 0; i < ROUNDS * LOOP; i++) {
+        const int at = i % LOOP, value = 1 + i / LOOP;
+
+        for (int j = 0; j < LOOP && at == 0 && check_rank == 0; j++)
+            write_all(region[j], object[j], value);
+        if (at == 0 && mode == DRASYNC_WRITE)
+            spend_credit();
+        check_barrier();
+        if (i == LEARNED * LOOP)
+            learned = stats();
+        if (check_rank == 1) {
+            wait_next(region[at], mode, (uint64_t)i, &start);
+            OK(drasync_acquire(region[at], mode));
+            CHECK(object[at][0] == value);
+            CHECK(object[at][BYTES / sizeof(int) - 1] == value);
+            OK(drasync_release(region[at]));
+        }
+        check_barrier();
+    }
+    if (check_rank == 1) {
+        uint64_t waited = stats().acquires_waited - learned.acquires_waited;
+        /* The token of the first of a round is here in the round before. */
+        uint64_t rounds = mode == DRASYNC_WRITE ? ROUNDS - LEARNED : 0;
+        uint64_t used = stats().ahead_used - learned.ahead_used;
+        uint64_t asked = stats().ahead_asked - learned.ahead_asked;
+
+        CHECK(waited == rounds);
+        CHECK(used == (ROUNDS - LEARNED) * LOOP - rounds);
+        CHECK(asked == used);
+        CHECK(stats().ahead_vain_bytes == 0);
+    }
+    check_end("auto");
+}
+
+/* Rank 1 acquires regions in random order: hardly one of them is asked ahead. */
+static void by_chance(void)
+{
+    enum { MANY = 16, TIMES = 100 };
+    drasync_region_t region[MANY];
+    int *object[MANY];
+
+    random_state = 1;
+    for (int i = 0; i < MANY; i++)
+        region[i] = made(sizeof(int), &object[i]);
+    for (int i = 0; i < TIMES; i++) {
+        for (int j = 0; j < MANY && check_rank == 0; j++) {
+            OK(drasync_acquire(region[j], DRASYNC_WRITE));
+            *object[j] = i;
+            OK(drasync_release(region[j]));
+        }
+        check_barrier();
+        for (int j = 0; j < MANY && check_rank == 1; j++) {
+            int at = (int)below(MANY);
+
+            OK(drasync_acquire(region[at], DRASYNC_READ));
+            CHECK(*object[at] == i);
+            OK(drasync_release(region[at]));
+        }
+        check_barrier();
+    }
+    if (check_rank == 1)
+        CHECK(stats().ahead_asked * 20 <= MANY * TIMES);
+    check_end("chance");
 }
 
 /* --- Deleted -------------------------------------------------------------- */
@@ -436,6 +532,10 @@ int main(int argc, char **argv)
         told(argc > 2 ? atoi(argv[2]) : 1000);
     else if (!strcmp(form, "phases"))
         phases(argc > 2 ? (enum drasync_mode)atoi(argv[2]) : DRASYNC_READ);
+    else if (!strcmp(form, "auto"))
+        by_itself(argc > 2 ? (enum drasync_mode)atoi(argv[2]) : DRASYNC_READ);
+    else if (!strcmp(form, "chance"))
+        by_chance();
     else if (!strcmp(form, "unphased"))
         unphased();
     else if (!strcmp(form, "deleted"))

@@ -194,5 +194,10 @@ int main(void)
             refused("DRASYNC_DEADLOCK", "1") && refused("DRASYNC_AHEAD", "1") &&
             refused("DRASYNC_AHEAD", "all"),
         "bad values are named");
+    clear();
+    setenv("DRASYNC_AHEAD", "auto", 1);
+    tap_ok(!options_read(&options, why, sizeof(why)) &&
+               options.ahead == RUNTIME_AHEAD_AUTO,
+           "DRASYNC_AHEAD=auto");
     return tap_end();
 }
