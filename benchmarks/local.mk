@@ -117,6 +117,8 @@ bench_native_programs += \
 	benchmarks/ahead_pair \
 	benchmarks/ahead_mpi \
 	benchmarks/ahead_wrong \
+	benchmarks/ahead_auto \
+	benchmarks/ahead_halo \
 	benchmarks/reacquire_unchanged \
 	benchmarks/reacquire_touched \
 	benchmarks/manager_messages \
