@@ -1,10 +1,11 @@
 /*
  * ahead_halo - ranks that each have all others as neighbours, each on a host of
- * its own (3, 5 or 9 ranks): an iteration looks at what the neighbours wrote in the one before,
- * computes, and writes what they look at in the next.
+ * its own (3, 5 or 9 ranks): an iteration looks at what the neighbours wrote in
+ * the one before, writes what they look at in the next, and computes.
  *
- * ours  regions that are acquired, two of each rank in turn; its two phases are
- *       told of with drasync_phase(), DRASYNC_AHEAD=token
+ * ours  regions that are acquired, two of each rank in turn; exchanging and
+ *       computing are phases, so what is exchanged next is asked ahead when
+ *       computing begins; DRASYNC_AHEAD=token
  * off   the same with DRASYNC_AHEAD=off
  * mpi   MPI_Irecv() and MPI_Isend() by hand, with two buffers for each neighbour:
  *       what the next iteration needs comes while this one computes
@@ -114,7 +115,7 @@ static double with_regions(void *arg)
 
         if (i % 2 == 0)
             bench_check(drasync_iteration(), "iteration");
-        bench_check(drasync_phase(i % 2), "phase");
+        bench_check(drasync_phase(i % 2 * 2), "phase");
         for (int r = 1; r < bench.ranks; r++) {
             struct border *b = &border[(bench.rank + r) % bench.ranks][i % 2];
 
@@ -125,6 +126,7 @@ static double with_regions(void *arg)
         bench_check(drasync_acquire(own->region, DRASYNC_WRITE), "acquire");
         pages_change(own->object, bytes, 1);
         bench_check(drasync_release(own->region), "release");
+        bench_check(drasync_phase(i % 2 * 2 + 1), "phase");
         compute();
         meet();
     }
