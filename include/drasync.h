@@ -299,6 +299,7 @@ int drasync_ahead(drasync_region_t region, enum drasync_mode mode);
  * drasync_phase() is of no phase.  Each rank numbers its own phases, and does not
  * wait for others; of its threads one calls, while the others may acquire.
  * Nothing is noted and asked unless DRASYNC_AHEAD says so: docs/ahead.md.
+ *   DRASYNC_ENOMEM    none for the notes
  */
 int drasync_iteration(void);
 
@@ -308,7 +309,6 @@ int drasync_iteration(void);
  *   DRASYNC_EINVAL    @phase is negative
  *   DRASYNC_ELIMIT    @phase is not below DRASYNC_PHASES_MAX
  *   DRASYNC_EPHASE    no drasync_iteration() came before
- *   DRASYNC_ENOMEM    none for the notes; nothing is asked
  */
 int drasync_phase(int phase);
 
