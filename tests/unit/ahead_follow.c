@@ -6,15 +6,7 @@
 #include <string.h>
 
 #include "ahead/engine.h"
-
-static int tests, failures;
-
-static void ok(int good, const char *what)
-{
-    tests++;
-    failures += !good;
-    printf("%sok %d - %s\n", good ? "" : "not ", tests, what);
-}
+#include "tap.h"
 
 static struct ahead_follow follow;
 
@@ -96,13 +88,14 @@ static void test_loops(void)
         restart();
         look();
         loop(loops[i], 2);
-        ok(i > 0 || now.asked == 0, "twice is no habit");
+        tap_ok(i > 0 || now.asked == 0, "twice is no habit");
         loop(loops[i], 6);
         look();
         loop(loops[i], 50);
         snprintf(title, sizeof(title), "%s is found", loops[i]);
-        ok(now.used == now.acquires && now.asked == now.acquires && !now.vain,
-           title);
+        tap_ok(now.used == now.acquires && now.asked == now.acquires &&
+                   !now.vain,
+               title);
         if (now.used != now.acquires)
             printf("# %d of %d, asked %d\n", now.used, now.acquires, now.asked);
     }
@@ -112,7 +105,7 @@ static void test_loops(void)
     look();
     for (int i = 0; i < REGIONS; i++)
         acquire(i % REGIONS, DRASYNC_READ);
-    ok(now.used >= REGIONS * 95 / 100, "a loop of a thousand is found");
+    tap_ok(now.used >= REGIONS * 95 / 100, "a loop of a thousand is found");
 }
 
 static void test_change(void)
@@ -121,15 +114,15 @@ static void test_change(void)
     loop("ABCDE", 10);
     look();
     loop("VWXYZ", 1);
-    ok(now.asked <= 1, "another loop: nothing of the old one is asked");
+    tap_ok(now.asked <= 1, "another loop: nothing of the old one is asked");
     loop("VWXYZ", 5);
     look();
     loop("VWXYZ", 10);
-    ok(now.used == now.acquires, "it is found");
+    tap_ok(now.used == now.acquires, "it is found");
     loop("ABCDE", 1);
     look();
     loop("ABCDE", 10);
-    ok(now.used * 10 >= now.acquires * 9, "and the old one is known still");
+    tap_ok(now.used * 10 >= now.acquires * 9, "and the old one is known still");
     restart();
     loop("ABCDE", 10);
     look();
@@ -137,9 +130,9 @@ static void test_change(void)
         loop("ABCDE", 2);
         acquire(20 + i, DRASYNC_READ);
     }
-    ok(now.used * 100 >= now.acquires * 80 &&
-           (now.asked - now.used) * 20 <= now.acquires,
-       "now and then another region does not end it");
+    tap_ok(now.used * 100 >= now.acquires * 80 &&
+               (now.asked - now.used) * 20 <= now.acquires,
+           "now and then another region does not end it");
 }
 
 static void test_late(void)
@@ -147,15 +140,15 @@ static void test_late(void)
     restart();
     late = 4;
     loop("ABCDEFGHIJKL", 20);
-    ok(follow.depth >= 3 && follow.depth < AHEAD_DEPTH_MAX,
-       "hints that come late look further ahead");
+    tap_ok(follow.depth >= 3 && follow.depth < AHEAD_DEPTH_MAX,
+           "hints that come late look further ahead");
     look();
     loop("ABCDEFGHIJKL", 10);
-    ok(now.used == now.acquires && !now.vain, "all of them are used");
+    tap_ok(now.used == now.acquires && !now.vain, "all of them are used");
     restart();
     late = 1000;
     loop("ABCDEFGHIJKL", 50);
-    ok(follow.depth == AHEAD_DEPTH_MAX - 1, "so far and no further");
+    tap_ok(follow.depth == AHEAD_DEPTH_MAX - 1, "so far and no further");
 }
 
 static void test_random(void)
@@ -172,7 +165,7 @@ static void test_random(void)
             acquire(below(sizes[i]), DRASYNC_READ);
         vain = now.asked - now.used;
         snprintf(title, sizeof(title), "%d regions in random order", sizes[i]);
-        ok(vain * 20 <= now.acquires, title);
+        tap_ok(vain * 20 <= now.acquires, title);
         if (vain * 20 > now.acquires)
             printf("# %d of %d in vain\n", vain, now.acquires);
     }
@@ -191,8 +184,8 @@ static void test_alternation(void)
         acquire(0, DRASYNC_READ);
         acquire(next, DRASYNC_READ);
     }
-    ok((now.asked - now.used) * 20 <= now.acquires,
-       "what alternates is frozen");
+    tap_ok((now.asked - now.used) * 20 <= now.acquires,
+           "what alternates is frozen");
     look();
     for (int i = 0; i < 50; i++) {
         restart();
@@ -200,7 +193,7 @@ static void test_alternation(void)
         look();
         for (int j = 0; j < 12; j++)
             acquire(100 + below(800), DRASYNC_READ);
-        ok(now.asked <= 1, "what ends is asked no further");
+        tap_ok(now.asked <= 1, "what ends is asked no further");
     }
 }
 
@@ -216,28 +209,28 @@ static void test_answers(void)
     a.address = UINT64_C(1) << 12;
     a.waits = false;
     ahead_follow_acquired(&follow, &a);
-    ok(ahead_follow_hint(&follow, &address, &mode) &&
-           address == UINT64_C(2) << 12 && mode == DRASYNC_READ,
-       "B is asked ahead");
+    tap_ok(ahead_follow_hint(&follow, &address, &mode) &&
+               address == UINT64_C(2) << 12 && mode == DRASYNC_READ,
+           "B is asked ahead");
     ahead_follow_answer(&follow, AHEAD_HERE);
-    ok(!ahead_follow_hint(&follow, &address, &mode), "and nothing else");
+    tap_ok(!ahead_follow_hint(&follow, &address, &mode), "and nothing else");
     a.address = UINT64_C(2) << 12;
     a.away = false;
     ahead_follow_acquired(&follow, &a);
-    ok(!ahead_follow_hint(&follow, &address, &mode),
-       "what is here is not looked at");
+    tap_ok(!ahead_follow_hint(&follow, &address, &mode),
+           "what is here is not looked at");
     a.address = UINT64_C(1) << 12;
     a.away = true;
     restart();
     loop("ABC", 10);
     ahead_follow_acquired(&follow, &a);
-    ok(ahead_follow_hint(&follow, &address, &mode), "B is asked again");
+    tap_ok(ahead_follow_hint(&follow, &address, &mode), "B is asked again");
     ahead_follow_answer(&follow, AHEAD_GONE);
     while (ahead_follow_hint(&follow, &address, &mode))
         ahead_follow_answer(&follow, AHEAD_ASKED);
     ahead_follow_acquired(&follow, &a);
-    ok(!ahead_follow_hint(&follow, &address, &mode),
-       "what is gone is not asked again");
+    tap_ok(!ahead_follow_hint(&follow, &address, &mode),
+           "what is gone is not asked again");
 }
 
 int main(void)
@@ -248,6 +241,5 @@ int main(void)
     test_random();
     test_alternation();
     test_answers();
-    printf("1..%d\n", tests);
-    return failures != 0;
+    return tap_end();
 }

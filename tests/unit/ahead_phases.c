@@ -6,15 +6,7 @@
 #include <string.h>
 
 #include "ahead/engine.h"
-
-static int tests, failures;
-
-static void ok(int good, const char *what)
-{
-    tests++;
-    failures += !good;
-    printf("%sok %d - %s\n", good ? "" : "not ", tests, what);
-}
+#include "tap.h"
 
 static struct ahead_phases phases;
 
@@ -79,7 +71,8 @@ static const char *run(const char *program)
             away = false;
         } else if (*program >= '0' && *program <= '9') {
             asked[0] = 0;
-            ok(ahead_phases_begin(&phases, *program - '0'), "a phase begins");
+            tap_ok(ahead_phases_begin(&phases, *program - '0'),
+                   "a phase begins");
             while ((n = ahead_phases_hint(&phases))) {
                 memset(asked + strlen(asked), 0, 2 * AHEAD_TIMES_MAX);
                 answer(n);
@@ -105,7 +98,7 @@ static void is(const char *program, const char *want, const char *what)
 {
     const char *got = run(program);
 
-    ok(!strcmp(got, want), what);
+    tap_ok(!strcmp(got, want), what);
     if (strcmp(got, want))
         printf("# %s: \"%s\", not \"%s\"\n", program, got, want);
 }
@@ -113,7 +106,7 @@ static void is(const char *program, const char *want, const char *what)
 static void test_replay(void)
 {
     restart();
-    ok(!ahead_phases_begin(&phases, 0), "no phase outside an iteration");
+    tap_ok(!ahead_phases_begin(&phases, 0), "no phase outside an iteration");
     is("|0A1B2C", "...", "the first iteration asks nothing");
     is("|0A1B2C", "B.C.A.",
        "the second asks for the next phase, and goes round");
@@ -178,10 +171,10 @@ static void test_limits(void)
         a.address = i << 12;
         ahead_phases_acquired(&phases, &a);
     }
-    ok(!phases.full, "as many regions as there is room for");
+    tap_ok(!phases.full, "as many regions as there is room for");
     a.address = (uint64_t)(AHEAD_NOTES_MAX + 1) << 12;
     ahead_phases_acquired(&phases, &a);
-    ok(phases.full, "one more is told");
+    tap_ok(phases.full, "one more is told");
     ahead_phases_begin(&phases, 0);
     ahead_phases_iteration(&phases);
     ahead_phases_begin(&phases, 0);
@@ -189,26 +182,27 @@ static void test_limits(void)
         hints++;
         ahead_phases_answer(&phases, n, AHEAD_ASKED);
     }
-    ok(hints == AHEAD_NOTES_MAX, "all that were recorded are asked");
+    tap_ok(hints == AHEAD_NOTES_MAX, "all that were recorded are asked");
     ahead_phases_begin(&phases, 0);
-    ok(!ahead_phases_hint(&phases), "all of them in vain");
+    tap_ok(!ahead_phases_hint(&phases), "all of them in vain");
     phases.full = false;
     for (uint64_t i = 1; i <= AHEAD_NOTES_MAX; i++) {
         a.address = (AHEAD_NOTES_MAX + i) << 12;
         ahead_phases_acquired(&phases, &a);
     }
-    ok(!phases.full, "which makes room");
+    tap_ok(!phases.full, "which makes room");
     for (int i = 0; i < 1000; i++)
         ahead_phases_acquired(&phases, &a);
     ahead_phases_begin(&phases, 0);
     for (hints = 0; (n = ahead_phases_hint(&phases)); hints++) {
         if (n->times > 1)
-            ok(n->times == AHEAD_TIMES_MAX, "hints for a region are limited");
+            tap_ok(n->times == AHEAD_TIMES_MAX,
+                   "hints for a region are limited");
         ahead_phases_answer(&phases, n, AHEAD_GONE);
     }
-    ok(hints == AHEAD_NOTES_MAX, "all of them are asked");
+    tap_ok(hints == AHEAD_NOTES_MAX, "all of them are asked");
     ahead_phases_begin(&phases, 0);
-    ok(!ahead_phases_hint(&phases), "all of them gone");
+    tap_ok(!ahead_phases_hint(&phases), "all of them gone");
 }
 
 int main(void)
@@ -217,6 +211,5 @@ int main(void)
     test_order();
     test_vain();
     test_limits();
-    printf("1..%d\n", tests);
-    return failures != 0;
+    return tap_end();
 }
