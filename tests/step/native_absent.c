@@ -63,6 +63,14 @@ bool native_ahead_told(uint64_t address)
     return false;
 }
 
+bool native_ahead_learns;
+
+void native_ahead_acquired(const struct native_pending *q, bool waits)
+{
+    (void)q;
+    (void)waits;
+}
+
 void native_ahead_waited(uint64_t since_us)
 {
     (void)since_us;
