@@ -101,7 +101,8 @@ enum drasync_mode {
     X(DRASYNC_ENOSPACE, -10, "out of region addresses: raise DRASYNC_SPACE")  \
     X(DRASYNC_ENOOBJECT, -11, "no object starts at this address")             \
     X(DRASYNC_EALIGN, -12, "the address is not aligned as objects are")       \
-    X(DRASYNC_EFREED, -13, "the object is not allocated")                     \
+    X(DRASYNC_EFREED, -13,                                                     \
+      "the object is not allocated; it may have been freed already")          \
     X(DRASYNC_EEXIST, -14, "the name is published already")                   \
     X(DRASYNC_ENOTREADY, -15, "DRASync is not running in this process")       \
     X(DRASYNC_ETHREAD, -16, "MPI does not give MPI_THREAD_MULTIPLE")          \
@@ -208,7 +209,9 @@ int drasync_new_subregion(drasync_region_t parent,
  * rank, return DRASYNC_EDELETED.
  *   DRASYNC_ENOREGION, DRASYNC_EDELETED
  *   DRASYNC_EBUSY     another rank holds a part of it; also a version before
- *                     this rank's, which a WRITE does not wait for
+ *                     this rank's, which a WRITE does not wait for.  So a delete
+ *                     below a held region may fail while others READ: try again,
+ *                     or manage the region
  *   DRASYNC_EMANAGED  it ends by itself (drasync_manage())
  *   DRASYNC_EUPGRADE  this rank holds it for READ only
  */
@@ -505,6 +508,8 @@ int drasync_ref(drasync_region_t region);
 /*
  * Give one back.  Nobody is waited for, unless it was the last of all, and this
  * node made the region: then it ends here.
+ * References are counted by node: a rank may give back what another rank of its
+ * node was given.
  *   DRASYNC_EINVAL    this node's ranks have none
  */
 int drasync_unref(drasync_region_t region);
@@ -520,7 +525,8 @@ int drasync_ref_give(drasync_region_t region, int rank);
 /*
  * The data of @from, a managed region that this rank holds, has pointers into
  * @to, a managed one: that has a reference more, until drasync_unlink(), or
- * until @from has ended.  Each call counts.  Who holds an older version of @from
+ * until @from has ended.  Each call counts; the rank that unlinks may be another
+ * one, of any node.  Who holds an older version of @from
  * for READ does not keep what was unlinked since.
  *   DRASYNC_EINVAL    one of them is not managed; unlink: there is no such link
  *   DRASYNC_ENOTHELD, DRASYNC_ENOREGION  this rank does not hold @from; no rank

@@ -113,7 +113,9 @@ static int find_space(struct start_facts *own)
     own->options_hash = fnv(0, &runtime.options, sizeof(runtime.options));
     if (space_layout_for(runtime.options.space_bytes, &layout)) {
         snprintf(refusal, sizeof(refusal),
-                 "DRASYNC_SPACE must be a power of two from 64M to 16T");
+                 "DRASYNC_SPACE must be a power of two from 64M to 16T, not "
+                 "%" PRIu64 " bytes",
+                 runtime.options.space_bytes);
         return DRASYNC_ESTART;
     }
     int err = refused_by_limits(&layout, refusal, sizeof(refusal));

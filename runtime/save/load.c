@@ -116,7 +116,8 @@ static void say_taken(const char *path, uint64_t address,
                     (unsigned long long)t->space_bytes >> 20);
     else
         runtime_say("cannot load %s: address 0x%llx is in use in this job; load "
-                    "before regions are made",
+                    "before regions are made, or again in a while if it was "
+                    "just deleted",
                     path, (unsigned long long)address);
 }
 
