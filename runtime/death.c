@@ -146,16 +146,20 @@ void death_start(const struct start_facts *facts)
     }
 }
 
-/* The peers are in order of their ranks. */
 void death_watch(void)
 {
-    int next = 0;
+    const struct death_peer *next = NULL;
 
-    while (next < peers_count && peers[next].rank < runtime.rank)
-        next++;
     lock_on_death(death_told);
-    if (peers_count > 0)
-        death_watch_start(&peers[next % peers_count].process);
+    /* The peers are in order of their ranks: the next one of this node, or the
+     * first. */
+    for (int i = 0; i < peers_count; i++)
+        if (runtime.node_of[peers[i].rank] == runtime.node &&
+            (!next ||
+             (next->rank < runtime.rank && peers[i].rank > runtime.rank)))
+            next = &peers[i];
+    if (next)
+        death_watch_start(&next->process);
 }
 
 void death_stop(void)

@@ -24,7 +24,7 @@ void death_start(const struct start_facts *facts);
 void death_at_start(void);
 void death_stop(void);
 
-/* Once the runtime runs: a thread sleeps until the next rank of this machine dies,
+/* Once the runtime runs: a thread sleeps until the next rank of this node dies,
  * and tells everybody (death_watch.h), until death_stop(). */
 void death_watch(void);
 

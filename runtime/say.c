@@ -97,6 +97,11 @@ bool runtime_await_said(uint32_t ms)
     return atomic_load(&shared->poison_said) == 2;
 }
 
+void runtime_told(void)
+{
+    atomic_store(&runtime.shared->poison_said, 2);
+}
+
 void runtime_end_job(void)
 {
     wait_until_read();

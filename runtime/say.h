@@ -34,6 +34,10 @@ void runtime_poisoned_by(int node, const char *text, size_t bytes);
  * and read by the launcher, which drops what comes later.  False: it has not. */
 bool runtime_await_said(uint32_t ms);
 
+/* This rank has said why it is about to die: no other one of its node needs to.
+ * From a signal's handler too. */
+void runtime_told(void);
+
 /* The text of the poison, or "". */
 const char *runtime_poison_text(void);
 
@@ -48,8 +52,7 @@ void runtime_die(const char *format, ...)
 void runtime_end_job(void) __attribute__((noreturn));
 
 /* One line "drasync: rank R (HOST): ..." on stderr. */
-void runtime_say(const char *format, ...)
-    __attribute__((format(printf, 1, 2)));
+void runtime_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Called in the process that poisons its node, after all its ranks were woken:
  * the messages' way of telling the other nodes.  Set at the start, once. */

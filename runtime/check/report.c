@@ -7,6 +7,7 @@
 
 #include "runtime/check/state.h"
 #include "runtime/process.h"
+#include "runtime/say.h"
 
 /* With DRASYNC_CHECK_ACTION=continue: reports, and places that are told
  * apart. */
@@ -334,5 +335,7 @@ enum check_verdict check_report(const struct check_fault *f)
                   "the job ends with this; DRASYNC_CHECK_ACTION=continue "
                   "goes on\n");
     check_print(&text);
+    if (last)
+        runtime_told();
     return last ? CHECK_END : go_on(f);
 }
