@@ -1,6 +1,6 @@
 /*
- * internal.h - what the files of protocol/ share: operations, the step that
- * runs, and the moves on records from which the messages are made.
+ * internal.h - what the files of protocol/ share: the step that runs, and the
+ * moves on records (objects.h) from which the messages are made.
  *
  * Everything here runs inside one step (struct step) and leaves work that would
  * disturb its callers' walks (serving queues, removing records) to step_end().
@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "protocol/list.h"
+#include "protocol/objects.h"
 #include "protocol/protocol.h"
 
 #ifdef PROTO_FAULTS
@@ -20,119 +21,6 @@
 #else
 #define FAULT(s, which) ((void)(s), 0)
 #endif
-
-/* --- Objects -------------------------------------------------------------- */
-
-/* A region that an operation has yet to lock. */
-struct proto_part {
-    struct proto_link link;      /* in op->parts, in lock order */
-    struct proto_link by_region; /* in region->parts */
-    struct proto_region *region; /* NULL: it was deleted */
-};
-
-enum op_kind { OP_ACQUIRE, OP_DELETE, OP_FOREIGN, OP_LOCATE, OP_AHEAD };
-enum op_where {
-    AT_NOTHING,
-    AT_QUEUE,
-    AT_PENDING,
-    AT_OWNER,
-    AT_LEADER,
-    AT_ABOVE,
-    AT_LOCATE,
-    AT_AHEAD,
-};
-enum delete_stage { DELETE_GATHER, DELETE_SENDS, DELETE_KNOWERS, DELETE_HOLDS,
-                    DELETE_DEAD, DELETE_BURY, DELETE_FREE };
-
-struct proto_op {
-    /* where: queue, pending, requests, followers, below */
-    struct proto_link link;
-    struct proto_link by_target; /* OP_ACQUIRE: in target->asking */
-    uint8_t kind, where, mode, stage;
-    uint16_t flags, hops;
-    bool detached;  /* nobody waits any more */
-    bool busy;      /* a delete was told so */
-    bool found;     /* a delete was told of nodes it did not know of */
-    bool relays;    /* some of its followers are other nodes' */
-    bool restart;   /* a copy it was told it has is not here: begin again */
-    /* OP_AHEAD: what it was promised is here; was revoked before that; it was
-     * asked for again after that; some data came. */
-    bool parked, revoked, again, came;
-    uint32_t hints, uses; /* told of so many acquires, of which came so many */
-    uint32_t node;
-    int32_t rank;
-    int error;      /* it failed, and waits for its data to arrive */
-    uint64_t born; /* local: a ticket */
-    uint64_t ticket, sent_epoch;
-    /* Foreign: who had the token at move sent_epoch; and, if it waits for that
-     * in a line, the request before it and its node. */
-    uint32_t via, after_node;
-    uint64_t after;
-    struct proto_region *target, *at;
-    struct proto_link parts, pins, followers;
-    struct proto_link below;    /* its rank's, that begin when it is answered */
-    struct proto_link arrivals; /* by_op */
-    /* Data, or answers to a delete; or, of a READ that is over, SETTLEDs of those
-     * whom it served. */
-    uint32_t awaiting;
-    struct proto_hold *hold;
-    void *waiter;
-    /* While a request for base_of, or its data, is under way: the copy that is
-     * kept for the answer to build on.  Of a foreign operation: its version. */
-    struct proto_copy *base;
-    struct proto_region *base_of;
-    uint64_t base_version;
-};
-
-/* An answer that was sent: until the receiver says SETTLED and the caller, of
- * each TRANSFER with data, proto_sent(). */
-struct proto_sending {
-    struct proto_link link; /* in root->sendings */
-    struct proto_link pins;
-    uint32_t node;
-    uint64_t ticket;
-    bool token; /* may bounce, so the data stays until it is settled */
-    bool settled;
-    bool promise, revoking; /* it was asked ahead; and REVOKE was sent */
-    uint32_t unsent;        /* TRANSFERs with data that is still read */
-    struct proto_op *relay; /* of what came with this operation, or NULL */
-};
-
-/* An answer that comes, in one or more TRANSFERs: until its data is here; if the
- * sender keeps writers out for it, until the operation ends. */
-struct proto_arrival {
-    struct proto_link link, by_op;
-    struct proto_op *op;
-    struct proto_region *region;
-    uint32_t node;
-    uint64_t ticket;
-    bool several;      /* TRANSFERs */
-    bool more;         /* of which some are to come, */
-    uint32_t awaiting; /* and data, of so many */
-    bool data;         /* some came, */
-    bool failed;       /* and cannot be placed */
-    bool shared;
-    bool wide; /* it brings parts that are not below region */
-    int error; /* for SETTLED */
-};
-
-/* All of it, with its data? */
-static inline bool arrival_here(const struct proto_arrival *a)
-{
-    return !a->more && !a->awaiting;
-}
-
-struct proto_presence {
-    struct proto_link link;
-    uint32_t node;
-    bool more;        /* that node knows of others, or sends to some */
-    bool reads;       /* it may have READ holds */
-    uint64_t version; /* of the newest copy that node has */
-    uint64_t promised; /* the one it was promised last, and will have */
-    uint64_t told;    /* the question or order it was last told: a ticket */
-    uint64_t quiet;   /* the delete that asked it whether it sends: a ticket */
-    struct proto_presence *below[2];
-};
 
 /* --- The step ------------------------------------------------------------- */
 
@@ -182,7 +70,8 @@ struct proto_message *send_message(struct step *s, uint32_t to,
 struct proto_effect *effect_of(struct step *s, size_t index);
 /* The message of that SEND, until the next one begins. */
 struct proto_leaving *leaving_of(struct step *s, size_t send_index);
-static inline struct proto_message *message_of(struct step *s, size_t send_index)
+static inline struct proto_message *message_of(struct step *s,
+                                               size_t send_index)
 {
     return &leaving_of(s, send_index)->message;
 }
@@ -192,8 +81,7 @@ struct proto_item *add_item(struct step *s, size_t send_index,
 void add_deleted(struct step *s, size_t send, const struct proto_region *r);
 struct proto_message *send_about(struct step *s, uint32_t to,
                                  enum proto_message_type type,
-                                 const struct proto_region *r,
-                                 uint64_t ticket);
+                                 const struct proto_region *r, uint64_t ticket);
 void poison(struct step *s, const char *why);
 void granted(struct step *s, struct proto_op *op, struct proto_hold *hold,
              bool split);
@@ -223,8 +111,14 @@ uint32_t home_of(struct step *s, uint64_t address);
 void region_dead(struct step *s, struct proto_region *r);
 void region_end_waiting(struct step *s, struct proto_region *r);
 
-enum counter { COUNT_AWAY, COUNT_BUSY, COUNT_WAITING, COUNT_READS,
-               COUNT_PINNED, COUNT_FORGOT };
+enum counter {
+    COUNT_AWAY,
+    COUNT_BUSY,
+    COUNT_WAITING,
+    COUNT_READS,
+    COUNT_PINNED,
+    COUNT_FORGOT
+};
 void count(struct proto_region *r, enum counter which, int delta);
 
 /* copy.c */
@@ -430,9 +324,8 @@ int presence_answered(struct step *s, const struct proto_message *m);
 /* transfer_send.c, transfer.c */
 /* What @leader, which is complete, has goes to @op too; false: it cannot. */
 bool pass_copies(struct step *s, struct proto_op *leader, struct proto_op *op,
-             bool hot);
-void grant_foreign(struct step *s, struct proto_region *r,
-                   struct proto_op *op);
+                 bool hot);
+void grant_foreign(struct step *s, struct proto_region *r, struct proto_op *op);
 /* @r's subtree goes to whom @gift names; false: no memory, nothing changed. */
 bool send_gift(struct step *s, struct proto_region *r,
                const struct proto_gift *gift);

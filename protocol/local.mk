@@ -17,6 +17,7 @@ protocol_sources = \
 	protocol/give.c \
 	protocol/hold.c \
 	protocol/internal.h \
+	protocol/objects.h \
 	protocol/limits.h \
 	protocol/list.h \
 	protocol/message.h \
