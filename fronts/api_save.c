@@ -66,7 +66,6 @@ int drasync_load(const char *path, drasync_region_t *region_out)
 
     if (err)
         return err;
-    return path && region_out
-               ? files_load(path, &loaded, region_out)
-               : DRASYNC_EINVAL;
+    return path && region_out ? files_load(path, &loaded, region_out)
+                              : DRASYNC_EINVAL;
 }

@@ -6,7 +6,6 @@
 #include "fronts/myrmics.h"
 #include "include/myrmics.h"
 
-
 #undef sys_ralloc
 #undef sys_rfree
 #undef sys_alloc

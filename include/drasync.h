@@ -101,7 +101,7 @@ enum drasync_mode {
     X(DRASYNC_ENOSPACE, -10, "out of region addresses: raise DRASYNC_SPACE")  \
     X(DRASYNC_ENOOBJECT, -11, "no object starts at this address")             \
     X(DRASYNC_EALIGN, -12, "the address is not aligned as objects are")       \
-    X(DRASYNC_EFREED, -13,                                                     \
+    X(DRASYNC_EFREED, -13,                                                    \
       "the object is not allocated; it may have been freed already")          \
     X(DRASYNC_EEXIST, -14, "the name is published already")                   \
     X(DRASYNC_ENOTREADY, -15, "DRASync is not running in this process")       \
@@ -127,7 +127,7 @@ enum drasync_mode {
       "report on stderr names them")                                          \
     X(DRASYNC_ENESTED, -27,                                                   \
       "this rank holds the region more than once, or holds what is above or " \
-      "below it as well: release that first")                               \
+      "below it as well: release that first")                                 \
     X(DRASYNC_EFILE, -28,                                                     \
       "a file could not be written or read; a line on stderr says why")       \
     X(DRASYNC_EFORMAT, -29,                                                   \

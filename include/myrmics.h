@@ -69,13 +69,12 @@ void _sys_getstats(char *file, int line, unsigned int *sched_sec,
 /* Messages and the end of the job. */
 #if defined(__GNUC__)
 #define MYRMICS_PRINTF(f, a) __attribute__((format(printf, f, a)))
-#define MYRMICS_NORETURN __attribute__((noreturn))
+#define MYRMICS_NORETURN     __attribute__((noreturn))
 #else
 #define MYRMICS_PRINTF(f, a)
 #define MYRMICS_NORETURN
 #endif
-void _sys_warning(char *file, int line, char *format, ...)
-    MYRMICS_PRINTF(3, 4);
+void _sys_warning(char *file, int line, char *format, ...) MYRMICS_PRINTF(3, 4);
 void _sys_error(char *file, int line, char *format, ...)
     MYRMICS_PRINTF(3, 4) MYRMICS_NORETURN;
 void _sys_assert(char *file, int line, int condition, char *text);
@@ -96,39 +95,39 @@ unsigned int ar_free_timer_get_ticks(void);
 unsigned int ar_free_timer_get_cycles(void);
 
 #define sys_ralloc(parent, level) \
-    _sys_ralloc((char *) __FILE__, __LINE__, parent, level)
-#define sys_rfree(region) _sys_rfree((char *) __FILE__, __LINE__, region)
+    _sys_ralloc((char *)__FILE__, __LINE__, parent, level)
+#define sys_rfree(region) _sys_rfree((char *)__FILE__, __LINE__, region)
 #define sys_alloc(size, region) \
-    _sys_alloc((char *) __FILE__, __LINE__, size, region)
+    _sys_alloc((char *)__FILE__, __LINE__, size, region)
 #define sys_balloc(size, region, num, objects) \
-    _sys_balloc((char *) __FILE__, __LINE__, size, region, num, objects)
-#define sys_free(ptr) _sys_free((char *) __FILE__, __LINE__, ptr)
+    _sys_balloc((char *)__FILE__, __LINE__, size, region, num, objects)
+#define sys_free(ptr) _sys_free((char *)__FILE__, __LINE__, ptr)
 #define sys_realloc(ptr, size, region) \
-    _sys_realloc((char *) __FILE__, __LINE__, ptr, size, region)
+    _sys_realloc((char *)__FILE__, __LINE__, ptr, size, region)
 #define sys_send(region, worker) \
-    _sys_send((char *) __FILE__, __LINE__, region, worker)
+    _sys_send((char *)__FILE__, __LINE__, region, worker)
 #define sys_recv(region, worker) \
-    _sys_recv((char *) __FILE__, __LINE__, region, worker)
-#define sys_barrier() _sys_barrier((char *) __FILE__, __LINE__)
-#define sys_zerostats() _sys_zerostats((char *) __FILE__, __LINE__)
-#define sys_getstats(ss, su, sc, ws, wu, wt, wr, bs, bu) \
-    _sys_getstats((char *) __FILE__, __LINE__, ss, su, sc, ws, wu, wt, wr, bs, \
+    _sys_recv((char *)__FILE__, __LINE__, region, worker)
+#define sys_barrier()   _sys_barrier((char *)__FILE__, __LINE__)
+#define sys_zerostats() _sys_zerostats((char *)__FILE__, __LINE__)
+#define sys_getstats(ss, su, sc, ws, wu, wt, wr, bs, bu)                      \
+    _sys_getstats((char *)__FILE__, __LINE__, ss, su, sc, ws, wu, wt, wr, bs, \
                   bu)
-#define sys_warning(...) _sys_warning((char *) __FILE__, __LINE__, __VA_ARGS__)
-#define sys_error(...) _sys_error((char *) __FILE__, __LINE__, __VA_ARGS__)
+#define sys_warning(...) _sys_warning((char *)__FILE__, __LINE__, __VA_ARGS__)
+#define sys_error(...)   _sys_error((char *)__FILE__, __LINE__, __VA_ARGS__)
 #define sys_assert(c) \
-    _sys_assert((char *) __FILE__, __LINE__, (c) ? 1 : 0, (char *) #c)
-#define sys_abort() _sys_abort((char *) __FILE__, __LINE__)
-#define sys_get_worker_id() pr_get_worker_id()
-#define sys_get_num_workers() pr_get_num_workers()
-#define sys_get_num_schedulers() pr_get_num_schedulers()
-#define sys_timer_reset() ar_timer_reset()
-#define sys_timer_get_cycles() ar_timer_get_cycles()
-#define sys_timer_get_msec() ar_timer_get_msec()
+    _sys_assert((char *)__FILE__, __LINE__, (c) ? 1 : 0, (char *)#c)
+#define sys_abort()                   _sys_abort((char *)__FILE__, __LINE__)
+#define sys_get_worker_id()           pr_get_worker_id()
+#define sys_get_num_workers()         pr_get_num_workers()
+#define sys_get_num_schedulers()      pr_get_num_schedulers()
+#define sys_timer_reset()             ar_timer_reset()
+#define sys_timer_get_cycles()        ar_timer_get_cycles()
+#define sys_timer_get_msec()          ar_timer_get_msec()
 #define sys_timer_busy_wait_cycles(n) ar_timer_busy_wait_cycles(n)
-#define sys_timer_busy_wait_msec(n) ar_timer_busy_wait_msec(n)
-#define sys_free_timer_get_ticks() ar_free_timer_get_ticks()
-#define sys_free_timer_get_cycles() ar_free_timer_get_cycles()
+#define sys_timer_busy_wait_msec(n)   ar_timer_busy_wait_msec(n)
+#define sys_free_timer_get_ticks()    ar_free_timer_get_ticks()
+#define sys_free_timer_get_cycles()   ar_free_timer_get_cycles()
 
 #ifdef __cplusplus
 }

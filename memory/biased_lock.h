@@ -143,8 +143,8 @@ biased_leave_look(_Atomic uint64_t *inside, uint64_t out,
      * pair that pairs with R1 and R3, as O1 and O2 are. */
     atomic_store_explicit(inside, out, BIASED_ORDER_RELEASE);
     atomic_signal_fence(memory_order_seq_cst);
-    return __builtin_expect(
-        atomic_load_explicit(bias, BIASED_ORDER) == *mine, 1);
+    return __builtin_expect(atomic_load_explicit(bias, BIASED_ORDER) == *mine,
+                            1);
 }
 
 #endif

@@ -86,8 +86,8 @@ int buddy_take_at(const struct space *space, struct buddy *buddy,
 
 /* A run that is taken, without frames, is another node's from now on: it is as
  * if it had never been added.  DRASYNC_EINVAL (not such a run), DRASYNC_EPEER. */
-int buddy_forget(const struct space *space, struct buddy *buddy,
-                 uint64_t first, uint64_t pages);
+int buddy_forget(const struct space *space, struct buddy *buddy, uint64_t first,
+                 uint64_t pages);
 
 /* The reverse: a run of another node's is here, taken.  DRASYNC_EINVAL (some of
  * it is known already), DRASYNC_ENOMEM, DRASYNC_EPEER. */

@@ -78,8 +78,7 @@ static int take_at(const struct space *space, struct buddy *buddy,
     int err;
 
     while (!(block = block_around(space, buddy, first, order, &from)) &&
-           first >= buddy->fresh &&
-           first < buddy->fresh + buddy->fresh_pages) {
+           first >= buddy->fresh && first < buddy->fresh + buddy->fresh_pages) {
         err = buddy_enter_fresh(space, buddy);
         if (err)
             return err;
@@ -119,8 +118,8 @@ int buddy_take_at(const struct space *space, struct buddy *buddy,
     return err ? err : try_at(space, buddy, first, pages);
 }
 
-int buddy_forget(const struct space *space, struct buddy *buddy,
-                 uint64_t first, uint64_t pages)
+int buddy_forget(const struct space *space, struct buddy *buddy, uint64_t first,
+                 uint64_t pages)
 {
     struct buddy_record *r;
     int err;

@@ -15,30 +15,30 @@ static inline const struct table *records_of(const struct space *space)
     return &shared_of(space)->layout.records;
 }
 
-static inline struct buddy_record *record(const struct space *space,
-                                   const struct buddy *buddy, uint64_t at)
+static inline struct buddy_record *
+record(const struct space *space, const struct buddy *buddy, uint64_t at)
 {
     return table_at(space, records_of(space), buddy->base_page + at);
 }
 
 /* The state of the run that begins at @at, BUDDY_NOTHING if none does. */
-static inline unsigned state_at(const struct space *space, const struct buddy *buddy,
-                         uint64_t at)
+static inline unsigned state_at(const struct space *space,
+                                const struct buddy *buddy, uint64_t at)
 {
     if (!table_reserved(space, records_of(space), buddy->base_page + at))
         return BUDDY_NOTHING;
     return record(space, buddy, at)->state;
 }
 
-static inline int reserve_record(const struct space *space, const struct buddy *buddy,
-                          uint64_t at)
+static inline int reserve_record(const struct space *space,
+                                 const struct buddy *buddy, uint64_t at)
 {
     return table_reserve(space, records_of(space), buddy->base_page + at, 1);
 }
 
 static inline void push(const struct space *space, const struct buddy *buddy,
-                 uint32_t *list, uint64_t at, unsigned order, unsigned state,
-                 uint64_t pages)
+                        uint32_t *list, uint64_t at, unsigned order,
+                        unsigned state, uint64_t pages)
 {
     struct buddy_record *r = record(space, buddy, at);
 
@@ -52,8 +52,9 @@ static inline void push(const struct space *space, const struct buddy *buddy,
     *list = (uint32_t)at;
 }
 
-static inline void unlink_run(const struct space *space, const struct buddy *buddy,
-                       uint32_t *list, uint64_t at)
+static inline void unlink_run(const struct space *space,
+                              const struct buddy *buddy, uint32_t *list,
+                              uint64_t at)
 {
     struct buddy_record *r = record(space, buddy, at);
 

@@ -177,8 +177,7 @@ static unsigned free_around(const struct chunk_book *book, uint64_t first,
 
     while (order < BUDDY_ORDERS &&
            !(book->free_first[order] && first >= book->free_first[order] &&
-             first + pages <=
-                 book->free_first[order] + ((uint64_t)1 << order)))
+             first + pages <= book->free_first[order] + ((uint64_t)1 << order)))
         order++;
     return order;
 }
@@ -207,8 +206,7 @@ static int carve(struct chunk_book *book, int node, uint64_t first,
         if (!book->free_first[order])
             book->free_first[order] = other;
         else
-            granted[count++] =
-                (struct chunk){other, pages, (uint64_t)node};
+            granted[count++] = (struct chunk){other, pages, (uint64_t)node};
     }
     for (int i = 0; i < count; i++)
         enter(book, granted[i]);
@@ -233,7 +231,9 @@ int chunks_carve(const struct space *space, uint64_t first, uint64_t pages)
         err = book_grow(space, book, BUDDY_ORDERS);
     if (from < BUDDY_ORDERS && !err)
         count = carve(book, node, first,
-                      usual < order ? order : usual < from ? usual : from,
+                      usual < order  ? order
+                      : usual < from ? usual
+                                     : from,
                       from, granted);
     lock_give(&book->lock);
     for (int i = 0; i < count && !err; i++)

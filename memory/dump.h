@@ -35,8 +35,7 @@ struct dump {
 void dump_set(uint64_t bytes_max);
 
 /* Pages are in use from now on.  True: dumps show all of them. */
-bool dump_cover(const struct space *space, uint64_t first_page,
-                uint64_t pages);
+bool dump_cover(const struct space *space, uint64_t first_page, uint64_t pages);
 
 /* What other processes have let in.  Cheap when nothing has changed. */
 void dump_refresh(const struct space *space);

@@ -106,11 +106,10 @@ static inline int locate(const struct heap_context *context, uint64_t address,
     }
     place->data = sizeof(struct heap_head) + header;
     place->map = (uint8_t *)place->head + place->data;
-    place->granule_shift = place->head->flags & EXTENT_WIDE
-                               ? GRANULE_SHIFT_WIDE
-                               : GRANULE_SHIFT;
-    place->data = round_to(
-        place->data + (place->bytes >> place->granule_shift), 64);
+    place->granule_shift =
+        place->head->flags & EXTENT_WIDE ? GRANULE_SHIFT_WIDE : GRANULE_SHIFT;
+    place->data =
+        round_to(place->data + (place->bytes >> place->granule_shift), 64);
     return 0;
 }
 

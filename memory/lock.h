@@ -45,7 +45,8 @@ struct lock {
     pthread_mutex_t mutex;
     _Atomic uint32_t *poison;
     uint32_t rank;
-    uint32_t broken; /* 1: a holder died; who has the mutex reads and writes it */
+    uint32_t
+        broken; /* 1: a holder died; who has the mutex reads and writes it */
 };
 
 /*

@@ -177,15 +177,15 @@ static bool moved_as_one(const struct space *space, uint64_t first,
     return one;
 }
 
-typedef int block_fn(const struct space *space, uint64_t first,
-                     uint64_t pages, void *arg);
+typedef int block_fn(const struct space *space, uint64_t first, uint64_t pages,
+                     void *arg);
 
 /*
  * Call @fn for the blocks of [first, first + 2^order) that this node hands out,
  * in order, until it fails.
  */
-static int each_block(const struct space *space, uint64_t first,
-                      unsigned order, block_fn *fn, void *arg)
+static int each_block(const struct space *space, uint64_t first, unsigned order,
+                      block_fn *fn, void *arg)
 {
     uint64_t pages = (uint64_t)1 << order;
     int err, home = page_home(space, first);
@@ -199,8 +199,7 @@ static int each_block(const struct space *space, uint64_t first,
         return home == shared_of(space)->node ? fn(space, first, pages, arg)
                                               : 0;
     err = each_block(space, first, order - 1, fn, arg);
-    return err ? err
-               : each_block(space, first + pages / 2, order - 1, fn, arg);
+    return err ? err : each_block(space, first + pages / 2, order - 1, fn, arg);
 }
 
 struct claimed {
@@ -208,8 +207,8 @@ struct claimed {
     uint64_t refused; /* a page that is not free; 0: none */
 };
 
-static int take_block(const struct space *space, uint64_t first,
-                      uint64_t pages, void *arg)
+static int take_block(const struct space *space, uint64_t first, uint64_t pages,
+                      void *arg)
 {
     struct claimed *claimed = arg;
     int err = buddy_take_at(space, &shared_of(space)->runs, first, pages);
@@ -222,8 +221,8 @@ static int take_block(const struct space *space, uint64_t first,
 }
 
 /* As many pages as were claimed. */
-static int give_block(const struct space *space, uint64_t first,
-                      uint64_t pages, void *arg)
+static int give_block(const struct space *space, uint64_t first, uint64_t pages,
+                      void *arg)
 {
     struct claimed *claimed = arg;
 
@@ -257,8 +256,8 @@ uint64_t pages_run_whole(const struct pages_run *run)
     return (uint64_t)1 << order_of(run->pages);
 }
 
-static int mine_block(const struct space *space, uint64_t first,
-                      uint64_t pages, void *arg)
+static int mine_block(const struct space *space, uint64_t first, uint64_t pages,
+                      void *arg)
 {
     (void)space;
     (void)first;
@@ -312,10 +311,9 @@ int pages_claim(const struct space *space, const struct pages_run *runs,
     if (err)
         return err;
     for (uint64_t i = 0; i < count && !err; i++) {
-        err = is_run(space, &runs[i])
-                  ? chunks_carve(space, runs[i].first,
-                                 pages_run_whole(&runs[i]))
-                  : DRASYNC_EINVAL;
+        err = is_run(space, &runs[i]) ? chunks_carve(space, runs[i].first,
+                                                     pages_run_whole(&runs[i]))
+                                      : DRASYNC_EINVAL;
         if (!err)
             err = each_block(space, runs[i].first, order_of(runs[i].pages),
                              take_block, &claimed);

@@ -185,8 +185,7 @@ void acquires_located(struct proto_region *r)
         struct proto_op *op = CONTAINER(l, struct proto_op, link);
         next = l->next;
         if (op->kind != OP_ACQUIRE || op->detached ||
-            (op->flags & PROTO_NOWAIT) ||
-            !asked_above(r, op->rank, op->born))
+            (op->flags & PROTO_NOWAIT) || !asked_above(r, op->rank, op->born))
             continue;
         op_unlist(op);
         waits_above(op);
@@ -234,9 +233,9 @@ int locate_begin(struct step *s, uint64_t address, bool read,
     r->locating = true;
     bool climbs = read && climb_pays(s, (uint32_t)home);
     *send_out = s->out->count;
-    struct proto_message *m = send_message(
-        s, climbs ? climb_from(s, (uint32_t)home) : (uint32_t)home,
-        PROTO_LOCATE);
+    struct proto_message *m =
+        send_message(s, climbs ? climb_from(s, (uint32_t)home) : (uint32_t)home,
+                     PROTO_LOCATE);
     m->root = m->region = address;
     m->via = (uint32_t)home;
     m->flags = climbs ? PROTO_CLIMBS : 0;

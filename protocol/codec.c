@@ -62,9 +62,8 @@ void proto_encode(const struct proto_message *m, void *bytes)
     at = put(at, m->node, 4);
     at = put(at, m->via, 4);
     at = put(at, m->items_count, 4);
-    const uint64_t wide[] = {m->ticket,      m->root,    m->region,
-                             m->incarnation, m->version, m->epoch,
-                             m->after};
+    const uint64_t wide[] = {m->ticket,  m->root,  m->region, m->incarnation,
+                             m->version, m->epoch, m->after};
     for (int i = 0; i < 7; i++)
         at = put(at, wide[i], 8);
     if (has_name(m->type)) {
@@ -99,9 +98,8 @@ static void get_header(const uint8_t *at, struct proto_message *m)
     m->node = (uint32_t)get(&at, 4);
     m->via = (uint32_t)get(&at, 4);
     m->items_count = (uint32_t)get(&at, 4);
-    uint64_t *wide[] = {&m->ticket,      &m->root,    &m->region,
-                        &m->incarnation, &m->version, &m->epoch,
-                        &m->after};
+    uint64_t *wide[] = {&m->ticket,  &m->root,  &m->region, &m->incarnation,
+                        &m->version, &m->epoch, &m->after};
     for (int i = 0; i < 7; i++)
         *wide[i] = get(&at, 8);
 }
@@ -239,7 +237,8 @@ static const char *check_place(const struct proto_message *m,
                                const struct proto_item *item, uint32_t i)
 {
     bool transfer = m->type == PROTO_TRANSFER || m->type == PROTO_BOUNCE;
-    bool tree = item->kind == PROTO_ITEM_REGION || item->kind == PROTO_ITEM_TODO;
+    bool tree =
+        item->kind == PROTO_ITEM_REGION || item->kind == PROTO_ITEM_TODO;
     bool about_region = item->kind == PROTO_ITEM_CHILD ||
                         item->kind == PROTO_ITEM_WAITER ||
                         item->kind == PROTO_ITEM_PRESENCE;
@@ -336,8 +335,7 @@ static const char *check_header(const struct proto_env *env,
          m->type == PROTO_OWNER || m->type == PROTO_FREED) &&
         !inside(env, m->region))
         return "an address outside of the space";
-    if (m->type == PROTO_LOCATED && !m->error &&
-        (!m->incarnation || !m->epoch))
+    if (m->type == PROTO_LOCATED && !m->error && (!m->incarnation || !m->epoch))
         return "LOCATED without what was located";
     if (m->type == PROTO_LOCATED && m->items_count >= PROTO_DEPTH_MAX)
         return "LOCATED too deep";

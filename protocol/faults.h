@@ -34,13 +34,13 @@ enum sim_fault {
 
 /* The same, of references.h and who uses it. */
 enum refs_fault {
-    FAULT_UNSIGNED = 1 << 0,   /* no number of a node's is below 0 */
-    FAULT_NO_BARRIER = 1 << 1, /* what may be about to end has references to
+    FAULT_UNSIGNED = 1 << 0,      /* no number of a node's is below 0 */
+    FAULT_NO_BARRIER = 1 << 1,    /* what may be about to end has references to
                                 * spare */
     FAULT_FORGET_PINNED = 1 << 2, /* WRITE is enough to end a region */
-    FAULT_LATE_COUNT = 1 << 3, /* give a reference up before the home has the
+    FAULT_LATE_COUNT = 1 << 3,    /* give a reference up before the home has the
                                 * other node's listed */
-    FAULT_FORGET_LINKS = 1 << 4, /* a region's end leaves what it refers to */
+    FAULT_FORGET_LINKS = 1 << 4,  /* a region's end leaves what it refers to */
     FAULT_REVIVE = 1 << 5, /* what was held when its circle ended lives on */
 };
 

@@ -28,8 +28,7 @@ void add_ancestors(struct step *s, size_t send, const struct proto_region *r)
 
 /* What this node knows of @r, which @node asked for. */
 static struct proto_message *say_located(struct step *s, uint32_t node,
-                                         const struct proto_region *r,
-                                         bool hot)
+                                         const struct proto_region *r, bool hot)
 {
     size_t send = s->out->count;
     struct proto_message *answer = send_message(s, node, PROTO_LOCATED);
@@ -108,8 +107,8 @@ static const struct proto_message *request_in(const struct proto_region *r,
     *request = (struct proto_message){
         .type = PROTO_REQUEST,
         .mode = m->mode,
-        .flags = (uint16_t)(PROTO_FRESH | PROTO_UNMET |
-                            (m->flags & PROTO_NOWAIT)),
+        .flags =
+            (uint16_t)(PROTO_FRESH | PROTO_UNMET | (m->flags & PROTO_NOWAIT)),
         .node = m->node,
         .via = r->owned ? m->via : r->hint,
         .ticket = m->ticket,

@@ -38,7 +38,7 @@ enum proto_message_type {
 #define PROTO_MESSAGE_ENUM(name) PROTO_##name,
     PROTO_MESSAGES(PROTO_MESSAGE_ENUM)
 #undef PROTO_MESSAGE_ENUM
-    PROTO_MESSAGE_TYPES,
+        PROTO_MESSAGE_TYPES,
 };
 
 enum proto_item_kind {
@@ -103,9 +103,9 @@ struct proto_item {
 struct proto_message {
     uint8_t type, mode;
     uint16_t flags, hops;
-    int16_t error;   /* REFUSED, LOCATED: a drasync_error */
-    uint32_t node;   /* the node that asked in the first place */
-    uint32_t via;    /* had the token at move `epoch`; LOCATE: the tree's root */
+    int16_t error; /* REFUSED, LOCATED: a drasync_error */
+    uint32_t node; /* the node that asked in the first place */
+    uint32_t via;  /* had the token at move `epoch`; LOCATE: the tree's root */
     uint32_t items_count;
     uint64_t ticket; /* its request; LOCATE: if that is one, with `mode`;
                         LOCATED: then it is under way */

@@ -110,8 +110,7 @@ static bool lock_part(struct step *s, struct proto_op *op,
     struct proto_link *before = op->parts.next;
     for (struct proto_link *l = r->children.next; l != &r->children;
          l = l->next) {
-        struct proto_region *child =
-            CONTAINER(l, struct proto_region, sibling);
+        struct proto_region *child = CONTAINER(l, struct proto_region, sibling);
         if (!child->dead && !child->gone && !part_push(s, op, before, child))
             return false;
     }
@@ -138,7 +137,8 @@ void op_unlock(struct step *s, struct proto_op *op)
         pins_end(s, &op->pins);
         return;
     }
-    for (struct proto_region *r = op->target; r; r = proto_next(op->target, r)) {
+    for (struct proto_region *r = op->target; r;
+         r = proto_next(op->target, r)) {
         if (r->lock != op)
             continue;
         r->lock = NULL;
@@ -405,8 +405,7 @@ static bool thin_out(struct step *s, struct proto_op *op)
 void serve(struct step *s, struct proto_region *r)
 {
     while (r->owned && !list_empty(&r->queue)) {
-        struct proto_op *op =
-            CONTAINER(r->queue.next, struct proto_op, link);
+        struct proto_op *op = CONTAINER(r->queue.next, struct proto_op, link);
         if (!grantable(s, r, op)) {
             ahead_revoke(s, r);
             if (!thin_out(s, op))

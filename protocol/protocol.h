@@ -115,9 +115,9 @@ struct proto_region {
     bool present; /* other nodes may count on this record */
     bool dead;    /* deleted; waits until all nodes have forgotten it */
     bool locating;
-    bool hot; /* many nodes READ it: ask through others */
-    uint32_t hint;  /* where the token went, */
-    uint64_t epoch; /* and its move that was: grows by one each */
+    bool hot;             /* many nodes READ it: ask through others */
+    uint32_t hint;        /* where the token went, */
+    uint64_t epoch;       /* and its move that was: grows by one each */
     uint32_t tail_node;   /* home: the line's last, */
     uint64_t tail_ticket; /* and its request; 0: there is no line */
 
@@ -129,18 +129,18 @@ struct proto_region {
     struct proto_link holds; /* READ holds of this region itself */
     struct proto_link
         copies; /* by version, newest first; the first is current if owned */
-    struct proto_link queue;    /* owner: requests in order of arrival */
-    struct proto_link pending;  /* not owner: requests that must wait here */
-    struct proto_link locates;  /* locating: others' LOCATEs */
+    struct proto_link queue;   /* owner: requests in order of arrival */
+    struct proto_link pending; /* not owner: requests that must wait here */
+    struct proto_link locates; /* locating: others' LOCATEs */
     /* Nodes that may have copies or hints: presence.c. */
     struct proto_link presence;
     struct proto_presence *presence_top;
     uint32_t presence_count;
 
-    uint64_t version; /* of the current copy, when the token came */
-    uint64_t written; /* stamp of the last WRITE hold of this region */
-    uint64_t arrived; /* stamp when the token came */
-    uint64_t came;    /* the same, never moved on; 0: it was made here */
+    uint64_t version;      /* of the current copy, when the token came */
+    uint64_t written;      /* stamp of the last WRITE hold of this region */
+    uint64_t arrived;      /* stamp when the token came */
+    uint64_t came;         /* the same, never moved on; 0: it was made here */
     uint64_t read_version; /* owner: this version's data went */
     uint32_t readers;      /* to so many nodes from here */
 
@@ -163,8 +163,8 @@ struct proto_region {
     bool pin_counted; /* counts in pinned */
     bool dropped;     /* a copy was, for want of memory; others count on it */
     bool came_ahead;  /* the token was asked ahead, and not acquired yet */
-    struct proto_op *ahead;  /* what this node asked ahead of it, or NULL */
-    struct proto_link parts; /* that name it, of operations */
+    struct proto_op *ahead;   /* what this node asked ahead of it, or NULL */
+    struct proto_link parts;  /* that name it, of operations */
     struct proto_link asking; /* this node's acquires of it */
 
     /* Root records only. */
@@ -217,11 +217,11 @@ size_t proto_object_size(enum proto_type type);
 /* A node of the job, after proto_node_open(). */
 struct proto_node {
     struct proto_env env;
-    uint32_t waiters_max; /* PROTO_WAITERS_MAX, or fewer in the simulator */
-    uint32_t presence_max; /* the same of PROTO_PRESENCE_MAX */
-    uint32_t fanout;       /* the same of PROTO_FANOUT */
-    uint32_t portion_first;  /* the same of PROTO_PORTION_FIRST */
-    uint32_t faults; /* rules that the simulator breaks on purpose */
+    uint32_t waiters_max;   /* PROTO_WAITERS_MAX, or fewer in the simulator */
+    uint32_t presence_max;  /* the same of PROTO_PRESENCE_MAX */
+    uint32_t fanout;        /* the same of PROTO_FANOUT */
+    uint32_t portion_first; /* the same of PROTO_PORTION_FIRST */
+    uint32_t faults;        /* rules that the simulator breaks on purpose */
 };
 
 /* Start @node with nothing known. */

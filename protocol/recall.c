@@ -65,7 +65,8 @@ static void answered(struct step *s, const struct proto_message *m)
     int err = m->flags & PROTO_MORE ? presence_answered(s, m) : 0;
     for (uint32_t i = 0; i < m->items_count; i++) {
         struct proto_region *r = find(s, m->items[i].address);
-        if (m->items[i].kind != PROTO_ITEM_DELETED || !r || r->incarnation != m->items[i].incarnation || !r->lock ||
+        if (m->items[i].kind != PROTO_ITEM_DELETED || !r ||
+            r->incarnation != m->items[i].incarnation || !r->lock ||
             r->lock->kind != OP_DELETE || !r->lock->awaiting)
             continue;
         struct proto_op *op = r->lock;

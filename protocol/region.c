@@ -99,10 +99,9 @@ struct proto_region *region_new(struct step *s, uint64_t address,
     r->write_rank = -1;
     r->away = 1;
     struct proto_link *lists[] = {
-        &r->sibling,  &r->children, &r->holds,    &r->copies,
-        &r->queue,    &r->pending,  &r->presence, &r->sendings,
-        &r->requests, &r->arrivals, &r->serve,    &r->gc,
-        &r->parts,    &r->asking,   &r->locates,
+        &r->sibling, &r->children, &r->holds,    &r->copies,   &r->queue,
+        &r->pending, &r->presence, &r->sendings, &r->requests, &r->arrivals,
+        &r->serve,   &r->gc,       &r->parts,    &r->asking,   &r->locates,
     };
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
         list_init(lists[i]);
@@ -170,8 +169,8 @@ void mark_serve_below(struct step *s, struct proto_region *top)
 
 static bool removable(const struct proto_region *r)
 {
-    if (r->owned || r->home || r->present || r->keeps || r->sends ||
-        r->sent || r->shared || r->lock || r->write_count || r->locating)
+    if (r->owned || r->home || r->present || r->keeps || r->sends || r->sent ||
+        r->shared || r->lock || r->write_count || r->locating)
         return false;
     if (r->parent && r->parent->owned && !r->gone && !r->dead)
         return false;
@@ -185,8 +184,7 @@ static bool removable(const struct proto_region *r)
 void collect(struct step *s)
 {
     while (!list_empty(&s->gc)) {
-        struct proto_region *r =
-            CONTAINER(s->gc.next, struct proto_region, gc);
+        struct proto_region *r = CONTAINER(s->gc.next, struct proto_region, gc);
         list_remove(&r->gc);
         if (!removable(r))
             continue;

@@ -132,8 +132,7 @@ static void send_request(struct step *s, struct proto_op *op,
     if (op->mode == DRASYNC_READ && !(request_flags(op, r) & PROTO_FRESH))
         base_begin(op, r);
     size_t send = s->out->count;
-    struct proto_message *m =
-        send_about(s, to, PROTO_REQUEST, r, op->ticket);
+    struct proto_message *m = send_about(s, to, PROTO_REQUEST, r, op->ticket);
     m->mode = op->mode;
     m->flags = request_flags(op, r);
     m->via = to;
@@ -222,7 +221,7 @@ static uint32_t next_hop(struct step *s, struct proto_region *r,
     if (r && r->epoch > m->epoch) {
         m->epoch = r->epoch;
         m->via = r->hint;
-        m->flags &= (uint16_t)~(PROTO_LOST | PROTO_HOMEWARD);
+        m->flags &= (uint16_t) ~(PROTO_LOST | PROTO_HOMEWARD);
         to = r->hint;
     } else if (m->flags & PROTO_HOMEWARD) {
         return home;
@@ -387,8 +386,7 @@ void pump(struct step *s, struct proto_region *r)
         op_free(s, op);
     }
     while (r->sent == 0 && !must_wait(r) && !list_empty(&r->pending)) {
-        struct proto_op *op =
-            CONTAINER(r->pending.next, struct proto_op, link);
+        struct proto_op *op = CONTAINER(r->pending.next, struct proto_op, link);
         if (op->flags & PROTO_CLIMBS) {
             relay(s, r, op);
             continue;

@@ -7,15 +7,15 @@
 struct receipt {
     const struct proto_message *m;
     uint32_t from;
-    struct proto_op *op; /* NULL: tokens that bounced */
+    struct proto_op *op;           /* NULL: tokens that bounced */
     struct proto_arrival *arrival; /* of TRANSFERs that came before, or NULL */
     struct proto_link *before;   /* where TODO parts go; NULL: not known yet */
     struct proto_region *region; /* of the last REGION item */
     struct proto_region *parent; /* that one's; or NULL */
     bool token, data;
     bool missing; /* a copy that the sender counts on */
-    bool pump; /* something may wait at what came */
-    bool wide; /* there are parts that are not below the first */
+    bool pump;    /* something may wait at what came */
+    bool wide;    /* there are parts that are not below the first */
 };
 
 static bool known(struct step *s, const struct proto_item *item)
@@ -88,8 +88,8 @@ static struct proto_copy *take_copy(struct step *s, struct receipt *x,
     return copy;
 }
 
-static void take_token(struct receipt *x,
-                       struct proto_region *r, const struct proto_item *item)
+static void take_token(struct receipt *x, struct proto_region *r,
+                       const struct proto_item *item)
 {
     set_owned(r, true);
     r->epoch = item->epoch;
@@ -258,8 +258,7 @@ static void drop_unlisted(struct step *s, struct proto_region *r,
     for (l = r->children.next; l != &r->children; l = l->next)
         extra++;
     for (l = r->children.next; extra > listed; extra--) {
-        struct proto_region *child =
-            CONTAINER(l, struct proto_region, sibling);
+        struct proto_region *child = CONTAINER(l, struct proto_region, sibling);
         l = l->next;
         region_dead(s, child);
     }

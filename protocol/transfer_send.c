@@ -12,8 +12,8 @@ struct answer {
     struct proto_region *top;
     struct proto_op *op;
     struct proto_sending *sending;
-    size_t first; /* index of the effect of the first message, */
-    size_t send;  /* and of this one, */
+    size_t first;           /* index of the effect of the first message, */
+    size_t send;            /* and of this one, */
     uint32_t regions, room; /* which has so many, and takes so many at most; */
     struct proto_link *shipped; /* the last pin of those before it */
     bool given;   /* nobody asked: who waits for parts of it waits there */
@@ -40,8 +40,7 @@ struct proto_item *token_items(struct step *s, size_t send,
     item->version = r->version;
     item->epoch = r->epoch + 1;
     for (l = r->children.next; l != &r->children; l = l->next) {
-        struct proto_region *child =
-            CONTAINER(l, struct proto_region, sibling);
+        struct proto_region *child = CONTAINER(l, struct proto_region, sibling);
         if (child->gone || (child->dead && !dying(child)))
             continue;
         item = add_item(s, send, PROTO_ITEM_CHILD);
@@ -61,8 +60,8 @@ static void begin_message(struct step *s, struct answer *a, uint16_t flags)
 {
     a->send = s->out->count;
     a->regions = 0;
-    struct proto_message *m = send_about(s, a->op->node, PROTO_TRANSFER, a->top,
-                                         a->op->ticket);
+    struct proto_message *m =
+        send_about(s, a->op->node, PROTO_TRANSFER, a->top, a->op->ticket);
     m->mode = a->op->mode;
     m->flags = (uint16_t)(flags | (a->op->flags & PROTO_UNMET));
     m->hops = a->op->hops;
@@ -388,7 +387,7 @@ static bool add_copy(struct step *s, struct answer *a,
 }
 
 bool pass_copies(struct step *s, struct proto_op *leader, struct proto_op *op,
-             bool hot)
+                 bool hot)
 {
     struct proto_region *top = leader->target;
     struct answer a = {.top = top, .op = op};

@@ -27,8 +27,8 @@ const char *drasync_strerror(int error)
     if (why)
         return why;
     switch (error) {
-#define ERROR_TEXT(name, value, text)                                         \
-    case name:                                                                \
+#define ERROR_TEXT(name, value, text) \
+    case name:                        \
         return text;
         DRASYNC_ERRORS(ERROR_TEXT)
 #undef ERROR_TEXT
@@ -40,8 +40,8 @@ const char *drasync_strerror(int error)
 const char *drasync_errname(int error)
 {
     switch (error) {
-#define ERROR_NAME(name, value, text)                                         \
-    case name:                                                                \
+#define ERROR_NAME(name, value, text) \
+    case name:                        \
         return #name;
         DRASYNC_ERRORS(ERROR_NAME)
 #undef ERROR_NAME

@@ -5,7 +5,6 @@
 #ifndef DRASYNC_RUNTIME_MODULES_H
 #define DRASYNC_RUNTIME_MODULES_H
 
-
 /*
  * Each step may be NULL.  Start steps run in order of the table, ends in
  * reverse.  A start step that fails on one rank fails the start on all.
@@ -36,8 +35,8 @@ struct runtime_module {
 
 /* Each is defined in its folder. */
 extern const struct runtime_module check_module, chunks_module, names_module,
-    native_module, replica_module, rma_module, queue_lock_module,
-    record_module, managed_module, diagnose_module, save_module;
+    native_module, replica_module, rma_module, queue_lock_module, record_module,
+    managed_module, diagnose_module, save_module;
 
 /* In the order in which they start; NULL at the end. */
 extern const struct runtime_module *const runtime_modules[];

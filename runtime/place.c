@@ -77,12 +77,13 @@ void places_of(int pid, const uint64_t *pcs, int count, struct code_place *out)
 
 #if HAVE_LIBDW
 
-#define LIBDW_CALLS(X)                                                    \
-    X(dwfl_begin)                                                         \
-    X(dwfl_end)                                                           \
-    X(dwfl_report_begin) X(dwfl_report_end) X(dwfl_report_elf)            \
-        X(dwfl_module_info) X(dwfl_module_addrinfo) X(dwfl_module_getsrc) \
-            X(dwfl_lineinfo) X(dwfl_offline_section_address)
+#define LIBDW_CALLS(X)                                                 \
+    X(dwfl_begin)                                                      \
+    X(dwfl_end)                                                        \
+    X(dwfl_report_begin)                                               \
+    X(dwfl_report_end) X(dwfl_report_elf) X(dwfl_module_info)          \
+        X(dwfl_module_addrinfo) X(dwfl_module_getsrc) X(dwfl_lineinfo) \
+            X(dwfl_offline_section_address)
 
 /* libdw's calls, in the library if there is one on this machine. */
 static struct {

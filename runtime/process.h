@@ -23,34 +23,34 @@ struct boot;
 struct runtime_shared;
 
 enum runtime_state {
-    RUNTIME_IDLE,     /* not started; the first call starts it */
+    RUNTIME_IDLE, /* not started; the first call starts it */
     RUNTIME_STARTING,
     RUNTIME_RUNNING,
     RUNTIME_FAILED,   /* could not start; `failure` says why, on every rank */
     RUNTIME_STOPPING, /* in finalize: steps that end the modules may call */
     RUNTIME_STOPPED,
-    RUNTIME_CHILD,    /* a child of fork */
+    RUNTIME_CHILD, /* a child of fork */
 };
 
 /* This process.  Fields but `state` do not change once it is RUNNING. */
 struct runtime {
     _Atomic int state;
     int failure;
-    int rank, ranks;      /* in MPI_COMM_WORLD */
+    int rank, ranks; /* in MPI_COMM_WORLD */
     int node, nodes;
-    int local, locals;    /* this rank's number on its node */
-    bool leader;          /* local == 0 */
-    bool crowded;         /* more ranks on this machine than processors */
-    bool all_crowded;     /* the same on the machine of every rank */
-    int *node_of;         /* [ranks] */
-    int *local_of;        /* [ranks] */
-    int *leader_of;       /* [nodes] rank of the leader */
+    int local, locals; /* this rank's number on its node */
+    bool leader;       /* local == 0 */
+    bool crowded;      /* more ranks on this machine than processors */
+    bool all_crowded;  /* the same on the machine of every rank */
+    int *node_of;      /* [ranks] */
+    int *local_of;     /* [ranks] */
+    int *leader_of;    /* [nodes] rank of the leader */
     struct runtime_options options;
     struct space space;
     struct runtime_shared *shared; /* in control memory; runtime/shared.h */
     int wake_fd;                   /* runtime/messages/outbox.h */
-    uint64_t host_key; /* start_facts.machine_key */
-    uint64_t job_key;  /* the same on all ranks, another in each job */
+    uint64_t host_key;             /* start_facts.machine_key */
+    uint64_t job_key; /* the same on all ranks, another in each job */
     char host[64];
 };
 

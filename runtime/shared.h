@@ -50,7 +50,7 @@ struct runtime_rank {
     _Atomic uint32_t state;
     int32_t rank;
     int32_t pid;
-    struct doorbell doorbell; /* for whoever has something for this rank */
+    struct doorbell doorbell;      /* for whoever has something for this rank */
     _Atomic uint64_t counters[16]; /* enum runtime_counter */
 } __attribute__((aligned(RUNTIME_CACHE_LINE)));
 
@@ -75,7 +75,7 @@ struct runtime_call_slot {
     struct waiter waiter;
     _Atomic uint64_t ticket; /* 0: free; grows with use */
     int32_t node;            /* who answers */
-    void *reply;             /* control memory, owned by the caller once woken */
+    void *reply; /* control memory, owned by the caller once woken */
     size_t reply_bytes;
     _Atomic uint32_t end; /* runtime/messages/call.c */
 };
@@ -87,7 +87,7 @@ struct runtime_outbox {
     /* A stack that the leader takes whole and turns round. */
     _Atomic(struct runtime_outgoing *) head __attribute__((aligned(64)));
     _Atomic(struct runtime_chore *) chores; /* the same of those just begun */
-    _Atomic uint32_t asleep; /* runtime/messages/outbox.h */
+    _Atomic uint32_t asleep;                /* runtime/messages/outbox.h */
     _Atomic uint32_t remote_waits; /* threads that wait for another node */
     /* Queued here and not yet given to MPI; and chores that are not over. */
     _Atomic uint64_t pending;

@@ -258,8 +258,8 @@ static int start_steps(const struct start_agreed *agreed)
 /* By the first rank: where it runs, since when, and as which process. */
 static uint64_t job_key(const struct start_facts *first)
 {
-    uint64_t key = first->machine_key ^ first->start_ticks << 20 ^
-                   (uint64_t)first->pid;
+    uint64_t key =
+        first->machine_key ^ first->start_ticks << 20 ^ (uint64_t)first->pid;
 
     key = (key ^ key >> 31) * UINT64_C(0x9E3779B97F4A7C15);
     return key ^ key >> 29;

@@ -32,7 +32,7 @@ struct start_facts {
     uint64_t host_key;    /* and share a host name and a network */
     uint64_t options_hash;
     uint64_t start_ticks; /* of the process: runtime/peer.h */
-    uint64_t secret[2];   /* random, of the rank and this start: start_socket.h */
+    uint64_t secret[2]; /* random, of the rank and this start: start_socket.h */
     int32_t pid;
     int32_t page_fd;       /* start_page_reserve() */
     int32_t err;           /* why it cannot start */

@@ -43,13 +43,14 @@ enum waiting_what {
 };
 
 /* MPI's calls that wait, by the functions that begin them. */
-#define WAITING_MPI_CALLS(X)                                                   \
-    X(MPI_Wait)                                                                \
-    X(MPI_Waitall)                                                             \
-    X(MPI_Waitany) X(MPI_Waitsome) X(MPI_Probe) X(MPI_Recv) X(MPI_Send)        \
-        X(MPI_Ssend) X(MPI_Sendrecv) X(MPI_Barrier) X(MPI_Bcast) X(MPI_Reduce) \
-            X(MPI_Allreduce) X(MPI_Gather) X(MPI_Gatherv) X(MPI_Scatter)       \
-                X(MPI_Scatterv) X(MPI_Allgather) X(MPI_Allgatherv)             \
+#define WAITING_MPI_CALLS(X)                                             \
+    X(MPI_Wait)                                                          \
+    X(MPI_Waitall)                                                       \
+    X(MPI_Waitany)                                                       \
+    X(MPI_Waitsome) X(MPI_Probe) X(MPI_Recv) X(MPI_Send) X(MPI_Ssend)    \
+        X(MPI_Sendrecv) X(MPI_Barrier) X(MPI_Bcast) X(MPI_Reduce)        \
+            X(MPI_Allreduce) X(MPI_Gather) X(MPI_Gatherv) X(MPI_Scatter) \
+                X(MPI_Scatterv) X(MPI_Allgather) X(MPI_Allgatherv)       \
                     X(MPI_Alltoall) X(MPI_Alltoallv) X(MPI_Scan)
 
 enum waiting_mpi_call {

@@ -86,9 +86,8 @@ static inline uint64_t checksum(const void *bytes, size_t count, uint64_t seed)
 
 /* Of block @index of the file with this header: its head up to the sum, and
  * what is stored. */
-static inline uint64_t block_sum(const unsigned char *head,
-                                 const void *stored, uint64_t header_sum,
-                                 uint64_t index)
+static inline uint64_t block_sum(const unsigned char *head, const void *stored,
+                                 uint64_t header_sum, uint64_t index)
 {
     uint64_t seed = checksum(head, BLOCK_SUM, header_sum + index);
 

@@ -75,8 +75,8 @@ static int read_header(struct save_reader *r, unsigned char *h, char *why)
     if (err)
         return err;
     if (got < 8 || memcmp(h, SAVE_MAGIC, 8)) {
-        snprintf(why, SAVE_WHY_BYTES, got ? "it is no file of saved regions"
-                                          : "it is empty");
+        snprintf(why, SAVE_WHY_BYTES,
+                 got ? "it is no file of saved regions" : "it is empty");
         return DRASYNC_EFORMAT;
     }
     err = read_all(r, h + 8, SAVE_HEADER_BYTES - 8, "the header", why);
@@ -200,8 +200,8 @@ static void decompressor_free(struct save_reader *r)
 /* The next block, of which there is one, into `data`. */
 static int read_block(struct save_reader *r, char *why)
 {
-    uint64_t expected = r->data_left < SAVE_BLOCK_BYTES ? r->data_left
-                                                        : SAVE_BLOCK_BYTES;
+    uint64_t expected =
+        r->data_left < SAVE_BLOCK_BYTES ? r->data_left : SAVE_BLOCK_BYTES;
     unsigned char head[SAVE_BLOCK_HEAD_BYTES];
     uint64_t begin = r->position;
     uint32_t bytes, stored, method;
@@ -243,10 +243,8 @@ static int read_block(struct save_reader *r, char *why)
 
 /* --- Calls ---------------------------------------------------------------- */
 
-int save_reader_new(save_read_fn *read, void *arg,
-                    struct save_table *table_out,
-                    struct save_reader **reader_out,
-                    char why[SAVE_WHY_BYTES])
+int save_reader_new(save_read_fn *read, void *arg, struct save_table *table_out,
+                    struct save_reader **reader_out, char why[SAVE_WHY_BYTES])
 {
     struct save_reader *r;
     int err = DRASYNC_ENOMEM;
@@ -311,7 +309,8 @@ int save_reader_end(struct save_reader *r, char why[SAVE_WHY_BYTES])
     err = read_all(r, end, sizeof(end), "its end", why);
     if (err)
         return err;
-    if (memcmp(end, SAVE_END_MAGIC, 8) || get64(end + END_BLOCKS) != r->blocks ||
+    if (memcmp(end, SAVE_END_MAGIC, 8) ||
+        get64(end + END_BLOCKS) != r->blocks ||
         get64(end + END_FILE_BYTES) != r->position ||
         get64(end + END_SUM) != checksum(end, END_SUM, r->header_sum))
         return altered(why, "its end", begin);

@@ -26,7 +26,9 @@
 
 #define SAVE_VERSION 1
 
-#define SAVE_MAGIC     "\x89" "DRAS\r\n\x1a"
+#define SAVE_MAGIC \
+    "\x89"         \
+    "DRAS\r\n\x1a"
 #define SAVE_END_MAGIC "DRASend\n"
 
 #define SAVE_HEADER_BYTES     128
@@ -76,7 +78,7 @@ struct save_table {
     uint64_t base, space_bytes; /* of the job that saved it */
     uint64_t when_ns;           /* since 1970 */
     uint64_t regions, extents, names;
-    uint64_t data_bytes; /* of all extents */
+    uint64_t data_bytes;            /* of all extents */
     char writer[SAVE_WRITER_BYTES]; /* DRASync's version */
     struct save_region *region;
     struct save_extent *extent;
@@ -124,8 +126,7 @@ void save_writer_free(struct save_writer *writer); /* NULL is ignored */
 /* --- Reading -------------------------------------------------------------- */
 
 /* The next @count bytes, fewer at the end: *got_out.  0 or an error. */
-typedef int save_read_fn(void *arg, void *bytes, size_t count,
-                         size_t *got_out);
+typedef int save_read_fn(void *arg, void *bytes, size_t count, size_t *got_out);
 
 struct save_reader;
 
@@ -136,10 +137,8 @@ struct save_reader;
  *                    says what is wrong
  *   DRASYNC_ENOMEM, DRASYNC_EFILE (save_built()), errors of @read
  */
-int save_reader_new(save_read_fn *read, void *arg,
-                    struct save_table *table_out,
-                    struct save_reader **reader_out,
-                    char why[SAVE_WHY_BYTES]);
+int save_reader_new(save_read_fn *read, void *arg, struct save_table *table_out,
+                    struct save_reader **reader_out, char why[SAVE_WHY_BYTES]);
 
 /* The next @count bytes of data.  The same errors. */
 int save_reader_get(struct save_reader *reader, void *bytes, size_t count,

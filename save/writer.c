@@ -12,8 +12,8 @@
 
 /* The quickest level that is called normal; blocks that shrink by less than
  * this part stay plain. */
-#define LEVEL      1
-#define GAIN_PART  16
+#define LEVEL     1
+#define GAIN_PART 16
 
 /* After a block that did not shrink so many are not tried, then twice as many,
  * up to the most. */

@@ -76,9 +76,9 @@ static bool do_acquire(struct sim *sim, struct sim_rank *rank,
     rank->started = sim->step;
     rank->blocked = true;
     int err = proto_acquire(&sim->node[rank->node].proto, rank->local,
-                            world_find(sim, rank->node, o->address),
-                            o->address, (enum drasync_mode)c->mode, nowait,
-                            rank, &grant, &rank->op, out);
+                            world_find(sim, rank->node, o->address), o->address,
+                            (enum drasync_mode)c->mode, nowait, rank, &grant,
+                            &rank->op, out);
     if (err != PROTO_WAIT) {
         rank->blocked = false;
         rank->op = NULL;
@@ -106,11 +106,9 @@ static enum drasync_mode to_release(struct sim_held *held)
                                                     : DRASYNC_WRITE;
 }
 
-static bool do_release(struct sim *sim, struct sim_rank *rank,
-                       struct oracle *o)
+static bool do_release(struct sim *sim, struct sim_rank *rank, struct oracle *o)
 {
-    struct proto_region *r =
-        o ? world_find(sim, rank->node, o->address) : NULL;
+    struct proto_region *r = o ? world_find(sim, rank->node, o->address) : NULL;
     if (!r || r->incarnation != o->incarnation)
         return true;
     struct sim_held *held = held_of(rank, o);
@@ -169,8 +167,7 @@ static bool do_write(struct sim *sim, struct sim_rank *rank, struct oracle *o)
         return true;
     struct proto_region *r = world_find(sim, rank->node, o->address);
     struct proto_copy *copy = r ? proto_newest(r) : NULL;
-    if (!copy || !r->owned ||
-        proto_held(r, rank->local) != DRASYNC_WRITE) {
+    if (!copy || !r->owned || proto_held(r, rank->local) != DRASYNC_WRITE) {
         sim_found(sim, "rank %u lost #%llu while it held it", rank->id,
                   (unsigned long long)o->number);
         return true;

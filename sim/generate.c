@@ -22,8 +22,8 @@ void sim_add(struct sim_script *script, struct sim_command command)
 {
     if (script->count == script->room) {
         script->room = script->room ? script->room * 2 : 64;
-        script->command = realloc(script->command,
-                                  script->room * sizeof(*script->command));
+        script->command =
+            realloc(script->command, script->room * sizeof(*script->command));
     }
     script->command[script->count++] = command;
 }
@@ -86,8 +86,8 @@ static void add_ahead(struct sim_script *script, uint64_t *state,
 }
 
 /* Ranks tend to release what they took: a few commands about one slot. */
-static void add_visit(struct sim_script *script, uint64_t *state,
-                      uint32_t rank, uint32_t slots, uint32_t readers)
+static void add_visit(struct sim_script *script, uint64_t *state, uint32_t rank,
+                      uint32_t slots, uint32_t readers)
 {
     struct sim_command c = {.rank = rank, .verb = SIM_ACQUIRE};
     c.slot = pick(state, slots);
@@ -146,8 +146,8 @@ static void add_crowd(struct sim_script *script, uint64_t *state,
 }
 
 /* A tree, made by one rank and released, so that there is something to do. */
-static void add_tree(struct sim_script *script, uint64_t *state,
-                     uint32_t rank, uint32_t first, uint32_t slots)
+static void add_tree(struct sim_script *script, uint64_t *state, uint32_t rank,
+                     uint32_t first, uint32_t slots)
 {
     struct sim_command c = {.rank = rank, .verb = SIM_CREATE, .slot = first};
     sim_add(script, c);

@@ -101,9 +101,8 @@ void gift_answered(struct sim *sim, const struct proto_effect *e)
  * locks. */
 static bool may_be_busy(const struct sim_rank *rank, const struct oracle *o)
 {
-    return rank->gave_up ||
-           (rank->blocked && (oracle_below(rank->target, o) ||
-                              oracle_below(o, rank->target)));
+    return rank->gave_up || (rank->blocked && (oracle_below(rank->target, o) ||
+                                               oracle_below(o, rank->target)));
 }
 
 /* Must it be possible for @rank to give @o away? */

@@ -157,8 +157,9 @@ void check_write_grant(struct sim *sim, struct sim_rank *rank,
             continue;
         struct proto_region *r = world_find(sim, rank->node, o->address);
         if (!r || r->incarnation != o->incarnation || !r->owned) {
-            sim_found(sim, "completeness: rank %u holds #%llu without its "
-                           "part #%llu",
+            sim_found(sim,
+                      "completeness: rank %u holds #%llu without its "
+                      "part #%llu",
                       rank->id, NUMBER(region), NUMBER(o));
             return;
         }
@@ -220,8 +221,8 @@ void check_read_grant(struct sim *sim, struct sim_rank *rank,
         return;
     if (from < region->birth)
         from = region->birth;
-    for (struct proto_link *l = held->hold->pins.next;
-         l != &held->hold->pins; l = l->next) {
+    for (struct proto_link *l = held->hold->pins.next; l != &held->hold->pins;
+         l = l->next) {
         struct oracle *o = oracle_of(sim, PIN(l)->region);
         struct sim_frames *frames = frames_of(PIN(l));
         if (!o || !frames || frames->freed) {
@@ -251,23 +252,23 @@ void check_read_grant(struct sim *sim, struct sim_rank *rank,
     for (struct oracle *o = sim->regions; o; o = o->next)
         if (oracle_below(o, region) && o->birth <= from && o->death > to &&
             !o->deleting && !seen(held, o))
-            sim_found(sim, "completeness: rank %u reads #%llu without its part "
-                           "#%llu",
+            sim_found(sim,
+                      "completeness: rank %u reads #%llu without its part "
+                      "#%llu",
                       rank->id, NUMBER(region), NUMBER(o));
 }
 
 /* What a hold saw when it was granted, it sees still. */
 void check_pins(struct sim *sim, struct sim_rank *rank, struct sim_held *held)
 {
-    struct proto_region *r =
-        world_find(sim, rank->node, held->region->address);
+    struct proto_region *r = world_find(sim, rank->node, held->region->address);
     if (!held->reads || !r)
         return;
     held->hold = proto_read_hold(r, rank->local);
     if (!held->hold || held->hold->covered)
         return;
-    for (struct proto_link *l = held->hold->pins.next;
-         l != &held->hold->pins; l = l->next) {
+    for (struct proto_link *l = held->hold->pins.next; l != &held->hold->pins;
+         l = l->next) {
         struct oracle *o = oracle_of(sim, PIN(l)->region);
         struct sim_frames *frames = frames_of(PIN(l));
         if (!o || frames->freed) {
@@ -294,8 +295,9 @@ void check_delete(struct sim *sim, struct sim_rank *rank, struct oracle *top)
             bool part = oracle_below(held->region, top);
             bool whole = held->writes && oracle_below(top, held->region);
             if (part || whole)
-                sim_found(sim, "delete: rank %u deleted #%llu while rank %u "
-                               "holds it",
+                sim_found(sim,
+                          "delete: rank %u deleted #%llu while rank %u "
+                          "holds it",
                           rank->id, NUMBER(top), other->id);
         }
     }
@@ -368,8 +370,8 @@ void check_end(struct sim *sim)
         uint32_t owners = 0;
         if (!alive(o))
             check_forgotten(sim, o);
-        for (uint32_t i = 0; i < sim->script->nodes && alive(o) &&
-                             sim->script->nodes <= 64;
+        for (uint32_t i = 0;
+             i < sim->script->nodes && alive(o) && sim->script->nodes <= 64;
              i++) {
             struct proto_region *r = world_find(sim, i, o->address);
             if (r && r->incarnation == o->incarnation && r->owned) {

@@ -116,8 +116,8 @@ void rank_split(struct sim *sim, struct sim_rank *rank,
 }
 
 void rank_acquired(struct sim *sim, struct sim_rank *rank,
-                     struct proto_region *region, struct proto_hold *hold,
-                     bool split_needed)
+                   struct proto_region *region, struct proto_hold *hold,
+                   bool split_needed)
 {
     /* An address that was used again names the new region. */
     struct oracle *o = oracle_of(sim, region);
@@ -206,8 +206,7 @@ static bool may_be_busy(const struct sim *sim, const struct sim_rank *rank)
 void rank_check_error(struct sim *sim, struct sim_rank *rank, int error)
 {
     const struct oracle *o = rank->target;
-    bool memory =
-        sim->script->memory_fault || sim->script->data_fault;
+    bool memory = sim->script->memory_fault || sim->script->data_fault;
     bool wrong = false;
     if (error == DRASYNC_ENOREGION || error == DRASYNC_EDELETED)
         wrong = o->death == UINT64_MAX && !o->deleting && !used_before(sim, o);

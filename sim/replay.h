@@ -72,10 +72,10 @@ struct replay {
     struct address *table; /* which region an address means now */
     size_t table_slots;
     uint32_t slots;
-    uint8_t *known;   /* Myrmics: node has met the region */
-    struct replay_kept *kept; /* Myrmics: replay_kept.c */
+    uint8_t *known;             /* Myrmics: node has met the region */
+    struct replay_kept *kept;   /* Myrmics: replay_kept.c */
     struct replay_lives *lives; /* native: replay_lives.c */
-    double unpack_ns; /* the baseline: at most so long for a byte */
+    double unpack_ns;           /* the baseline: at most so long for a byte */
     struct baseline_cost cost;
     uint32_t schedulers;
 };

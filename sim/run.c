@@ -55,9 +55,8 @@ static void show_item(struct sim *sim, const struct proto_message *m,
                       const struct proto_item *item)
 {
     static const char *const kinds[PROTO_ITEM_KINDS] = {
-        "?",        "ancestor", "region", "child", "waiter",
-        "presence", "todo",     "extent", "owned",
-        "wanted",   "deleted",
+        "?",    "ancestor", "region", "child",  "waiter",  "presence",
+        "todo", "extent",   "owned",  "wanted", "deleted",
     };
     fprintf(sim->show, ">     %s", kinds[item->kind]);
     if (item->kind == PROTO_ITEM_WAITER) {
@@ -148,8 +147,7 @@ static void finish_scenario(struct sim *sim)
         some = false;
         for (uint32_t i = 0; i < sim->ranks_count; i++) {
             struct sim_rank *rank = &sim->rank[i];
-            if (rank->blocked || rank->done ||
-                sim->node[rank->node].poisoned)
+            if (rank->blocked || rank->done || sim->node[rank->node].poisoned)
                 continue;
             rank->at = rank->todo_count = 0;
             rank_next(sim, rank);

@@ -178,8 +178,8 @@ int sim_parse(struct sim_script *script, FILE *from)
 const char *sim_errname(int error)
 {
     switch (error) {
-#define SIM_ERROR_CASE(name, value, text)                                     \
-    case value:                                                               \
+#define SIM_ERROR_CASE(name, value, text) \
+    case value:                           \
         return #name;
         DRASYNC_ERRORS(SIM_ERROR_CASE)
 #undef SIM_ERROR_CASE

@@ -206,7 +206,7 @@ struct sim {
     bool asks_ahead; /* some rank has */
     bool loose;     /* some gave up or gave: something goes on without a rank */
     uint64_t gifts; /* to other nodes, and nobody was told what came of them */
-    bool reserved;    /* this step's takes succeed */
+    bool reserved;  /* this step's takes succeed */
     uint8_t handling; /* type of the message that is being handled */
     bool poisoned;    /* some node has ended the job, as it should */
     struct sim_channel *channels;

@@ -100,9 +100,8 @@ static void env_give(void *ctx, enum proto_type type, void *object)
 {
     struct place *place = ctx;
     place->sim->node[place->node].objects[type]--;
-    struct object *o =
-        (struct object *)(void *)((char *)object -
-                                  offsetof(struct object, body));
+    struct object *o = (struct object *)(void *)((char *)object -
+                                                 offsetof(struct object, body));
     o->next->prev = o->prev;
     o->prev->next = o->next;
     memset(object, 0xdd, proto_object_size(type));
@@ -208,7 +207,7 @@ static uint64_t env_ticket(void *ctx)
 }
 
 /* Lane addresses: node + 1 above the page; chunk addresses: bit 45. */
-#define CHUNK_BIT (UINT64_C(1) << 45)
+#define CHUNK_BIT  (UINT64_C(1) << 45)
 #define LANE_SHIFT 28
 
 static int64_t env_home(void *ctx, uint64_t address)
@@ -261,8 +260,8 @@ uint64_t page_cut(struct sim *sim, uint32_t id)
 {
     struct sim_node *node = &sim->node[id];
     if (!node->free_count && node->lane_used < sim->script->lane_pages)
-        return (uint64_t)(id + 1) << LANE_SHIFT |
-               (uint64_t)(++node->lane_used) << 12;
+        return (uint64_t)(id + 1) << LANE_SHIFT | (uint64_t)(++node->lane_used)
+                                                      << 12;
     if (!node->free_count)
         chunk_cut(sim, id);
     return node->free_pages[--node->free_count];
@@ -293,7 +292,8 @@ void page_back(struct sim *sim, uint32_t id, uint64_t address, uint64_t pages)
     struct sim_node *node = &sim->node[id];
     struct place place = {sim, id};
     if (pages != 1 || env_home(&place, address) != id)
-        sim_found(sim, "pages: node %u got an extent back that it did not cut", id);
+        sim_found(sim, "pages: node %u got an extent back that it did not cut",
+                  id);
     for (uint32_t i = 0; i < node->free_count; i++)
         if (node->free_pages[i] == address)
             sim_found(sim, "pages: node %u got an extent back twice", id);

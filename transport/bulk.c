@@ -348,8 +348,9 @@ int bulk_page(struct engine *engine, int from, const struct packet *packet)
     struct incoming *in =
         slot >= 0 && slot < SLOTS_MAX ? engine->slots[slot] : NULL;
 
-    if (!engine_paged(engine) || !in || in->from != from || in->id != packet->id ||
-        packet->bulk_bytes == 0 || packet->bulk_bytes > SEGMENT_PAGED_BYTES ||
+    if (!engine_paged(engine) || !in || in->from != from ||
+        in->id != packet->id || packet->bulk_bytes == 0 ||
+        packet->bulk_bytes > SEGMENT_PAGED_BYTES ||
         packet->bulk_bytes > in->bulk_bytes - in->stream.bytes_told)
         return DRASYNC_EINTERNAL;
     in->stream.bytes_told += packet->bulk_bytes;

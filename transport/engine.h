@@ -38,7 +38,7 @@
 #endif
 
 #define PACKET_BYTES_MAX    16896 /* 16 KiB of data, a header, and its head */
-#define PACKET_NEAR_BYTES   ((size_t)8 << 10) /* between nodes of a host */
+#define PACKET_NEAR_BYTES   ((size_t)8 << 10)   /* between nodes of a host */
 #define EAGER_BYTES_MAX     ((size_t)256 << 10) /* data in packets */
 #define PACKETS_POSTED      32 /* receives that wait for packets, at most */
 #define PACKETS_POSTED_FEW  8
@@ -113,8 +113,8 @@ struct stream {
     int segments_max;
     uint64_t bytes_total;
     uint64_t bytes_started, bytes_done;
-    uint64_t bytes_told; /* in, paged: by PAGE */
-    struct cursor at;    /* of the next segment */
+    uint64_t bytes_told;      /* in, paged: by PAGE */
+    struct cursor at;         /* of the next segment */
     struct segment *segments; /* [segments_max]; NULL: none has begun */
     int first, count;         /* of those in flight */
 };

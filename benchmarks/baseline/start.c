@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SPACE_MIN     ((uint64_t)1 << 20)
-#define SPACE_MAX     ((uint64_t)1 << 43)
+#define SPACE_MIN ((uint64_t)1 << 20)
+#define SPACE_MAX ((uint64_t)1 << 43)
 
 /*
  * Where the range may lie; the last ones suit small spaces under checkers.

@@ -56,8 +56,8 @@ dart_ret_t dart_allocator_new(size_t pool_size, dart_team_t team,
     ret = team_get(what, team, &found);
     if (ret)
         return ret;
-    ret = new_allocator ? allocator_make(&pool_size, &allocator)
-                        : DART_ERR_INVAL;
+    ret =
+        new_allocator ? allocator_make(&pool_size, &allocator) : DART_ERR_INVAL;
     ret = segment_allocate(found, ret, pool_size, &segment);
     if (ret) {
         allocator_free(allocator);

@@ -32,14 +32,14 @@ static dart_ret_t check(const char *what, dart_gptr_t gptr, size_t nelem,
     if (!type_rma(dtype, type))
         return front_fail(DART_ERR_INVAL, "%s: not on this type", what);
     if (__builtin_mul_overflow(nelem, type_of(dtype)->bytes, &bytes))
-        return front_fail(DART_ERR_INVAL, "%s: %zu elements are too many",
-                          what, nelem);
+        return front_fail(DART_ERR_INVAL, "%s: %zu elements are too many", what,
+                          nelem);
     return target_find(what, gptr, bytes, target);
 }
 
-static dart_ret_t update(const char *what, dart_gptr_t gptr,
-                         const void *values, void *results, size_t nelem,
-                         dart_datatype_t dtype, dart_operation_t op)
+static dart_ret_t update(const char *what, dart_gptr_t gptr, const void *values,
+                         void *results, size_t nelem, dart_datatype_t dtype,
+                         dart_operation_t op)
 {
     struct target target;
     enum rma_type type;
@@ -58,10 +58,10 @@ static dart_ret_t update(const char *what, dart_gptr_t gptr,
     if (nelem == 0)
         return DART_OK;
     address = address_here(&target);
-    return failed(what, address ? rma_apply(address, type, rma, values, results,
-                                            nelem)
-                                : rma_update(target.rank, target.place, type,
-                                             rma, values, results, nelem));
+    return failed(
+        what, address ? rma_apply(address, type, rma, values, results, nelem)
+                      : rma_update(target.rank, target.place, type, rma, values,
+                                   results, nelem));
 }
 
 dart_ret_t dart_accumulate(dart_gptr_t gptr, const void *values, size_t nelem,
@@ -101,8 +101,8 @@ dart_ret_t dart_compare_and_swap(dart_gptr_t gptr, const void *value,
     if (!value || !compare || !result)
         return front_fail(DART_ERR_INVAL, "%s: NULL", what);
     address = address_here(&target);
-    return failed(what, address ? rma_swap_if(address, type, compare, value,
-                                              result)
-                                : rma_compare(target.rank, target.place, type,
-                                              compare, value, result));
+    return failed(what, address
+                            ? rma_swap_if(address, type, compare, value, result)
+                            : rma_compare(target.rank, target.place, type,
+                                          compare, value, result));
 }

@@ -224,8 +224,8 @@ static dart_ret_t shares_make(const struct team *team, const size_t *counts,
     dart_ret_t ret;
 
     if (LARGE_ARRAYS) {
-        *out = (struct shares){(const void *)counts, (const void *)offsets,
-                               NULL};
+        *out =
+            (struct shares){(const void *)counts, (const void *)offsets, NULL};
         return DART_OK;
     }
     to = malloc(units * (sizeof(*to) + sizeof(*to_offsets)));
@@ -287,11 +287,10 @@ dart_ret_t dart_allgatherv(const void *sendbuf, size_t nsendelem,
     ret = shares_make(team, nrecvelem, recvdispls, &shares);
     if (ret)
         return front_fail(ret, "%s: some unit has no memory", what);
-    ret = outcome(what, TEAM_CALL(team, LARGE(MPI_Allgatherv),
-                                  LARGE(MPI_Iallgatherv), sendbuf,
-                                  (large_count)nsendelem, type, recvbuf,
-                                  shares.counts, shares.offsets, type,
-                                  team->comm));
+    ret = outcome(what,
+                  TEAM_CALL(team, LARGE(MPI_Allgatherv), LARGE(MPI_Iallgatherv),
+                            sendbuf, (large_count)nsendelem, type, recvbuf,
+                            shares.counts, shares.offsets, type, team->comm));
     free(shares.own);
     return ret;
 }

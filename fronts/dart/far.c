@@ -126,8 +126,8 @@ static dart_ret_t by_message(const struct far *far, dart_handle_t handle,
                  shape_in_one_piece(far->here, far->nelem);
     bool copied = far->put && (!whole || bytes <= RMA_FAR_COPIED_BYTES);
     rma_ticket *ticket = handle && (soon || !copied) ? &handle->ticket : NULL;
-    int err = whole ? send_piece(far, bytes, ticket)
-                    : send_runs(far, bytes, ticket);
+    int err =
+        whole ? send_piece(far, bytes, ticket) : send_runs(far, bytes, ticket);
 
     if (handle)
         handle->copied = copied;

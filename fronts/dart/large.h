@@ -17,7 +17,7 @@ typedef MPI_Aint large_offset;
 _Static_assert(sizeof(large_count) == sizeof(size_t) &&
                    sizeof(large_offset) == sizeof(size_t),
                "arrays of counts are passed on");
-#define LARGE_ARRAYS 1
+#define LARGE_ARRAYS    1
 #define LARGE(call)     call##_c
 #define LARGE_COUNT_MAX ((size_t)PTRDIFF_MAX)
 #else

@@ -16,7 +16,7 @@
 #include "runtime/services/queue_lock.h"
 
 enum lock_state {
-    LOCK_UNUSED,  /* destroyed */
+    LOCK_UNUSED, /* destroyed */
     LOCK_OPEN,
     LOCK_DROPPED, /* its team has ended */
 };
@@ -150,10 +150,11 @@ dart_ret_t dart_team_lock_init(dart_team_t teamid, dart_lock_t *lock)
             queue_lock_end(&made->queue, 0);
             lock_give(made);
         }
-        return front_fail((dart_ret_t)agreed[0],
-                          "dart_team_lock_init: on some unit of team %d there is "
-                          "no memory, or nowhere to put the lock",
-                          (int)teamid);
+        return front_fail(
+            (dart_ret_t)agreed[0],
+            "dart_team_lock_init: on some unit of team %d there is "
+            "no memory, or nowhere to put the lock",
+            (int)teamid);
     }
     team->locks++;
     queue_lock_open(&made->queue, front_job->node_of[team_rank(team, home)],
@@ -289,28 +290,29 @@ void locks_stop(void)
 
 static inline dart_ret_t usable(const char *what, dart_lock_t lock)
 {
-    if (__builtin_expect(front_up && lock &&
-                             atomic_load_explicit(&lock->state,
-                                                  memory_order_relaxed) ==
-                                 LOCK_OPEN,
-                         1))
+    if (__builtin_expect(
+            front_up && lock &&
+                atomic_load_explicit(&lock->state, memory_order_relaxed) ==
+                    LOCK_OPEN,
+            1))
         return DART_OK;
     if (!front_up)
         return front_fail(DART_ERR_NOTINIT, "%s: DART does not run", what);
-    return front_fail(DART_ERR_INVAL,
-                      "%s: NULL, or a lock that was destroyed, or whose team was",
-                      what);
+    return front_fail(
+        DART_ERR_INVAL,
+        "%s: NULL, or a lock that was destroyed, or whose team was", what);
 }
 
 static dart_ret_t failed(const char *what, int err)
 {
     switch (err) {
     case DRASYNC_EINVAL:
-        return front_fail(DART_ERR_INVAL, "%s: this thread has the lock already",
-                          what);
+        return front_fail(DART_ERR_INVAL,
+                          "%s: this thread has the lock already", what);
     case DRASYNC_ENOTHELD:
-        return front_fail(DART_ERR_INVAL, "%s: this thread does not have the "
-                                          "lock",
+        return front_fail(DART_ERR_INVAL,
+                          "%s: this thread does not have the "
+                          "lock",
                           what);
     default:
         return front_fail(front_error(err), "%s: %s", what,

@@ -32,9 +32,8 @@ struct pool *pool_new(uint64_t bytes)
         return NULL;
     pool->orders = order_for(bytes) + 1;
     pool->map_bytes = (size_t)1 << pool->orders;
-    pool->missing =
-        mmap(NULL, pool->map_bytes, PROT_READ | PROT_WRITE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    pool->missing = mmap(NULL, pool->map_bytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (pool->missing == MAP_FAILED) {
         free(pool);
         return NULL;
@@ -49,8 +48,7 @@ void pool_delete(struct pool *pool)
 }
 
 /* Order + 1 of the largest free piece in @node, which is of @order; 0: none. */
-static unsigned largest(const struct pool *pool, uint64_t node,
-                        unsigned order)
+static unsigned largest(const struct pool *pool, uint64_t node, unsigned order)
 {
     return order + 1 - pool->missing[node];
 }

@@ -23,10 +23,11 @@ struct team;
 struct segment_places;
 
 struct segment {
-    char *mine;             /* this unit's part in this process */
-    const uint64_t *places; /* [team size] runtime/rma/rma.h; shared by the node */
-    const uint64_t *sizes;  /* [team size] in bytes; NULL: all @bytes */
-    size_t bytes;           /* of the largest part */
+    char *mine; /* this unit's part in this process */
+    const uint64_t
+        *places; /* [team size] runtime/rma/rma.h; shared by the node */
+    const uint64_t *sizes; /* [team size] in bytes; NULL: all @bytes */
+    size_t bytes;          /* of the largest part */
     size_t mine_bytes;
     int16_t id;
     bool announced;          /* mine is private memory, rma_private_begin() */

@@ -146,8 +146,7 @@ static size_t row(const struct type *type)
 /* Bytes from row to row of @elements. */
 static size_t row_step(const struct type *type, size_t elements)
 {
-    return (type->kind == TYPE_STRIDED ? type->stride : elements) *
-           type->bytes;
+    return (type->kind == TYPE_STRIDED ? type->stride : elements) * type->bytes;
 }
 
 void shape_copy(char *to, const struct type *to_type, const char *from,

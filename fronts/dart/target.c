@@ -34,10 +34,10 @@ static dart_ret_t find_segment(const char *what, dart_gptr_t gptr,
     if (ret)
         return ret;
     *segment_out = segment_find(&(*team_out)->segments, gptr.segid);
-    if (!*segment_out && (gptr.segid != DART_SEGMENT_LOCAL ||
-                          gptr.teamid != DART_TEAM_ALL))
-        return front_fail(DART_ERR_INVAL, "%s: team %d has no segment %d",
-                          what, (int)gptr.teamid, (int)gptr.segid);
+    if (!*segment_out &&
+        (gptr.segid != DART_SEGMENT_LOCAL || gptr.teamid != DART_TEAM_ALL))
+        return front_fail(DART_ERR_INVAL, "%s: team %d has no segment %d", what,
+                          (int)gptr.teamid, (int)gptr.segid);
     return DART_OK;
 }
 
@@ -68,8 +68,8 @@ dart_ret_t target_find(const char *what, dart_gptr_t gptr, size_t bytes,
 
     if (ret)
         return ret;
-    limit = segment ? segment_bytes(segment, gptr.unitid)
-                    : front_job->window_bytes;
+    limit =
+        segment ? segment_bytes(segment, gptr.unitid) : front_job->window_bytes;
     if (offset > limit || bytes > limit - offset)
         return front_fail(DART_ERR_INVAL,
                           "%s: %zu bytes at offset %" PRIu64

@@ -39,9 +39,9 @@ int team_wait(int error);
 void team_poll(bool (*over)(void *arg), void *arg);
 
 /* What @call or @begin (the same, and a request) says, on its way through here. */
-#define WAITING(call, begin, ...)                                 \
+#define WAITING(call, begin, ...)                              \
     (teams_poll ? team_wait(begin(__VA_ARGS__, &team_request)) \
-                   : call(__VA_ARGS__))
+                : call(__VA_ARGS__))
 
 /* The same for a collective operation on the communicator of @team. */
 #define TEAM_CALL(team, call, begin, ...)   \

@@ -127,8 +127,9 @@ int program_options(struct program *program, const char *name, int argc,
     opterr = 0;
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
         if (option == '?')
-            return report_usage_error(program->name, "not an option, or without its value: ",
-                               argv[optind - 1]);
+            return report_usage_error(
+                program->name,
+                "not an option, or without its value: ", argv[optind - 1]);
         if (option == 'h' || option == 'V')
             return report_help(program->name, option == 'h' ? usage : NULL);
         if (option == 'c') {
@@ -142,12 +143,14 @@ int program_options(struct program *program, const char *name, int argc,
     if (optind < argc)
         program->path = argv[optind++];
     if (optind < argc)
-        return report_usage_error(program->name, "more than one file: ", argv[optind]);
+        return report_usage_error(program->name,
+                                  "more than one file: ", argv[optind]);
     if (program->plummer && program->path)
         return report_usage_error(program->name,
-                           "both --plummer and a file: ", program->path);
+                                  "both --plummer and a file: ", program->path);
     if (!program->plummer && !program->path)
-        return report_usage_error(program->name, "no file and no --plummer", "");
+        return report_usage_error(program->name, "no file and no --plummer",
+                                  "");
     if (isnan(program->dt))
         program->dt = program->plummer ? 0.01 : 1;
     if (isnan(program->gravity.softening))

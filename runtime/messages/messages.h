@@ -21,13 +21,13 @@
 /* --- Messages between nodes ----------------------------------------------- */
 
 struct runtime_message {
-    int node;             /* another node; never this one */
-    uint32_t kind;        /* runtime/messages/kinds.h */
-    const void *header;   /* copied */
-    size_t header_bytes;  /* up to RUNTIME_HEADER_BYTES_MAX */
+    int node;                             /* another node; never this one */
+    uint32_t kind;                        /* runtime/messages/kinds.h */
+    const void *header;                   /* copied */
+    size_t header_bytes;                  /* up to RUNTIME_HEADER_BYTES_MAX */
     const struct transport_piece *pieces; /* the list is copied, not the data */
     size_t pieces_count;
-    uint64_t context;     /* given to the handler's `sent` */
+    uint64_t context; /* given to the handler's `sent` */
     /* Nobody waits for it: without data, it may go with the next message to
      * that node, or a little later by itself.  Order is kept. */
     bool late;

@@ -24,7 +24,7 @@ static pthread_mutex_t turns = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic bool open;
 static _Atomic uint32_t helped;
 static _Atomic uint32_t wanted;    /* threads in turns_take() */
-static bool muted; /* idle_mute(); with the turns */
+static bool muted;                 /* idle_mute(); with the turns */
 static _Thread_local bool turning; /* this thread has the turns, */
 static _Thread_local bool helping; /* and helps */
 

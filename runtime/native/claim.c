@@ -79,8 +79,8 @@ static void served(const struct runtime_caller *caller, const void *request,
     struct claim_request *copy = NULL;
     int err = DRASYNC_EINTERNAL;
 
-    if (bytes >= sizeof(*copy) && bytes <= sizeof(*copy) +
-                                               BATCH * sizeof(copy->runs[0])) {
+    if (bytes >= sizeof(*copy) &&
+        bytes <= sizeof(*copy) + BATCH * sizeof(copy->runs[0])) {
         copy = malloc(bytes); /* for its alignment */
         err = copy ? DRASYNC_EINTERNAL : DRASYNC_ENOMEM;
     }
@@ -127,8 +127,7 @@ static void request_fill(const struct claim *c, uint64_t batch,
 }
 
 /* All nodes claim batch @batch. */
-static int claim_batch(struct claim *c, uint64_t batch,
-                       struct claim_request *r)
+static int claim_batch(struct claim *c, uint64_t batch, struct claim_request *r)
 {
     uint64_t wanted = 0, got = 0;
     struct claim_answer answer;
@@ -264,8 +263,7 @@ int native_claim(const struct pages_run *runs, uint64_t count,
     *refused_out = claim.refused;
     free(claim.runs);
     free(claim.pages);
-    return err == DRASYNC_EBUSY || err == DRASYNC_EINVAL ? DRASYNC_ETAKEN
-                                                         : err;
+    return err == DRASYNC_EBUSY || err == DRASYNC_EINVAL ? DRASYNC_ETAKEN : err;
 }
 
 void native_claim_give(const struct pages_run *runs, uint64_t count)

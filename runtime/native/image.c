@@ -94,15 +94,14 @@ static int draft_add(struct draft *d, const struct proto_region *r,
     image->region[image->regions] = (struct native_image_region){
         .address = r->address,
         .incarnation = r->incarnation,
-        .parent = image->regions ? parent_at(d, r->parent)
-                                 : NATIVE_IMAGE_NO_PARENT,
+        .parent =
+            image->regions ? parent_at(d, r->parent) : NATIVE_IMAGE_NO_PARENT,
         .extents = (uint32_t)set->runs,
     };
     d->record[image->regions++] = r;
     for (uint64_t i = 0; i < set->runs; i++) {
         const struct frameset_run *run = &set->run[i];
-        uint64_t used = native_used_bytes(run),
-                 most = run->pages << PAGE_SHIFT;
+        uint64_t used = native_used_bytes(run), most = run->pages << PAGE_SHIFT;
 
         image->extent[image->extents++] = (struct native_image_extent){
             .address = (uint64_t)(uintptr_t)space_address(&runtime.space,
@@ -148,8 +147,8 @@ static int draft_pinned(struct draft *d, const struct proto_region *top)
     }
     if (!hold)
         return DRASYNC_ENOTHELD;
-    for (const struct proto_link *l = hold->pins.next;
-         l != &hold->pins && !err; l = l->next) {
+    for (const struct proto_link *l = hold->pins.next; l != &hold->pins && !err;
+         l = l->next) {
         /* The link is the pin's first member. */
         const struct proto_pin *pin = (const struct proto_pin *)l;
 
@@ -215,8 +214,7 @@ static int hold_start(struct native_tree *tree, uint64_t address,
     return err;
 }
 
-static int hold_take(uint64_t address, native_stop_fn *stop,
-                     int32_t *rank_out)
+static int hold_take(uint64_t address, native_stop_fn *stop, int32_t *rank_out)
 {
     struct native_tree tree;
     int err = native_lock(address, &tree);

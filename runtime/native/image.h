@@ -19,7 +19,8 @@
 struct native_image_region {
     uint64_t address;
     uint64_t incarnation; /* of one that is there */
-    uint32_t parent; /* its place in region[]; NATIVE_IMAGE_NO_PARENT: the top */
+    uint32_t
+        parent; /* its place in region[]; NATIVE_IMAGE_NO_PARENT: the top */
     uint32_t extents; /* at least 1; they follow each other in extent[] */
 };
 
@@ -72,8 +73,7 @@ void native_image_free(struct native_image *image);
  *                   nodes of this job hand out
  *   DRASYNC_ENOMEM, DRASYNC_ELIMIT (depth)
  */
-int native_image_make(const struct native_image *image,
-                      uint64_t *refused_out);
+int native_image_make(const struct native_image *image, uint64_t *refused_out);
 
 /* The data of region @i of @image, which native_image_make() has made, is
  * filled in: does its heap make sense?  0 or DRASYNC_EFORMAT. */

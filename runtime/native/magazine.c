@@ -378,8 +378,8 @@ static bool open_for(const struct native_magazines *w, uint32_t i,
                      uint64_t address)
 {
     /* Relaxed: its own thread opens it. */
-    return atomic_load_explicit(&w->magazine[i].region,
-                                memory_order_relaxed) == address;
+    return atomic_load_explicit(&w->magazine[i].region, memory_order_relaxed) ==
+           address;
 }
 
 bool native_magazine_prepare(uint64_t address)

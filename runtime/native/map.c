@@ -217,8 +217,7 @@ static bool current(uint64_t address, uint64_t incarnation, uint64_t layout)
 
 bool native_mapping_current(const struct proto_region *region)
 {
-    return current(region->address, region->incarnation,
-                   region->root->layout);
+    return current(region->address, region->incarnation, region->root->layout);
 }
 
 bool native_mapping_granted(uint64_t address, const struct native_wait *wait)
@@ -284,10 +283,10 @@ int native_mapping_show(struct native_mapping *view)
         err = show_frames(f);
         if (err || f->set->runs == 0)
             continue;
-        address = (uint64_t)(uintptr_t)space_address(
-            &runtime.space, f->set->run[0].first_page);
+        address = (uint64_t)(uintptr_t)space_address(&runtime.space,
+                                                     f->set->run[0].first_page);
         seen[hash_of(address) % SEEN_SLOTS] =
-            (struct seen){ address, f->id, f->set->runs };
+            (struct seen){address, f->id, f->set->runs};
     }
     free(view->frames);
     *view = (struct native_mapping){0};

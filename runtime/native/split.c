@@ -90,7 +90,8 @@ static int splits_enter(struct splits *splits)
         struct split *s = &splits->list[i];
 
         effects = native_effects();
-        err = proto_split(&native.node, native_rank(), s->region, s->to, effects);
+        err =
+            proto_split(&native.node, native_rank(), s->region, s->to, effects);
         if (!err)
             s->to = NULL;
         native_do(effects, NULL);

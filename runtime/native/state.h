@@ -57,7 +57,7 @@ struct native_memory {
     bool home;    /* the region was made on this node */
     bool named;   /* somebody may have published it */
     bool touched; /* something but the creator's first magazine used the heap */
-    struct native_delta *delta;  /* delta.h; or NULL */
+    struct native_delta *delta; /* delta.h; or NULL */
     /* Bit n: of ranks with such a number on the node (modulo 64) several threads
      * read it; and until when that makes no shared lease (lease.h). */
     uint64_t readers, alone_until_us;
@@ -88,11 +88,11 @@ struct native_shared {
     _Atomic uint32_t noted_in_vain;
     _Atomic uint32_t notes;  /* that are being made by chores */
     _Atomic uint64_t laters; /* numbers given: later.h */
-    struct lock table_lock; /* changes of the table, and of spare[] */
+    struct lock table_lock;  /* changes of the table, and of spare[] */
     struct native_entry *entries_free;
     _Atomic(struct native_entry *) buckets[NATIVE_BUCKETS];
     struct native_pool pools[NATIVE_STRIPES][PROTO_TYPES];
-    struct native_pool spare[PROTO_TYPES];  /* under table_lock */
+    struct native_pool spare[PROTO_TYPES]; /* under table_lock */
     _Atomic bool scarce; /* there was no memory for an object: keep few */
     _Atomic(struct native_hidden *) hidden; /* recycle.c */
     struct native_turn *turns;              /* [locals] */
@@ -111,10 +111,10 @@ struct native_wait {
     bool split;                   /* of the hold that was granted */
     uint64_t incarnation, layout; /* of its region and tree at that moment */
     struct native_lease_slot
-        *slot;                     /* of the lease that the grant began, with */
-    uint64_t word;                 /* this word; or NULL */
-    bool served; /* the leader's engine waits: run_hold.c */
-    struct native_wait *next;      /* while unused */
+        *slot;                /* of the lease that the grant began, with */
+    uint64_t word;            /* this word; or NULL */
+    bool served;              /* the leader's engine waits: run_hold.c */
+    struct native_wait *next; /* while unused */
 };
 
 struct native {

@@ -64,9 +64,9 @@ int native_lock_for(enum native_for what, uint64_t address,
             tree->stripe = stripe;
             native_pool_use(stripe);
             if (native.shared->leases[stripe].used)
-                native_lease_settle(&native.shared->leases[stripe], region, what,
-                                    what == NATIVE_FOR_REQUEST ? tree->from
-                                                               : -1);
+                native_lease_settle(
+                    &native.shared->leases[stripe], region, what,
+                    what == NATIVE_FOR_REQUEST ? tree->from : -1);
             return 0;
         }
         lock_give(&runtime.shared->trees[stripe]);
@@ -294,8 +294,8 @@ static void do_one(struct proto_effects *effects, size_t i,
     case PROTO_POISONED:
         runtime_poison("%s", e->why ? e->why : "the protocol gave up");
         break;
-    case PROTO_SHIP:          /* goes with its SEND */
-    case PROTO_ASKED_AHEAD:   /* these are done before the others */
+    case PROTO_SHIP:        /* goes with its SEND */
+    case PROTO_ASKED_AHEAD: /* these are done before the others */
     case PROTO_COPY_RELEASED:
     case PROTO_GONE:
         break;

@@ -33,10 +33,11 @@ static struct part {
     pthread_mutex_t mutex;
     struct taken **bucket;
     size_t buckets;
-    _Atomic size_t count; /* who has noted something sees it without the mutex */
+    _Atomic size_t
+        count; /* who has noted something sees it without the mutex */
     struct taken *unused;
 } __attribute__((aligned(64))) parts[PARTS] = {
-    [0 ... PARTS - 1] = { .mutex = PTHREAD_MUTEX_INITIALIZER },
+    [0 ... PARTS - 1] = {.mutex = PTHREAD_MUTEX_INITIALIZER},
 };
 
 static _Atomic uint64_t threads;
@@ -98,8 +99,8 @@ static void drop(struct part *part, struct taken **at)
 static int grow(struct part *part)
 {
     size_t buckets = part->buckets ? part->buckets * 2 : BUCKETS_MIN;
-    struct part larger = { .bucket = calloc(buckets, sizeof(struct taken *)),
-                           .buckets = buckets };
+    struct part larger = {.bucket = calloc(buckets, sizeof(struct taken *)),
+                          .buckets = buckets};
 
     if (!larger.bucket)
         return DRASYNC_ENOMEM;
@@ -173,7 +174,7 @@ int native_taken_add(uint64_t address, uint64_t incarnation,
                      : NULL;
         if (room) {
             taken->run = room;
-            room[taken->runs++] = (struct run){ me, 1, mode };
+            room[taken->runs++] = (struct run){me, 1, mode};
         } else {
             err = DRASYNC_ENOMEM;
         }

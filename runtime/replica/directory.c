@@ -262,10 +262,10 @@ int replica_home(uint64_t address)
         return home;
     /* In the upper half; a manager knows whose chunk it is. */
     home = chunks_manager(&runtime.space, page);
-    return home == runtime.node ? chunks_home(&runtime.space,
-                                              chunk_book_of(&runtime.space),
-                                              page)
-                                : home;
+    return home == runtime.node
+               ? chunks_home(&runtime.space, chunk_book_of(&runtime.space),
+                             page)
+               : home;
 }
 
 static uint32_t env_home_of(void *ctx, uint64_t address)

@@ -47,9 +47,9 @@ static void leave(struct spare *spare)
 /* Keep it no more; @mapped: the caller maps over it. */
 static int let_go(struct spare *spare, int mapped)
 {
-    int err = mapped ? 0
-                     : frames_map_primary(&runtime.space, spare->first,
-                                          spare->pages);
+    int err =
+        mapped ? 0
+               : frames_map_primary(&runtime.space, spare->first, spare->pages);
 
     if (err)
         return err;
@@ -173,10 +173,9 @@ static int clear(uint64_t first, uint64_t pages, int mapped)
         return err;
     for (unsigned i = 0; i < REPLICA_MAPPINGS_MAX && spare_count && !err; i++)
         if (overlaps(&spares[i], first, pages))
-            err = let_go(&spares[i],
-                         mapped && spares[i].first >= first &&
-                             spares[i].pages <=
-                                 first + pages - spares[i].first);
+            err = let_go(&spares[i], mapped && spares[i].first >= first &&
+                                         spares[i].pages <=
+                                             first + pages - spares[i].first);
     lock_give(&inbox->lock);
     return err;
 }

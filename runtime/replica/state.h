@@ -70,11 +70,11 @@ struct replica_region;
  * control memory, so that its lock stays one; see `live`.
  */
 struct replica_heap {
-    struct lock lock;       /* lock.h */
-    _Atomic uint64_t bias;  /* its; and the epoch of what a cache has */
-    uint32_t takes;         /* of its worker's in a row */
+    struct lock lock;      /* lock.h */
+    _Atomic uint64_t bias; /* its; and the epoch of what a cache has */
+    uint32_t takes;        /* of its worker's in a row */
     uint32_t bias_after;
-    _Atomic uint32_t frees; /* that had no cache (cache.h) */
+    _Atomic uint32_t frees;    /* that had no cache (cache.h) */
     struct replica_heap *next; /* free ones; a region's foreign ones */
     struct replica_region *region;
     struct extent *extents; /* by extent->next */
@@ -146,12 +146,12 @@ struct replica_version {
     uint64_t reserved_by_control[2];
     struct replica_version *next;
     struct replica_version *sibling; /* has its frames, and is not ready */
-    _Atomic uint32_t ready; /* the data is there */
-    uint32_t notice;        /* 1: parts only, whose meaning is the sender's */
-    uint32_t shared;        /* 1: others have the same frames */
-    uint32_t wire;          /* enum replica_wire */
-    int32_t from, to;       /* workers */
-    uint64_t serial;        /* of what `from` keeps, 0: nothing */
+    _Atomic uint32_t ready;          /* the data is there */
+    uint32_t notice;  /* 1: parts only, whose meaning is the sender's */
+    uint32_t shared;  /* 1: others have the same frames */
+    uint32_t wire;    /* enum replica_wire */
+    int32_t from, to; /* workers */
+    uint64_t serial;  /* of what `from` keeps, 0: nothing */
     uint64_t parts;
     uint64_t pieces;
     uint64_t bytes;

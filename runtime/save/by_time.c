@@ -44,8 +44,7 @@ static void file_name(const char *name, char to[FILE_NAME_BYTES])
     for (size_t i = 0; name[i] && i < DRASYNC_NAME_MAX; i++) {
         unsigned char c = (unsigned char)name[i];
 
-        if (c < 0x20 || c == 0x7f || c == '/' || c == '%' ||
-            (c == '.' && !i))
+        if (c < 0x20 || c == 0x7f || c == '/' || c == '%' || (c == '.' && !i))
             n += (size_t)snprintf(to + n, FILE_NAME_BYTES - n, "%%%02X", c);
         else
             to[n++] = (char)c;

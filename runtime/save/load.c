@@ -70,9 +70,9 @@ static int read_data(const struct native_image *image,
     int err = 0;
 
     for (uint64_t i = 0; i < image->extents && !err; i++)
-        err = save_reader_get(reader,
-                              (void *)(uintptr_t)image->extent[i].address,
-                              image->extent[i].used_bytes, why);
+        err =
+            save_reader_get(reader, (void *)(uintptr_t)image->extent[i].address,
+                            image->extent[i].used_bytes, why);
     if (!err)
         err = save_reader_end(reader, why);
     for (uint64_t i = 0; i < image->regions && !err; i++) {
@@ -110,15 +110,15 @@ static void say_taken(const char *path, uint64_t address,
         runtime_say("cannot load %s: address 0x%llx is outside of this job's "
                     "space, 0x%llx to 0x%llx; it was saved with "
                     "DRASYNC_SPACE=%lluM",
-                    path, (unsigned long long)address,
-                    (unsigned long long)base,
+                    path, (unsigned long long)address, (unsigned long long)base,
                     (unsigned long long)(base + bytes),
                     (unsigned long long)t->space_bytes >> 20);
     else
-        runtime_say("cannot load %s: address 0x%llx is in use in this job; load "
-                    "before regions are made, or again in a while if it was "
-                    "just deleted",
-                    path, (unsigned long long)address);
+        runtime_say(
+            "cannot load %s: address 0x%llx is in use in this job; load "
+            "before regions are made, or again in a while if it was "
+            "just deleted",
+            path, (unsigned long long)address);
 }
 
 /* The regions are there: fill them in. */
@@ -140,8 +140,8 @@ static void tell(const struct save_table *t, const struct files_loaded *loaded)
 {
     for (uint64_t i = 0; i < t->regions; i++) {
         uint32_t above = t->region[i].parent;
-        uint64_t parent = above == SAVE_NO_PARENT ? 0
-                                                  : t->region[above].address;
+        uint64_t parent =
+            above == SAVE_NO_PARENT ? 0 : t->region[above].address;
 
         loaded->region((drasync_region_t)(uintptr_t)t->region[i].address,
                        (drasync_region_t)(uintptr_t)parent);
@@ -179,8 +179,7 @@ static int load_table(const char *path, const struct save_table *table,
 int files_load(const char *path, const struct files_loaded *loaded,
                drasync_region_t *region_out)
 {
-    struct input input = {.path = path,
-                          .fd = open(path, O_RDONLY | O_CLOEXEC)};
+    struct input input = {.path = path, .fd = open(path, O_RDONLY | O_CLOEXEC)};
     char why[SAVE_WHY_BYTES] = "";
     struct save_reader *reader;
     struct save_table table;

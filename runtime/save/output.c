@@ -32,8 +32,8 @@ static int open_partial(struct output *o)
     if (!o->partial)
         return DRASYNC_ENOMEM;
     for (int i = 0; i < TRIES_MAX; i++) {
-        snprintf(o->partial, bytes, "%s.saving-%s-%d-%d", o->path,
-                 runtime.host, (int)getpid(), i);
+        snprintf(o->partial, bytes, "%s.saving-%s-%d-%d", o->path, runtime.host,
+                 (int)getpid(), i);
         o->fd = open(o->partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (o->fd >= 0 || errno != EEXIST)
             break;
@@ -107,8 +107,8 @@ int output_write(void *arg, const void *bytes, size_t count)
 static int sync_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1)
-                         : strdup(".");
+    char *folder =
+        slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
     int fd, err = 0;
 
     if (!folder)

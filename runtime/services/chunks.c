@@ -29,7 +29,7 @@ static int grant(int node, const struct request *request, struct chunk *chunk)
 static void grant_called(const struct runtime_caller *caller,
                          const void *request, size_t bytes)
 {
-    struct chunk chunk = { 0 };
+    struct chunk chunk = {0};
     struct request copy;
     int err = DRASYNC_EINTERNAL;
 

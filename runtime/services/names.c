@@ -111,8 +111,7 @@ static void slot_answer(const struct names_answer *answer)
     if (answer->slot >= NAMES_WAITS_MAX || lock_take(&names->lock))
         return;
     s = &names->slots[answer->slot];
-    if (atomic_load(&s->ticket) == answer->ticket &&
-        !waiter_done(&s->waiter)) {
+    if (atomic_load(&s->ticket) == answer->ticket && !waiter_done(&s->waiter)) {
         s->address = answer->address;
         waiter_wake(&s->waiter, answer->result);
     }
@@ -124,11 +123,12 @@ static void slot_answer(const struct names_answer *answer)
 static void answer(int node, uint32_t slot, uint64_t ticket, int result,
                    uint64_t address)
 {
-    const struct names_answer a = { .ticket = ticket, .address = address,
-                                    .slot = slot, .result = result };
-    const struct runtime_message m = { .node = node, .kind = NAMES_NAMED,
-                                       .header = &a,
-                                       .header_bytes = sizeof(a) };
+    const struct names_answer a = {
+        .ticket = ticket, .address = address, .slot = slot, .result = result};
+    const struct runtime_message m = {.node = node,
+                                      .kind = NAMES_NAMED,
+                                      .header = &a,
+                                      .header_bytes = sizeof(a)};
 
     if (node == MANAGER)
         slot_answer(&a);
@@ -155,8 +155,8 @@ static int serve_publish(const struct names_request *r)
 
 static void serve_lookup(int node, const struct names_request *r)
 {
-    struct name_want want = { .node = node, .slot = r->slot,
-                              .ticket = r->ticket };
+    struct name_want want = {
+        .node = node, .slot = r->slot, .ticket = r->ticket};
     const struct name_entry *entry;
     int err = lock_take(&names->table.lock);
 
@@ -180,9 +180,8 @@ static void serve_give_up(int node, const struct names_request *r)
 {
     if (lock_take(&names->table.lock))
         return;
-    control_free(&runtime.space,
-                 names_table_unwant(&names->table, r->name, node, r->slot,
-                                    r->ticket));
+    control_free(&runtime.space, names_table_unwant(&names->table, r->name,
+                                                    node, r->slot, r->ticket));
     lock_give(&names->table.lock);
 }
 
@@ -281,9 +280,8 @@ int names_publish(const char *name, uint64_t address, uint64_t incarnation)
 
 static int tell_manager(uint32_t kind, const struct names_request *r)
 {
-    const struct runtime_message m = { .node = MANAGER, .kind = kind,
-                                       .header = r,
-                                       .header_bytes = sizeof(*r) };
+    const struct runtime_message m = {
+        .node = MANAGER, .kind = kind, .header = r, .header_bytes = sizeof(*r)};
 
     if (!manager())
         return runtime_send(&m);
@@ -296,8 +294,8 @@ static int tell_manager(uint32_t kind, const struct names_request *r)
 
 int names_lookup(const char *name, uint64_t timeout_us, uint64_t *address_out)
 {
-    uint64_t deadline = timeout_us ? wait_deadline_us(timeout_us)
-                                   : WAIT_FOREVER;
+    uint64_t deadline =
+        timeout_us ? wait_deadline_us(timeout_us) : WAIT_FOREVER;
     struct names_request r;
     struct names_slot *s;
     int err, result;
@@ -367,11 +365,10 @@ int names_withdraw(const struct names_region *regions, size_t count)
         return serve_withdraw(regions, count);
     for (size_t i = 0; i < count && !err; i += most) {
         size_t n = count - i < most ? count - i : most;
-        const struct runtime_message m = { .node = MANAGER,
-                                           .kind = NAMES_WITHDRAW,
-                                           .header = regions + i,
-                                           .header_bytes =
-                                               n * sizeof(*regions) };
+        const struct runtime_message m = {.node = MANAGER,
+                                          .kind = NAMES_WITHDRAW,
+                                          .header = regions + i,
+                                          .header_bytes = n * sizeof(*regions)};
 
         err = runtime_send(&m);
     }
@@ -404,8 +401,8 @@ static int names_start(void)
     static const struct runtime_handler withdraw = {
         .arrived = withdraw_arrived,
     };
-    static const struct runtime_handler lookup = { .arrived = lookup_arrived };
-    static const struct runtime_handler named = { .arrived = named_arrived };
+    static const struct runtime_handler lookup = {.arrived = lookup_arrived};
+    static const struct runtime_handler named = {.arrived = named_arrived};
     static const struct runtime_handler give_up = {
         .arrived = give_up_arrived,
     };

@@ -29,8 +29,7 @@ int names_publish(const char *name, uint64_t address, uint64_t incarnation);
 
 /* DRASYNC_EAGAIN: nobody published it in time.  DRASYNC_ELIMIT
  * (NAMES_WAITS_MAX). */
-int names_lookup(const char *name, uint64_t timeout_us,
-                 uint64_t *address_out);
+int names_lookup(const char *name, uint64_t timeout_us, uint64_t *address_out);
 
 struct names_region {
     uint64_t address;

@@ -28,8 +28,7 @@ static int serve_of(const struct names_region *regions, size_t count,
 
     if (err)
         return err;
-    err = names_table_of(table, regions, count, found, OF_MAX,
-                         found_count_out);
+    err = names_table_of(table, regions, count, found, OF_MAX, found_count_out);
     lock_give(&table->lock);
     return err;
 }

@@ -19,7 +19,7 @@
 #define NAMES_BUCKETS 4096
 
 struct name_entry {
-    uint64_t reserved[2]; /* the allocator's while free */
+    uint64_t reserved[2];           /* the allocator's while free */
     struct name_entry *next;        /* by name */
     struct name_entry *region_next; /* by region */
     uint64_t address, incarnation;

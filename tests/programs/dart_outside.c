@@ -61,8 +61,8 @@ static void memory(void)
     OUTSIDE(dart_team_memfree(segment));
     OUTSIDE(dart_team_memregister(team, 1, DART_TYPE_LONG, &value, &gptr));
     assert(DART_GPTR_ISNULL(gptr));
-    OUTSIDE(dart_team_memregister_aligned(team, 1, DART_TYPE_LONG, &value,
-                                          &gptr));
+    OUTSIDE(
+        dart_team_memregister_aligned(team, 1, DART_TYPE_LONG, &value, &gptr));
     assert(DART_GPTR_ISNULL(gptr));
     OUTSIDE(dart_team_memderegister(segment));
 
@@ -96,8 +96,8 @@ static void transfers(void)
     OUTSIDE(dart_put_handle(segment, &value, 1, type, type, &handle));
     assert(handle == DART_HANDLE_NULL);
     OUTSIDE(dart_accumulate(segment, &value, 1, type, DART_OP_SUM));
-    OUTSIDE(dart_accumulate_blocking_local(segment, &value, 1, type,
-                                           DART_OP_SUM));
+    OUTSIDE(
+        dart_accumulate_blocking_local(segment, &value, 1, type, DART_OP_SUM));
     OUTSIDE(dart_fetch_and_op(segment, &value, &other, type, DART_OP_SUM));
     OUTSIDE(dart_compare_and_swap(segment, &value, &value, &other, type));
     OUTSIDE(dart_flush(segment));
@@ -154,8 +154,8 @@ static void types_and_operations(void)
     dart_operation_t op;
 
     OUTSIDE(dart_type_create_strided(DART_TYPE_INT, 2, 1, &type));
-    OUTSIDE(dart_type_create_indexed(DART_TYPE_INT, 1, &length, &offset,
-                                     &type));
+    OUTSIDE(
+        dart_type_create_indexed(DART_TYPE_INT, 1, &length, &offset, &type));
     OUTSIDE(dart_type_create_custom(24, &type));
     type = DART_TYPE_LAST + 1;
     OUTSIDE(dart_type_destroy(&type));

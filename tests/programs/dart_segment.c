@@ -141,8 +141,8 @@ static void addresses(void)
 static void wrong(void)
 {
     dart_gptr_t gptr, before = take(1, DART_TYPE_INT), bad;
-    dart_datatype_t mine = me == units - 1 ? DART_TYPE_UNDEFINED
-                                           : DART_TYPE_INT;
+    dart_datatype_t mine =
+        me == units - 1 ? DART_TYPE_UNDEFINED : DART_TYPE_INT;
     size_t most = me == 0 ? SIZE_MAX : 1;
 
     give(before);
@@ -160,8 +160,7 @@ static void wrong(void)
     assert(dart_team_memalloc_aligned(DART_TEAM_ALL, most, DART_TYPE_BYTE,
                                       &gptr) == DART_ERR_NOMEM);
     assert(dart_team_memalloc_aligned(DART_TEAM_ALL, (size_t)1 << 43,
-                                      DART_TYPE_BYTE, &gptr) ==
-           DART_ERR_NOMEM);
+                                      DART_TYPE_BYTE, &gptr) == DART_ERR_NOMEM);
     assert(DART_GPTR_ISNULL(gptr));
 
     gptr = take(1, DART_TYPE_INT);

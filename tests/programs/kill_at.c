@@ -159,8 +159,7 @@ static void start(const char *library)
 
     if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status))
         fail("kill_at: start");
-    trace(PTRACE_SETOPTIONS, child, 0,
-          PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL);
+    trace(PTRACE_SETOPTIONS, child, 0, PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL);
     entry.address = entry_of(child);
     arm(child, &entry);
     trace(PTRACE_CONT, child, 0, 0);

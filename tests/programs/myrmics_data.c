@@ -365,8 +365,8 @@ static void to_all(void)
         }
         if (me != 0) {
             CHECK(sys_recv(it.region, 0) == it.region);
-            CHECK(filled(it.small, small,
-                         round == 5 && me >= late ? 99 : seed));
+            CHECK(
+                filled(it.small, small, round == 5 && me >= late ? 99 : seed));
             CHECK(filled(it.big, big, seed));
             fill(it.small, small, (uint64_t)(1000 + me));
             fill(it.big, big, (uint64_t)(1000 + me));

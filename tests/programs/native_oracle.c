@@ -26,8 +26,8 @@ static int complain(const struct seen *s, const char *what)
     fprintf(stderr,
             "oracle: tree %" PRIu64 " region %u version %" PRIu64
             " rank %d (%s): %s\n",
-            s->tree, s->index, s->version, s->rank,
-            s->write ? "WRITE" : "READ", what);
+            s->tree, s->index, s->version, s->rank, s->write ? "WRITE" : "READ",
+            what);
     return 1;
 }
 

@@ -253,7 +253,8 @@ static int receive(uint64_t timeout_us)
 {
     struct drasync_gift gift;
     drasync_region_t region;
-    int err = drasync_take(DRASYNC_ANY, DRASYNC_ANY, timeout_us, &region, &gift);
+    int err =
+        drasync_take(DRASYNC_ANY, DRASYNC_ANY, timeout_us, &region, &gift);
 
     if (err == DRASYNC_EAGAIN)
         return 0;
@@ -367,8 +368,8 @@ int main(int argc, char **argv)
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
 
     check_start(&argc, &argv);
-    random_state = (seed * 1000 + (uint64_t)check_rank) *
-                       UINT64_C(0x9E3779B97F4A7C15) | 1;
+    random_state =
+        (seed * 1000 + (uint64_t)check_rank) * UINT64_C(0x9E3779B97F4A7C15) | 1;
     start();
     for (uint64_t i = 0; i < operations; i++) {
         switch (random_below(6)) {

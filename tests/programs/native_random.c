@@ -39,7 +39,7 @@ struct slot {
     drasync_region_t regions[REGIONS];
 };
 
-static const int parent_of[REGIONS] = { -1, 0, 0, 1, 1 };
+static const int parent_of[REGIONS] = {-1, 0, 0, 1, 1};
 
 static drasync_region_t directory;
 static uint64_t random_state;
@@ -168,10 +168,13 @@ static struct seen *log_one(const struct head *h, int write, uint64_t asked,
     struct seen *s = &logged[logged_count++];
 
     CHECK(logged_count <= logged_max);
-    *s = (struct seen){ .tree = h->tree, .index = h->index,
-                        .write = (uint32_t)write, .version = h->version,
-                        .asked = asked, .granted = granted,
-                        .rank = check_rank };
+    *s = (struct seen){.tree = h->tree,
+                       .index = h->index,
+                       .write = (uint32_t)write,
+                       .version = h->version,
+                       .asked = asked,
+                       .granted = granted,
+                       .rank = check_rank};
     return s;
 }
 
@@ -326,8 +329,7 @@ static void replace(int which)
     err = drasync_delete(slots[which].regions[0]);
     CHECK(err == 0 || err == DRASYNC_EBUSY);
     if (!err) {
-        make_tree(&slots[which],
-                  ((uint64_t)check_rank + 1) << 32 | ++made);
+        make_tree(&slots[which], ((uint64_t)check_rank + 1) << 32 | ++made);
         OK(drasync_release(slots[which].regions[0]));
     }
     OK(drasync_release(directory));
@@ -403,8 +405,8 @@ int main(int argc, char **argv)
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
 
     check_start(&argc, &argv);
-    random_state = (seed * 1000 + (uint64_t)check_rank) *
-                       UINT64_C(0x9E3779B97F4A7C15) | 1;
+    random_state =
+        (seed * 1000 + (uint64_t)check_rank) * UINT64_C(0x9E3779B97F4A7C15) | 1;
     logged_max = (operations + 1) * REGIONS;
     logged = calloc(logged_max, sizeof(*logged));
     CHECK(logged);

@@ -10,9 +10,9 @@
 
 /* One region under one hold.  Times in nanoseconds, of the host's clock. */
 struct seen {
-    uint64_t tree;    /* unique for each tree ever made */
-    uint32_t index;   /* which region of the tree */
-    uint32_t write;   /* 1: this hold made @version */
+    uint64_t tree;  /* unique for each tree ever made */
+    uint32_t index; /* which region of the tree */
+    uint32_t write; /* 1: this hold made @version */
     uint64_t version;
     uint64_t asked, granted, released, returned;
     int32_t rank;

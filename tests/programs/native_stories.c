@@ -189,7 +189,7 @@ static void delete_race(void)
 static void address_reuse(void)
 {
     enum { ROUNDS = 20 };
-    drasync_region_t before[ROUNDS + 1] = { NULL };
+    drasync_region_t before[ROUNDS + 1] = {NULL};
     int reused = 0;
 
     for (int round = 1; round <= ROUNDS; round++) {
@@ -394,8 +394,8 @@ static void again(void)
                        ->count[n / AGAIN_THREADS][n % AGAIN_THREADS];
         OK(drasync_release(again_region[i]));
     }
-    CHECK(sum == 60L * 25 *
-                     (check_ranks / 2 + (check_ranks + 1) / 2 * AGAIN_THREADS));
+    CHECK(sum ==
+          60L * 25 * (check_ranks / 2 + (check_ranks + 1) / 2 * AGAIN_THREADS));
     check_barrier();
     for (int i = 0; i < AGAIN_REGIONS && check_rank == 0; i++)
         OK(drasync_delete(again_region[i]));
@@ -415,15 +415,15 @@ static const struct {
     const char *name;
     void (*run)(void);
 } stories[] = {
-    { "list_handover", list_handover },
-    { "subtree", subtree },
-    { "pinned", pinned },
-    { "delete_race", delete_race },
-    { "address_reuse", address_reuse },
-    { "counter", counter },
-    { "threads", threads },
-    { "again", again },
-    { "left_behind", left_behind },
+    {"list_handover", list_handover},
+    {"subtree", subtree},
+    {"pinned", pinned},
+    {"delete_race", delete_race},
+    {"address_reuse", address_reuse},
+    {"counter", counter},
+    {"threads", threads},
+    {"again", again},
+    {"left_behind", left_behind},
 };
 
 static void tell(const char *name)

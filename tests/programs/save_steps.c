@@ -26,8 +26,8 @@ struct state {
 
 static uint64_t next(uint64_t *random)
 {
-    *random = *random * UINT64_C(6364136223846793005) +
-              UINT64_C(1442695040888963407);
+    *random =
+        *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return *random >> 33;
 }
 

@@ -25,8 +25,7 @@ static void grow(drasync_region_t top, int count, uint64_t seed)
         OK(drasync_acquire(top, DRASYNC_WRITE));
         for (int i = 0; i < count; i++) {
             struct top *t = top_of(top);
-            drasync_region_t above =
-                i % 2 ? t->region[t->lists - 1] : top;
+            drasync_region_t above = i % 2 ? t->region[t->lists - 1] : top;
 
             list_add(above, t, seed + (uint64_t)(rank * count + i));
         }
@@ -208,8 +207,7 @@ static void many(const char *path, int count)
     sub = malloc((size_t)count * sizeof(*sub));
     CHECK(sub);
     for (int i = 0; i < count; i++) {
-        OK(drasync_new_subregion(i % 3 == 2 ? sub[i / 2] : top,
-                                         &sub[i]));
+        OK(drasync_new_subregion(i % 3 == 2 ? sub[i / 2] : top, &sub[i]));
         OK(drasync_set_root(sub[i], &sub[i]));
     }
     top = there_and_back(top, path);

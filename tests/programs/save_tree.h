@@ -9,10 +9,10 @@
 
 #include "native_check.h"
 
-#define LISTS_MAX  64
-#define ITEMS      300
-#define LARGE      ((size_t)600 << 10)
-#define WAIT_US    ((uint64_t)20000000)
+#define LISTS_MAX 64
+#define ITEMS     300
+#define LARGE     ((size_t)600 << 10)
+#define WAIT_US   ((uint64_t)20000000)
 
 struct item {
     struct item *next;
@@ -68,7 +68,8 @@ static inline void *object(drasync_region_t region, size_t bytes)
 }
 
 /* A list whose items lie between others that are freed. */
-static inline void list_add(drasync_region_t above, struct top *t, uint64_t seed)
+static inline void list_add(drasync_region_t above, struct top *t,
+                            uint64_t seed)
 {
     uint64_t at = t->lists++;
     void *gone[ITEMS];

@@ -145,7 +145,8 @@ static void meets_two_lanes(void)
     tap_ok(claim(space, &run, 1, 2) == DRASYNC_EBUSY,
            "it is not to be had while one of them uses some of it");
     REQUIRE(!pages_give(&space[1], run.first + 63, 1, PAGES_ADDRESSES));
-    tap_ok(!claim(space, &run, 1, 0) && home_everywhere(space, run.first) == 0 &&
+    tap_ok(!claim(space, &run, 1, 0) &&
+               home_everywhere(space, run.first) == 0 &&
                home_everywhere(space, run.first + 63) == 0,
            "a claim that failed has left nothing behind; then it moves");
     tap_ok(!pages_give(&space[0], run.first, 64, PAGES_ADDRESSES) &&

@@ -133,8 +133,8 @@ static bool fits(int memory, enum drasync_mode mode)
         regions += few.effect[i].kind == PROTO_SHIP;
         messages += few.effect[i].kind == PROTO_SEND;
     }
-    CHECK(few.failed || (regions == 41 &&
-                         messages == (mode == DRASYNC_READ ? 6 : 1)));
+    CHECK(few.failed ||
+          (regions == 41 && messages == (mode == DRASYNC_READ ? 6 : 1)));
     proto_effects_free(&few, free);
     give_all();
     CHECK(objects == 0);

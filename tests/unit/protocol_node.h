@@ -11,12 +11,12 @@
 
 #include "protocol/protocol.h"
 
-#define CHECK(x)                                                              \
-    do {                                                                      \
-        if (!(x)) {                                                           \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #x);           \
-            exit(1);                                                          \
-        }                                                                     \
+#define CHECK(x)                                                    \
+    do {                                                            \
+        if (!(x)) {                                                 \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #x); \
+            exit(1);                                                \
+        }                                                           \
     } while (0)
 
 static struct proto_region *table[64];
@@ -100,7 +100,7 @@ static inline int64_t home(void *ctx, uint64_t address)
 }
 
 static inline bool extent(void *ctx, const struct proto_region *r, uint32_t i,
-                   uint64_t *address, uint64_t *pages)
+                          uint64_t *address, uint64_t *pages)
 {
     (void)ctx;
     *address = r->address;
@@ -116,8 +116,8 @@ static inline struct proto_region *root_of(int rank, uint64_t address)
     return r;
 }
 
-static inline struct proto_region *child_of(int rank, struct proto_region *parent,
-                                     uint64_t address)
+static inline struct proto_region *
+child_of(int rank, struct proto_region *parent, uint64_t address)
 {
     struct proto_region *r;
     proto_effects_clear(&out);

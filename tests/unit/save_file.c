@@ -109,8 +109,8 @@ static int write_file(struct memory_file *f, const struct save_table *t)
 }
 
 /* Read it all; *same_out: the data is as it was. */
-static int read_file(struct memory_file *f, struct save_table *t,
-                     int *same_out, char why[SAVE_WHY_BYTES])
+static int read_file(struct memory_file *f, struct save_table *t, int *same_out,
+                     char why[SAVE_WHY_BYTES])
 {
     struct save_reader *reader;
     unsigned char piece[777];
@@ -328,9 +328,9 @@ static void lies(void)
            "extents lie inside the space");
     tap_ok(nonsense(extent + SAVE_EXTENT_BYTES, BASE + 0x801000, "where none"),
            "and where the allocator puts them");
-    tap_ok(nonsense(extent + 2 * SAVE_EXTENT_BYTES, BASE + 0x1000,
-                    "begin with"),
-           "and are their region's");
+    tap_ok(
+        nonsense(extent + 2 * SAVE_EXTENT_BYTES, BASE + 0x1000, "begin with"),
+        "and are their region's");
     tap_ok(nonsense(extent + 16, 4097, "used"),
            "no more of them is used than there is");
     tap_ok(nonsense(name, 2, "name") && nonsense(name, UINT64_MAX, "name") &&

@@ -238,7 +238,7 @@ struct dart_domain_locality_s {
     struct dart_domain_locality_s *parent; /* NULL: the root */
     int num_domains;
     struct dart_domain_locality_s **children; /* NULL: none */
-    int is_symmetric; /* all children are alike */
+    int is_symmetric;                         /* all children are alike */
     dart_team_t team;
     int num_units;
     dart_global_unit_t *unit_ids; /* ascending; NULL: none */
