@@ -100,11 +100,17 @@ by_hand_on_hosts() {
   done
 }
 
-# refused MESSAGE ARGUMENTS...: by both forms, in one line.
+# refused MESSAGE ARGUMENTS...: by both forms, in one line.  Where ranks end at
+# once MPICH's mpirun now and then writes to a proxy that has ended, and dies of
+# SIGPIPE (141), also with programs that are MPI's alone: then once more.
 refused() {
-  local name
+  local name i
   for name in mpi native; do
-    run -2 mpi 2 "$(form "$name")" "${@:2}"
+    for i in 1 2 3; do
+      run mpi 2 "$(form "$name")" "${@:2}"
+      [ "$status" -eq 141 ] || break
+    done
+    assert_equal "$status" 2
     assert_output "${app}_$name: $1 (see --help)"
   done
 }
