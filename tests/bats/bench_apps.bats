@@ -9,7 +9,7 @@ setup() {
 }
 
 bench_apps() {
-  timeout -k 5 100 env -u UCX_NET_DEVICES "$bench" --apps "$@" </dev/null 3>&-
+  timeout -k 5 100 "$bench" --apps "$@" </dev/null 3>&-
 }
 
 # A tree of its own, with an application whose programs are scripts.
