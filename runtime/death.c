@@ -205,12 +205,13 @@ void death_told(void)
     if (!runtime.shared)
         return;
     for (int i = 0; i < DEATH_TOLD_MS / DEATH_NAP_MS; i++) {
-        /* Poisoned by somebody, or just now. */
-        if (atomic_load(&runtime.shared->poison_said) || death_look())
+        /* Poisoned by somebody, or just now.  That a line was said is not enough:
+         * the dead rank may have said one itself (runtime_told()). */
+        if (atomic_load(&runtime.shared->poison_state) || death_look())
             break;
         runtime_await_said(DEATH_NAP_MS);
     }
-    if (!atomic_load(&runtime.shared->poison_said))
+    if (!atomic_load(&runtime.shared->poison_state))
         runtime_poison("a rank died while it changed shared state");
     runtime_await_said(DEATH_TOLD_MS);
 }
