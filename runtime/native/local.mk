@@ -124,6 +124,7 @@ EXTRA_DIST += tests/bats/messages.bats
 
 native_test_programs += \
 	tests/programs/native_ahead \
+	tests/programs/native_ahead_learned \
 	tests/programs/native_run \
 	tests/programs/native_run_dies \
 	tests/programs/native_give \

@@ -85,10 +85,10 @@ setup() {
 
 @test "phases that come again find what they acquire here" {
   for ahead in data token auto; do
-    DRASYNC_AHEAD=$ahead run -0 mpi 2 "$programs/native_ahead" phases 1
+    DRASYNC_AHEAD=$ahead run -0 mpi 2 "$programs/native_ahead_learned" phases 1
     assert_output "phases ok ranks=2"
   done
-  DRASYNC_AHEAD=token run -0 mpi 2 "$programs/native_ahead" phases 2
+  DRASYNC_AHEAD=token run -0 mpi 2 "$programs/native_ahead_learned" phases 2
   assert_output "phases ok ranks=2"
 }
 
@@ -96,31 +96,31 @@ setup() {
   [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
     skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
   for mode in 1 2; do
-    DRASYNC_AHEAD=token run -0 hosts_run 2 "$programs/native_ahead" \
+    DRASYNC_AHEAD=token run -0 hosts_run 2 "$programs/native_ahead_learned" \
       phases "$mode"
     assert_output "phases ok ranks=2"
   done
 }
 
 @test "without DRASYNC_AHEAD phases ask nothing" {
-  DRASYNC_STATS=1 run -0 mpi 2 "$programs/native_ahead" phases 1
+  DRASYNC_STATS=1 run -0 mpi 2 "$programs/native_ahead_learned" phases 1
   assert_output --regexp "ahead: asked 0 used 0 in vain 0 bytes"
   assert_line "phases ok ranks=2"
 }
 
 @test "drasync_phase refuses what is no phase, and one outside an iteration" {
   for ahead in off token auto; do
-    DRASYNC_AHEAD=$ahead run -0 mpi 2 "$programs/native_ahead" unphased
+    DRASYNC_AHEAD=$ahead run -0 mpi 2 "$programs/native_ahead_learned" unphased
     assert_output "unphased ok ranks=2"
     DRASYNC_AHEAD=$ahead DRASYNC_NODE=shared \
-      run -0 mpi 2 "$programs/native_ahead" unphased
+      run -0 mpi 2 "$programs/native_ahead_learned" unphased
     assert_output "unphased ok ranks=2"
   done
 }
 
 @test "a loop is found by itself, and its acquires wait no more" {
   for mode in 1 2; do
-    DRASYNC_AHEAD=auto run -0 mpi 2 "$programs/native_ahead" auto "$mode"
+    DRASYNC_AHEAD=auto run -0 mpi 2 "$programs/native_ahead_learned" auto "$mode"
     assert_output "auto ok ranks=2"
   done
 }
@@ -129,13 +129,13 @@ setup() {
   [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
     skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
   for mode in 1 2; do
-    DRASYNC_AHEAD=auto run -0 hosts_run 2 "$programs/native_ahead" auto "$mode"
+    DRASYNC_AHEAD=auto run -0 hosts_run 2 "$programs/native_ahead_learned" auto "$mode"
     assert_output "auto ok ranks=2"
   done
 }
 
 @test "where there is no order, hardly anything is asked by itself" {
-  DRASYNC_AHEAD=auto run -0 mpi 2 "$programs/native_ahead" chance
+  DRASYNC_AHEAD=auto run -0 mpi 2 "$programs/native_ahead_learned" chance
   assert_output "chance ok ranks=2"
 }
 
