@@ -1,10 +1,18 @@
-# Reports of checked mode, compared with tests/reports: `load common` first, then
-# `load check`.
+# Reports of checked mode, compared with tests/reports, on a node, nodes and hosts:
+# `load common`, `load hosts`, then `load check`.
 
 grep -q '^#define HAVE_LIBDW 1' "$abs_top_builddir/config.h" ||
   fail "built without libdw: reports have no lines (Debian: libdw-dev)"
 programs=$abs_top_builddir/tests/programs
 reports=$abs_top_srcdir/tests/reports
+
+setup_file() {
+  hosts_up
+}
+
+teardown_file() {
+  hosts_down
+}
 
 # What DRASync said, masked; but not what the other ranks say of the network when
 # the job has ended, which may come between.

@@ -2,22 +2,11 @@
 # addresses, threads, hosts and lines of programs are masked.  To write those
 # anew, DRASYNC_TEST_WRITE_REPORTS=1; read them before they are committed.
 
-setup_file() {
-  load common
-  load hosts
-  hosts_up
-}
-
-teardown_file() {
-  load common
-  load hosts
-  hosts_down
-}
+load common
+load hosts
+load check
 
 setup() {
-  load common
-  load hosts
-  load check
   case ${DRASYNC_SANITIZERS:-} in
   *thread*) skip "ThreadSanitizer delays signals" ;;
   esac

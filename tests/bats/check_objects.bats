@@ -1,22 +1,11 @@
 # Checked mode, DRASYNC_CHECK=objects: what is said of each mistake is the text in
 # tests/reports (check.bats says how to write those anew).
 
-setup_file() {
-  load common
-  load hosts
-  hosts_up
-}
-
-teardown_file() {
-  load common
-  load hosts
-  hosts_down
-}
+load common
+load hosts
+load check
 
 setup() {
-  load common
-  load hosts
-  load check
   export DRASYNC_CHECK=objects
 }
 
