@@ -8,8 +8,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "runtime/native/state.h"
 #include "memory/grow.h"
+#include "runtime/native/state.h"
+#include "runtime/wait.h"
 
 /* A region whose current copy is pinned, and the frames to go on with. */
 struct split {
@@ -135,7 +136,29 @@ static int split_once(uint64_t address)
     return err;
 }
 
+/* Is no current copy below the region at *@address, which is held for WRITE, on
+ * its way to another node any more? */
+static bool all_sent(void *address)
+{
+    struct proto_region *r = NULL;
+    struct native_tree tree;
+    bool sends = false;
+
+    if (native_lock(*(const uint64_t *)address, &tree))
+        return true;
+    while (tree.region && !sends && (r = native_next_covered(tree.region, r))) {
+        const struct proto_copy *copy = proto_newest(r);
+
+        sends = copy && copy->sends;
+    }
+    native_unlock(&tree);
+    return !sends;
+}
+
 /*
+ * What is only being sent needs no second copy soon: without memory for one the
+ * writer waits until it has left.  That needs nothing of any rank.
+ *
  * One thread at a time: the next one then finds nothing to split, instead of
  * going on with a copy that lacks what the first has written meanwhile.
  */
@@ -149,6 +172,8 @@ int native_split(uint64_t address)
     if (err == DRASYNC_ENOMEM || err == DRASYNC_ENOSPACE) {
         native_evict();
         err = split_once(address);
+        if (err && wait_yielding(all_sent, &address))
+            err = split_once(address);
     }
     pthread_mutex_unlock(&mutex);
     return err == DRASYNC_ENOSPACE ? DRASYNC_ENOMEM : err;

@@ -67,6 +67,14 @@ setup() {
   done
 }
 
+@test "where there is no memory for a second copy, a writer waits for a sending" {
+  for ahead in data token auto; do
+    DRASYNC_AHEAD=$ahead DRASYNC_MEMORY=16M \
+      run -0 mpi 2 "$programs/native_ahead" sent
+    assert_output "sent ok ranks=2"
+  done
+}
+
 @test "drasync_ahead refuses what is no region and no mode" {
   for ahead in off data token auto; do
     DRASYNC_AHEAD=$ahead run -0 mpi 2 "$programs/native_ahead" wrong

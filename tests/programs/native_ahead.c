@@ -3,11 +3,13 @@
  *
  * free: an acquire costs no message once that has come.  told N: who is told of a
  * write by a message sees it, N times, whatever was asked ahead.  deleted: a
- * delete does not wait, nor fail.  memory: there is none for it.  wrong: what the
- * call refuses.  dies: rank 1 dies, and was promised a region.
+ * delete does not wait, nor fail.  memory: there is none for it.  sent: nor for
+ * what is written while it is sent.  wrong: what the call refuses.  dies: rank 1
+ * dies, and was promised a region.
  */
 #include <signal.h>
 #include <stdbool.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "native_ahead.h"
@@ -193,6 +195,38 @@ static void memory(void)
     check_end("memory");
 }
 
+/* Rank 0 has no room for a second copy: it writes while the first one is on its
+ * way to those who asked ahead. */
+static void sent(void)
+{
+    int *object, left = check_ranks - 1;
+    drasync_region_t region = made((size_t)7 << 20, &object);
+
+    while (check_rank == 0 && left) {
+        MPI_Status status;
+        int over;
+
+        OK(drasync_acquire(region, DRASYNC_WRITE));
+        object[0]++;
+        OK(drasync_release(region));
+        MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &over, &status);
+        if (!over)
+            continue;
+        MPI_Recv(&over, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &status);
+        left--;
+    }
+    for (int i = 0; check_rank && i < 200; i++) {
+        struct timespec while_rank_0_writes = {.tv_nsec = 1000000};
+
+        OK(drasync_ahead(region, DRASYNC_READ));
+        nanosleep(&while_rank_0_writes, NULL);
+    }
+    if (check_rank)
+        MPI_Send(&left, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+    check_barrier();
+    check_end("sent");
+}
+
 /* --- Wrong ---------------------------------------------------------------- */
 
 static void wrong(void)
@@ -267,6 +301,8 @@ int main(int argc, char **argv)
         deleted();
     else if (!strcmp(form, "memory"))
         memory();
+    else if (!strcmp(form, "sent"))
+        sent();
     else if (!strcmp(form, "wrong"))
         wrong();
     else if (!strcmp(form, "dies"))
