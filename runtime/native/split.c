@@ -112,6 +112,29 @@ static void splits_free(struct splits *splits)
     splits->count = splits->room = 0;
 }
 
+/*
+ * What is being copied: the tree, and for which rank; changed under its lock.
+ * Relaxed: it is read under that lock, or by a thread that was granted WRITE
+ * under it, and matters only if it was set before that.
+ */
+static _Atomic uint64_t copying_root;
+static _Atomic int32_t copying_rank;
+
+static void copying(uint64_t root)
+{
+    atomic_store_explicit(&copying_rank, native_rank(), memory_order_relaxed);
+    atomic_store_explicit(&copying_root, root, memory_order_relaxed);
+}
+
+bool native_split_runs(const struct proto_region *region)
+{
+    uint64_t root = atomic_load_explicit(&copying_root, memory_order_relaxed);
+
+    return root && (!region || root == region->root->address) &&
+           atomic_load_explicit(&copying_rank, memory_order_relaxed) ==
+               native_rank();
+}
+
 static int split_once(uint64_t address)
 {
     struct splits splits = {0};
@@ -124,6 +147,8 @@ static int split_once(uint64_t address)
         tree.region ? splits_collect(&splits, tree.region) : DRASYNC_ENOREGION;
     if (!err)
         err = splits_plan(&splits);
+    if (!err && splits.count)
+        copying(tree.region->root->address);
     native_unlock(&tree);
     for (uint64_t i = 0; i < splits.count && !err; i++)
         err = split_copy(&splits.list[i]);
@@ -131,6 +156,7 @@ static int split_once(uint64_t address)
         return DRASYNC_EPEER;
     if (!err)
         err = splits_enter(&splits);
+    copying(0);
     splits_free(&splits);
     native_unlock(&tree);
     return err;
@@ -156,6 +182,10 @@ static bool all_sent(void *address)
 }
 
 /*
+ * A thread of the same rank may be granted WRITE meanwhile, and finds no reader
+ * if that has ended: it must not write into what is being copied.  So it comes
+ * here too (native_split_runs()).
+ *
  * What is only being sent needs no second copy soon: without memory for one the
  * writer waits until it has left.  That needs nothing of any rank.
  *

@@ -337,6 +337,11 @@ without_memory() { # RANK
   done
 }
 
+@test "no write is lost when a reader ends while a writer's thread copies" {
+  run -0 mpi 2 "$programs/native_split"
+  assert_output "split ok ranks=2"
+}
+
 @test "with checking on, a thread that gives back another's hold is told" {
   run -0 mpi 1 "$programs/native_threads" others
   assert_output "others ok ranks=1"
