@@ -146,11 +146,20 @@ check_all() {
   count_tests "$status"
 }
 
+# What failed cases say, without the others; or the log's end.
 show_failures() {
   local trs
   while IFS= read -r trs; do
     say "--- ${trs%.trs}.log"
-    tail -n 60 "${trs%.trs}.log"
+    awk '
+      /^ok / { failed = 0 }
+      /^not ok / { failed = 1 }
+      failed && shown++ < 100 { print }
+      { last[NR % 60] = $0 }
+      END {
+        for (i = NR - 59; !shown && i <= NR; i++)
+          if (i > 0) print last[i % 60]
+      }' "${trs%.trs}.log"
   done < <(find "$build" -name '*.trs' \
     -exec grep -lE '^:test-result: (FAIL|XPASS|ERROR)' {} +)
 }
