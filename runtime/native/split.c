@@ -202,7 +202,8 @@ int native_split(uint64_t address)
     if (err == DRASYNC_ENOMEM || err == DRASYNC_ENOSPACE) {
         native_evict();
         err = split_once(address);
-        if (err && wait_yielding(all_sent, &address))
+        /* Who serves other nodes may be the one who sends. */
+        if (err && !native_running.server && wait_yielding(all_sent, &address))
             err = split_once(address);
     }
     pthread_mutex_unlock(&mutex);
