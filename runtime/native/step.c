@@ -58,6 +58,11 @@ int native_lock_for(enum native_for what, uint64_t address,
         if (err)
             return err;
         tree->region = native_find(address);
+        /* A rank that died with the table's lock hides what is there. */
+        if (!tree->region && atomic_load(runtime_poisoned)) {
+            lock_give(&runtime.shared->trees[stripe]);
+            return DRASYNC_EPEER;
+        }
         /* With another tree, or none, another lock guards it. */
         if (tree->region == region && guess != NO_TREE &&
             tree_of(region, address) == guess) {

@@ -26,6 +26,8 @@
 
 struct runtime runtime;
 struct native native;
+static _Atomic uint32_t poison;
+_Atomic uint32_t *runtime_poisoned = &poison;
 drasync_region_t world_region;
 
 static union {
