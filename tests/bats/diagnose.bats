@@ -151,7 +151,8 @@ drasync:     rank 0 (HOST, process P) computes"
 
 @test "Myrmics programs on two hosts are told too" {
   needs_hosts
-  hangs_until "computes" hosts_run 2 -genv LD_PRELOAD "$shim" \
+  leaks_of_others
+  hangs_until "computes" hosts_run 2 -genv LD_PRELOAD "$preload" \
     "$abs_top_builddir/myrmics_stuck" recv "$over"
   [ "$status" -eq 0 ]
   assert_output --partial "waits in sys_recv for what rank 0 sends"
