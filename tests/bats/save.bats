@@ -164,7 +164,8 @@ refused() {
   cp "$dir/tree" "$dir/before"
   mpi 1 "$programs/save_disk" again "$dir/other" >"$dir/said" 2>&1 &
   job=$!
-  # Stopped in the middle of a save, it is killed; between two, it goes on.
+  # Stopped in the middle of a save, it is killed; between two, or where only the
+  # name is to change, it goes on.
   for ((part = 0; part == 0; )); do
     kill -0 "$job"
     for file in "$dir"/other.saving-*; do
@@ -172,7 +173,7 @@ refused() {
       pid=${file%-*}
       pid=${pid##*-}
       kill -STOP "$pid"
-      if [ -e "$file" ]; then
+      if [ -e "$file" ] && ! "$tool" "$file" >/dev/null 2>&1; then
         cp "$dir/other" "$dir/before" 2>/dev/null || rm -f "$dir/before"
         kill -KILL "$pid"
         part=1
