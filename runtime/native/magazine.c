@@ -15,10 +15,12 @@
 _Thread_local struct native_magazines *native_magazines_mine
     __attribute__((tls_model("initial-exec")));
 
-char native_magazine_marks[2];
+char native_magazine_marks[3];
 
-/* Of nobody: any thread may find that it is not open, also for NULL. */
-static struct native_magazine never_open = {.region = UINT64_MAX};
+/* Of nobody: any thread may find that it is not open, whatever it asks for. */
+static struct native_magazine never_open = {
+    .region = (uint64_t)(uintptr_t)&native_magazine_marks[2],
+};
 
 _Thread_local struct native_magazine *native_magazine_last
     __attribute__((tls_model("initial-exec"))) = &never_open;

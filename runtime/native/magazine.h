@@ -76,9 +76,9 @@ _Static_assert(offsetof(struct native_magazine, heap.limit) +
                    128,
                "the fast path needs two lines");
 
-/* No region has these addresses: the magazine is being closed, or it is ready
- * for a region recycled. */
-extern char native_magazine_marks[2];
+/* No region has these addresses: the magazine is being closed, it is ready for a
+ * region recycled, or it is never open. */
+extern char native_magazine_marks[3];
 #define NATIVE_MAGAZINE_ENDS  ((uint64_t)(uintptr_t)&native_magazine_marks[0])
 #define NATIVE_MAGAZINE_READY ((uint64_t)(uintptr_t)&native_magazine_marks[1])
 

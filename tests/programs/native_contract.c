@@ -41,6 +41,8 @@ static void arguments(void)
     CODE(drasync_acquire(none, DRASYNC_READ), DRASYNC_ENOREGION);
     CODE(drasync_release(none), DRASYNC_ENOREGION);
     CODE(drasync_alloc(none, 8, &p), DRASYNC_ENOREGION);
+    CODE(drasync_alloc((drasync_region_t)UINTPTR_MAX, 8, &p),
+         DRASYNC_ENOREGION);
     CODE(drasync_set_root(none, NULL), DRASYNC_ENOREGION);
     CODE(drasync_get_root(none, &p), DRASYNC_ENOREGION);
     CODE(drasync_region_of(&local, &none), DRASYNC_ENOREGION);

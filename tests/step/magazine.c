@@ -18,7 +18,7 @@
 _Thread_local struct native_magazines *native_magazines_mine;
 _Thread_local struct native_magazine *native_magazine_last;
 
-char native_magazine_marks[2];
+char native_magazine_marks[3];
 
 static struct native_magazines magazines;
 static struct native_magazine *const magazine = &magazines.magazine[0];
