@@ -155,6 +155,7 @@ show_failures() {
       /^ok / { failed = 0 }
       /^not ok / { failed = 1 }
       failed && shown++ < 100 { print }
+      shown == 101 { print "(more of it in " FILENAME ")"; shown++ }
       { last[NR % 60] = $0 }
       END {
         for (i = NR - 59; !shown && i <= NR; i++)

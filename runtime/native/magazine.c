@@ -18,9 +18,7 @@ _Thread_local struct native_magazines *native_magazines_mine
 char native_magazine_marks[3];
 
 /* Of nobody: any thread may find that it is not open, whatever it asks for. */
-static struct native_magazine never_open = {
-    .region = (uint64_t)(uintptr_t)&native_magazine_marks[2],
-};
+static struct native_magazine never_open = {.region = NATIVE_MAGAZINE_NEVER};
 
 _Thread_local struct native_magazine *native_magazine_last
     __attribute__((tls_model("initial-exec"))) = &never_open;

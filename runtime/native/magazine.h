@@ -81,6 +81,7 @@ _Static_assert(offsetof(struct native_magazine, heap.limit) +
 extern char native_magazine_marks[3];
 #define NATIVE_MAGAZINE_ENDS  ((uint64_t)(uintptr_t)&native_magazine_marks[0])
 #define NATIVE_MAGAZINE_READY ((uint64_t)(uintptr_t)&native_magazine_marks[1])
+#define NATIVE_MAGAZINE_NEVER ((uint64_t)(uintptr_t)&native_magazine_marks[2])
 
 /* Of one thread; never freed, but used again by other threads. */
 struct native_magazines {
