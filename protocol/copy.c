@@ -281,6 +281,23 @@ void pins_end(struct step *s, struct proto_link *list)
         pin_end(s, CONTAINER(list->next, struct proto_pin, link));
 }
 
+void proto_copying(struct proto_region *region, struct proto_copy *copy)
+{
+    copy->sends++;
+    pinned_update(region);
+}
+
+void proto_copied(struct proto_node *node, struct proto_region *region,
+                  struct proto_copy *copy, struct proto_effects *out)
+{
+    struct step s;
+    step_begin(&s, node, out);
+    copy->sends--;
+    pinned_update(region);
+    copy_check(&s, region, copy);
+    step_end(&s);
+}
+
 int proto_split(struct proto_node *node, int32_t rank,
                 struct proto_region *region, void *frames,
                 struct proto_effects *out)

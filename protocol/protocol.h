@@ -70,7 +70,7 @@ struct proto_copy {
     struct proto_link link; /* in region->copies, newest first */
     uint64_t version;
     uint32_t pins;     /* by READ holds, and operations that will be one */
-    uint32_t sends;    /* by transfers that read it */
+    uint32_t sends;    /* by transfers that read it, and proto_copying() */
     uint32_t bases;    /* by requests whose answer may be what changed since */
     uint32_t ahead;    /* so many of the pins are of what was asked ahead */
     bool taken;        /* its frames are a newer version's now */
@@ -323,6 +323,15 @@ void proto_detach(struct proto_node *node, struct proto_op *op,
 int proto_release(struct proto_node *node, int32_t rank,
                   struct proto_region *region, enum drasync_mode mode,
                   struct proto_effects *out);
+
+/*
+ * @copy of @region is read without the lock that steps run under, from
+ * proto_copying() to proto_copied(): it and its frames stay, and who is granted
+ * WRITE meanwhile is told to split.
+ */
+void proto_copying(struct proto_region *region, struct proto_copy *copy);
+void proto_copied(struct proto_node *node, struct proto_region *region,
+                  struct proto_copy *copy, struct proto_effects *out);
 
 /*
  * After a grant with split: the rank has copied the data of @region's current

@@ -113,44 +113,30 @@ leave:
     return err;
 }
 
-/* Lock the tree, unless it is @locked, with what a writer must not share copied:
- * by this thread if it @must_split, or by another one of this rank. */
-static int settle_copies(uint64_t address, struct native_tree *tree,
-                         bool locked, enum drasync_mode mode, bool must_split)
-{
-    int err = 0;
-
-    if (!locked && !must_split) {
-        err = native_lock_for(step_for(mode), address, tree);
-        locked = !err;
-    }
-    if (locked && mode == DRASYNC_WRITE && tree->region)
-        must_split |= native_split_runs(tree->region);
-    if (err || !must_split)
-        return err;
-    if (locked)
-        native_unlock(tree);
-    err = native_split(address);
-    return err ? err : native_lock_for(step_for(mode), address, tree);
-}
-
 int native_hold_show(uint64_t address, struct native_tree *tree, bool locked,
                      enum drasync_mode mode, bool must_split)
 {
     struct native_mapping view = {0};
     struct proto_hold *hold = NULL;
     bool newest = true;
-    int err = settle_copies(address, tree, locked, mode, must_split);
+    int err = 0;
 
+    if (must_split) {
+        if (locked)
+            native_unlock(tree);
+        locked = false;
+        err = native_split(address);
+    } else if (locked && native_mapping_current(tree->region)) {
+        native_unlock(tree);
+        return 0;
+    }
+    if (!err && !locked)
+        err = native_lock_for(step_for(mode), address, tree);
     if (err)
         goto unusable;
     if (!tree->region) {
         native_unlock(tree);
         return DRASYNC_EDELETED; /* by another thread of this rank */
-    }
-    if (locked && native_mapping_current(tree->region)) {
-        native_unlock(tree);
-        return 0;
     }
     /* From here on until it is shown, or what another thread of this rank
      * collects later could be shown earlier. */
@@ -264,8 +250,7 @@ int native_pending_granted(struct native_pending *q, int result)
     runtime_count(native.self, RUNTIME_COUNT_ACQUIRES, 1);
     /* A handover on a node: nothing to show, so the lock, for which the one who
      * released may wait already, is left alone. */
-    if (shown && !must_split &&
-        (q->mode == DRASYNC_READ || !native_split_runs(NULL)))
+    if (shown && !must_split)
         return 0;
     return native_hold_show(q->address, &tree, false, q->mode, must_split);
 }

@@ -3,7 +3,10 @@
  * that somebody pins are copied once, and the protocol is told.
  *
  * Memory is reserved and copied without the lock of the tree: the WRITE hold
- * keeps copies and extents as they are.
+ * keeps the extents as they are, and proto_copying() the copies.  Another thread
+ * of the rank that is granted WRITE meanwhile is told to split as well, also
+ * when the last reader has ended: it waits here for the first one, and finds
+ * nothing left to copy.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -18,7 +21,8 @@ struct split {
     uint64_t address;
     struct native_memory *memory;
     struct native_plan plan;
-    struct native_frames *from, *to;
+    struct proto_copy *copy;
+    struct native_frames *to;
 };
 
 struct splits {
@@ -27,7 +31,7 @@ struct splits {
 };
 
 static int splits_add(struct splits *splits, struct proto_region *r,
-                      struct native_frames *from)
+                      struct proto_copy *copy)
 {
     struct split *grown;
 
@@ -40,7 +44,7 @@ static int splits_add(struct splits *splits, struct proto_region *r,
         .region = r,
         .address = r->address,
         .memory = r->memory,
-        .from = from,
+        .copy = copy,
     };
     return 0;
 }
@@ -54,7 +58,7 @@ static int splits_collect(struct splits *splits, struct proto_region *top)
         struct proto_copy *copy = proto_newest(r);
 
         if (copy && copy->frames && r->memory && (copy->pins || copy->sends))
-            err = splits_add(splits, r, copy->frames);
+            err = splits_add(splits, r, copy);
     }
     return err;
 }
@@ -79,7 +83,7 @@ static int split_copy(struct split *s)
 {
     int err = s->to ? 0 : native_frames_make(&s->plan, &s->to);
 
-    return err ? err : native_frames_copy(s->to, s->from);
+    return err ? err : native_frames_copy(s->to, s->copy->frames);
 }
 
 static int splits_enter(struct splits *splits)
@@ -112,27 +116,21 @@ static void splits_free(struct splits *splits)
     splits->count = splits->room = 0;
 }
 
-/*
- * What is being copied: the tree, and for which rank; changed under its lock.
- * Relaxed: it is read under that lock, or by a thread that was granted WRITE
- * under it, and matters only if it was set before that.
- */
-static _Atomic uint64_t copying_root;
-static _Atomic int32_t copying_rank;
-
-static void copying(uint64_t root)
+static void splits_begin(const struct splits *splits)
 {
-    atomic_store_explicit(&copying_rank, native_rank(), memory_order_relaxed);
-    atomic_store_explicit(&copying_root, root, memory_order_relaxed);
+    for (uint64_t i = 0; i < splits->count; i++)
+        proto_copying(splits->list[i].region, splits->list[i].copy);
 }
 
-bool native_split_runs(const struct proto_region *region)
+static void splits_end(const struct splits *splits)
 {
-    uint64_t root = atomic_load_explicit(&copying_root, memory_order_relaxed);
+    for (uint64_t i = 0; i < splits->count; i++) {
+        const struct split *s = &splits->list[i];
+        struct proto_effects *effects = native_effects();
 
-    return root && (!region || root == region->root->address) &&
-           atomic_load_explicit(&copying_rank, memory_order_relaxed) ==
-               native_rank();
+        proto_copied(&native.node, s->region, s->copy, effects);
+        native_do(effects, NULL);
+    }
 }
 
 static int split_once(uint64_t address)
@@ -145,10 +143,9 @@ static int split_once(uint64_t address)
         return err;
     err =
         tree.region ? splits_collect(&splits, tree.region) : DRASYNC_ENOREGION;
+    splits_begin(&splits);
     if (!err)
         err = splits_plan(&splits);
-    if (!err && splits.count)
-        copying(tree.region->root->address);
     native_unlock(&tree);
     for (uint64_t i = 0; i < splits.count && !err; i++)
         err = split_copy(&splits.list[i]);
@@ -156,7 +153,7 @@ static int split_once(uint64_t address)
         return DRASYNC_EPEER;
     if (!err)
         err = splits_enter(&splits);
-    copying(0);
+    splits_end(&splits);
     splits_free(&splits);
     native_unlock(&tree);
     return err;
@@ -182,10 +179,6 @@ static bool all_sent(void *address)
 }
 
 /*
- * A thread of the same rank may be granted WRITE meanwhile, and finds no reader
- * if that has ended: it must not write into what is being copied.  So it comes
- * here too (native_split_runs()).
- *
  * What is only being sent needs no second copy soon: without memory for one the
  * writer waits until it has left.  That needs nothing of any rank.
  *
@@ -203,8 +196,9 @@ int native_split(uint64_t address)
         native_evict();
         err = split_once(address);
         /* Who serves other nodes may be the one who sends. */
-        if (err && !native_running.server && wait_yielding(all_sent, &address))
-            err = split_once(address);
+        if (err && !native_running.server)
+            err = wait_yielding(all_sent, &address) ? split_once(address)
+                                                    : DRASYNC_EPEER;
     }
     pthread_mutex_unlock(&mutex);
     return err == DRASYNC_ENOSPACE ? DRASYNC_ENOMEM : err;

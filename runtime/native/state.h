@@ -357,11 +357,6 @@ int native_hold_give(struct native_tree *tree);
  */
 int native_split(uint64_t address);
 
-/* Is another thread of this rank copying something of the tree of @region, or of
- * any if that is NULL?  Then a grant for WRITE is followed by native_split() all
- * the same.  Under the tree's lock, or after the grant. */
-bool native_split_runs(const struct proto_region *region);
-
 /* --- Data (object.c) ------------------------------------------------------ */
 
 /* At HEAP_HEADER_OFFSET in a region's first page. */

@@ -4,7 +4,8 @@
  * must not be lost, whichever of the two copies it finds.
  */
 #include <pthread.h>
-#include <time.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 
 #include "native_check.h"
 
@@ -12,38 +13,60 @@ enum { ROUNDS = 10, BYTES = 64 << 20 };
 
 static drasync_region_t shared;
 static int *object;
-
-static void pause_ms(long ms)
-{
-    const struct timespec time = {.tv_nsec = ms * 1000000};
-
-    nanosleep(&time, NULL);
-}
+static _Atomic bool first_has_it;
 
 static void *first_main(void *unused)
 {
     (void)unused;
     OK(drasync_acquire(shared, DRASYNC_WRITE));
+    atomic_store(&first_has_it, true);
     object[BYTES / sizeof(int) - 1]++;
     OK(drasync_release(shared));
     return NULL;
 }
 
-/* Rank 0, once another one reads. */
-static void write_by_two(void)
+/* Until this rank was granted WRITE, and so copies. */
+static void wait_copying(void)
+{
+    struct drasync_info info = {0};
+
+    while (!info.held_write && !atomic_load(&first_has_it))
+        OK(drasync_get_info(shared, &info));
+}
+
+/* Rank 0, while rank 1 reads; how often the second thread wrote. */
+static int write_by_two(void)
 {
     pthread_t first;
+    int writes = 0;
 
+    atomic_store(&first_has_it, false);
     CHECK(!pthread_create(&first, NULL, first_main, NULL));
-    pause_ms(4); /* it copies, and the reader ends */
-    OK(drasync_acquire(shared, DRASYNC_WRITE));
-    object[0]++;
-    OK(drasync_release(shared));
+    wait_copying();
+    MPI_Send(NULL, 0, MPI_INT, 1, 0, MPI_COMM_WORLD);
+    MPI_Recv(NULL, 0, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    do {
+        OK(drasync_acquire(shared, DRASYNC_WRITE));
+        object[0]++;
+        writes++;
+        OK(drasync_release(shared));
+    } while (!atomic_load(&first_has_it));
     CHECK(!pthread_join(first, NULL));
+    return writes;
+}
+
+static void read_until_told(int value)
+{
+    MPI_Recv(NULL, 0, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    CHECK(object[0] == value);
+    OK(drasync_release(shared));
+    MPI_Send(NULL, 0, MPI_INT, 0, 0, MPI_COMM_WORLD);
 }
 
 int main(int argc, char **argv)
 {
+    int value = 0;
+
     check_start_threads(&argc, &argv);
     if (check_rank == 0) {
         OK(drasync_new_region(&shared));
@@ -58,15 +81,12 @@ int main(int argc, char **argv)
             OK(drasync_acquire(shared, DRASYNC_READ));
         check_barrier();
         if (check_rank == 0)
-            write_by_two();
-        if (check_rank == 1) {
-            CHECK(object[0] == round);
-            pause_ms(2); /* the first writer has begun */
-            OK(drasync_release(shared));
-        }
-        check_barrier();
+            value += write_by_two();
+        if (check_rank == 1)
+            read_until_told(value);
+        MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
         OK(drasync_acquire(shared, DRASYNC_READ));
-        CHECK(object[0] == round + 1);
+        CHECK(object[0] == value);
         CHECK(object[BYTES / sizeof(int) - 1] == round + 1);
         OK(drasync_release(shared));
         check_barrier();

@@ -204,12 +204,6 @@ int native_split(uint64_t address)
     return err;
 }
 
-bool native_split_runs(const struct proto_region *region)
-{
-    (void)region;
-    return false;
-}
-
 bool native_mapping_current(const struct proto_region *region)
 {
     return proto_newest(region)->frames == shows();

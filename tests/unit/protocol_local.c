@@ -56,6 +56,29 @@ static void test_pins(void)
     CHECK(objects == 0);
 }
 
+/* One thread of rank 0 copies without the lock; the reader ends; another thread
+ * is granted WRITE. */
+static void test_copying(void)
+{
+    struct proto_region *a = root_of(0, 1);
+    CHECK(release(0, a) == 0);
+    CHECK(acquire(1, a, DRASYNC_READ) == 0);
+    CHECK(acquire(0, a, DRASYNC_WRITE) == 0 && grant.split);
+    struct proto_copy *old = proto_newest(a);
+    proto_copying(a, old);
+    CHECK(release(1, a) == 0);
+    CHECK(acquire(0, a, DRASYNC_WRITE) == 0 && grant.split);
+    proto_effects_clear(&out);
+    CHECK(proto_split(&node, 0, a, &counter, &out) == 0);
+    CHECK(proto_newest(a) != old && a->pinned == 0);
+    proto_effects_clear(&out);
+    proto_copied(&node, a, old, &out);
+    CHECK(acquire(0, a, DRASYNC_WRITE) == 0 && !grant.split);
+    for (int holds = 3; holds > 0; holds--)
+        CHECK(release(0, a) == 0);
+    CHECK(delete (0, a) == 0 && objects == 0);
+}
+
 /* READ within WRITE is given back by itself. */
 static void test_release_for(void)
 {
@@ -224,6 +247,7 @@ int main(void)
     node_begin();
     test_nesting();
     test_pins();
+    test_copying();
     test_release_for();
     test_waiting();
     test_pass();
