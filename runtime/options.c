@@ -63,6 +63,8 @@ static const struct option options_table[] = {
      "1 or 0 (default)"},
     {"DRASYNC_STALL_S", OPTION_NUMBER, FIELD(stall_s), 1, OPTIONS_STALL_S_MAX,
      WORDS("0"), "a number of seconds, or 0 (no reports)"},
+    {"DRASYNC_LINK_S", OPTION_NUMBER, FIELD(link_s), 1, OPTIONS_STALL_S_MAX,
+     WORDS("0"), "a number of seconds, or 0 (links are not watched)"},
     {"DRASYNC_DEADLOCK", OPTION_WORD, FIELD(deadlock), 0, 0,
      WORDS("end", "error", "off"), "error, off or end (default)"},
     {"DRASYNC_REPORT_SIGNAL", OPTION_WORD, FIELD(report_signal), 0, 0,
@@ -206,6 +208,7 @@ int options_read(struct runtime_options *options, char *why, size_t why_bytes)
 {
     memset(options, 0, sizeof(*options));
     options->stall_s = OPTIONS_STALL_S;
+    options->link_s = OPTIONS_LINK_S;
     for (size_t i = 0; i < OPTIONS_COUNT; i++) {
         const struct option *option = &options_table[i];
         const char *text = getenv(option->name);

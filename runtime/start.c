@@ -14,6 +14,7 @@
 #include "memory/lock.h"
 #include "memory/os.h"
 #include "runtime/death.h"
+#include "runtime/messages/link_watch.h"
 #include "runtime/messages/outbox.h"
 #include "runtime/messages/progress.h"
 #include "runtime/modules.h"
@@ -252,6 +253,7 @@ static int start_steps(const struct start_agreed *agreed)
     atomic_store(&runtime_self()->state, RUNTIME_RANK_RUNNING);
     start_watch_process();
     death_watch();
+    link_watch_start();
     return 0;
 }
 
@@ -276,12 +278,16 @@ static int start_all(void)
     death_start(agreed.facts);
     runtime.job_key = job_key(&agreed.facts[0]);
     err = start_nodes(agreed.facts);
-    if (err)
+    if (err) {
         close(agreed.facts[runtime.rank].page_fd);
-    else
+    } else {
+        link_watch_hosts(agreed.facts);
         err = start_steps(&agreed);
-    if (err)
+    }
+    if (err) {
+        link_watch_stop();
         death_stop();
+    }
     start_room_free(agreed.facts);
     return err;
 }

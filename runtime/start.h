@@ -26,6 +26,9 @@ void start_before_mpi(void);
 
 /* --- What ranks tell each other -------------------------------------------- */
 
+/* So many addresses of a host are known to the others. */
+#define START_ADDRESSES 8
+
 /* What a rank tells all others, once. */
 struct start_facts {
     uint64_t machine_key; /* who see each other in /proc */
@@ -41,6 +44,7 @@ struct start_facts {
     uint32_t processors;   /* of its machine */
     uint16_t threads_many; /* MPI gives MPI_THREAD_MULTIPLE */
     uint16_t leave;        /* boot_leave_vote() */
+    uint32_t addresses[START_ADDRESSES]; /* transport/connections.h; 0: none */
     char host[44];
 };
 

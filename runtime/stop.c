@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "runtime/death.h"
+#include "runtime/messages/link_watch.h"
 #include "runtime/messages/outbox.h"
 #include "runtime/messages/progress.h"
 #include "runtime/modules.h"
@@ -67,6 +68,7 @@ static int stop_all(void)
             runtime_modules[i]->quiesce();
     }
     err = wait_for_all();
+    link_watch_stop();
     progress_join();
     for (int i = count - 1; i >= 0; i--) {
         if (runtime_modules[i]->stop)

@@ -7,6 +7,8 @@ libdrasync_transport_la_SOURCES = \
 	transport/boot_leave.c \
 	transport/boot_mpi.h \
 	transport/bulk.c \
+	transport/connections.c \
+	transport/connections.h \
 	transport/engine.c \
 	transport/engine.h \
 	transport/messages.c \
@@ -21,11 +23,13 @@ libdrasync_transport_la_SOURCES = \
 libdrasync_transport_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 
 check_PROGRAMS += \
+	tests/unit/transport_connections.t \
 	tests/unit/transport_loop.t \
 	tests/unit/transport_memory.t \
 	tests/unit/transport_packets.t \
 	tests/unit/transport_sockets.t
 TESTS += \
+	tests/unit/transport_connections.t \
 	tests/unit/transport_loop.t \
 	tests/unit/transport_memory.t \
 	tests/unit/transport_packets.t \
@@ -44,6 +48,9 @@ tests_unit_transport_memory_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc \
 tests_unit_transport_packets_t_SOURCES = tests/unit/transport_packets.c \
 	tests/unit/loop.c tests/unit/loop.h
 tests_unit_transport_packets_t_LDADD = libdrasync_transport.la
+tests_unit_transport_connections_t_SOURCES = \
+	tests/unit/transport_connections.c
+tests_unit_transport_connections_t_LDADD = libdrasync_transport.la
 tests_unit_transport_sockets_t_SOURCES = tests/unit/transport_sockets.c
 tests_unit_transport_sockets_t_LDADD = libdrasync_transport.la
 

@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <netinet/in.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,21 +17,36 @@ static bool option_is(int fd, int option, int value)
     return !getsockopt(fd, SOL_SOCKET, option, &is, &bytes) && is == value;
 }
 
-/* Is there a TCP connection among the members of the epoll set @fd? */
-static bool has_connection(int fd)
+void sockets_each_connection(int set, bool (*visit)(void *arg, int fd),
+                             void *arg)
 {
     char path[64], line[256];
-    bool found = false;
+    bool more = true;
     int member;
 
-    snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+    snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", set);
     FILE *f = fopen(path, "re");
-    while (f && !found && fgets(line, sizeof(line), f))
-        found = sscanf(line, "tfd: %d", &member) == 1 &&
-                option_is(member, SO_PROTOCOL, IPPROTO_TCP) &&
-                option_is(member, SO_ACCEPTCONN, 0);
+    while (f && more && fgets(line, sizeof(line), f))
+        if (sscanf(line, "tfd: %d", &member) == 1 &&
+            option_is(member, SO_PROTOCOL, IPPROTO_TCP) &&
+            option_is(member, SO_ACCEPTCONN, 0))
+            more = visit(arg, member);
     if (f)
         fclose(f);
+}
+
+static bool note_found(void *found, int fd)
+{
+    (void)fd;
+    *(bool *)found = true;
+    return false;
+}
+
+static bool has_connection(int set)
+{
+    bool found = false;
+
+    sockets_each_connection(set, note_found, &found);
     return found;
 }
 

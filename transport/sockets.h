@@ -9,11 +9,18 @@
 #ifndef DRASYNC_TRANSPORT_SOCKETS_H
 #define DRASYNC_TRANSPORT_SOCKETS_H
 
+#include <stdbool.h>
+
 /*
  * The epoll sets of this process that have a TCP connection among their members
  * now, at most @max; how many.  They stay their owners', who may be others than
  * MPI, and may close them: so who is woken may have nothing to do.
  */
 int sockets_find_sets(int *fds, int max);
+
+/* Call @visit with each TCP connection among the members of the epoll set @set,
+ * until it returns false. */
+void sockets_each_connection(int set, bool (*visit)(void *arg, int fd),
+                             void *arg);
 
 #endif /* DRASYNC_TRANSPORT_SOCKETS_H */

@@ -6,6 +6,8 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/messages/dispatch.c \
 	runtime/messages/dispatch.h \
 	runtime/messages/kinds.h \
+	runtime/messages/link_watch.c \
+	runtime/messages/link_watch.h \
 	runtime/messages/messages.h \
 	runtime/messages/outbox.c \
 	runtime/messages/outbox.h \
@@ -26,3 +28,7 @@ tests_unit_progress_help_t_SOURCES = tests/unit/progress_help.c \
 	tests/unit/progress_hooks.h tests/unit/memory_common.h \
 	tests/step/progress_stubs.c tests/step/stubs.c
 tests_unit_progress_help_t_LDADD = libdrasync_memory.la
+
+native_test_programs += tests/programs/link_turns
+TESTS += tests/bats/links.bats
+EXTRA_DIST += tests/bats/links.bats

@@ -23,7 +23,7 @@ static void clear(void)
         "DRASYNC_STATS",    "DRASYNC_WIRE",          "DRASYNC_RMA",
         "DRASYNC_CORE",     "DRASYNC_FANOUT",        "DRASYNC_STALL_S",
         "DRASYNC_DEADLOCK", "DRASYNC_REPORT_SIGNAL", "DRASYNC_CHECK_ACTION",
-        "DRASYNC_AHEAD"};
+        "DRASYNC_AHEAD",    "DRASYNC_LINK_S"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         unsetenv(names[i]);
@@ -190,6 +190,7 @@ int main(void)
             refused("DRASYNC_FANOUT", "0") &&
             refused("DRASYNC_FANOUT", "many") &&
             refused("DRASYNC_STALL_S", "1m") &&
+            refused("DRASYNC_LINK_S", "-1") &&
             refused("DRASYNC_REPORT_SIGNAL", "SIGUSR2") &&
             refused("DRASYNC_DEADLOCK", "1") && refused("DRASYNC_AHEAD", "1") &&
             refused("DRASYNC_AHEAD", "all"),
