@@ -185,8 +185,8 @@ static void run(const struct kv_options *options, struct store *store)
 
 int main(int argc, char **argv)
 {
+    static struct store store;
     struct kv_options options;
-    struct store store;
     int status = kv_options(&options, "kv_mpi", argc, argv);
 
     if (status >= 0)

@@ -9,14 +9,26 @@ setup() {
   export DRASYNC_CHECK=objects
 }
 
-# ends MISTAKE REPORT: that ends a job of two ranks, with this report, whatever a
-# node is.
+# AddressSanitizer sees most bad writes when they happen, by what the library has
+# marked; then it reports them.
+in_asan() { [[ ${DRASYNC_SANITIZERS:-} == *address* ]]; }
+
+# is_found NAME: the report is that text, or the sanitizer's.
+is_found() {
+  if in_asan && [[ $output == *"AddressSanitizer: use-after-poison"* ]]; then
+    return 0
+  fi
+  is_reported "$1"
+}
+
+# ends MISTAKE: that ends a job of two ranks, with this report, whatever a node
+# is.
 ends() {
   for DRASYNC_NODE in shared rank; do
     export DRASYNC_NODE
     run mpi 2 "$programs/check_objects" "$1"
     assert_failure
-    is_reported "objects_$1"
+    is_found "objects_$1"
   done
 }
 
@@ -54,11 +66,12 @@ ends() {
   for mistake in past_free freed_release twice; do
     run hosts_run 2 "$programs/check_objects" $mistake
     assert_failure
-    is_reported objects_$mistake
+    is_found objects_$mistake
   done
 }
 
 @test "DRASYNC_CHECK_ACTION=continue goes on, and reports each once" {
+  ! in_asan || skip "AddressSanitizer ends the job at the first bad write"
   export DRASYNC_CHECK_ACTION=continue
   for DRASYNC_NODE in shared rank; do
     export DRASYNC_NODE
@@ -76,11 +89,11 @@ ends() {
       for mistake in past_free past_delete freed twice; do
         run mpi_preloaded 2 "$abs_top_builddir/myrmics_objects" $mistake
         assert_failure
-        is_reported objects_myrmics_$mistake
+        is_found objects_myrmics_$mistake
       done
       run mpi_preloaded 2 "$abs_top_builddir/myrmics_objects" past_send
       assert_failure
-      is_reported objects_myrmics_past_send_$DRASYNC_MYRMICS
+      is_found objects_myrmics_past_send_$DRASYNC_MYRMICS
     done
   done
 }

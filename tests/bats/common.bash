@@ -74,6 +74,13 @@ leaks_of_others() {
   esac
 }
 
+# unsanitized COMMAND...: of a program that is not built with the sanitizer that
+# our libraries are built with.
+unsanitized() {
+  leaks_of_others
+  LD_PRELOAD=${preload%"$shim"} "$@" 3>&-
+}
+
 # mpi N PROGRAM ARGUMENTS...: run a job, at most DRASYNC_TEST_SECONDS (120).
 # Bats waits for whoever holds its descriptor 3, so no job gets it.
 mpi() {

@@ -29,14 +29,14 @@ preload_upm() {
       end
 END
   "$MPIFORT" fig1.f -o fig1 -L"$libs" -lupm
-  UPM_STATS=1 run -0 ./fig1
+  UPM_STATS=1 run -0 unsanitized ./fig1
   assert_output --regexp "^upmlib: [0-9]+ nodes, 1 areas, 19[45] pages; .*$"
 }
 
 @test "so do those of Fig. 2 with the module" {
   "$MPIFORT" -fopenmp -std=f2018 -Wall -Werror "$abs_top_srcdir/upm/upmlib.f90" \
     "$abs_top_srcdir/tests/programs/upm_fortran.f90" -o fig2 -L"$libs" -lupm
-  run -0 ./fig2
+  run -0 unsanitized ./fig2
   assert_output --partial "# nodes "
 }
 
@@ -51,7 +51,7 @@ program wrong
 end program
 END
   "$MPIFORT" "$abs_top_srcdir/upm/upmlib.f90" wrong.f90 -o wrong -L"$libs" -lupm
-  run -0 ./wrong
+  run -0 unsanitized ./wrong
   assert_line "upmlib: upmlib_undo: call upmlib_init() first"
   assert_line "upmlib: upmlib_undo: nothing was replayed since the last upmlib_undo()"
   assert_line --partial "after it"
@@ -92,9 +92,9 @@ int main(void)
 }
 END
   "${CC:-cc}" -I"$abs_top_srcdir/include" start.c -o start -L"$libs" -lupm
-  run -0 ./start
+  run -0 unsanitized ./start
   assert_output "started"
-  UPM_THRESHOLD=half run -0 ./start
+  UPM_THRESHOLD=half run -0 unsanitized ./start
   assert_output --regexp "^UPM_THRESHOLD=half is not valid: it may be percent"
 }
 

@@ -123,7 +123,7 @@ END
       -ldart-mpi -ldrasync | sort -u)"
   "$MPICC" dart.c -o dart "-I$installed/include" "-L$installed/lib" \
     -ldart-mpi -ldrasync
-  LD_LIBRARY_PATH=$installed/lib run -0 mpi 2 ./dart
+  LD_LIBRARY_PATH=$installed/lib run -0 unsanitized mpi 2 ./dart
 }
 
 @test "an installed wrapper is found through PATH and a symbolic link" {

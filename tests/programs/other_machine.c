@@ -9,12 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Or a sanitizer's runtime, which stands between. */
 static int is_drasync(const void *caller)
 {
     Dl_info info;
 
     return dladdr(caller, &info) && info.dli_fname &&
-           strstr(info.dli_fname, "libdrasync");
+           (strstr(info.dli_fname, "libdrasync") ||
+            strstr(info.dli_fname, "libasan"));
 }
 
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
