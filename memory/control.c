@@ -2,6 +2,7 @@
 #include "memory/control.h"
 
 #include "drasync.h"
+#include "memory/dump.h"
 #include "memory/limit.h"
 #include "memory/os.h"
 #include "memory/pages.h"
@@ -123,6 +124,7 @@ int control_create(const struct space *space, int node, int nodes,
     err = pages_create(space);
     if (err)
         return err;
+    dump_cover_control(space, 0, fixed_bytes);
     atomic_store(&shared->magic, SHARED_MAGIC);
     return 0;
 }

@@ -1,6 +1,7 @@
 /* The control heap: size classes over granules of the control file. */
 #include "drasync.h"
 #include "memory/control.h"
+#include "memory/dump.h"
 #include "memory/limit.h"
 #include "memory/shared.h"
 
@@ -101,6 +102,9 @@ static int add_slab(const struct space *space, struct control_class *class,
     *class_entry(space, at) = (uint8_t)(index + 1);
     for (i = 1; i < count; i++)
         *class_entry(space, at + i) = CONTINUED;
+    dump_cover_control(space,
+                       shared->layout.heap_offset + at * CONTROL_GRANULE_BYTES,
+                       count * CONTROL_GRANULE_BYTES);
     atomic_store(&heap->granules, at + count);
     class->bump = heap_base(space) + at * CONTROL_GRANULE_BYTES;
     class->bump_end =

@@ -177,3 +177,14 @@ bool dump_cover(const struct space *space, uint64_t first_page, uint64_t pages)
     dump_refresh(space);
     return false;
 }
+
+void dump_cover_control(const struct space *space, uint64_t offset,
+                        uint64_t bytes)
+{
+    /* It comes after the data: in pages from the same base. */
+    uint64_t at = (uint64_t)(space->control - space->base) + offset;
+    uint64_t first = at >> PAGE_SHIFT;
+
+    dump_cover(space, first,
+               ((at + bytes + PAGE_BYTES - 1) >> PAGE_SHIFT) - first);
+}

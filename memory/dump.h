@@ -1,8 +1,8 @@
 /*
- * dump.h - which addresses of the data part core dumps show.
+ * dump.h - which addresses of the data and the control part core dumps show.
  *
- * A dump of a page that has no frame would give it one, so the data part, which
- * is mostly empty, is left out, and let in where pages are in use: in ranges of
+ * A dump of a page that has no frame would give it one, so both parts, which are
+ * mostly empty, are left out, and let in where pages are in use: in ranges of
  * whole granules, which the ranks of a node share in control memory.  Ranges
  * grow and stay.  Each process applies them to its own mappings: the one that
  * takes pages at once, others in dump_refresh().
@@ -36,6 +36,11 @@ void dump_set(uint64_t bytes_max);
 
 /* Pages are in use from now on.  True: dumps show all of them. */
 bool dump_cover(const struct space *space, uint64_t first_page, uint64_t pages);
+
+/* The same for bytes of the control part, which debuggers read regions from
+ * (drasync-gdb.py). */
+void dump_cover_control(const struct space *space, uint64_t offset,
+                        uint64_t bytes);
 
 /* What other processes have let in.  Cheap when nothing has changed. */
 void dump_refresh(const struct space *space);

@@ -57,6 +57,7 @@ needed_to_check=(
   "bats-assert|have_bats_library bats-assert|bats-assert"
   "ip|have ip|iproute2"
   "gnuplot|have gnuplot|gnuplot-nox"
+  "gdb|have gdb|gdb"
 )
 
 # install_missing ENTRY...: say what is missing, and install it.

@@ -37,3 +37,8 @@ drasync_ps_SOURCES = runtime/diagnose/ps_main.c
 drasync_ps_LDADD = libdrasync.la
 TESTS += tests/bats/drasync_ps.bats
 EXTRA_DIST += tests/bats/drasync_ps.bats
+
+# What gdb shows of regions.
+drasyncdata_DATA += runtime/diagnose/drasync-gdb.py
+TESTS += tests/bats/gdb.bats
+EXTRA_DIST += tests/bats/gdb.bats
