@@ -85,7 +85,8 @@ declared() {
   for header in "$headers"/*.h; do
     printf '#include <dash/dart/if/%s>\n' "${header##*/}"
   done | sed '1i #include <stdint.h>\ntypedef int64_t hid_t;' >all.c
-  "${CC:-cc}" "-I$abs_top_srcdir/include" -aux-info all.txt -fsyntax-only all.c
+  # A result from ccache comes without that file.
+  CCACHE_DISABLE=1 "${CC:-cc}" "-I$abs_top_srcdir/include" -aux-info all.txt -fsyntax-only all.c
   sed -n 's,^/\* .*/dash/dart/if/[^ ]* \*/ extern .*[ *]\(dart_[a-z_0-9]*\) (.*,\1,p' all.txt |
     sort -u
 }
