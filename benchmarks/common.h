@@ -45,7 +45,12 @@ extern "C" {
 enum bench_kind { BENCH_TIME, BENCH_RATE };
 
 /* Rival number n is side BENCH_THEIRS + n. */
-enum bench_side { BENCH_BOTH = -1, BENCH_OURS = 0, BENCH_THEIRS = 1 };
+enum bench_side {
+    BENCH_BOTH = -1,
+    BENCH_OURS = 0,
+    BENCH_THEIRS = 1,
+    BENCH_LAST = BENCH_SIDES_MAX - 1, /* so that C++ may have those between */
+};
 
 struct bench {
     /* Filled in by the program. */
