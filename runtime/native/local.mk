@@ -133,6 +133,7 @@ native_test_programs += \
 	tests/programs/native_inplace \
 	tests/programs/native_portions \
 	tests/programs/native_nomem \
+	tests/programs/native_registers \
 	tests/programs/native_reread \
 	tests/programs/native_crowd \
 	tests/programs/record_handles \

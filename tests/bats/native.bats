@@ -107,6 +107,11 @@ programs=$abs_top_builddir/tests/programs
   assert_line "reread ok ranks=4"
 }
 
+@test "what is done for other nodes leaves no vector register half in use" {
+  DRASYNC_NODE=rank run -0 mpi 2 "$programs/native_registers"
+  assert_output "registers ok ranks=2"
+}
+
 @test "no step hashes or copies more than a piece of a region under a lock" {
   grep -q "define HAVE_XXHASH_DISPATCH" "$abs_top_builddir/config.h" ||
     skip "without xxHash's dispatcher its calls cannot be counted"
