@@ -50,8 +50,7 @@ class Node:
         self.native = native.value()["shared"] if native else None
         if not self.native or number(self.native) == 0:
             raise Absent("DRASync has no regions in this process")
-        names = objfile.lookup_static_symbol("names")
-        self.names = self.read_names(names.value()) if names else {}
+        self.names = self.read_names(objfile)
         self.base = number(self.runtime["space"]["base"])
         self.leases = self.read_leases()
 
@@ -74,12 +73,19 @@ class Node:
         )
 
     @staticmethod
-    def read_names(shared):
+    def read_names(objfile):
         """By the region's address; of several names one."""
         names = {}
-        if number(shared) == 0:
+        # Other files have variables called so, too.
+        shared = [
+            symbol.value()
+            for symbol in gdb.lookup_static_symbols("names")
+            if symbol.symtab.objfile == objfile
+            and str(symbol.type) == "struct names_shared *"
+        ]
+        if not shared or number(shared[0]) == 0:
             return names
-        buckets = shared["table"]["by_name"]
+        buckets = shared[0]["table"]["by_name"]
         for bucket in pointers(buckets):
             first = gdb.Value(bucket).cast(buckets.type.target())
             for entry in chain(first, "next"):
