@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <time.h>
 
@@ -83,20 +82,15 @@ static void *watch(void *unused)
 
 void death_watch_start(const struct process *process)
 {
-    sigset_t all, before;
     pthread_t thread;
 
     watched = *process;
     process_hold(&watched);
     watching = true;
-    /* The program's signals are for the program's threads. */
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    if (pthread_create(&thread, NULL, watch, NULL))
+    if (thread_create(&thread, watch, NULL))
         process_drop(&watched);
     else
         pthread_detach(thread);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 void death_watch_stop(void)

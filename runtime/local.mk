@@ -37,6 +37,7 @@ libdrasync_runtime_la_SOURCES = \
 	runtime/stop.c \
 	runtime/thread.c \
 	runtime/thread.h \
+	runtime/thread_create.c \
 	runtime/wait.c \
 	runtime/wait.h \
 	runtime/waiting.c \

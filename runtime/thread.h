@@ -1,5 +1,5 @@
 /*
- * thread.h - what happens when a thread of the program ends.
+ * thread.h - threads of the library, and what happens when one of the program ends.
  *
  * What a module keeps for a thread goes back when the thread ends, in the
  * module's `thread_ends` (modules.h).  One key of the C library's is behind all
@@ -22,9 +22,15 @@
 #ifndef DRASYNC_RUNTIME_THREAD_H
 #define DRASYNC_RUNTIME_THREAD_H
 
+#include <pthread.h>
+
 /* The calling thread keeps something: `thread_ends` of all modules will be
  * called when it ends.  0, or DRASYNC_ENOMEM: they will not be. */
 int thread_watch(void);
+
+/* As pthread_create(), for a thread of the library's own: with all signals
+ * blocked, as the program's are for the program's threads. */
+int thread_create(pthread_t *thread, void *(*run)(void *arg), void *arg);
 
 /* The calling thread is the library's own, and none of the program's. */
 void thread_is_ours(void);

@@ -16,6 +16,7 @@
 #include "runtime/check/state.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
+#include "runtime/thread.h"
 
 #define HANDLER_US 15000000
 #define IDLE_US    UINT64_C(3600000000)
@@ -237,20 +238,16 @@ static void stop_thread(pthread_t thread, struct doorbell *bell)
 
 int check_fault_start(void)
 {
-    sigset_t all, old;
     int err;
 
     process = getpid();
     atomic_store(&stopping, false);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    err = pthread_create(&reporter, NULL, report, NULL);
+    err = thread_create(&reporter, report, NULL);
     if (!err) {
-        err = pthread_create(&server, NULL, serve, NULL);
+        err = thread_create(&server, serve, NULL);
         if (err)
             stop_thread(reporter, &check_box_of(runtime.local)->fault);
     }
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (err)
         return DRASYNC_ENOMEM;
     if (runtime.options.check & OPTIONS_CHECK_ACCESS) {

@@ -78,18 +78,12 @@ int asked_start(void)
 {
     struct sigaction action = {.sa_sigaction = ring,
                                .sa_flags = SA_RESTART | SA_SIGINFO};
-    sigset_t all, old;
-    int err;
 
     if (!signal_number() || !is_free(signal_number()))
         return 0;
     sem_init(&rung, 0, 0);
     atomic_store(&stopping, false);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    err = pthread_create(&thread, NULL, answer, NULL);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (err)
+    if (thread_create(&thread, answer, NULL))
         return DRASYNC_ENOMEM;
     started = true;
     sigaction(signal_number(), &action, NULL);

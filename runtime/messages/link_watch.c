@@ -2,7 +2,6 @@
 #include "runtime/messages/link_watch.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -142,7 +141,6 @@ static void *watch(void *unused)
 void link_watch_start(void)
 {
     pthread_condattr_t monotonic;
-    sigset_t all, before;
 
     if (!hosts)
         return;
@@ -151,11 +149,7 @@ void link_watch_start(void)
     pthread_cond_init(&stopped, &monotonic);
     pthread_condattr_destroy(&monotonic);
     stopping = false;
-    /* The program's signals are for the program's threads. */
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    started = !pthread_create(&thread, NULL, watch, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    started = !thread_create(&thread, watch, NULL);
 }
 
 void link_watch_stop(void)

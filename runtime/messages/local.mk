@@ -26,7 +26,8 @@ TESTS += tests/unit/progress_help.t
 # It includes the files that it drives.
 tests_unit_progress_help_t_SOURCES = tests/unit/progress_help.c \
 	tests/unit/progress_hooks.h tests/unit/memory_common.h \
-	tests/step/progress_stubs.c tests/step/stubs.c
+	tests/step/progress_stubs.c tests/step/stubs.c runtime/thread_create.c
+tests_unit_progress_help_t_CFLAGS = $(AM_CFLAGS)
 tests_unit_progress_help_t_LDADD = libdrasync_memory.la
 
 native_test_programs += tests/programs/link_turns

@@ -3,7 +3,6 @@
  * loop, and how it starts and ends.
  */
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 
@@ -142,8 +141,6 @@ static void close_all(void)
 
 int progress_start(struct boot *boot)
 {
-    sigset_t all, before;
-
     if (runtime.nodes == 1 || !runtime.leader)
         return 0;
     int err = progress_transport(boot, false);
@@ -155,11 +152,7 @@ int progress_start(struct boot *boot)
     if (err)
         goto close;
     progress.thread = true;
-    /* The program's signals are for the program's threads. */
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    err = pthread_create(&thread, NULL, progress_main, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    err = thread_create(&thread, progress_main, NULL);
     if (err) {
         err = refused_by_system("no progress thread", err);
         goto close;

@@ -8,7 +8,6 @@
  * region must be copied first, for readers, gets a thread of its own.
  */
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +16,7 @@
 #include "runtime/native/state.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
+#include "runtime/thread.h"
 
 _Static_assert(RUN_ANSWERS_BYTES_MAX <= RUNTIME_HEADER_BYTES_MAX, "a message");
 
@@ -215,15 +215,9 @@ static void *split_main(void *arg)
 /* To copy takes as long as the region is large: not here. */
 static void split_begin(struct job *job)
 {
-    sigset_t all, before;
     pthread_t thread;
-    int err;
 
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    err = pthread_create(&thread, NULL, split_main, job);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (err)
+    if (thread_create(&thread, split_main, job))
         split_main(job);
     else
         pthread_detach(thread);

@@ -8,7 +8,6 @@
  * is to take what is on it.
  */
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -22,6 +21,7 @@
 #include "runtime/rma/state.h"
 #include "runtime/say.h"
 #include "runtime/shared.h"
+#include "runtime/thread.h"
 
 struct rma_ask {
     struct rma_ask *next;
@@ -202,7 +202,6 @@ static void *agent_main(void *unused)
 /* The mutex is held in both. */
 static int agent_start(void)
 {
-    sigset_t all, before;
     int err;
 
     /* Alone, its progress thread can do what is asked. */
@@ -210,10 +209,7 @@ static int agent_start(void)
         return 0;
     atomic_store(&ending, false);
     atomic_store(&self()->head, NULL);
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    err = pthread_create(&thread, NULL, agent_main, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    err = thread_create(&thread, agent_main, NULL);
     if (err) {
         take(CLOSED, true);
         return DRASYNC_ENOMEM;

@@ -6,7 +6,6 @@
  * but that writers get frames of their own.
  */
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,7 +159,6 @@ static bool parse(const char *text)
 static int thread_start(void)
 {
     pthread_condattr_t attributes;
-    sigset_t all, old;
     int err;
 
     pthread_condattr_init(&attributes);
@@ -168,10 +166,7 @@ static int thread_start(void)
     pthread_cond_init(&saver_stops, &attributes);
     pthread_condattr_destroy(&attributes);
     saver.stop = false;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    err = pthread_create(&saver.thread, NULL, save_by_time, NULL);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    err = thread_create(&saver.thread, save_by_time, NULL);
     saver.running = !err;
     return err ? DRASYNC_ENOMEM : 0;
 }

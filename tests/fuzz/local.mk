@@ -90,7 +90,7 @@ tests_fuzz_rma_t_CFLAGS = $(AM_CFLAGS)
 tests_fuzz_rma_t_LDADD = libdrasync_memory.la
 fuzz_rma_libs = $(fuzz_memory)
 tests_fuzz_run_t_SOURCES = $(fuzz_main) tests/fuzz/run.c $(fuzz_node) \
-	runtime/native/run_serve.c runtime/native/run_wire.c
+	runtime/native/run_serve.c runtime/native/run_wire.c runtime/thread_create.c
 tests_fuzz_run_t_CFLAGS = $(AM_CFLAGS)
 tests_fuzz_run_t_LDADD = libdrasync_memory.la
 fuzz_run_libs = $(fuzz_memory)

@@ -89,6 +89,6 @@ tests_step_progress_t_SOURCES = tests/step/progress.c \
 	tests/step/stubs.c tests/step/stubs_engine.c \
 	runtime/messages/outbox.c runtime/messages/progress.c \
 	runtime/messages/progress_idle.c runtime/messages/progress_thread.c \
-	runtime/messages/progress_turns.c runtime/wait.c
+	runtime/messages/progress_turns.c runtime/thread_create.c runtime/wait.c
 tests_step_progress_t_CPPFLAGS = $(STEP_CPPFLAGS)
 tests_step_progress_t_LDADD = tests/step/libstep.la
