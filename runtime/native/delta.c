@@ -12,12 +12,7 @@
 
 #ifdef HAVE_XXHASH
 
-#ifdef HAVE_XXHASH_DISPATCH
-#include <xxh_x86dispatch.h>
-#else
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-#endif
+#include "runtime/native/page_hash.h"
 
 /* How many versions' hashes are remembered by what changed since. */
 #define VERSIONS 16
@@ -88,29 +83,6 @@ static struct page *page_at(struct native_delta *delta, uint64_t n)
     return *chunk ? &(*chunk)[n % CHUNK_PAGES] : NULL;
 }
 
-#ifdef __x86_64__
-__attribute__((target("avx"))) static void clear_upper_halves(void)
-{
-    __builtin_ia32_vzeroupper();
-}
-#endif
-
-/*
- * As XXH3_128bits(), but that xxHash 0.8.1's code for AVX and AVX-512 leaves upper
- * halves of vector registers in use: all SSE code of the thread, which may be the
- * program's own, is slower from then on, up to four times.
- */
-static XXH128_hash_t hash_of(const char *data, uint64_t bytes)
-{
-    XXH128_hash_t hash = XXH3_128bits(data, bytes);
-
-#ifdef __x86_64__
-    if (__builtin_cpu_supports("avx"))
-        clear_upper_halves();
-#endif
-    return hash;
-}
-
 /* No @bytes: a page that is not sent, and whose contents nobody knows. */
 static void note_page(struct page *page, const char *data, uint64_t bytes,
                       uint64_t version)
@@ -118,7 +90,7 @@ static void note_page(struct page *page, const char *data, uint64_t bytes,
     XXH128_hash_t hash = {0, 0};
 
     if (bytes)
-        hash = hash_of(data, bytes);
+        hash = page_hash(data, bytes);
     if (XXH128_isEqual(hash, page->hash))
         return;
     page->hash = hash;

@@ -33,6 +33,8 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/native/native.h \
 	runtime/native/object.c \
 	runtime/native/objects.c \
+	runtime/native/page_hash.c \
+	runtime/native/page_hash.h \
 	runtime/native/pool.c \
 	runtime/native/keep.c \
 	runtime/native/keep.h \
