@@ -149,8 +149,10 @@ static int split_once(uint64_t address)
     native_unlock(&tree);
     for (uint64_t i = 0; i < splits.count && !err; i++)
         err = split_copy(&splits.list[i]);
-    if (native_lock(address, &tree))
+    if (native_lock(address, &tree)) {
+        splits_free(&splits);
         return DRASYNC_EPEER;
+    }
     if (!err)
         err = splits_enter(&splits);
     splits_end(&splits);
