@@ -97,7 +97,7 @@ struct runtime_options {
     uint32_t rma;           /* DRASYNC_RMA=auto|mpi|messages */
     uint32_t core;          /* DRASYNC_CORE=small|regions|none */
     uint32_t stall_s;       /* DRASYNC_STALL_S=0|N: a wait is reported then */
-    uint32_t link_s;        /* DRASYNC_LINK_S=0|N: a link cut so long ends it */
+    uint32_t link_s;        /* DRASYNC_LINK_S=0|N: a link cut so long is lost */
     uint32_t deadlock;      /* DRASYNC_DEADLOCK=end|error|off */
     uint32_t report_signal; /* DRASYNC_REPORT_SIGNAL=USR2|USR1|off */
     uint32_t ahead;         /* DRASYNC_AHEAD=off|data|token|auto */

@@ -149,7 +149,8 @@ static int find_out(struct start_facts *own)
     own->processors = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
     own->threads_many = boot_thread_level() >= BOOT_MULTIPLE;
     own->leave = (uint16_t)boot_leave_vote();
-    connections_own_keys(own->addresses, START_ADDRESSES);
+    if (runtime.options.link_s)
+        connections_own_keys(own->addresses, START_ADDRESSES);
     snprintf(own->host, sizeof(own->host), "%.43s", runtime.host);
     return 0;
 }

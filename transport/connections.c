@@ -74,10 +74,10 @@ int connections_own_keys(uint32_t *keys, int max)
 uint64_t connection_cut_since(uint64_t since_us, uint64_t now_us,
                               const struct connection_facts *facts)
 {
-    if (!facts->resent || !facts->unsure)
+    if (!facts->retransmits || !facts->unacknowledged)
         return 0;
     /* Something came since then: it begins anew. */
-    if (!since_us || (uint64_t)facts->heard_ms * 1000 < now_us - since_us)
+    if (!since_us || (uint64_t)facts->last_ack_ms * 1000 < now_us - since_us)
         return now_us;
     return since_us;
 }
@@ -133,9 +133,9 @@ static bool facts_of(int fd, struct connection_facts *facts_out)
         info.tcpi_state != TCP_ESTABLISHED)
         return false;
     *facts_out = (struct connection_facts){
-        .resent = info.tcpi_retransmits,
-        .unsure = info.tcpi_unacked,
-        .heard_ms = info.tcpi_last_ack_recv,
+        .retransmits = info.tcpi_retransmits,
+        .unacknowledged = info.tcpi_unacked,
+        .last_ack_ms = info.tcpi_last_ack_recv,
     };
     return true;
 }

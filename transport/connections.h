@@ -23,15 +23,15 @@ int connections_own_keys(uint32_t *keys, int max);
 
 /* What the kernel says of one connection. */
 struct connection_facts {
-    uint32_t resent;   /* so often since the last acknowledgement */
-    uint32_t unsure;   /* packets that were not acknowledged */
-    uint32_t heard_ms; /* since an acknowledgement came last */
+    uint32_t retransmits;    /* in a row, since the last acknowledgement */
+    uint32_t unacknowledged; /* packets */
+    uint32_t last_ack_ms;    /* since an acknowledgement came last */
 };
 
 /*
  * Since when nothing gets through: @since_us, @now_us or 0 (it does), from what
- * was said at the last look, 0 at first.  Pure.  It may begin by as long too late
- * as it is between two looks, never too early.
+ * was said at the last look, 0 at first.  Pure.  A cut that this look is the first
+ * to see begins with it, so by at most the time between two looks too late.
  */
 uint64_t connection_cut_since(uint64_t since_us, uint64_t now_us,
                               const struct connection_facts *facts);
@@ -49,8 +49,8 @@ struct connection_cut {
 };
 
 /*
- * Look at all connections in the epoll sets of this process, and call @visit for
- * each that is cut.  One thread at a time; at most a few times a second: it reads
+ * Look at all connections in the first 16 epoll sets of this process (MPI has one
+ * or two), and call @visit for each that is cut.  One thread at a time; at most a few times a second: it reads
  * /proc, and costs some microseconds for each descriptor of this process.
  */
 void connections_look(struct connections *connections, uint64_t now_us,

@@ -48,10 +48,10 @@ static void test_addresses(void)
     tap_ok(connections_own_keys(keys, 0) == 0, "nor more than there is room");
 }
 
-static uint64_t since(uint64_t before, uint64_t now, uint32_t resent,
-                      uint32_t unsure, uint32_t heard_ms)
+static uint64_t since(uint64_t before, uint64_t now, uint32_t retransmits,
+                      uint32_t unacknowledged, uint32_t last_ack_ms)
 {
-    struct connection_facts facts = {resent, unsure, heard_ms};
+    struct connection_facts facts = {retransmits, unacknowledged, last_ack_ms};
 
     return connection_cut_since(before, now, &facts);
 }
