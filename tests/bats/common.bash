@@ -99,6 +99,20 @@ mpi_preloaded() {
     "$MPIRUN" -n "$ranks" "$@" </dev/null 3>&-
 }
 
+# await PROCESS COMMAND...: wait until COMMAND succeeds; an error if PROCESS has
+# ended before it did.
+await() {
+  local process=$1 over
+  shift
+  while :; do
+    over=false
+    kill -0 "$process" 2>/dev/null || over=true
+    ! "$@" || return 0
+    ! $over || return 1
+    sleep 0.1
+  done
+}
+
 # mpi_rank_dies N PROGRAM ARGUMENTS...: a job in which a rank dies or leaves and
 # the launcher does nothing: its own children, shells, stay until all N ranks
 # are gone, so that the others can tell.  Prints what each rank said, on stdout

@@ -40,10 +40,7 @@ kernel_shows() {
 @test "so has one that gdb makes of a running rank" {
   command -v gcore >/dev/null || skip "no gcore (Debian: apt-get install gdb)"
   mpi 2 "$program" stop "$PWD/pid" >said 2>&1 &
-  until [ -s pid ]; do
-    kill -0 $! || return 1
-    sleep 0.1
-  done
+  await $! test -s pid
   gcore -o dump "$(cat pid)" >gcore.said 2>&1 3>&- ||
     skip "gcore may not look at processes: $(tail -1 gcore.said)"
   run -0 shows "dump.$(cat pid)"

@@ -10,9 +10,7 @@ hangs_until() {
   : >"$said" # what the job before said is not this one's
   "$@" >"$said" 2>&1 3>&- &
   pid=$!
-  until grep -q -- "$pattern" "$said" || ! kill -0 $pid 2>/dev/null; do
-    sleep 0.1
-  done
+  await $pid grep -q -- "$pattern" "$said" || true # the test sees what it said
   [ -z "${while_it_hangs:-}" ] || $while_it_hangs
   : >"$over"
   status=0

@@ -34,10 +34,7 @@ in_gdb() {
 # The process of a rank that waits for the region that rank 0 has.
 start_stuck() {
   DRASYNC_STALL_S=1 mpi 2 "$stuck" write "$over" >said 2>&1 &
-  until grep -q "in its queue" said; do
-    kill -0 $!
-    sleep 0.1
-  done
+  await $! grep -q "in its queue" said
   pid=$(pgrep -f "^$stuck write $over" | head -1)
 }
 
@@ -63,10 +60,7 @@ may_attach() {
     owner="owned here"
     [ $node = shared ] || owner="owned by node 0, as far as known"
     DRASYNC_NODE=$node mpi 2 "$core" stop "$PWD/pid" >said 2>&1 &
-    until [ -s pid ]; do
-      kill -0 $!
-      sleep 0.1
-    done
+    await $! test -s pid
     gcore -o dump "$(cat pid)" >gcore.said 2>&1 3>&- ||
       skip "gcore may not look at processes: $(tail -1 gcore.said)"
     run in_gdb "$core" "dump.$(cat pid)" "frame function main" "print region" \

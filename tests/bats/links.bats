@@ -32,13 +32,10 @@ take_turns() {
 
 wait_for_turns() {
   : >"$turns"
-  until [ -s "$turns" ]; do
-    kill -0 "$job" || {
-      cat "$said"
-      return 1
-    }
-    sleep 0.1
-  done
+  await "$job" test -s "$turns" || {
+    cat "$said"
+    return 1
+  }
 }
 
 @test "a link that stays cut ends the job, with a line that names both hosts" {
