@@ -74,7 +74,7 @@ int connections_own_keys(uint32_t *keys, int max)
 uint64_t connection_cut_since(uint64_t since_us, uint64_t now_us,
                               const struct connection_facts *facts)
 {
-    if (!facts->retransmits || !facts->unacknowledged)
+    if ((!facts->retransmits || !facts->unacknowledged) && !facts->probes)
         return 0;
     /* Something came since then: it begins anew. */
     if (!since_us || (uint64_t)facts->last_ack_ms * 1000 < now_us - since_us)
@@ -135,6 +135,7 @@ static bool facts_of(int fd, struct connection_facts *facts_out)
     *facts_out = (struct connection_facts){
         .retransmits = info.tcpi_retransmits,
         .unacknowledged = info.tcpi_unacked,
+        .probes = info.tcpi_probes,
         .last_ack_ms = info.tcpi_last_ack_recv,
     };
     return true;

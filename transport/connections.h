@@ -5,7 +5,9 @@
  * when something came last.  The other side's kernel acknowledges what comes for
  * a process that computes, or is stopped, and also when it has no room for more;
  * so what stays unacknowledged, however often it is sent again, is a cut link, or
- * a host that is off.
+ * a host that is off.  So is one whose probes are not answered: the kernel sends
+ * them where this host itself could not send (an interface that is down, no
+ * route), and where a connection was quiet for long.
  */
 #ifndef DRASYNC_TRANSPORT_CONNECTIONS_H
 #define DRASYNC_TRANSPORT_CONNECTIONS_H
@@ -25,6 +27,7 @@ int connections_own_keys(uint32_t *keys, int max);
 struct connection_facts {
     uint32_t retransmits;    /* in a row, since the last acknowledgement */
     uint32_t unacknowledged; /* packets */
+    uint32_t probes;         /* in a row, not answered */
     uint32_t last_ack_ms;    /* since an acknowledgement came last */
 };
 
@@ -50,8 +53,9 @@ struct connection_cut {
 
 /*
  * Look at all connections in the first 16 epoll sets of this process (MPI has one
- * or two), and call @visit for each that is cut.  One thread at a time; at most a few times a second: it reads
- * /proc, and costs some microseconds for each descriptor of this process.
+ * or two), and call @visit for each that is cut.  One thread at a time; at most a
+ * few times a second: it reads /proc, and costs some microseconds for each
+ * descriptor of this process.
  */
 void connections_look(struct connections *connections, uint64_t now_us,
                       void (*visit)(void *arg,

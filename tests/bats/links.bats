@@ -30,6 +30,10 @@ take_turns() {
   wait_for_turns
 }
 
+# stop_job|continue_job: the ranks, not what started them.
+stop_job() { pkill -STOP "$@" -f "^[^ ]*/link_turns $turns"; }
+continue_job() { pkill -CONT -f "^[^ ]*/link_turns $turns"; }
+
 wait_for_turns() {
   : >"$turns"
   await "$job" test -s "$turns" || {
@@ -38,15 +42,28 @@ wait_for_turns() {
   }
 }
 
-@test "a link that stays cut ends the job, with a line that names both hosts" {
-  DRASYNC_LINK_S=2 take_turns
-  hosts_command "$cluster" cut 1 2
+ends_with_line() {
   refute wait "$job"
   hosts_command "$cluster" mend 1 2
   run cat "$said"
   assert_output --regexp "drasync: rank [01] \([a-z]+[12]\): host [a-z]+[12] has \
 acknowledged nothing that was sent to it from [a-z]+[12] for 2 s \(DRASYNC_LINK_S\): \
 the link between them is cut, or that host is off"
+}
+
+@test "a link that stays cut ends the job, with a line that names both hosts" {
+  DRASYNC_LINK_S=2 take_turns
+  hosts_command "$cluster" cut 1 2
+  ends_with_line
+}
+
+@test "also one that is cut while nothing is on its way" {
+  DRASYNC_LINK_S=2 take_turns
+  stop_job
+  sleep 1
+  hosts_command "$cluster" cut 1 2
+  continue_job
+  ends_with_line
 }
 
 @test "one that is cut for a moment changes nothing" {
@@ -63,9 +80,9 @@ the link between them is cut, or that host is off"
 
 @test "a rank that is stopped for longer is no cut link" {
   DRASYNC_LINK_S=1 take_turns
-  pkill -STOP -o -f "^[^ ]*/link_turns $turns"
+  stop_job -o
   sleep 3
-  pkill -CONT -f "^[^ ]*/link_turns $turns"
+  continue_job
   wait_for_turns
   rm "$turns"
   wait "$job"

@@ -51,7 +51,18 @@ static void test_addresses(void)
 static uint64_t since(uint64_t before, uint64_t now, uint32_t retransmits,
                       uint32_t unacknowledged, uint32_t last_ack_ms)
 {
-    struct connection_facts facts = {retransmits, unacknowledged, last_ack_ms};
+    struct connection_facts facts = {.retransmits = retransmits,
+                                     .unacknowledged = unacknowledged,
+                                     .last_ack_ms = last_ack_ms};
+
+    return connection_cut_since(before, now, &facts);
+}
+
+static uint64_t since_probes(uint64_t before, uint64_t now, uint32_t probes,
+                             uint32_t last_ack_ms)
+{
+    struct connection_facts facts = {.probes = probes,
+                                     .last_ack_ms = last_ack_ms};
 
     return connection_cut_since(before, now, &facts);
 }
@@ -68,6 +79,11 @@ static void test_since(void)
            "it stays so while nothing comes");
     tap_ok(since(9 * SECOND, 11 * SECOND, 3, 5, 1500) == 11 * SECOND,
            "what came meanwhile begins it anew");
+    tap_ok(since_probes(0, 9 * SECOND, 1, 3600000) == 9 * SECOND &&
+               since_probes(9 * SECOND, 11 * SECOND, 3, 3602000) ==
+                   9 * SECOND &&
+               since_probes(9 * SECOND, 11 * SECOND, 0, 1500) == 0,
+           "and so it is with probes that nobody answers");
     tap_ok(since(9 * SECOND, 11 * SECOND, 0, 5, 10) == 0, "or ends it");
 }
 
