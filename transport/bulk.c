@@ -412,11 +412,13 @@ static int poll_in(struct engine *engine)
 
 int bulk_poll(struct engine *engine)
 {
-    int out = poll_out(engine);
-    int in = out < 0 ? out : poll_in(engine);
-    int begun = in < 0 ? in : begin_waiting(engine);
+    /* Who looks at a segment moves others along, for as long as the sockets
+     * take them; so the answers that other nodes wait for go first. */
+    int begun = begin_waiting(engine);
+    int in = begun < 0 ? begun : poll_in(engine);
+    int out = in < 0 ? in : poll_out(engine);
 
-    return begun < 0 ? begun : out + in + begun;
+    return out < 0 ? out : begun + in + out;
 }
 
 static void drop_stream(struct engine *engine, struct stream *s, bool in)

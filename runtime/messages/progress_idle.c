@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <sys/epoll.h>
@@ -20,9 +21,12 @@
 
 /* After traffic the thread polls for this long, longer while somebody here
  * waits for another node, or data is on its way; then it sleeps, for a part of
- * the time since.  Between two segments of data it polls so long even if others
- * want the core. */
+ * the time since.  Where sockets wake it it need not poll for what comes next;
+ * and who computes on its core would lose that time, as a thread with a short
+ * slice gets the core back at once when it yields.  Between two segments of data
+ * it polls so long even if others want the core. */
 #define PROGRESS_POLL_US         500
+#define PROGRESS_POLL_US_WOKEN   15
 #define PROGRESS_MOVES_US        20
 #define PROGRESS_SLEEP_PART      16
 #define PROGRESS_SLEEP_US_MIN    50
@@ -39,10 +43,13 @@
 /* A yield that takes this long means that the core is wanted by others.  That
  * is believed for a while, and longer each time it proves true again: a thread
  * that computes is asked seldom, one that spun at a barrier is soon forgotten.
+ * The progress thread believes it sooner where sockets wake it: its slice is
+ * short, so who computes has the core for not much longer than that at a time.
  */
-#define PROGRESS_YIELD_US_MAX  300
-#define PROGRESS_WANTED_US_MIN 1000
-#define PROGRESS_WANTED_US_MAX 100000
+#define PROGRESS_YIELD_US_MAX   300
+#define PROGRESS_YIELD_US_WOKEN 50
+#define PROGRESS_WANTED_US_MIN  1000
+#define PROGRESS_WANTED_US_MAX  100000
 
 /* How far a helper pushes the timer: over sockets, elsewhere, and one that
  * says when it ends. */
@@ -64,7 +71,10 @@ static _Atomic uint64_t serve_us;  /* and until then it matters */
 /* --- The timer ------------------------------------------------------------ */
 
 static int timer = -1;
-static _Atomic uint64_t until_us; /* when it ends */
+static _Atomic uint64_t until_us; /* when it ends; ENDED: it has */
+static pthread_mutex_t timing = PTHREAD_MUTEX_INITIALIZER;
+
+#define ENDED 1
 
 int idle_open(void)
 {
@@ -74,20 +84,18 @@ int idle_open(void)
                : 0;
 }
 
-/*
- * Also forgets that it has ended.  `until_us` only saves pushes: when a helper
- * and the progress thread set the timer at once, the kernel may have the one's
- * time and `until_us` the other's.  The thread then sleeps as long as it would
- * have without a helper; and idle_end() does not look at `until_us`.
- */
+/* Also forgets that it has ended.  The kernel and `until_us` agree, so that
+ * nobody need set it twice: that leaves a virtual machine, for some 8 us. */
 static void set_timer(uint64_t us)
 {
     const struct itimerspec time = {
         .it_value = {.tv_sec = (time_t)(us / 1000000),
                      .tv_nsec = (long)(us % 1000000) * 1000}};
 
+    pthread_mutex_lock(&timing);
     atomic_store(&until_us, us);
     timerfd_settime(timer, TFD_TIMER_ABSTIME, &time, NULL);
+    pthread_mutex_unlock(&timing);
 }
 
 static uint64_t away_us(bool longer)
@@ -101,7 +109,8 @@ void idle_push(uint64_t now, bool longer)
 {
     uint64_t us = away_us(longer), until = atomic_load(&until_us);
 
-    if (until < now + us / 4 || until > now + us)
+    /* Where it has ended the thread is about to set it by itself. */
+    if ((until > now && until < now + us / 4) || until > now + us)
         set_timer(now + us);
 }
 
@@ -126,9 +135,14 @@ void idle_inside(bool inside)
         set_timer(soon);
 }
 
+/*
+ * Who has read ENDED has done so before the thread set the timer again; what it
+ * wrote before that, the thread then sees before it sleeps (sleep_for()).
+ */
 void idle_end(void)
 {
-    set_timer(1);
+    if (atomic_load(&until_us) != ENDED)
+        set_timer(ENDED);
 }
 
 void idle_set(uint64_t now, bool longer)
@@ -299,10 +313,15 @@ static void sleep_serving(uint64_t since_us)
     }
 }
 
-bool idle_yield(uint64_t now)
+static bool yield_takes(uint64_t now, uint64_t us)
 {
     sched_yield();
-    return runtime_now_us() - now > PROGRESS_YIELD_US_MAX;
+    return runtime_now_us() - now > us;
+}
+
+bool idle_yield(uint64_t now)
+{
+    return yield_takes(now, PROGRESS_YIELD_US_MAX);
 }
 
 void idle_pause(uint64_t now, uint64_t active, uint64_t mine, bool waited,
@@ -311,15 +330,20 @@ void idle_pause(uint64_t now, uint64_t active, uint64_t mine, bool waited,
     static uint64_t wanted_us = PROGRESS_WANTED_US_MIN, wanted_until_us;
     uint64_t idle_us = now - active, us = idle_us / PROGRESS_SLEEP_PART;
     uint64_t us_max = waited ? PROGRESS_SLEEP_US_WAITED : PROGRESS_SLEEP_US_MAX;
+    uint64_t poll_us = PROGRESS_POLL_US, yield_us = PROGRESS_YIELD_US_MAX;
+
+    if (progress_on_sockets()) {
+        poll_us = PROGRESS_POLL_US_WOKEN;
+        yield_us = PROGRESS_YIELD_US_WOKEN;
+    }
 
     if (runtime.options.progress == RUNTIME_PROGRESS_SPIN) {
         sched_yield();
         return;
     }
-    if ((waited ? idle_us < IDLE_POLL_WAITED_US
-                : now - mine < PROGRESS_POLL_US) &&
+    if ((waited ? idle_us < IDLE_POLL_WAITED_US : now - mine < poll_us) &&
         now >= wanted_until_us) {
-        if (!idle_yield(now)) {
+        if (!yield_takes(now, yield_us)) {
             wanted_us = PROGRESS_WANTED_US_MIN;
             return;
         }

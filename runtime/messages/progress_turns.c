@@ -23,8 +23,10 @@ enum { FREE, SHORT, LONG };
 static pthread_mutex_t turns = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic bool open;
 static _Atomic uint32_t helped;
-static _Atomic uint32_t wanted;    /* threads in turns_take() */
-static bool muted;                 /* idle_mute(); with the turns */
+static _Atomic uint32_t wanted; /* threads in turns_take() */
+static _Atomic uint32_t ending; /* helpers that have given the turns */
+static pthread_mutex_t muting = PTHREAD_MUTEX_INITIALIZER;
+static bool muted;                 /* idle_mute(); with `muting` */
 static _Thread_local bool turning; /* this thread has the turns, */
 static _Thread_local bool helping; /* and helps */
 
@@ -47,6 +49,9 @@ void turns_close(void)
     atomic_store_explicit(&open, false, memory_order_relaxed);
     pthread_mutex_lock(&turns);
     pthread_mutex_unlock(&turns);
+    /* Acquire: what helpers did with the timer and the sockets is over. */
+    while (atomic_load_explicit(&ending, memory_order_acquire))
+        sched_yield();
     doorbell_ring(&progress.bell);
 }
 
@@ -140,6 +145,21 @@ void turns_take_kept(void)
     turning = true;
 }
 
+/* 4.  Whoever changed `helped` last comes last, or finds it done.  Relaxed: what
+ * each has changed before it came here, the mutex shows to the next. */
+static void mute(void)
+{
+    pthread_mutex_lock(&muting);
+    bool quiet = atomic_load_explicit(&helped, memory_order_relaxed) != FREE;
+    if (quiet && !muted)
+        muted = idle_mute();
+    else if (!quiet && muted) {
+        idle_unmute();
+        muted = false;
+    }
+    pthread_mutex_unlock(&muting);
+}
+
 bool turns_help(void)
 {
     uint32_t none = FREE;
@@ -155,7 +175,8 @@ bool turns_help(void)
         return false;
     }
     helping = true;
-    muted = progress.thread && idle_mute();
+    if (progress.thread)
+        mute();
     return true;
 }
 
@@ -173,7 +194,7 @@ bool turns_helps_long(void)
 
 /*
  * 5.  Sequentially consistent: `helped`, then what others count themselves in.
- * The timer is ended with the turns, as progress_join() closes it.
+ * progress_join() closes the timer and the sockets when nobody is `ending`.
  */
 void turns_help_end(uint32_t own, bool more)
 {
@@ -181,15 +202,19 @@ void turns_help_end(uint32_t own, bool more)
 
     helping = false;
     more |= atomic_exchange(&helped, FREE) == LONG;
-    /* After that: the progress thread, which this may wake on our core, would
-     * keep away again and again. */
-    if (muted)
-        idle_unmute();
+    if (!progress.thread) {
+        turns_give();
+        doorbell_ring(&progress.bell); /* 6 */
+        return;
+    }
     more |=
         atomic_load(&box->remote_waits) > own || atomic_load(&box->pending) > 0;
-    if (progress.thread && more)
-        idle_end();
+    /* What wakes the progress thread comes after that: it may run on our core,
+     * and would find the turns taken, yield, and wait for our next pause. */
+    atomic_fetch_add_explicit(&ending, 1, memory_order_relaxed);
     turns_give();
-    if (!progress.thread)
-        doorbell_ring(&progress.bell); /* 6 */
+    mute();
+    if (more)
+        idle_end();
+    atomic_fetch_sub_explicit(&ending, 1, memory_order_release);
 }

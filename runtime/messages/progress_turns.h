@@ -9,7 +9,8 @@
  *
  * 1. The transport is used with the turns, and only by a thread that has seen
  *    `open` with them.  turns_close() clears `open`, then takes the turns once:
- *    afterwards nobody uses the transport.  A look at `open` without the turns
+ *    afterwards nobody uses the transport, and no helper that has ended the
+ *    timer or the sockets' silence.  A look at `open` without the turns
  *    only spares the mutex.
  *
  * 2. `helped` is FREE, SHORT or LONG.  The thread that changes FREE into SHORT
@@ -32,6 +33,10 @@
  *      - others of this node wait for other nodes (`remote_waits`, but for the
  *        helper's own);
  *      - messages are queued (`pending`), or this node's data is in flight.
+ *    It gives the turns first: the thread that it wakes may run at once, on its
+ *    core, and would find them taken.  Whoever helps next may begin before the
+ *    sockets are heard again; each looks at `helped` with `muting` held, so the
+ *    last of them leaves them as they should be.
  *    It looks at `remote_waits` and `pending` after `helped` is FREE; who waits
  *    or queues counts itself there before it looks at `helped`.  So of two that
  *    meet one sees the other: the helper calls the progress thread, or the

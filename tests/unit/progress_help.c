@@ -278,6 +278,14 @@ static void send_one(void)
            "is closed");
 }
 
+/* Until the transport is closed, or that waits. */
+static void begin_to_finalize(void)
+{
+    comer = spawn(progress_join);
+    while (!atomic_load(&closed) && !atomic_load(&yielded))
+        sched_yield();
+}
+
 static void finalized(void)
 {
     start();
@@ -302,8 +310,10 @@ static void finalized(void)
 
     start();
     atomic_store(&shared.outbox.remote_waits, 2);
-    after_unlock = finalize_here;
+    atomic_store(&yielded, false);
+    after_unlock = begin_to_finalize;
     progress_help(&woken, UINT64_MAX);
+    pthread_join(comer, NULL);
     tap_ok(!atomic_load(&used_closed),
            "who ends helping has called the progress thread before that ends");
 }

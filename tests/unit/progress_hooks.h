@@ -23,11 +23,13 @@ static int hooked_unlock(pthread_mutex_t *mutex);
 static int hooked_settime(int fd, int flags, const struct itimerspec *new,
                           struct itimerspec *old);
 static int hooked_poll(struct pollfd *fds, nfds_t count, int timeout);
+static int hooked_yield(void);
 #define pthread_mutex_lock    hooked_lock
 #define pthread_mutex_trylock hooked_trylock
 #define pthread_mutex_unlock  hooked_unlock
 #define timerfd_settime       hooked_settime
 #define poll                  hooked_poll
+#define sched_yield           hooked_yield
 #include "runtime/messages/progress.c"
 #include "runtime/messages/progress_idle.c"
 #include "runtime/messages/progress_thread.c"
@@ -36,6 +38,7 @@ static int hooked_poll(struct pollfd *fds, nfds_t count, int timeout);
 #undef pthread_mutex_trylock
 #undef pthread_mutex_unlock
 #undef poll
+#undef sched_yield
 #undef timerfd_settime
 
 /* Longer than the progress thread may leave a node alone. */
@@ -43,7 +46,8 @@ static int hooked_poll(struct pollfd *fds, nfds_t count, int timeout);
 
 /* --- Hooks ---------------------------------------------------------------- */
 
-/* Each is called once, by the thread that set it. */
+/* Each is called once, by the thread that set it: where it locks or unlocks the
+ * turns, and where it is about to set the timer. */
 typedef void (*hook)(void);
 static _Thread_local hook before_lock, after_unlock, before_timer;
 static hook asked_still; /* by any thread */
@@ -61,11 +65,20 @@ static _Atomic bool closed;       /* the transport */
 static _Atomic uint64_t timer_us; /* when it ends */
 static _Atomic int used_closed;   /* something used what was closed */
 static _Atomic bool lock_asked;   /* by the second thread */
+static _Atomic bool yielded;      /* so has that */
 static _Thread_local bool second; /* this is it */
+
+static void call_before(const pthread_mutex_t *mutex)
+{
+    if (mutex == &turns)
+        call(&before_lock);
+    else if (mutex == &timing)
+        call(&before_timer);
+}
 
 static int hooked_lock(pthread_mutex_t *mutex)
 {
-    call(&before_lock);
+    call_before(mutex);
     if (second)
         atomic_store(&lock_asked, true);
     return pthread_mutex_lock(mutex);
@@ -73,7 +86,7 @@ static int hooked_lock(pthread_mutex_t *mutex)
 
 static int hooked_trylock(pthread_mutex_t *mutex)
 {
-    call(&before_lock);
+    call_before(mutex);
     return pthread_mutex_trylock(mutex);
 }
 
@@ -81,8 +94,16 @@ static int hooked_unlock(pthread_mutex_t *mutex)
 {
     int err = pthread_mutex_unlock(mutex);
 
-    call(&after_unlock);
+    if (mutex == &turns)
+        call(&after_unlock);
     return err;
+}
+
+static int hooked_yield(void)
+{
+    if (second)
+        atomic_store(&yielded, true);
+    return sched_yield();
 }
 
 static int hooked_settime(int fd, int flags, const struct itimerspec *new,
@@ -91,7 +112,6 @@ static int hooked_settime(int fd, int flags, const struct itimerspec *new,
     (void)fd;
     (void)flags;
     (void)old;
-    call(&before_timer);
     if (atomic_load(&closed))
         atomic_fetch_add(&used_closed, 1);
     atomic_store(&timer_us, (uint64_t) new->it_value.tv_sec * 1000000 +
