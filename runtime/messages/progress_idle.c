@@ -26,7 +26,7 @@
  * slice gets the core back at once when it yields.  Between two segments of data
  * it polls so long even if others want the core. */
 #define PROGRESS_POLL_US         500
-#define PROGRESS_POLL_US_WOKEN   15
+#define PROGRESS_POLL_US_WOKEN   30
 #define PROGRESS_MOVES_US        20
 #define PROGRESS_SLEEP_PART      16
 #define PROGRESS_SLEEP_US_MIN    50
