@@ -36,7 +36,13 @@ no_files_left() {
 }
 
 @test "mpirun and its proxies stay as they are" {
-  run -0 mpi_preloaded 2 sh -c 'echo rank $PMI_RANK'
+  local try
+  # Where ranks end at once mpirun itself may die of SIGPIPE (app.bash).
+  for try in 1 2; do
+    run mpi_preloaded 2 sh -c 'echo rank $PMI_RANK'
+    [ "$status" -eq 141 ] || break
+  done
+  assert_success
   assert_line "rank 0"
   assert_line "rank 1"
   assert_equal "${#lines[@]}" 2
