@@ -100,7 +100,10 @@ static bool is_over(void *arg)
 /* True: it is over, with w->err.  False: the caller is to wait in MPI. */
 static bool waited(struct tested *w)
 {
-    return is_over(w) || drasync_blocking_until(is_over, w);
+    if (!is_over(w))
+        return drasync_blocking_until(is_over, w);
+    drasync_blocking_look();
+    return true;
 }
 
 static int test_one(struct tested *w)

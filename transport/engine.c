@@ -123,6 +123,7 @@ static int finish_later(struct engine *engine, int to,
         .to = to, .kind = message->kind, .context = message->context};
     *engine->finished_last = f;
     engine->finished_last = &f->next;
+    engine->transport.sent++;
     return 0;
 }
 
@@ -165,6 +166,7 @@ static void forget_data(struct engine *engine, uint64_t bulk_bytes, uint64_t id)
     free(*link);
     *link = NULL;
     engine->finished_last = link;
+    engine->transport.sent--;
 }
 
 static int engine_send(struct transport *transport, int to,
@@ -231,6 +233,7 @@ static int poll_finished(struct engine *engine)
         engine->finished_first = f->next;
         if (!f->next)
             engine->finished_last = &engine->finished_first;
+        t->sent--;
         t->events.sent(t->user, f->to, f->kind, f->context, 0);
         free(f);
         moved++;
@@ -343,9 +346,8 @@ static bool engine_still(const struct transport *transport)
 {
     const struct engine *engine = (const struct engine *)transport;
 
-    return !engine->sending_first && !engine->finished_first &&
-           !engine->out_count && !engine->waiting_first &&
-           !engine->slots_used && !engine->partial;
+    return !engine->sending_first && !engine->out_count &&
+           !engine->waiting_first && !engine->slots_used && !engine->partial;
 }
 
 static uint64_t engine_now_us(const struct transport *transport)

@@ -106,6 +106,7 @@ struct transport {
     void *user;
     int node, nodes;
     int late; /* nodes that messages wait to be sent to */
+    int sent; /* what has left, and the next poll says so */
     struct transport_counters counters;
 };
 
@@ -135,11 +136,18 @@ static inline int transport_flush(struct transport *transport)
     return transport->late ? transport->ops->flush(transport) : 0;
 }
 
+/* Has all that was sent left, or been announced and completed, so that nobody
+ * need push it?  What is late does not count. */
+static inline bool transport_pushed(const struct transport *transport)
+{
+    return transport->ops->still(transport);
+}
+
 /* Is nothing of this node's in flight: sent, or announced and not complete?
  * What is late does not count. */
 static inline bool transport_still(const struct transport *transport)
 {
-    return transport->ops->still(transport);
+    return !transport->sent && transport_pushed(transport);
 }
 
 /* The same, and nothing is late. */

@@ -10,6 +10,7 @@
 static const struct runtime_handler *handlers[RUNTIME_KINDS_MAX];
 static runtime_server *servers[RUNTIME_KINDS_MAX];
 static struct dispatch_counts counts;
+static uint64_t urgent; /* messages that somebody may wait for */
 
 void runtime_handle(uint32_t kind, const struct runtime_handler *handler)
 {
@@ -70,6 +71,16 @@ static const struct runtime_handler *handler_of(uint32_t kind)
     return kind < RUNTIME_KINDS_MAX ? handlers[kind] : NULL;
 }
 
+void runtime_message_has_time(void)
+{
+    urgent--;
+}
+
+uint64_t dispatch_urgent(void)
+{
+    return urgent;
+}
+
 /* What a kind's handler knows @rank by; -1: it may not send such messages, or
  * not to this rank, which leads no node. */
 static int name_of(int rank, uint32_t kind)
@@ -91,6 +102,7 @@ static int on_place(void *user, int rank, uint32_t kind, const void *header,
 
     (void)user;
     *context_out = 0;
+    urgent++;
     if (from >= 0 && handler && handler->place)
         err = handler->place(from, header, header_bytes, bulk_bytes, sink,
                              context_out);

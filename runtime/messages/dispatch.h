@@ -36,6 +36,9 @@ int dispatch_answer(struct transport *transport, int rank,
 void dispatch_publish(const struct transport_counters *counters);
 struct dispatch_counts dispatch_get_counts(void);
 
+/* With the turns: how many messages came that somebody may wait for. */
+uint64_t dispatch_urgent(void);
+
 /* Of calls; runtime/messages/call.c. */
 void call_serve(runtime_server *server, int from, const void *header,
                 size_t header_bytes);

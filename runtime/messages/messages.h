@@ -72,6 +72,10 @@ struct runtime_handler {
     bool by_rank;
 };
 
+/* In `place`: nobody waits for this message to be dealt with.  Advice on how
+ * closely the progress thread is to listen. */
+void runtime_message_has_time(void);
+
 /* Register, in a module's `start`.  The handler must stay. */
 void runtime_handle(uint32_t kind, const struct runtime_handler *handler);
 
@@ -139,13 +143,17 @@ int runtime_wait_remote(struct waiter *waiter, uint64_t deadline_us,
  */
 void runtime_look(uint64_t now);
 
+/* The same, however short a time ago this thread has looked. */
+void runtime_glance(void);
+
 /* Something is to be seen after the next turn of the node's engine (see below):
  * let it have one soon.  Any thread of any rank. */
 void runtime_nudge(void);
 
 /* Call @fn after each turn of the node's engine, on the thread that has the
- * turns; in a module's `start`, of one module. */
-void runtime_each_turn(void (*fn)(void));
+ * turns; in a module's `start`, of one module.  True: it has use for another turn
+ * within PROGRESS_SLEEP_US_MIN, though nothing may come. */
+void runtime_each_turn(bool (*fn)(void));
 
 /* --- Chores: work that is too long for one step (chores.c) ---------------- */
 

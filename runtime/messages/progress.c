@@ -21,11 +21,14 @@
 /* A message may be late by so much if threads help all the time. */
 #define PROGRESS_LATE_US 1000
 
+/* So many messages with data that have left may wait for the next poll. */
+#define SENT_MAX 8
+
 /* runtime_look(): a poll costs about a tenth of this. */
 #define LOOK_AGAIN_US 10
 
 struct progress progress;
-static void (*each_turn)(void);
+static bool (*each_turn)(void);
 
 /* The node's, which has a thread. */
 static bool is_nodes(void)
@@ -42,10 +45,14 @@ int progress_transport(struct boot *boot, bool few)
                           &dispatch_events, NULL, few, &progress.transport);
 }
 
-static bool late_due(uint64_t now)
+bool progress_late_due(uint64_t now)
 {
     return progress.transport->late &&
-           now - progress.late_us > PROGRESS_LATE_US;
+           (now - progress.late_us >= PROGRESS_LATE_US ||
+            atomic_load_explicit(&runtime.shared->quiesced,
+                                 memory_order_relaxed) ||
+            atomic_load_explicit(runtime_poisoned, memory_order_relaxed) ||
+            atomic_load_explicit(&progress.abandoned, memory_order_relaxed));
 }
 
 int progress_turn(bool flush)
@@ -70,7 +77,7 @@ int progress_turn(bool flush)
     if (progress.thread)
         steps += chores_advance();
     if (progress.thread && each_turn)
-        each_turn();
+        progress.again = each_turn();
     if (steps && progress.thread)
         dispatch_publish(&transport->counters);
     else if (steps)
@@ -82,9 +89,15 @@ void progress_glance(void)
 {
     if (turns_mine() || !turns_try())
         return;
-    if (progress_turn(late_due(runtime_now_us())) && progress.thread)
+    if (progress_turn(progress_late_due(runtime_now_us())) && progress.thread)
         idle_note(runtime_now_us());
     turns_give();
+}
+
+void runtime_glance(void)
+{
+    if (is_nodes())
+        progress_glance();
 }
 
 void runtime_look(uint64_t now)
@@ -97,7 +110,7 @@ void runtime_look(uint64_t now)
     progress_glance();
 }
 
-void runtime_each_turn(void (*fn)(void))
+void runtime_each_turn(bool (*fn)(void))
 {
     assert(!each_turn || each_turn == fn);
     each_turn = fn;
@@ -129,6 +142,14 @@ static int send_now(const struct runtime_message *m, bool late, uint64_t now)
     return dispatch_send(progress.transport, m->node, &message);
 }
 
+/* With the turns: can what was sent be left alone for a while?  What it was sent
+ * from is kept until the next poll, so not too much. */
+static bool pushed(void)
+{
+    return progress.transport->sent <= SENT_MAX &&
+           transport_pushed(progress.transport);
+}
+
 bool progress_send(const struct runtime_message *m, int *err_out)
 {
     struct runtime_outbox *box = &runtime.shared->outbox;
@@ -151,13 +172,14 @@ bool progress_send(const struct runtime_message *m, int *err_out)
     /* What the network keeps must be pushed, and an answer may come, unseen.
      * What is late too; but who helps has set the timer. */
     bool wake = can && atomic_load(&box->asleep) == OUTBOX_SLEEPS && !m->lazy &&
-                !mine &&
-                (late || !progress_on_sockets() ||
-                 !transport_still(progress.transport));
+                !mine && (late || !progress_on_sockets() || !pushed());
+    bool sent = can && !wake && !mine && progress.transport->sent;
     if (!mine)
         turns_give();
     if (wake)
         outbox_wake();
+    else if (sent)
+        idle_soon(runtime_now_us());
     return can;
 }
 
@@ -188,7 +210,7 @@ static void help_end(uint64_t active, uint32_t own, bool more)
     limit_reserve_leave();
     if (progress.thread)
         idle_note(active);
-    turns_help_end(own, more || !transport_still(progress.transport));
+    turns_help_end(own, more || !pushed());
 }
 
 void progress_leave(void)
@@ -214,7 +236,7 @@ static uint64_t poll_for(const struct waiter *w, uint64_t deadline_us,
     while (!waiter_done(w) && !wanted && now < deadline_us && helpful()) {
         if (progress.thread)
             idle_push(now, false);
-        int moved = progress_turn(late_due(now));
+        int moved = progress_turn(progress_late_due(now));
         now = runtime_now_us();
         if (moved)
             *active = now;
@@ -245,7 +267,7 @@ bool progress_help_until(bool (*over)(void *arg), void *arg)
         return false;
     while (!(done = over(arg)) && helpful()) {
         idle_push(now, turns_helps_long());
-        int moved = progress_turn(late_due(now));
+        int moved = progress_turn(progress_late_due(now));
         now = runtime_now_us();
         if (now - looked > PROGRESS_LOOK_US) {
             death_check(now);
@@ -309,7 +331,7 @@ int progress_own_send(const struct runtime_message *m)
     err = send_now(m, m->lazy, now);
     /* What the network keeps must be pushed. */
     if (!err && !transport_still(progress.transport))
-        progress_turn(late_due(now));
+        progress_turn(progress_late_due(now));
     turns_give();
     return err;
 }

@@ -10,6 +10,7 @@
 #include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "runtime/messages/outbox.h"
@@ -30,8 +31,20 @@
 #define PROGRESS_MOVES_US        20
 #define PROGRESS_SLEEP_PART      16
 #define PROGRESS_SLEEP_US_MIN    50
+#define PROGRESS_SLEEP_US_WOKEN  1000
 #define PROGRESS_SLEEP_US_WAITED 1000
 #define PROGRESS_SLEEP_US_MAX    10000
+
+/* Where what is urgent comes no later than this after the last, a few times, it
+ * pays to poll for it; and one of them that comes later is forgiven so often. */
+#define PROGRESS_SOON_US  60
+#define PROGRESS_PAYS_MAX 3
+
+/* Woken by what has time, it does not listen for the first of these; from the
+ * PROGRESS_CALMth time in a row on for twice as long each time, up to the other. */
+#define PROGRESS_CALM        8
+#define PROGRESS_DEAF_US_MIN 50
+#define PROGRESS_DEAF_US_MAX 500
 
 /* After progress_serve() it sleeps for no longer than this where sockets do not
  * wake it, and this long is what they bring taken for one-sided operations: so
@@ -60,6 +73,10 @@
 /* While a thread is inside MPI and something moved not longer ago it sleeps for
  * PROGRESS_SLEEP_US_MIN. */
 #define PROGRESS_INSIDE_FOR_US 10000
+
+/* What another thread's turn may take, if that sends a little; then twice as
+ * long. */
+#define PROGRESS_REST_NS 30000
 
 /* Who gets the core soon after waking: Linux since 6.12, else no harm. */
 #define PROGRESS_SLICE_NS 100000
@@ -112,6 +129,12 @@ void idle_push(uint64_t now, bool longer)
     /* Where it has ended the thread is about to set it by itself. */
     if ((until > now && until < now + us / 4) || until > now + us)
         set_timer(now + us);
+}
+
+void idle_soon(uint64_t now)
+{
+    if (atomic_load(&until_us) > now + PROGRESS_AWAY_US)
+        set_timer(now + PROGRESS_AWAY_US);
 }
 
 /* Threads that are inside MPI.  Relaxed: advice on how long to sleep, and the
@@ -253,7 +276,12 @@ static bool sleep_for(uint64_t us, uint64_t since_us, uint32_t how, int watch)
 {
     struct runtime_outbox *box = &runtime.shared->outbox;
 
-    set_timer(runtime_now_us() + us);
+    uint64_t now = runtime_now_us(), until = atomic_load(&until_us);
+
+    /* One that ends a little sooner does as well where sockets end the sleep: to
+     * set it takes as long as all else that is done here. */
+    if (!progress_on_sockets() || until <= now + us / 4 || until > now + us)
+        set_timer(now + us);
     atomic_store(&box->asleep, how);
     if (!atomic_load(&box->head) && !atomic_load(&box->chores) &&
         atomic_load(&active_us) == since_us)
@@ -262,28 +290,57 @@ static bool sleep_for(uint64_t us, uint64_t since_us, uint32_t how, int watch)
     return false;
 }
 
+/* What came since the progress thread last slept. */
+static struct {
+    bool moved;         /* in its turns */
+    bool urgent;        /* in anybody's */
+    uint64_t count;     /* of what is urgent, so far */
+    uint64_t urgent_us; /* when the thread found something urgent last */
+    int pays;           /* does it come so soon after another that one polls? */
+} brought;
+
+void idle_turned(uint64_t now, bool moved, uint64_t before, uint64_t urgent)
+{
+    brought.moved |= moved;
+    brought.urgent |= urgent != brought.count;
+    brought.count = urgent;
+    if (urgent == before)
+        return;
+    if (now - brought.urgent_us > PROGRESS_SOON_US)
+        brought.pays = brought.pays > 0 ? brought.pays - 1 : 0;
+    else if (brought.pays < PROGRESS_PAYS_MAX)
+        brought.pays++;
+    brought.urgent_us = now;
+}
+
 /*
- * Much that comes on sockets is the program's own: where that wakes the thread
- * in vain, it does not listen for a while, and longer each time.
+ * Much that comes on sockets is the program's own, or has time.  Where nothing
+ * else woke the thread so often, it does not listen for a while, and longer each
+ * time, until something urgent has come.
  */
 static void sleep_idle(uint64_t us, uint64_t since_us)
 {
-    static uint64_t vain_since_us, deaf_us;
-    static bool vain;
+    static uint64_t deaf_us;
+    static uint32_t calm; /* so often */
+    static bool woke, deaf;
     uint32_t how = us > PROGRESS_SLEEP_US_MIN ? OUTBOX_SLEEPS : OUTBOX_NAPS;
-    int watch = sockets;
+    bool again = woke || (deaf && brought.moved);
 
-    if (vain_since_us != since_us)
-        deaf_us = 0;
-    else if (vain) {
-        deaf_us = deaf_us ? 2 * deaf_us : PROGRESS_SLEEP_US_MIN;
-        if (deaf_us > us)
-            deaf_us = us;
-        us = deaf_us;
-        watch = -1;
+    if (brought.urgent)
+        calm = 0;
+    else if (again && calm < PROGRESS_CALM)
+        calm++;
+    deaf = again && !brought.urgent;
+    if (calm < PROGRESS_CALM)
+        deaf_us = PROGRESS_DEAF_US_MIN / 2;
+    if (deaf) {
+        deaf_us *= 2;
+        if (deaf_us > PROGRESS_DEAF_US_MAX)
+            deaf_us = PROGRESS_DEAF_US_MAX;
+        us = us < deaf_us ? us : deaf_us;
     }
-    vain = sleep_for(us, since_us, how, watch);
-    vain_since_us = since_us;
+    brought.moved = brought.urgent = false;
+    woke = sleep_for(us, since_us, how, deaf ? -1 : sockets);
 }
 
 void progress_serve(void)
@@ -324,8 +381,17 @@ bool idle_yield(uint64_t now)
     return yield_takes(now, PROGRESS_YIELD_US_MAX);
 }
 
+/* With a short slice a thread that yields has the core again at once, whoever
+ * else wants it, so this sleeps. */
+void idle_rest(int times)
+{
+    const struct timespec time = {.tv_nsec = (long)PROGRESS_REST_NS << times};
+
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
+}
+
 void idle_pause(uint64_t now, uint64_t active, uint64_t mine, bool waited,
-                bool moves)
+                bool moves, bool again)
 {
     static uint64_t wanted_us = PROGRESS_WANTED_US_MIN, wanted_until_us;
     uint64_t idle_us = now - active, us = idle_us / PROGRESS_SLEEP_PART;
@@ -333,7 +399,7 @@ void idle_pause(uint64_t now, uint64_t active, uint64_t mine, bool waited,
     uint64_t poll_us = PROGRESS_POLL_US, yield_us = PROGRESS_YIELD_US_MAX;
 
     if (progress_on_sockets()) {
-        poll_us = PROGRESS_POLL_US_WOKEN;
+        poll_us = brought.pays > 0 ? PROGRESS_POLL_US_WOKEN : 0;
         yield_us = PROGRESS_YIELD_US_WOKEN;
     }
 
@@ -359,7 +425,9 @@ void idle_pause(uint64_t now, uint64_t active, uint64_t mine, bool waited,
         sleep_serving(active);
         return;
     }
-    if (us < PROGRESS_SLEEP_US_MIN || inside_matters(now))
+    if (progress_on_sockets() && us < PROGRESS_SLEEP_US_WOKEN)
+        us = PROGRESS_SLEEP_US_WOKEN;
+    if (us < PROGRESS_SLEEP_US_MIN || again || inside_matters(now))
         us = PROGRESS_SLEEP_US_MIN;
     sleep_idle(us < us_max ? us : us_max, active);
 }

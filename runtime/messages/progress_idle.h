@@ -4,6 +4,11 @@
  * its work.
  *
  * With nothing to do it polls on, yields, naps, or sleeps, each time longer.
+ * Where MPI runs over sockets they end its sleep, so that is long from the start;
+ * it polls on only where messages that somebody waits for have come one soon after
+ * the other; and where none of those has come for a while it does not listen for
+ * PROGRESS_DEAF_US_MAX at a time, for who computes here needs the core.
+ *
  * Whenever it sleeps, it sleeps on one timer, and threads that help push that
  * ahead of them (idle_push()).  A thread that woke only to see that it is not
  * needed would take the core from one that polls there, for some 30 us in a
@@ -46,11 +51,18 @@ void idle_nap(void);
 /* Let others have the core.  Did they want it?  Any thread. */
 bool idle_yield(uint64_t now);
 
+/* The progress thread: another thread has the turns, as it had @times times. */
+void idle_rest(int times);
+
+/* The progress thread has had a turn: something moved; of messages that somebody
+ * may wait for, so many had come @before it, and have now. */
+void idle_turned(uint64_t now, bool moved, uint64_t before, uint64_t urgent);
+
 /* The progress thread: nothing moved since @active, nor by this thread since
  * @mine, and now it is @now.  @waited: somebody waits for another node; @moves:
- * data is under way. */
+ * data is under way; @again: there is something to be done soon. */
 void idle_pause(uint64_t now, uint64_t active, uint64_t mine, bool waited,
-                bool moves);
+                bool moves, bool again);
 
 /* --- While a thread helps ------------------------------------------------- */
 
@@ -63,6 +75,10 @@ void idle_unmute(void);
  * (where nothing comes through sockets PROGRESS_AWAY_NEAR_US), up to three
  * quarters of that sooner.  @longer: much later, and idle_end() is due. */
 void idle_push(uint64_t now, bool longer);
+
+/* Who does not help, and leaves something for the next turn: that comes within
+ * PROGRESS_AWAY_US. */
+void idle_soon(uint64_t now);
 
 /* A thread is inside MPI, where it takes from the sockets what would end a
  * sleep; or it is not any more. */

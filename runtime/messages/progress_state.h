@@ -20,6 +20,7 @@
 struct progress {
     struct transport *transport; /* used with the turns: progress_turns.h */
     uint64_t late_us;            /* since when messages wait; likewise */
+    bool again;       /* runtime_each_turn(); likewise */
     /* The node's: a progress thread, the outbox, the shutdown. */
     bool thread;
     _Atomic bool abandoned; /* the process exits: nobody helps any more */
@@ -30,6 +31,9 @@ extern struct progress progress;
 
 /* Open the transport.  The errors of boot_transport(). */
 int progress_transport(struct boot *boot, bool few);
+
+/* With the turns: has what is late waited for long enough, or does the job end? */
+bool progress_late_due(uint64_t now);
 
 /* With the turns: poll once, and see to what depends on it; how many things
  * moved.  @flush: what is late goes too. */

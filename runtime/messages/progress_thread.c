@@ -35,7 +35,7 @@ static bool waited(void)
 {
     return atomic_load(&runtime.shared->outbox.remote_waits) > 0 ||
            atomic_load(&runtime.shared->quiesced) == runtime.shared->locals ||
-           !transport_idle(progress.transport);
+           !transport_still(progress.transport);
 }
 
 /* Tell the other nodes, once; end the job if it does not end by itself.  This
@@ -88,12 +88,15 @@ static void *progress_main(void *unused)
     idle_note(now);
     while (!over) {
         turns_take_kept();
-        int moved = progress_turn(true);
+        uint64_t urgent = dispatch_urgent();
+        int moved = progress_turn(progress_late_due(runtime_now_us()));
         now = runtime_now_us();
         if (moved) {
             idle_note(now);
             mine = now;
         }
+        idle_turned(now, moved > 0, urgent, dispatch_urgent());
+        bool again = progress.again;
         if (now - looked > PROGRESS_LOOK_US) {
             death_check(now);
             looked = now;
@@ -106,7 +109,7 @@ static void *progress_main(void *unused)
         bool moves = idle && !transport_still(progress.transport);
         turns_give();
         if (idle)
-            idle_pause(now, active, mine, by, moves);
+            idle_pause(now, active, mine, by, moves, again);
     }
     dispatch_publish(&progress.transport->counters);
     if (shutdown_over()) {

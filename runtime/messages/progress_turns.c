@@ -12,8 +12,8 @@
 #include "runtime/shared.h"
 
 /* How often the progress thread looks for the end of another thread's turn
- * before it sleeps. */
-#define TRIES_MAX 100
+ * before it sleeps on the mutex. */
+#define TRIES_MAX 4
 
 /* So often the core is offered to a thread that waits in turns_take(). */
 #define YIELDS_MAX 100
@@ -139,7 +139,7 @@ void turns_take_kept(void)
             pthread_mutex_lock(&turns);
             break;
         }
-        sched_yield();
+        idle_rest(i);
         keep_away();
     }
     turning = true;

@@ -187,19 +187,20 @@ static void end_in(int stripe)
     lock_give(&runtime.shared->trees[stripe]);
 }
 
-void native_keep_turn(void)
+bool native_keep_turn(void)
 {
     static uint64_t looked_us;
     uint64_t now;
 
     if (!atomic_load_explicit(&native.shared->kept, memory_order_relaxed))
-        return;
+        return false;
     now = runtime_now_us();
     if (now - looked_us < LOOK_US)
-        return;
+        return true;
     looked_us = now;
     for (uint32_t more = atomic_exchange_explicit(&native.shared->kept, 0,
                                                   memory_order_relaxed);
          more; more &= more - 1)
         end_in(__builtin_ctz(more));
+    return atomic_load_explicit(&native.shared->kept, memory_order_relaxed);
 }

@@ -68,7 +68,8 @@ bool native_keep_over(struct native_lease_slot *slot);
  * no locks are held.  False: nobody has asked for long, so need not look. */
 bool native_keep_look(struct native_lease_slot *slot);
 
-/* End what is kept in vain; with the turns, after each poll. */
-void native_keep_turn(void);
+/* End what is kept in vain; with the turns, after each poll.  True: something is
+ * kept. */
+bool native_keep_turn(void);
 
 #endif /* DRASYNC_RUNTIME_NATIVE_KEEP_H */

@@ -105,11 +105,12 @@ static int native_start_leader(void)
     return err;
 }
 
-static void each_turn(void)
+static bool each_turn(void)
 {
-    native_keep_turn();
+    bool kept = native_keep_turn();
+
     run_send_turn();
-    run_serve_turn();
+    return run_serve_turn() || kept;
 }
 
 static int native_start(void)

@@ -346,6 +346,27 @@ static void handle(struct native_arrival *a,
     native_unlock(&tree);
 }
 
+/* Does nobody wait for @message?  Who asks ahead does not, nor for an answer if
+ * no rank of this node waits for another one. */
+static bool has_time(const struct proto_message *message)
+{
+    switch (message->type) {
+    case PROTO_REQUEST:
+        return message->flags & PROTO_AHEAD;
+    case PROTO_TRANSFER:
+    case PROTO_SETTLED:
+    case PROTO_REFUSED:
+    case PROTO_REVOKED:
+    case PROTO_OWNER:
+    case PROTO_FREED:
+        /* Relaxed: advice. */
+        return !atomic_load_explicit(&runtime.shared->outbox.remote_waits,
+                                     memory_order_relaxed);
+    default:
+        return false;
+    }
+}
+
 static int decode_and_handle(struct native_arrival *a, const char *header,
                              size_t bytes)
 {
@@ -379,6 +400,8 @@ static int decode_and_handle(struct native_arrival *a, const char *header,
                                                    : (size_t)size);
     if (!err && message.type == PROTO_TRANSFER && message.flags & PROTO_GIVEN)
         give_arrives(a->from, &message);
+    if (!err && has_time(&message))
+        runtime_message_has_time();
     if (!err)
         handle(a, &message);
     if (items != few)

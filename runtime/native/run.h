@@ -93,7 +93,7 @@ void run_serve_put(const struct run_packet_head *head, const char *at,
                    const char *end);
 
 /* After each turn of the leader's engine. */
-void run_serve_turn(void);
+bool run_serve_turn(void);
 void run_serve_start(void);
 bool run_serve_idle(void);
 

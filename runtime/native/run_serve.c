@@ -359,19 +359,20 @@ static void jobs_try(bool later)
     }
 }
 
-void run_serve_turn(void)
+bool run_serve_turn(void)
 {
     static uint64_t looked_us; /* with the turns */
     uint64_t now;
     bool later;
 
     if (!atomic_load_explicit(&jobs_count, memory_order_relaxed))
-        return;
+        return false;
     now = runtime_now_us();
     later = now - looked_us > LATER_US;
     if (later)
         looked_us = now;
     jobs_try(later);
+    return atomic_load_explicit(&jobs_count, memory_order_relaxed);
 }
 
 /* A job that another thread is just about to put is not seen, but tried again

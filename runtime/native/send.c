@@ -16,6 +16,9 @@
 #include "runtime/say.h"
 
 /* A message that is being put together. */
+/* A step that sends to a node more than once does so with few effects between. */
+#define LOOK_EFFECTS_MAX 8
+
 struct parcel {
     char *header;
     size_t bytes, room;
@@ -200,9 +203,22 @@ static int parcel_send(struct parcel *p, const struct proto_effect *send,
     return err;
 }
 
+/* Does this step send something else to the same node at once, in whose packet
+ * effect @index may go?  Looks at a few. */
+static bool goes_along(const struct proto_effects *effects, size_t index)
+{
+    const struct proto_effect *send = &effects->effect[index], *e = send;
+
+    for (size_t i = 1; i <= LOOK_EFFECTS_MAX && index + i < effects->count; i++)
+        if ((++e)->kind == PROTO_SEND && e->node == send->node && !e->late &&
+            !e->lazy)
+            return true;
+    return false;
+}
+
 bool native_wire_send(struct proto_effects *effects, size_t index)
 {
-    const struct proto_effect *send = &effects->effect[index];
+    struct proto_effect *send = &effects->effect[index];
     const struct proto_message *message = proto_effect_message(effects, index);
     struct parcel p = {0};
     bool data;
@@ -212,6 +228,8 @@ bool native_wire_send(struct proto_effects *effects, size_t index)
          i < effects->count && !p.err && effects->effect[i].kind == PROTO_SHIP;
          i++)
         parcel_region(&p, &effects->effect[i]);
+    if (send->late && goes_along(effects, index))
+        send->lazy = true;
     if (!p.err)
         p.err = parcel_send(&p, send, message);
     /* The step is done and cannot be undone. */

@@ -140,6 +140,25 @@ int step_clock_gettime(clockid_t clock, struct timespec *time_out)
     return 0;
 }
 
+static bool never(void *arg)
+{
+    (void)arg;
+    return false;
+}
+
+int step_clock_nanosleep(clockid_t clock, int flags,
+                         const struct timespec *time, struct timespec *left)
+{
+    uint64_t us =
+        (uint64_t)time->tv_sec * 1000000 + (uint64_t)time->tv_nsec / 1000;
+
+    (void)clock;
+    (void)flags;
+    (void)left;
+    step_wait(never, NULL, step_now_us() + us, "rests");
+    return 0;
+}
+
 /* --- Memory --------------------------------------------------------------- */
 
 void *step_memcpy(void *to, const void *from, size_t bytes)

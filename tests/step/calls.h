@@ -24,6 +24,9 @@
 long step_syscall(long number, ...);
 int step_sched_yield(void);
 int step_clock_gettime(clockid_t clock, struct timespec *time_out);
+/* Relative, and nothing interrupts it. */
+int step_clock_nanosleep(clockid_t clock, int flags,
+                         const struct timespec *time, struct timespec *left);
 void *step_memcpy(void *to, const void *from, size_t bytes);
 void *step_memset(void *at, int value, size_t bytes);
 

@@ -22,6 +22,8 @@
 #define memcpy        step_memcpy
 #define memset        step_memset
 
+#define clock_nanosleep step_clock_nanosleep
+
 #define malloc(bytes)        step_malloc(bytes)
 #define calloc(count, bytes) step_calloc(count, bytes)
 #define realloc              step_realloc

@@ -255,7 +255,7 @@ static void called_before_sleep(void)
     atomic_fetch_add(&clock_us, 100 * AWAY_US);
     atomic_store(&sleeps, 0);
     before_timer = help_at_timer;
-    idle_pause(now(), since, since, false, false);
+    idle_pause(now(), since, since, false, false, false);
     tap_ok(!atomic_load(&sleeps) || atomic_load(&slept_us) == 0,
            "the progress thread, called when it is about to sleep, does not");
     progress_join();
@@ -397,6 +397,37 @@ static void own(void)
            "as is who waits");
 }
 
+/* --- What comes has time, or has not ---------------------------------------- */
+
+/* Do @times ends of a sleep, by what has time or not, make it deaf? */
+static bool is_deaf_after(int times, bool urgent)
+{
+    static uint64_t count;
+
+    for (int i = 0; i < times; i++) {
+        idle_turned(now(), true, count, count + urgent);
+        count += urgent;
+        listened = false;
+        sleep_idle(1000, idle_noted());
+    }
+    return !listened;
+}
+
+static void has_time(void)
+{
+    start();
+    sockets = epoll_create1(EPOLL_CLOEXEC);
+    REQUIRE(sockets >= 0);
+    readable = true;
+    tap_ok(!is_deaf_after(1, true), "it listens while what is urgent comes");
+    tap_ok(is_deaf_after(3, false), "not after it was woken for less");
+    tap_ok(atomic_load(&slept_us) <= PROGRESS_DEAF_US_MAX,
+           "for a while that is not long");
+    tap_ok(!is_deaf_after(1, true), "and listens again");
+    readable = false;
+    progress_join();
+}
+
 int main(void)
 {
     sem_init(&awake, 0, 0);
@@ -406,5 +437,6 @@ int main(void)
     called_before_sleep();
     finalized();
     own();
+    has_time();
     return tap_end();
 }

@@ -177,13 +177,16 @@ static int hooked_poll(struct pollfd *fds, nfds_t count, int timeout)
     return 1;
 }
 
+/* Did a sleep end by what came on sockets; does it always? */
+static bool listened, readable;
+
 bool outbox_sleep(int alarm, int watch)
 {
     (void)alarm;
-    (void)watch;
     sleep_begins();
+    listened = watch >= 0;
     atomic_store(&shared.outbox.asleep, OUTBOX_AWAKE);
-    return false;
+    return listened && readable;
 }
 
 static int wakes;
