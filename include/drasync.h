@@ -281,7 +281,8 @@ int drasync_cancel(drasync_request_t *request);
  * asks for gives way to everybody who acquires.  Each hint is for one acquire,
  * which sends no message if the data is there and nobody has written since.
  *
- * Nothing happens unless DRASYNC_AHEAD says so: docs/ahead.md.
+ * DRASYNC_AHEAD=off ignores it.  A region that was never named in a hint, and is
+ * READ again and again, comes without one: docs/ahead.md.
  *   DRASYNC_EINVAL    @mode is neither READ nor WRITE
  *   DRASYNC_ENOREGION, DRASYNC_EDELETED  as far as this node knows
  */
@@ -301,7 +302,7 @@ int drasync_ahead(drasync_region_t region, enum drasync_mode mode);
  * drasync_iteration() ends the phase before it; what is acquired until the first
  * drasync_phase() is of no phase.  Each rank numbers its own phases, and does not
  * wait for others; of its threads one calls, while the others may acquire.
- * Nothing is noted and asked unless DRASYNC_AHEAD says so: docs/ahead.md.
+ * DRASYNC_AHEAD=off notes and asks nothing: docs/ahead.md.
  *   DRASYNC_ENOMEM    none for the notes
  */
 int drasync_iteration(void);
@@ -458,7 +459,7 @@ struct drasync_stats {
     uint64_t regions;        /* alive and known on this node */
     uint64_t reserved_bytes; /* memory of this node behind region pages */
     int rank, ranks, node, nodes;
-    uint64_t ahead_asked;      /* hints of this rank */
+    uint64_t ahead_asked;      /* hints and subscriptions of this rank */
     uint64_t ahead_used;       /* on this node: acquired after it had come */
     uint64_t ahead_vain_bytes; /* on this node: came, and was not acquired */
     uint64_t ahead_waited_us;  /* by this rank, for what it had asked ahead */

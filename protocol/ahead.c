@@ -98,14 +98,22 @@ void pin_ahead(struct proto_pin *pin)
     pin->copy->ahead++;
 }
 
-static void told(struct step *s, const struct proto_region *r, bool used,
-                 bool data)
+static struct proto_effect *told(struct step *s, const struct proto_region *r)
 {
     struct proto_effect *e = effect(s, PROTO_ASKED_AHEAD);
     e->address = r->address;
     e->memory = r->memory;
-    e->used = used;
-    e->data = data;
+    return e;
+}
+
+static void told_used(struct step *s, const struct proto_region *r)
+{
+    told(s, r)->used = true;
+}
+
+static void told_in_vain(struct step *s, const struct proto_region *r)
+{
+    told(s, r)->data = true;
 }
 
 void ahead_token_used(struct step *s, struct proto_region *r, bool used)
@@ -113,20 +121,37 @@ void ahead_token_used(struct step *s, struct proto_region *r, bool used)
     if (!r->came_ahead)
         return;
     r->came_ahead = false;
-    told(s, r, used, !used);
+    if (used)
+        told_used(s, r);
+    else
+        told_in_vain(s, r);
 }
 
-static void start(struct step *s, struct proto_region *r,
-                  enum drasync_mode mode, uint32_t hints, bool again)
+static struct proto_op *op_ahead(struct step *s, struct proto_region *r,
+                                 enum drasync_mode mode, uint32_t hints)
 {
     struct proto_op *op = op_new(s, OP_AHEAD, -1, r, mode, NULL);
     if (!op)
-        return;
+        return NULL;
     r->ahead = op;
     op->detached = true;
     op->flags = PROTO_NOWAIT | PROTO_AHEAD;
     op->hints = hints;
-    op->again = again;
+    return op;
+}
+
+void ahead_start(struct step *s, struct proto_region *r, enum drasync_mode mode,
+                 uint16_t flags, uint32_t hints)
+{
+    struct proto_op *op = op_ahead(s, r, mode, hints);
+    if (!op)
+        return;
+    op->flags |= flags;
+    if (flags & PROTO_NEWER) {
+        r->root->news.open++;
+        op->again = true; /* it is not asked for once more */
+        told(s, r)->begun = true;
+    }
     op_begin(s, op);
 }
 
@@ -137,12 +162,15 @@ static void end(struct step *s, struct proto_op *op, bool revoked)
     uint32_t left = op->hints > op->uses ? op->hints - op->uses : 0;
     bool again = revoked && left && !op->again && !r->dead && !r->gone;
     if (!op->uses && op->came)
-        told(s, r, false, true);
+        told_in_vain(s, r);
     pins_end(s, &op->pins);
     op_settle(s, op);
     op_free(s, op);
-    if (again && !r->owned)
-        start(s, r, DRASYNC_READ, left, true);
+    op = again && !r->owned ? op_ahead(s, r, DRASYNC_READ, left) : NULL;
+    if (!op)
+        return;
+    op->again = true;
+    op_begin(s, op);
 }
 
 /* Nobody waits for the owner to hear of it. */
@@ -175,7 +203,7 @@ void ahead_released(struct step *s, struct proto_region *r)
 static void use(struct step *s, struct proto_op *op)
 {
     if (!op->uses++)
-        told(s, op->target, true, false);
+        told_used(s, op->target);
 }
 
 void ahead_give_up(struct step *s, struct proto_region *r)
@@ -191,6 +219,7 @@ bool ahead_take(struct step *s, struct proto_op *op, struct proto_hold *hold)
     if (!clone_pins(s, &op->pins, &hold->pins))
         return false;
     use(s, op);
+    subscribe_read(s, op->target, &hold->pins);
     return true;
 }
 
@@ -203,6 +232,7 @@ static bool serve_read(struct step *s, struct proto_op *op,
         !clone_pins(s, &op->pins, &waits->pins))
         return false;
     use(s, op);
+    subscribe_read(s, op->target, &waits->pins);
     become_hold(s, waits);
     return true;
 }
@@ -249,11 +279,18 @@ void on_REVOKE(struct step *s, uint32_t from, const struct proto_message *m)
     struct proto_op *op =
         r && r->incarnation == m->incarnation ? r->ahead : NULL;
     struct proto_link *l = op ? op->arrivals.next : NULL;
-    /* It was given back before, and SETTLED says so. */
+    /* It was given back before, and SETTLED says so, which had time and goes
+     * before the answer. */
     if (!op || l == &op->arrivals ||
         CONTAINER(l, struct proto_arrival, by_op)->node != from ||
-        CONTAINER(l, struct proto_arrival, by_op)->ticket != m->ticket)
+        CONTAINER(l, struct proto_arrival, by_op)->ticket != m->ticket) {
+        struct proto_message *answer = send_message(s, from, PROTO_REVOKED);
+        answer->root = m->root;
+        answer->region = m->region;
+        answer->incarnation = m->incarnation;
+        answer->ticket = m->ticket;
         return;
+    }
     if (op->parked && !FAULT(s, FAULT_AHEAD_KEPT)) {
         end(s, op, true);
         return;
@@ -277,11 +314,12 @@ static int ask_ahead(struct step *s, struct proto_region *r, uint64_t address,
     }
     if (r->dead || r->gone)
         return DRASYNC_EDELETED;
+    r->news.hinted = true;
     if (r->ahead && mode == DRASYNC_READ)
         r->ahead->hints++;
     if (r->owned || r->ahead)
         return 0;
-    start(s, r, mode, 1, false);
+    ahead_start(s, r, mode, 0, 1);
     mark_gc(s, r);
     return 0;
 }
@@ -297,6 +335,15 @@ int proto_ahead(struct proto_node *node, struct proto_region *region,
     return err;
 }
 
+__attribute__((no_sanitize("thread"))) bool
+proto_ahead_comes(const struct proto_region *region)
+{
+    const struct proto_op *op =
+        *(struct proto_op *const volatile *)&region->ahead;
+
+    return op && !*(const volatile bool *)&op->parked;
+}
+
 void proto_ahead_end(struct proto_node *node, struct proto_region *root,
                      struct proto_effects *out)
 {
@@ -306,6 +353,8 @@ void proto_ahead_end(struct proto_node *node, struct proto_region *root,
         ahead_give_back(&s, r);
         if (r->ahead)
             r->ahead->revoked = r->ahead->again = true;
+        r->news.hinted = true; /* it is subscribed to no more */
+        subscriptions_end(&s, r, DRASYNC_EAGAIN);
     }
     step_end(&s);
 }

@@ -322,6 +322,21 @@ void copy_dropped(struct proto_region *r, bool dropped)
     count(r, COUNT_FORGOT, dropped ? 1 : -1);
 }
 
+/* Does nothing but subscriptions wait for an answer?  These may wait for long, so
+ * they keep no base then: an answer that builds on one is not taken. */
+static bool only_subscribed(struct step *s, struct proto_region *root)
+{
+    struct proto_link *head = &root->requests;
+    for (struct proto_link *l = head->next; l != head; l = l->next)
+        if (!(CONTAINER(l, struct proto_op, link)->flags & PROTO_NEWER))
+            return false;
+    for (struct proto_link *l = head->next; l != head; l = l->next) {
+        struct proto_op *op = CONTAINER(l, struct proto_op, link);
+        base_end(s, op, op->base_of);
+    }
+    return true;
+}
+
 void proto_drop_copies(struct proto_node *node, struct proto_region *root,
                        struct proto_effects *out)
 {
@@ -329,7 +344,7 @@ void proto_drop_copies(struct proto_node *node, struct proto_region *root,
     step_begin(&s, node, out);
     for (struct proto_region *r = root; r; r = proto_next(root, r))
         ahead_give_back(&s, r);
-    if (!list_empty(&root->requests) || !list_empty(&root->arrivals)) {
+    if (!only_subscribed(&s, root) || !list_empty(&root->arrivals)) {
         step_end(&s);
         return;
     }

@@ -46,7 +46,8 @@ enum proto_effect_kind {
     /* An address run that was cut here is free again: address, pages. */
     PROTO_EXTENT,
     /* What was asked ahead of region, whose caller's memory is memory: acquired
-     * for the first time (used), or given up before that (data: it came). */
+     * for the first time (used), or given up before that (data: it came); or it
+     * is asked now, without proto_ahead() (begun). */
     PROTO_ASKED_AHEAD,
     /* The job must end: why, a text that lasts as long as the message that is
      * handled; tell the user, and send the POISONs. */
@@ -58,7 +59,7 @@ struct proto_effect {
     int error;
     bool split; /* GRANTED: some current copies are pinned: proto_split() them
                    before anybody writes */
-    bool data, dead, used;
+    bool data, dead, used, begun;
     bool told; /* POISONED: by a message of node */
     bool hint; /* ARRIVING: it was asked ahead, and may be refused */
     /* SEND: nobody waits for it; nor is it to be there soon.  The order of

@@ -30,6 +30,8 @@ enum sim_fault {
     FAULT_AHEAD_WRITES = 1 << 22,  /* wait for WRITE */
     FAULT_AHEAD_STEALS = 1 << 23,  /* take a token that was not used yet */
     FAULT_AHEAD_COUNTED = 1 << 24, /* a delete takes it for a reader */
+    FAULT_SUBSCRIBERS_KEPT = 1 << 25,     /* when the token leaves */
+    FAULT_SUBSCRIBERS_UNSERVED = 1 << 26, /* when a writer releases */
 };
 
 /* The same, of references.h and who uses it. */

@@ -85,6 +85,7 @@ void hold_end(struct step *s, struct proto_hold *hold)
     mark_gc(s, r);
     give(s, PROTO_HOLD, hold);
     ahead_released(s, r);
+    subscribe_released(s, r);
 }
 
 void grant_write(struct proto_region *r, int32_t rank)
@@ -212,6 +213,7 @@ void write_end(struct step *s, struct proto_region *r)
     r->write_count = 0;
     count(r, COUNT_BUSY, -1);
     uncover_below(s, r, rank, NULL);
+    subscriptions_serve(s, r);
     mark_serve_below(s, r);
 }
 

@@ -117,7 +117,8 @@ enum counter {
     COUNT_WAITING,
     COUNT_READS,
     COUNT_PINNED,
-    COUNT_FORGOT
+    COUNT_FORGOT,
+    COUNT_SUBSCRIBED
 };
 void count(struct proto_region *r, enum counter which, int delta);
 
@@ -267,6 +268,9 @@ bool asks_ahead(const struct proto_op *op);
 bool ahead_may_go(struct step *s, const struct proto_region *r);
 /* A writer waits at @r: the promises in its way are revoked. */
 void ahead_revoke(struct step *s, struct proto_region *r);
+/* Ask ahead for @r, for so many acquires; PROTO_NEWER or 0. */
+void ahead_start(struct step *s, struct proto_region *r, enum drasync_mode mode,
+                 uint16_t flags, uint32_t hints);
 /* @op, for READ, has what it asked for. */
 void ahead_complete(struct step *s, struct proto_op *op);
 /* @pin is of what was asked ahead: no rank looks there. */
@@ -283,6 +287,22 @@ struct proto_op *ahead_ready(const struct proto_region *r);
 bool ahead_take(struct step *s, struct proto_op *op, struct proto_hold *hold);
 /* A rank has got the token that came ahead; or it leaves before that. */
 void ahead_token_used(struct step *s, struct proto_region *r, bool used);
+
+/* subscribe.c */
+/* @op, a foreign one that asks ahead, waits for the next version of @r, or is
+ * refused; false: it asks for this one. */
+bool subscribe(struct step *s, struct proto_region *r, struct proto_op *op);
+/* A WRITE hold of @top has ended: what waits for that in its subtree queues. */
+void subscriptions_serve(struct step *s, struct proto_region *top);
+/* All of @r are refused. */
+void subscriptions_end(struct step *s, struct proto_region *r, int error);
+/* A rank here READs @r, as @pins. */
+void subscribe_read(struct step *s, struct proto_region *r,
+                    const struct proto_link *pins);
+/* A READ hold of @r has ended: is the next version asked ahead? */
+void subscribe_released(struct step *s, struct proto_region *r);
+/* This node's of @r has ended, having been of use or not. */
+void subscription_over(struct proto_region *r, bool used);
 
 /* locate.c */
 /* What is above @r, root first, into the message at @send. */

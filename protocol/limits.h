@@ -28,6 +28,16 @@ enum {
     PROTO_WAITERS_MAX = 32,
     /* Nodes known to have been at a region, which travel with its token. */
     PROTO_PRESENCE_MAX = 32,
+    /* Nodes that wait for the next version of a region; and versions of regions
+     * of one tree that a node waits for: what is under way for a tree is a list. */
+    PROTO_SUBSCRIBERS_MAX = 16,
+    PROTO_SUBSCRIPTIONS_MAX = 64,
+    /* So many READs in a row bring another version before the next is asked
+     * ahead; and twice as many after each time that was in vain, so often. */
+    PROTO_SUBSCRIBE = 2,
+    PROTO_SUBSCRIBE_VAIN_MAX = 6,
+    /* One that was in vain is forgiven after so many that were not. */
+    PROTO_SUBSCRIBE_USED = 16,
     /* Children of a node in the trees in which READs are combined. */
     PROTO_FANOUT = 16,
     /* Hops from which the requester tells the home who has the region now. */

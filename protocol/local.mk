@@ -38,6 +38,8 @@ protocol_sources = \
 	protocol/see.h \
 	protocol/settled.c \
 	protocol/step.c \
+	protocol/subscribe.c \
+	protocol/subscribe.h \
 	protocol/transfer.c \
 	protocol/transfer_send.c \
 	protocol/turn.c

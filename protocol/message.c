@@ -80,6 +80,7 @@ void proto_node_open(struct proto_node *node, const struct proto_env *env)
     node->presence_max = PROTO_PRESENCE_MAX;
     node->fanout = PROTO_FANOUT;
     node->portion_first = PROTO_PORTION_FIRST;
+    node->subscriptions_max = PROTO_SUBSCRIPTIONS_MAX;
 }
 
 void proto_message(struct proto_node *node, uint32_t from,

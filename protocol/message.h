@@ -72,6 +72,8 @@ enum proto_flags {
     PROTO_DATA = 1 << 4,     /* (item) the region's data comes with this */
     PROTO_SHARED = 1 << 5,   /* READ: the sender keeps writers out till SETTLED;
                               of one asked ahead: or till REVOKED */
+    PROTO_NEWER = 1 << 5,    /* REQUEST: asked ahead, and not the version that
+                                the requester keeps: the next one */
     PROTO_BUSY = 1 << 6,     /* RECALLED: held there */
     PROTO_FURTHER = 1 << 7,  /* TRANSFER: further than the last one got */
     PROTO_AHEAD = 1 << 7,    /* REQUEST, waiter: asked ahead, of no rank */

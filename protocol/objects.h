@@ -25,6 +25,7 @@ enum op_where {
     AT_ABOVE,
     AT_LOCATE,
     AT_AHEAD,
+    AT_SUBSCRIBED,
 };
 enum delete_stage {
     DELETE_GATHER,

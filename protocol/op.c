@@ -57,8 +57,11 @@ void op_free(struct step *s, struct proto_op *op)
     }
     if (op->hold)
         give(s, PROTO_HOLD, op->hold);
-    if (op->kind == OP_AHEAD)
+    if (op->kind == OP_AHEAD) {
         op->target->ahead = NULL;
+        if (op->flags & PROTO_NEWER)
+            subscription_over(op->target, op->uses > 0 || op->target->sent > 0);
+    }
     base_end(s, op, op->base_of);
     give(s, PROTO_OP, op);
 }
@@ -96,6 +99,9 @@ void op_unlist(struct proto_op *op)
         break;
     case AT_OWNER:
         op->at->sent--;
+        break;
+    case AT_SUBSCRIBED:
+        count(op->at, COUNT_SUBSCRIBED, -1);
         break;
     default:
         break;
@@ -257,6 +263,8 @@ static void complete_read(struct step *s, struct proto_op *op)
     if (!op->relays)
         op_settle(s, op);
     serve_followers(s, op);
+    if (!op->detached)
+        subscribe_read(s, op->target, &op->pins);
     if (op->detached)
         pins_end(s, &op->pins);
     else

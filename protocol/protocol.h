@@ -37,21 +37,22 @@
 #include "protocol/limits.h"
 #include "protocol/message.h"
 #include "protocol/see.h"
+#include "protocol/subscribe.h"
 
 /* Not yet: a GRANTED or FAILED effect with the waiter will follow. */
 #define PROTO_WAIT 1
 
-/* What proto_*_tree() says when a step must run alone on its node. */
+/* Of proto_*_tree(): a step must run alone on its node. */
 #define PROTO_TREE_ALL UINT64_C(0)
 
-/* A member of an intrusive list, and its head. */
+/* A member of a list, and its head. */
 struct proto_link {
     struct proto_link *next, *prev;
 };
 
 /* --- State ---------------------------------------------------------------- */
 
-/* The objects that the environment keeps, each type of one size. */
+/* Objects of the environment, each type of one size. */
 enum proto_type {
     PROTO_REGION,
     PROTO_COPY,
@@ -126,12 +127,12 @@ struct proto_region {
     uint32_t promised;     /* of which so many were asked ahead: revocable */
     int32_t write_rank;    /* -1: no WRITE hold */
     uint32_t write_count;
-    struct proto_link holds; /* READ holds of this region itself */
-    struct proto_link
-        copies; /* by version, newest first; the first is current if owned */
-    struct proto_link queue;   /* owner: requests in order of arrival */
-    struct proto_link pending; /* not owner: requests that must wait here */
-    struct proto_link locates; /* locating: others' LOCATEs */
+    struct proto_link holds;  /* READ holds of this region itself */
+    struct proto_link copies; /* newest first; the first is current if owned */
+    struct proto_link queue;  /* owner: requests in order of arrival */
+    struct proto_link subscribers; /* owner: READs of the next version */
+    struct proto_link pending;     /* not owner: requests that must wait here */
+    struct proto_link locates;     /* locating: others' LOCATEs */
     /* Nodes that may have copies or hints: presence.c. */
     struct proto_link presence;
     struct proto_presence *presence_top;
@@ -145,12 +146,13 @@ struct proto_region {
     uint32_t readers;      /* to so many nodes from here */
 
     /* Sums over this region and the records below it. */
-    uint32_t away;    /* tokens that are elsewhere */
-    uint32_t busy;    /* WRITE holds, locks, shared locks */
-    uint32_t waiting; /* members of queues and pending lists */
-    uint32_t reads;   /* READ holds */
-    uint32_t pinned;  /* current copies that have pins or sends */
-    uint32_t forgot;  /* regions with `dropped` */
+    uint32_t away;       /* tokens that are elsewhere */
+    uint32_t busy;       /* WRITE holds, locks, shared locks */
+    uint32_t waiting;    /* members of queues and pending lists */
+    uint32_t reads;      /* READ holds */
+    uint32_t pinned;     /* current copies that have pins or sends */
+    uint32_t forgot;     /* regions with `dropped` */
+    uint32_t subscribed; /* members of `subscribers` */
 
     uint32_t keeps;   /* operations that refer to this record */
     uint32_t sends;   /* transfers that are not settled */
@@ -163,6 +165,7 @@ struct proto_region {
     bool pin_counted; /* counts in pinned */
     bool dropped;     /* a copy was, for want of memory; others count on it */
     bool came_ahead;  /* the token was asked ahead, and not acquired yet */
+    struct proto_news news;   /* not owner */
     struct proto_op *ahead;   /* what this node asked ahead of it, or NULL */
     struct proto_link parts;  /* that name it, of operations */
     struct proto_link asking; /* this node's acquires of it */
@@ -205,13 +208,12 @@ struct proto_env {
      * manager, which answers for what it granted to nobody, too); -2: outside
      * of the space. */
     int64_t (*home)(void *ctx, uint64_t address);
-    /* The i-th extent of region->memory; false: no more.  Asked for a region
-     * that was deleted here. */
+    /* The i-th extent of a region deleted here; false: no more. */
     bool (*extent)(void *ctx, const struct proto_region *region, uint32_t i,
                    uint64_t *address, uint64_t *pages);
 };
 
-/* The size of an object of @type in bytes. */
+/* In bytes. */
 size_t proto_object_size(enum proto_type type);
 
 /* A node of the job, after proto_node_open(). */
@@ -221,7 +223,9 @@ struct proto_node {
     uint32_t presence_max;  /* the same of PROTO_PRESENCE_MAX */
     uint32_t fanout;        /* the same of PROTO_FANOUT */
     uint32_t portion_first; /* the same of PROTO_PORTION_FIRST */
-    uint32_t faults;        /* rules that the simulator breaks on purpose */
+    uint32_t subscriptions_max; /* the same of PROTO_SUBSCRIPTIONS_MAX */
+    uint32_t subscribe;         /* PROTO_SUBSCRIBE; 0: never */
+    uint32_t faults;            /* rules that the simulator breaks on purpose */
 };
 
 /* Start @node with nothing known. */
@@ -302,8 +306,9 @@ int proto_ahead(struct proto_node *node, struct proto_region *region,
                 uint64_t address, enum drasync_mode mode,
                 struct proto_effects *out);
 
-/* What was asked ahead in @root's tree and nobody acquired is given back, and
- * what comes of it yet is not kept. */
+/* Is what was asked ahead of @region to come yet?  Of any moment. */
+bool proto_ahead_comes(const struct proto_region *region);
+/* What was asked ahead in @root's tree is given back, or not kept if it comes. */
 void proto_ahead_end(struct proto_node *node, struct proto_region *root,
                      struct proto_effects *out);
 

@@ -42,9 +42,11 @@ static uint32_t *counter_of(struct proto_region *r, enum counter which)
     case COUNT_PINNED:
         return &r->pinned;
     case COUNT_FORGOT:
+        return &r->forgot;
+    case COUNT_SUBSCRIBED:
         break;
     }
-    return &r->forgot;
+    return &r->subscribed;
 }
 
 void count(struct proto_region *r, enum counter which, int delta)
@@ -65,6 +67,7 @@ static void count_all(struct proto_region *from, const struct proto_region *r,
     count(from, COUNT_READS, sign * (int)r->reads);
     count(from, COUNT_PINNED, sign * (int)r->pinned);
     count(from, COUNT_FORGOT, sign * (int)r->forgot);
+    count(from, COUNT_SUBSCRIBED, sign * (int)r->subscribed);
 }
 
 void region_link(struct proto_region *r, struct proto_region *parent)
@@ -99,9 +102,10 @@ struct proto_region *region_new(struct step *s, uint64_t address,
     r->write_rank = -1;
     r->away = 1;
     struct proto_link *lists[] = {
-        &r->sibling, &r->children, &r->holds,    &r->copies,   &r->queue,
-        &r->pending, &r->presence, &r->sendings, &r->requests, &r->arrivals,
-        &r->serve,   &r->gc,       &r->parts,    &r->asking,   &r->locates,
+        &r->sibling,  &r->children, &r->holds,    &r->copies,
+        &r->queue,    &r->pending,  &r->presence, &r->sendings,
+        &r->requests, &r->arrivals, &r->serve,    &r->gc,
+        &r->parts,    &r->asking,   &r->locates,  &r->subscribers,
     };
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
         list_init(lists[i]);
@@ -228,6 +232,7 @@ void learn_hint(struct step *s, struct proto_region *r, uint32_t node,
 /* End what waits for @r alone: pending operations and requests. */
 void region_end_waiting(struct step *s, struct proto_region *r)
 {
+    subscriptions_end(s, r, DRASYNC_EDELETED);
     struct proto_link *lists[] = {&r->queue, &r->pending};
     for (int i = 0; i < 2; i++) {
         while (!list_empty(lists[i])) {

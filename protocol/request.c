@@ -446,6 +446,8 @@ static void request_owned(struct step *s, struct proto_region *r,
         refuse(s, r, op, DRASYNC_EAGAIN);
         return;
     }
+    if (asks_ahead(op) && subscribe(s, r, op))
+        return;
     if (m->items_count) {
         s->request = m;
         s->requester = op;

@@ -29,7 +29,7 @@ static struct proto_link *turn_of(struct step *s, const struct proto_op *op,
 void enqueue(struct step *s, struct proto_op *op, struct proto_region *r)
 {
     base_end(s, op, r);
-    op->flags &= (uint16_t)~PROTO_CLIMBS;
+    op->flags &= (uint16_t) ~(PROTO_CLIMBS | PROTO_NEWER);
     op->at = r;
     op->where = AT_QUEUE;
     list_insert(turn_of(s, op, r), &op->link);

@@ -51,8 +51,8 @@ static const struct option options_table[] = {
     {"DRASYNC_FANOUT", OPTION_NUMBER, FIELD(fanout), 1, 65536, NULL,
      "a number from 1 to 65536"},
     {"DRASYNC_AHEAD", OPTION_WORD, FIELD(ahead), 0, 0,
-     WORDS("off", "data", "token", "auto"),
-     "data, token, auto or off (default)"},
+     WORDS("auto", "off", "data", "token"),
+     "off, data, token or auto (default)"},
     {"DRASYNC_CHECK", OPTION_SET, FIELD(check), 0, 0,
      WORDS("access", "leaks", "objects", "deadlock"),
      "access, leaks, objects, deadlock, some of them with commas between, 1 "

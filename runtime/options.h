@@ -52,10 +52,10 @@ enum runtime_report_signal {
 
 /* What is asked ahead, by drasync_ahead() and drasync_phase(). */
 enum runtime_ahead {
+    RUNTIME_AHEAD_AUTO, /* as TOKEN, and what is READ again without a call */
     RUNTIME_AHEAD_OFF,
     RUNTIME_AHEAD_DATA,  /* data only, for WRITE as well */
     RUNTIME_AHEAD_TOKEN, /* for WRITE, the token */
-    RUNTIME_AHEAD_AUTO,  /* as TOKEN, and without any call too */
 };
 
 #define OPTIONS_STALL_S     60
@@ -100,7 +100,7 @@ struct runtime_options {
     uint32_t link_s;        /* DRASYNC_LINK_S=0|N: a link cut so long is lost */
     uint32_t deadlock;      /* DRASYNC_DEADLOCK=end|error|off */
     uint32_t report_signal; /* DRASYNC_REPORT_SIGNAL=USR2|USR1|off */
-    uint32_t ahead;         /* DRASYNC_AHEAD=off|data|token|auto */
+    uint32_t ahead;         /* DRASYNC_AHEAD=auto|off|data|token */
     uint32_t fanout; /* DRASYNC_FANOUT: of trees of readers; 0: not given */
 };
 

@@ -91,6 +91,25 @@ static void check_queue(struct sim *sim, const struct proto_region *r)
     }
 }
 
+/* Who subscribed waits at the owner, for a version that is not there, until a
+ * writer releases. */
+static void check_subscribers(struct sim *sim, const struct proto_region *r)
+{
+    bool held = false;
+    for (const struct proto_region *x = r; x; x = x->parent)
+        held |= x->write_rank >= 0 || x->lock;
+    for (const struct proto_link *l = r->subscribers.next; l != &r->subscribers;
+         l = l->next) {
+        const struct proto_op *op = op_at(l);
+        if (!r->owned)
+            sim_found(sim, "ahead: node %u is subscribed where no token is",
+                      op->node);
+        else if (!held && op->base_version != proto_version(r))
+            sim_found(sim, "ahead: node %u waits for a version that is here",
+                      op->node);
+    }
+}
+
 /* The token of a region went to who asked ahead; a rank here had to have used
  * it since it came. */
 static void check_token(struct sim *sim, uint32_t node,
@@ -127,11 +146,12 @@ void ahead_check(struct sim *sim, uint32_t node,
         handled->flags & PROTO_AHEAD && handled->mode == DRASYNC_WRITE)
         check_token(sim, node, handled, out);
     while ((root = world_next_root(sim, node, &cursor)) != NULL) {
-        if (!root->waiting)
+        if (!root->waiting && !root->subscribed)
             continue;
         for (struct proto_region *r = root; r; r = proto_next(root, r)) {
             check_queue(sim, r);
             check_promises(sim, r);
+            check_subscribers(sim, r);
         }
     }
 }

@@ -193,6 +193,10 @@ void sim_generate(struct sim_script *script, uint64_t seed)
         script->fanout = 1 + (uint32_t)(seed / 7 % 3);
     if (seed % 5 < 2)
         script->portion = 1 + (uint32_t)(seed / 5 % 3);
+    if (seed % 3 < 2)
+        script->subscribe = 1 + (uint32_t)(seed / 3 % 2);
+    if (seed % 5 == 0)
+        script->subscriptions = 1 + (uint32_t)(seed / 5 % 2);
     uint32_t commands = 30 + pick(&state, 250);
     bool visits = pick(&state, 2);
     for (uint32_t i = 0; i < commands; i++) {

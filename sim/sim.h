@@ -55,19 +55,21 @@ struct sim_command {
 struct sim_script {
     uint64_t seed;
     uint32_t nodes, ranks_per_node;
-    uint32_t delay_max;    /* of a message */
-    uint32_t think_max;    /* between two commands of a rank */
-    uint32_t slow_node;    /* its messages take 20 times as long; 0: none */
-    uint32_t lane_pages;   /* then chunks */
-    uint32_t memory_fault; /* one take in so many fails; 0: none */
-    uint32_t data_fault;   /* one transfer's data in so many has no memory */
-    uint32_t bounce_fault; /* one BOUNCE in so many finds none: the job ends */
-    uint32_t waiters;      /* that travel with a token; 0: as the product */
-    uint32_t presence;     /* nodes that travel with it; the same */
-    uint32_t fanout;       /* of the trees of readers; the same */
-    uint32_t portion;      /* regions in a message of an answer; the same */
-    uint32_t faults;       /* enum sim_fault */
-    bool scenario;         /* commands run one after the other, and are shown */
+    uint32_t delay_max;     /* of a message */
+    uint32_t think_max;     /* between two commands of a rank */
+    uint32_t slow_node;     /* its messages take 20 times as long; 0: none */
+    uint32_t lane_pages;    /* then chunks */
+    uint32_t memory_fault;  /* one take in so many fails; 0: none */
+    uint32_t data_fault;    /* one transfer's data in so many has no memory */
+    uint32_t bounce_fault;  /* one BOUNCE in so many finds none: the job ends */
+    uint32_t waiters;       /* that travel with a token; 0: as the product */
+    uint32_t presence;      /* nodes that travel with it; the same */
+    uint32_t fanout;        /* of the trees of readers; the same */
+    uint32_t portion;       /* regions in a message of an answer; the same */
+    uint32_t subscribe;     /* READs before a subscription; 0: never */
+    uint32_t subscriptions; /* under way of a node in a tree; the same */
+    uint32_t faults;        /* enum sim_fault */
+    bool scenario; /* commands run one after the other, and are shown */
     uint32_t count, room;
     struct sim_command *command;
 };

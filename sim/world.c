@@ -362,6 +362,10 @@ void world_open(struct sim *sim, struct sim_script *script)
             sim->node[i].proto.fanout = script->fanout;
         if (script->portion)
             sim->node[i].proto.portion_first = script->portion;
+        sim->node[i].proto.subscribe = script->subscribe;
+        if (script->subscriptions)
+            sim->node[i].proto.subscriptions_max = script->subscriptions;
+        sim->asks_ahead |= script->subscribe > 0;
     }
 }
 

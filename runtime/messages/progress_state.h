@@ -20,7 +20,7 @@
 struct progress {
     struct transport *transport; /* used with the turns: progress_turns.h */
     uint64_t late_us;            /* since when messages wait; likewise */
-    bool again;       /* runtime_each_turn(); likewise */
+    bool again;                  /* runtime_each_turn(); likewise */
     /* The node's: a progress thread, the outbox, the shutdown. */
     bool thread;
     _Atomic bool abandoned; /* the process exits: nobody helps any more */

@@ -40,12 +40,6 @@ bool native_ahead_room(void)
     return limit_room_bytes(&runtime.space) >= limit_bytes(&runtime.space) / 4;
 }
 
-bool native_ahead_is_told(uint64_t address)
-{
-    return atomic_load_explicit(slot_of(address), memory_order_relaxed) ==
-           address;
-}
-
 void native_ahead_waited(uint64_t since_us)
 {
     runtime_count(native.self, RUNTIME_COUNT_AHEAD_WAITED_US,
@@ -64,7 +58,9 @@ static uint64_t used_bytes(const struct native_memory *memory)
 
 void native_ahead_ended(const struct proto_effect *effect)
 {
-    if (effect->used)
+    if (effect->begun)
+        runtime_count(native.self, RUNTIME_COUNT_AHEAD_ASKED, 1);
+    else if (effect->used)
         runtime_count(native.self, RUNTIME_COUNT_AHEAD_USED, 1);
     else if (effect->data)
         runtime_count(native.self, RUNTIME_COUNT_AHEAD_VAIN_BYTES,

@@ -7,6 +7,7 @@
 #ifndef DRASYNC_RUNTIME_NATIVE_AHEAD_H
 #define DRASYNC_RUNTIME_NATIVE_AHEAD_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -18,9 +19,6 @@ struct proto_effect;
 /* Did this process tell of an acquire of the region at @address?  Once for each
  * time. */
 bool native_ahead_told(uint64_t address);
-
-/* The same, and it stays so. */
-bool native_ahead_is_told(uint64_t address);
 
 /* Is there room for data that was asked ahead?  The last quarter of DRASYNC_MEMORY
  * is for what ranks wait for: data on its way cannot be dropped. */
@@ -38,10 +36,8 @@ enum ahead_answer native_ahead_ask(uint64_t address, enum drasync_mode mode,
 
 /* --- What is asked without naming regions (ahead_learn.c) ------------------ */
 
-/* Are acquires to be told of?  Set when the module starts. */
-extern bool native_ahead_learns;
-
-void native_ahead_learn_start(void);
+/* Are acquires to be told of?  From the first drasync_iteration() on. */
+extern _Atomic bool native_ahead_learns;
 
 /* A step of the acquire @q, which has it, or @waits for it.  With no lock. */
 void native_ahead_acquired(const struct native_pending *q, bool waits);

@@ -1,8 +1,9 @@
 /*
- * Asks ahead what the engines of ahead/ find out from this rank's acquires.
+ * Asks ahead what the engine of ahead/ finds out from this rank's acquires, once
+ * the program has begun an iteration.
  *
  * Those come from steps alone: what a lease lets the rank take again costs no
- * message, and is not looked at.  One mutex orders the engines' calls; it is held
+ * message, and is not looked at.  One mutex orders the engine's calls; it is held
  * while hints are asked, which takes locks of trees, so nobody takes it with one.
  */
 #include <pthread.h>
@@ -14,35 +15,30 @@
 #include "runtime/process.h"
 #include "runtime/say.h"
 
-bool native_ahead_learns;
+_Atomic bool native_ahead_learns;
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 /* Under the mutex. */
 static struct ahead_phases *phases; /* NULL: no iteration was begun */
-static struct ahead_follow *follow; /* NULL: DRASYNC_AHEAD is not auto */
 static bool begun, said;
-
-void native_ahead_learn_start(void)
-{
-    native_ahead_learns =
-        runtime.options.ahead != RUNTIME_AHEAD_OFF && runtime.nodes > 1;
-    /* Where there is no memory for it, nothing is found out. */
-    if (native_ahead_learns && runtime.options.ahead == RUNTIME_AHEAD_AUTO)
-        follow = calloc(1, sizeof(*follow));
-}
 
 int native_iteration(void)
 {
+    bool learns =
+        runtime.options.ahead != RUNTIME_AHEAD_OFF && runtime.nodes > 1;
     int err = 0;
 
     pthread_mutex_lock(&mutex);
-    if (native_ahead_learns && !phases)
+    if (learns && !phases)
         phases = calloc(1, sizeof(*phases));
     if (phases)
         ahead_phases_iteration(phases);
-    else if (native_ahead_learns)
+    else if (learns)
         err = DRASYNC_ENOMEM;
+    /* Relaxed: a thread that sees it later has its acquires noted later. */
+    atomic_store_explicit(&native_ahead_learns, phases != NULL,
+                          memory_order_relaxed);
     begun |= !err;
     pthread_mutex_unlock(&mutex);
     return err;
@@ -79,19 +75,6 @@ int native_phase(int phase)
     return err;
 }
 
-/* Hints for what follows the last acquire; but what a hint was given for before,
- * by whomever, is on its way. */
-static void ask_next(void)
-{
-    enum drasync_mode mode;
-    uint64_t address;
-
-    while (ahead_follow_hint(follow, &address, &mode))
-        ahead_follow_answer(follow, native_ahead_is_told(address)
-                                        ? AHEAD_HERE
-                                        : native_ahead_ask(address, mode, 1));
-}
-
 void native_ahead_acquired(const struct native_pending *q, bool waits)
 {
     const struct ahead_acquire a = {
@@ -102,11 +85,6 @@ void native_ahead_acquired(const struct native_pending *q, bool waits)
     };
 
     pthread_mutex_lock(&mutex);
-    if (phases) {
-        ahead_phases_acquired(phases, &a);
-    } else if (follow) {
-        ahead_follow_acquired(follow, &a);
-        ask_next();
-    }
+    ahead_phases_acquired(phases, &a);
     pthread_mutex_unlock(&mutex);
 }

@@ -21,6 +21,9 @@
 #include "runtime/process.h"
 #include "runtime/waiting.h"
 
+/* A look takes in one message. */
+#define GLANCES_MAX 3
+
 bool native_address_valid(drasync_region_t region)
 {
     uint64_t page = space_page(&runtime.space, region);
@@ -226,7 +229,8 @@ int native_pending_start(struct native_pending *q, bool nowait)
 
     q->told = native_ahead_told(q->address);
     err = start(q, nowait);
-    if (native_ahead_learns && (!err || err == PROTO_WAIT))
+    if (atomic_load_explicit(&native_ahead_learns, memory_order_relaxed) &&
+        (!err || err == PROTO_WAIT))
         native_ahead_acquired(q, err == PROTO_WAIT);
     return err;
 }
@@ -305,6 +309,24 @@ int native_pending_wait(struct native_pending *q, uint64_t deadline,
     return err;
 }
 
+/* May what makes this acquire cheap have come already, and nobody have looked?
+ * WRITE: other nodes have no use any more for what they were promised, and what
+ * was sent to them has left; READ: what was asked ahead.  A look without a lock: it may be out of
+ * date. */
+__attribute__((no_sanitize("thread"))) static bool
+is_coming(uint64_t address, enum drasync_mode mode)
+{
+    const struct proto_region *region =
+        runtime.nodes > 1 ? native_find(address) : NULL;
+
+    if (!region)
+        return false;
+    return mode == DRASYNC_WRITE
+               ? *(const volatile uint32_t *)&region->promised ||
+                     *(const volatile uint32_t *)&region->pinned
+               : proto_ahead_comes(region);
+}
+
 /* By a step; @deadline 0: do not wait for others. */
 static int acquire(uint64_t address, enum drasync_mode mode, uint64_t deadline)
 {
@@ -315,6 +337,8 @@ static int acquire(uint64_t address, enum drasync_mode mode, uint64_t deadline)
 
     if (mode == DRASYNC_WRITE && deadline)
         native_delta_finish(address);
+    for (int i = 0; i < GLANCES_MAX && is_coming(address, mode); i++)
+        runtime_glance();
     err = native_pending_start(&q, deadline == 0);
     if (err != PROTO_WAIT)
         return native_pending_took(&q, err);

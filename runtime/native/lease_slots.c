@@ -280,7 +280,7 @@ bool native_lease_begin(struct native_leases *leases,
     if (native.check)
         return false;
     make_room(leases);
-    if (write_once(region, native.rank) &&
+    if (write_once(region, native.rank) && !region->subscribed &&
         (!region->waiting || others_wait(region))) {
         flags = looks(region);
     } else {
@@ -312,7 +312,7 @@ void native_lease_hand(struct native_leases *leases,
 
     if (native.check || effects->count != 1 || e->kind != PROTO_GRANTED ||
         e->hold || e->split || e->region != region || region->waiting ||
-        !write_once(region, region->write_rank))
+        region->subscribed || !write_once(region, region->write_rank))
         return;
     /* A hold for drasync_run is of no rank of the job (run_hold.c). */
     if (region->write_rank >= runtime.ranks)

@@ -132,12 +132,13 @@ static int native_start(void)
     proto_node_open(&native.node, &env);
     if (runtime.options.fanout)
         native.node.fanout = runtime.options.fanout;
+    if (runtime.options.ahead == RUNTIME_AHEAD_AUTO)
+        native.node.subscribe = PROTO_SUBSCRIBE;
     native_wire_start();
     native_claim_start();
     native_magazines_start();
     give_start();
     native_lease_start();
-    native_ahead_learn_start();
     run_serve_start();
     run_send_start();
     if (runtime.leader)

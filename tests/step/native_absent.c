@@ -57,13 +57,17 @@ int thread_watch(void)
 }
 
 /* Nothing to do in this world. */
+void runtime_glance(void)
+{
+}
+
 bool native_ahead_told(uint64_t address)
 {
     (void)address;
     return false;
 }
 
-bool native_ahead_learns;
+_Atomic bool native_ahead_learns;
 
 void native_ahead_acquired(const struct native_pending *q, bool waits)
 {

@@ -29,12 +29,21 @@ static void what_is_refused(void)
     m.node = NODES;
     tap_ok(refused(&m, "a node that does not exist"), "an unknown node");
     m = valid(PROTO_REQUEST);
-    m.flags = PROTO_SHARED;
+    m.flags = PROTO_HOT;
     tap_ok(refused(&m, "a flag that this message does not have"),
            "a flag of another message");
     m = valid(PROTO_REQUEST);
     m.flags = PROTO_AHEAD | PROTO_MORE | PROTO_CHAINED;
     tap_ok(refused(&m, "a request ahead that waits"), "a hint that waits");
+    m = valid(PROTO_REQUEST);
+    m.mode = DRASYNC_READ;
+    m.flags = PROTO_NEWER | PROTO_CHAINED;
+    tap_ok(refused(&m, "a subscription that is not asked ahead for READ"),
+           "a subscription that is none");
+    m.mode = DRASYNC_WRITE;
+    m.flags = PROTO_NEWER | PROTO_AHEAD | PROTO_NOWAIT | PROTO_CHAINED;
+    tap_ok(refused(&m, "a subscription that is not asked ahead for READ"),
+           "a subscription for WRITE");
     m = valid(PROTO_REQUEST);
     m.mode = 3;
     tap_ok(refused(&m, "a mode that does not exist"), "an unknown mode");

@@ -145,7 +145,7 @@ int main(void)
                options.wire == RUNTIME_WIRE_BULK &&
                options.rma == RUNTIME_RMA_AUTO && !options.fanout &&
                options.report_signal == RUNTIME_REPORT_USR2 &&
-               options.ahead == RUNTIME_AHEAD_OFF &&
+               options.ahead == RUNTIME_AHEAD_AUTO &&
                options.myrmics == RUNTIME_MYRMICS_COPY,
            "nothing set: the defaults");
     setenv("DRASYNC_NODE", "rank", 1);
@@ -196,9 +196,9 @@ int main(void)
             refused("DRASYNC_AHEAD", "all"),
         "bad values are named");
     clear();
-    setenv("DRASYNC_AHEAD", "auto", 1);
+    setenv("DRASYNC_AHEAD", "off", 1);
     tap_ok(!options_read(&options, why, sizeof(why)) &&
-               options.ahead == RUNTIME_AHEAD_AUTO,
-           "DRASYNC_AHEAD=auto");
+               options.ahead == RUNTIME_AHEAD_OFF,
+           "DRASYNC_AHEAD=off");
     return tap_end();
 }

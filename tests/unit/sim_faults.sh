@@ -92,6 +92,9 @@ think 100
 0.0 delete 1
 END
 
+caught 33554432 "ahead: node"
+caught 67108864 "ahead: node"
+
 # caught_references FAULT TEXT: the same, of managed regions
 caught_references() {
     case $("$simulate" references 1 3000 "$1" || :) in
