@@ -106,6 +106,7 @@ bench_native_programs += \
 	benchmarks/tree_wire \
 	benchmarks/idle_cost \
 	benchmarks/read_shared \
+	benchmarks/wire_again \
 	benchmarks/wire_latency \
 	benchmarks/wire_write \
 	benchmarks/wire_new \
