@@ -419,7 +419,7 @@ static void killed(const char *when)
     }
     /* What it had given back can be had; who waits finds out in time. */
     if (!strcmp(when, "free"))
-        many(r, p, ROUNDS);
+        many_until_told(r, p, ROUNDS);
     if (!strcmp(when, "held"))
         err = drasync_acquire(r, DRASYNC_WRITE);
     else

@@ -59,6 +59,23 @@ static inline void many(drasync_region_t r, struct pair *p, int rounds)
     }
 }
 
+/* The same, until this rank is told of the death: at any of these calls. */
+static inline void many_until_told(drasync_region_t r, struct pair *p,
+                                   int rounds)
+{
+    for (int i = 0; i < rounds; i++) {
+        int err = drasync_acquire(r, DRASYNC_WRITE);
+
+        if (!err) {
+            change(p);
+            err = drasync_release(r);
+        }
+        CHECK(!err || err == DRASYNC_EPEER);
+        if (err)
+            return;
+    }
+}
+
 static inline struct pair *known_pair(drasync_region_t r)
 {
     struct pair *p;
