@@ -19,7 +19,7 @@
 /* How long a sleeper goes without looking whether its peers live. */
 #define WAIT_CHECK_US 200000
 
-int (*wait_slept)(uint64_t since_us);
+wait_slept_fn *_Atomic wait_slept;
 
 static inline void cpu_relax(void)
 {
@@ -88,8 +88,11 @@ static int sleep_and_check(_Atomic uint32_t *word, uint32_t value,
         until = deadline_us;
     wait_futex(word, value, until);
     int err = death_check(since_us);
-    if (!err && wait_slept && runtime_now_us() >= now + WAIT_CHECK_US)
-        err = wait_slept(since_us);
+    /* Relaxed: the function is all there is to see. */
+    wait_slept_fn *slept =
+        atomic_load_explicit(&wait_slept, memory_order_relaxed);
+    if (!err && slept && runtime_now_us() >= now + WAIT_CHECK_US)
+        err = slept(since_us);
     return err;
 }
 

@@ -21,8 +21,9 @@
 
 /* Called by a thread that has slept a while, waiting since @since_us, and holds no
  * lock but what its caller has; an error ends the wait.  Set at the start,
- * once; NULL: nobody looks. */
-extern int (*wait_slept)(uint64_t since_us);
+ * and taken away at the end; NULL: nobody looks. */
+typedef int wait_slept_fn(uint64_t since_us);
+extern wait_slept_fn *_Atomic wait_slept;
 
 struct waiter {
     _Atomic uint32_t word; /* 0: nothing yet, 1: asleep, 2: woken */
