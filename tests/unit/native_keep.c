@@ -136,6 +136,10 @@ void native_pool_shed(void)
 {
 }
 
+#if SANITIZER_THREAD
+_Bool passed_shared; /* lock.c's, for lease_slots.c */
+#endif
+
 int lock_take(struct lock *lock)
 {
     (void)lock;
