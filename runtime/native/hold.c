@@ -311,8 +311,8 @@ int native_pending_wait(struct native_pending *q, uint64_t deadline,
 
 /* May what makes this acquire cheap have come already, and nobody have looked?
  * WRITE: other nodes have no use any more for what they were promised, and what
- * was sent to them has left; READ: what was asked ahead.  A look without a lock: it may be out of
- * date. */
+ * was sent to them has left; READ: what was asked ahead.  A look without a lock:
+ * it may be out of date. */
 __attribute__((no_sanitize("thread"))) static bool
 is_coming(uint64_t address, enum drasync_mode mode)
 {
