@@ -257,6 +257,26 @@ static struct native_lease_thread *thread_new(void)
     return t;
 }
 
+/* Where this thread is to note a lease of the region at @address: where it knows
+ * an older one, or where there is none, or in place of another one.  NULL: not
+ * at all; whoever ends the lease that there is a use of will look for it there.
+ */
+static struct native_lease *place_for(uint64_t address, uint64_t word)
+{
+    struct native_lease *set = native_lease_set(native_leases_mine, address);
+    /* Either in turn, more or less: a slot's tickets count. */
+    struct native_lease *l = &set[word >> WORD_TICKET_BIT & 1];
+
+    for (int i = NATIVE_LEASE_WAYS; i-- > 0;)
+        if (!set[i].address)
+            l = &set[i];
+    for (int i = 0; i < NATIVE_LEASE_WAYS; i++)
+        if (set[i].address == address)
+            l = &set[i];
+    return use_count(atomic_load_explicit(&l->use, memory_order_relaxed)) ? NULL
+                                                                          : l;
+}
+
 bool native_lease_note(uint64_t address, struct native_lease_slot *slot,
                        uint64_t word)
 {
@@ -271,9 +291,8 @@ bool native_lease_note(uint64_t address, struct native_lease_slot *slot,
         if (!native_leases_mine)
             return false;
     }
-    l = native_lease_at(native_leases_mine, address);
-    /* Whoever ends the lease that it is a use of will look for it here. */
-    if (use_count(atomic_load_explicit(&l->use, memory_order_relaxed)))
+    l = place_for(address, word);
+    if (!l)
         return false;
     l->address = address;
     l->word = word;

@@ -82,17 +82,20 @@ static uint64_t use_by(struct native_lease_thread *t,
                        const struct native_lease_slot *slot, uint64_t name,
                        size_t *index_out)
 {
-    struct native_lease *l = native_lease_at(t, slot->region->address);
-    /* R3 of biased_lock.h: acquire, so that what was read under a use that is
-     * gone was read before what its reader writes; sequentially consistent, as it
-     * is also the load of Dekker's pair. */
-    uint64_t use = atomic_load_explicit(&l->use, memory_order_seq_cst);
+    struct native_lease *set = native_lease_set(t, slot->region->address);
 
-    *index_out = (size_t)(l - t->known);
-    return use_same(use, name) && use_count(use) &&
-                   atomic_load_explicit(&l->slot, memory_order_relaxed) == slot
-               ? use
-               : 0;
+    for (struct native_lease *l = set; l < set + NATIVE_LEASE_WAYS; l++) {
+        /* R3 of biased_lock.h: acquire, so that what was read under a use that
+         * is gone was read before what its reader writes; sequentially
+         * consistent, as it is also the load of Dekker's pair. */
+        uint64_t use = atomic_load_explicit(&l->use, memory_order_seq_cst);
+
+        *index_out = (size_t)(l - t->known);
+        if (use_same(use, name) && use_count(use) &&
+            atomic_load_explicit(&l->slot, memory_order_relaxed) == slot)
+            return use;
+    }
+    return 0;
 }
 
 static struct native_lease_thread *threads_of(const struct native_lease_slot *s)
@@ -236,7 +239,8 @@ void native_lease_leave(void)
     for (int i = 0; i < NATIVE_LEASES_KNOWN; i++) {
         struct native_lease *l = &t->known[i];
 
-        if (!use_count(atomic_load_explicit(&l->use, memory_order_relaxed)))
+        if (!l->address ||
+            !use_count(atomic_load_explicit(&l->use, memory_order_relaxed)))
             continue;
         /* That ends the lease, and counts the use. */
         if (!native_lock(l->address, &tree))

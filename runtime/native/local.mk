@@ -89,6 +89,17 @@ tests_programs_native_ticket_LDADD = libdrasync_runtime.la \
 	libdrasync_protocol.la libdrasync_memory.la libdrasync_transport.la \
 	$(LIBUNWIND_LIBS) $(MPI_LIBS)
 
+check_PROGRAMS += tests/programs/native_known
+tests_programs_native_known_SOURCES = tests/programs/native_known.c \
+	tests/programs/native_check.h fronts/api.c fronts/api_data.c \
+	fronts/api_give.c fronts/api_run.c \
+	shim/takeover.c shim/takeover_run.c \
+	shim/takeover_wanted.c
+tests_programs_native_known_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_known_LDADD = libdrasync_runtime.la \
+	libdrasync_protocol.la libdrasync_memory.la libdrasync_transport.la \
+	$(LIBUNWIND_LIBS) $(MPI_LIBS)
+
 check_PROGRAMS += tests/programs/native_pieces
 tests_programs_native_pieces_SOURCES = tests/programs/native_pieces.c \
 	tests/programs/native_check.h fronts/api.c fronts/api_data.c \

@@ -257,6 +257,11 @@ without_memory() { # RANK
   assert_line "fast ok ranks=4"
 }
 
+@test "a thread knows the leases of hundreds of regions" {
+  run -0 mpi 1 "$programs/native_known"
+  assert_line "known ok ranks=1"
+}
+
 @test "a thread that slept for all of a slot's tickets takes no other's lease" {
   run -0 mpi 1 "$programs/native_ticket"
   assert_line "ticket ok ranks=1"

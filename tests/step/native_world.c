@@ -319,7 +319,7 @@ void world_thread(void)
     /* So that what it counts is known to matter to nobody else. */
     native_lease_note((uint64_t)(uintptr_t)world_region + PAGE_BYTES, &none, 0);
     step_quiet(native_leases_mine->count, sizeof(native_leases_mine->count));
-    l = native_lease_at(native_leases_mine, (uint64_t)(uintptr_t)world_region);
+    l = native_lease_set(native_leases_mine, (uint64_t)(uintptr_t)world_region);
     step_name(&l->use, "use");
     /* It changes with the use, or before. */
     step_quiet(&l->slot, sizeof(l->slot));

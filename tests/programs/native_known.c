@@ -1,0 +1,55 @@
+/*
+ * A thread that works on many regions by turns knows the leases of most of
+ * them (native/lease_inline.h), so that an acquire takes no step.
+ *
+ * Linked to the runtime's objects, as it looks at what the thread knows.
+ */
+#include "native_check.h"
+
+#include "runtime/native/lease_inline.h"
+#include "runtime/native/state.h"
+
+#define REGIONS_MAX 256
+
+static drasync_region_t regions[REGIONS_MAX];
+
+/* Regions lie as a program's do: some beside each other, some far apart. */
+static void make_regions(void)
+{
+    void *object;
+
+    for (int i = 0; i < REGIONS_MAX; i++) {
+        OK(drasync_new_region(&regions[i]));
+        OK(drasync_alloc(regions[i], (size_t)1024 << i % 9, &object));
+        OK(drasync_release(regions[i]));
+    }
+}
+
+/* Of how many of the first @count regions does this thread know the lease, after
+ * it has worked on them by turns? */
+static int known(int count)
+{
+    int n = 0;
+
+    for (int turn = 0; turn < 3; turn++)
+        for (int i = 0; i < count; i++) {
+            OK(drasync_acquire(regions[i], DRASYNC_WRITE));
+            OK(drasync_release(regions[i]));
+        }
+    for (int i = 0; i < count; i++) {
+        const struct native_lease *l = native_lease_of((uintptr_t)regions[i]);
+
+        n += l && word_same(atomic_load(&l->slot->word), l->word);
+    }
+    return n;
+}
+
+int main(int argc, char **argv)
+{
+    check_start(&argc, &argv);
+    make_regions();
+    CHECK(known(1) == 1);
+    CHECK(known(64) >= 62);
+    CHECK(known(REGIONS_MAX) >= REGIONS_MAX * 3 / 4);
+    return check_end("known");
+}
