@@ -171,7 +171,7 @@ enum {
     REQUEST_FLAGS = PROTO_NOWAIT | PROTO_DELETION | PROTO_DETOUR | PROTO_FRESH |
                     PROTO_LOST | PROTO_HOMEWARD | PROTO_MORE | PROTO_CHAINED |
                     PROTO_CLIMBS | PROTO_RELAYS | PROTO_UNMET | PROTO_AHEAD |
-                    PROTO_NEWER,
+                    PROTO_NEWER | PROTO_KEEPS,
 };
 
 /* The flags that a message of @type may have. */
@@ -286,6 +286,9 @@ static const char *check_item(const struct proto_env *env,
         return why;
     if (item->kind == PROTO_ITEM_WAITER && item->flags & PROTO_CLIMBS)
         return "a waiter that climbs";
+    if (item->kind == PROTO_ITEM_WAITER && item->flags & PROTO_KEEPS &&
+        item->mode != DRASYNC_WRITE)
+        return false;
     if (item->kind == PROTO_ITEM_WAITER && item->flags & PROTO_NEWER)
         return "a subscription that travels";
     if (item->kind == PROTO_ITEM_WAITER && item->flags & PROTO_AHEAD &&
@@ -354,6 +357,9 @@ static const char *check_header(const struct proto_env *env,
     if (m->type == PROTO_REQUEST && m->flags & PROTO_AHEAD &&
         !(m->flags & PROTO_NOWAIT))
         return "a request ahead that waits";
+    if (m->type == PROTO_REQUEST && m->flags & PROTO_KEEPS &&
+        m->mode != DRASYNC_WRITE)
+        return false;
     if (m->type == PROTO_REQUEST && m->flags & PROTO_NEWER &&
         (!(m->flags & PROTO_AHEAD) || m->mode != DRASYNC_READ))
         return "a subscription that is not asked ahead for READ";

@@ -102,8 +102,8 @@ void add_deleted(struct step *s, size_t send, const struct proto_region *r)
     item->incarnation = r->incarnation;
 }
 
-const struct proto_message *proto_effect_message(struct proto_effects *effects,
-                                                 size_t index)
+struct proto_message *proto_effect_message(struct proto_effects *effects,
+                                           size_t index)
 {
     struct proto_leaving *leaving =
         &effects->leaving[effects->effect[index].message];

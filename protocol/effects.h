@@ -112,7 +112,7 @@ void proto_effects_free(struct proto_effects *effects, void (*give)(void *));
 
 /* The message of a SEND effect with its items in place, valid until the next
  * step with the same effects. */
-const struct proto_message *proto_effect_message(struct proto_effects *effects,
-                                                 size_t index);
+struct proto_message *proto_effect_message(struct proto_effects *effects,
+                                           size_t index);
 
 #endif

@@ -75,6 +75,9 @@ enum proto_flags {
     PROTO_NEWER = 1 << 5,    /* REQUEST: asked ahead, and not the version that
                                 the requester keeps: the next one */
     PROTO_BUSY = 1 << 6,     /* RECALLED: held there */
+    PROTO_KEEPS = 1 << 6,    /* REQUEST, waiter, for WRITE: its rank keeps what
+                                others ask it for while it waits; the protocol
+                                carries it for the runtime */
     PROTO_FURTHER = 1 << 7,  /* TRANSFER: further than the last one got */
     PROTO_AHEAD = 1 << 7,    /* REQUEST, waiter: asked ahead, of no rank */
     PROTO_HOMEWARD = 1 << 9, /* REQUEST: lost, and not at the home yet */

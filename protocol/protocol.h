@@ -451,8 +451,11 @@ void *proto_take_frames(struct proto_node *node, struct proto_region *region,
  */
 void proto_base_lost(struct proto_region *region, struct proto_copy *copy);
 
-/* Do only operations of other nodes wait in @region's tree, and for it itself? */
-bool proto_waited_elsewhere(const struct proto_region *region);
+/* Do only operations of other nodes wait in @region's tree, and for it itself?
+ * *node_out: the lowest of those whose requests say that they keep
+ * (PROTO_KEEPS), or INT32_MAX. */
+bool proto_waited_elsewhere(const struct proto_region *region,
+                            int32_t *node_out);
 
 /* The WRITE hold of @region, all that is held there, is @rank's from now on, and
  * the data has a new version, as if one had released it and @rank had acquired

@@ -2,17 +2,21 @@
 #include "runtime/native/keep.h"
 
 #include "runtime/messages/messages.h"
+#include "runtime/native/lease_inline.h"
 #include "runtime/native/lease_word.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
 #include "runtime/wait.h"
 
-/* What a grant from another node takes: between these, and learned. */
+/* The least that a grant from another node takes: between these, and learned. */
 #define COST_US_MIN 20
 #define COST_US_MAX 400
 
 /* How often the leader looks whether what is kept is to be given. */
 #define LOOK_US 20
+
+/* A rank has credit for so long at most while others wait. */
+#define TURN_US_MAX ((uint64_t)5 * NATIVE_KEEP_US_MAX)
 
 /* A lease that nobody has asked for in this time is not looked after. */
 #define QUIET_US 2000
@@ -47,29 +51,98 @@ static void learn(uint64_t took_us)
     atomic_store_explicit(&cost_us, cost, memory_order_relaxed);
 }
 
+/* What a grant that took @took_us adds: twice as long, so that a third of the
+ * time at most goes into getting what is worked on.  Not all of a long wait
+ * counts: that is mostly what the other one kept, and each would keep for longer
+ * than the other. */
+static uint64_t worth(uint64_t took_us)
+{
+    uint64_t cost = atomic_load_explicit(&cost_us, memory_order_relaxed);
+
+    return 2 * took_us < 3 * cost ? 2 * took_us : 3 * cost;
+}
+
 void native_credit_waited(bool granted)
 {
     struct native_credit *c = credit_of(runtime.local);
     uint64_t now = runtime_now_us();
     uint64_t since = atomic_load_explicit(&c->waiting_us, memory_order_relaxed);
     uint64_t until = atomic_load_explicit(&c->until_us, memory_order_relaxed);
+    uint64_t kept = atomic_load_explicit(&c->kept_us, memory_order_relaxed);
     uint64_t left = until > since ? until - since : 0;
 
+    if (kept)
+        atomic_fetch_add_explicit(&c->waits_us,
+                                  now - (kept > since ? kept : since),
+                                  memory_order_relaxed);
     if (granted) {
         learn(now - since);
-        left += atomic_load_explicit(&cost_us, memory_order_relaxed);
+        if (!left)
+            atomic_store_explicit(&c->began_us, since, memory_order_relaxed);
+        if (now >= atomic_load_explicit(&c->barred_us, memory_order_relaxed))
+            left += worth(now - since);
     }
     if (left > NATIVE_KEEP_US_MAX)
         left = NATIVE_KEEP_US_MAX;
     atomic_store_explicit(&c->until_us, now + left, memory_order_relaxed);
+    atomic_store_explicit(&c->used_us, now, memory_order_relaxed);
     atomic_store_explicit(&c->waiting_us, 0, memory_order_relaxed);
 }
 
-/* The rank has kept others waiting for long enough. */
-static void lose(struct native_credit *c)
+/* The credit has ended at @end_us. */
+static void lose(struct native_credit *c, uint64_t end_us)
 {
+    uint64_t began = atomic_load_explicit(&c->began_us, memory_order_relaxed);
+
+    if (atomic_load_explicit(&c->kept_us, memory_order_relaxed) &&
+        end_us > began && end_us - began <= 2 * TURN_US_MAX)
+        atomic_store_explicit(&c->barred_us, end_us + (end_us - began) / 4 * 3,
+                              memory_order_relaxed);
     atomic_store_explicit(&c->until_us, 0, memory_order_relaxed);
     atomic_store_explicit(&c->kept_us, 0, memory_order_relaxed);
+    atomic_store_explicit(&c->waits_us, 0, memory_order_relaxed);
+}
+
+/* Has the rank kept others for long enough, its own waits until @at not counted
+ * as work? */
+static bool kept_enough(const struct native_credit *c, uint64_t now,
+                        uint64_t at)
+{
+    uint64_t kept = atomic_load_explicit(&c->kept_us, memory_order_relaxed);
+    uint64_t waits = atomic_load_explicit(&c->waits_us, memory_order_relaxed);
+
+    return kept &&
+           (now - kept > TURN_US_MAX || at > kept + waits + NATIVE_KEEP_US_MAX);
+}
+
+/* How often the rank's threads have acquired something: by steps, and by
+ * leases. */
+static uint64_t acquired(int local)
+{
+    uint64_t count = atomic_load_explicit(
+        &runtime.shared->ranks[local].counters[RUNTIME_COUNT_ACQUIRES],
+        memory_order_relaxed);
+
+    /* Acquire, as what it points to is read. */
+    for (const struct native_lease_thread *t = atomic_load_explicit(
+             &native.shared->turns[local].threads, memory_order_acquire);
+         t; t = t->next)
+        count += atomic_load_explicit(&t->count[NATIVE_LEASE_TAKES],
+                                      memory_order_relaxed);
+    return count;
+}
+
+/* Has the rank acquired nothing for a while?  To be asked again and again. */
+static bool idle(struct native_credit *c, int local, uint64_t now)
+{
+    uint64_t count = acquired(local);
+
+    if (count == atomic_load_explicit(&c->acquired, memory_order_relaxed))
+        return now - atomic_load_explicit(&c->used_us, memory_order_relaxed) >
+               NATIVE_IDLE_US;
+    atomic_store_explicit(&c->acquired, count, memory_order_relaxed);
+    atomic_store_explicit(&c->used_us, now, memory_order_relaxed);
+    return false;
 }
 
 bool native_credit_left(int local, int from, bool several)
@@ -78,17 +151,22 @@ bool native_credit_left(int local, int from, bool several)
     uint64_t now = runtime_now_us();
     uint64_t until = atomic_load_explicit(&c->until_us, memory_order_relaxed);
     uint64_t since = atomic_load_explicit(&c->waiting_us, memory_order_relaxed);
-    uint64_t kept = atomic_load_explicit(&c->kept_us, memory_order_relaxed);
     uint64_t at = since ? since : now;
 
-    if (until <= at || (kept && now - kept > NATIVE_KEEP_US_MAX)) {
-        lose(c);
+    if (until <= at || kept_enough(c, now, at)) {
+        lose(c, until && until < at ? until : now);
         return false;
     }
-    if (since && from >= 0 && from < runtime.node)
+    if (since ? from < runtime.node || now - since > NATIVE_PATIENCE_US
+              : idle(c, local, now))
         return false;
-    return !several ||
-           until - at > atomic_load_explicit(&cost_us, memory_order_relaxed);
+    return !several || until - at > 3 * atomic_load_explicit(
+                                            &cost_us, memory_order_relaxed);
+}
+
+bool native_credit_keeps(void)
+{
+    return native_credit_left(runtime.local, NATIVE_KEEP_GIVES, false);
 }
 
 static int local_of(const struct native_lease_slot *slot, uint64_t word)
@@ -118,7 +196,10 @@ void native_keep_defer(const struct native_leases *leases,
     int local = local_of(slot, word);
     struct native_credit *c = credit_of(local);
 
-    atomic_store_explicit(&slot->from, from, memory_order_relaxed);
+    /* Of several, the one that it has to give to soonest. */
+    if (!atomic_load_explicit(&slot->deferred, memory_order_relaxed) ||
+        from < atomic_load_explicit(&slot->from, memory_order_relaxed))
+        atomic_store_explicit(&slot->from, from, memory_order_relaxed);
     atomic_store_explicit(&slot->local, local, memory_order_relaxed);
     if (!atomic_load_explicit(&c->kept_us, memory_order_relaxed))
         atomic_store_explicit(&c->kept_us, runtime_now_us(),

@@ -4,22 +4,33 @@
  * Where ranks of two nodes want the same regions all the time, a region that is
  * given away at once comes back at once: each acquire costs a round trip, and no
  * rank gets anything done.  So a rank that has waited for another node has
- * *credit*: about as much time to work as it cost it to get what it works on.
- * While it has credit, a REQUEST of another node waits for what its leases
- * hold.  Who works for as long as he waits loses at most half of his time,
- * whatever the others do.
+ * *credit*: about twice as much time to work as it cost it to get what it works
+ * on.  While it has credit, a REQUEST of another node waits for what its leases
+ * hold.
  *
  * The contract:
- *   - Each grant from another node adds what such a grant takes at least, up to
- *     NATIVE_KEEP_US_MAX in all.  Credit is not spent while the rank waits.
+ *   - Each grant from another node adds twice what it took, but not more than
+ *     three times what such a grant takes at least, up to NATIVE_KEEP_US_MAX in
+ *     all.  Credit is not spent while the rank waits.
+ *   - A rank that neither waits nor acquires for NATIVE_IDLE_US keeps nothing: it
+ *     computes, or waits for a message, and has no use for its leases.
  *   - A lease that was not used again since its grant is given away, unless the
  *     rank has gathered several regions.
- *   - A rank whose credit has kept others waiting for NATIVE_KEEP_US_MAX has none
- *     any more.  Then, or when the credit is spent, a request is served by
- *     whoever comes first: the rank, at its next acquire or release of that
+ *   - A rank whose credit has kept others waiting loses it when it has worked for
+ *     NATIVE_KEEP_US_MAX meanwhile, or five times as long has passed, its own
+ *     waits included: what it gathers one by one may take longer than the work
+ *     it gathers it for.  Then, or when the credit is spent, a request is served
+ *     by whoever comes first: the rank, at its next acquire or release of that
  *     region, or a thread of the leader that polls.
+ *   - Then it is the others' turn to gather: a rank that lost its credit, or has
+ *     spent it, while others waited gains none for three quarters of the time
+ *     for which it had some.
+ *   - A rank that waits for NATIVE_PATIENCE_US at once keeps nothing meanwhile:
+ *     whoever makes it wait works, and may do so for long.
  *   - Of two ranks that wait for each other with credit the one on the node with
  *     the larger number gives.  So in any ring of nodes somebody gives, at once.
+ *     A REQUEST says whether its rank has credit (PROTO_KEEPS); one that has not
+ *     gives anyway, so nobody has to give to it for that reason.
  *   - Only the protocol's answer is late: to it, the rank has not released.
  *
  * Times are runtime_now_us().
@@ -34,13 +45,24 @@
 struct native_leases;
 struct native_lease_slot;
 
-#define NATIVE_KEEP_US_MAX 5000
+#define NATIVE_KEEP_US_MAX 20000
+#define NATIVE_PATIENCE_US 2000
+#define NATIVE_IDLE_US     200
+
+/* The `from` of a request whose rank gives while it waits. */
+#define NATIVE_KEEP_GIVES INT32_MAX
 
 /* Of a rank, in shared memory. */
 struct native_credit {
     _Atomic uint64_t until_us;   /* it lasts until then, */
     _Atomic uint64_t waiting_us; /* or as long from now as from then; 0: now */
-    _Atomic uint64_t kept_us; /* it keeps others waiting since then; 0: not */
+    _Atomic uint64_t began_us;   /* the wait that it began with */
+    _Atomic uint64_t kept_us;   /* it keeps others waiting since then; 0: not */
+    _Atomic uint64_t waits_us;  /* of which it has waited itself for so long */
+    _Atomic uint64_t barred_us; /* no grant adds to it before then */
+    _Atomic uint64_t acquired;  /* how often the rank had acquired when somebody
+                                   last saw that become more */
+    _Atomic uint64_t used_us;   /* which was then */
 };
 
 /* This rank begins to wait for another node; it has ended, with a hold or not. */
@@ -48,8 +70,12 @@ void native_credit_wait(void);
 void native_credit_waited(bool granted);
 
 /* Has rank number @local of this node credit against a request of node @from
- * (-1: any)?  @several: that of more than one grant. */
+ * (NATIVE_KEEP_GIVES: or of one that gives)?  @several: that of more than one
+ * grant. */
 bool native_credit_left(int local, int from, bool several);
+
+/* Does this rank keep something while it waits, for others to know? */
+bool native_credit_keeps(void);
 
 /* Under the lock that @leases are of: may @slot of theirs, whose word was @word,
  * be left alone by a REQUEST of node @from?  If so its users are made to look. */

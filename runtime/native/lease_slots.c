@@ -207,11 +207,12 @@ static bool write_once(const struct proto_region *r, int32_t rank)
 }
 
 /* Are those who wait for @r of other nodes, and have to while this rank has
- * credit? */
-static bool others_wait(const struct proto_region *r)
+ * credit?  *from_out: as of native_keep_defer(). */
+static bool others_wait(const struct proto_region *r, int32_t *from_out)
 {
-    return runtime.nodes > 1 && native_credit_left(runtime.local, -1, true) &&
-           proto_waited_elsewhere(r);
+    return runtime.nodes > 1 &&
+           native_credit_left(runtime.local, NATIVE_KEEP_GIVES, true) &&
+           proto_waited_elsewhere(r, from_out);
 }
 
 /* May other nodes want it soon?  Then who has it looks. */
@@ -274,6 +275,7 @@ static uint64_t read_flags(const struct proto_region *region)
 bool native_lease_begin(struct native_leases *leases,
                         struct proto_region *region)
 {
+    int32_t from = NATIVE_KEEP_GIVES;
     uint64_t flags, word;
     uint32_t i;
 
@@ -281,7 +283,7 @@ bool native_lease_begin(struct native_leases *leases,
         return false;
     make_room(leases);
     if (write_once(region, native.rank) && !region->subscribed &&
-        (!region->waiting || others_wait(region))) {
+        (!region->waiting || others_wait(region, &from))) {
         flags = looks(region);
     } else {
         flags = read_flags(region);
@@ -296,7 +298,7 @@ bool native_lease_begin(struct native_leases *leases,
     fill(leases, i, word, region, native.rank);
     /* Whatever time it is by now: nobody else would serve those. */
     if (region->waiting && !(flags & WORD_READ))
-        native_keep_defer(leases, leases->slot[i], word, -1);
+        native_keep_defer(leases, leases->slot[i], word, from);
     return true;
 }
 

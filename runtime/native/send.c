@@ -219,9 +219,13 @@ static bool goes_along(const struct proto_effects *effects, size_t index)
 bool native_wire_send(struct proto_effects *effects, size_t index)
 {
     struct proto_effect *send = &effects->effect[index];
-    const struct proto_message *message = proto_effect_message(effects, index);
+    struct proto_message *message = proto_effect_message(effects, index);
     struct parcel p = {0};
     bool data;
+
+    if (message->type == PROTO_REQUEST && message->mode == DRASYNC_WRITE &&
+        message->node == (uint32_t)runtime.node && native_credit_keeps())
+        message->flags |= PROTO_KEEPS;
 
     parcel_message(&p, message);
     for (size_t i = index + 1;

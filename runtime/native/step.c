@@ -71,7 +71,8 @@ int native_lock_for(enum native_for what, uint64_t address,
             if (native.shared->leases[stripe].used)
                 native_lease_settle(
                     &native.shared->leases[stripe], region, what,
-                    what == NATIVE_FOR_REQUEST ? tree->from : -1);
+                    what == NATIVE_FOR_REQUEST ? tree->from
+                                               : NATIVE_KEEP_GIVES);
             return 0;
         }
         lock_give(&runtime.shared->trees[stripe]);
@@ -121,7 +122,7 @@ static int lock_all(struct native_tree *tree)
     for (int i = 0; i < NATIVE_STRIPES; i++)
         if (native.shared->leases[i].used)
             native_lease_settle(&native.shared->leases[i], NULL, NATIVE_FOR_ALL,
-                                -1);
+                                NATIVE_KEEP_GIVES);
     return 0;
 }
 
@@ -150,7 +151,9 @@ int native_lock_message(const struct proto_message *message,
     uint64_t address = proto_message_tree(message);
     int err;
 
-    tree->from = (int)message->node;
+    tree->from = message->flags & PROTO_KEEPS && message->type == PROTO_REQUEST
+                     ? (int)message->node
+                     : NATIVE_KEEP_GIVES;
     if (address != PROTO_TREE_ALL) {
         err = native_lock_for(message_for(message), address, tree);
         if (err ||

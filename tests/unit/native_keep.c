@@ -15,6 +15,12 @@
 struct runtime runtime;
 struct native native;
 
+/* With room for one rank. */
+static union {
+    struct runtime_shared shared;
+    char bytes[sizeof(struct runtime_shared) + sizeof(struct runtime_rank)];
+} page;
+
 static struct native_shared shared;
 static struct native_turn turns[2];
 static uint64_t clock_us = 1000000, tick_us; /* each look at it takes */
@@ -117,8 +123,10 @@ struct proto_hold *proto_read_hold(const struct proto_region *region,
     return NULL;
 }
 
-bool proto_waited_elsewhere(const struct proto_region *region)
+bool proto_waited_elsewhere(const struct proto_region *region,
+                            int32_t *node_out)
 {
+    *node_out = NATIVE_KEEP_GIVES;
     return region->waiting > 0;
 }
 
@@ -159,38 +167,50 @@ static void wait_us(uint64_t us, bool granted)
     native_credit_waited(granted);
 }
 
+/* It acquires something, without a wait. */
+static void work(void)
+{
+    atomic_fetch_add(&page.shared.ranks[0].counters[RUNTIME_COUNT_ACQUIRES], 1);
+}
+
 static bool has(int from)
 {
     return native_credit_left(0, from, false);
 }
 
-/* How long the rank's credit lasts if it does not wait. */
+/* How long the rank's credit lasts if it works and does not wait. */
 static uint64_t credit_us(void)
 {
     uint64_t since = clock_us;
 
-    while (has(-1))
+    while (has(NATIVE_KEEP_GIVES)) {
+        work();
         clock_us++;
+    }
     return clock_us - since;
 }
 
-static void credit_is_what_a_grant_takes(void)
+static void credit_is_twice_what_a_grant_takes(void)
 {
     uint64_t one, two;
 
-    tap_ok(!has(-1), "a rank that has never waited has no credit");
+    tap_ok(!has(NATIVE_KEEP_GIVES),
+           "a rank that has never waited has no credit");
     wait_us(100, true);
     one = credit_us();
-    tap_ok(one > 0 && one <= 100, "a grant gives what it took at most");
+    tap_ok(one > 100 && one <= 200, "a grant gives twice what it took");
+    wait_us(1000, true);
+    tap_ok(credit_us() <= 330, "however long it took, little more than others");
     wait_us(100, true);
-    tap_ok(!native_credit_left(0, -1, true),
+    tap_ok(!native_credit_left(0, NATIVE_KEEP_GIVES, true),
            "that of one grant is not that of several");
     wait_us(100, true);
-    tap_ok(native_credit_left(0, -1, true), "that of two is");
+    tap_ok(native_credit_left(0, NATIVE_KEEP_GIVES, true), "that of two is");
     two = credit_us();
-    tap_ok(two > one, "that of two lasts longer");
+    tap_ok(two > one + 100, "that of two lasts longer");
     wait_us(100, false);
-    tap_ok(!has(-1), "a wait that ends without a hold gives none");
+    tap_ok(!has(NATIVE_KEEP_GIVES),
+           "a wait that ends without a hold gives none");
 }
 
 static void credit_is_not_spent_waiting(void)
@@ -198,9 +218,27 @@ static void credit_is_not_spent_waiting(void)
     wait_us(100, true);
     native_credit_wait();
     clock_us += 1000;
-    tap_ok(has(-1), "while the rank waits its credit is not spent");
+    tap_ok(has(NATIVE_KEEP_GIVES), "while the rank waits it is not spent");
+    clock_us += NATIVE_PATIENCE_US;
+    tap_ok(!has(NATIVE_KEEP_GIVES), "but who waits for long keeps nothing");
     native_credit_waited(false);
-    tap_ok(has(-1) && credit_us() <= 120, "nor does it grow");
+    tap_ok(has(NATIVE_KEEP_GIVES) && credit_us() <= 210,
+           "nor does it grow, and when the wait has ended it is there");
+}
+
+static void who_is_idle_keeps_nothing(void)
+{
+    for (int i = 0; i < 10; i++)
+        wait_us(100, true);
+    work();
+    tap_ok(has(NATIVE_KEEP_GIVES), "a rank that acquires keeps it");
+    clock_us += NATIVE_IDLE_US / 2;
+    tap_ok(has(NATIVE_KEEP_GIVES), "for a while");
+    clock_us += NATIVE_IDLE_US;
+    tap_ok(!has(NATIVE_KEEP_GIVES), "one that does not acquire does not");
+    work();
+    tap_ok(has(NATIVE_KEEP_GIVES), "until it does again");
+    credit_us();
 }
 
 static void somebody_gives(void)
@@ -211,9 +249,19 @@ static void somebody_gives(void)
     native_credit_wait();
     tap_ok(!has(0) && has(2),
            "one that waits gives to nodes with smaller numbers");
+    tap_ok(has(NATIVE_KEEP_GIVES), "unless those give themselves");
     native_credit_waited(false);
     credit_us();
     runtime.node = 0;
+}
+
+/* Of a lease that is in use, which another node asks for. */
+static void ask(struct native_lease_slot *slot)
+{
+    wait_us(100, true);
+    atomic_store(&slot->word, WORD_FREE | WORD_TAKEN);
+    tap_ok(native_keep(shared.leases, slot, WORD_FREE | WORD_TAKEN, 1),
+           "a lease in use is kept");
 }
 
 static void others_wait_for_so_long_at_most(void)
@@ -221,17 +269,42 @@ static void others_wait_for_so_long_at_most(void)
     struct native_lease_slot slot = {.rank = 0};
     uint64_t since;
 
-    wait_us(100, true);
-    atomic_store(&slot.word, WORD_FREE | WORD_TAKEN);
-    tap_ok(native_keep(shared.leases, &slot, WORD_FREE | WORD_TAKEN, 1),
-           "a lease in use is kept");
+    ask(&slot);
     tap_ok(atomic_load(&slot.word) & WORD_LOOKS, "and its user is to look");
     since = clock_us;
-    while (has(-1) && clock_us - since < 10 * NATIVE_KEEP_US_MAX)
+    while (has(NATIVE_KEEP_GIVES) && clock_us - since < 10 * NATIVE_KEEP_US_MAX)
         wait_us(50, true);
-    tap_ok(clock_us - since <= NATIVE_KEEP_US_MAX + 100,
+    tap_ok(clock_us - since <= 5 * NATIVE_KEEP_US_MAX + 100,
            "however much credit comes, others wait no longer than the limit");
     tap_ok(native_keep_over(&slot), "and then it is to be given");
+    clock_us += 5 * NATIVE_KEEP_US_MAX;
+    ask(&slot);
+    since = clock_us;
+    while (has(NATIVE_KEEP_GIVES)) {
+        wait_us(10, true);
+        work();
+        clock_us += 15;
+    }
+    tap_ok(clock_us - since <= 2 * NATIVE_KEEP_US_MAX,
+           "that is shorter if the rank works for most of it");
+}
+
+static void then_it_is_the_turn_of_others(void)
+{
+    struct native_lease_slot slot = {.rank = 0};
+    uint64_t since;
+
+    clock_us += 5 * NATIVE_KEEP_US_MAX;
+    since = clock_us;
+    ask(&slot);
+    credit_us();
+    since = clock_us - since;
+    wait_us(since / 4, true);
+    tap_ok(!has(NATIVE_KEEP_GIVES),
+           "who kept others waiting gains no credit for a while");
+    wait_us(since, true);
+    tap_ok(has(NATIVE_KEEP_GIVES), "and then again");
+    credit_us();
 }
 
 static void one_grant_is_no_reason_to_keep_what_is_not_used(void)
@@ -314,14 +387,17 @@ int main(void)
     static int locals[] = {0};
 
     native.shared = &shared;
+    runtime.shared = &page.shared;
     shared.turns = turns;
     runtime.local_of = locals;
     runtime.ranks = 1;
     runtime.nodes = 3;
-    credit_is_what_a_grant_takes();
+    credit_is_twice_what_a_grant_takes();
     credit_is_not_spent_waiting();
+    who_is_idle_keeps_nothing();
     somebody_gives();
     others_wait_for_so_long_at_most();
+    then_it_is_the_turn_of_others();
     one_grant_is_no_reason_to_keep_what_is_not_used();
     for (uint32_t i = 0; i < NATIVE_STRIPES; i++)
         if (native_lease_new(&shared.leases[i], i))
