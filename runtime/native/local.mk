@@ -26,7 +26,7 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/native/lease_word.h \
 	runtime/native/look.c \
 	runtime/native/look.h \
-	runtime/native/magazine.c \
+	runtime/native/magazine.c runtime/native/magazine_thread.c \
 	runtime/native/magazine.h \
 	runtime/native/map.c \
 	runtime/native/module.c \

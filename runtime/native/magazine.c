@@ -1,124 +1,11 @@
 /* Magazines open, are refilled, and are revoked: see magazine.h. */
 #include "runtime/native/magazine.h"
 
-#include <pthread.h>
-#include <sys/mman.h>
-
 #include "runtime/death.h"
 #include "runtime/native/recycle.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
-#include "runtime/record/record.h"
 #include "runtime/say.h"
-#include "runtime/thread.h"
-
-_Thread_local struct native_magazines *native_magazines_mine
-    __attribute__((tls_model("initial-exec")));
-
-char native_magazine_marks[3];
-
-/* Of nobody: any thread may find that it is not open, whatever it asks for. */
-static struct native_magazine never_open = {.region = NATIVE_MAGAZINE_NEVER};
-
-_Thread_local struct native_magazine *native_magazine_last
-    __attribute__((tls_model("initial-exec"))) = &never_open;
-
-static _Atomic(struct native_magazines *) all;
-static bool possible; /* the kernel has what it takes */
-
-/* --- The magazines of a thread -------------------------------------------- */
-
-/* What the fast path has allocated, for the rank's counter. */
-static void count_allocations(struct native_magazines *magazines)
-{
-    uint64_t before =
-        atomic_load_explicit(&magazines->counted, memory_order_relaxed);
-    uint64_t now = 0;
-
-    for (int i = 0; i < NATIVE_MAGAZINES; i++)
-        now += atomic_load_explicit(&magazines->magazine[i].turns,
-                                    memory_order_relaxed) /
-               2;
-    /* Another thread may have counted later than this one looked. */
-    if (now > before &&
-        atomic_compare_exchange_strong(&magazines->counted, &before, now))
-        runtime_count(native.self, RUNTIME_COUNT_ALLOCATIONS, now - before);
-}
-
-/* And freed. */
-static void count_frees(struct native_magazines *magazines)
-{
-    uint64_t before =
-        atomic_load_explicit(&magazines->frees_counted, memory_order_relaxed);
-    uint64_t now =
-        atomic_load_explicit(&magazines->frees, memory_order_relaxed);
-
-    if (now > before &&
-        atomic_compare_exchange_strong(&magazines->frees_counted, &before, now))
-        runtime_count(native.self, RUNTIME_COUNT_FREES, now - before);
-}
-
-static void count(struct native_magazines *magazines)
-{
-    count_allocations(magazines);
-    count_frees(magazines);
-}
-
-void native_magazines_count(void)
-{
-    for (struct native_magazines *w = atomic_load(&all); w; w = w->next)
-        count(w);
-}
-
-struct native_magazines *native_magazines_all(void)
-{
-    return atomic_load(&all);
-}
-
-/* Those of a thread that has ended, or new ones; NULL: no memory. */
-static struct native_magazines *windows_new(void)
-{
-    struct native_magazines *w;
-
-    for (w = atomic_load(&all); w; w = w->next) {
-        uint32_t unused = 0;
-
-        if (atomic_compare_exchange_strong(&w->taken, &unused, 1))
-            return w;
-    }
-    /* Not all of it will be used: pages that are not touched are not there. */
-    w = mmap(NULL, sizeof(*w), PROT_READ | PROT_WRITE,
-             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (w == MAP_FAILED)
-        return NULL;
-    heap_parts_open(&w->parts, &runtime.space, PAGE_SHIFT);
-    for (int i = 0; i < NATIVE_MAGAZINES; i++)
-        w->magazine[i].heap.free = w->free[i];
-    atomic_store(&w->taken, 1);
-    w->next = atomic_load(&all);
-    while (!atomic_compare_exchange_weak(&all, &w->next, w))
-        ;
-    return w;
-}
-
-struct native_magazines *native_magazines_own(void)
-{
-    struct native_magazines *w = native_magazines_mine;
-
-    /* A record of the run names each allocation. */
-    if (w || !possible || record_wanted())
-        return w;
-    if (thread_watch())
-        return NULL;
-    w = windows_new();
-    if (!w)
-        return NULL;
-    w->last = 0;
-    w->owner = biased_self();
-    atomic_store(&w->recycled_max, NATIVE_RECYCLED);
-    native_magazines_mine = w;
-    return w;
-}
 
 /* --- Ending --------------------------------------------------------------- */
 
@@ -163,6 +50,31 @@ uint64_t native_magazine_usual_pages(void)
     return last < before ? last : before;
 }
 
+/* What magazine @i was of use for, ever: objects that came from it, and that the
+ * thread freed into any. */
+static uint64_t done(const struct native_magazines *w, uint32_t i)
+{
+    return atomic_load_explicit(&w->magazine[i].turns, memory_order_relaxed) /
+               2 +
+           atomic_load_explicit(&w->frees, memory_order_relaxed);
+}
+
+/* Opening and closing a magazine costs as much as some ten calls without one.
+ * So one that was of little use, as where a hold is for an object or two, opens
+ * after twice as many slow calls the next time. */
+#define WORTH_CALLS 10
+
+static void learn(struct native_magazines *w, uint32_t i)
+{
+    _Atomic uint32_t *after = &w->slow[i].opens_after;
+    uint32_t was = atomic_load_explicit(after, memory_order_relaxed);
+    bool pays = done(w, i) - w->magazine[i].done_before >= WORTH_CALLS;
+
+    if (pays || was < NATIVE_SLOW_MAX)
+        atomic_store_explicit(after, pays ? NATIVE_SLOW_MIN : 2 * was,
+                              memory_order_relaxed);
+}
+
 /* The heap has its own again.  Under the tree's lock; the magazine's thread is
  * not in it. */
 static void close_window(struct native_magazines *w, uint32_t i,
@@ -191,14 +103,17 @@ static void close_window(struct native_magazines *w, uint32_t i,
             used > magazine->used_bytes ? used : magazine->used_bytes;
     magazine->extent = NULL;
     memory->touched = true;
-    count(w);
+    native_magazines_count_in(w);
+    learn(w, i);
+    /* Before the thread may open it again. */
+    atomic_fetch_and(&w->open, ~(UINT64_C(1) << i));
     atomic_store_explicit(&magazine->region, 0, memory_order_release);
 }
 
 /* The magazines of @w in @ending say that they end: wait until their thread is
  * out of them.  DRASYNC_EPEER: that will not be known, and the job is poisoned;
  * the magazines stay as they are. */
-static int wait_until_out(struct native_magazines *w, uint32_t ending)
+static int wait_until_out(struct native_magazines *w, uint64_t ending)
 {
     int err;
 
@@ -211,14 +126,14 @@ static int wait_until_out(struct native_magazines *w, uint32_t ending)
             "threads: the system refuses membarrier(); let a filter "
             "of system calls allow it, or install it before MPI_Init",
             runtime.rank);
-    for (uint32_t i = 0; !err && ending >> i; i++)
-        if (ending >> i & 1) {
-            err = biased_wait(&w->owner, &w->magazine[i].turns, 1, 1,
-                              death_check);
-            if (!err)
-                err = biased_wait(&w->owner, &w->magazine[i].freeing, 1, 1,
-                                  death_check);
-        }
+    for (; !err && ending; ending &= ending - 1) {
+        struct native_magazine *magazine =
+            &w->magazine[__builtin_ctzll(ending)];
+
+        err = biased_wait(&w->owner, &magazine->turns, 1, 1, death_check);
+        if (!err)
+            err = biased_wait(&w->owner, &magazine->freeing, 1, 1, death_check);
+    }
     if (err == DRASYNC_EPEER)
         runtime_poison("thread %d of rank %d has ended while it allocated",
                        (int)w->owner.thread, runtime.rank);
@@ -244,15 +159,17 @@ int native_magazines_end(const struct native_tree *tree,
 {
     int err;
 
-    for (struct native_magazines *w = atomic_load(&all); w; w = w->next) {
+    for (struct native_magazines *w = native_magazines_all(); w; w = w->next) {
         uint64_t address[NATIVE_MAGAZINES];
-        uint32_t ending = 0;
+        uint64_t ending = 0;
 
-        for (uint32_t i = 0; i < NATIVE_MAGAZINES; i++) {
+        for (uint64_t open = atomic_load(&w->open); open; open &= open - 1) {
+            int i = __builtin_ctzll(open);
+
             address[i] = atomic_load(&w->magazine[i].region);
             if (is_open(address[i]) && is_below(tree, address[i], top)) {
                 atomic_store(&w->magazine[i].region, NATIVE_MAGAZINE_ENDS);
-                ending |= UINT32_C(1) << i;
+                ending |= UINT64_C(1) << i;
             }
         }
         if (!ending)
@@ -260,15 +177,16 @@ int native_magazines_end(const struct native_tree *tree,
         err = wait_until_out(w, ending);
         if (err)
             return err;
-        for (uint32_t i = 0; ending >> i; i++)
-            if (ending >> i & 1)
-                close_window(w, i, address[i]);
+        for (; ending; ending &= ending - 1) {
+            int i = __builtin_ctzll(ending);
+
+            close_window(w, (uint32_t)i, address[i]);
+        }
     }
     return 0;
 }
 
-/* End magazine @i, if it is open; no lock held. */
-static void end_one(struct native_magazines *w, uint32_t i)
+void native_magazine_end(struct native_magazines *w, uint32_t i)
 {
     uint64_t address = atomic_load(&w->magazine[i].region);
     struct native_tree tree;
@@ -277,7 +195,7 @@ static void end_one(struct native_magazines *w, uint32_t i)
         return;
     if (atomic_load(&w->magazine[i].region) == address) {
         atomic_store(&w->magazine[i].region, NATIVE_MAGAZINE_ENDS);
-        if (!wait_until_out(w, UINT32_C(1) << i))
+        if (!wait_until_out(w, UINT64_C(1) << i))
             close_window(w, i, address);
     }
     native_unlock(&tree);
@@ -285,56 +203,9 @@ static void end_one(struct native_magazines *w, uint32_t i)
 
 void native_magazines_end_all(void)
 {
-    for (struct native_magazines *w = atomic_load(&all); w; w = w->next)
+    for (struct native_magazines *w = native_magazines_all(); w; w = w->next)
         for (uint32_t i = 0; i < NATIVE_MAGAZINES; i++)
-            end_one(w, i);
-}
-
-static void forget_mine(void)
-{
-    native_magazines_mine = NULL;
-    native_magazine_last = &never_open;
-}
-
-/* A thread that was cancelled in the middle of allocating is in its magazine as
- * far as that says. */
-static void come_out(struct native_magazine *magazine)
-{
-    uint64_t turn =
-        atomic_load_explicit(&magazine->turns, memory_order_relaxed);
-
-    if (turn & 1)
-        biased_leave(&magazine->turns, turn + 1);
-    biased_leave(&magazine->freeing, 0);
-}
-
-void native_magazines_thread_ends(void)
-{
-    struct native_magazines *w = native_magazines_mine;
-
-    if (!w || !runtime_running())
-        return;
-    /* Before it takes a lock: whoever has that may be waiting for this. */
-    for (uint32_t i = 0; i < NATIVE_MAGAZINES; i++)
-        come_out(&w->magazine[i]);
-    native_recycle_clear(w);
-    for (uint32_t i = 0; i < NATIVE_MAGAZINES; i++)
-        end_one(w, i);
-    count(w);
-    forget_mine();
-    atomic_store(&w->taken, 0);
-}
-
-/* The child of a fork has no magazines: they are its parent's. */
-static void in_child(void)
-{
-    forget_mine();
-}
-
-void native_magazines_start(void)
-{
-    possible = !native.objects && !biased_open(BIASED_PROCESS) &&
-               !pthread_atfork(NULL, NULL, in_child);
+            native_magazine_end(w, i);
 }
 
 /* --- Allocating ----------------------------------------------------------- */
@@ -386,16 +257,26 @@ bool native_magazine_prepare(uint64_t address)
 {
     struct native_magazines *w = native_magazines_own();
     uint32_t i = native_magazine_index(address);
+    struct native_slow_calls *slow;
 
-    if (!w || !address || w->last != address || open_for(w, i, address))
+    if (!w || !address || open_for(w, i, address))
         return false;
-    end_one(w, i);
+    slow = &w->slow[i];
+    if (slow->region != address) {
+        slow->region = address;
+        slow->count = 0;
+    }
+    if (++slow->count <
+        atomic_load_explicit(&slow->opens_after, memory_order_relaxed))
+        return false;
+    slow->count = 0;
+    native_magazine_end(w, i);
     return true;
 }
 
 bool native_magazine_clear(struct native_magazines *w, uint32_t i)
 {
-    end_one(w, i);
+    native_magazine_end(w, i);
     native_recycle_leave(w, &w->magazine[i]);
     return !atomic_load_explicit(&w->magazine[i].region, memory_order_acquire);
 }
@@ -417,6 +298,8 @@ static bool open_window(struct native_magazines *w, uint32_t i,
     magazine->address = address;
     magazine->opened = ++w->opened;
     magazine->extent = NULL;
+    magazine->done_before = done(w, i);
+    atomic_fetch_or(&w->open, UINT64_C(1) << i);
     atomic_store_explicit(&magazine->region, address, memory_order_release);
     return true;
 }
@@ -434,28 +317,25 @@ static void note_piece(struct native_magazine *magazine)
     magazine->used_bytes = e ? e->user[EXTENT_USED_BYTES] : 0;
 }
 
-/* Is magazine @i open for the region, or, if @opens, opened now, as this thread
- * uses the region for the second time?  Under its tree's lock. */
+/* Is magazine @i open for the region, or, if @opens, opened now?  Under its
+ * tree's lock. */
 static bool is_mine(struct native_magazines *w, uint32_t i, uint64_t address,
                     struct native_memory *memory, bool opens)
 {
-    if (open_for(w, i, address) ||
-        (opens && w->last == address && open_window(w, i, address, memory)))
-        return true;
-    w->last = address;
-    return false;
+    return open_for(w, i, address) ||
+           (opens && open_window(w, i, address, memory));
 }
 
 int native_magazine_take(const struct heap_context *context, uint64_t address,
-                         struct native_memory *memory, size_t size_bytes,
-                         void **ptr_out)
+                         struct native_memory *memory, bool opens,
+                         size_t size_bytes, void **ptr_out)
 {
     struct native_magazines *w = native_magazines_mine;
     uint32_t i = native_magazine_index(address);
     uint64_t end;
     int err;
 
-    if (!w || !is_mine(w, i, address, memory, true))
+    if (!w || !is_mine(w, i, address, memory, opens))
         return DRASYNC_EINVAL;
     end = w->magazine[i].heap.end;
     err = heap_magazine_refill(context, &native_header_of(address)->heap,

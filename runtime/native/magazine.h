@@ -4,11 +4,16 @@
  *
  * While a rank has a region for WRITE nobody else allocates there and the data
  * stays where it is, so only threads of this process compete.  A thread that
- * allocates in a region a second time gets a magazine of its heap
- * (heap_magazine.h), takes objects from it without asking anybody, and frees
- * objects of the region into it, whoever made them; one thread has magazines of
- * up to NATIVE_MAGAZINES regions.  Everything else, the refilling of magazines
- * included, happens under the lock of the region's tree.
+ * allocates or frees in a region several times in a row gets a magazine of its
+ * heap (heap_magazine.h), takes objects from it without asking anybody, and
+ * frees objects of the region into it, whoever made them; one thread has
+ * magazines of up to NATIVE_MAGAZINES regions.  Everything else, the refilling
+ * of magazines included, happens under the lock of the region's tree.
+ *
+ * A magazine costs a microsecond, as it ends with the hold, which then cannot be
+ * left as a lease (lease.h).  So a call without one leaves the lease alone, and
+ * how many such calls in a row open one is learned from what the last ones were
+ * of use for.
  *
  * A magazine ends before the hold under which it was opened may end: release
  * and delete (native_magazines_end()), the end of the thread, finalize.  The
@@ -49,7 +54,11 @@ struct native_hidden;
 #define NATIVE_RECYCLED 16
 
 /* Regions that a thread allocates in at a time. */
-#define NATIVE_MAGAZINES 16
+#define NATIVE_MAGAZINES 64
+
+/* So many slow calls in a row in a region open a magazine: at first, at most. */
+#define NATIVE_SLOW_MIN 2
+#define NATIVE_SLOW_MAX 64
 
 struct native_magazine {
     _Atomic uint64_t region; /* its address; 0: not open; NATIVE_MAGAZINE_... */
@@ -69,6 +78,7 @@ struct native_magazine {
     uint64_t opened;       /* how often the thread's magazines were by then */
     struct extent *extent; /* of the piece */
     uint64_t used_bytes;   /* what was in use of it before the piece */
+    uint64_t done_before;  /* what it had been of use for when it opened */
 } __attribute__((aligned(64)));
 
 _Static_assert(offsetof(struct native_magazine, heap.limit) +
@@ -87,7 +97,12 @@ extern char native_magazine_marks[3];
 struct native_magazines {
     struct native_magazine magazine[NATIVE_MAGAZINES];
     _Atomic uint64_t counted; /* of the turns: the rank's counter knows these */
-    uint64_t last; /* the region where the thread last allocated slowly */
+    _Atomic uint64_t open;    /* bit i: magazine i's region is not 0 */
+    struct native_slow_calls {
+        uint64_t region; /* where the thread's last one of this number was */
+        uint32_t count;  /* in a row */
+        _Atomic uint32_t opens_after; /* so many; NATIVE_SLOW_... */
+    } slow[NATIVE_MAGAZINES];
     struct biased_owner owner; /* the thread */
     /* What the heaps of its last two magazines took, which a new one is expected
      * to take.  A hint: whoever closes a magazine stores it. */
@@ -122,11 +137,11 @@ extern _Thread_local struct native_magazines *native_magazines_mine
 
 static inline uint32_t native_magazine_index(uint64_t address)
 {
-    return (uint32_t)space_page_hash(address, 4);
+    return (uint32_t)space_page_hash(address, 6);
 }
 
-_Static_assert(NATIVE_MAGAZINES == 1 << 4,
-               "native_magazine_index() keeps 4 bits");
+_Static_assert(NATIVE_MAGAZINES == 1 << 6,
+               "native_magazine_index() keeps 6 bits, as many as `open` has");
 
 /* The magazine that it allocated from last, or one that is never open. */
 extern _Thread_local struct native_magazine *native_magazine_last
@@ -228,13 +243,14 @@ bool native_magazine_free_any(void *ptr);
 void native_magazines_start(void);
 
 /*
- * Under the tree's lock, taken for NATIVE_FOR_ALL, by a thread that holds the
- * region for WRITE: allocate in the heap at @address through this thread's magazine, if it has one or may
- * have one now.  DRASYNC_EINVAL: not through a magazine; else as heap_alloc().
+ * Under the tree's lock, by a thread that holds the region for WRITE: allocate
+ * in the heap at @address through this thread's magazine, if it has one, or
+ * @opens (as native_magazine_prepare() said) and it may have one now.
+ * DRASYNC_EINVAL: not through a magazine; else as heap_alloc().
  */
 int native_magazine_take(const struct heap_context *context, uint64_t address,
-                         struct native_memory *memory, size_t size_bytes,
-                         void **ptr_out);
+                         struct native_memory *memory, bool opens,
+                         size_t size_bytes, void **ptr_out);
 
 /* No lock held: this thread will allocate or free in the region at @address; make
  * place for its magazine.  True: the call may open that, and locks the tree for
@@ -244,6 +260,12 @@ bool native_magazine_prepare(uint64_t address);
 /* This thread's, made if need be; NULL: it has none.  And the first of all. */
 struct native_magazines *native_magazines_own(void);
 struct native_magazines *native_magazines_all(void);
+
+/* What @magazines' fast paths have done, for the rank's counters. */
+void native_magazines_count_in(struct native_magazines *magazines);
+
+/* No lock held: end magazine @i of @w, if it is open. */
+void native_magazine_end(struct native_magazines *w, uint32_t i);
 
 /* No lock held; @w is this thread's: let magazine @i be for nobody.  False: it
  * still is for somebody. */

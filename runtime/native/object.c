@@ -132,15 +132,15 @@ static void used_all(const struct heap_call *call, uint64_t address)
         used(call, address, e);
 }
 
-static int take(struct heap_call *call, uint64_t address, size_t size_bytes,
-                void **ptr_out)
+static int take(struct heap_call *call, uint64_t address, bool opens,
+                size_t size_bytes, void **ptr_out)
 {
     int err;
 
     if (call->found)
         return native_objects_alloc(call->found, &call->context, call->region,
                                     size_bytes, ptr_out);
-    err = native_magazine_take(&call->context, address, call->memory,
+    err = native_magazine_take(&call->context, address, call->memory, opens,
                                size_bytes, ptr_out);
     return err != DRASYNC_EINVAL
                ? err
@@ -148,19 +148,23 @@ static int take(struct heap_call *call, uint64_t address, size_t size_bytes,
                             size_bytes, ptr_out);
 }
 
-static int heap_step(struct heap_call *call, uint64_t address,
+/* @opens: the call may open a magazine.  Without that, and without an extent to
+ * add, a lease of the region goes on. */
+static int heap_step(struct heap_call *call, uint64_t address, bool opens,
                      size_t size_bytes, void **ptr_out)
 {
     struct native_tree tree;
     uint64_t extents;
-    int err = native_lock(address, &tree);
+    int err =
+        native_lock_for(opens || call->ready ? NATIVE_FOR_ALL : NATIVE_FOR_DATA,
+                        address, &tree);
 
     if (err)
         return err;
     err = call_begin(call, address, tree.region);
     if (!err) {
         extents = call->memory->extents;
-        err = take(call, address, size_bytes, ptr_out);
+        err = take(call, address, opens, size_bytes, ptr_out);
         if (call->memory->extents != extents) {
             used_all(call, address);
             proto_layout_changed(tree.region);
@@ -195,16 +199,18 @@ int native_alloc(drasync_region_t region, size_t size_bytes, void **ptr_out)
 {
     struct heap_call call = {0};
     void *ptr = NULL;
+    bool opens;
     int err;
 
     if (!native_address_valid(region))
         return DRASYNC_ENOREGION;
     if (begin_checked(&call, CHECK_AT_ALLOC))
         return DRASYNC_ENOMEM;
-    native_magazine_prepare((uint64_t)(uintptr_t)region);
+    opens = native_magazine_prepare((uint64_t)(uintptr_t)region);
     for (;;) {
         call.want = 0;
-        err = heap_step(&call, (uint64_t)(uintptr_t)region, size_bytes, &ptr);
+        err = heap_step(&call, (uint64_t)(uintptr_t)region, opens, size_bytes,
+                        &ptr);
         if (err != DRASYNC_EAGAIN || call.want == 0)
             break;
         err = heap_more(&call);

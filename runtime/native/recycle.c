@@ -186,6 +186,7 @@ void native_recycle_leave(struct native_magazines *w,
             w->recycled[i].heap = magazine->heap;
             w->ready[i] = NULL;
         }
+    atomic_fetch_and(&w->open, ~(UINT64_C(1) << (magazine - w->magazine)));
     atomic_store_explicit(&magazine->region, 0, memory_order_relaxed);
 }
 
@@ -208,6 +209,8 @@ static bool make_ready(struct native_magazines *w, uint32_t n)
     magazine->opened = ++w->opened;
     magazine->extent = magazine->memory->first;
     magazine->used_bytes = 0;
+    magazine->done_before = 0; /* a new region with objects: worth it */
+    atomic_fetch_or(&w->open, UINT64_C(1) << i);
     atomic_store_explicit(&magazine->region, NATIVE_MAGAZINE_READY,
                           memory_order_relaxed);
     w->ready[n] = magazine;

@@ -257,7 +257,7 @@ without_memory() { # RANK
   assert_line "fast ok ranks=4"
 }
 
-@test "a thread knows the leases of hundreds of regions" {
+@test "a thread knows the leases of hundreds of regions, and allocates under them" {
   run -0 mpi 1 "$programs/native_known"
   assert_line "known ok ranks=1"
 }
