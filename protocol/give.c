@@ -59,7 +59,9 @@ static int give_away(struct step *s, struct proto_region *r, int32_t rank,
         grant_write(r, rank);
         return DRASYNC_ENOMEM;
     }
-    mark_serve_below(s, r); /* parts for which there was no memory stay */
+    /* Parts for which there was no memory stay, and are free now. */
+    subscriptions_serve(s, r);
+    mark_serve_below(s, r);
     return 0;
 }
 
