@@ -141,17 +141,24 @@ static struct proto_op *op_ahead(struct step *s, struct proto_region *r,
 }
 
 void ahead_start(struct step *s, struct proto_region *r, enum drasync_mode mode,
-                 uint16_t flags, uint32_t hints)
+                 uint32_t hints)
 {
     struct proto_op *op = op_ahead(s, r, mode, hints);
+    if (op)
+        op_begin(s, op);
+}
+
+void ahead_start_learned(struct step *s, struct proto_region *r, uint16_t flags,
+                         uint32_t hints)
+{
+    struct proto_op *op = op_ahead(s, r, DRASYNC_READ, hints);
     if (!op)
         return;
     op->flags |= flags;
-    if (flags & PROTO_NEWER) {
-        r->root->news.open++;
-        op->again = true; /* it is not asked for once more */
-        told(s, r)->begun = true;
-    }
+    op->learned = true;
+    op->again = true; /* it is not asked for once more */
+    r->root->news.open++;
+    told(s, r)->begun = true;
     op_begin(s, op);
 }
 
@@ -269,6 +276,7 @@ void ahead_complete(struct step *s, struct proto_op *op)
         return;
     }
     op->parked = true;
+    subscribe_promised(op);
     serve_reads(s, op);
     ahead_released(s, op->target);
 }
@@ -319,7 +327,7 @@ static int ask_ahead(struct step *s, struct proto_region *r, uint64_t address,
         r->ahead->hints++;
     if (r->owned || r->ahead)
         return 0;
-    ahead_start(s, r, mode, 0, 1);
+    ahead_start(s, r, mode, 1);
     mark_gc(s, r);
     return 0;
 }

@@ -268,9 +268,12 @@ bool asks_ahead(const struct proto_op *op);
 bool ahead_may_go(struct step *s, const struct proto_region *r);
 /* A writer waits at @r: the promises in its way are revoked. */
 void ahead_revoke(struct step *s, struct proto_region *r);
-/* Ask ahead for @r, for so many acquires; PROTO_NEWER or 0. */
+/* Ask ahead for @r, for so many acquires, as a call did. */
 void ahead_start(struct step *s, struct proto_region *r, enum drasync_mode mode,
-                 uint16_t flags, uint32_t hints);
+                 uint32_t hints);
+/* READ, as was learned; @flags: PROTO_NEWER or 0. */
+void ahead_start_learned(struct step *s, struct proto_region *r, uint16_t flags,
+                         uint32_t hints);
 /* @op, for READ, has what it asked for. */
 void ahead_complete(struct step *s, struct proto_op *op);
 /* @pin is of what was asked ahead: no rank looks there. */
@@ -301,8 +304,13 @@ void subscribe_read(struct step *s, struct proto_region *r,
                     const struct proto_link *pins);
 /* A READ hold of @r has ended: is the next version asked ahead? */
 void subscribe_released(struct step *s, struct proto_region *r);
-/* This node's of @r has ended, having been of use or not. */
-void subscription_over(struct proto_region *r, bool used);
+/* The owner: a request of another node, not asked ahead, for @r has come. */
+void subscribe_asked(struct step *s, struct proto_region *r,
+                     const struct proto_op *op);
+/* So many acquires will be of the promise that @op has got. */
+void subscribe_promised(struct proto_op *op);
+/* This node's @op, which was learned, has ended. */
+void subscription_over(const struct proto_op *op);
 
 /* locate.c */
 /* What is above @r, root first, into the message at @send. */

@@ -36,6 +36,13 @@ enum {
      * ahead; and twice as many after each time that was in vain, so often. */
     PROTO_SUBSCRIBE = 2,
     PROTO_SUBSCRIBE_VAIN_MAX = 6,
+    /* So many READs bring the same version before it is asked for with a promise
+     * that stays; and twice as many after each time that was in vain. */
+    PROTO_REREADS = 3,
+    /* A version that is READ so often is rather kept than the next one awaited. */
+    PROTO_REREADS_MANY = 16,
+    /* Promises of a region at a time: a writer waits for all of them. */
+    PROTO_PROMISES_MAX = 64,
     /* One that was in vain is forgiven after so many that were not. */
     PROTO_SUBSCRIBE_USED = 16,
     /* Children of a node in the trees in which READs are combined. */

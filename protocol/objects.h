@@ -51,7 +51,10 @@ struct proto_op {
     /* OP_AHEAD: what it was promised is here; was revoked before that; it was
      * asked for again after that; some data came. */
     bool parked, revoked, again, came;
-    uint32_t hints, uses; /* told of so many acquires, of which came so many */
+    bool learned; /* no call named it: subscribe.c */
+    /* Told of so many acquires, of which came so many; of a subscription at the
+     * owner: READs of its node that came meanwhile. */
+    uint32_t hints, uses;
     uint32_t node;
     int32_t rank;
     int error;     /* it failed, and waits for its data to arrive */

@@ -59,8 +59,8 @@ void op_free(struct step *s, struct proto_op *op)
         give(s, PROTO_HOLD, op->hold);
     if (op->kind == OP_AHEAD) {
         op->target->ahead = NULL;
-        if (op->flags & PROTO_NEWER)
-            subscription_over(op->target, op->uses > 0 || op->target->sent > 0);
+        if (op->learned)
+            subscription_over(op);
     }
     base_end(s, op, op->base_of);
     give(s, PROTO_OP, op);

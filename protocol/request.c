@@ -448,6 +448,7 @@ static void request_owned(struct step *s, struct proto_region *r,
     }
     if (asks_ahead(op) && subscribe(s, r, op))
         return;
+    subscribe_asked(s, r, op);
     if (m->items_count) {
         s->request = m;
         s->requester = op;

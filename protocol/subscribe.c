@@ -1,14 +1,19 @@
 /*
- * subscribe.c - what a node READs again and again comes when it is written.
+ * subscribe.c - what a node READs again and again is there before it asks.
  *
  * A node whose READs of a region have brought another version each time asks
  * ahead for the next one, when its last reader has released.  The owner keeps
  * that request until a writer releases; the data then leaves with a promise, as
  * of anything asked ahead (ahead.c), and the next READ needs no message.
  *
- * A subscription is no obstacle to anybody, nor does it travel: who takes the
- * token away, or deletes the region, ends it.  One that was of no use makes its
- * node wait for twice as many READs before the next.
+ * A node whose READs bring the same version asks ahead for that one, with a
+ * promise for however many READs: until a writer comes, none needs a message.
+ * Where it waits for the next version meanwhile, the owner sees its READs come,
+ * and answers with a promise of this one.
+ *
+ * Neither is an obstacle to anybody, nor does it travel: who takes the token
+ * away, or deletes the region, ends it.  One that was of no use makes its node
+ * wait for twice as many READs before the next.
  */
 #include "protocol/internal.h"
 
@@ -44,6 +49,24 @@ static struct proto_op *first_of(struct proto_region *r)
     struct proto_op *op = CONTAINER(r->subscribers.next, struct proto_op, link);
     op_unlist(op);
     return op;
+}
+
+void subscribe_asked(struct step *s, struct proto_region *r,
+                     const struct proto_op *op)
+{
+    if (asks_ahead(op) || op->mode != DRASYNC_READ ||
+        op->base_version != proto_version(r))
+        return;
+    for (struct proto_link *l = r->subscribers.next; l != &r->subscribers;
+         l = l->next) {
+        struct proto_op *waits = CONTAINER(l, struct proto_op, link);
+        if (waits->node != op->node || ++waits->uses < PROTO_REREADS)
+            continue;
+        /* Behind @op, and so after its answer. */
+        op_unlist(waits);
+        enqueue(s, waits, r);
+        return;
+    }
 }
 
 void subscriptions_end(struct step *s, struct proto_region *r, int error)
@@ -90,18 +113,28 @@ void subscribe_read(struct step *s, struct proto_region *r,
 void subscribe_released(struct step *s, struct proto_region *r)
 {
     const struct proto_news *n = &r->news;
-    if (!s->node->subscribe || n->news < s->node->subscribe << n->vain ||
-        n->hinted || r->root->news.open >= s->node->subscriptions_max ||
-        r->owned || r->ahead || r->dead || r->gone || r->locating ||
-        !list_empty(&r->holds))
+    uint32_t times = n->times_before > n->times ? n->times_before : n->times;
+    if (!s->node->subscribe || n->hinted ||
+        r->root->news.open >= s->node->subscriptions_max || r->owned ||
+        r->ahead || r->dead || r->gone || r->locating || !list_empty(&r->holds))
         return;
-    ahead_start(s, r, DRASYNC_READ, PROTO_NEWER,
-                n->times_before > n->times ? n->times_before : n->times);
+    if (n->times >= PROTO_REREADS << n->vain || times >= PROTO_REREADS_MANY)
+        ahead_start_learned(s, r, 0, UINT32_MAX);
+    else if (n->news >= s->node->subscribe << n->vain)
+        ahead_start_learned(s, r, PROTO_NEWER, times);
 }
 
-void subscription_over(struct proto_region *r, bool used)
+void subscribe_promised(struct proto_op *op)
 {
+    if (op->learned && op->target->news.times >= PROTO_REREADS)
+        op->hints = UINT32_MAX;
+}
+
+void subscription_over(const struct proto_op *op)
+{
+    struct proto_region *r = op->target;
     struct proto_news *n = &r->news;
+    bool used = op->uses > 0 || r->sent > 0;
     r->root->news.open--;
     if (used && (!n->vain || ++n->used < PROTO_SUBSCRIBE_USED))
         return;
@@ -110,6 +143,6 @@ void subscription_over(struct proto_region *r, bool used)
         n->vain--;
         return;
     }
-    n->news = 0;
+    n->news = n->times = n->times_before = 0;
     count_up(&n->vain, PROTO_SUBSCRIBE_VAIN_MAX);
 }

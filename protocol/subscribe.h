@@ -14,7 +14,7 @@ struct proto_news {
     uint8_t news;         /* READs in a row that brought another one, */
     uint8_t times;        /* and READs of that one, */
     uint8_t times_before; /* and of the one before it */
-    uint8_t vain;         /* subscriptions that were, and are not forgiven */
+    uint8_t vain;         /* of what was asked by that, and is not forgiven */
     uint8_t used;         /* those that were not since the last of them */
     bool hinted;   /* proto_ahead() names it, so it is not subscribed to */
     uint16_t open; /* root: subscriptions in the tree that are under way */

@@ -308,7 +308,7 @@ void grant_foreign(struct step *s, struct proto_region *top,
     }
     add_wanted(s, &a);
     a.promise = asks_ahead(op) && op->mode == DRASYNC_READ && !a.stopped &&
-                !queued(top);
+                !queued(top) && top->promised < PROTO_PROMISES_MAX;
     a.sending->promise = a.promise;
     a.shared = asks_ahead(op) ? a.promise
                               : op->mode == DRASYNC_READ &&

@@ -144,6 +144,18 @@ setup() {
   assert_output "unread ok ranks=2"
 }
 
+@test "what is READ again and again, and seldom written, needs no message" {
+  run -0 mpi 2 "$programs/native_ahead_learned" again
+  assert_output "again ok ranks=2"
+}
+
+@test "what is READ again and again needs no message, on two hosts" {
+  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
+    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  run -0 hosts_run 2 "$programs/native_ahead_learned" again
+  assert_output "again ok ranks=2"
+}
+
 @test "where there is no order, little comes in vain" {
   run -0 mpi 2 "$programs/native_ahead_learned" chance
   assert_output "chance ok ranks=2"

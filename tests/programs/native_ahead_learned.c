@@ -4,7 +4,8 @@
  * phases MODE: a program that iterates; but for the first iteration and a phase no
  * acquire of MODE (1: READ, 2: WRITE) waits.  unphased: what drasync_phase()
  * refuses.  auto: what is READ each time it was written comes by itself; unread:
- * until nobody READs it; chance: without an order.
+ * until nobody READs it; again: what is READ again and again unwritten needs no
+ * message; chance: without an order.
  */
 #include <stdbool.h>
 
@@ -199,6 +200,48 @@ static void unread(void)
     check_end("unread");
 }
 
+static void read_one(drasync_region_t region, const int *object, int value)
+{
+    OK(drasync_acquire(region, DRASYNC_READ));
+    CHECK(object[0] == value && object[BYTES / sizeof(int) - 1] == value);
+    OK(drasync_release(region));
+}
+
+/* Rank 1 READs what nobody writes meanwhile, until it need not ask. */
+static void read_on(drasync_region_t region, const int *object, int value)
+{
+    uint64_t waited;
+    int turns = 0;
+
+    do {
+        waited = stats().acquires_waited;
+        for (int i = 0; i < 1000; i++)
+            read_one(region, object, value);
+        CHECK(++turns <= 100);
+    } while (stats().acquires_waited != waited);
+}
+
+/* Rank 1 READs it often, then once after each time that rank 0 wrote it, and
+ * often again: each time it sees what was written last. */
+static void again(void)
+{
+    enum { TIMES = 20, EACH_WAY = 5 };
+    int *object;
+    drasync_region_t region = made(BYTES, &object);
+
+    for (int i = 1; i <= TIMES; i++) {
+        if (check_rank == 0)
+            write_all(region, object, i);
+        check_barrier();
+        if (check_rank == 1 && i / EACH_WAY % 2 == 0)
+            read_on(region, object, i);
+        else if (check_rank == 1)
+            read_one(region, object, i);
+        check_barrier();
+    }
+    check_end("again");
+}
+
 /* Rank 1 READs some of what rank 0 writes, in random order: little comes in
  * vain. */
 static void by_chance(void)
@@ -244,6 +287,8 @@ int main(int argc, char **argv)
         by_itself();
     else if (!strcmp(form, "unread"))
         unread();
+    else if (!strcmp(form, "again"))
+        again();
     else if (!strcmp(form, "chance"))
         by_chance();
     else if (!strcmp(form, "unphased"))
