@@ -1,7 +1,7 @@
 /* Magazines of a heap: refilled, closed, counted: see heap_magazine.h. */
 #include "memory/heap_magazine.h"
 
-#include "memory/heap_extent.h"
+#include "memory/heap_piece.h"
 
 #include <assert.h>
 #include <string.h>
@@ -52,58 +52,19 @@ static int give_piece(const struct heap_context *context, struct heap *heap,
 {
     uint64_t bump = magazine->bump << magazine->shift;
     uint64_t end = heap_magazine_end(magazine);
-    struct place place;
 
     count_bumped(heap, magazine);
     magazine->bump = magazine->end = magazine->uncounted = 0;
     heap_magazine_set_limits(magazine);
-    if (bump == end)
-        return 0;
-    if (locate(context, bump, &place) || !place.map ||
-        end - place.start > place.bytes)
-        return DRASYNC_EINTERNAL;
-    if (heap->current == place.start && heap->bump == end)
-        heap->bump = bump;
-    else
-        cut_rest(context, heap, &place, bump - place.start, end - place.start);
-    return 0;
-}
-
-/* Is there an extent to cut up with room for @slot_bytes?  Makes one if not. */
-static int current_extent(const struct heap_context *context, struct heap *heap,
-                          uint64_t slot_bytes, struct place *place)
-{
-    uint64_t offset;
-    int tries, err;
-
-    for (tries = 0; tries < 2; tries++) {
-        if (heap->current) {
-            if (locate(context, heap->current, place) || !place->map)
-                return DRASYNC_EINTERNAL;
-            offset = heap->bump - place->start;
-            if (heap->current != place->start || offset < place->data ||
-                offset > place->bytes || offset % heap->align_bytes)
-                return DRASYNC_EINTERNAL;
-            if (slot_bytes <= place->bytes - offset)
-                return 0;
-        }
-        err = heap_grow(context, heap, slot_bytes, 0);
-        if (err)
-            return err;
-    }
-    return DRASYNC_EINTERNAL;
+    return heap_piece_back(context, heap, bump, end);
 }
 
 /* Cut @piece bytes off the current extent, at @place, for the magazine. */
 static void cut_piece(struct heap *heap, struct heap_magazine *magazine,
                       const struct place *place, uint64_t piece)
 {
-    uint64_t offset = heap->bump - place->start;
-
-    memset(map_code(place, offset), 0, piece >> place->granule_shift);
-    magazine->bump = heap->bump >> magazine->shift;
+    magazine->bump = heap_piece_cut(heap, place, piece) >> magazine->shift;
     magazine->uncounted = (uint32_t)(piece >> magazine->shift);
-    heap->bump += piece;
     magazine->end = heap->bump >> magazine->shift;
     magazine->map =
         (uintptr_t)place->map - (uintptr_t)(place->start >> magazine->shift);
@@ -117,7 +78,7 @@ int heap_magazine_all(const struct heap_context *context, struct heap *heap,
     int err;
 
     heap_magazine_open(heap, magazine, NULL);
-    err = current_extent(context, heap, GRANULE_BYTES, &place);
+    err = heap_piece_place(context, heap, GRANULE_BYTES, &place);
     if (!err)
         cut_piece(heap, magazine, &place,
                   place.start + place.bytes - heap->bump);
@@ -128,28 +89,15 @@ int heap_magazine_all(const struct heap_context *context, struct heap *heap,
 static int take_piece(const struct heap_context *context, struct heap *heap,
                       struct heap_magazine *magazine, uint64_t slot_bytes)
 {
-    uint64_t piece = space_page_offset(heap->pages) / 4, offset;
     struct place place;
     int err = give_piece(context, heap, magazine);
 
     if (!err)
-        err = current_extent(context, heap, slot_bytes, &place);
-    if (err)
-        return err;
-    piece &= ~(PAGE_BYTES - 1);
-    if (piece < HEAP_MAGAZINE_BYTES_MIN)
-        piece = HEAP_MAGAZINE_BYTES_MIN;
-    if (piece > HEAP_MAGAZINE_BYTES_MAX)
-        piece = HEAP_MAGAZINE_BYTES_MAX;
-    offset = heap->bump - place.start;
-    /* To the next multiple: pieces then end where pages do. */
-    piece = ((offset + piece) & ~(PAGE_BYTES - 1)) - offset;
-    if (piece < slot_bytes)
-        piece += PAGE_BYTES;
-    if (piece > place.bytes - offset)
-        piece = place.bytes - offset;
-    cut_piece(heap, magazine, &place, piece);
-    return 0;
+        err = heap_piece_place(context, heap, slot_bytes, &place);
+    if (!err)
+        cut_piece(heap, magazine, &place,
+                  heap_piece_bytes(heap, &place, slot_bytes));
+    return err;
 }
 
 /* Let the heap count as used what is on none of the magazine's stacks. */

@@ -1,11 +1,10 @@
 /*
  * heap_magazine.h - what one thread may hand out of a heap without asking.
  *
- * A magazine is a piece [bump, end) of an extent, cut off the heap for one
- * thread, and a stack of free slots of each small class: what the thread freed,
- * or the heap had.  The piece is counted in
- * granules, of which the map has a byte each (heap_extent.h): number n is at
- * address n << shift.  Objects come from it in
+ * A magazine is a piece [bump, end) of an extent (heap_piece.h), and a stack of
+ * free slots of each small class: what the thread freed, or the heap had.  The
+ * piece is counted in granules, of which the map has a byte each
+ * (heap_extent.h): number n is at address n << shift.  Objects come from it in
  * some ten instructions: the fast path writes the magazine, and one byte of the
  * extent's map, which nobody else writes.  The map of the piece is cleared when
  * it is cut, so that any thread may free or resize an object as soon as it is
@@ -61,11 +60,6 @@
  * between it and the heap. */
 #define HEAP_MAGAZINE_SLOTS 63
 #define HEAP_MAGAZINE_BATCH 32
-
-/* How much a magazine is given at a time: a quarter of what the heap has,
- * within these bounds.  Threads that share a region waste no more than that. */
-#define HEAP_MAGAZINE_BYTES_MIN ((uint64_t)4096)
-#define HEAP_MAGAZINE_BYTES_MAX ((uint64_t)262144)
 
 struct heap_magazine {
     uint64_t bump;

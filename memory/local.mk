@@ -32,6 +32,8 @@ libdrasync_memory_la_SOURCES = \
 	memory/heap_extent.h \
 	memory/heap_parts.c \
 	memory/heap_parts.h \
+	memory/heap_piece.c \
+	memory/heap_piece.h \
 	memory/heap_magazine.c \
 	memory/heap_magazine.h \
 	memory/limit.c \
