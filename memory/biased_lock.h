@@ -109,16 +109,25 @@ int biased_wait(const struct biased_owner *owner,
                 const _Atomic uint64_t *inside, uint64_t mask, uint64_t in,
                 biased_look_fn *look);
 
-/* O1 and O2.  True: the owner is in, as *@bias is *@mine; false: it is not, and
- * *@inside is @out.  (*@mine is read as late as *@bias: a register less.) */
+/* O1 and O2.  True: the owner is in, as *@bias is *@mine; false: it must leave
+ * at once.  (*@mine is read as late as *@bias: a register less.) */
 static inline __attribute__((always_inline)) bool
-biased_enter(_Atomic uint64_t *inside, uint64_t in, uint64_t out,
-             const _Atomic uint64_t *bias, const uint64_t *mine)
+biased_try(_Atomic uint64_t *inside, uint64_t in, const _Atomic uint64_t *bias,
+           const uint64_t *mine)
 {
     /* O1: with O2 the half of Dekker's pair that pairs with R1 and R3. */
     atomic_store_explicit(inside, in, BIASED_ORDER);
     atomic_signal_fence(memory_order_seq_cst);
-    if (__builtin_expect(atomic_load_explicit(bias, BIASED_ORDER) == *mine, 1))
+    return __builtin_expect(atomic_load_explicit(bias, BIASED_ORDER) == *mine,
+                            1);
+}
+
+/* The same; false: the owner is not in, and *@inside is @out. */
+static inline __attribute__((always_inline)) bool
+biased_enter(_Atomic uint64_t *inside, uint64_t in, uint64_t out,
+             const _Atomic uint64_t *bias, const uint64_t *mine)
+{
+    if (biased_try(inside, in, bias, mine))
         return true;
     /* Nothing was done inside; release costs nothing, and keeps the word's
      * stores alike. */

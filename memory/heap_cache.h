@@ -1,12 +1,13 @@
 /*
  * heap_cache.h - free slots of a few heaps, at hand for one thread.
  *
- * In front of a heap (heap.h) whose user frees and allocates by turns: what is
- * freed goes to a short stack of its size class, and allocating takes it from
- * there, without touching the objects, the heap's lists or other memory that is
- * not warm.  Slots on a stack are free in the heap's map, so misuse is told
- * apart as ever, and in none of its lists: whoever else uses the heap does not
- * see them.
+ * In front of a heap (heap.h) whose users free and allocate by turns: what a
+ * thread frees goes to a short stack of its size class, and allocating takes it
+ * from there, without touching the objects, the heap's lists or other memory
+ * that is not warm.  Slots on a stack are free in the heap's map, so misuse is
+ * told apart as ever, and in none of its lists: whoever else uses the heap does
+ * not see them.  Where a stack is empty, small objects come from a piece of an
+ * extent that is the cache's own (heap_piece.h).
  *
  * Both are made of few instructions, and fewer stores.  The user writes objects
  * that are in none of the processor's caches, and whatever else is written
@@ -16,21 +17,27 @@
  * That also keeps the map's byte, which is often far away, from being what the
  * next call waits for.
  *
- * Threads that share a heap have the other kind of magazine, heap_magazine.h,
- * which says why there are two.
+ * heap_magazine.h is the other kind of magazine, and says why there are two.
  *
- * Slots on a stack, or noted, count as used in the heap.  Only for heaps whose
- * objects are aligned to 64 bytes.
+ * Slots on a stack, or noted, count as used in the heap; of the piece, what was
+ * in use when the cache last took one.  Only for heaps whose objects are aligned
+ * to 64 bytes.
  *
  * A cache, and what caches share, is plain memory of one process, all zero when
- * new; a cache is cleared before its first use, and what is shared opened.
- * Callers guarantee what heap.h asks for, that caches which share something are
- * one thread's, and that a cache is for one heap at a time: it is flushed
- * before it serves another, or cleared; it is cleared after heap_seal() and
- * before any of the heap's extents goes.  Notes are of one cache at a time, and
- * counted by the caller, who has a word at hand that it writes anyway: they are
- * sorted, or the count is set to 0 when the cache is cleared, before another
- * one's are taken.
+ * new; a cache is cleared before its first use, and what is shared opened.  A
+ * heap may have a cache for each of several threads.
+ *
+ * Callers guarantee:
+ *   - Caches which share something are one thread's, and a cache is for one heap
+ *     at a time: it is flushed before it serves another, or cleared.
+ *   - The calls with a context are calls on the heap (heap.h: one at a time), but
+ *     for heap_cache_withdraw() by the cache's thread.  The others may run at
+ *     the same time as any call on the heap, but for those of the next point.
+ *   - It is flushed, or withdrawn and then cleared, before heap_seal(); and
+ *     cleared before any of the heap's extents goes.
+ *   - Notes are of one cache at a time, and counted by the caller, who has a word
+ *     at hand that it writes anyway: they are sorted, or the count is set to 0
+ *     when the cache is cleared, before another one's are taken.
  */
 #ifndef MEMORY_HEAP_CACHE_H
 #define MEMORY_HEAP_CACHE_H
@@ -42,14 +49,20 @@
 #define HEAP_CACHE_SLOTS     63
 #define HEAP_CACHE_ALIGN     ((uint64_t)1 << GRANULE_SHIFT_WIDE)
 
-/* How many are moved at a time between a stack and the heap's list. */
+/* How many are moved at a time between a stack and the heap's list; and notes
+ * that are worth sorting where a new object can be had as well. */
 #define HEAP_CACHE_BATCH 32
+
+/* The classes of objects that are made of the cache's piece: up to 1 KiB. */
+#define HEAP_CACHE_PIECE_CLASSES 20
 
 /* How many can be noted before they are sorted. */
 #define HEAP_CACHE_NOTES 128
 
-/* What heap_parts_open() is told. */
+/* Blocks of heap_parts.h are pages, as the first extents of a heap are as small;
+ * and larger once there is an extent of so many bytes. */
 #define HEAP_CACHE_BLOCK_SHIFT 16
+#define HEAP_CACHE_WIDE_BYTES  ((uint64_t)4 << 20)
 
 _Static_assert(HEAP_PARTS == 64, "a slot is its address + its part's number");
 
@@ -61,6 +74,11 @@ _Static_assert(HEAP_PARTS == 64, "a slot is its address + its part's number");
 struct heap_cache {
     _Alignas(512) uint64_t slot[HEAP_CACHE_CLASSES + 1][HEAP_CACHE_SLOTS + 1];
     uint64_t *top[HEAP_CACHE_CLASSES + 1]; /* the last entry */
+
+    /* The piece: [bump, end), addresses, what was counted as used, and the map's
+     * byte for `bump`. */
+    uint64_t bump, end, counted;
+    uint8_t *map;
 };
 
 /* What the caches of a thread share. */
@@ -76,22 +94,37 @@ struct heap_caches {
  */
 extern uint8_t heap_cache_classes[HEAP_CACHE_BYTES_MAX / HEAP_CACHE_ALIGN + 1];
 
+/* In a process, before the first cache is used. */
+void heap_caches_start(void);
+
 /* Before a cache is used, once. */
 void heap_caches_open(struct heap_caches *caches, const struct space *space,
                       ptrdiff_t view);
 
-/* Forget all slots, and the heap's extents: what there is is not handed out
- * again. */
+/* Forget all slots, the piece, and the heap's extents: what there is is not
+ * handed out again. */
 void heap_cache_clear(struct heap_caches *caches, struct heap_cache *cache);
 
-/* Put the slots of @count notes on their stacks. */
-void heap_cache_sort(const struct heap_context *context, struct heap *heap,
-                     const struct heap_caches *caches, struct heap_cache *cache,
-                     unsigned count);
+/* Put the slots of notes [first, count) on their stacks.  Returns the first one
+ * that is left, as its stack is full; @count: there is none. */
+unsigned heap_cache_sort(const struct heap_caches *caches,
+                         struct heap_cache *cache, unsigned first,
+                         unsigned count);
 
-/* Give all slots back to the heap, and clear.  There are no notes of them. */
+/* The same for all of them: of full stacks the heap gets a part. */
+void heap_cache_sort_all(const struct heap_context *context, struct heap *heap,
+                         const struct heap_caches *caches,
+                         struct heap_cache *cache, unsigned first,
+                         unsigned count);
+
+/* Give all slots and the piece back to the heap, and clear.  There are no notes
+ * of them. */
 void heap_cache_flush(const struct heap_context *context, struct heap *heap,
                       struct heap_caches *caches, struct heap_cache *cache);
+
+/* Give the piece back.  By any thread, while the cache's does nothing with it. */
+void heap_cache_withdraw(const struct heap_context *context, struct heap *heap,
+                         struct heap_cache *cache);
 
 /* As heap_alloc(), and heap_free(). */
 int heap_cache_alloc_slow(const struct heap_context *context, struct heap *heap,
@@ -136,8 +169,32 @@ static inline void *heap_cache_take(const struct heap_caches *caches,
     return (void *)(uintptr_t)slot;
 }
 
+/* Which part most likely has @ptr? */
+static inline const struct heap_part *heap_cache_met(struct heap_caches *caches,
+                                                     const void *ptr)
+{
+    return heap_parts_met(&caches->parts, ptr, caches->parts.block_shift);
+}
+
 void *heap_cache_take_stray(const struct heap_caches *caches,
                             struct heap_cache *cache, unsigned class);
+
+/* An object of @class from the piece; NULL: there is no room, or the class is
+ * none of HEAP_CACHE_PIECE_CLASSES. */
+static inline void *heap_cache_bump(struct heap_cache *cache, uint64_t class)
+{
+    uint64_t object = cache->bump, bytes;
+
+    if (class >= HEAP_CACHE_PIECE_CLASSES)
+        return NULL;
+    bytes = heap_part_bytes[class];
+    if (bytes > cache->end - object)
+        return NULL;
+    cache->bump = object + bytes;
+    *cache->map = (uint8_t)((class + 1) | MAP_TAKEN);
+    cache->map += bytes / HEAP_CACHE_ALIGN;
+    return (void *)(uintptr_t)object;
+}
 
 static inline int heap_cache_in(const struct heap_part *part, const void *ptr)
 {

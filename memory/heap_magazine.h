@@ -12,13 +12,12 @@
  * finds by the thread's parts (heap_parts.h), and the stack; so does allocating
  * from it.
  *
- * This is one of two magazines; they share how an object is found and marked.
- * The other one, heap_cache.h, packs a slot into a word, notes what is freed
- * and sorts it later: with 100,000 objects of mixed sizes (alloc_churn) each
- * store waits for those of the program, and it has the fewest.  For that it
- * needs the heap to itself, and the 64 bytes that Myrmics objects are aligned
- * to.  This one is for threads that share a heap, and bumps without a look at a
- * stack (alloc_small).
+ * This is one of two magazines; they share pieces, and how an object is found
+ * and marked.  The other one, heap_cache.h, packs a slot into a word, notes what
+ * is freed and sorts it later: with 100,000 objects of mixed sizes (alloc_churn)
+ * each store waits for those of the program, and it has the fewest.  For that it
+ * needs the 64 bytes that Myrmics objects are aligned to.  This one bumps without
+ * a look at a stack (alloc_small).
  *
  * The heap counts what is in a magazine as used for its high-water marks.  What
  * it counts in used_bytes is what it knew when the magazine last asked;

@@ -1,6 +1,8 @@
 /* What a thread's magazines know of extents: finding it, and forgetting it. */
 #include "memory/heap_parts.h"
 
+#include <string.h>
+
 #define DOUBLING(bytes) \
     bytes / 4 * 5, bytes / 4 * 6, bytes / 4 * 7, bytes / 4 * 8
 
@@ -30,6 +32,12 @@ void heap_parts_open(struct heap_parts *parts, const struct space *space,
     parts->space = space;
     for (unsigned i = 0; i < HEAP_PARTS; i++)
         parts->part[i].number = i;
+}
+
+void heap_parts_widen(struct heap_parts *parts, unsigned block_shift)
+{
+    parts->block_shift = block_shift;
+    memset(parts->met, 0, sizeof(parts->met));
 }
 
 static struct heap_part *part_of(struct heap_parts *parts,

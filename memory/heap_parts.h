@@ -59,6 +59,9 @@ extern const uint16_t heap_part_bytes[HEAP_PART_CLASSES];
 void heap_parts_open(struct heap_parts *parts, const struct space *space,
                      unsigned block_shift);
 
+/* Let blocks have @block_shift bits from now on. */
+void heap_parts_widen(struct heap_parts *parts, unsigned block_shift);
+
 /* Let heap_parts_met() say which part has the extent of @ptr.  False: none. */
 int heap_parts_meet(struct heap_parts *parts, const void *ptr);
 

@@ -6,8 +6,8 @@
  * of them, so their order is this one and no accident of who came first:
  * modules in the reverse of the order in which they started.
  *
- *   replica  The heaps that the thread kept slots of get them back, and no lock
- *            is biased to it any more.  Needs locks of heaps.
+ *   replica  The heaps that the thread has caches of get their slots back.  Needs
+ *            locks of heaps.
  *   native   First what takes steps of the protocol: regions that it kept to be
  *            new ones again are deleted, its windows end.  Then what steps use:
  *            its wait, its memory for effects, its view of trees, its leases.

@@ -54,6 +54,13 @@ myrmics_threads_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 myrmics_threads_LDFLAGS = $(AM_LDFLAGS) -no-install
 myrmics_threads_LDADD = libmyrmics.la $(MPI_LIBS)
 
+check_PROGRAMS += myrmics_together
+myrmics_together_SOURCES = tests/programs/myrmics_together.c \
+	tests/programs/myrmics_check.h
+myrmics_together_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+myrmics_together_LDFLAGS = $(AM_LDFLAGS) -no-install
+myrmics_together_LDADD = libmyrmics.la $(MPI_LIBS)
+
 check_PROGRAMS += myrmics_large
 myrmics_large_SOURCES = tests/programs/myrmics_large.c \
 	tests/programs/myrmics_check.h

@@ -4,7 +4,7 @@
 
 #include "memory/pages.h"
 #include "runtime/process.h"
-#include "runtime/replica/lock.h"
+#include "runtime/replica/cache.h"
 #include "runtime/replica/page_runs.h"
 
 static uint32_t rid_of(uint64_t address)
@@ -77,7 +77,8 @@ int replica_heap_new(struct replica_heap **heap_out)
         if (err)
             return err;
         heap = ptr;
-        err = replica_lock_init(heap);
+        err = lock_init(&heap->lock, REPLICA_RANK_HEAP,
+                        control_poison_flag(&runtime.space));
         if (err) {
             control_free(&runtime.space, heap);
             return err;
@@ -101,7 +102,7 @@ void replica_heap_pool(struct replica_heap *heap)
 int replica_heap_open(struct replica_heap *heap, struct replica_region *region,
                       int worker)
 {
-    int biased, err = replica_heap_take(heap, &biased);
+    int err = lock_take(&heap->lock);
 
     if (err)
         return err;
@@ -109,9 +110,8 @@ int replica_heap_open(struct replica_heap *heap, struct replica_region *region,
     heap->rid = region->rid;
     heap->worker = worker;
     heap->node = runtime.node_of[worker];
-    replica_lock_reset(heap);
     atomic_store(&heap->live, 1);
-    replica_heap_give(heap, biased);
+    lock_give(&heap->lock);
     return 0;
 }
 
@@ -170,14 +170,11 @@ int replica_foreign_heap(struct replica_region *region, int worker,
 /* Nobody allocates or frees in it any more. */
 static void heap_kill(struct replica_heap *heap)
 {
-    int biased;
-
-    if (replica_heap_take(heap, &biased))
+    if (lock_take(&heap->lock))
         return;
-    atomic_store(&heap->live, 0);
-    replica_heap_new_epoch(heap);
-    replica_lock_reset(heap);
-    replica_heap_give(heap, biased);
+    if (!replica_caches_revoke(heap))
+        atomic_store(&heap->live, 0);
+    lock_give(&heap->lock);
 }
 
 /* The extents of a heap that was killed, and has none from now on. */

@@ -4,8 +4,6 @@ replica_sources = \
 	runtime/replica/cache.h \
 	runtime/replica/cache_calls.c \
 	runtime/replica/directory.c \
-	runtime/replica/lock.c \
-	runtime/replica/lock.h \
 	runtime/replica/mappings.c \
 	runtime/replica/mappings.h \
 	runtime/replica/module.c \

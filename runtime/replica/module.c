@@ -142,28 +142,16 @@ static int start(void)
     job.pages = runtime.space.pages;
     job.base = runtime.space.base;
     replica_dir_attach();
-    replica_lock_open();
+    replica_caches_open();
     frames_on_forget(replica_mapping_clear);
-    heap_caches_open(&replica_caches_shared, &runtime.space, 0);
     if (runtime.nodes > 1)
         replica_wire_open();
     return 0;
 }
 
-/* Another thread may have what this one had, which is in order then. */
-static void thread_ends(void)
-{
-    if (!replica_bias_chosen() || !runtime_running())
-        return;
-    replica_lock_come_out();
-    replica_cache_end();
-    replica_cache_calls_end();
-    replica_lock_pass_on();
-}
-
 static void quiesce(void)
 {
-    replica_lock_close();
+    replica_caches_close();
     replica_flush_frees();
 }
 
@@ -172,5 +160,5 @@ const struct runtime_module replica_module = {
     .start_leader = start_leader,
     .start = start,
     .quiesce = quiesce,
-    .thread_ends = thread_ends,
+    .thread_ends = replica_caches_thread_ends,
 };

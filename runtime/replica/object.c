@@ -31,8 +31,7 @@ static int is_mine(const struct replica_heap *heap, uint32_t rid)
 }
 
 /* This worker's heap in region @rid, locked. */
-static int take_heap(uint32_t rid, struct replica_heap **heap_out,
-                     int *biased_out)
+static int take_heap(uint32_t rid, struct replica_heap **heap_out)
 {
     struct cached *slot = &cache[rid % CACHE_SLOTS];
     struct replica_heap *heap = atomic_load(&slot->heap);
@@ -40,21 +39,21 @@ static int take_heap(uint32_t rid, struct replica_heap **heap_out,
     int err;
 
     if (heap && atomic_load_explicit(&slot->rid, memory_order_relaxed) == rid) {
-        err = replica_heap_take(heap, biased_out);
+        err = lock_take(&heap->lock);
         if (err)
             return err;
         if (is_mine(heap, rid)) {
             *heap_out = heap;
             return 0;
         }
-        replica_heap_give(heap, *biased_out);
+        lock_give(&heap->lock);
     }
     err = replica_open(rid, &region);
     if (err)
         return err;
     err = replica_heap_of(region, &heap);
     if (!err)
-        err = replica_heap_take(heap, biased_out);
+        err = lock_take(&heap->lock);
     replica_unlock();
     if (err)
         return err;
@@ -118,17 +117,20 @@ struct heap_context replica_heap_context(struct replica_heap *heap)
 
 /* --- Allocating ----------------------------------------------------------- */
 
-/* From this worker's heap, where the calling thread is in. */
+/* From this worker's heap, which is locked.  *wanted_out: replica_cache_want().
+ */
 static int alloc_in(struct replica_heap *heap, size_t size_bytes,
-                    void **ptr_out)
+                    void **ptr_out, bool *wanted_out)
 {
-    const struct heap_context context = replica_heap_context(heap);
+    const struct heap_context context = replica_heap_own(heap);
     struct replica_cache *cache = replica_cache_of(heap);
 
-    if (!cache)
-        return heap_alloc(&context, &heap->heap, size_bytes, ptr_out);
-    return heap_cache_alloc_slow(&context, &heap->heap, &replica_caches_shared,
-                                 &cache->slots, size_bytes, ptr_out);
+    if (cache)
+        return heap_cache_alloc_slow(&context, &heap->heap,
+                                     &replica_caches_mine->shared,
+                                     &cache->slots, size_bytes, ptr_out);
+    *wanted_out = true;
+    return heap_alloc(&context, &heap->heap, size_bytes, ptr_out);
 }
 
 static int alloc_here(uint32_t rid, size_t size_bytes, size_t count,
@@ -137,22 +139,25 @@ static int alloc_here(uint32_t rid, size_t size_bytes, size_t count,
     struct replica_found *found = NULL;
     struct heap_context context;
     struct replica_heap *heap;
-    int biased, err;
+    bool wanted = false;
+    int err;
 
-    err = take_heap(rid, &heap, &biased);
+    err = take_heap(rid, &heap);
     if (err)
         return err;
     if (replica_objects()) {
         err = replica_objects_alloc(heap, size_bytes, count, ptrs_out, &found);
     } else if (count == 1) {
-        err = alloc_in(heap, size_bytes, ptrs_out);
+        err = alloc_in(heap, size_bytes, ptrs_out, &wanted);
     } else {
         context = replica_heap_context(heap);
         err =
             heap_alloc_many(&context, &heap->heap, size_bytes, count, ptrs_out);
     }
-    replica_heap_give(heap, biased);
+    lock_give(&heap->lock);
     replica_objects_tell(found, true);
+    if (wanted)
+        replica_cache_want(heap);
     return err;
 }
 
@@ -208,17 +213,17 @@ int replica_flush_frees(void)
     return err;
 }
 
-/* In a heap of this worker, where the calling thread is in.  *wanted_out:
- * replica_cache_want(). */
-static int free_in(struct replica_heap *heap, void *ptr, int *wanted_out)
+/* In this worker's heap, which is locked.  *wanted_out: replica_cache_want(). */
+static int free_in(struct replica_heap *heap, void *ptr, bool *wanted_out)
 {
-    const struct heap_context context = replica_heap_context(heap);
+    const struct heap_context context = replica_heap_own(heap);
     struct replica_cache *cache = replica_cache_of(heap);
 
     if (cache)
         return heap_cache_free_slow(&context, &heap->heap,
-                                    &replica_caches_shared, &cache->slots, ptr);
-    *wanted_out = 1;
+                                    &replica_caches_mine->shared, &cache->slots,
+                                    ptr);
+    *wanted_out = true;
     return heap_free(&context, &heap->heap, ptr);
 }
 
@@ -228,12 +233,14 @@ static bool may_ask(struct heap_who who)
     return who.rank == runtime.rank;
 }
 
-int replica_heap_free(struct replica_heap *heap, void *ptr, struct heap_who who)
+/* @cached: for a thread of the program, which may have a cache. */
+static int heap_free_for(struct replica_heap *heap, void *ptr,
+                         struct heap_who who, bool cached)
 {
     struct replica_found *found = NULL;
     struct heap_context context;
-    int wanted = 0;
-    int biased, err = replica_heap_take(heap, &biased);
+    bool wanted = false;
+    int err = lock_take(&heap->lock);
 
     if (err)
         return err;
@@ -242,17 +249,22 @@ int replica_heap_free(struct replica_heap *heap, void *ptr, struct heap_who who)
     } else if (replica_objects()) {
         context = replica_heap_context(heap);
         err = replica_objects_free(heap, &context, ptr, who, &found);
-    } else if (heap->worker == runtime.rank) {
+    } else if (cached && heap->worker == runtime.rank) {
         err = free_in(heap, ptr, &wanted);
     } else {
         context = replica_heap_context(heap);
         err = heap_free(&context, &heap->heap, ptr);
     }
-    replica_heap_give(heap, biased);
+    lock_give(&heap->lock);
     replica_objects_tell(found, may_ask(who));
     if (wanted)
         replica_cache_want(heap);
     return err;
+}
+
+int replica_heap_free(struct replica_heap *heap, void *ptr, struct heap_who who)
+{
+    return heap_free_for(heap, ptr, who, false);
 }
 
 /*
@@ -366,7 +378,7 @@ int replica_free_object(void *ptr, const struct replica_place *place)
     if (err)
         return err;
     limit_reserve_enter();
-    err = node == runtime.node ? replica_heap_free(heap, ptr, replica_who())
+    err = node == runtime.node ? heap_free_for(heap, ptr, replica_who(), true)
                                : free_foreign(heap, node, ptr, place);
     limit_reserve_leave();
     return err == DRASYNC_EDELETED ? DRASYNC_EFREED : err;
@@ -381,7 +393,7 @@ static int resize(struct replica_heap *heap, int node, void *ptr,
                   int *moves_out)
 {
     struct heap_context context;
-    int biased, err;
+    int err;
 
     *moves_out = 1;
     if (node != runtime.node) {
@@ -391,7 +403,7 @@ static int resize(struct replica_heap *heap, int node, void *ptr,
                                          old_bytes_out);
     }
     context = replica_heap_context(heap);
-    err = replica_heap_take(heap, &biased);
+    err = lock_take(&heap->lock);
     if (err)
         return err;
     err = atomic_load(&heap->live)
@@ -404,7 +416,7 @@ static int resize(struct replica_heap *heap, int node, void *ptr,
         if (*moves_out)
             err = 0;
     }
-    replica_heap_give(heap, biased);
+    lock_give(&heap->lock);
     return err;
 }
 

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "runtime/process.h"
-#include "runtime/replica/lock.h"
 #include "runtime/replica/state.h"
 
 struct heap_who replica_who(void)
@@ -95,12 +94,12 @@ static int look_at(struct replica_heap *heap, struct replica_found *found)
 {
     const struct heap_context context = replica_heap_own(heap);
     struct heap_checked checked = checked_of(heap, &context, found);
-    int biased, err = replica_heap_take(heap, &biased);
+    int err = lock_take(&heap->lock);
 
     if (err)
         return err;
     err = heap_checked_walk(&checked);
-    replica_heap_give(heap, biased);
+    lock_give(&heap->lock);
     return err;
 }
 

@@ -5,7 +5,7 @@
 #include "memory/grow.h"
 #include "runtime/process.h"
 #include "runtime/record/record.h"
-#include "runtime/replica/lock.h"
+#include "runtime/replica/cache.h"
 #include "runtime/replica/send.h"
 
 static int add_part(struct replica_gathering *g,
@@ -44,19 +44,21 @@ static int add_piece(struct replica_gathering *g,
 
 /*
  * This worker's own extents of a region.  What is in use now is not handed out
- * again while the region lives, for a copy of it may come back.
+ * again while the region lives, for a copy of it may come back: nor by threads
+ * from their caches.
  */
 static int add_own(struct replica_gathering *g, struct replica_heap *heap)
 {
     struct heap_context context = replica_heap_own(heap);
     struct extent *extent;
-    int biased, err;
+    int err;
 
-    err = replica_heap_take(heap, &biased);
+    err = lock_take(&heap->lock);
     if (err)
         return err;
-    err = heap_seal(&context, &heap->heap);
-    replica_heap_new_epoch(heap);
+    err = replica_caches_withdraw(heap);
+    if (!err)
+        err = heap_seal(&context, &heap->heap);
     for (extent = heap->extents; extent && !err; extent = extent->next) {
         struct replica_piece piece = {
             .first_page = extent->first_page,
@@ -75,7 +77,7 @@ static int add_own(struct replica_gathering *g, struct replica_heap *heap)
             space_page_offset(piece.first_page + replica_piece_skip(&piece));
         err = add_piece(g, &piece);
     }
-    replica_heap_give(heap, biased);
+    lock_give(&heap->lock);
     return err;
 }
 

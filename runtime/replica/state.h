@@ -5,8 +5,8 @@
  * All of it lies in control memory.  Locks, in the order they are taken:
  *
  *   replica_shared.lock  the directory, regions and their lists, copies
- *   replica_heap.lock    a worker's heap in a region, and its extents: taken
- *                        by replica_heap_take() (lock.h)
+ *   replica_heap.lock    a worker's heap in a region, and its extents; but for
+ *                        what threads have in their caches of it (cache.h)
  *   replica_inbox.lock   what waits for a rank: versions, mappings to undo
  *
  * Data of a worker's frames is written by that worker only.
@@ -65,17 +65,27 @@ struct replica_region;
  * owners of another kind, and a stamp, which never comes so far. */
 #define REPLICA_EXTENT UINT64_MAX
 
+/* What others see of a thread that has caches (cache.h).  Never given back to
+ * control memory, but the rank's next thread may have it. */
+struct replica_thread {
+    uint64_t reserved_by_control[2];
+    struct replica_thread *next; /* of the rank */
+    struct biased_owner owner;
+    /* Written by that thread, and often. */
+    _Alignas(64) _Atomic uint64_t inside;
+};
+
+/* In replica_heap.cached: more than one has a cache of it. */
+#define REPLICA_THREADS_MANY ((struct replica_thread *)1)
+
 /*
  * A worker's part of a region: the owner of its extents.  Never given back to
  * control memory, so that its lock stays one; see `live`.
  */
 struct replica_heap {
-    struct lock lock;      /* lock.h */
-    _Atomic uint64_t bias; /* its; and the epoch of what a cache has */
-    uint32_t takes;        /* of its worker's in a row */
-    uint32_t bias_after;
-    _Atomic uint32_t frees;    /* that had no cache (cache.h) */
-    struct replica_heap *next; /* free ones; a region's foreign ones */
+    struct lock lock;
+    struct replica_thread *cached; /* who has a cache of it that may hold */
+    struct replica_heap *next;     /* free ones; a region's foreign ones */
     struct replica_region *region;
     struct extent *extents; /* by extent->next */
     _Atomic uint32_t live;
@@ -84,6 +94,9 @@ struct replica_heap {
     int32_t node;     /* of that worker */
     struct heap heap; /* if the worker is of this node */
     uint64_t objects; /* of a heap with red zones: its quarantine */
+    /* Of what caches have.  Read at each quick call, and seldom written: in a
+     * line that has nothing else. */
+    _Alignas(64) _Atomic uint64_t epoch;
 };
 
 /* A run of alternate frames, shared by copies of neighbours. */
@@ -179,9 +192,7 @@ struct replica_inbox {
     _Atomic uint64_t free_token; /* what replica_region_free() waits for */
     struct waiter free_waiter;
     struct replica_queue *queues; /* by sending worker */
-    struct biased_owner owner; /* the rank's thread that locks are biased to */
-    /* Written by that thread, and often. */
-    _Alignas(64) _Atomic uint64_t inside; /* lock.h */
+    _Atomic(struct replica_thread *) threads;
 };
 
 struct replica_barrier {

@@ -5,7 +5,6 @@
 #include "memory/pages.h"
 #include "runtime/messages/messages.h"
 #include "runtime/process.h"
-#include "runtime/replica/lock.h"
 #include "runtime/replica/state.h"
 #include "runtime/say.h"
 
@@ -148,7 +147,7 @@ static int serve_object(const struct object_request *request,
     struct heap_context context;
     struct extent_copy copy;
     size_t bytes = 0;
-    int biased, err;
+    int err;
 
     if (extent_find(&runtime.space, ptr, &copy)) {
         reply->node =
@@ -159,7 +158,7 @@ static int serve_object(const struct object_request *request,
     if (copy.incarnation != REPLICA_EXTENT)
         return DRASYNC_ENOOBJECT;
     heap = copy.owner;
-    err = replica_heap_take(heap, &biased);
+    err = lock_take(&heap->lock);
     if (err)
         return err;
     context = replica_heap_elsewhere(heap);
@@ -175,7 +174,7 @@ static int serve_object(const struct object_request *request,
                 replica_objects_free(heap, &context, ptr, request->who, &found);
     }
     reply->bytes = bytes;
-    replica_heap_give(heap, biased);
+    lock_give(&heap->lock);
     replica_objects_tell(found, false);
     return err;
 }

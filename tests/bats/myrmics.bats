@@ -158,6 +158,16 @@ random() {
   assert_output "ok 2 workers"
 }
 
+@test "threads allocate and free at the same time, and others with them" {
+  run -0 mpi_preloaded 1 "$abs_top_builddir/myrmics_together" 3
+  assert_output "ok 1 workers"
+  run -0 mpi_preloaded 3 "$abs_top_builddir/myrmics_together" 3
+  assert_output "ok 3 workers"
+  DRASYNC_NODE=rank run -0 mpi_preloaded 2 \
+    "$abs_top_builddir/myrmics_together" 3
+  assert_output "ok 2 workers"
+}
+
 @test "what everybody is sent is each one's own" {
   local bytes
   for bytes in 64 20000 1048576; do

@@ -28,7 +28,9 @@ static int more(void *arg, uint64_t pages_min, uint64_t pages_wanted,
 
 static void sort(void)
 {
-    heap_cache_sort(&context, &heap, &caches, &cache, notes);
+    unsigned sorted = heap_cache_sort(&caches, &cache, 0, notes);
+
+    heap_cache_sort_all(&context, &heap, &caches, &cache, sorted, notes);
     notes = 0;
 }
 
@@ -51,6 +53,8 @@ static void *take(size_t bytes)
             ptr = heap_cache_take_stray(&caches, &cache, class);
     }
     if (!ptr)
+        ptr = heap_cache_bump(&cache, class);
+    if (!ptr)
         REQUIRE(!heap_cache_alloc_slow(&context, &heap, &caches, &cache, bytes,
                                        &ptr));
     return ptr;
@@ -58,22 +62,18 @@ static void *take(size_t bytes)
 
 static int is_known(const void *ptr)
 {
-    if (!heap_cache_in(
-            heap_parts_met(&caches.parts, ptr, HEAP_CACHE_BLOCK_SHIFT), ptr) &&
+    if (!heap_cache_in(heap_cache_met(&caches, ptr), ptr) &&
         !heap_parts_meet(&caches.parts, ptr))
         return 0;
-    return heap_cache_in(
-        heap_parts_met(&caches.parts, ptr, HEAP_CACHE_BLOCK_SHIFT), ptr);
+    return heap_cache_in(heap_cache_met(&caches, ptr), ptr);
 }
 
 static int give(void *ptr)
 {
     if (notes == HEAP_CACHE_NOTES)
         sort();
-    if (is_known(ptr) &&
-        !heap_cache_free(
-            heap_parts_met(&caches.parts, ptr, HEAP_CACHE_BLOCK_SHIFT), ptr,
-            &caches.note[notes])) {
+    if (is_known(ptr) && !heap_cache_free(heap_cache_met(&caches, ptr), ptr,
+                                          &caches.note[notes])) {
         notes++;
         return 0;
     }
@@ -104,6 +104,7 @@ static void one(void)
            "what is no object is told apart");
     tap_ok(take(100) == a && !cached(), "it is handed out again");
     REQUIRE(!give(a) && !give(b));
+    heap_cache_withdraw(&context, &heap, &cache);
     REQUIRE(!heap_seal(&context, &heap));
     notes = 0;
     heap_cache_clear(&caches, &cache);
@@ -125,6 +126,68 @@ static void strays(void)
     tap_ok((c == a || c == b) && heap_free(&context, &heap, c) == 0,
            "a slot whose extent has no number any more is an object again");
     tap_ok(!is_known(take(200)), "nor does its free go by that number");
+}
+
+/* Objects of one size come one after the other out of a piece, which the heap
+ * has again where nothing is cut behind it. */
+static void pieces(void)
+{
+    uint64_t used, bump;
+    void *other;
+    char *a, *b;
+
+    flush();
+    REQUIRE(!heap_alloc(&context, &heap, 300000, &other));
+    REQUIRE(!heap_free(&context, &heap, other));
+    used = heap.used_bytes;
+    do
+        a = take(900);
+    while (!cache.bump);
+    bump = heap.bump;
+    b = take(130);
+    tap_ok(heap.bump == bump && (uint64_t)(uintptr_t)b < cache.bump,
+           "a piece has room for several objects");
+    tap_ok(!heap_free(&context, &heap, b) &&
+               heap_free(&context, &heap, b) == DRASYNC_EFREED,
+           "which others may free as soon as they are there");
+    REQUIRE(!give(a));
+    flush();
+    tap_ok(!cache.bump && heap.used_bytes <= used + 1024 && heap.bump < bump,
+           "the rest of a piece goes back");
+}
+
+static struct heap_caches second_caches;
+static struct heap_cache second;
+
+/* Two caches of a heap, as two threads have them. */
+static void two(void)
+{
+    void *ptr[200];
+    int good = 1;
+
+    heap_caches_open(&second_caches, context.space, context.view);
+    heap_cache_clear(&second_caches, &second);
+    for (int i = 0; i < 200; i++)
+        if (i % 2)
+            ptr[i] = take(100);
+        else
+            REQUIRE(!heap_cache_alloc_slow(&context, &heap, &second_caches,
+                                           &second, 100, &ptr[i]));
+    for (int i = 0; i < 200; i++)
+        memset(ptr[i], i, 100);
+    for (int i = 0; i < 200; i++)
+        good = good && *(unsigned char *)ptr[i] == i;
+    tap_ok(good && second.bump && cache.bump && second.end != cache.end,
+           "two caches of a heap hand out different objects");
+    for (int i = 0; i < 200; i++)
+        good = good &&
+               !(i % 2 ? heap_cache_free_slow(&context, &heap, &second_caches,
+                                              &second, ptr[i])
+                       : give(ptr[i]));
+    tap_ok(good, "each takes what the other one has handed out");
+    flush();
+    heap_cache_flush(&context, &heap, &second_caches, &second);
+    tap_ok(!heap_check(&context, &heap), "the heap is sound");
 }
 
 static void random_work(void)
@@ -182,11 +245,14 @@ int main(void)
                                     .owner = &heap,
                                     .more = more,
                                     .arg = &heap};
+    heap_caches_start();
     heap_caches_open(&caches, &space, context.view);
     heap_cache_clear(&caches, &cache);
     REQUIRE(!heap_init(&context, &heap, 64, NULL, 0));
     one();
     strays();
+    pieces();
+    two();
     random_work();
     node_close(&space);
     return tap_end();
