@@ -30,7 +30,9 @@ static unsigned take_notes(void)
     _Atomic uint64_t *at = replica_caches_mine->inside;
     uint64_t word = atomic_load_explicit(at, memory_order_relaxed);
 
-    atomic_store_explicit(at, word & ~REPLICA_NOTES, memory_order_relaxed);
+    /* Release, as all that the thread stores there: who revokes may read this
+     * and not what it stored when it was out. */
+    atomic_store_explicit(at, word & ~REPLICA_NOTES, memory_order_release);
     return (unsigned)((word & REPLICA_NOTES) / REPLICA_NOTE);
 }
 

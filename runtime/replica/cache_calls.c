@@ -57,7 +57,7 @@ static void begin_round(void)
     atomic_store_explicit(&mine->calls_until, until + ROUND,
                           memory_order_relaxed);
     atomic_store_explicit(mine->inside, (ROUND - 1) * REPLICA_CALL,
-                          memory_order_relaxed);
+                          memory_order_release); /* as in take_notes() */
 }
 
 int replica_cache_allow(replica_alloc_fn *alloc, replica_free_fn *free)
@@ -113,7 +113,7 @@ void replica_cache_calls_end(void)
             atomic_load_explicit(&mine->calls_until, memory_order_relaxed) -
                 word / REPLICA_CALL - 1,
             memory_order_relaxed);
-    atomic_store_explicit(mine->inside, REPLICA_NO_CALLS, memory_order_relaxed);
+    atomic_store_explicit(mine->inside, REPLICA_NO_CALLS, memory_order_release);
     mine->rounds = 0;
 }
 
