@@ -4,7 +4,7 @@
 step_tests = tests/step/biased_lock.t tests/step/lease.t \
 	tests/step/lease_shared.t tests/step/lifetime.t \
 	tests/step/litmus.t tests/step/magazine.t tests/step/outbox.t \
-	tests/step/progress.t tests/step/wait.t
+	tests/step/progress.t tests/step/replica_cache.t tests/step/wait.t
 
 EXTRA_DIST += tests/step/README.md tests/step/skipped.sh
 if STEP
@@ -44,6 +44,14 @@ tests_step_magazine_t_SOURCES = tests/step/magazine.c memory/biased_lock.c \
 	memory/heap_parts.c
 tests_step_magazine_t_CPPFLAGS = $(STEP_CPPFLAGS) -DBIASED_SPINS=1
 tests_step_magazine_t_LDADD = tests/step/libstep.la
+
+tests_step_replica_cache_t_SOURCES = tests/step/replica_cache.c \
+	tests/step/stubs_engine.c memory/biased_lock.c memory/heap.c \
+	memory/heap_cache.c memory/heap_extent.c memory/heap_parts.c \
+	memory/heap_piece.c runtime/replica/cache.c \
+	runtime/replica/cache_calls.c
+tests_step_replica_cache_t_CPPFLAGS = $(STEP_CPPFLAGS) -DBIASED_SPINS=1
+tests_step_replica_cache_t_LDADD = tests/step/libstep.la
 
 tests_step_lifetime_t_SOURCES = tests/step/lifetime.c \
 	tests/step/lifetime_rules.h tests/step/lifetime_world.c \
