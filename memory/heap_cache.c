@@ -14,7 +14,8 @@ uint8_t heap_cache_classes[HEAP_CACHE_BYTES_MAX / HEAP_CACHE_ALIGN + 1];
 _Static_assert(sizeof(((struct heap_cache *)0)->slot[0]) == 512 &&
                    HEAP_PARTS == HEAP_CACHE_ALIGN &&
                    HEAP_CACHE_CLASSES <= HEAP_PART_CLASSES &&
-                   HEAP_CACHE_PIECE_CLASSES <= HEAP_CACHE_CLASSES,
+                   HEAP_CACHE_PIECE_CLASSES == BIN_EXACT_CLASSES &&
+                   HEAP_CACHE_PIECE_CLASSES <= 32,
                "push() and slots' numbers rely on it");
 
 void heap_caches_start(void)
@@ -29,6 +30,7 @@ void heap_caches_open(struct heap_caches *caches, const struct space *space,
 {
     heap_parts_open(&caches->parts, space, PAGE_SHIFT);
     caches->view = view;
+    caches->note[0] = UINT64_MAX;
 }
 
 /* --- Stacks --------------------------------------------------------------- */
@@ -43,6 +45,7 @@ void heap_cache_clear(struct heap_caches *caches, struct heap_cache *cache)
     for (unsigned class = 0; class <= HEAP_CACHE_CLASSES; class ++)
         cache->top[class] = bottom(cache, class);
     cache->bump = cache->end = cache->counted = 0;
+    cache->listed = 0;
     heap_parts_forget(&caches->parts, cache);
 }
 
@@ -69,6 +72,8 @@ static void spill(const struct heap_context *context, struct heap *heap,
         give_back(context, heap, first[i] & ADDRESS_BITS, class);
     memmove(first, first + count, left * sizeof(first[0]));
     cache->top[class] -= count;
+    if (class < HEAP_CACHE_PIECE_CLASSES)
+        cache->listed |= 1u << class;
 }
 
 static void spill_all(const struct heap_context *context, struct heap *heap,
@@ -114,8 +119,8 @@ unsigned heap_cache_sort(const struct heap_caches *caches,
                          struct heap_cache *cache, unsigned first,
                          unsigned count)
 {
-    while (first < count && push(cache, note_class(caches->note[first]),
-                                 note_slot(caches->note[first])))
+    while (first < count && push(cache, note_class(caches->note[1 + first]),
+                                 note_slot(caches->note[1 + first])))
         first++;
     return first;
 }
@@ -126,8 +131,8 @@ void heap_cache_sort_all(const struct heap_context *context, struct heap *heap,
                          unsigned count)
 {
     for (unsigned i = first; i < count; i++)
-        push_or_spill(context, heap, cache, note_class(caches->note[i]),
-                      note_slot(caches->note[i]));
+        push_or_spill(context, heap, cache, note_class(caches->note[1 + i]),
+                      note_slot(caches->note[1 + i]));
 }
 
 void heap_cache_withdraw(const struct heap_context *context, struct heap *heap,
@@ -184,7 +189,8 @@ static void refill(const struct heap_context *context, struct heap *heap,
                    struct heap_caches *caches, struct heap_cache *cache,
                    uint64_t bytes)
 {
-    const uint64_t *list = &heap->bins[bin_for(class_for(bytes))];
+    unsigned class = class_for(bytes);
+    const uint64_t *list = &heap->bins[bin_for(class)];
     uint64_t bump = heap->bump;
     void *ptr;
 
@@ -197,6 +203,8 @@ static void refill(const struct heap_context *context, struct heap *heap,
             break;
         }
     }
+    if (class < HEAP_CACHE_PIECE_CLASSES && !*list)
+        cache->listed &= ~(1u << class);
 }
 
 void *heap_cache_take_stray(const struct heap_caches *caches,
@@ -218,6 +226,15 @@ void *heap_cache_take_stray(const struct heap_caches *caches,
     return (void *)(uintptr_t)address;
 }
 
+/* Note of which classes the heap's lists have slots. */
+static void see_lists(const struct heap *heap, struct heap_cache *cache)
+{
+    cache->listed = 0;
+    for (unsigned class = 0; class < HEAP_CACHE_PIECE_CLASSES; class ++)
+        if (heap->bins[class])
+            cache->listed |= 1u << class;
+}
+
 /* An object from the cache's piece, which is another one if need be.
  * DRASYNC_EAGAIN: objects of @class are none of it; or as heap_alloc(). */
 static int bump(const struct heap_context *context, struct heap *heap,
@@ -229,6 +246,9 @@ static int bump(const struct heap_context *context, struct heap *heap,
 
     if (class >= HEAP_CACHE_PIECE_CLASSES)
         return DRASYNC_EAGAIN;
+    if (heap->bins[class])
+        return DRASYNC_EAGAIN;
+    see_lists(heap, cache);
     *ptr_out = heap_cache_bump(cache, class);
     if (*ptr_out)
         return 0;
@@ -240,6 +260,9 @@ static int bump(const struct heap_context *context, struct heap *heap,
         heap_piece_cut(heap, &place, heap_piece_bytes(heap, &place, bytes));
     cache->end = heap->bump;
     cache->map = map_code(&place, cache->bump - place.start);
+    /* What was left of the piece before may be in any list. */
+    see_lists(heap, cache);
+    cache->listed &= ~(1u << class);
     *ptr_out = heap_cache_bump(cache, class);
     return *ptr_out ? 0 : DRASYNC_EINTERNAL;
 }

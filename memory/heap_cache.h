@@ -6,14 +6,15 @@
  * from there, without touching the objects, the heap's lists or other memory
  * that is not warm.  Slots on a stack are free in the heap's map, so misuse is
  * told apart as ever, and in none of its lists: whoever else uses the heap does
- * not see them.  Where a stack is empty, small objects come from a piece of an
- * extent that is the cache's own (heap_piece.h).
+ * not see them.  Where the stack and the heap's list are empty, small objects
+ * come from a piece of an extent that is the cache's own (heap_piece.h).
  *
  * Both are made of few instructions, and fewer stores.  The user writes objects
  * that are in none of the processor's caches, and whatever else is written
  * queues up behind that: with 100,000 objects of mixed sizes each store of ours
  * costs as much as four or five other instructions.  So what is freed is only
- * noted, in one word, and sorted to its stack later, many at a time.
+ * noted, in one word, and sorted to its stack later, many at a time, unless the
+ * next object is of that size.
  * That also keeps the map's byte, which is often far away, from being what the
  * next call waits for.
  *
@@ -78,14 +79,18 @@ struct heap_cache {
     /* The piece: [bump, end), addresses, what was counted as used, and the map's
      * byte for `bump`. */
     uint64_t bump, end, counted;
+    uint32_t listed; /* bit c: the heap's list of class c has slots, or had when
+                        it was looked at last: they go first */
     uint8_t *map;
 };
 
 /* What the caches of a thread share. */
 struct heap_caches {
     struct heap_parts parts;
-    uint64_t note[HEAP_CACHE_NOTES]; /* a slot, and its class << 56 */
-    ptrdiff_t view;                  /* of the heaps (heap.h) */
+    /* Slots, each with its class << 56, from number 1 on; number 0 is of no
+     * class. */
+    uint64_t note[1 + HEAP_CACHE_NOTES];
+    ptrdiff_t view; /* of the heaps (heap.h) */
 };
 
 /*
@@ -105,8 +110,8 @@ void heap_caches_open(struct heap_caches *caches, const struct space *space,
  * handed out again. */
 void heap_cache_clear(struct heap_caches *caches, struct heap_cache *cache);
 
-/* Put the slots of notes [first, count) on their stacks.  Returns the first one
- * that is left, as its stack is full; @count: there is none. */
+/* Put the slots of @count notes on their stacks, without the @first ones.
+ * Returns how many are done: fewer than @count, if a stack is full. */
 unsigned heap_cache_sort(const struct heap_caches *caches,
                          struct heap_cache *cache, unsigned first,
                          unsigned count);
@@ -150,6 +155,24 @@ static inline int heap_cache_has(const struct heap_cache *cache, uint64_t class)
     return *cache->top[class] != 0;
 }
 
+/* Take the slot of @note instead of sorting it.  NULL, and nothing has changed:
+ * its extent's number is another's now. */
+static inline void *heap_cache_take_noted(const struct heap_caches *caches,
+                                          uint64_t note)
+{
+    const struct heap_part *part = &caches->parts.part[note % HEAP_CACHE_ALIGN];
+    uint64_t slot = note & ((UINT64_C(1) << 56) - 1);
+    uint64_t granule = (slot - part->begin) >> GRANULE_SHIFT_WIDE;
+
+    if (granule >= part->granules)
+        return NULL;
+    part->map[granule] = (uint8_t)(((note >> 56) + 1) | MAP_TAKEN);
+    slot &= ~(HEAP_CACHE_ALIGN - 1);
+    if (!slot)
+        __builtin_unreachable(); /* there is a note */
+    return (void *)(uintptr_t)slot;
+}
+
 /* Take a slot.  NULL, and nothing has changed, if there is none, or if its
  * extent's number is another's now: heap_cache_take_stray() then. */
 static inline void *heap_cache_take(const struct heap_caches *caches,
@@ -179,13 +202,13 @@ static inline const struct heap_part *heap_cache_met(struct heap_caches *caches,
 void *heap_cache_take_stray(const struct heap_caches *caches,
                             struct heap_cache *cache, unsigned class);
 
-/* An object of @class from the piece; NULL: there is no room, or the class is
- * none of HEAP_CACHE_PIECE_CLASSES. */
+/* An object of @class from the piece; NULL: there is no room, the class is none
+ * of HEAP_CACHE_PIECE_CLASSES, or the heap has slots of it. */
 static inline void *heap_cache_bump(struct heap_cache *cache, uint64_t class)
 {
     uint64_t object = cache->bump, bytes;
 
-    if (class >= HEAP_CACHE_PIECE_CLASSES)
+    if (class >= HEAP_CACHE_PIECE_CLASSES || (cache->listed >> class & 1))
         return NULL;
     bytes = heap_part_bytes[class];
     if (bytes > cache->end - object)

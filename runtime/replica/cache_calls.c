@@ -222,13 +222,11 @@ static inline int come_in(const struct replica_caches *mine,
     return biased_try(mine->inside, *word, &heap->epoch, &cache->epoch);
 }
 
-/* And goes out, with @more in its word.  (The heap is read again.) */
-static inline void go_out(const struct replica_caches *mine,
-                          const struct replica_cache *cache, uint64_t word,
+/* And goes out, with @more in its word. */
+static inline void go_out(const struct replica_caches *mine, uint64_t word,
                           uint64_t more)
 {
-    biased_leave(mine->inside,
-                 word - (uintptr_t)replica_cache_heap(cache) + more);
+    biased_leave(mine->inside, (word & ~REPLICA_INSIDE_HEAP) + more);
 }
 
 void *replica_cache_alloc(const char *file, int line, size_t size_bytes,
@@ -237,7 +235,7 @@ void *replica_cache_alloc(const char *file, int line, size_t size_bytes,
     struct replica_caches *mine = replica_caches_mine;
     uint64_t word = atomic_load_explicit(mine->inside, memory_order_relaxed);
     struct replica_cache *cache = replica_cache_at(mine, rid);
-    uint64_t class = heap_cache_class(size_bytes);
+    uint64_t class = heap_cache_class(size_bytes), note;
     void *ptr;
 
     if ((int64_t)word < 0 || cache->key != replica_cache_key(rid))
@@ -245,6 +243,19 @@ void *replica_cache_alloc(const char *file, int line, size_t size_bytes,
     /* From here on the key tells what @rid is. */
     ANEW(mine);
     ANEW(cache);
+    note = mine->shared.note[word / REPLICA_NOTE & 0xff];
+    if (note >> 56 == class && mine->noting == cache) {
+        if (!come_in(mine, cache, &word))
+            return alloc_outside(file, line, size_bytes,
+                                 (uint32_t)cache->key - 1);
+        ptr = heap_cache_take_noted(
+            &mine->shared, mine->shared.note[word / REPLICA_NOTE & 0xff]);
+        if (__builtin_expect(!ptr, 0))
+            return alloc_outside(file, line, size_bytes,
+                                 (uint32_t)cache->key - 1);
+        go_out(mine, word, -REPLICA_NOTE - REPLICA_CALL);
+        return ptr;
+    }
     if (!heap_cache_has(&cache->slots, class))
         return alloc_again(file, line, size_bytes, (uint32_t)cache->key - 1);
     if (!come_in(mine, cache, &word))
@@ -253,7 +264,7 @@ void *replica_cache_alloc(const char *file, int line, size_t size_bytes,
     ptr = heap_cache_take(&mine->shared, &cache->slots, class);
     if (__builtin_expect(!ptr, 0))
         return take_stray(cache, class);
-    go_out(mine, cache, word, -REPLICA_CALL);
+    go_out(mine, word, -REPLICA_CALL);
     return ptr;
 }
 
@@ -295,6 +306,6 @@ void replica_cache_free(const char *file, int line, void *ptr)
     ANEW(mine);
     if (!come_in(mine, cache, &word) || heap_cache_free(part, ptr, &note))
         return free_outside(file, line, ptr);
-    mine->shared.note[word / REPLICA_NOTE & 0xff] = note;
-    go_out(mine, mine->noting, word, REPLICA_NOTE - REPLICA_CALL);
+    mine->shared.note[(word / REPLICA_NOTE & 0xff) + 1] = note;
+    go_out(mine, word, REPLICA_NOTE - REPLICA_CALL);
 }

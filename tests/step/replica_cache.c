@@ -123,6 +123,7 @@ static void begin(void)
         .magazine = &cache->slots,
     };
     heap_caches_start();
+    caches.shared.note[0] = UINT64_MAX;
     heap_cache_clear(&caches.shared, &cache->slots);
     caches.shared.parts.part[0].granules = GRANULES;
     atomic_store(&cache->heap, &heap);
@@ -170,6 +171,8 @@ static void allocate_and_free(void)
     replica_caches_mine = &caches;
     ptr = take();
     take();
+    give(ptr);
+    ptr = take();
     give(ptr);
     replica_cache_note(cache);
     take();

@@ -45,6 +45,12 @@ static void *take(size_t bytes)
     unsigned class = (unsigned)heap_cache_class(bytes);
     void *ptr = NULL;
 
+    if (caches.note[notes] >> 56 == class)
+        ptr = heap_cache_take_noted(&caches, caches.note[notes]);
+    if (ptr) {
+        notes--;
+        return ptr;
+    }
     if (!heap_cache_has(&cache, class))
         sort();
     if (heap_cache_has(&cache, class)) {
@@ -73,7 +79,7 @@ static int give(void *ptr)
     if (notes == HEAP_CACHE_NOTES)
         sort();
     if (is_known(ptr) && !heap_cache_free(heap_cache_met(&caches, ptr), ptr,
-                                          &caches.note[notes])) {
+                                          &caches.note[1 + notes])) {
         notes++;
         return 0;
     }
@@ -103,6 +109,10 @@ static void one(void)
                give(&usable) == DRASYNC_ENOOBJECT && cached() == 1,
            "what is no object is told apart");
     tap_ok(take(100) == a && !cached(), "it is handed out again");
+    REQUIRE(!give(b) && !give(a));
+    sort();
+    tap_ok(take(100) == a && take(100) == b && !cached(),
+           "also once it was sorted, the last one first");
     REQUIRE(!give(a) && !give(b));
     heap_cache_withdraw(&context, &heap, &cache);
     REQUIRE(!heap_seal(&context, &heap));
