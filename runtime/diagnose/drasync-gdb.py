@@ -97,9 +97,9 @@ class Node:
         words = {}
         leases = self.native["leases"]
         for i in range(leases.type.range()[1] + 1):
-            used = number(leases[i]["used"])
-            for n in range(32):
-                if used >> n & 1:
+            used = leases[i]["used"]
+            for n in range(leases[i]["slot"].type.range()[1] + 1):
+                if number(used[n // 64]) >> n % 64 & 1:
                     slot = leases[i]["slot"][n].dereference()
                     words[number(slot["region"])] = number(slot["word"])
         return words

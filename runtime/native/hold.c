@@ -79,7 +79,7 @@ _Static_assert(offsetof(struct proto_pin, link) == 0, "see view_pins()");
 
 static enum native_for step_for(enum drasync_mode mode)
 {
-    return mode == DRASYNC_READ ? NATIVE_FOR_READ : NATIVE_FOR_ALL;
+    return mode == DRASYNC_READ ? NATIVE_FOR_READ : NATIVE_FOR_WRITE;
 }
 
 /* Give back what was acquired for @mode, and is not used: for READ that is not

@@ -252,14 +252,14 @@ static void end_in(int stripe)
     if (lock_take(&runtime.shared->trees[stripe]))
         return;
     native_pool_use(stripe);
-    for (uint32_t more = leases->used; more; more &= more - 1) {
-        uint32_t i = (uint32_t)__builtin_ctz(more);
+    for (int i = native_lease_next(leases, -1); i >= 0;
+         i = native_lease_next(leases, i)) {
         struct native_lease_slot *slot = leases->slot[i];
 
         if (!atomic_load_explicit(&slot->deferred, memory_order_relaxed))
             continue;
         if (native_keep_over(slot))
-            native_lease_end(leases, i);
+            native_lease_end(leases, (uint32_t)i);
         else
             atomic_fetch_or_explicit(&native.shared->kept, stripe_bit(leases),
                                      memory_order_relaxed);

@@ -51,6 +51,11 @@
  *     true, and a rank that finds the word changed goes on by steps.  Hence
  *     every step sees the truth, and every rank that waits is served: only one
  *     waits in a word, and the step of a second one ends the lease.
+ *   - Taking or giving back a hold of a region, and a call on its data, depend on
+ *     that region, what is above it and what is below it.  So these steps
+ *     (NATIVE_FOR_WRITE, _READ and _DATA) leave leases of other parts of the tree
+ *     alone.  Nobody waits for those without having ended them: who acquires a
+ *     region ends all leases below it first, and what of that is free he locks.
  *   - A REQUEST of another node may have to wait for a WRITE lease, while its rank
  *     has credit (keep.h): the lease is left alone, and its flag LOOKS has the
  *     rank see when that is over.
@@ -84,17 +89,20 @@
 struct native_lease;
 struct native_lease_thread;
 
-/* Leases under each lock at a time; one ends to make room for the next. */
-#define NATIVE_LEASE_SLOTS 32
+/* Leases under each lock at a time, of all subregions of a tree too; one ends to
+ * make room for the next.  So many slots are made at the start, others when they
+ * are needed. */
+#define NATIVE_LEASE_SLOTS       256
+#define NATIVE_LEASE_SLOTS_FIRST 4
 
 /* A slot has a cache line of its own. */
 struct native_lease_slot {
     _Atomic uint64_t word;
     struct proto_region *region; /* from here on: under the lock */
-    const struct proto_region *root;
-    int32_t rank;    /* whose hold it is, for the protocol */
-    uint32_t ticket; /* the last one given */
-    uint32_t number; /* among all of the node */
+    struct native_memory *memory; /* the region's */
+    int32_t rank;                /* whose hold it is, for the protocol */
+    uint32_t ticket;             /* the last one given */
+    uint32_t number;             /* among all of the node */
     /* Filled then; and a REQUEST of node `from` waits for the credit of rank
      * number `local`: keep.h. */
     _Atomic uint64_t since_us;
@@ -104,10 +112,28 @@ struct native_lease_slot {
 
 /* Of one lock. */
 struct native_leases {
-    uint32_t used; /* bit i: slot[i] is not empty; under the lock */
-    uint32_t next; /* to make room */
+    uint64_t used[NATIVE_LEASE_SLOTS / 64]; /* bit i: slot[i] is not empty; */
+    uint32_t count;                         /* so many are; under the lock */
+    uint32_t next;                          /* to make room */
+    uint32_t stripe;                        /* which lock's they are */
     struct native_lease_slot *slot[NATIVE_LEASE_SLOTS]; /* of control memory */
+    /* The tree of each that is not empty: here, as a step looks for those of one
+     * tree among all. */
+    const struct proto_region *root[NATIVE_LEASE_SLOTS];
 };
+
+/* The first one after @i that is not empty, or -1; @i may be -1. */
+static inline int native_lease_next(const struct native_leases *leases, int i)
+{
+    for (unsigned at = (unsigned)(i + 1); at < NATIVE_LEASE_SLOTS;
+         at = (at | 63) + 1) {
+        uint64_t left = leases->used[at / 64] >> at % 64;
+
+        if (left)
+            return (int)at + __builtin_ctzll(left);
+    }
+    return -1;
+}
 
 /* Of a rank: see native_lease_word.h.  One thread of it waits at a time. */
 struct native_turn {
@@ -120,8 +146,9 @@ struct native_turn {
 /* What a step under the lock of a tree is for. */
 enum native_for {
     NATIVE_FOR_ALL,
+    NATIVE_FOR_WRITE,   /* taking a WRITE hold */
     NATIVE_FOR_DATA,    /* a rank's call on what it holds */
-    NATIVE_FOR_READ,    /* taking or giving back a READ hold */
+    NATIVE_FOR_READ,    /* taking a READ hold, or giving one back */
     NATIVE_FOR_REQUEST, /* of another node, which may have to wait: keep.h */
 };
 

@@ -49,8 +49,12 @@ bool native_lease_shares(const struct proto_region *region, uint32_t count)
 int native_lease_shared(const struct native_leases *leases,
                         const struct proto_region *region)
 {
-    for (uint32_t left = leases->used; left; left &= left - 1) {
-        int i = __builtin_ctz(left);
+    const struct native_memory *memory = region->memory;
+
+    if (!memory || !memory->leases)
+        return -1;
+    for (int i = native_lease_next(leases, -1); i >= 0;
+         i = native_lease_next(leases, i)) {
         const struct native_lease_slot *slot = leases->slot[i];
 
         /* Relaxed: it changes under the lock only. */

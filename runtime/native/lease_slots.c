@@ -47,7 +47,9 @@ void native_lease_end(struct native_leases *leases, uint32_t i)
         atomic_exchange_explicit(&slot->word, 0, memory_order_acq_rel);
 
     passed_take();
-    leases->used &= ~(UINT32_C(1) << i);
+    leases->used[i / 64] &= ~(UINT64_C(1) << i % 64);
+    leases->count--;
+    slot->memory->leases--;
     if (word & WORD_SHARED) {
         native_lease_end_shared(slot, word);
         return;
@@ -78,13 +80,12 @@ static bool related(const struct proto_region *a, const struct proto_region *b)
     return x || y || !b;
 }
 
-/* A shared lease of this rank, for a step on @region for DATA or READ. */
+/* A shared lease of this rank, for a step on @region, which is above or below
+ * it or the same, for DATA or READ. */
 static bool shared_in_the_way(const struct native_lease_slot *slot,
                               const struct proto_region *region,
                               enum native_for what)
 {
-    if (!related(slot->region, region))
-        return false;
     return what == NATIVE_FOR_READ ? slot->region != region
                                    : !native_lease_used(slot);
 }
@@ -98,7 +99,7 @@ static bool in_the_way(const struct native_leases *leases,
 
     if (what == NATIVE_FOR_REQUEST)
         return !native_keep(leases, slot, word, from);
-    if (what == NATIVE_FOR_ALL)
+    if (what == NATIVE_FOR_ALL || what == NATIVE_FOR_WRITE)
         return true;
     if ((word & WORD_READ) && slot->rank != native.rank)
         return false;
@@ -113,18 +114,40 @@ static bool in_the_way(const struct native_leases *leases,
     return false;
 }
 
+/* Is a lease of @region, or of what is above it? */
+static bool leased_above(const struct proto_region *region)
+{
+    const struct proto_region *r = region;
+
+    for (; r; r = r->parent) {
+        const struct native_memory *memory = r->memory;
+
+        if (memory && memory->leases)
+            return true;
+    }
+    return false;
+}
+
 void native_lease_settle(struct native_leases *leases,
                          const struct proto_region *region,
                          enum native_for what, int from)
 {
     const struct proto_region *root = region ? region->root : NULL;
+    bool part = region && (what == NATIVE_FOR_WRITE ||
+                           what == NATIVE_FOR_READ || what == NATIVE_FOR_DATA);
 
-    for (uint32_t left = leases->used; left; left &= left - 1) {
-        uint32_t i = (uint32_t)__builtin_ctz(left);
+    /* Of a leaf's siblings there may be many. */
+    if (part && region->children.next == &region->children &&
+        !leased_above(region))
+        return;
+    for (int i = native_lease_next(leases, -1); i >= 0;
+         i = native_lease_next(leases, i)) {
+        struct native_lease_slot *slot = leases->slot[i];
 
-        if ((!root || leases->slot[i]->root == root) &&
-            in_the_way(leases, leases->slot[i], region, what, from))
-            native_lease_end(leases, i);
+        if ((!root || leases->root[i] == root) &&
+            (!part || related(slot->region, region)) &&
+            in_the_way(leases, slot, region, what, from))
+            native_lease_end(leases, (uint32_t)i);
     }
 }
 
@@ -148,32 +171,36 @@ int native_lease_new(struct native_leases *leases, uint32_t stripe)
 {
     int err = 0;
 
-    for (uint32_t i = 0; i < NATIVE_LEASE_SLOTS && !err; i++)
+    leases->stripe = stripe;
+    for (uint32_t i = 0; i < NATIVE_LEASE_SLOTS_FIRST && !err; i++)
         err = slot_new(&leases->slot[i], stripe * NATIVE_LEASE_SLOTS + i);
     return err;
 }
 
-/* *i_out: an empty slot, of which there is one, with a ticket to give: the
- * threads that know one without know it for ever, so that is not used again.
- * False: no memory for another. */
+/* *i_out: an empty slot, with a ticket to give: the threads that know one
+ * without know it for ever, so that is not used again.  False: no memory for
+ * another, or all have a lease. */
 static bool empty_slot(struct native_leases *leases, uint32_t *i_out)
 {
-    uint32_t i = (uint32_t)__builtin_ctz(~leases->used);
+    uint32_t i = 0;
 
+    if (leases->count == NATIVE_LEASE_SLOTS)
+        return false;
+    while (!~leases->used[i / 64])
+        i += 64;
+    i += (uint32_t)__builtin_ctzll(~leases->used[i / 64]);
     *i_out = i;
-    return leases->slot[i]->ticket != WORD_TICKET_MAX ||
-           !slot_new(&leases->slot[i], leases->slot[i]->number);
+    return (leases->slot[i] && leases->slot[i]->ticket != WORD_TICKET_MAX) ||
+           !slot_new(&leases->slot[i], leases->stripe * NATIVE_LEASE_SLOTS + i);
 }
 
 static void make_room(struct native_leases *leases)
 {
-    if (leases->used != UINT32_MAX)
+    if (leases->count < NATIVE_LEASE_SLOTS)
         return;
     leases->next = (leases->next + 1) % NATIVE_LEASE_SLOTS;
     native_lease_end(leases, leases->next);
 }
-
-_Static_assert(NATIVE_LEASE_SLOTS == 32, "a bit of `used` for each");
 
 /* The next word of a slot, for a hold with @flags. */
 static uint64_t new_word(struct native_lease_slot *slot, uint64_t flags)
@@ -187,13 +214,16 @@ static void fill(struct native_leases *leases, uint32_t i, uint64_t word,
     struct native_lease_slot *slot = leases->slot[i];
 
     slot->region = region;
-    slot->root = region->root;
+    leases->root[i] = region->root;
+    slot->memory = region->memory;
+    slot->memory->leases++;
     slot->rank = rank;
     if (word & WORD_LOOKS)
         atomic_store_explicit(&slot->since_us, runtime_now_us(),
                               memory_order_relaxed);
     atomic_store_explicit(&slot->deferred, false, memory_order_relaxed);
-    leases->used |= UINT32_C(1) << i;
+    leases->used[i / 64] |= UINT64_C(1) << i % 64;
+    leases->count++;
     atomic_store_explicit(&slot->word, word, memory_order_release);
 }
 
@@ -279,7 +309,7 @@ bool native_lease_begin(struct native_leases *leases,
     uint64_t flags, word;
     uint32_t i;
 
-    if (native.check)
+    if (native.check || !region->memory)
         return false;
     make_room(leases);
     if (write_once(region, native.rank) && !region->subscribed &&
@@ -314,7 +344,8 @@ void native_lease_hand(struct native_leases *leases,
 
     if (native.check || effects->count != 1 || e->kind != PROTO_GRANTED ||
         e->hold || e->split || e->region != region || region->waiting ||
-        region->subscribed || !write_once(region, region->write_rank))
+        region->subscribed || !region->memory ||
+        !write_once(region, region->write_rank))
         return;
     /* A hold for drasync_run is of no rank of the job (run_hold.c). */
     if (region->write_rank >= runtime.ranks)

@@ -85,7 +85,7 @@ static inline uint64_t word_leave(uint64_t word)
 
 /* What a thread notes of the shared lease that it uses: the lease's ticket, the
  * slot's number, and how many holds the thread has through it. */
-#define USE_SLOT_BIT  22
+#define USE_SLOT_BIT  19
 #define USE_COUNT_MAX ((UINT32_C(1) << USE_SLOT_BIT) - 1)
 
 static inline uint64_t use_of(uint64_t word, uint32_t slot)

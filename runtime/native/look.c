@@ -84,9 +84,9 @@ LOOKS static uint64_t lease_of(const struct proto_region *region)
     for (int i = 0; s && i < NATIVE_STRIPES; i++) {
         const struct native_leases *leases = &s->leases[i];
 
-        for (uint32_t left = leases->used; left; left &= left - 1) {
-            const struct native_lease_slot *slot =
-                leases->slot[__builtin_ctz(left)];
+        for (int n = native_lease_next(leases, -1); n >= 0;
+             n = native_lease_next(leases, n)) {
+            const struct native_lease_slot *slot = leases->slot[n];
 
             if (is_valid(slot, sizeof(*slot)) && slot->region == region)
                 return atomic_load(&slot->word);

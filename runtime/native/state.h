@@ -61,6 +61,7 @@ struct native_memory {
     /* Bit n: of ranks with such a number on the node (modulo 64) several threads
      * read it; and until when that makes no shared lease (lease.h). */
     uint64_t readers, alone_until_us;
+    uint32_t leases; /* of the region; under the lock of its tree */
     struct extent *first, *last; /* in the order in which the region got them */
     struct extent *walk;         /* env_extent() gave it last; or NULL */
     uint32_t walk_index;

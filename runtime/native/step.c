@@ -68,7 +68,7 @@ int native_lock_for(enum native_for what, uint64_t address,
             tree_of(region, address) == guess) {
             tree->stripe = stripe;
             native_pool_use(stripe);
-            if (native.shared->leases[stripe].used)
+            if (native.shared->leases[stripe].count)
                 native_lease_settle(
                     &native.shared->leases[stripe], region, what,
                     what == NATIVE_FOR_REQUEST ? tree->from
@@ -120,7 +120,7 @@ static int lock_all(struct native_tree *tree)
     }
     native_pool_use(-1);
     for (int i = 0; i < NATIVE_STRIPES; i++)
-        if (native.shared->leases[i].used)
+        if (native.shared->leases[i].count)
             native_lease_settle(&native.shared->leases[i], NULL, NATIVE_FOR_ALL,
                                 NATIVE_KEEP_GIVES);
     return 0;

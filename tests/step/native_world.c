@@ -239,7 +239,7 @@ static void name_atomics(struct native_leases *leases)
     static const char *const waits[WORLD_RANKS] = {"turn 0", "turn 1",
                                                    "turn 2"};
 
-    for (int i = 0; i < NATIVE_LEASE_SLOTS; i++)
+    for (int i = 0; i < NATIVE_LEASE_SLOTS_FIRST; i++)
         step_name(&leases->slot[i]->word, "lease");
     for (int i = 0; i < WORLD_RANKS; i++) {
         step_name(&turns[i].state, waits[i]);
