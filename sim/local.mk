@@ -69,6 +69,11 @@ scenarios = \
 	tests/scenarios/ahead_write.txt \
 	tests/scenarios/bounce.txt \
 	tests/scenarios/bounce_forgotten.txt \
+	tests/scenarios/combined.txt \
+	tests/scenarios/combined_delete.txt \
+	tests/scenarios/combined_nomem.txt \
+	tests/scenarios/combined_parts.txt \
+	tests/scenarios/combined_write.txt \
 	tests/scenarios/delete_busy.txt \
 	tests/scenarios/delete_race.txt \
 	tests/scenarios/delete_unread.txt \
@@ -102,6 +107,7 @@ scenarios = \
 	tests/scenarios/read_portions.txt \
 	tests/scenarios/refused.txt \
 	tests/scenarios/reused_unawares.script \
+	tests/scenarios/subscribe.txt \
 	tests/scenarios/three_owners.txt \
 	tests/scenarios/timed.txt \
 	tests/scenarios/wanted.txt

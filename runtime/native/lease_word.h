@@ -4,6 +4,22 @@
  * From the lowest bit: the state, flags, who has the hold and who waits for it
  * (numbers of ranks on the node), and a ticket that is new for each lease in
  * that slot.
+ *
+ * Memory order.  All changes of a word are read-modify-writes, but for fill()
+ * (lease_slots.c), which finds the slot empty under the lock:
+ *   - A rank that takes the hold (native_lease_pass(), swap(): acquire) sees what
+ *     the one before wrote in the region, which gave it back by the same calls
+ *     (release), and what the step did that began the lease, by fill()
+ *     (release).  Those in between continue the release sequence.
+ *   - Who ends the lease (native_lease_end(), acq_rel) sees what the last one
+ *     wrote, as the data may leave the node next (acquire); a rank that then
+ *     finds 0, or another ticket, changes nothing and takes the lock (the
+ *     release is for one that waits in the word, and reads its turn next).
+ *   - A rank that waits loads with acquire: it may have been handed the hold.
+ *   - A load that only decides which of these comes next is relaxed.
+ *   - LOOKS hands nothing over: keep.c sets it with relaxed order.
+ * Uses of shared leases are biased locks: memory/biased_lock.h has their
+ * argument.  The faults in tests/step/lease.c and lease_shared.c weaken them.
  */
 #ifndef DRASYNC_RUNTIME_NATIVE_LEASE_WORD_H
 #define DRASYNC_RUNTIME_NATIVE_LEASE_WORD_H
