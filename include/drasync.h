@@ -8,7 +8,11 @@
  * The rules, in short:
  *   - A hold covers the region and its subregions.  WRITE excludes every other
  *     hold granted later.  READ pins the version that was current when it was
- *     granted: a reader sees no later write, and never makes a writer wait.
+ *     granted: a reader sees no later write, and never makes a writer wait.  A
+ *     READ within a READ of the same rank sees that version too, so a rank that
+ *     forgets to release reads what is old.  On a node, a WRITE while somebody
+ *     READs copies the region first: where ranks take turns anyway, let readers
+ *     release before (a barrier, or two regions in turn).
  *   - Holds belong to the rank, not to a thread; they nest and count.  A release
  *     gives back what the calling thread took last (see Threads).
  *   - A rank that creates a root region holds it for WRITE until it releases it.
@@ -206,7 +210,8 @@ int drasync_new_subregion(drasync_region_t parent,
  * Delete @region, its objects and all its subregions, wherever they are.  This
  * rank must hold it for WRITE, or must be able to take it at once; holds of
  * this rank inside the subtree end with it.  Requests that wait for it, on any
- * rank, return DRASYNC_EDELETED.
+ * rank, return DRASYNC_EDELETED.  Its addresses may be used again at once, so
+ * an old handle may name another region then (DRASYNC_CHECK tells).
  *   DRASYNC_ENOREGION, DRASYNC_EDELETED
  *   DRASYNC_EBUSY     another rank holds a part of it; also a version before
  *                     this rank's, which a WRITE does not wait for.  So a delete

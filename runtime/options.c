@@ -55,8 +55,8 @@ static const struct option options_table[] = {
      "off, data, token or auto (default)"},
     {"DRASYNC_CHECK", OPTION_SET, FIELD(check), 0, 0,
      WORDS("access", "leaks", "objects", "deadlock"),
-     "access, leaks, objects, deadlock, some of them with commas between, 1 "
-     "(access) or 0 (default)"},
+     "access (or 1), leaks, objects, deadlock, some of them with commas "
+     "between, all, or 0 (default)"},
     {"DRASYNC_CHECK_ACTION", OPTION_WORD, FIELD(check_action), 0, 0,
      WORDS("end", "continue"), "continue or end (default)"},
     {"DRASYNC_STATS", OPTION_WORD, FIELD(stats), 0, 0, WORDS("0", "1"),
@@ -130,14 +130,14 @@ static int find_word(const char *text, const char *const *words)
     return -1;
 }
 
-/* Words with commas between them; 0 is none, 1 the first. */
+/* Words with commas between them; 1 is the first, all is all, 0 alone none. */
 static int parse_set(const struct option *option, const char *text,
                      uint64_t *value_out)
 {
-    char word[32];
+    char word[32] = "";
 
-    *value_out = !strcmp(text, "1");
-    if (!strcmp(text, "0") || !strcmp(text, "1"))
+    *value_out = 0;
+    if (!strcmp(text, "0"))
         return 0;
     for (const char *p = text; p; p = strchr(p, ','), p = p ? p + 1 : NULL) {
         size_t bytes = strcspn(p, ",");
@@ -146,11 +146,15 @@ static int parse_set(const struct option *option, const char *text,
         if (bytes < sizeof(word)) {
             memcpy(word, p, bytes);
             word[bytes] = 0;
-            at = find_word(word, option->words);
+            at = strcmp(word, "1") ? find_word(word, option->words) : 0;
         }
-        if (at < 0)
+        if (at >= 0)
+            *value_out |= UINT64_C(1) << at;
+        else if (!strcmp(word, "all") && bytes == 3)
+            for (int i = 0; option->words[i]; i++)
+                *value_out |= UINT64_C(1) << i;
+        else
             return DRASYNC_EINVAL;
-        *value_out |= UINT64_C(1) << at;
     }
     return 0;
 }

@@ -102,11 +102,12 @@ void runtime_glance(void)
 
 void runtime_look(uint64_t now)
 {
-    static _Thread_local uint64_t looked_us;
+    /* Thread-local storage is scarce, and a look too few in an hour no harm. */
+    static _Thread_local uint32_t looked_us;
 
-    if (!is_nodes() || now - looked_us < LOOK_AGAIN_US)
+    if (!is_nodes() || (uint32_t)now - looked_us < LOOK_AGAIN_US)
         return;
-    looked_us = now;
+    looked_us = (uint32_t)now;
     progress_glance();
 }
 

@@ -58,6 +58,17 @@ static void give_back(const struct run_hold *hold,
     native_do(effects, NULL);
 }
 
+/* The data can be used, if not @err. */
+static int shown(const struct run_hold *hold, int err)
+{
+    if (err)
+        return err;
+    runtime_count(native.self, RUNTIME_COUNT_ACQUIRES, 1);
+    if (native.check)
+        native_guard_at(hold->address);
+    return 0;
+}
+
 /* The hold is there; under the lock of @tree, which is given back. */
 static int taken(struct run_hold *hold, struct native_tree *tree, bool split)
 {
@@ -75,9 +86,7 @@ static int taken(struct run_hold *hold, struct native_tree *tree, bool split)
     run_hold_act(hold);
     err = native_hold_show(hold->address, tree, true, DRASYNC_WRITE, false);
     run_hold_act(NULL);
-    if (native.check && !err)
-        native_guard_at(hold->address);
-    return err;
+    return shown(hold, err);
 }
 
 int run_hold_take(struct run_hold *hold, bool here)
@@ -154,9 +163,7 @@ int run_hold_split(struct run_hold *hold)
     run_hold_act(hold);
     err = native_hold_show(hold->address, &tree, false, DRASYNC_WRITE, true);
     run_hold_act(NULL);
-    if (native.check && !err)
-        native_guard_at(hold->address);
-    return err;
+    return shown(hold, err);
 }
 
 void run_hold_give(struct run_hold *hold)

@@ -194,7 +194,7 @@ static struct replica_caches *caches_new(void)
 /* May the calling thread have caches?  It has them then. */
 static int get_caches(void)
 {
-    static __thread unsigned calls;
+    static __thread unsigned char calls;
     struct replica_caches *c;
 
     if (replica_caches_have())

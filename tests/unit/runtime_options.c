@@ -174,6 +174,16 @@ int main(void)
             options.report_signal == RUNTIME_REPORT_USR1 &&
             options.myrmics == RUNTIME_MYRMICS_MOVE,
         "all set; an empty one counts as not set");
+    setenv("DRASYNC_CHECK", "1,deadlock", 1);
+    tap_ok(!options_read(&options, why, sizeof(why)) &&
+               options.check == (OPTIONS_CHECK_ACCESS | OPTIONS_CHECK_DEADLOCK),
+           "1 is access, also among others");
+    setenv("DRASYNC_CHECK", "all", 1);
+    tap_ok(!options_read(&options, why, sizeof(why)) &&
+               options.check ==
+                   (OPTIONS_CHECK_ACCESS | OPTIONS_CHECK_LEAKS |
+                    OPTIONS_CHECK_OBJECTS | OPTIONS_CHECK_DEADLOCK),
+           "all is all");
     tap_ok(
         refused("DRASYNC_NODE", "ranks") && refused("DRASYNC_NODE", "0") &&
             refused("DRASYNC_PROGRESS", "fast") &&
@@ -184,7 +194,8 @@ int main(void)
             refused("DRASYNC_MEMORY", "1K") && refused("DRASYNC_NODE", "2K") &&
             refused("DRASYNC_CHECK", "2") && refused("DRASYNC_CHECK", ",") &&
             refused("DRASYNC_CHECK", "access,") &&
-            refused("DRASYNC_CHECK", "1,leaks") &&
+            refused("DRASYNC_CHECK", "all,some") &&
+            refused("DRASYNC_CHECK", "0,leaks") &&
             refused("DRASYNC_CHECK_ACTION", "stop") &&
             refused("DRASYNC_CORE", "all") && refused("DRASYNC_STATS", "yes") &&
             refused("DRASYNC_FANOUT", "0") &&
