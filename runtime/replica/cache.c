@@ -194,17 +194,23 @@ static struct replica_caches *caches_new(void)
 /* May the calling thread have caches?  It has them then. */
 static int get_caches(void)
 {
-    static __thread unsigned char calls;
+    /* Of all threads: a thread's own count would be thread-local storage, which
+     * is scarce.  So later threads get theirs sooner. */
+    static _Atomic unsigned calls;
     struct replica_caches *c;
 
     if (replica_caches_have())
         return 1;
-    if (!possible || ++calls < REPLICA_CACHE_AFTER || thread_watch())
+    if (!possible ||
+        (atomic_load_explicit(&calls, memory_order_relaxed) <
+             REPLICA_CACHE_AFTER &&
+         atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed) + 1 <
+             REPLICA_CACHE_AFTER) ||
+        thread_watch())
         return 0;
     c = caches_new();
     if (!c)
         return 0;
-    calls = 0;
     c->thread->owner = biased_self();
     replica_caches_mine = c;
     return 1;
