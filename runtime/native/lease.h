@@ -98,11 +98,11 @@ struct native_lease_thread;
 /* A slot has a cache line of its own. */
 struct native_lease_slot {
     _Atomic uint64_t word;
-    struct proto_region *region; /* from here on: under the lock */
+    struct proto_region *region;  /* from here on: under the lock */
     struct native_memory *memory; /* the region's */
-    int32_t rank;                /* whose hold it is, for the protocol */
-    uint32_t ticket;             /* the last one given */
-    uint32_t number;             /* among all of the node */
+    int32_t rank;                 /* whose hold it is, for the protocol */
+    uint32_t ticket;              /* the last one given */
+    uint32_t number;              /* among all of the node */
     /* Filled then; and a REQUEST of node `from` waits for the credit of rank
      * number `local`: keep.h. */
     _Atomic uint64_t since_us;
@@ -116,6 +116,7 @@ struct native_leases {
     uint32_t count;                         /* so many are; under the lock */
     uint32_t next;                          /* to make room */
     uint32_t stripe;                        /* which lock's they are */
+    uint32_t skipped;                       /* leases that did not begin */
     struct native_lease_slot *slot[NATIVE_LEASE_SLOTS]; /* of control memory */
     /* The tree of each that is not empty: here, as a step looks for those of one
      * tree among all. */

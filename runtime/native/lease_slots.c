@@ -194,12 +194,25 @@ static bool empty_slot(struct native_leases *leases, uint32_t *i_out)
            !slot_new(&leases->slot[i], leases->stripe * NATIVE_LEASE_SLOTS + i);
 }
 
-static void make_room(struct native_leases *leases)
+/* Of leases that would end others that nobody has used, so many begin none: a
+ * program that goes through more regions than there are slots ends each lease
+ * before it is of use, and when its record is cold. */
+#define SKIPS 8
+
+/* False: let there be no new lease. */
+static bool make_room(struct native_leases *leases)
 {
+    uint64_t word;
+
     if (leases->count < NATIVE_LEASE_SLOTS)
-        return;
+        return true;
     leases->next = (leases->next + 1) % NATIVE_LEASE_SLOTS;
+    word = atomic_load_explicit(&leases->slot[leases->next]->word,
+                                memory_order_relaxed);
+    if (!(word & (WORD_TAKEN | WORD_SHARED)) && ++leases->skipped % SKIPS)
+        return false;
     native_lease_end(leases, leases->next);
+    return true;
 }
 
 /* The next word of a slot, for a hold with @flags. */
@@ -309,9 +322,8 @@ bool native_lease_begin(struct native_leases *leases,
     uint64_t flags, word;
     uint32_t i;
 
-    if (native.check || !region->memory)
+    if (native.check || !region->memory || !make_room(leases))
         return false;
-    make_room(leases);
     if (write_once(region, native.rank) && !region->subscribed &&
         (!region->waiting || others_wait(region, &from))) {
         flags = looks(region);
