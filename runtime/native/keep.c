@@ -30,8 +30,9 @@ static struct native_credit *credit_of(int local)
 }
 
 /*
- * The two words of a rank are written by its own threads.  Relaxed: they are
- * advice on when to give, and who gives takes the lock of the tree.
+ * The words of a rank's credit are written by its own threads and by whoever
+ * asks for it.  Relaxed: they are advice on when to give, and who gives takes the
+ * lock of the tree.
  */
 void native_credit_wait(void)
 {
@@ -71,7 +72,7 @@ void native_credit_waited(bool granted)
     uint64_t kept = atomic_load_explicit(&c->kept_us, memory_order_relaxed);
     uint64_t left = until > since ? until - since : 0;
 
-    if (kept)
+    if (kept && kept < now) /* another thread may set it meanwhile */
         atomic_fetch_add_explicit(&c->waits_us,
                                   now - (kept > since ? kept : since),
                                   memory_order_relaxed);
@@ -111,7 +112,7 @@ static bool kept_enough(const struct native_credit *c, uint64_t now,
     uint64_t kept = atomic_load_explicit(&c->kept_us, memory_order_relaxed);
     uint64_t waits = atomic_load_explicit(&c->waits_us, memory_order_relaxed);
 
-    return kept &&
+    return kept && kept < now &&
            (now - kept > TURN_US_MAX || at > kept + waits + NATIVE_KEEP_US_MAX);
 }
 
