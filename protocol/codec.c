@@ -288,7 +288,7 @@ static const char *check_item(const struct proto_env *env,
         return "a waiter that climbs";
     if (item->kind == PROTO_ITEM_WAITER && item->flags & PROTO_KEEPS &&
         item->mode != DRASYNC_WRITE)
-        return false;
+        return "a READ that keeps";
     if (item->kind == PROTO_ITEM_WAITER && item->flags & PROTO_NEWER)
         return "a subscription that travels";
     if (item->kind == PROTO_ITEM_WAITER && item->flags & PROTO_AHEAD &&
@@ -359,7 +359,7 @@ static const char *check_header(const struct proto_env *env,
         return "a request ahead that waits";
     if (m->type == PROTO_REQUEST && m->flags & PROTO_KEEPS &&
         m->mode != DRASYNC_WRITE)
-        return false;
+        return "a READ that keeps";
     if (m->type == PROTO_REQUEST && m->flags & PROTO_NEWER &&
         (!(m->flags & PROTO_AHEAD) || m->mode != DRASYNC_READ))
         return "a subscription that is not asked ahead for READ";

@@ -111,7 +111,7 @@ void proto_effects_clear(struct proto_effects *effects);
 void proto_effects_free(struct proto_effects *effects, void (*give)(void *));
 
 /* The message of a SEND effect with its items in place, valid until the next
- * step with the same effects. */
+ * step with the same effects.  Before it is encoded, PROTO_KEEPS may be added. */
 struct proto_message *proto_effect_message(struct proto_effects *effects,
                                            size_t index);
 

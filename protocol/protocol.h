@@ -451,11 +451,9 @@ void *proto_take_frames(struct proto_node *node, struct proto_region *region,
  */
 void proto_base_lost(struct proto_region *region, struct proto_copy *copy);
 
-/* Do only operations of other nodes wait in @region's tree, and for it itself?
- * *node_out: the lowest of those whose requests say that they keep
- * (PROTO_KEEPS), or INT32_MAX. */
-bool proto_waited_elsewhere(const struct proto_region *region,
-                            int32_t *node_out);
+/* Do only operations of other nodes wait in @r's tree, and for it itself?
+ * *node_out: the lowest whose request has PROTO_KEEPS, or INT32_MAX. */
+bool proto_waited_elsewhere(const struct proto_region *r, int32_t *node_out);
 
 /* The WRITE hold of @region, all that is held there, is @rank's from now on, and
  * the data has a new version, as if one had released it and @rank had acquired
@@ -473,10 +471,8 @@ struct proto_region *proto_next(const struct proto_region *top,
 
 /* --- Events from the wire ------------------------------------------------- */
 
-/*
- * A message came from node @from.  Trees: proto_message_tree(), if
- * proto_message_tree_enough().
- */
+/* A message came from node @from.  Trees: proto_message_tree(), if
+ * proto_message_tree_enough(). */
 void proto_message(struct proto_node *node, uint32_t from,
                    const struct proto_message *message,
                    struct proto_effects *out);

@@ -77,28 +77,23 @@ tests_programs_native_random_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_native_random_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_native_random_LDADD = libdrasync.la $(MPI_LIBS)
 
-# Looks into the runtime, so it is made of its objects.
-check_PROGRAMS += tests/programs/native_ticket
-tests_programs_native_ticket_SOURCES = tests/programs/native_ticket.c \
-	tests/programs/native_check.h fronts/api.c fronts/api_data.c \
-	fronts/api_give.c fronts/api_run.c \
-	shim/takeover.c shim/takeover_run.c \
-	shim/takeover_wanted.c
-tests_programs_native_ticket_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
-tests_programs_native_ticket_LDADD = libdrasync_runtime.la \
-	libdrasync_protocol.la libdrasync_memory.la libdrasync_transport.la \
-	$(LIBUNWIND_LIBS) $(MPI_LIBS)
+# These look into the runtime, so they are made of its objects.
+native_inside_sources = tests/programs/native_check.h fronts/api.c \
+	fronts/api_data.c fronts/api_give.c fronts/api_run.c \
+	shim/takeover.c shim/takeover_run.c shim/takeover_wanted.c
+native_inside_libs = libdrasync_runtime.la libdrasync_protocol.la \
+	libdrasync_memory.la libdrasync_transport.la $(LIBUNWIND_LIBS) \
+	$(MPI_LIBS)
 
-check_PROGRAMS += tests/programs/native_known
+check_PROGRAMS += tests/programs/native_ticket tests/programs/native_known
+tests_programs_native_ticket_SOURCES = tests/programs/native_ticket.c \
+	$(native_inside_sources)
+tests_programs_native_ticket_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_ticket_LDADD = $(native_inside_libs)
 tests_programs_native_known_SOURCES = tests/programs/native_known.c \
-	tests/programs/native_check.h fronts/api.c fronts/api_data.c \
-	fronts/api_give.c fronts/api_run.c \
-	shim/takeover.c shim/takeover_run.c \
-	shim/takeover_wanted.c
+	$(native_inside_sources)
 tests_programs_native_known_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
-tests_programs_native_known_LDADD = libdrasync_runtime.la \
-	libdrasync_protocol.la libdrasync_memory.la libdrasync_transport.la \
-	$(LIBUNWIND_LIBS) $(MPI_LIBS)
+tests_programs_native_known_LDADD = $(native_inside_libs)
 
 check_PROGRAMS += tests/programs/native_pieces
 tests_programs_native_pieces_SOURCES = tests/programs/native_pieces.c \

@@ -171,6 +171,13 @@ static void by_itself(void)
     check_end("auto");
 }
 
+static void read_one(drasync_region_t region, const int *object, int value)
+{
+    OK(drasync_acquire(region, DRASYNC_READ));
+    CHECK(object[0] == value && object[BYTES / sizeof(int) - 1] == value);
+    OK(drasync_release(region));
+}
+
 /* Rank 1 READs a region some times, and no more: rank 0 does not go on sending. */
 static void unread(void)
 {
@@ -182,11 +189,8 @@ static void unread(void)
         if (check_rank == 0)
             write_all(region, object, i);
         check_barrier();
-        if (check_rank == 1 && i <= READS) {
-            OK(drasync_acquire(region, DRASYNC_READ));
-            CHECK(object[BYTES / sizeof(int) - 1] == i);
-            OK(drasync_release(region));
-        }
+        if (check_rank == 1 && i <= READS)
+            read_one(region, object, i);
         check_barrier();
     }
     OK(drasync_acquire(region, DRASYNC_READ));
@@ -198,13 +202,6 @@ static void unread(void)
         CHECK(stats().ahead_vain_bytes <= BYTES + 2 * 4096);
     }
     check_end("unread");
-}
-
-static void read_one(drasync_region_t region, const int *object, int value)
-{
-    OK(drasync_acquire(region, DRASYNC_READ));
-    CHECK(object[0] == value && object[BYTES / sizeof(int) - 1] == value);
-    OK(drasync_release(region));
 }
 
 /* Rank 1 READs what nobody writes meanwhile, until it need not ask. */

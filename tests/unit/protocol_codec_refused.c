@@ -45,6 +45,10 @@ static void what_is_refused(void)
     tap_ok(refused(&m, "a subscription that is not asked ahead for READ"),
            "a subscription for WRITE");
     m = valid(PROTO_REQUEST);
+    m.mode = DRASYNC_READ;
+    m.flags = PROTO_KEEPS | PROTO_CHAINED;
+    tap_ok(refused(&m, "a READ that keeps"), "a READ that keeps");
+    m = valid(PROTO_REQUEST);
     m.mode = 3;
     tap_ok(refused(&m, "a mode that does not exist"), "an unknown mode");
     m = valid(PROTO_BURY);
@@ -140,6 +144,8 @@ static void what_items_are_refused(void)
     add(&m, PROTO_ITEM_WAITER)->flags = PROTO_CLIMBS;
     items[1].mode = DRASYNC_READ;
     tap_ok(refused(&m, "a waiter that climbs"), "a waiter on its way");
+    items[1].flags = PROTO_KEEPS;
+    tap_ok(refused(&m, "a READ that keeps"), "a waiter for READ that keeps");
     m = valid(PROTO_RECALLED);
     m.flags = 0;
     tap_ok(refused(&m, "nodes that nobody asked for"), "an answer with nodes");
