@@ -71,6 +71,15 @@ same_as_on_one() {
   assert_line dras4
 }
 
+@test "a cluster that comes up beside a job says nothing in it" {
+  # What another one's `ip netns add` leaves for a moment: a name, no namespace.
+  touch /run/netns/drau1
+  run on_hosts 2 2 hostname
+  rm /run/netns/drau1
+  assert_success
+  assert_equal "${#lines[@]}" 2
+}
+
 @test "READs of more regions than a message takes, on four hosts" {
   run -0 on_hosts 4 4 "$abs_top_builddir/tests/programs/native_portions"
   assert_line "portions ok ranks=4"
