@@ -169,6 +169,19 @@ static void forget_data(struct engine *engine, uint64_t bulk_bytes, uint64_t id)
     engine->transport.sent--;
 }
 
+enum waits { WAITS_NOT, WAITS_LATE, WAITS_SOON };
+
+/* May @message, whose packet has all of it, wait for others? */
+static enum waits waits_for(const struct engine *engine, int to,
+                            const struct transport_message *message,
+                            uint64_t bulk_bytes)
+{
+    if (engine->transport.corked ||
+        (message->soon && engine->soons_left[to] >= message->soon))
+        return WAITS_SOON;
+    return message->late && !bulk_bytes ? WAITS_LATE : WAITS_NOT;
+}
+
 static int engine_send(struct transport *transport, int to,
                        const struct transport_message *message)
 {
@@ -193,11 +206,16 @@ static int engine_send(struct transport *transport, int to,
     if (err)
         return err;
     size_t bytes = source_share(&src, &here, &data);
-    bool late = message->late && here == src.header_left && !bulk_bytes;
+    bool whole = here == src.header_left && data == bulk_bytes;
+    enum waits how =
+        whole ? waits_for(engine, to, message, bulk_bytes) : WAITS_NOT;
     struct packet *p = NULL;
     if (!reserve_rest(to, &src, here, data, &rest))
-        p = late ? packet_late(engine, to, PACKET_MESSAGE, bytes)
-                 : packet_new(engine, to, PACKET_MESSAGE, bytes, &s);
+        p = how ? packet_late(engine, to, PACKET_MESSAGE, bytes,
+                              how == WAITS_LATE ? LATE_BYTES_MAX
+                                                : packet_bytes_max(engine, to),
+                              message->soon)
+                : packet_new(engine, to, PACKET_MESSAGE, bytes, &s);
     if (!p) {
         packets_free(rest);
         forget_data(engine, bulk_bytes, id);
@@ -211,8 +229,10 @@ static int engine_send(struct transport *transport, int to,
     source_take(&src, p, here, data);
     transport->counters.messages_sent++;
     transport->counters.bytes_sent += bulk_bytes;
-    if (late)
+    if (how)
         return 0;
+    if (message->soon && s->soons < UINT8_MAX)
+        s->soons++;
     err = packet_send(engine, s);
     if (err)
         packets_free(rest);
@@ -273,23 +293,31 @@ static size_t packet_length(const struct packet *p, size_t bytes)
     return PACKET_PADDED(body) <= room ? sizeof(*p) + PACKET_PADDED(body) : 0;
 }
 
-/* One packet, or several behind each other. */
+/* One packet, or several behind each other: then what answers them goes together
+ * too. */
 static int packets_arrived(struct engine *engine, int from, const char *at,
                            size_t bytes)
 {
+    struct transport *t = &engine->transport;
     int err = bytes ? 0 : DRASYNC_EINTERNAL;
 
+    engine->soons_left[from] = 0;
     while (bytes > 0 && !err) {
         const struct packet *p = (const void *)at;
         size_t length = packet_length(p, bytes);
 
-        if (!length)
-            return DRASYNC_EINTERNAL;
+        if (!length) {
+            err = DRASYNC_EINTERNAL;
+            break;
+        }
+        if (length < bytes)
+            transport_cork(t);
         err = packet_arrived(engine, from, p);
         at += length;
         bytes -= length;
     }
-    return err;
+    int flushed = transport_uncork(t);
+    return flushed < 0 && !err ? flushed : err;
 }
 
 static int post(struct engine *engine, int at)
@@ -381,6 +409,7 @@ static void engine_close(struct transport *transport)
     }
     /* A packet that is still on its way belongs to the network: let it go. */
     engine->wire->ops->close(engine->wire);
+    free(engine->soons_left);
     free(engine);
 }
 
@@ -426,6 +455,9 @@ int engine_open(struct wire *wire, enum transport_data data,
     engine->sending_last = &engine->sending_first;
     engine->finished_last = &engine->finished_first;
     engine->waiting_last = &engine->waiting_first;
+    engine->soons_left = calloc((size_t)wire->nodes, 1);
+    if (!engine->soons_left)
+        err = DRASYNC_ENOMEM;
     engine->posted_count = packets_posted(wire);
     for (int i = 0; i < engine->posted_count && !err; i++) {
         engine->posted[i] = malloc(PACKET_BYTES_MAX);

@@ -82,12 +82,14 @@ struct sending {
     struct sending *next;
     struct wire_request request;
     int to;
-    size_t bytes;
+    bool soon;     /* should not wait long */
+    uint8_t soons; /* messages in it that are `soon` */
+    size_t bytes, room;
     _Alignas(16) char data[];
 };
 
-/* Messages that may be late, for one node, go together up to here; and they wait
- * for so many nodes. */
+/* Messages that may be late, for one node, go together up to here, what is
+ * `soon` up to a full packet; and they wait for so many nodes. */
 #define LATE_BYTES_MAX ((size_t)2048)
 #define LATE_NODES_MAX 16
 
@@ -166,6 +168,8 @@ struct engine {
 
     struct sending *sending_first, **sending_last;
     struct sending *late; /* not sent yet */
+    uint8_t *soons_left;  /* [nodes]: so many that are `soon` have left since
+                             something came from there, or more than 255 */
     struct finished *finished_first, **finished_last;
 
     struct outgoing **out; /* by the low half of the id; NULL: free */
@@ -206,10 +210,11 @@ struct sending *packet_room(int to, size_t bytes);
 struct packet *packet_in(struct sending *s, enum packet_type type,
                          size_t bytes);
 void packets_free(struct sending *list);
-/* A packet that waits for the next one to that node, or packets_flush(). */
+/* A packet that waits for the next one to that node, or packets_flush(), with
+ * others up to @room bytes; @soon: its message is `soon`. */
 struct packet *packet_late(struct engine *engine, int to, enum packet_type type,
-                           size_t bytes);
-int packets_flush(struct transport *transport);
+                           size_t bytes, size_t room, bool soon);
+int packets_flush(struct transport *transport, bool all);
 int packets_poll(struct engine *engine);
 void packets_close(struct engine *engine);
 

@@ -14,6 +14,7 @@ static struct sending *sending_new(int to, size_t room)
         return NULL;
     memset(s, 0, sizeof(*s));
     s->to = to;
+    s->room = room;
     return s;
 }
 
@@ -30,10 +31,17 @@ static struct packet *append(struct sending *s, enum packet_type type,
     return p;
 }
 
+static uint8_t add_soons(uint8_t a, uint8_t b)
+{
+    return a + b < UINT8_MAX ? (uint8_t)(a + b) : UINT8_MAX;
+}
+
 int packet_send(struct engine *engine, struct sending *s)
 {
     struct wire *wire = engine->wire;
     bool done = false;
+
+    engine->soons_left[s->to] = add_soons(engine->soons_left[s->to], s->soons);
     int err = wire->ops->send(wire, s->to, WIRE_CONTROL, 0, s->data, s->bytes,
                               &s->request);
 
@@ -67,6 +75,7 @@ static struct sending *late_unlink(struct engine *engine, struct sending **link)
     *link = s->next;
     s->next = NULL;
     engine->transport.late--;
+    engine->transport.soon -= s->soon;
     return s;
 }
 
@@ -75,15 +84,21 @@ static void late_add(struct engine *engine, struct sending *s)
     s->next = engine->late;
     engine->late = s;
     engine->transport.late++;
+    engine->transport.soon += s->soon;
 }
 
-int packets_flush(struct transport *transport)
+int packets_flush(struct transport *transport, bool all)
 {
     struct engine *engine = (struct engine *)transport;
+    struct sending **link = &engine->late;
     int moved = 0;
 
-    while (engine->late) {
-        int err = packet_send(engine, late_unlink(engine, &engine->late));
+    while (*link) {
+        if (!all && !(*link)->soon) {
+            link = &(*link)->next;
+            continue;
+        }
+        int err = packet_send(engine, late_unlink(engine, link));
 
         if (err)
             return err;
@@ -93,21 +108,30 @@ int packets_flush(struct transport *transport)
 }
 
 struct packet *packet_late(struct engine *engine, int to, enum packet_type type,
-                           size_t bytes)
+                           size_t bytes, size_t room, bool soon)
 {
     size_t more = sizeof(struct packet) + PACKET_PADDED(bytes);
     struct sending **link = late_link(engine, to), *s = *link;
 
-    if (s && s->bytes + more <= LATE_BYTES_MAX)
-        return append(s, type, bytes);
-    if ((s && packet_send(engine, late_unlink(engine, link))) ||
-        (engine->transport.late == LATE_NODES_MAX &&
-         packets_flush(&engine->transport) < 0))
-        return NULL;
-    s = sending_new(to, more < LATE_BYTES_MAX ? LATE_BYTES_MAX : more);
-    if (!s)
-        return NULL;
-    late_add(engine, s);
+    if (s && s->bytes + more > s->room) {
+        if (packet_send(engine, late_unlink(engine, link)))
+            return NULL;
+        s = NULL;
+    }
+    if (!s) {
+        if (engine->transport.late == LATE_NODES_MAX &&
+            packets_flush(&engine->transport, true) < 0)
+            return NULL;
+        s = sending_new(to, more < room ? room : more);
+        if (!s)
+            return NULL;
+        late_add(engine, s);
+    }
+    if (!s->soon && (soon || engine->transport.corked)) {
+        s->soon = true;
+        engine->transport.soon++;
+    }
+    s->soons = add_soons(s->soons, soon);
     return append(s, type, bytes);
 }
 
@@ -121,7 +145,7 @@ struct packet *packet_new(struct engine *engine, int to, enum packet_type type,
 
     if (*link)
         late = late_unlink(engine, link);
-    if (late && late->bytes + more <= LATE_BYTES_MAX) {
+    if (late && late->bytes + more <= late->room) {
         *sending_out = late;
         return append(late, type, bytes);
     }
@@ -140,6 +164,7 @@ struct packet *packet_new(struct engine *engine, int to, enum packet_type type,
     if (late) {
         memcpy(s->data, late->data, late->bytes);
         s->bytes = late->bytes;
+        s->soons = late->soons;
     }
     free(late);
     return append(s, type, bytes);

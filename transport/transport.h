@@ -52,6 +52,12 @@ struct transport_message {
     /* If it is short and has no data it may wait for the next message to that
      * node, and go with that, or for transport_flush(). */
     bool late;
+    /* Not 0: nobody waits for it yet.  If as many such messages have gone to
+     * that node, and nothing has come from there since, it waits for more to go
+     * with: until something comes, or for transport_flush_soon().  So many of
+     * them take few packets, and the first are not delayed (Nagle's algorithm
+     * has 1). */
+    uint8_t soon;
 };
 
 /* Limits: a message past them is refused by transport_send(). */
@@ -93,7 +99,7 @@ struct transport_ops {
     int (*send)(struct transport *transport, int to,
                 const struct transport_message *message);
     int (*poll)(struct transport *transport);
-    int (*flush)(struct transport *transport);
+    int (*flush)(struct transport *transport, bool all);
     bool (*still)(const struct transport *transport);
     uint64_t (*now_us)(const struct transport *transport);
     void (*close)(struct transport *transport);
@@ -105,8 +111,10 @@ struct transport {
     struct transport_events events;
     void *user;
     int node, nodes;
-    int late; /* nodes that messages wait to be sent to */
-    int sent; /* what has left, and the next poll says so */
+    bool corked; /* transport_cork() */
+    int late;    /* nodes that messages wait to be sent to */
+    int soon;    /* those of them to which one should not wait long */
+    int sent;    /* what has left, and the next poll says so */
     struct transport_counters counters;
 };
 
@@ -133,7 +141,27 @@ static inline int transport_poll(struct transport *transport)
 /* Send what waits because it may be late.  What moved, or an error. */
 static inline int transport_flush(struct transport *transport)
 {
-    return transport->late ? transport->ops->flush(transport) : 0;
+    return transport->late ? transport->ops->flush(transport, true) : 0;
+}
+
+/* The same, but what is only `late` waits on, if nothing that is `soon` waits
+ * for the same node. */
+static inline int transport_flush_soon(struct transport *transport)
+{
+    return transport->soon ? transport->ops->flush(transport, false) : 0;
+}
+
+/* From here on short messages wait for each other, until transport_uncork()
+ * sends them: for who has several to send at once. */
+static inline void transport_cork(struct transport *transport)
+{
+    transport->corked = true;
+}
+
+static inline int transport_uncork(struct transport *transport)
+{
+    transport->corked = false;
+    return transport_flush_soon(transport);
 }
 
 /* Has all that was sent left, or been announced and completed, so that nobody

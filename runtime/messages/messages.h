@@ -33,6 +33,10 @@ struct runtime_message {
     bool late;
     /* Nor is it to be there soon: the progress thread need not wake for it. */
     bool lazy;
+    /* Not 0: nobody waits for it yet, and there may be more such: as in
+     * transport.h.  It leaves at the latest when a thread of the node waits for
+     * another node, or goes into MPI to wait, and after a millisecond. */
+    uint8_t soon;
 };
 
 #define RUNTIME_HEADER_BYTES_MAX ((size_t)64 << 20)

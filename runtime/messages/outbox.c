@@ -189,6 +189,7 @@ int outbox_drain(struct transport *transport)
     /* A hint; take_all() acquires. */
     if (!atomic_load_explicit(&box->head, memory_order_relaxed))
         return 0;
+    transport_cork(transport);
     for (struct runtime_outgoing *out = take_all(box), *next; out; out = next) {
         struct transport_message message = {
             .kind = out->kind,
@@ -205,5 +206,8 @@ int outbox_drain(struct transport *transport)
         atomic_fetch_sub(&box->pending, 1);
         count++;
     }
+    int flushed = transport_uncork(transport);
+    if (!err && flushed < 0)
+        err = flushed;
     return err ? err : count;
 }

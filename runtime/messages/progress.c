@@ -55,14 +55,24 @@ bool progress_late_due(uint64_t now)
             atomic_load_explicit(&progress.abandoned, memory_order_relaxed));
 }
 
+/* Does a thread of this node wait for another node?  Relaxed: who begins to wait
+ * takes a turn, or wakes the progress thread, afterwards. */
+static bool awaited(void)
+{
+    return progress.transport->soon &&
+           atomic_load_explicit(&runtime.shared->outbox.remote_waits,
+                                memory_order_relaxed) > 0;
+}
+
 int progress_turn(bool flush)
 {
     struct transport *transport = progress.transport;
     int queued = progress.thread ? outbox_drain(transport) : 0, steps = 0;
     int moved = queued < 0 ? queued : transport_poll(transport);
 
-    if (flush && moved >= 0) {
-        int late = transport_flush(transport);
+    if (moved >= 0 && (flush || awaited())) {
+        int late = flush ? transport_flush(transport)
+                         : transport_flush_soon(transport);
         moved = late < 0 ? late : moved + late;
     }
     if (moved < 0)
@@ -136,6 +146,7 @@ static int send_now(const struct runtime_message *m, bool late, uint64_t now)
         .pieces_count = m->pieces_count,
         .context = m->context,
         .late = late,
+        .soon = m->soon,
     };
 
     if (!progress.transport->late)
@@ -174,12 +185,13 @@ bool progress_send(const struct runtime_message *m, int *err_out)
      * What is late too; but who helps has set the timer. */
     bool wake = can && atomic_load(&box->asleep) == OUTBOX_SLEEPS && !m->lazy &&
                 !mine && (late || !progress_on_sockets() || !pushed());
-    bool sent = can && !wake && !mine && progress.transport->sent;
+    bool more = can && !wake && !mine &&
+                (progress.transport->sent || progress.transport->soon);
     if (!mine)
         turns_give();
     if (wake)
         outbox_wake();
-    else if (sent)
+    else if (more)
         idle_soon(runtime_now_us());
     return can;
 }
@@ -266,6 +278,9 @@ bool progress_help_until(bool (*over)(void *arg), void *arg)
 
     if (!is_nodes() || !help_begin())
         return false;
+    /* Who waits inside MPI may wait for what others do with it. */
+    if (progress.transport->soon)
+        progress_turn(true);
     while (!(done = over(arg)) && helpful()) {
         idle_push(now, turns_helps_long());
         int moved = progress_turn(progress_late_due(now));

@@ -45,7 +45,9 @@
  * Messages that nobody waits for (late) go with the next one to the same node,
  * or in the progress thread's next turn.  While that sleeps they go at once,
  * unless it is a helper who has them to send: it has more urgent things to do,
- * and has set the timer.
+ * and has set the timer.  What nobody waits for yet (soon: acquires under way,
+ * hints) collects in the transport while an earlier one is unanswered; whose
+ * turn it is sends it on as soon as a thread of the node waits.
  *
  * Handlers run with the turns, and may take any lock of the runtime.  So no
  * thread waits for the turns with a lock held.

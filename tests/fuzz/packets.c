@@ -223,6 +223,7 @@ static int sends(struct engine *engine, struct fuzz_input *in, int to)
         .pieces_count = kind % 2,
         .context = kind,
         .late = kind % 3 == 0,
+        .soon = kind % 4,
     };
 
     if (transport_send(&engine->transport, to, &m))

@@ -65,9 +65,10 @@ static bool transport_fake_still(const struct transport *t)
     return t->counters.messages_sent < UINT64_MAX;
 }
 
-static int transport_fake_flush(struct transport *t)
+static int transport_fake_flush(struct transport *t, bool all)
 {
     (void)t;
+    (void)all;
     return 0;
 }
 

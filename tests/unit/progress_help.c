@@ -428,6 +428,47 @@ static void has_time(void)
     progress_join();
 }
 
+/* --- Messages that wait for more to go with -------------------------------- */
+
+static void keep(void)
+{
+    start();
+    fake.soon = fake.late = 1;
+    progress.late_us = now();
+    flushed = 0;
+}
+
+static void not_alone(void)
+{
+    const struct runtime_message message = {.node = 1, .soon = 1};
+    int err;
+
+    keep();
+    progress_glance();
+    tap_ok(!flushed, "what may wait for more waits while no thread does");
+    atomic_store(&shared.outbox.remote_waits, 1);
+    progress_glance();
+    tap_ok(flushed == 1, "and leaves in the turn of whoever comes then");
+    progress_join();
+
+    keep();
+    asked = 0;
+    progress_help_until(over_soon, NULL);
+    tap_ok(flushed == 1, "or when a thread waits inside MPI");
+    progress_join();
+
+    keep();
+    atomic_store(&shared.outbox.asleep, OUTBOX_SLEEPS);
+    sockets = epoll_create1(EPOLL_CLOEXEC);
+    REQUIRE(sockets >= 0);
+    idle_set(now(), true);
+    tap_ok(progress_send(&message, &err) && !err &&
+               atomic_load(&timer_us) <= now() + PROGRESS_AWAY_US,
+           "and before long by itself, if the progress thread sleeps");
+    fake.soon = fake.late = 0;
+    progress_join();
+}
+
 int main(void)
 {
     sem_init(&awake, 0, 0);
@@ -438,5 +479,6 @@ int main(void)
     finalized();
     own();
     has_time();
+    not_alone();
     return tap_end();
 }

@@ -196,6 +196,7 @@ static void send_bytes(struct node *node, int to, uint64_t bulk_bytes,
         .pieces_count = parcel->count,
         .context = (uint64_t)(uintptr_t)parcel,
         .late = draw(&node->random, 2),
+        .soon = (uint8_t)draw(&node->random, 3),
     };
     node->bad += transport_send(node->transport, to, &message) != 0;
     free(header);
@@ -369,8 +370,15 @@ static void pages_count(void)
         transport_close(nodes[i].transport);
 }
 
-/* A short message for node 1, which counts those that come. */
-static void send_short(struct node *nodes, uint32_t number, bool late)
+static void poll_few(struct node *nodes)
+{
+    for (int i = 0; i < 3; i++)
+        for (int n = 0; n < NODES; n++)
+            nodes[n].bad += transport_poll(nodes[n].transport) < 0;
+}
+
+static void send_some(struct node *nodes, int from, int to, uint32_t number,
+                      bool late, uint8_t soon)
 {
     const struct head head = {.number = number};
     const struct transport_message message = {
@@ -378,12 +386,17 @@ static void send_short(struct node *nodes, uint32_t number, bool late)
         .header = &head,
         .header_bytes = sizeof(head),
         .late = late,
+        .soon = soon,
     };
 
-    nodes[0].bad += transport_send(nodes[0].transport, 1, &message) != 0;
-    for (int i = 0; i < 3; i++)
-        for (int n = 0; n < NODES; n++)
-            nodes[n].bad += transport_poll(nodes[n].transport) < 0;
+    nodes[from].bad += transport_send(nodes[from].transport, to, &message) != 0;
+    poll_few(nodes);
+}
+
+/* A short message for node 1, which counts those that come. */
+static void send_short(struct node *nodes, uint32_t number, bool late)
+{
+    send_some(nodes, 0, 1, number, late, 0);
 }
 
 static void late(void)
@@ -412,6 +425,52 @@ static void late(void)
         transport_close(nodes[i].transport);
 }
 
+/* Messages that nobody waits for yet. */
+static void soon(void)
+{
+    struct node nodes[NODES];
+    uint32_t number = 0, other = 0, back = 0;
+    struct transport *t;
+
+    open_all(nodes, TRANSPORT_BULK, 6);
+    t = nodes[0].transport;
+    for (int i = 0; i < 3; i++)
+        send_some(nodes, 0, 1, number++, false, 2);
+    tap_ok(nodes[1].arrived == 2 && t->soon == 1,
+           "the first two leave at once, the third waits");
+    send_some(nodes, 0, 2, other++, false, 2);
+    tap_ok(nodes[2].arrived == 1, "but not for an answer of another node");
+    send_some(nodes, 1, 0, back++, false, 0);
+    tap_ok(nodes[1].arrived == 3 && !t->soon,
+           "until something comes from there");
+    for (int i = 0; i < 3; i++)
+        send_some(nodes, 0, 1, number++, false, 1);
+    tap_ok(nodes[1].arrived == 3 && t->soon == 1,
+           "it counts itself as one that has left then");
+    send_short(nodes, number++, true);
+    tap_ok(!transport_flush_soon(nodes[1].transport) &&
+               transport_flush_soon(t) == 1,
+           "they leave when asked for, in one packet");
+    poll_few(nodes);
+    tap_ok(nodes[1].arrived == 7 && transport_idle(t), "all of them");
+    send_short(nodes, number++, true);
+    tap_ok(!transport_flush_soon(t) && t->late == 1,
+           "one that is late alone waits on");
+    transport_cork(t);
+    for (int i = 0; i < 5; i++)
+        send_short(nodes, number++, false);
+    send_some(nodes, 0, 2, other++, false, 0);
+    tap_ok(nodes[1].arrived == 7 && nodes[2].arrived == 1,
+           "corked, all short ones wait");
+    tap_ok(transport_uncork(t) == 2, "and leave in a packet for each node");
+    poll_all(nodes);
+    tap_ok(nodes[1].arrived == 13 && nodes[2].arrived == 2, "when uncorked");
+    tap_ok(!nodes[0].bad && !nodes[1].bad && !nodes[2].bad && transport_idle(t),
+           "in order");
+    for (int i = 0; i < NODES; i++)
+        transport_close(nodes[i].transport);
+}
+
 int main(void)
 {
     one_thread(TRANSPORT_BULK);
@@ -423,5 +482,6 @@ int main(void)
     pages_count();
     limits();
     late();
+    soon();
     return tap_end();
 }
