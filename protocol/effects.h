@@ -65,6 +65,9 @@ struct proto_effect {
     /* SEND: nobody waits for it; nor is it to be there soon.  The order of
      * messages is kept. */
     bool late, lazy;
+    /* SEND: no rank waits for it, as it is of what was asked ahead; or not yet
+     * (the runtime says so). */
+    bool ahead, soon;
     uint64_t base_version;   /* SHIP: the receiver keeps it; 0: none */
     struct proto_copy *base; /* ARRIVING: what it kept, if the sender knows */
     uint32_t node, item;

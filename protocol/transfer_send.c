@@ -62,6 +62,7 @@ static void begin_message(struct step *s, struct answer *a, uint16_t flags)
     a->regions = 0;
     struct proto_message *m =
         send_about(s, a->op->node, PROTO_TRANSFER, a->top, a->op->ticket);
+    effect_of(s, a->send)->ahead = asks_ahead(a->op);
     m->mode = a->op->mode;
     m->flags = (uint16_t)(flags | (a->op->flags & PROTO_UNMET));
     m->hops = a->op->hops;

@@ -95,6 +95,7 @@ static int ask(uint64_t address, enum drasync_mode mode, int times,
         struct proto_effects *effects = native_effects();
 
         err = proto_ahead(&native.node, tree.region, address, mode, effects);
+        native_effects_soon(effects);
         native_do(effects, NULL);
     }
     native_unlock(&tree);

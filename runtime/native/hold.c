@@ -202,6 +202,8 @@ static int start(struct native_pending *q, bool nowait)
     effects = native_effects();
     err = proto_acquire(&native.node, native.rank, tree.region, q->address,
                         mode, nowait, q->wait, &grant, &q->op, effects);
+    if (q->later)
+        native_effects_soon(effects);
     native_do(effects, NULL);
     if (err == PROTO_WAIT) {
         runtime_count(native.self, RUNTIME_COUNT_ACQUIRES_WAITED, 1);

@@ -202,7 +202,8 @@ int native_iacquire(drasync_region_t region, enum drasync_mode mode,
             native_hold_undo(address, mode);
         return err;
     }
-    r->pending = (struct native_pending){.address = address, .mode = mode};
+    r->pending = (struct native_pending){
+        .address = address, .mode = mode, .later = true};
     if (held) {
         *request_out = native_request_use(r, REQUEST_GRANTED);
         return 0;

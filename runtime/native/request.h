@@ -44,6 +44,7 @@ struct native_pending {
     bool noted;           /* it matters which thread has that: taken.h */
     bool away;            /* another node is to give it */
     bool told;            /* and was asked for it ahead */
+    bool later;           /* who asks goes on, and waits later */
 };
 
 enum {

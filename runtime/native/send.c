@@ -19,6 +19,12 @@
 /* A step that sends to a node more than once does so with few effects between. */
 #define LOOK_EFFECTS_MAX 8
 
+/* So many messages to a node may be unanswered before more of their kind wait
+ * for each other: requests that this thread will wait for, which are answered in
+ * a round trip; and what is asked ahead, which is answered when it changes. */
+#define SOON_ASKED 1
+#define SOON_AHEAD 8
+
 struct parcel {
     char *header;
     size_t bytes, room;
@@ -169,6 +175,18 @@ static void parcel_message(struct parcel *p,
         proto_encode(message, encoded);
 }
 
+/* See messages.h. */
+static uint8_t soon_of(const struct proto_effect *send,
+                       const struct proto_message *message)
+{
+    if (send->soon)
+        return SOON_ASKED;
+    return send->ahead || (message->type == PROTO_REQUEST &&
+                           message->flags & PROTO_AHEAD)
+               ? SOON_AHEAD
+               : 0;
+}
+
 static int parcel_send(struct parcel *p, const struct proto_effect *send,
                        const struct proto_message *message)
 {
@@ -181,6 +199,7 @@ static int parcel_send(struct parcel *p, const struct proto_effect *send,
         .pieces_count = p->pieces.count,
         .late = send->late,
         .lazy = send->lazy,
+        .soon = soon_of(send, message),
     };
     struct shipment *shipment = NULL;
     void *v;

@@ -200,6 +200,10 @@ struct proto_region *native_next_covered(const struct proto_region *top,
 
 /* The effects of this thread's next step, cleared; under a lock of trees. */
 struct proto_effects *native_effects(void);
+
+/* Between the step and native_do(): this thread goes on without what it asked
+ * other nodes for, and may ask for more (`soon` in messages.h). */
+void native_effects_soon(struct proto_effects *effects);
 /* The thread ends. */
 void native_effects_free(void);
 

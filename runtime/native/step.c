@@ -206,6 +206,12 @@ struct proto_effects *native_effects(void)
     return effects;
 }
 
+void native_effects_soon(struct proto_effects *effects)
+{
+    for (size_t i = 0; i < effects->count; i++)
+        effects->effect[i].soon = effects->effect[i].kind == PROTO_SEND;
+}
+
 void native_effects_free(void)
 {
     if (!thread_effects)
