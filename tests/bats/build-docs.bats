@@ -18,11 +18,11 @@ variables_read() {
   } | sed 's/[^"]*"//; s/"//' | sort -u
 }
 
-@test "README has every environment variable, and no other" {
+@test "variables.md has every environment variable, and no other" {
   variables_read >read
   assert [ -s read ]
   sed -n 's/^| `\(\(DRASYNC\|MYRMICS\)_[A-Z_]*\)`.*/\1/p' \
-    "$abs_top_srcdir/README.md" | sort -u >said
+    "$abs_top_srcdir/docs/variables.md" | sort -u >said
   run diff read said
   assert_output ""
 }
@@ -68,11 +68,11 @@ upm_variables_read() {
     sed 's/[^"]*"//; s/"//' | sort -u
 }
 
-@test "README and upmlib(3) have every UPM_ variable, and no other" {
+@test "variables.md and upmlib(3) have every UPM_ variable, and no other" {
   upm_variables_read >read
   assert [ -s read ]
-  sed -n 's/^| `\(UPM_[A-Z_]*\)`.*/\1/p' "$abs_top_srcdir/README.md" |
-    sort -u >said
+  sed -n 's/^| `\(UPM_[A-Z_]*\)`.*/\1/p' \
+    "$abs_top_srcdir/docs/variables.md" | sort -u >said
   run diff read said
   assert_output ""
   sed -n 's/^\.It Ev //p' "$abs_top_srcdir/docs/man/upmlib.3" | sort -u >said

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The examples in README.md compile as printed and do what it says.
+# The examples in README.md and docs/ compile as printed and do what they say.
 
 load common
 
@@ -7,20 +7,20 @@ setup() {
   cd "$BATS_TEST_TMPDIR"
 }
 
-# The examples of README: the Nth block of C, as program NAME.
-example() {
-  awk -v wanted="$1" '
+# The examples of FILE: its Nth block of C, as program NAME.
+example() { # FILE N NAME
+  awk -v wanted="$2" '
     /^```c$/ { block++; inside = 1; next }
     /^```/ { inside = 0 }
-    inside && block == wanted' "$abs_top_srcdir/README.md" >"$2.c"
-  "$abs_top_builddir/mpicc-drasync" -Wall -Wextra -Werror "$2.c" -o "$2"
+    inside && block == wanted' "$abs_top_srcdir/$1" >"$3.c"
+  "$abs_top_builddir/mpicc-drasync" -Wall -Wextra -Werror "$3.c" -o "$3"
 }
 
-@test "README's example in C++ works as printed" {
+@test "the example of docs/cxx.md works as printed" {
   grep -q "^#define HAVE_CXX17 1" "$abs_top_builddir/config.h" ||
     skip "configure found no compiler for C++17"
-  awk '/^```c\+\+$/ { inside = 1; next } /^```/ { inside = 0 } inside' \
-    "$abs_top_srcdir/README.md" >index.cc
+  awk '/^```c\+\+$/ { if (!seen) inside = 1; seen = 1; next }
+    /^```/ { inside = 0 } inside' "$abs_top_srcdir/docs/cxx.md" >index.cc
   run -0 "$abs_top_builddir/mpicxx-drasync" -std=c++17 -Wall -Wextra -Werror \
     index.cc -o index
   local nodes
@@ -32,16 +32,27 @@ example() {
   done
 }
 
-@test "README's example of the paper's calls works as printed" {
-  example 1 list
+@test "README's first program works as printed" {
+  example README.md 1 list
   run -0 mpi 2 ./list
   assert_line "rank 0: sum 4950"
   assert_line "rank 1: sum 4950"
 }
 
-@test "README's example of the prefixed calls works as printed" {
-  example 2 tree
+@test "the example of error codes in docs/guide.md works as printed" {
+  example docs/guide.md 1 tree
   run -0 mpi 2 ./tree
   assert_line "rank 0 had the tree"
   assert_line "rank 1 had the tree"
+}
+
+@test "the mesh of docs/tutorial.md has one result for any nodes, and nothing to check" {
+  example docs/tutorial.md 1 mesh
+  run -0 mpi 3 ./mesh
+  local expected=$output
+  assert_output --regexp "^3 ranks: sum [0-9.]+$"
+  DRASYNC_NODE=rank run -0 mpi 3 ./mesh
+  assert_output "$expected"
+  DRASYNC_CHECK=all run -0 mpi 3 ./mesh
+  assert_output "$expected"
 }

@@ -28,10 +28,10 @@ setup() {
   done
 }
 
-# lists TARGETS...: README's project, with these in place of its libraries.
+# lists TARGETS...: docs/guide.md's project, with these in place of its libraries.
 lists() {
   awk '/^```cmake$/ { inside = 1; next } /^```/ { inside = 0 } inside' \
-    "$abs_top_srcdir/README.md" |
+    "$abs_top_srcdir/docs/guide.md" |
     sed "s/^\(target_link_libraries(app\) .*/\1 $*)/" >CMakeLists.txt
 }
 
@@ -74,23 +74,23 @@ ours_first() {
   done
 }
 
-@test "README's lines are such a project" {
+@test "the lines of docs/guide.md are such a project" {
   awk '/^```cmake$/ { inside = 1; next } /^```/ { inside = 0 } inside' \
-    "$abs_top_srcdir/README.md" >CMakeLists.txt
+    "$abs_top_srcdir/docs/guide.md" >CMakeLists.txt
   cp "$abs_top_srcdir/tests/programs/link_order.c" app.c
   build
   run -0 mpi 2 build/app call
   assert_line "use: rank 1 DRASYNC_OK"
 }
 
-@test "README's lines are such a project for C++ and drasync.hpp, too" {
+@test "the lines of docs/guide.md are such a project for C++ and drasync.hpp, too" {
   grep -q "^#define HAVE_CXX17 1" "$abs_top_builddir/config.h" ||
     skip "configure found no compiler for C++17"
   lists MPI::MPI_CXX DRASync::drasync
   sed -i 's/(app C)/(app CXX)/; s/app\.c)/app.cc)/' CMakeLists.txt
   echo 'target_compile_features(app PRIVATE cxx_std_17)' >>CMakeLists.txt
-  awk '/^```c\+\+$/ { inside = 1; next } /^```/ { inside = 0 } inside' \
-    "$abs_top_srcdir/README.md" >app.cc
+  awk '/^```c\+\+$/ { if (!seen) inside = 1; seen = 1; next }
+    /^```/ { inside = 0 } inside' "$abs_top_srcdir/docs/cxx.md" >app.cc
   build -DCMAKE_CXX_COMPILER="${CXX%% *}" -DCMAKE_CXX_FLAGS="$flags" \
     -DMPI_CXX_COMPILER="$MPICXX"
   ours_first
