@@ -88,7 +88,7 @@ void arrival_advance(struct step *s, struct proto_arrival *a)
     struct proto_op *op = a->op;
     if (!arrival_here(a))
         return;
-    if (a->failed)
+    if (a->failed && !(op->restart && FAULT(s, FAULT_BASE_LOST)))
         data_failed(s, a);
     else if (a->data)
         data_here(s, a);

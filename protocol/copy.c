@@ -157,6 +157,7 @@ void proto_base_lost(struct proto_region *region, struct proto_copy *copy)
             continue;
         a->op->restart = true;
         a->error = DRASYNC_EAGAIN; /* for SETTLED: it will not be here */
+        a->failed |= a->op->mode == DRASYNC_WRITE; /* so the token goes back */
     }
 }
 

@@ -32,6 +32,7 @@ enum sim_fault {
     FAULT_AHEAD_COUNTED = 1 << 24, /* a delete takes it for a reader */
     FAULT_SUBSCRIBERS_KEPT = 1 << 25,     /* when the token leaves */
     FAULT_SUBSCRIBERS_UNSERVED = 1 << 26, /* when a writer releases */
+    FAULT_BASE_LOST = 1 << 27, /* keep a token whose data builds on nothing */
 };
 
 /* The same, of references.h and who uses it. */

@@ -322,13 +322,13 @@ bool op_begin(struct step *s, struct proto_op *op)
     return true;
 }
 
-/* READ: let everything go and begin again. */
+/* Let everything go and begin again: something of an answer is not here. */
 static void restart(struct step *s, struct proto_op *op)
 {
     op->restart = false;
     op->flags |= PROTO_FRESH;
     base_end(s, op, op->base_of);
-    pins_end(s, &op->pins);
+    op_unlock(s, op);
     op_settle(s, op);
     end_parts(s, op);
     op_begin(s, op);

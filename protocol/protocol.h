@@ -446,8 +446,8 @@ void *proto_take_frames(struct proto_node *node, struct proto_region *region,
 
 /*
  * In ARRIVING: only what changed comes for @copy of @region, but there is no
- * base, or not that version.  The data goes nowhere; the READ begins again, and
- * asks for all.
+ * base.  The data goes nowhere, a token back to where it came from; the operation
+ * begins again, and asks for all.
  */
 void proto_base_lost(struct proto_region *region, struct proto_copy *copy);
 

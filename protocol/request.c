@@ -129,7 +129,7 @@ static void send_request(struct step *s, struct proto_op *op,
     request_sent(op, r);
     if (op->kind != OP_AHEAD)
         follow(op, r);
-    if (op->mode == DRASYNC_READ && !(request_flags(op, r) & PROTO_FRESH))
+    if (!(request_flags(op, r) & PROTO_FRESH))
         base_begin(op, r);
     size_t send = s->out->count;
     struct proto_message *m = send_about(s, to, PROTO_REQUEST, r, op->ticket);

@@ -91,8 +91,7 @@ static void ship(struct step *s, struct answer *a)
         e->copy = pin->copy;
         e->frames = pin->copy->frames;
         e->ticket = a->op->ticket;
-        if (pin->region == a->top && a->op->mode == DRASYNC_READ &&
-            pin->version > a->op->base_version)
+        if (pin->region == a->top && pin->version > a->op->base_version)
             e->base_version = a->op->base_version;
     }
     a->sending->unsent += data;

@@ -94,6 +94,7 @@ END
 
 caught 33554432 "ahead: node"
 caught 67108864 "ahead: node"
+caught 134217728 "freshness: "
 
 # caught_references FAULT TEXT: the same, of managed regions
 caught_references() {
