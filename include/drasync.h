@@ -457,7 +457,8 @@ struct drasync_stats {
     uint64_t frees;
     uint64_t messages_sent; /* of this node, all ranks */
     uint64_t messages_received;
-    uint64_t bytes_sent; /* region data of this node, on the wire */
+    uint64_t bytes_sent; /* region data of this node, on the wire: pages, or
+                            words that changed */
     uint64_t bytes_received;
     uint64_t bytes_copied;   /* region data copied inside the node */
     uint64_t chunk_requests; /* to the manager */

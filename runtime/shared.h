@@ -115,6 +115,8 @@ struct runtime_shared {
     /* Of the node, kept by the progress thread. */
     _Atomic uint64_t messages_sent, messages_received;
     _Atomic uint64_t bytes_sent, bytes_received;
+    /* More data of regions, that travels in headers (runtime/native/diff.h). */
+    _Atomic uint64_t diff_bytes_sent, diff_bytes_received;
 
     _Atomic uint64_t call_next;
     struct doorbell call_doorbell; /* rings when a slot comes free, or a message

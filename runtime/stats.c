@@ -39,8 +39,8 @@ void stats_read(struct drasync_stats *stats)
     }
     stats->messages_sent = atomic_load(&shared->messages_sent);
     stats->messages_received = atomic_load(&shared->messages_received);
-    stats->bytes_sent = atomic_load(&shared->bytes_sent);
-    stats->bytes_received = atomic_load(&shared->bytes_received);
+    stats->bytes_sent = stats_bytes_sent(shared);
+    stats->bytes_received = stats_bytes_received(shared);
     stats->reserved_bytes = limit_used_bytes(&runtime.space);
     stats->rank = runtime.rank;
     stats->ranks = runtime.ranks;

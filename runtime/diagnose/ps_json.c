@@ -8,6 +8,7 @@
 #include "runtime/diagnose/ps.h"
 #include "runtime/process.h"
 #include "runtime/shared.h"
+#include "runtime/stats.h"
 
 static void add_string(struct text *text, const char *key, const char *value)
 {
@@ -190,7 +191,7 @@ void ps_json_node(struct text *text, const struct ps_view *view)
              ", \"regions_known\": %zu,\n   \"ranks\": [\n",
              limit_used_bytes(&runtime.space), limit_bytes(&runtime.space),
              atomic_load(&s->messages_sent), atomic_load(&s->messages_received),
-             atomic_load(&s->bytes_sent), atomic_load(&s->bytes_received),
+             stats_bytes_sent(s), stats_bytes_received(s),
              view->count);
     for (uint32_t i = 0; i < s->locals; i++) {
         text_add(text, i ? ",\n" : "");

@@ -12,6 +12,7 @@
 #include "memory/pages.h"
 #include "runtime/check/check.h"
 #include "runtime/native/delta.h"
+#include "runtime/native/diff.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
@@ -231,6 +232,7 @@ void native_memory_free(struct native_memory *memory, bool dead)
     }
     atomic_store(&memory->address, 0);
     native_delta_free(memory);
+    native_diff_free(memory);
     control_free(&runtime.space, memory);
 }
 

@@ -8,6 +8,9 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/native/claim.h \
 	runtime/native/delta.c \
 	runtime/native/delta.h \
+	runtime/native/diff.c \
+	runtime/native/diff.h \
+	runtime/native/diff_runs.c \
 	runtime/native/explain.c \
 	runtime/native/frames.c \
 	runtime/native/give.c \
@@ -41,7 +44,9 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/native/later.h \
 	runtime/native/quarantine.c \
 	runtime/native/receive.c \
+	runtime/native/receive.h \
 	runtime/native/receive_later.c \
+	runtime/native/receive_region.c \
 	runtime/native/recycle.c \
 	runtime/native/recycle.h \
 	runtime/native/region.c \
@@ -143,6 +148,7 @@ native_test_programs += \
 	tests/programs/native_nomem \
 	tests/programs/native_registers \
 	tests/programs/native_reread \
+	tests/programs/native_diff \
 	tests/programs/native_crowd \
 	tests/programs/record_handles \
 	tests/programs/native_threads \

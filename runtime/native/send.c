@@ -10,6 +10,7 @@
 #include "memory/control.h"
 #include "runtime/messages/messages.h"
 #include "runtime/native/delta.h"
+#include "runtime/native/diff.h"
 #include "runtime/native/later.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
@@ -30,6 +31,7 @@ struct parcel {
     size_t bytes, room;
     struct transport_sink pieces;
     struct later_answer *later; /* follows; or NULL */
+    bool token; /* whose versions were noted elsewhere: no pages (delta.h) */
     int err;
 };
 
@@ -115,7 +117,7 @@ static enum delta_answer parcel_answer(struct parcel *p,
 {
     enum delta_answer how = DELTA_ALL;
 
-    if (ship->base_version)
+    if (ship->base_version && !p->token)
         how = native_delta_since(ship->region, ship->copy->frames,
                                  ship->copy->version, ship->base_version);
     if ((how == DELTA_NOW && !changed_now(ship, runs_out)) ||
@@ -129,19 +131,46 @@ static enum delta_answer parcel_answer(struct parcel *p,
     return how;
 }
 
+/* What changed, word by word. */
+static void parcel_diff(struct parcel *p, const struct native_frames *frames,
+                        const struct native_diff *diff)
+{
+    uint32_t *runs = parcel_add(p, wire_diff_bytes(diff->runs));
+    uint64_t *words;
+
+    if (!runs)
+        return;
+    memcpy(runs, diff->run, diff->runs * sizeof(*runs));
+    words = parcel_add(p, diff->words * sizeof(*words));
+    if (!words)
+        return;
+    native_diff_gather(diff, frames, words);
+    /* Relaxed: a count. */
+    atomic_fetch_add_explicit(&runtime.shared->diff_bytes_sent,
+                              diff->words * sizeof(*words),
+                              memory_order_relaxed);
+}
+
 static void parcel_region(struct parcel *p, const struct proto_effect *ship)
 {
     const struct native_frames *frames = ship->copy->frames;
     const struct frameset *set = frames->set;
     struct wire_region *region = parcel_add(p, sizeof(*region));
     struct delta_runs runs = {0};
-    enum delta_answer how;
+    struct native_diff diff = {0};
+    enum delta_answer how = DELTA_NOW;
 
     if (!region)
         return;
     region->item = ship->item;
     region->extents = set->runs;
-    how = parcel_answer(p, ship, region, &runs);
+    if (native_diff_since(ship->region, frames, ship->copy->version,
+                          ship->base_version, &diff)) {
+        region->base = ship->base_version;
+        region->diff_runs = diff.runs;
+    } else {
+        how = parcel_answer(p, ship, region, &runs);
+    }
     for (uint64_t i = 0; i < set->runs && !p->err; i++) {
         const struct frameset_run *run = &set->run[i];
         struct wire_extent *w = parcel_add(p, sizeof(*w));
@@ -154,7 +183,9 @@ static void parcel_region(struct parcel *p, const struct proto_effect *ship)
         if (w->used_bytes && how == DELTA_ALL)
             parcel_piece(p, run->offset, wire_bytes(w->used_bytes));
     }
-    if (how == DELTA_NOW)
+    if (diff.runs)
+        parcel_diff(p, frames, &diff);
+    else if (how == DELTA_NOW)
         parcel_runs(p, set, &runs);
     free(runs.run);
 }
@@ -246,6 +277,7 @@ bool native_wire_send(struct proto_effects *effects, size_t index)
         message->node == (uint32_t)runtime.node && native_credit_keeps())
         message->flags |= PROTO_KEEPS;
 
+    p.token = message->mode == DRASYNC_WRITE;
     parcel_message(&p, message);
     for (size_t i = index + 1;
          i < effects->count && !p.err && effects->effect[i].kind == PROTO_SHIP;

@@ -4,6 +4,7 @@
 
 #include "memory/control.h"
 #include "runtime/messages/messages.h"
+#include "runtime/native/diff.h"
 #include "runtime/native/later.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
@@ -172,7 +173,7 @@ static bool answer_piece(struct runtime_chore *chore)
 static void note_copy(struct proto_region *region,
                       const struct proto_copy *copy, uint64_t version)
 {
-    if (region->memory && copy->frames)
+    if (region->memory && copy->frames && !native_diff_works(region->memory))
         native_delta_sent(region, copy->frames, version);
 }
 

@@ -58,10 +58,11 @@ struct native_memory {
     bool named;   /* somebody may have published it */
     bool touched; /* something but the creator's first magazine used the heap */
     struct native_delta *delta; /* delta.h; or NULL */
+    struct native_twin *twin;   /* diff.h; or NULL */
     /* Bit n: of ranks with such a number on the node (modulo 64) several threads
      * read it; and until when that makes no shared lease (lease.h). */
     uint64_t readers, alone_until_us;
-    uint32_t leases; /* of the region; under the lock of its tree */
+    uint32_t leases;             /* of the region; under the lock of its tree */
     struct extent *first, *last; /* in the order in which the region got them */
     struct extent *walk;         /* env_extent() gave it last; or NULL */
     uint32_t walk_index;
@@ -87,9 +88,10 @@ struct native_shared {
     /* Versions that were hashed after they were sent, since one of them was
      * built upon: native_delta.c. */
     _Atomic uint32_t noted_in_vain;
-    _Atomic uint32_t notes;  /* that are being made by chores */
-    _Atomic uint64_t laters; /* numbers given: later.h */
-    struct lock table_lock;  /* changes of the table, and of spare[] */
+    _Atomic uint32_t notes;      /* that are being made by chores */
+    _Atomic uint64_t twin_bytes; /* of all of them: diff.h */
+    _Atomic uint64_t laters;     /* numbers given: later.h */
+    struct lock table_lock;      /* changes of the table, and of spare[] */
     struct native_entry *entries_free;
     _Atomic(struct native_entry *) buckets[NATIVE_BUCKETS];
     struct native_pool pools[NATIVE_STRIPES][PROTO_TYPES];

@@ -6,7 +6,8 @@
  * whose data comes along, in order, a wire_region with its wire_extents and its
  * delta_runs (delta.h).  The data is the used bytes of all these
  * extents (wire_bytes()), in the same order; or, if there is a base, of these
- * runs of pages: all else is as in the base.
+ * runs of pages: all else is as in the base.  Or runs of words (diff.h) come
+ * instead, padded to 8 bytes, and behind them in the header the words.
  */
 #ifndef DRASYNC_RUNTIME_NATIVE_WIRE_H
 #define DRASYNC_RUNTIME_NATIVE_WIRE_H
@@ -21,7 +22,7 @@ struct wire_head {
 
 struct wire_region {
     uint32_t item;
-    uint32_t unused;
+    uint32_t diff_runs; /* with a base, and neither runs nor later; else 0 */
     uint64_t extents;
     uint64_t base; /* a version that the receiver keeps; 0: none */
     uint64_t runs; /* 0 without a base */
@@ -33,6 +34,12 @@ struct wire_region {
 struct wire_extent {
     uint64_t first_page, pages, used_bytes;
 };
+
+/* What runs of words take before the words. */
+static inline uint64_t wire_diff_bytes(uint64_t runs)
+{
+    return (runs * sizeof(uint32_t) + 7) & ~UINT64_C(7);
+}
 
 /* How much of a page may travel though it is not in use. */
 #define WIRE_REST_BYTES_MAX (PAGE_BYTES / 8)

@@ -107,6 +107,24 @@ programs=$abs_top_builddir/tests/programs
   assert_line "reread ok ranks=4"
 }
 
+@test "of what changes a little, words travel, and are right" {
+  local nodes seed ahead
+  for nodes in rank 2; do
+    for seed in 1 2 3; do
+      DRASYNC_NODE=$nodes run -0 mpi 4 "$programs/native_diff" "$seed"
+      assert_line "diff ok ranks=4"
+    done
+  done
+  DRASYNC_NODE=rank run -0 mpi 2 "$programs/native_diff" 4
+  for ahead in off data; do
+    DRASYNC_AHEAD=$ahead DRASYNC_NODE=rank run -0 mpi 3 \
+      "$programs/native_diff" 5
+  done
+  # Too little memory for twins of all of it.
+  DRASYNC_MEMORY=16M DRASYNC_NODE=rank run -0 mpi 3 "$programs/native_diff" \
+    6 scarce
+}
+
 @test "what is done for other nodes leaves no vector register half in use" {
   grep -q "define HAVE_XXHASH_DISPATCH" "$abs_top_builddir/config.h" ||
     skip "without xxHash's dispatcher no code for AVX runs"

@@ -7,6 +7,7 @@
 fuzz_names = \
 	codec \
 	csv \
+	diff \
 	options \
 	packets \
 	places \
@@ -21,6 +22,7 @@ fuzz_names = \
 fuzz_tests = \
 	tests/fuzz/codec.t \
 	tests/fuzz/csv.t \
+	tests/fuzz/diff.t \
 	tests/fuzz/options.t \
 	tests/fuzz/packets.t \
 	tests/fuzz/places.t \
@@ -54,6 +56,10 @@ tests_fuzz_csv_t_CFLAGS = $(AM_CFLAGS)
 fuzz_csv_flags = -Dfopen=fuzz_fopen
 tests_fuzz_csv_t_CPPFLAGS = $(AM_CPPFLAGS) $(fuzz_csv_flags)
 tests_fuzz_csv_t_LDADD = -lm
+tests_fuzz_diff_t_SOURCES = $(fuzz_main) tests/fuzz/diff.c \
+	runtime/native/diff_runs.c
+tests_fuzz_diff_t_CFLAGS = $(AM_CFLAGS)
+tests_fuzz_diff_t_LDADD =
 tests_fuzz_options_t_SOURCES = $(fuzz_main) tests/fuzz/options.c \
 	runtime/options.c runtime/options_names.c
 tests_fuzz_options_t_CFLAGS = $(AM_CFLAGS)
