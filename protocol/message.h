@@ -116,7 +116,7 @@ struct proto_message {
                         LOCATED: then it is under way */
     uint64_t root;   /* the tree */
     uint64_t region, incarnation;
-    uint64_t version; /* READ: the requester's; GIVEN: the rank that gets it */
+    uint64_t version; /* REQUEST: that its node keeps; GIVEN: who gets it */
     uint64_t epoch;
     uint64_t after; /* REQUEST: the receiver's own, to wait behind; 0: none;
                        GIVEN: what its giver says with it */
