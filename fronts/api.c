@@ -264,7 +264,10 @@ __attribute__((noinline)) static int wait_for(drasync_request_t *request,
 
 int drasync_wait(drasync_request_t *request, uint64_t timeout_us)
 {
-    return request_ended(request) ? 0 : wait_for(request, timeout_us);
+    if (request_ended(request))
+        return 0;
+    waiting_caller = __builtin_return_address(0);
+    return wait_for(request, timeout_us);
 }
 
 int drasync_cancel(drasync_request_t *request)

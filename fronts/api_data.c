@@ -11,6 +11,7 @@
 #include "runtime/native/native.h"
 #include "runtime/process.h"
 #include "runtime/record/record.h"
+#include "runtime/waiting.h"
 
 /* DRASYNC_RECORD: an object of @size_bytes, if there was no error. */
 static inline int recorded(int err, drasync_region_t region, size_t size_bytes)
@@ -202,6 +203,7 @@ int drasync_lookup(const char *name, uint64_t timeout_us,
         return err;
     if (!name_valid(name) || !region_out)
         return DRASYNC_EINVAL;
+    waiting_caller = __builtin_return_address(0);
     RECORD_BEGIN();
     err = native_lookup(name, timeout_us, region_out);
     if (!err && runtime.options.check)

@@ -8,6 +8,7 @@
 #include "runtime/native/native.h"
 #include "runtime/process.h"
 #include "runtime/record/record.h"
+#include "runtime/waiting.h"
 
 /* In a record a gift is a release and a message, and what takes it a message
  * that is received and an acquire: docs/records.md. */
@@ -47,6 +48,7 @@ int drasync_take(int rank, int tag, uint64_t timeout_us,
     if ((rank != DRASYNC_ANY && (rank < 0 || rank >= runtime.ranks)) ||
         (tag != DRASYNC_ANY && tag < 0) || !region_out)
         return DRASYNC_EINVAL;
+    waiting_caller = __builtin_return_address(0);
     RECORD_BEGIN();
     err = native_take(rank, tag, timeout_us, region_out, &gift);
     RECORD_DONE(err, RECORD_MPI_RECV, gift.from, gift.tag, RECORDED_BYTES);

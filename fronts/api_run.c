@@ -8,6 +8,7 @@
 
 #include "runtime/native/native.h"
 #include "runtime/process.h"
+#include "runtime/waiting.h"
 
 int drasync_register(const char *name, drasync_function_fn *function,
                      drasync_function_t *function_out)
@@ -44,6 +45,7 @@ int drasync_run(drasync_region_t region, drasync_function_t function,
     int err = check("drasync_run", function, mode, arg, arg_bytes, answer,
                     answer_bytes);
 
+    waiting_caller = __builtin_return_address(0);
     return err ? err
                : native_run(region, function, mode, arg, arg_bytes, answer,
                             answer_bytes);

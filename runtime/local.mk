@@ -41,7 +41,9 @@ libdrasync_runtime_la_SOURCES = \
 	runtime/wait.c \
 	runtime/wait.h \
 	runtime/waiting.c \
-	runtime/waiting.h
+	runtime/waiting.h \
+	runtime/waits.c \
+	runtime/waits.h
 libdrasync_runtime_la_LIBADD = libdrasync_save.la libdrasync_ahead.la $(XXHASH_LIBS) \
 	$(LIBUNWIND_LIBS)
 

@@ -75,6 +75,12 @@ enum runtime_check_action {
     OPTIONS_CHECK_CONTINUE,
 };
 
+enum runtime_stats {
+    RUNTIME_STATS_OFF,
+    RUNTIME_STATS_ON,
+    RUNTIME_STATS_WAITS,
+};
+
 /* What core dumps show of a node's regions unless the user says. */
 #define OPTIONS_CORE_BYTES ((uint64_t)64 << 20)
 
@@ -91,7 +97,8 @@ struct runtime_options {
     uint32_t myrmics;       /* DRASYNC_MYRMICS=copy|move */
     uint32_t check;         /* DRASYNC_CHECK=access,leaks ...; bits */
     uint32_t check_action;  /* DRASYNC_CHECK_ACTION=end|continue */
-    uint32_t stats;         /* DRASYNC_STATS=0|1: print counters at the end */
+    uint32_t stats;         /* DRASYNC_STATS=0|1|waits: print counters, and
+                              waits, at the end */
     uint32_t wire;          /* DRASYNC_WIRE=bulk|paged: to compare with, in a
                               build with --enable-wire-paged */
     uint32_t rma;           /* DRASYNC_RMA=auto|mpi|messages */

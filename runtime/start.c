@@ -23,6 +23,7 @@
 #include "runtime/say.h"
 #include "runtime/shared.h"
 #include "runtime/start_room.h"
+#include "runtime/waits.h"
 
 /* Looks at a lock that another rank has, before sleeping; about 2 us. */
 #define LOCK_SPINS 20
@@ -251,6 +252,8 @@ static int start_steps(const struct start_agreed *agreed)
     if (err)
         return err;
     atomic_store(&runtime_self()->state, RUNTIME_RANK_RUNNING);
+    if (runtime.options.stats == RUNTIME_STATS_WAITS)
+        waits_start();
     start_watch_process();
     death_watch();
     link_watch_start();

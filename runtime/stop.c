@@ -14,6 +14,7 @@
 #include "runtime/say.h"
 #include "runtime/shared.h"
 #include "runtime/stats.h"
+#include "runtime/waits.h"
 
 static pthread_mutex_t stop_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pid_t process;
@@ -76,6 +77,8 @@ static int stop_all(void)
     }
     if (runtime.options.stats)
         stats_print();
+    if (runtime.options.stats == RUNTIME_STATS_WAITS)
+        waits_print();
     atomic_store(&runtime_self()->state, RUNTIME_RANK_STOPPED);
     death_stop();
     boot_close(runtime_boot, err != 0);

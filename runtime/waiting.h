@@ -40,18 +40,20 @@ enum waiting_what {
     WAITING_BARRIER, /* sys_barrier() */
     WAITING_NAME,    /* drasync_lookup() of `name` */
     WAITING_RUN,     /* drasync_run() on `address` */
+    WAITING_GIFT,    /* drasync_take() of what rank `peer` gives, or anybody */
 };
 
 /* MPI's calls that wait, by the functions that begin them. */
-#define WAITING_MPI_CALLS(X)                                             \
-    X(MPI_Wait)                                                          \
-    X(MPI_Waitall)                                                       \
-    X(MPI_Waitany)                                                       \
-    X(MPI_Waitsome) X(MPI_Probe) X(MPI_Recv) X(MPI_Send) X(MPI_Ssend)    \
-        X(MPI_Sendrecv) X(MPI_Barrier) X(MPI_Bcast) X(MPI_Reduce)        \
-            X(MPI_Allreduce) X(MPI_Gather) X(MPI_Gatherv) X(MPI_Scatter) \
-                X(MPI_Scatterv) X(MPI_Allgather) X(MPI_Allgatherv)       \
-                    X(MPI_Alltoall) X(MPI_Alltoallv) X(MPI_Scan)
+#define WAITING_MPI_CALLS(X)                                            \
+    X(MPI_Wait)                                                         \
+    X(MPI_Waitall)                                                      \
+    X(MPI_Waitany)                                                      \
+    X(MPI_Waitsome)                                                     \
+    X(MPI_Probe) X(MPI_Recv) X(MPI_Send) X(MPI_Ssend) X(MPI_Sendrecv)   \
+        X(MPI_Barrier) X(MPI_Bcast) X(MPI_Reduce) X(MPI_Allreduce)      \
+            X(MPI_Gather) X(MPI_Gatherv) X(MPI_Scatter) X(MPI_Scatterv) \
+                X(MPI_Allgather) X(MPI_Allgatherv) X(MPI_Alltoall)      \
+                    X(MPI_Alltoallv) X(MPI_Scan)
 
 enum waiting_mpi_call {
     WAITING_MPI_NONE,
@@ -61,7 +63,7 @@ enum waiting_mpi_call {
         WAITING_MPI_COUNT,
 };
 
-/* `peer` of a call that names no rank, or none of MPI_COMM_WORLD. */
+/* `peer` of a wait that names no rank, or none of MPI_COMM_WORLD. */
 #define WAITING_NOBODY (-1)
 
 /* A wait, as a reader gets it. */
@@ -181,10 +183,14 @@ struct waiting {
     struct waiting_slot *slot;            /* NULL: not shown */
     uint64_t since_us;                    /* 0: has not slept yet */
     uint64_t look_us, pause_us, stall_us; /* diagnose/stall.c */
+    uint64_t begun_us;                    /* where waits are counted: waits.c */
 };
 
 extern _Thread_local struct waiting *waiting_mine
     __attribute__((tls_model("initial-exec")));
+
+/* Called where a wait begins, or has ended: waits.h; NULL: nobody counts. */
+extern void (*waiting_counter)(struct waiting *w, bool begins);
 
 /* Undo waiting_show(). */
 void waiting_hide(struct waiting *w);
@@ -194,11 +200,15 @@ static inline void waiting_begin(struct waiting *w)
 {
     w->outer = waiting_mine;
     waiting_mine = w;
+    if (__builtin_expect(waiting_counter != NULL, 0))
+        waiting_counter(w, true);
 }
 
 static inline void waiting_end(struct waiting *w)
 {
     waiting_mine = w->outer;
+    if (__builtin_expect(waiting_counter != NULL, 0))
+        waiting_counter(w, false);
     if (__builtin_expect(w->slot != NULL, 0))
         waiting_hide(w);
 }

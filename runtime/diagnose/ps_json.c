@@ -58,11 +58,12 @@ static void add_wait(struct text *text, const struct waiting_slot *slot,
         [WAITING_NOTHING] = "nothing",  [WAITING_REGION] = "region",
         [WAITING_VERSION] = "sys_recv", [WAITING_BARRIER] = "sys_barrier",
         [WAITING_NAME] = "name",        [WAITING_RUN] = "drasync_run",
+        [WAITING_GIFT] = "drasync_take",
     };
     struct waiting_seen seen;
     uint64_t now = runtime_now_us();
 
-    if (!waiting_read(slot, &seen) || seen.what > WAITING_RUN)
+    if (!waiting_read(slot, &seen) || seen.what > WAITING_GIFT)
         return;
     text_add(text, "%s{\"for\": \"%s\", \"thread\": %d, \"age_us\": %" PRIu64,
              *first ? "" : ", ", whats[seen.what], (int)seen.thread,
@@ -71,7 +72,8 @@ static void add_wait(struct text *text, const struct waiting_slot *slot,
     if (waiting_on_region(&seen)) {
         text_add(text, ", \"mode\": \"%s\", ", text_mode(seen.mode));
         add_address(text, seen.address);
-    } else if (seen.what == WAITING_VERSION) {
+    } else if (seen.what == WAITING_VERSION ||
+               (seen.what == WAITING_GIFT && seen.peer != WAITING_NOBODY)) {
         text_add(text, ", \"from\": %d", (int)seen.peer);
     } else if (seen.what == WAITING_NAME) {
         text_add(text, ", ");

@@ -237,7 +237,8 @@ static void add_other_state(struct text *text, const struct waiting_seen *seen)
 
     if (seen->what == WAITING_NAME)
         text_add(text, "drasync:     nobody has published it\n");
-    if (seen->what != WAITING_VERSION)
+    if (seen->what != WAITING_VERSION &&
+        (seen->what != WAITING_GIFT || seen->peer == WAITING_NOBODY))
         return;
     text_add(text, "drasync:     rank %d", (int)seen->peer);
     if (ask_rank(seen->peer, &rank)) {

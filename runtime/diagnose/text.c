@@ -110,6 +110,13 @@ void text_wait(struct text *text, const struct waiting_seen *seen,
     case WAITING_VERSION:
         text_add(text, "in sys_recv for what rank %d sends", (int)seen->peer);
         break;
+    case WAITING_GIFT:
+        text_add(text, "in drasync_take for what ");
+        if (seen->peer == WAITING_NOBODY)
+            text_add(text, "any rank gives");
+        else
+            text_add(text, "rank %d gives", (int)seen->peer);
+        break;
     case WAITING_BARRIER:
         text_add(text, "in sys_barrier");
         break;

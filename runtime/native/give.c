@@ -7,6 +7,7 @@
 #include "runtime/native/magazine.h"
 #include "runtime/native/taken.h"
 #include "runtime/process.h"
+#include "runtime/waiting.h"
 
 static uint64_t address_of(drasync_region_t region)
 {
@@ -183,6 +184,22 @@ static int acquire(const struct gift *gift, uint64_t deadline)
     return err ? err : DRASYNC_EDELETED;
 }
 
+/* It has been told of, and is on its way. */
+static int wait_for_data(struct gift *gift, uint64_t deadline, int *result)
+{
+    struct waiting w = {
+        .what = WAITING_GIFT,
+        .peer = gift->from,
+        .timed = deadline != WAIT_FOREVER,
+    };
+    int err;
+
+    waiting_begin(&w);
+    err = runtime_wait_remote(&gift->wait.waiter, deadline, result);
+    waiting_end(&w);
+    return err;
+}
+
 /* 0, and this rank holds @gift's region. */
 static int own(struct gift *gift, uint64_t deadline)
 {
@@ -192,7 +209,7 @@ static int own(struct gift *gift, uint64_t deadline)
         if (waiter_done(&gift->wait.waiter))
             result = gift->wait.waiter.result;
         else if (deadline)
-            err = runtime_wait_remote(&gift->wait.waiter, deadline, &result);
+            err = wait_for_data(gift, deadline, &result);
         else
             err = DRASYNC_EAGAIN;
         if (err)

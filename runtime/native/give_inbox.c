@@ -4,6 +4,7 @@
 #include "runtime/native/give.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
+#include "runtime/waiting.h"
 
 /* No other lock is taken under it but memory's. */
 #define LOCK_RANK_GIVE_INBOX 310
@@ -236,8 +237,16 @@ int give_take_out(int32_t from, int32_t tag, uint64_t deadline_us,
         taker_link(inbox, taker);
     lock_give(&inbox->lock);
     if (!*out && taker) {
+        struct waiting w = {
+            .what = WAITING_GIFT,
+            .peer = from == DRASYNC_ANY ? WAITING_NOBODY : from,
+            .timed = deadline_us != WAIT_FOREVER,
+        };
+
+        waiting_begin(&w);
         look_for_a_while(taker, deadline_us);
         err = runtime_wait_remote(&taker->waiter, deadline_us, &result);
+        waiting_end(&w);
         if (err == DRASYNC_EPEER)
             return err; /* somebody may still wake it */
         if (err) {

@@ -107,6 +107,16 @@ drasync:   rank 1 (HOST, process P) waits in drasync_lookup for the name \"nothi
 drasync:     nobody has published it"
 }
 
+@test "a region that nobody gives is waited for by name of the giver" {
+  for node in shared rank; do
+    DRASYNC_NODE=$node hangs_until "in drasync_take" mpi 2 "$program" give "$over"
+    [ "$status" -eq 0 ]
+    same "$head
+drasync:   rank 1 (HOST, process P) waits in drasync_take for what rank 0 gives since T s, in main (stuck.c:LINE)
+drasync:     rank 0 (HOST, process P) computes"
+  done
+}
+
 @test "DRASYNC_STALL_S=0 says nothing" {
   DRASYNC_STALL_S=0 hangs_until "rank 0 took it" \
     mpi 2 "$program" write "$over"
@@ -369,4 +379,17 @@ $(link 1 MPI_Wait 2 "sent it that message, with tag 7")"
       "$abs_top_builddir/programs/graph/graph_native"
     refute_output --partial deadlock
   done
+}
+
+@test "DRASYNC_STATS=waits says where each rank waited, and for what" {
+  for node in shared rank; do
+    DRASYNC_NODE=$node DRASYNC_STATS=waits hangs_until "in its queue" \
+      mpi 2 "$program" write "$over"
+    [ "$status" -eq 0 ]
+    run -0 grep "waits: .* for WRITE" <<<"$output"
+    assert_output --regexp "waits: [0-9]{3,}\.[0-9] ms, once, for WRITE in take \(stuck\.c:LINE\); the longest [0-9]{3,}\.[0-9] ms \(region ADDRESS\)"
+  done
+  DRASYNC_NODE=rank DRASYNC_STATS=waits hangs_until "in drasync_take" \
+    mpi 2 "$program" give "$over"
+  assert_output --regexp "waits: [0-9]{3,}\.[0-9] ms, (once|2 times), for drasync_take in main \(stuck\.c:LINE\)"
 }

@@ -37,6 +37,7 @@ enum { RANKS = 4, NODES = 3 };
 
 struct runtime runtime;
 _Atomic uint32_t *runtime_poisoned;
+void (*waiting_counter)(struct waiting *w, bool begins);
 _Thread_local struct waiting *waiting_mine
     __attribute__((tls_model("initial-exec")));
 

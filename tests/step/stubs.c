@@ -35,6 +35,7 @@ int sockets_find_sets(int *sets_out, int sets_max)
 }
 
 /* Nobody looks what is waited for. */
+void (*waiting_counter)(struct waiting *w, bool begins);
 _Thread_local struct waiting *waiting_mine
     __attribute__((tls_model("initial-exec")));
 

@@ -36,6 +36,7 @@ enum { HOME, SELF, OTHER, NODES };
 struct runtime runtime;
 _Atomic uint32_t *runtime_poisoned;
 bool drasync_record_on;
+void (*waiting_counter)(struct waiting *w, bool begins);
 _Thread_local struct waiting *waiting_mine
     __attribute__((tls_model("initial-exec")));
 

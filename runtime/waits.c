@@ -1,0 +1,152 @@
+/* Waits by their places: see waits.h. */
+#include "runtime/waits.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "runtime/process.h"
+#include "runtime/say.h"
+#include "runtime/wait.h"
+#include "runtime/waiting.h"
+
+/* Places that are told apart; more are one. */
+#define PLACES_MAX 256
+
+/* Lines that are printed. */
+#define LINES_MAX 8
+
+struct counted {
+    const void *pc; /* the program's call returns there; NULL: not known */
+    uint32_t what, mode;
+    int32_t peer;
+    uint64_t times, total_us, longest_us;
+    uint64_t address; /* of the longest */
+};
+
+void (*waiting_counter)(struct waiting *w, bool begins);
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct counted places[PLACES_MAX + 1]; /* the last one: all others */
+static int places_count;
+static uint64_t times_all, total_all_us;
+
+/* Under the mutex. */
+static struct counted *place_for(const struct waiting *w)
+{
+    struct counted *p = places;
+
+    while (p < places + places_count &&
+           (p->pc != waiting_caller || p->what != w->what ||
+            p->mode != w->mode || p->peer != w->peer))
+        p++;
+    if (p == places + places_count && places_count < PLACES_MAX) {
+        places_count++;
+        *p = (struct counted){.pc = waiting_caller,
+                              .what = w->what,
+                              .mode = w->mode,
+                              .peer = w->peer};
+    }
+    return p;
+}
+
+static void ended(const struct waiting *w, uint64_t us)
+{
+    pthread_mutex_lock(&mutex);
+    struct counted *p = place_for(w);
+    p->times++;
+    p->total_us += us;
+    if (us >= p->longest_us) {
+        p->longest_us = us;
+        p->address = w->address;
+    }
+    times_all++;
+    total_all_us += us;
+    pthread_mutex_unlock(&mutex);
+}
+
+static void count(struct waiting *w, bool begins)
+{
+    uint64_t now = runtime_now_us();
+
+    if (begins)
+        w->begun_us = now;
+    else if (w->begun_us) /* 0: it began before anything was counted */
+        ended(w, now - w->begun_us);
+}
+
+void waits_start(void)
+{
+    waiting_counter = count;
+}
+
+/* --- Lines ---------------------------------------------------------------- */
+
+static int by_total(const void *a, const void *b)
+{
+    const struct counted *x = a, *y = b;
+
+    if (x->total_us != y->total_us)
+        return x->total_us > y->total_us ? -1 : 1;
+    return 0;
+}
+
+static const char *name_of(const struct counted *p, char text[64])
+{
+    switch (p->what) {
+    case WAITING_REGION:
+        return p->mode == DRASYNC_WRITE ? "WRITE" : "READ";
+    case WAITING_VERSION:
+        snprintf(text, 64, "sys_recv from worker %d", p->peer);
+        return text;
+    case WAITING_GIFT:
+        return "drasync_take";
+    case WAITING_BARRIER:
+        return "sys_barrier";
+    case WAITING_NAME:
+        return "drasync_lookup";
+    case WAITING_RUN:
+        return "drasync_run";
+    default:
+        return "other calls";
+    }
+}
+
+static void print_one(const struct counted *p)
+{
+    const uint64_t pc = (uint64_t)(uintptr_t)p->pc - 1; /* the call itself */
+    char times[32] = "once", name[64], where[PLACE_TEXT_BYTES] = "", region[64] = "";
+    struct code_place place = {.offset = 0};
+
+    if (p->pc) {
+        places_of((int)getpid(), &pc, 1, &place);
+        place_text(&place, where, sizeof(where));
+    }
+    if (p->address)
+        snprintf(region, sizeof(region), " (region 0x%" PRIx64 ")", p->address);
+    if (p->times > 1)
+        snprintf(times, sizeof(times), "%" PRIu64 " times", p->times);
+    runtime_say("waits: %.1f ms, %s, for %s%s%s; the longest %.1f ms%s",
+                (double)p->total_us / 1e3, times, name_of(p, name),
+                where[0] ? " in " : "", where, (double)p->longest_us / 1e3,
+                region);
+}
+
+void waits_print(void)
+{
+    int listed;
+
+    pthread_mutex_lock(&mutex);
+    listed = places_count;
+    if (places[PLACES_MAX].times)
+        places[listed++] = places[PLACES_MAX];
+    qsort(places, (size_t)listed, sizeof(places[0]), by_total);
+    runtime_say("waits: %.1f ms in all, %" PRIu64 " times, by %d places%s",
+                (double)total_all_us / 1e3, times_all, listed,
+                listed > LINES_MAX ? "; the longest:" : "");
+    for (int i = 0; i < listed && i < LINES_MAX; i++)
+        print_one(&places[i]);
+    pthread_mutex_unlock(&mutex);
+}
