@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "memory/control.h"
 #include "runtime/messages/messages.h"
@@ -40,8 +41,12 @@ void runtime_look(uint64_t now)
 int control_alloc_zero(const struct space *space, size_t bytes, void **out)
 {
     (void)space;
-    *out = calloc(1, bytes);
-    return *out ? 0 : DRASYNC_ENOMEM;
+    bytes = (bytes + 63) & ~(size_t)63;
+    *out = aligned_alloc(64, bytes); /* as leases are, and control memory */
+    if (!*out)
+        return DRASYNC_ENOMEM;
+    memset(*out, 0, bytes);
+    return 0;
 }
 
 bool native_lease_note(uint64_t address, struct native_lease_slot *slot,
