@@ -78,6 +78,35 @@ static void print(void)
 
 /* --- Regions -------------------------------------------------------------- */
 
+/* What is known of why @err is the answer for a region that is there. */
+static void add_why(drasync_region_t region, int err,
+                    const struct check_note *note)
+{
+    uint32_t holds = note ? note->holds : 0;
+
+    if (err == DRASYNC_EBUSY)
+        check_add_node(&text, (uintptr_t)region);
+    else if (err == DRASYNC_EUPGRADE && holds && holds <= CHECK_OPEN_MAX)
+        add_done("this rank took it,", &note->open[holds - 1]);
+    else if (err == DRASYNC_ENOTHELD && note && note->done[CHECK_GAVE].thread)
+        add_done("this rank last gave back a hold of it,",
+                 &note->done[CHECK_GAVE]);
+}
+
+static const char *what_of(int err, bool dead)
+{
+    if (dead)
+        return "which was deleted";
+    switch (err) {
+    case DRASYNC_EBUSY:
+        return "which another rank holds or waits for";
+    case DRASYNC_EUPGRADE:
+        return "which this rank holds for READ";
+    default:
+        return "which this rank does not hold as the call needs it";
+    }
+}
+
 void check_refused(const char *call, drasync_region_t region, int err)
 {
     struct check_note note;
@@ -85,32 +114,26 @@ void check_refused(const char *call, drasync_region_t region, int err)
     uint32_t stack;
 
     if (err != DRASYNC_ENOREGION && err != DRASYNC_EDELETED &&
-        err != DRASYNC_ENOTHELD)
+        err != DRASYNC_ENOTHELD && err != DRASYNC_EUPGRADE &&
+        err != DRASYNC_EBUSY)
         return;
     known = check_note_of((uintptr_t)region, 0, &note);
     dead = known && note.done[CHECK_DELETED].thread;
     /* What another rank deleted may be asked for meanwhile: the error says all. */
-    if (err != DRASYNC_ENOTHELD && !dead)
+    if ((err == DRASYNC_ENOREGION || err == DRASYNC_EDELETED) && !dead)
         return;
     stack = check_stack_here();
     if (!begin(stack, 0))
         return;
-    if (dead)
-        check_add(&text, "called %s for region %p, which was deleted\n", call,
-                  (void *)region);
-    else
-        check_add(&text,
-                  "called %s for region %p, which this rank does not "
-                  "hold as the call needs it\n",
-                  call, (void *)region);
+    check_add(&text, "called %s for region %p, %s\n", call, (void *)region,
+              what_of(err, dead));
     if (known && note.name[0])
         check_add(&text, "it was named \"%s\"\n", note.name);
     end(stack);
-    if (known && dead)
+    if (dead)
         add_done("this rank deleted it,", &note.done[CHECK_DELETED]);
-    else if (known && note.done[CHECK_GAVE].thread)
-        add_done("this rank last gave back a hold of it,",
-                 &note.done[CHECK_GAVE]);
+    else
+        add_why(region, err, known ? &note : NULL);
     print();
 }
 

@@ -43,35 +43,29 @@ static void tell(struct leak *leak)
     leak->count = 0;
 }
 
-/* The call that made what is left of @note; NULL: nothing is. */
-static const struct check_done *left(const struct leak *leak,
-                                     const struct check_note *note)
+static void add(struct leak *leak, const struct check_done *done,
+                uint64_t address)
 {
-    const struct check_done *took = &note->done[CHECK_TOOK];
-    const struct check_done *made = &note->done[CHECK_MADE];
-
-    if (!check_hooks.alive(note->address, note->incarnation))
-        return NULL;
-    if (!leak->holds)
-        return made->thread ? made : NULL;
-    if (!note->holds)
-        return NULL;
-    return took->thread ? took : made;
-}
-
-static void each(const struct check_note *note, void *arg)
-{
-    struct leak *leak = arg;
-    const struct check_done *done = left(leak, note);
-
-    if (!done)
-        return;
     if (leak->count && done->stack != leak->done.stack)
         tell(leak);
     if (!leak->count++) {
         leak->done = *done;
-        leak->address = note->address;
+        leak->address = address;
     }
+}
+
+static void each(const struct check_note *note, void *arg)
+{
+    const struct check_done *made = &note->done[CHECK_MADE];
+    struct leak *leak = arg;
+
+    if (!check_hooks.alive(note->address, note->incarnation))
+        return;
+    if (!leak->holds && made->thread)
+        add(leak, made, note->address);
+    for (uint32_t i = 0; leak->holds && i < note->holds && i < CHECK_OPEN_MAX;
+         i++)
+        add(leak, &note->open[i], note->address);
 }
 
 static void look_for(bool holds)

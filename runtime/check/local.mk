@@ -22,9 +22,11 @@ EXTRA_DIST += tests/bats/check.bash tests/bats/check.bats \
 	$(check_reports)
 check_reports = \
 	tests/reports/below.txt \
+	tests/reports/busy.txt \
 	tests/reports/deleted.txt \
 	tests/reports/deleted_nodes.txt \
 	tests/reports/finished.txt \
+	tests/reports/first.txt \
 	tests/reports/handler.txt \
 	tests/reports/handler_before.txt \
 	tests/reports/held.txt \
@@ -62,4 +64,5 @@ check_reports = \
 	tests/reports/released_nodes.txt \
 	tests/reports/stale.txt \
 	tests/reports/twice.txt \
-	tests/reports/wrong_release.txt
+	tests/reports/wrong_release.txt \
+	tests/reports/upgrade.txt

@@ -107,6 +107,33 @@ static void bury(uint64_t address, uint64_t incarnation)
     *d = (struct gone){.address = address, .incarnation = incarnation};
 }
 
+static void open_add(struct check_note *n, const struct check_done *done)
+{
+    if (!done->mode)
+        return;
+    if (n->holds < CHECK_OPEN_MAX)
+        n->open[n->holds] = *done;
+    n->holds++;
+}
+
+/* A release gives back what its thread took last, or else what another did. */
+static void open_end(struct check_note *n, int32_t thread)
+{
+    uint32_t at = n->holds - 1;
+
+    if (!n->holds)
+        return;
+    n->holds--;
+    if (n->holds >= CHECK_OPEN_MAX)
+        return; /* the last one's place was not kept */
+    while (at > 0 && n->open[at].thread != thread)
+        at--;
+    if (n->open[at].thread != thread)
+        at = n->holds;
+    memmove(n->open + at, n->open + at + 1,
+            (n->holds - at) * sizeof(n->open[0]));
+}
+
 void check_event(enum check_what what, uint64_t address, uint64_t incarnation,
                  enum drasync_mode mode)
 {
@@ -118,9 +145,9 @@ void check_event(enum check_what what, uint64_t address, uint64_t incarnation,
     if (n) {
         n->done[what] = done;
         if (what == CHECK_TOOK || what == CHECK_MADE)
-            n->holds += mode != 0;
+            open_add(n, &done);
         else if (what == CHECK_GAVE)
-            n->holds -= n->holds > 0;
+            open_end(n, done.thread);
         else
             n->holds = 0;
         if (what == CHECK_TOOK)
@@ -213,8 +240,8 @@ static int by_stack(const void *a, const void *b)
 
     if (s != t)
         return s < t ? -1 : 1;
-    s = (*x)->done[CHECK_TOOK].stack;
-    t = (*y)->done[CHECK_TOOK].stack;
+    s = (*x)->holds ? (*x)->open[0].stack : 0;
+    t = (*y)->holds ? (*y)->open[0].stack : 0;
     return s < t ? -1 : s > t;
 }
 

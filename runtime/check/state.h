@@ -62,11 +62,15 @@ struct check_done {
     int mode;
 };
 
+/* Open holds of a region whose places are kept. */
+#define CHECK_OPEN_MAX 4
+
 struct check_note {
     struct check_note *next;
     uint64_t address, incarnation;
     struct check_done done[CHECK_KINDS];
-    uint32_t holds; /* taken and not given back */
+    uint32_t holds; /* taken and not given back, and where the first were: */
+    struct check_done open[CHECK_OPEN_MAX];
     uint32_t rid;   /* DRASYNC_MYRMICS=move: its number, */
     int to, line;   /* and where it was sent */
     const char *file;

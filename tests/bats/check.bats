@@ -85,10 +85,19 @@ ends() {
   is_reported twice
 }
 
+@test "WRITE under READ, and a delete of what others hold, name those holds" {
+  DRASYNC_CHECK=access run -0 mpi 1 "$programs/check_wrong" upgrade
+  is_reported upgrade
+  DRASYNC_CHECK=access run -0 mpi 2 "$programs/check_wrong" busy
+  is_reported busy
+}
+
 @test "leaks: holds and regions that are left at the end, by who made them" {
   # One rank: of several, none waits for the others' lines.
   DRASYNC_CHECK=leaks run -0 mpi 1 "$programs/check_wrong" leaks
   is_reported leaks
+  DRASYNC_CHECK=leaks run -0 mpi 1 "$programs/check_wrong" first
+  is_reported first
   DRASYNC_CHECK=leaks run -0 mpi 2 "$programs/check_wrong" tidy
   assert_output "over"
 }

@@ -273,6 +273,44 @@ NOINLINE static void give_wrong(void)
     KEEP;
 }
 
+NOINLINE static void look_and_leave(void)
+{
+    take(top, READ);
+    KEEP;
+}
+
+NOINLINE static void look_and_give(void)
+{
+    take(top, READ);
+    give(top);
+    KEEP;
+}
+
+/* The first of three holds stays; and then WRITE is asked for. */
+NOINLINE static void leave_first(void)
+{
+    look_and_leave();
+    look_and_give();
+    look_and_give();
+    if (is("upgrade"))
+        printf("%s\n", drasync_errname(drasync_acquire(top, DRASYNC_WRITE)));
+    KEEP;
+}
+
+/* Another rank holds it. */
+NOINLINE static void delete_held(void)
+{
+    if (rank == 1)
+        look_and_leave();
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("%s\n", drasync_errname(drasync_delete(top)));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1)
+        give(top);
+    KEEP;
+}
+
 /* One of two holds, and two regions. */
 NOINLINE static void leave(void)
 {
@@ -316,6 +354,10 @@ int main(int argc, char **argv)
         use_finished();
     if (is("wrong_release") && rank == 0)
         give_wrong();
+    if ((is("first") || is("upgrade")) && rank == 0)
+        leave_first();
+    if (is("busy"))
+        delete_held();
     fflush(stdout);
     leave();
     MPI_Barrier(MPI_COMM_WORLD);
