@@ -69,7 +69,7 @@ enum waiting_mpi_call {
 /* A wait, as a reader gets it. */
 struct waiting_seen {
     uint32_t what; /* enum waiting_what */
-    uint32_t mode; /* WAITING_REGION */
+    uint32_t mode; /* WAITING_REGION; WAITING_GIFT: the tag */
     int32_t rank;
     int32_t peer;
     int32_t thread; /* as the kernel numbers it */

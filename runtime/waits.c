@@ -36,17 +36,19 @@ static uint64_t times_all, total_all_us;
 /* Under the mutex. */
 static struct counted *place_for(const struct waiting *w)
 {
+    /* That of a gift is its tag. */
+    const uint32_t mode = w->what == WAITING_GIFT ? 0 : w->mode;
     struct counted *p = places;
 
     while (p < places + places_count &&
-           (p->pc != waiting_caller || p->what != w->what ||
-            p->mode != w->mode || p->peer != w->peer))
+           (p->pc != waiting_caller || p->what != w->what || p->mode != mode ||
+            p->peer != w->peer))
         p++;
     if (p == places + places_count && places_count < PLACES_MAX) {
         places_count++;
         *p = (struct counted){.pc = waiting_caller,
                               .what = w->what,
-                              .mode = w->mode,
+                              .mode = mode,
                               .peer = w->peer};
     }
     return p;
@@ -117,7 +119,8 @@ static const char *name_of(const struct counted *p, char text[64])
 static void print_one(const struct counted *p)
 {
     const uint64_t pc = (uint64_t)(uintptr_t)p->pc - 1; /* the call itself */
-    char times[32] = "once", name[64], where[PLACE_TEXT_BYTES] = "", region[64] = "";
+    char times[32] = "once", name[64], where[PLACE_TEXT_BYTES] = "",
+         region[64] = "";
     struct code_place place = {.offset = 0};
 
     if (p->pc) {
@@ -143,8 +146,9 @@ void waits_print(void)
     if (places[PLACES_MAX].times)
         places[listed++] = places[PLACES_MAX];
     qsort(places, (size_t)listed, sizeof(places[0]), by_total);
-    runtime_say("waits: %.1f ms in all, %" PRIu64 " times, by %d places%s",
+    runtime_say("waits: %.1f ms in all, %" PRIu64 " of them, in %d place%s%s",
                 (double)total_all_us / 1e3, times_all, listed,
+                listed == 1 ? "" : "s",
                 listed > LINES_MAX ? "; the longest:" : "");
     for (int i = 0; i < listed && i < LINES_MAX; i++)
         print_one(&places[i]);

@@ -116,6 +116,8 @@ void text_wait(struct text *text, const struct waiting_seen *seen,
             text_add(text, "any rank gives");
         else
             text_add(text, "rank %d gives", (int)seen->peer);
+        if ((int)seen->mode != DRASYNC_ANY)
+            text_add(text, " with tag %d", (int)seen->mode);
         break;
     case WAITING_BARRIER:
         text_add(text, "in sys_barrier");

@@ -189,6 +189,7 @@ static int wait_for_data(struct gift *gift, uint64_t deadline, int *result)
 {
     struct waiting w = {
         .what = WAITING_GIFT,
+        .mode = (uint32_t)gift->tag,
         .peer = gift->from,
         .timed = deadline != WAIT_FOREVER,
     };

@@ -239,6 +239,7 @@ int give_take_out(int32_t from, int32_t tag, uint64_t deadline_us,
     if (!*out && taker) {
         struct waiting w = {
             .what = WAITING_GIFT,
+            .mode = (uint32_t)tag,
             .peer = from == DRASYNC_ANY ? WAITING_NOBODY : from,
             .timed = deadline_us != WAIT_FOREVER,
         };

@@ -112,7 +112,7 @@ drasync:     nobody has published it"
     DRASYNC_NODE=$node hangs_until "in drasync_take" mpi 2 "$program" give "$over"
     [ "$status" -eq 0 ]
     same "$head
-drasync:   rank 1 (HOST, process P) waits in drasync_take for what rank 0 gives since T s, in main (stuck.c:LINE)
+drasync:   rank 1 (HOST, process P) waits in drasync_take for what rank 0 gives with tag 7 since T s, in main (stuck.c:LINE)
 drasync:     rank 0 (HOST, process P) computes"
   done
 }
