@@ -225,10 +225,30 @@ static int start(struct native_pending *q, bool nowait)
     return native_hold_show(q->address, &tree, true, mode, grant.split);
 }
 
+/* May what makes this acquire cheap have come already, and nobody have looked?
+ * WRITE: other nodes have no use any more for what they were promised, and what
+ * was sent to them has left; READ: what was asked ahead.  A look without a lock:
+ * it may be out of date. */
+__attribute__((no_sanitize("thread"))) static bool
+is_coming(uint64_t address, enum drasync_mode mode)
+{
+    const struct proto_region *region =
+        runtime.nodes > 1 ? native_find(address) : NULL;
+
+    if (!region)
+        return false;
+    return mode == DRASYNC_WRITE
+               ? *(const volatile uint32_t *)&region->promised ||
+                     *(const volatile uint32_t *)&region->pinned
+               : proto_ahead_comes(region);
+}
+
 int native_pending_start(struct native_pending *q, bool nowait)
 {
     int err;
 
+    for (int i = 0; i < GLANCES_MAX && is_coming(q->address, q->mode); i++)
+        runtime_glance();
     q->told = native_ahead_told(q->address);
     err = start(q, nowait);
     if (atomic_load_explicit(&native_ahead_learns, memory_order_relaxed) &&
@@ -311,24 +331,6 @@ int native_pending_wait(struct native_pending *q, uint64_t deadline,
     return err;
 }
 
-/* May what makes this acquire cheap have come already, and nobody have looked?
- * WRITE: other nodes have no use any more for what they were promised, and what
- * was sent to them has left; READ: what was asked ahead.  A look without a lock:
- * it may be out of date. */
-__attribute__((no_sanitize("thread"))) static bool
-is_coming(uint64_t address, enum drasync_mode mode)
-{
-    const struct proto_region *region =
-        runtime.nodes > 1 ? native_find(address) : NULL;
-
-    if (!region)
-        return false;
-    return mode == DRASYNC_WRITE
-               ? *(const volatile uint32_t *)&region->promised ||
-                     *(const volatile uint32_t *)&region->pinned
-               : proto_ahead_comes(region);
-}
-
 /* By a step; @deadline 0: do not wait for others. */
 static int acquire(uint64_t address, enum drasync_mode mode, uint64_t deadline)
 {
@@ -339,8 +341,6 @@ static int acquire(uint64_t address, enum drasync_mode mode, uint64_t deadline)
 
     if (mode == DRASYNC_WRITE && deadline)
         native_delta_finish(address);
-    for (int i = 0; i < GLANCES_MAX && is_coming(address, mode); i++)
-        runtime_glance();
     err = native_pending_start(&q, deadline == 0);
     if (err != PROTO_WAIT)
         return native_pending_took(&q, err);
