@@ -107,6 +107,7 @@ bench_native_programs += \
 	benchmarks/idle_cost \
 	benchmarks/read_shared \
 	benchmarks/wire_again \
+	benchmarks/wire_changed \
 	benchmarks/wire_latency \
 	benchmarks/wire_write \
 	benchmarks/wire_new \

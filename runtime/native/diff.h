@@ -30,7 +30,7 @@
 
 /* Regions with less data, or more, or more extents, are not compared. */
 #define DIFF_BYTES_MIN   ((uint64_t)8 << 10)
-#define DIFF_BYTES_MAX   ((uint64_t)1 << 20)
+#define DIFF_BYTES_MAX   ((uint64_t)2 << 20)
 #define DIFF_EXTENTS_MAX 64
 #define DIFF_MEMORY_PART 16
 
