@@ -70,14 +70,17 @@ static unsigned changes(const char *a, size_t a_bytes, const char *b)
     return last[b_bytes];
 }
 
-/* The variable that was meant, or NULL: one that needs few changes, and keeps
- * more than half of its letters. */
+/* The variable that was meant, or NULL: one of which this is the beginning
+ * (DRASYNC_STALL), or one that needs few changes, and keeps more than half of
+ * its letters. */
 static const char *nearest(const char *name, size_t bytes)
 {
     const char *found = NULL, *known;
     unsigned fewest = CHANGES_MAX + 1;
 
     for (size_t i = 0; (known = options_name(i)); i++) {
+        if (!strncmp(known, name, bytes) && known[bytes] == '_')
+            return known;
         unsigned count = changes(name + PREFIX_BYTES, bytes - PREFIX_BYTES,
                                  known + PREFIX_BYTES);
 

@@ -74,6 +74,7 @@ static void names(void)
                meant("DRASYNC_NODES", "DRASYNC_NODE") &&
                meant("DRASYNC_MODE", "DRASYNC_NODE") &&
                meant("DRASYNC_RMAS", "DRASYNC_RMA") &&
+               meant("DRASYNC_STALL", "DRASYNC_STALL_S") &&
                meant("DRASYNC_MYRIMCS", "DRASYNC_MYRMICS"),
            "a misspelt name is said, with the one that is meant");
     tap_ok(
