@@ -236,7 +236,7 @@ void delete_next(struct step *s, struct proto_op *op)
         granted(s, op, NULL, false);
         op->stage = DELETE_DEAD; /* before another delete ends with this one */
         kill_subtree(s, op);
-        op->stage = shortest(s, op);
+        op->stage = (uint8_t)shortest(s, op);
         if (op->stage == DELETE_DEAD)
             tell_presence(s, op, PROTO_RECALL, PROTO_DELETION);
         else if (op->stage == DELETE_BURY)
