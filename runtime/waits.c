@@ -36,20 +36,21 @@ static uint64_t times_all, total_all_us;
 /* Under the mutex. */
 static struct counted *place_for(const struct waiting *w)
 {
-    /* That of a gift is its tag. */
+    /* That of a gift is its tag.  The Myrmics calls, in a library of their own,
+     * do not say where the program made them. */
     const uint32_t mode = w->what == WAITING_GIFT ? 0 : w->mode;
+    const bool myrmics =
+        w->what == WAITING_VERSION || w->what == WAITING_BARRIER;
+    const void *pc = myrmics ? NULL : waiting_caller;
     struct counted *p = places;
 
-    while (p < places + places_count &&
-           (p->pc != waiting_caller || p->what != w->what || p->mode != mode ||
-            p->peer != w->peer))
+    while (p < places + places_count && (p->pc != pc || p->what != w->what ||
+                                         p->mode != mode || p->peer != w->peer))
         p++;
     if (p == places + places_count && places_count < PLACES_MAX) {
         places_count++;
-        *p = (struct counted){.pc = waiting_caller,
-                              .what = w->what,
-                              .mode = mode,
-                              .peer = w->peer};
+        *p = (struct counted){
+            .pc = pc, .what = w->what, .mode = mode, .peer = w->peer};
     }
     return p;
 }

@@ -278,7 +278,8 @@ bool progress_help_until(bool (*over)(void *arg), void *arg)
 
     if (!is_nodes() || !help_begin())
         return false;
-    /* Who waits inside MPI may wait for what others do with it. */
+    /* What this thread waits for inside MPI may come only after other nodes have
+     * got the messages that still wait here. */
     if (progress.transport->soon)
         progress_turn(true);
     while (!(done = over(arg)) && helpful()) {

@@ -101,7 +101,7 @@ void native_diff_follow(struct native_memory *memory,
 /* Will what is sent next of a region be compared, as far as is known? */
 bool native_diff_works(const struct native_memory *memory);
 
-/* The region goes, or its versions are made elsewhere from now on. */
+/* The region goes. */
 void native_diff_free(struct native_memory *memory);
 
 #endif /* DRASYNC_RUNTIME_NATIVE_DIFF_H */

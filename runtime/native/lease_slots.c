@@ -322,7 +322,7 @@ bool native_lease_begin(struct native_leases *leases,
     uint64_t flags, word;
     uint32_t i;
 
-    if (native.check || !region->memory || !make_room(leases))
+    if (native.check || !region->memory)
         return false;
     if (write_once(region, native.rank) && !region->subscribed &&
         (!region->waiting || others_wait(region, &from))) {
@@ -332,7 +332,7 @@ bool native_lease_begin(struct native_leases *leases,
         if (!flags)
             return false;
     }
-    if (!empty_slot(leases, &i))
+    if (!make_room(leases) || !empty_slot(leases, &i))
         return false;
     word = new_word(leases->slot[i], WORD_FREE | flags);
     if (!native_lease_note(region->address, leases->slot[i], word))

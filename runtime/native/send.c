@@ -16,7 +16,6 @@
 #include "runtime/process.h"
 #include "runtime/say.h"
 
-/* A message that is being put together. */
 /* A step that sends to a node more than once does so with few effects between. */
 #define LOOK_EFFECTS_MAX 8
 
@@ -26,6 +25,7 @@
 #define SOON_ASKED 1
 #define SOON_AHEAD 8
 
+/* A message that is being put together. */
 struct parcel {
     char *header;
     size_t bytes, room;

@@ -22,8 +22,8 @@
  * A thread gets caches when those of its process have allocated and freed often
  * enough without; so does each heap, and loses its cache to another one that was
  * used as much, if both have the same place.  Its slots go back to its lists
- * then, and when the thread ends.  Where the system has no membarrier there are no caches.  A child of
- * fork has none: they are its parent's.
+ * then, and when the thread ends.  Where the system has no membarrier there are
+ * no caches.  A child of fork has none: they are its parent's.
  *
  * Callers are in no heap, and hold no heap's lock, unless said otherwise.  If a
  * thread dies inside, who waits for it is told DRASYNC_EPEER.
