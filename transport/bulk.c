@@ -41,7 +41,7 @@ static void advance(const struct stream *s, struct cursor *at, size_t bytes)
     }
 }
 
-/* Where @bytes > 0 at @at lie if they lie in one piece, else NULL. */
+/* Where @bytes > 0 at @at lie if nothing lies between them, else NULL. */
 static char *straight(const struct stream *s, struct cursor *at, size_t bytes)
 {
     while (at->offset == s->pieces[at->piece].bytes) {
@@ -49,7 +49,13 @@ static char *straight(const struct stream *s, struct cursor *at, size_t bytes)
         at->offset = 0;
     }
     const struct transport_piece *p = &s->pieces[at->piece];
-    return p->bytes - at->offset >= bytes ? (char *)p->ptr + at->offset : NULL;
+    char *start = (char *)p->ptr + at->offset, *end = (char *)p->ptr + p->bytes;
+
+    while ((size_t)(end - start) < bytes && (char *)p[1].ptr == end) {
+        p++;
+        end += p->bytes;
+    }
+    return (size_t)(end - start) >= bytes ? start : NULL;
 }
 
 /* Between the pieces and a buffer, which is only read unless @gather. */
@@ -71,10 +77,29 @@ static void copy(const struct stream *s, struct cursor at, char *buffer,
     }
 }
 
+/* What is left of the stretch that the next segment is in. */
+static uint64_t stretch_left(const struct stream *s)
+{
+    return s->stretch < s->stretches_count
+               ? s->stretches[s->stretch] - s->stretch_started
+               : s->bytes_total - s->bytes_started;
+}
+
+/* @bytes of it have begun. */
+static void advance_stretch(struct stream *s, size_t bytes)
+{
+    s->stretch_started += bytes;
+    if (s->stretch < s->stretches_count &&
+        s->stretch_started == s->stretches[s->stretch]) {
+        s->stretch++;
+        s->stretch_started = 0;
+    }
+}
+
 /* Of the next segment; 0: wait.  @told: there is no more than we know of. */
 static size_t next_bytes(const struct stream *s, bool told)
 {
-    uint64_t left = (told ? s->bytes_told : s->bytes_total) - s->bytes_started;
+    uint64_t left = told ? s->bytes_told - s->bytes_started : stretch_left(s);
 
     return left < s->segment_bytes ? (size_t)left : s->segment_bytes;
 }
@@ -140,6 +165,7 @@ static int start_segment(struct engine *engine, struct stream *s, bool out)
         return err;
     }
     advance(s, &s->at, g->bytes);
+    advance_stretch(s, g->bytes);
     s->bytes_started += g->bytes;
     s->count++;
     return 1;
@@ -220,7 +246,9 @@ int bulk_announce(struct engine *engine, int to,
 {
     size_t slot,
         pieces_bytes = message->pieces_count * sizeof(*message->pieces);
-    struct outgoing *o = calloc(1, sizeof(*o) + pieces_bytes);
+    struct outgoing *o =
+        calloc(1, sizeof(*o) + pieces_bytes +
+                      stretches_room(message->pieces_count) * sizeof(uint64_t));
     int err = o ? out_slot(engine, &slot) : DRASYNC_ENOMEM;
 
     if (err) {
@@ -233,6 +261,13 @@ int bulk_announce(struct engine *engine, int to,
     o->pieces_count = message->pieces_count;
     memcpy(o->pieces, message->pieces, pieces_bytes);
     o->stream.pieces = o->pieces;
+    if (!engine_paged(engine)) {
+        uint64_t *stretches = (void *)&o->pieces[o->pieces_count];
+
+        o->stream.stretches_count =
+            stretches_of(o->pieces, o->pieces_count, stretches);
+        o->stream.stretches = stretches;
+    }
     o->stream.bytes_total = bulk_bytes;
     o->id = (uint64_t)++engine->out_serial << 32 | slot;
     engine->out[slot] = o;
@@ -241,6 +276,16 @@ int bulk_announce(struct engine *engine, int to,
     o->stream.id = o->id;
     *id_out = o->id;
     return 0;
+}
+
+size_t bulk_stretches(const struct engine *engine, uint64_t id,
+                      struct transport_piece *list_out)
+{
+    const struct stream *s = &engine->out[(uint32_t)id]->stream;
+
+    list_out->ptr = (void *)(uintptr_t)s->stretches;
+    list_out->bytes = s->stretches_count * sizeof(*s->stretches);
+    return s->stretches_count;
 }
 
 void bulk_forget(struct engine *engine, uint64_t id)
@@ -318,6 +363,7 @@ void bulk_free_incoming(struct incoming *in)
 {
     transport_sink_free(&in->sink);
     free(in->stream.segments);
+    free(in->stretches);
     free(in->header);
     free(in);
 }
@@ -326,6 +372,8 @@ void bulk_expect(struct engine *engine, struct incoming *in)
 {
     in->stream.pieces = in->sink.pieces;
     in->stream.bytes_total = in->bulk_bytes;
+    in->stream.stretches = in->stretches;
+    in->stream.stretches_count = in->stretches_count;
     in->stream.peer = in->from;
     in->stream.id = in->id;
     in->next = NULL;

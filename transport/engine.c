@@ -189,7 +189,9 @@ static int engine_send(struct transport *transport, int to,
     struct source src = {.header = message->header,
                          .header_left = message->header_bytes,
                          .piece = message->pieces};
+    struct transport_piece list = {NULL, 0};
     uint64_t bulk_bytes, id = 0;
+    size_t stretches = 0;
     struct sending *s = NULL, *rest = NULL;
     uint32_t here, data;
     int err = bulk_bytes_of(message, &bulk_bytes);
@@ -205,6 +207,11 @@ static int engine_send(struct transport *transport, int to,
     err = begin_data(engine, to, message, bulk_bytes, eager, &id);
     if (err)
         return err;
+    if (id) {
+        stretches = bulk_stretches(engine, id, &list);
+        src.piece = &list;
+        src.data_left = list.bytes;
+    }
     size_t bytes = source_share(&src, &here, &data);
     bool whole = here == src.header_left && data == bulk_bytes;
     enum waits how =
@@ -226,6 +233,7 @@ static int engine_send(struct transport *transport, int to,
     p->header_bytes = message->header_bytes;
     p->bulk_bytes = bulk_bytes;
     p->eager = eager;
+    p->value = (int32_t)stretches;
     source_take(&src, p, here, data);
     transport->counters.messages_sent++;
     transport->counters.bytes_sent += bulk_bytes;

@@ -8,11 +8,10 @@
  * TCP, it tells the receiver first, which takes longer than 32 KiB of data do.
  * Few data travel in the packets, behind the header.  Else the receiver, once it
  * knows where the data goes and has a slot, answers GO with the slot's number,
- * and the data follows as segments of equal length, which GO says, whatever the
- * pieces are on both sides: a segment inside one piece moves straight, another
- * through a buffer.  Over TCP MPI moves four segments of 512 KiB at a time
- * faster than sixteen of 128, or what is a MiB and longer in one
- * (docs/performance-rows.md).
+ * and the data follows in segments.  They are as long as GO says, but where a
+ * stretch ends (stretches.h); the first packets had the list of those.  Over
+ * TCP MPI moves four segments of 512 KiB at a time faster than sixteen of 128,
+ * or what is a MiB and longer in one (docs/performance-rows.md).
  *
  * Between nodes of one host, which share memory below MPI, packets and segments
  * are no longer than what MPI puts there at once.  Then one core copies in while
@@ -30,6 +29,7 @@
 #define DRASYNC_TRANSPORT_ENGINE_H
 
 #include "config.h"
+#include "transport/stretches.h"
 #include "transport/wire.h"
 
 /* The tests of the engine have it in any build. */
@@ -39,7 +39,7 @@
 
 #define PACKET_BYTES_MAX    16896 /* 16 KiB of data, a header, and its head */
 #define PACKET_NEAR_BYTES   ((size_t)8 << 10)   /* between nodes of a host */
-#define EAGER_BYTES_MAX     ((size_t)256 << 10) /* data in packets */
+#define EAGER_BYTES_MAX     ((size_t)128 << 10) /* data in packets */
 #define PACKETS_POSTED      32 /* receives that wait for packets, at most */
 #define PACKETS_POSTED_FEW  8
 #define PACKETS_A_POLL_MAX  64
@@ -66,9 +66,10 @@ struct packet {
     uint64_t id; /* the sender's, of a message with data */
     uint64_t header_bytes;
     uint64_t bulk_bytes;
-    int32_t value;
+    int32_t value;       /* of a message that is not eager: how many stretches
+                            are listed */
     uint32_t here_bytes; /* of the header, in this packet */
-    uint32_t data_bytes; /* that follow it here */
+    uint32_t data_bytes; /* that follow it here: data, or the list */
     uint32_t eager;      /* 1: all data comes in packets */
     char bytes[];
 };
@@ -115,10 +116,13 @@ struct stream {
     int segments_max;
     uint64_t bytes_total;
     uint64_t bytes_started, bytes_done;
-    uint64_t bytes_told;      /* in, paged: by PAGE */
-    struct cursor at;         /* of the next segment */
-    struct segment *segments; /* [segments_max]; NULL: none has begun */
-    int first, count;         /* of those in flight */
+    uint64_t bytes_told;             /* in, paged: by PAGE */
+    const uint64_t *stretches;       /* all but the last (stretches.h) */
+    size_t stretches_count, stretch; /* the next segment's */
+    uint64_t stretch_started;        /* of that one */
+    struct cursor at;                /* of the next segment */
+    struct segment *segments;        /* [segments_max]; NULL: none has begun */
+    int first, count;                /* of those in flight */
 };
 
 /* A message with data that this node sends: waits for GO, then moves. */
@@ -144,9 +148,11 @@ struct incoming {
     struct transport_sink sink;
     struct stream stream;
     uint64_t bulk_bytes;
-    uint64_t data_got; /* in packets */
+    uint64_t data_got; /* in packets; if not eager, of the list */
     bool eager, placed, refused;
     char *header;
+    uint64_t *stretches;
+    size_t stretches_count;
 };
 
 /* The end of a message whose data travelled in packets. */
@@ -238,6 +244,9 @@ void bulk_fill(struct incoming *in, const char *data, size_t bytes);
 int bulk_announce(struct engine *engine, int to,
                   const struct transport_message *message, uint64_t bulk_bytes,
                   uint64_t *id_out);
+/* What its packets list; how many that are. */
+size_t bulk_stretches(const struct engine *engine, uint64_t id,
+                      struct transport_piece *list_out);
 void bulk_forget(struct engine *engine, uint64_t id);
 int bulk_answered(struct engine *engine, int from, const struct packet *packet);
 int bulk_page(struct engine *engine, int from, const struct packet *packet);

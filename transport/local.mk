@@ -18,6 +18,8 @@ libdrasync_transport_la_SOURCES = \
 	transport/sink.c \
 	transport/sockets.c \
 	transport/sockets.h \
+	transport/stretches.c \
+	transport/stretches.h \
 	transport/transport.h \
 	transport/wire.h
 libdrasync_transport_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
@@ -27,18 +29,20 @@ check_PROGRAMS += \
 	tests/unit/transport_loop.t \
 	tests/unit/transport_memory.t \
 	tests/unit/transport_packets.t \
-	tests/unit/transport_sockets.t
+	tests/unit/transport_sockets.t \
+	tests/unit/transport_stretches.t
 TESTS += \
 	tests/unit/transport_connections.t \
 	tests/unit/transport_loop.t \
 	tests/unit/transport_memory.t \
 	tests/unit/transport_packets.t \
-	tests/unit/transport_sockets.t
+	tests/unit/transport_sockets.t \
+	tests/unit/transport_stretches.t
 # With the paper's way too, whatever the library is built with.
 tests_unit_transport_loop_t_SOURCES = tests/unit/transport_loop.c \
 	tests/unit/loop.c tests/unit/loop.h transport/bulk.c \
 	transport/engine.c transport/messages.c transport/packets.c \
-	transport/sink.c
+	transport/sink.c transport/stretches.c
 tests_unit_transport_loop_t_CPPFLAGS = $(AM_CPPFLAGS) -DENGINE_PAGED=1
 tests_unit_transport_memory_t_SOURCES = tests/unit/transport_memory.c \
 	tests/unit/loop.c tests/unit/loop.h
@@ -48,6 +52,9 @@ tests_unit_transport_memory_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc \
 tests_unit_transport_packets_t_SOURCES = tests/unit/transport_packets.c \
 	tests/unit/loop.c tests/unit/loop.h
 tests_unit_transport_packets_t_LDADD = libdrasync_transport.la
+tests_unit_transport_stretches_t_SOURCES = tests/unit/transport_stretches.c \
+	tests/unit/loop.c tests/unit/loop.h
+tests_unit_transport_stretches_t_LDADD = libdrasync_transport.la
 tests_unit_transport_connections_t_SOURCES = \
 	tests/unit/transport_connections.c
 tests_unit_transport_connections_t_LDADD = libdrasync_transport.la

@@ -51,8 +51,13 @@ static void message_whole(struct engine *engine, int from,
 /* The header of @in is whole, and its data is to be announced; @in is ours. */
 static int header_whole(struct engine *engine, struct incoming *in)
 {
-    int err = place(engine, in, in->header);
+    int err;
 
+    if (!stretches_fit(in->stretches, in->stretches_count, in->bulk_bytes)) {
+        bulk_free_incoming(in);
+        return DRASYNC_EINTERNAL;
+    }
+    err = place(engine, in, in->header);
     if (!err && in->bulk_bytes) {
         bulk_expect(engine, in);
         return 0;
@@ -91,22 +96,40 @@ static int take_data(struct engine *engine, struct incoming **link,
     return 0;
 }
 
+/* The list of stretches of @in, as far as @p has it. */
+static int take_stretches(struct incoming *in, const struct packet *p)
+{
+    size_t bytes = in->stretches_count * sizeof(*in->stretches);
+
+    if (p->data_bytes > bytes - in->data_got)
+        return DRASYNC_EINTERNAL;
+    if (p->data_bytes)
+        memcpy((char *)in->stretches + in->data_got, p->bytes + p->here_bytes,
+               p->data_bytes);
+    in->data_got += p->data_bytes;
+    return in->data_got == bytes;
+}
+
 /* What @p has of the message at @link. */
 static int take(struct engine *engine, struct incoming **link,
                 const struct packet *p)
 {
     struct incoming *in = *link;
+    int all;
 
     if (p->here_bytes > in->header_bytes - in->header_got)
         return DRASYNC_EINTERNAL;
     memcpy(in->header + in->header_got, p->bytes, p->here_bytes);
     in->header_got += p->here_bytes;
-    if (p->data_bytes && (!in->eager || in->header_got < in->header_bytes))
+    if (p->data_bytes && in->header_got < in->header_bytes)
         return DRASYNC_EINTERNAL;
     if (in->header_got < in->header_bytes)
         return 0;
     if (in->eager)
         return take_data(engine, link, p);
+    all = take_stretches(in, p);
+    if (all <= 0)
+        return all;
     *link = in->next;
     return header_whole(engine, in);
 }
@@ -127,7 +150,9 @@ int message_first(struct engine *engine, int from, const struct packet *p)
 
     if (*partial_link(engine, from) ||
         p->header_bytes > TRANSPORT_HEADER_BYTES_MAX ||
-        p->bulk_bytes > (p->eager ? EAGER_BYTES_MAX : TRANSPORT_BULK_BYTES_MAX))
+        p->bulk_bytes >
+            (p->eager ? EAGER_BYTES_MAX : TRANSPORT_BULK_BYTES_MAX) ||
+        p->value < 0 || p->value > (p->eager ? 0 : STRETCHES_MAX))
         return DRASYNC_EINTERNAL;
     if (p->here_bytes == p->header_bytes && p->data_bytes == p->bulk_bytes) {
         message_whole(engine, from, p);
@@ -136,10 +161,14 @@ int message_first(struct engine *engine, int from, const struct packet *p)
     in = calloc(1, sizeof(*in));
     if (in)
         in->header = malloc(p->header_bytes + 1);
-    if (!in || !in->header) {
-        free(in);
+    if (in && p->value)
+        in->stretches = calloc((size_t)p->value, sizeof(*in->stretches));
+    if (!in || !in->header || (p->value && !in->stretches)) {
+        if (in)
+            bulk_free_incoming(in);
         return DRASYNC_ENOMEM;
     }
+    in->stretches_count = (size_t)p->value;
     in->from = from;
     in->kind = p->kind;
     in->id = p->id;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "drasync.h"
+#include "transport/stretches.h"
 
 int transport_sink_add(struct transport_sink *sink, void *ptr, size_t bytes)
 {
@@ -11,7 +12,8 @@ int transport_sink_add(struct transport_sink *sink, void *ptr, size_t bytes)
         return 0;
     if (sink->count > 0) {
         struct transport_piece *last = &sink->pieces[sink->count - 1];
-        if ((char *)last->ptr + last->bytes == (char *)ptr) {
+        if ((char *)last->ptr + last->bytes == (char *)ptr &&
+            (last->bytes < STRETCH_BYTES_MIN || bytes < STRETCH_BYTES_MIN)) {
             last->bytes += bytes;
             sink->bytes += bytes;
             return 0;

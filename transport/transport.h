@@ -29,7 +29,8 @@ struct transport_piece {
     size_t bytes;
 };
 
-/* A list of pieces that grows; adjacent pieces become one. */
+/* A list of pieces that grows; adjacent pieces become one, but for long ones: the
+ * other side may have others there (stretches.h). */
 struct transport_sink {
     struct transport_piece *pieces;
     size_t count, capacity;

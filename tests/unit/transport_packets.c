@@ -175,6 +175,32 @@ static void broken(void)
     tap_ok(error(more(8, 0)), "more of a message that did not begin");
 }
 
+/* A message of 1 MiB with a list of stretches. */
+static struct packet listed(int32_t stretches, uint32_t data)
+{
+    struct packet p = first(HEADER, HEADER, data, 1 << 20);
+
+    p.eager = 0;
+    p.value = stretches;
+    return p;
+}
+
+static void broken_lists(void)
+{
+    struct packet eager = first(HEADER, HEADER, 8, 64);
+
+    eager.value = 1;
+    tap_ok(error(eager), "stretches of data that comes in packets");
+    tap_ok(error(listed(-1, 0)), "fewer of them than none");
+    tap_ok(error(listed(STRETCHES_MAX + 1, 8)), "more than are listed");
+    tap_ok(error(listed(2, 24)), "more in the packet than was promised");
+    tap_ok(error(listed(1, 8)), "longer ones than the data");
+    tap_ok(error_after(listed(2, 8), more(0, 16)),
+           "more than the rest of them");
+    tap_ok(error_after(listed(2, 8), more(0, 8)),
+           "longer ones, in two packets");
+}
+
 static void broken_after(void)
 {
     tap_ok(error_after(first(8, HEADER, 0, 0), more(HEADER, 0)),
@@ -240,6 +266,7 @@ static void in_parts(void)
 int main(void)
 {
     broken();
+    broken_lists();
     broken_after();
     cuts();
     in_parts();
