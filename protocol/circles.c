@@ -1,12 +1,12 @@
 /*
  * circles.c - regions that only links of each other keep, where all of them have
- * their home on one node: see references.h.
+ * their home on one node, or are seen as if they had: see references.h, search.h.
  *
  * As the paper's collector of MPI objects does (Goodell et al., Cluster 2010),
  * but over links: what is referred to otherwise than by links of this home is
  * marked, and what can be reached from there; the rest is garbage.
  */
-#include "protocol/references.h"
+#include "protocol/search.h"
 
 struct marking {
     struct refs_part *part;
@@ -58,20 +58,46 @@ static bool is_root(const struct refs_entry *e)
     return false;
 }
 
+/* Number the parts, and count the links to them. */
+static void number(const struct marking *m)
+{
+    for (size_t i = 0; i < m->count; i++) {
+        m->part[i].live = m->part[i].taken = false;
+        m->part[i].entry->number = i;
+        m->part[i].entry->linked = 0;
+    }
+    for (size_t i = 0; i < m->count; i++)
+        for (const struct refs_link *l = m->part[i].entry->links; l;
+             l = l->next)
+            if (part_of(m, l))
+                l->to->linked++;
+}
+
+bool refs_suspected(struct refs_part *parts, size_t count, size_t *open)
+{
+    struct marking m = {.part = parts, .count = count, .open = open};
+
+    number(&m);
+    for (size_t i = 0; i < count; i++) {
+        const struct refs_entry *e = parts[i].entry;
+
+        if (e->use != REFS_USED || e->references > e->linked)
+            mark(&m, &parts[i]);
+    }
+    spread(&m);
+    for (size_t i = 0; i < count; i++)
+        if (!parts[i].live && parts[i].entry->links &&
+            parts[i].entry->nodes_count)
+            return true;
+    return false;
+}
+
 size_t refs_find_garbage(struct refs_part *parts, size_t count, size_t *open)
 {
     struct marking m = {.part = parts, .count = count, .open = open};
     size_t garbage = 0;
 
-    for (size_t i = 0; i < count; i++) {
-        parts[i].live = parts[i].taken = false;
-        parts[i].entry->number = i;
-        parts[i].entry->linked = 0;
-    }
-    for (size_t i = 0; i < count; i++)
-        for (const struct refs_link *l = parts[i].entry->links; l; l = l->next)
-            if (part_of(&m, l))
-                l->to->linked++;
+    number(&m);
     for (size_t i = 0; i < count; i++)
         if (is_root(parts[i].entry))
             mark(&m, &parts[i]);

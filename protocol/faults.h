@@ -45,6 +45,9 @@ enum refs_fault {
                                 * other node's listed */
     FAULT_FORGET_LINKS = 1 << 4,  /* a region's end leaves what it refers to */
     FAULT_REVIVE = 1 << 5, /* what was held when its circle ended lives on */
+    FAULT_ON_ITS_WAY = 1 << 6,     /* take a region for garbage though a
+                                    * reference to it may be on its way */
+    FAULT_FREEZE_CHANGED = 1 << 7, /* freeze what is not as it was seen */
 };
 
 extern uint32_t refs_faults;

@@ -34,6 +34,8 @@ protocol_sources = \
 	protocol/region.c \
 	protocol/renew.c \
 	protocol/request.c \
+	protocol/search.c \
+	protocol/search.h \
 	protocol/see.c \
 	protocol/see.h \
 	protocol/settled.c \
@@ -66,3 +68,8 @@ tests_unit_protocol_codec_refused_t_SOURCES = \
 	tests/unit/protocol_codec_refused.c tests/unit/protocol_codec.h
 tests_unit_protocol_codec_refused_t_LDADD = libdrasync_protocol.la
 TESTS += tests/unit/protocol_codec_refused.t
+
+check_PROGRAMS += tests/unit/protocol_search.t
+tests_unit_protocol_search_t_SOURCES = tests/unit/protocol_search.c
+tests_unit_protocol_search_t_LDADD = libdrasync_protocol.la
+TESTS += tests/unit/protocol_search.t

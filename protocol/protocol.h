@@ -394,6 +394,10 @@ bool proto_alone(int32_t rank, const struct proto_region *region);
 /* The same of all ranks: nobody has anything of it. */
 bool proto_idle(const struct proto_region *region);
 
+/* Does a rank of this node have @region, or something below, for READ, or wait
+ * for it? */
+bool proto_read_here(const struct proto_region *region);
+
 /*
  * Instead of deleting @region and making a new one at its address with the same
  * extents and frames: if nobody but @rank, which holds it for WRITE once, knows

@@ -45,6 +45,7 @@ void refs_count(struct refs_entry *e, int self, int node, int64_t by,
 {
     struct refs_node *n;
 
+    e->stamp++;
     if (node == self) {
         e->references += by;
         return;
@@ -110,6 +111,7 @@ int refs_begin(struct refs_entry *e)
         return DRASYNC_EMANAGED;
     e->home = true;
     e->use = REFS_USED;
+    e->stamp++;
     return 0;
 }
 
@@ -117,6 +119,7 @@ void refs_link(struct refs_entry *e, struct refs_link *link)
 {
     link->next = e->links;
     e->links = link;
+    e->stamp++;
 }
 
 struct refs_link *refs_unlink(struct refs_entry *e, uint64_t to)
@@ -129,6 +132,7 @@ struct refs_link *refs_unlink(struct refs_entry *e, uint64_t to)
     if (link) {
         *p = link->next;
         link->next = NULL;
+        e->stamp++;
     }
     return link;
 }
@@ -137,7 +141,7 @@ struct refs_link *refs_unlink(struct refs_entry *e, uint64_t to)
 
 bool refs_may_change(const struct refs_entry *e, int64_t by)
 {
-    bool ends = e->home && (e->use == REFS_ENDING || e->use == REFS_DOOMED);
+    bool ends = e->use == REFS_ENDING || e->use == REFS_DOOMED;
 
     return e->references > 0 && !(by > 0 && ends && !FAULT(FAULT_NO_BARRIER));
 }
@@ -149,6 +153,7 @@ int64_t refs_tell(const struct refs_entry *e, int64_t by)
 
 void refs_change(struct refs_entry *e, int64_t by)
 {
+    e->stamp++;
     e->references += by;
     if (!e->references)
         e->told = 0;
@@ -158,6 +163,7 @@ bool refs_given(struct refs_entry *e)
 {
     bool listed = !e->references && !e->home;
 
+    e->stamp++;
     e->told += listed;
     e->references++;
     return listed;
@@ -165,6 +171,7 @@ bool refs_given(struct refs_entry *e)
 
 void refs_got(struct refs_entry *e)
 {
+    e->stamp++;
     e->told++;
     e->references++;
 }

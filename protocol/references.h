@@ -29,7 +29,8 @@
 
 #include "drasync.h"
 
-/* At the home. */
+/* At the home; elsewhere only USED, and for who searches circles (search.h)
+ * ENDING and DOOMED. */
 enum refs_use {
     REFS_USED,
     REFS_UNUSED, /* it may be ended, and whoever does that knows of it */
@@ -58,6 +59,8 @@ struct refs_entry {
     uint64_t address, incarnation;
     int64_t references; /* of this node's ranks, and of links at this home */
     int64_t told; /* elsewhere than at home: what the home has us listed for */
+    uint64_t stamp; /* another one after each change; who makes an entry begins
+                     * it with what no entry of the region has had here */
 
     /* At home. */
     bool home;

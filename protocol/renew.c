@@ -39,6 +39,11 @@ bool proto_idle(const struct proto_region *r)
     return r->write_rank < 0 && unknown_to_others(r, 0) && only_copy(r);
 }
 
+bool proto_read_here(const struct proto_region *r)
+{
+    return r->reads || r->waiting || !list_empty(&r->root->requests);
+}
+
 bool proto_renew(int32_t rank, struct proto_region *r, uint64_t incarnation)
 {
     if (!proto_alone(rank, r))

@@ -22,6 +22,7 @@ sim_simulate_SOURCES = \
 	sim/references_check.c \
 	sim/references_ranks.c \
 	sim/references_script.c \
+	sim/references_search.c \
 	sim/replay.c \
 	sim/replay.h \
 	sim/replay_kept.c \

@@ -21,6 +21,7 @@
 #include "drasync.h"
 #include "protocol/faults.h"
 #include "protocol/references.h"
+#include "protocol/search.h"
 
 enum {
     REFSIM_NODES_MAX = 5,
@@ -98,6 +99,7 @@ struct refsim_hold {
 struct refsim_entry {
     struct refs_entry refs;
     struct refsim_entry *next, *unused_next;
+    bool popped; /* off the list that it was on, and not looked at */
     uint32_t calls;
 };
 
@@ -142,6 +144,8 @@ struct refsim {
     uint32_t regions;
     struct refsim_region *slot[REFSIM_SLOTS], *weak[REFSIM_SLOTS];
     uint64_t incarnations, random, messages, ends;
+    uint64_t stamps;                        /* of entries */
+    uint64_t searches_begun, searches_done; /* over all nodes */
     uint32_t working; /* ranks that are not through with the script, */
     uint32_t there;   /* or not with giving all back */
     char finding[256];
@@ -183,6 +187,12 @@ int refsim_change(uint32_t node, uint64_t address, uint64_t incarnation,
                   int64_t by, struct refsim_entry **ends_out);
 void refsim_end_one(uint32_t home, struct refsim_entry *e);
 
+/* managed_home_look() and its like; the entry may go. */
+void refsim_home_look(uint32_t node, struct refsim_entry *e);
+void refsim_home_gone(uint32_t home, struct refsim_entry *e);
+void refsim_home_linger(uint32_t home, struct refsim_entry *e);
+void refsim_drop(uint32_t node, struct refsim_entry *e);
+
 /* End what is unused here. */
 void refsim_home_end(uint32_t home, bool all);
 
@@ -196,6 +206,10 @@ void refsim_serve(uint32_t node, const struct refsim_packet *p);
 
 /* drasync_collect() of @rank. */
 void refsim_collect(struct refsim_rank *rank);
+
+/* --- Circles over several nodes (references_search.c) ---------------------- */
+
+void refsim_search(void);
 
 /* --- What ranks do (references_ranks.c) ------------------------------------ */
 

@@ -46,12 +46,13 @@ struct refsim_entry *refsim_entry(uint32_t node, uint64_t address,
         abort();
     e->refs.address = address;
     e->refs.incarnation = incarnation;
+    e->refs.stamp = ++refsim.stamps << 32;
     e->next = refsim.node[node].entries;
     refsim.node[node].entries = e;
     return e;
 }
 
-static void drop(uint32_t node, struct refsim_entry *e)
+void refsim_drop(uint32_t node, struct refsim_entry *e)
 {
     struct refsim_entry **p = &refsim.node[node].entries;
 
@@ -71,12 +72,38 @@ static struct refsim_entry *entry_of(struct refs_entry *refs)
 
 /* --- Counts --------------------------------------------------------------- */
 
-static void home_look(uint32_t node, struct refsim_entry *e)
+static bool is_on(const struct refsim_entry *head, const struct refsim_entry *e)
 {
-    if (!refs_look(&e->refs))
+    while (head && head != e)
+        head = head->unused_next;
+    return head != NULL;
+}
+
+/* Is it to be ended later? */
+static bool is_listed(uint32_t node, const struct refsim_entry *e)
+{
+    bool listed = e->popped || is_on(refsim.node[node].fresh, e) ||
+                  is_on(refsim.node[node].lingering, e);
+
+    if (listed)
+        refsim_found("ends: what is to be ended twice");
+    return listed;
+}
+
+/* @head is one of the lists of that. */
+static void list(uint32_t node, struct refsim_entry **head,
+                 struct refsim_entry *e)
+{
+    if (is_listed(node, e))
         return;
-    e->unused_next = refsim.node[node].fresh;
-    refsim.node[node].fresh = e;
+    e->unused_next = *head;
+    *head = e;
+}
+
+void refsim_home_look(uint32_t node, struct refsim_entry *e)
+{
+    if (refs_look(&e->refs))
+        list(node, &refsim.node[node].fresh, e);
 }
 
 static void count(uint32_t home, struct refsim_entry *e, uint32_t node,
@@ -87,7 +114,7 @@ static void count(uint32_t home, struct refsim_entry *e, uint32_t node,
     if (room)
         free(refs_grow(&e->refs, calloc(room, sizeof(struct refs_node)), room));
     refs_count(&e->refs, (int)home, (int)node, by, wants_end);
-    home_look(home, e);
+    refsim_home_look(home, e);
 }
 
 static void counted(uint32_t home, const struct refsim_packet *p)
@@ -136,10 +163,10 @@ int refsim_change(uint32_t node, uint64_t address, uint64_t incarnation,
                           false);
     refs_change(&e->refs, by);
     if (!ends_out)
-        home_look(node, e);
+        refsim_home_look(node, e);
     else if (refs_look(&e->refs) && refs_end(&e->refs))
         *ends_out = e;
-    drop(node, e);
+    refsim_drop(node, e);
     return 0;
 }
 
@@ -240,13 +267,15 @@ static void ended(uint32_t node, struct refsim_entry *e)
 
     r->told[node] += e->calls;
     e->calls = 0;
-    drop(node, e);
+    refsim_drop(node, e);
 }
 
-static void home_gone(uint32_t home, struct refsim_entry *e)
+void refsim_home_gone(uint32_t home, struct refsim_entry *e)
 {
     struct refs_link *links = e->refs.links;
 
+    if (is_listed(home, e))
+        return;
     e->refs.links = NULL;
     for (uint32_t i = 0; i < e->refs.nodes_count; i++) {
         const struct refsim_packet p = {
@@ -272,11 +301,10 @@ static void home_gone(uint32_t home, struct refsim_entry *e)
     links_end(home, links);
 }
 
-static void home_linger(uint32_t home, struct refsim_entry *e)
+void refsim_home_linger(uint32_t home, struct refsim_entry *e)
 {
     refs_linger(&e->refs);
-    e->unused_next = refsim.node[home].lingering;
-    refsim.node[home].lingering = e;
+    list(home, &refsim.node[home].lingering, e);
 }
 
 void refsim_end_one(uint32_t home, struct refsim_entry *e)
@@ -286,12 +314,12 @@ void refsim_end_one(uint32_t home, struct refsim_entry *e)
     refsim_pause();
     if (r->readers || r->writers || r->taken) {
         refsim_pause();
-        home_linger(home, e);
+        refsim_home_linger(home, e);
         return;
     }
     refsim_ends(r);
     refsim_pause();
-    home_gone(home, e);
+    refsim_home_gone(home, e);
 }
 
 static struct refsim_entry *pop(struct refsim_entry **head)
@@ -305,7 +333,9 @@ static struct refsim_entry *pop(struct refsim_entry **head)
 
 static void end(uint32_t home, struct refsim_entry *e)
 {
+    e->popped = true;
     refsim_pause();
+    e->popped = false;
     if (refs_end(&e->refs))
         refsim_end_one(home, e);
 }
@@ -359,20 +389,22 @@ static void end_part(uint32_t home, const struct refs_part *part)
         r->taken = false;
         refsim_ends(r);
         refsim_pause();
-        home_gone(home, e);
+        refsim_home_gone(home, e);
         return;
     }
     if (!part->live) {
         refsim_pause();
-        home_linger(home, e);
+        refsim_home_linger(home, e);
     }
     if (part->taken)
         r->taken = false;
 }
 
-static void circles(uint32_t home)
+/* Would there be more if nobody elsewhere used any, nor held what was spared? */
+static bool circles(uint32_t home)
 {
     struct refs_part part[REFSIM_REGIONS_MAX];
+    bool suspected;
     size_t open[REFSIM_REGIONS_MAX], count = 0;
     struct refs_link *cut, *next;
 
@@ -382,6 +414,7 @@ static void circles(uint32_t home)
     for (struct refsim_entry *e = refsim.node[home].entries; e; e = e->next)
         if (e->refs.home)
             part[count++].entry = &e->refs;
+    suspected = refs_suspected(part, count, open);
     count = refs_find_garbage(part, count, open);
     /* Any order will do. */
     for (size_t i = 0; i < count / 2; i++) {
@@ -395,8 +428,10 @@ static void circles(uint32_t home)
         part[i].taken = take_alone(&part[i]);
     refsim_pause();
     cut = refs_spare(part, count, open);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         region_of(&part[i])->doomed = !part[i].live;
+        suspected |= part[i].live;
+    }
     for (; cut; cut = next) {
         next = cut->next;
         free(cut);
@@ -404,12 +439,14 @@ static void circles(uint32_t home)
     for (size_t i = 0; i < count; i++)
         end_part(home, &part[i]);
     refsim.node[home].searching = false;
+    return suspected;
 }
 
 void refsim_collect(struct refsim_rank *rank)
 {
     refsim_home_end(rank->node, true);
-    circles(rank->node);
+    if (circles(rank->node))
+        refsim_search();
     refsim_home_end(rank->node, false);
 }
 

@@ -5,9 +5,7 @@
  *         reached by links from such a
  *         one, unless it is a part of a circle whose end has begun
  * left    at the end, with all references and holds given back, and all nodes'
- *         circles looked for, every region has ended, but for circles that
- *         have parts of several homes, or a part that another node has met, and
- *         what these reach
+ *         circles looked for, every region has ended
  * counts  at the end nothing is known of regions that have ended
  * told    who wants to know of an end is told once, and only then
  */
@@ -65,49 +63,10 @@ void refsim_ends(struct refsim_region *region)
     refsim.ends++;
 }
 
-/* Is @r a part of a circle that has to stay? */
-static bool stays(struct refsim_region *r)
-{
-    bool circle, far;
-
-    if (!r->managed)
-        return true;
-    unmark();
-    for (uint32_t i = 0; i < refsim.regions; i++)
-        if (r->links[i])
-            mark_from(&refsim.region[i]);
-    circle = r->mark;
-    far = r->met & ~(1u << r->home);
-    /* What it reaches, and is reached from: of another home? */
-    for (uint32_t i = 0; i < refsim.regions && circle && !far; i++) {
-        struct refsim_region *x = &refsim.region[i];
-
-        unmark();
-        for (uint32_t j = 0; j < refsim.regions; j++)
-            if (r->links[j])
-                mark_from(&refsim.region[j]);
-        if (!x->mark || x->home == r->home)
-            continue;
-        unmark();
-        mark_from(x);
-        far = r->mark;
-    }
-    return circle && far;
-}
-
 bool refsim_left(const struct refsim_region **left_out)
 {
-    bool staying[REFSIM_REGIONS_MAX];
-
     for (uint32_t i = 0; i < refsim.regions; i++)
-        staying[i] = refsim.region[i].alive && stays(&refsim.region[i]);
-    unmark();
-    for (uint32_t i = 0; i < refsim.regions; i++)
-        if (staying[i])
-            mark_from(&refsim.region[i]);
-    for (uint32_t i = 0; i < refsim.regions; i++)
-        if (refsim.region[i].alive && refsim.region[i].managed &&
-            !refsim.region[i].mark) {
+        if (refsim.region[i].alive && refsim.region[i].managed) {
             *left_out = &refsim.region[i];
             return true;
         }

@@ -88,6 +88,42 @@ static void add_circle(struct refsim_script *s, uint32_t rank)
     add(s, rank, REFSIM_COLLECT, 0, 0);
 }
 
+/* A circle with a region of each rank, if those that are given come in time. */
+static void add_ring(struct refsim_script *s)
+{
+    uint32_t ranks = s->nodes * s->ranks_per_node, size = 2 + pick(3);
+    uint32_t first = pick(ranks), at = pick(REFSIM_SLOTS);
+
+    for (uint32_t i = 0; i < size; i++) {
+        uint32_t rank = (first + i) % ranks, slot = (at + i) % REFSIM_SLOTS;
+
+        add(s, rank, REFSIM_NEW, slot, 0);
+        add(s, rank, REFSIM_MANAGE, slot, 0);
+        add(s, rank, REFSIM_WEAK, slot, 0);
+        add(s, rank, REFSIM_REF, slot, 0);
+        add(s, rank, REFSIM_GIVE, slot,
+            (first + (i + size - 1) % size) % ranks);
+    }
+    for (uint32_t i = 0; i < size; i++)
+        for (uint32_t n = pick(4); n > 0; n--)
+            add(s, (first + i) % ranks, REFSIM_COLLECT, 0, 0);
+    for (uint32_t i = 0; i < size; i++) {
+        uint32_t rank = (first + i) % ranks, slot = (at + i) % REFSIM_SLOTS;
+        uint32_t next = (at + (i + 1) % size) % REFSIM_SLOTS;
+
+        add(s, rank, REFSIM_LINK, slot, next);
+        add(s, rank, REFSIM_RELEASE, slot, 0);
+        if (pick(4) == 0)
+            add(s, rank, REFSIM_READ, next, 0);
+        add(s, rank, REFSIM_UNREF, next, 0);
+        if (pick(8))
+            add(s, rank, REFSIM_UNREF, slot, 0);
+    }
+    if (pick(2))
+        add(s, pick(ranks), REFSIM_LOCK, at, 0);
+    add(s, pick(ranks), REFSIM_COLLECT, 0, 0);
+}
+
 /* One region, whose references go from rank to rank. */
 static void add_gifts(struct refsim_script *s, uint32_t rank)
 {
@@ -125,6 +161,8 @@ static void generate(struct refsim_script *s, uint64_t seed)
             add_circle(s, rank);
         else if (what < 4)
             add_gifts(s, rank);
+        else if (what < 5)
+            add_ring(s);
         else
             add(s, rank,
                 (enum refsim_verb)(REFSIM_MANAGE +

@@ -112,4 +112,6 @@ caught_references 4 "ends: "
 caught_references 8 "ends: "
 caught_references 16 "left: "
 caught_references 32 "ends: "
+caught_references 64 "counts: "
+caught_references 128 "ends: "
 exit $((failures > 0))
