@@ -483,11 +483,11 @@ int drasync_get_stats(struct drasync_stats *stats_out);
  * are no holds: who refers to a region acquires it as ever, and a region that is
  * held lives on until it is released.  What ends is deleted by a rank of the
  * node that made it, in one of the calls below; while no rank there calls any,
- * it lingers.  Regions that are linked in a circle end in drasync_collect() if one
- * node made all of them and no other has met any, and not otherwise.  A rank that
- * asks for one of them just then, by an address that neither a reference nor a
- * link was good for, may get it: no reference to it is to be had, what it refers
- * to has ended, and it ends when it is released.
+ * it lingers.  Regions that are linked in a circle end in drasync_collect(), whoever
+ * made them and wherever they are.  A rank that asks for one of them just then, by
+ * an address that neither a reference nor a link was good for, may get it: no
+ * reference to it is to be had, what it refers to has ended, and it ends when it
+ * is released.
  *
  * A call below may end regions, which takes as long as drasync_delete().  All
  * may return DRASYNC_ENOMEM, and DRASYNC_ERUNNING in a function that
@@ -575,9 +575,13 @@ int drasync_on_end(drasync_region_t region, drasync_end_fn *call, void *arg);
 
 /*
  * End what nobody refers to and nobody holds, of the regions that this node
- * made, as far as it knows, and circles of them; and call what drasync_on_end()
- * asked for.  Circles are looked for if there are links: other ranks of the node
- * wait meanwhile in calls on references.
+ * made, as far as it knows, and circles, also of those that other nodes made or
+ * have met; and call what drasync_on_end() asked for.  Circles are looked for if
+ * there are links: other ranks of the node wait meanwhile in calls on references.
+ * Only if other nodes may know more, all nodes are asked, one after another, and
+ * what ends comes to this node first; who asks for a reference to that waits.  A
+ * circle to which a reference, or a message that one was given back, is on its
+ * way may be left to the next call.
  */
 int drasync_collect(void);
 

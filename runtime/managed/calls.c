@@ -295,11 +295,14 @@ int managed_on_end(drasync_region_t region, drasync_end_fn *call, void *arg)
 int managed_collect(void)
 {
     int err = managed_open();
+    bool far = false;
 
     if (!err)
         err = managed_home_end(true);
     if (!err)
-        err = managed_circles();
+        err = managed_circles(&far);
+    if (!err && far && runtime.nodes > 1)
+        err = managed_far_circles();
     if (!err)
         err = managed_home_end(false);
     managed_call_due();

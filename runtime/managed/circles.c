@@ -5,13 +5,14 @@
  * References wait while they are looked for: a visit of each region and link, no
  * message, no hold.  Then each part is taken without waiting, and deleted.  What
  * somebody holds, and what that reaches, lives on.  What another node has met is
- * not told from that, and stays.
+ * not told from that, and is left to a search over all nodes (far.c).
  */
 #include "runtime/managed/state.h"
 
 #include <sched.h>
 #include <stdlib.h>
 
+#include "protocol/search.h"
 #include "runtime/death.h"
 #include "runtime/native/native.h"
 #include "runtime/process.h"
@@ -88,7 +89,7 @@ static int by_address(const void *a, const void *b)
 /* What cannot be had lives on, and all that it reaches.  In the order of their
  * addresses, in which they were made as a rule: what belongs to neighbours lies
  * together. */
-static int spare_held(struct search *s)
+static int spare_held(struct search *s, bool *far_out)
 {
     struct refs_link *cut;
     int err;
@@ -104,6 +105,8 @@ static int spare_held(struct search *s)
     cut = refs_spare(s->parts, s->count, s->open);
     unlock_all();
     managed_links_free(cut);
+    for (size_t i = 0; i < s->count; i++)
+        *far_out |= s->parts[i].live;
     return 0;
 }
 
@@ -145,20 +148,23 @@ static int elect(void)
     return err;
 }
 
-static int search(void)
+static int search(bool *far_out)
 {
     struct search s = {0};
     int err = lock_all();
 
     if (err)
         return err;
-    if (gather(&s))
+    if (gather(&s)) {
+        *far_out =
+            runtime.nodes > 1 && refs_suspected(s.parts, s.count, s.open);
         s.count = refs_find_garbage(s.parts, s.count, s.open);
-    else
+    } else {
         err = DRASYNC_ENOMEM;
+    }
     unlock_all();
     if (!err && s.count)
-        err = spare_held(&s);
+        err = spare_held(&s, far_out);
     for (size_t i = 0; !err && i < s.count; i++)
         err = end_part(&s.parts[i]);
     free(s.parts);
@@ -166,18 +172,19 @@ static int search(void)
     return err;
 }
 
-int managed_circles(void)
+int managed_circles(bool *far_out)
 {
     struct managed_shared *shared = managed_get();
     int err;
 
+    *far_out = false;
     if (!shared ||
         !atomic_load_explicit(&shared->counts.links, memory_order_relaxed))
         return 0;
     err = elect();
     if (err)
         return err;
-    err = search();
+    err = search(far_out);
     atomic_store_explicit(&shared->searching, 0, memory_order_release);
     return err;
 }

@@ -3,6 +3,10 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/managed/calls.c \
 	runtime/managed/circles.c \
 	runtime/managed/end.c \
+	runtime/managed/far.c \
+	runtime/managed/far.h \
+	runtime/managed/far_look.c \
+	runtime/managed/far_node.c \
 	runtime/managed/home.c \
 	runtime/managed/links.c \
 	runtime/managed/managed.h \
@@ -11,7 +15,7 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/managed/table.c \
 	runtime/managed/wire.c
 
-native_test_programs += tests/programs/native_managed \
+native_test_programs += tests/programs/native_circles tests/programs/native_managed \
 	tests/programs/native_managed_first
 TESTS += tests/bats/managed.bats
 EXTRA_DIST += tests/bats/managed.bats

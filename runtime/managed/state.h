@@ -69,12 +69,14 @@ struct managed_shared {
     struct managed_shard shards[MANAGED_SHARDS];
     struct managed_counts counts;
     _Atomic uint32_t searching; /* a thread looks for circles */
+    _Atomic uint64_t stamps;    /* of entries made so far */
 
     /* Under `list`: unused regions that were not tried yet, and those that
      * somebody held then. */
     struct lock list;
     struct managed_entry *fresh, *lingering;
-    struct managed_call *due[]; /* for each rank of the node */
+    uint64_t far_begun, far_done; /* node 0: searches over all nodes */
+    struct managed_call *due[];   /* for each rank of the node */
 };
 
 /* What the node shares; NULL: no rank of it has met a managed region.  Once there
@@ -186,8 +188,12 @@ int managed_home_linger(struct managed_entry *entry);
 /* @entry's region was deleted, by who had set it ENDING.  No lock is held. */
 int managed_home_gone(struct managed_entry *entry);
 
-/* End circles (circles.c).  No lock is held.  DRASYNC_ENOMEM, DRASYNC_EPEER. */
-int managed_circles(void);
+/* End circles of this home (circles.c).  No lock is held.  *far_out: there may be
+ * more, if other nodes are asked.  DRASYNC_ENOMEM, DRASYNC_EPEER. */
+int managed_circles(bool *far_out);
+
+/* End circles of all homes (far.c).  No lock is held.  Errors as above. */
+int managed_far_circles(void);
 
 /* --- Messages (wire.c) ---------------------------------------------------- */
 

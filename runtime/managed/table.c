@@ -156,6 +156,11 @@ struct managed_entry *managed_entry(uint64_t address, uint64_t incarnation)
     e = v;
     e->refs.address = address;
     e->refs.incarnation = incarnation;
+    /* Relaxed: only that no two are alike. */
+    e->refs.stamp = (atomic_fetch_add_explicit(&managed_get()->stamps, 1,
+                                               memory_order_relaxed) +
+                     1)
+                    << 32;
     enter(shard, e);
     shard->count++;
     return e;

@@ -1,4 +1,5 @@
 /* What nodes ask and tell each other of managed regions. */
+#include "runtime/managed/far.h"
 #include "runtime/managed/state.h"
 
 #include <string.h>
@@ -11,9 +12,10 @@ enum managed_kind {
     MANAGED_HAND,
     MANAGED_COUNT, /* messages */
     MANAGED_END,
+    MANAGED_FAR, /* a call */
 };
 
-_Static_assert((int)MANAGED_END < (int)RUNTIME_KIND_TEST,
+_Static_assert((int)MANAGED_FAR < (int)RUNTIME_KIND_TEST,
                "the kinds fit the range");
 
 struct counted {
@@ -188,6 +190,30 @@ static void end_arrived(int from, const void *header, size_t bytes,
     managed_unlock(n.address);
 }
 
+/* --- Circles over several nodes (far.c, far_node.c) ------------------------ */
+
+int managed_far_ask(int node, const struct far_request *request, size_t bytes,
+                    void *reply, size_t reply_max, size_t *reply_bytes_out)
+{
+    return node == runtime.node
+               ? managed_far_answer(request, bytes, reply, reply_max,
+                                    reply_bytes_out)
+               : runtime_call_helping(node, MANAGED_FAR, request, bytes, reply,
+                                      reply_max, reply_bytes_out);
+}
+
+static void far_called(const struct runtime_caller *caller, const void *request,
+                       size_t bytes)
+{
+    /* Of the progress thread. */
+    static _Alignas(16) char reply[FAR_REPLY_BYTES_MAX];
+    size_t reply_bytes = 0;
+    int err =
+        managed_far_answer(request, bytes, reply, sizeof(reply), &reply_bytes);
+
+    runtime_reply(caller, err, reply, reply_bytes);
+}
+
 void managed_wire_start(void)
 {
     static const struct runtime_handler count = {.arrived = counted};
@@ -195,6 +221,7 @@ void managed_wire_start(void)
 
     runtime_serve(MANAGED_ASK, ask_called);
     runtime_serve(MANAGED_HAND, handed);
+    runtime_serve(MANAGED_FAR, far_called);
     runtime_handle(MANAGED_COUNT, &count);
     runtime_handle(MANAGED_END, &end);
 }

@@ -49,9 +49,9 @@ enum runtime_kind {
     RUNTIME_KIND_MANAGED = 144,
 
     /* Of tests, which are modules of their own. */
-    RUNTIME_KIND_TEST = 148,
+    RUNTIME_KIND_TEST = 150,
 
-    RUNTIME_KINDS_MAX = 150,
+    RUNTIME_KINDS_MAX = 152,
 };
 
 #endif /* DRASYNC_RUNTIME_MESSAGES_KINDS_H */

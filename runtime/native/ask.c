@@ -57,6 +57,20 @@ int native_identify(drasync_region_t region, struct native_identity *out)
     return err;
 }
 
+bool native_read_here(drasync_region_t region, uint64_t incarnation)
+{
+    struct native_tree tree;
+    bool here;
+
+    if (!native_address_valid(region) ||
+        native_lock((uint64_t)(uintptr_t)region, &tree))
+        return false;
+    here = tree.region && tree.region->incarnation == incarnation &&
+           proto_read_here(tree.region);
+    native_unlock(&tree);
+    return here;
+}
+
 int native_get_info(drasync_region_t region, struct drasync_info *info_out)
 {
     uint64_t address = (uint64_t)(uintptr_t)region;

@@ -113,6 +113,9 @@ int native_delete_unused(drasync_region_t region, uint64_t incarnation);
  * in it is not to be looked at. */
 bool native_take_alone(drasync_region_t region, uint64_t incarnation);
 int native_release_alone(drasync_region_t region);
+/* Does a rank of this node have @region, if it is of @incarnation, or something
+ * below for READ, or wait for it?  On any thread. */
+bool native_read_here(drasync_region_t region, uint64_t incarnation);
 struct native_identity {
     uint64_t incarnation; /* native_incarnation() */
     bool root;

@@ -51,3 +51,25 @@ teardown_file() {
     assert_output "managed ok ranks=$n"
   done
 }
+
+@test "circles with parts on several nodes end when nobody refers to or holds one" {
+  for what in ring held kept random; do
+    run -0 mpi 3 "$programs/native_circles" "$what"
+    assert_output "$what ok ranks=3"
+    for n in 2 4; do
+      DRASYNC_NODE=rank run -0 mpi "$n" "$programs/native_circles" "$what"
+      assert_output "$what ok ranks=$n"
+    done
+    DRASYNC_NODE=2 run -0 mpi 4 "$programs/native_circles" "$what"
+    assert_output "$what ok ranks=4"
+  done
+}
+
+@test "circles with parts on two hosts end too" {
+  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
+    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  for what in ring held kept random; do
+    run -0 hosts_run 2 "$programs/native_circles" "$what"
+    assert_output "$what ok ranks=2"
+  done
+}

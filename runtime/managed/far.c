@@ -1,0 +1,377 @@
+/* Circles over all nodes: found (far_look.c), held, and deleted.  See far.h. */
+#include "runtime/managed/far.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "runtime/managed/state.h"
+#include "runtime/native/native.h"
+#include "runtime/process.h"
+#include "runtime/say.h"
+
+/* What is held by others is not waited for longer than this, all in all. */
+#define TAKE_US 50000
+
+/* Acquires under way. */
+#define TAKES_MAX 256
+
+/* How often node 0 is asked whether another search is over. */
+#define ELECT_NS 100000
+
+/* What is to be done to an entry at a node. */
+struct step {
+    int node;
+    bool live;
+    struct far_item item;
+};
+
+/* A part, and the hold that this rank has. */
+struct taken {
+    drasync_request_t request; /* under way */
+    bool asked, held, gone;
+};
+
+struct work {
+    struct far_search search;
+    struct step *steps; /* by node; of each record of a part */
+    size_t steps_count;
+    struct taken *taken; /* [parts] */
+    struct far_request request;
+    _Alignas(16) char reply[FAR_REPLY_BYTES_MAX];
+};
+
+static size_t parts_of(const struct work *w)
+{
+    return w->search.refs.parts;
+}
+
+static const struct refs_part *part_at(const struct work *w, size_t i)
+{
+    return &w->search.refs.part[i];
+}
+
+static drasync_region_t region_at(const struct work *w, size_t i)
+{
+    return (drasync_region_t)(uintptr_t)part_at(w, i)->entry->address;
+}
+
+/* --- Questions -------------------------------------------------------------- */
+
+static int ask(struct work *w, int node, enum far_what what, uint32_t count,
+               size_t *reply_bytes_out)
+{
+    w->request.what = what;
+    w->request.count = count;
+    return managed_far_ask(node, &w->request, FAR_REQUEST_BYTES(count),
+                           w->reply, sizeof(w->reply), reply_bytes_out);
+}
+
+/* What of @steps, @count, is @live, or is not: @what of each.  *done_out, which
+ * may be NULL: of so many of the first ones. */
+static int ask_steps(struct work *w, const struct step *steps, size_t count,
+                     bool live, enum far_what what, size_t *done_out)
+{
+    size_t i = 0, got;
+    int err = 0;
+
+    while (i < count && !err) {
+        int node = steps[i].node;
+        uint32_t n = 0;
+        size_t next = i;
+
+        for (; next < count && steps[next].node == node && n < FAR_ITEMS_MAX;
+             next++)
+            if (steps[next].live == live)
+                w->request.item[n++] = steps[next].item;
+        err = n ? ask(w, node, what, n, &got) : 0;
+        if (!err)
+            i = next;
+    }
+    if (done_out)
+        *done_out = i;
+    return err;
+}
+
+static int by_node(const void *a, const void *b)
+{
+    return ((const struct step *)a)->node - ((const struct step *)b)->node;
+}
+
+/* --- Who searches ----------------------------------------------------------- */
+
+/* True: this rank; false: one that began since is over, or *err_out. */
+static bool elected(struct work *w, int *err_out)
+{
+    const struct timespec pause = {.tv_nsec = ELECT_NS};
+    struct far_elected answer = {0};
+    size_t got;
+
+    for (;;) {
+        w->request.number = answer.number;
+        *err_out = ask(w, 0, FAR_ELECT, 0, &got);
+        if (!*err_out && got != sizeof(answer))
+            *err_out = DRASYNC_EINTERNAL;
+        if (*err_out)
+            return false;
+        memcpy(&answer, w->reply, sizeof(answer));
+        if (answer.yes || answer.over)
+            return answer.yes;
+        nanosleep(&pause, NULL);
+    }
+}
+
+/* --- Freezing --------------------------------------------------------------- */
+
+/* Of each record of a part, as far as it is known which of them live. */
+static void list_steps(struct work *w)
+{
+    const struct refs_search *s = &w->search.refs;
+    struct step *next = w->steps;
+
+    for (size_t i = 0; i < s->parts; i++) {
+        const struct refs_found *f = refs_found_of(&s->part[i]);
+
+        for (size_t k = f->first; k < f->first + f->count; k++) {
+            const struct refs_record *r = s->seen[k].record;
+
+            *next++ = (struct step){
+                .node = s->seen[k].node,
+                .live = s->seen[k].live,
+                .item = {r->address, r->incarnation, r->stamp},
+            };
+        }
+    }
+    w->steps_count = (size_t)(next - w->steps);
+    qsort(w->steps, w->steps_count, sizeof(*w->steps), by_node);
+}
+
+static int make_steps(struct work *w)
+{
+    const struct refs_search *s = &w->search.refs;
+    size_t count = 0;
+
+    for (size_t i = 0; i < s->parts; i++)
+        count += refs_found_of(&s->part[i])->count;
+    w->steps = malloc(count * sizeof(*w->steps));
+    if (!w->steps)
+        return DRASYNC_ENOMEM;
+    list_steps(w);
+    return 0;
+}
+
+/* All of them, or none: DRASYNC_EAGAIN. */
+static int freeze(struct work *w)
+{
+    size_t frozen = 0;
+    int err = make_steps(w);
+
+    if (!err)
+        err =
+            ask_steps(w, w->steps, w->steps_count, false, FAR_FREEZE, &frozen);
+    if (err && frozen && ask_steps(w, w->steps, frozen, false, FAR_THAW, NULL))
+        runtime_poison("a search for circles of regions cannot be undone: %s",
+                       drasync_strerror(err));
+    return err;
+}
+
+/* --- Holds ------------------------------------------------------------------ */
+
+static void begin_take(struct work *w, size_t i)
+{
+    struct native_identity id;
+    struct taken *t = &w->taken[i];
+    int err = native_identify(region_at(w, i), &id);
+
+    if (!err && id.held)
+        return; /* by this rank's program */
+    err = native_iacquire(region_at(w, i), DRASYNC_WRITE, &t->request);
+    t->asked = !err;
+    t->gone = err == DRASYNC_ENOREGION || err == DRASYNC_EDELETED;
+}
+
+/* Deleted by somebody who did not know that it is managed, it may be another one
+ * by now. */
+static bool is_other(const struct work *w, size_t i)
+{
+    uint64_t incarnation;
+
+    return native_incarnation(region_at(w, i), &incarnation) ||
+           incarnation != part_at(w, i)->entry->incarnation;
+}
+
+static void release(struct work *w, size_t i)
+{
+    if (w->taken[i].held)
+        native_release(region_at(w, i));
+    w->taken[i].held = false;
+}
+
+static void end_take(struct work *w, size_t i, uint64_t until)
+{
+    struct taken *t = &w->taken[i];
+    uint64_t now = runtime_now_us();
+    int err;
+
+    if (!t->asked)
+        return;
+    err = native_wait(&t->request, until > now ? until - now : 0);
+    if (err == DRASYNC_EAGAIN)
+        native_cancel(&t->request);
+    t->held = !err;
+    t->gone = err == DRASYNC_ENOREGION || err == DRASYNC_EDELETED;
+    if (t->held && is_other(w, i)) {
+        release(w, i);
+        t->gone = true;
+    }
+}
+
+/* Whom somebody has for READ at @node lives on. */
+static int ask_readers(struct work *w, int node)
+{
+    size_t i = 0, got;
+    int err = 0;
+
+    while (i < parts_of(w) && !err) {
+        size_t part[FAR_ITEMS_MAX];
+        uint32_t n = 0;
+
+        for (; i < parts_of(w) && n < FAR_ITEMS_MAX; i++) {
+            if (!w->taken[i].held)
+                continue;
+            part[n] = i;
+            w->request.item[n++] =
+                (struct far_item){part_at(w, i)->entry->address,
+                                  part_at(w, i)->entry->incarnation, 0};
+        }
+        err = n ? ask(w, node, FAR_READ, n, &got) : 0;
+        if (!err && n && got != n)
+            err = DRASYNC_EINTERNAL;
+        for (uint32_t k = 0; k < n && !err; k++)
+            if (w->reply[k])
+                release(w, part[k]);
+    }
+    return err;
+}
+
+/* Hold what nobody else holds: w->search.refs.part[].taken. */
+static int take(struct work *w)
+{
+    uint64_t until = runtime_now_us() + TAKE_US;
+    size_t parts = parts_of(w);
+    int err = 0;
+
+    w->taken = calloc(parts, sizeof(*w->taken));
+    if (!w->taken)
+        return DRASYNC_ENOMEM;
+    for (size_t i = 0; i < parts + TAKES_MAX; i++) {
+        if (i < parts)
+            begin_take(w, i);
+        if (i >= TAKES_MAX && i - TAKES_MAX < parts)
+            end_take(w, i - TAKES_MAX, until);
+    }
+    for (int node = 0; node < runtime.nodes && !err; node++)
+        err = ask_readers(w, node);
+    for (size_t i = 0; i < parts; i++)
+        w->search.refs.part[i].taken = w->taken[i].held || w->taken[i].gone;
+    return err;
+}
+
+/* --- The end ---------------------------------------------------------------- */
+
+/* Delete the parts; @steps: for their homes, live: those that linger. */
+static size_t delete_all(struct work *w, struct step *steps)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < parts_of(w); i++) {
+        const struct refs_entry *e = part_at(w, i)->entry;
+        int err = 0;
+
+        if (part_at(w, i)->live) {
+            release(w, i);
+            continue;
+        }
+        if (!w->taken[i].gone)
+            err = native_delete(region_at(w, i));
+        if (err)
+            release(w, i);
+        steps[count++] = (struct step){
+            .node = native_home(e->address),
+            .live = err != 0,
+            .item = {e->address, e->incarnation, 0},
+        };
+    }
+    qsort(steps, count, sizeof(*steps), by_node);
+    return count;
+}
+
+static int end(struct work *w)
+{
+    size_t count;
+    int err;
+
+    refs_search_spare(&w->search.refs);
+    list_steps(w);
+    err = ask_steps(w, w->steps, w->steps_count, true, FAR_THAW, NULL);
+    if (!err)
+        err = ask_steps(w, w->steps, w->steps_count, false, FAR_DOOM, NULL);
+    if (!err)
+        err = ask_steps(w, w->steps, w->steps_count, false, FAR_CUT, NULL);
+    if (err)
+        return err;
+    /* There is a step of each part's home. */
+    count = delete_all(w, w->steps);
+    err = ask_steps(w, w->steps, count, false, FAR_GONE, NULL);
+    return err ? err : ask_steps(w, w->steps, count, true, FAR_LINGER, NULL);
+}
+
+/* Frozen, but not to end after all. */
+static void undo(struct work *w)
+{
+    for (size_t i = 0; w->taken && i < parts_of(w); i++)
+        release(w, i);
+    if (ask_steps(w, w->steps, w->steps_count, false, FAR_THAW, NULL))
+        runtime_poison("a search for circles of regions cannot be undone");
+}
+
+static int search(struct work *w)
+{
+    int err = managed_far_look(&w->search);
+
+    if (err || !parts_of(w))
+        return err;
+    err = freeze(w);
+    if (err)
+        return err == DRASYNC_EAGAIN ? 0 : err;
+    err = take(w);
+    if (err) {
+        undo(w);
+        return err;
+    }
+    err = end(w);
+    if (err)
+        runtime_poison("circles of regions cannot be ended: %s",
+                       drasync_strerror(err));
+    return err;
+}
+
+int managed_far_circles(void)
+{
+    struct work *w = calloc(1, sizeof(*w));
+    size_t got;
+    int err, over;
+
+    if (!w)
+        return DRASYNC_ENOMEM;
+    if (elected(w, &err)) {
+        err = search(w);
+        managed_far_forget(&w->search);
+        over = ask(w, 0, FAR_OVER, 0, &got);
+        err = err ? err : over;
+    }
+    free(w->steps);
+    free(w->taken);
+    free(w);
+    return err;
+}
