@@ -147,8 +147,7 @@ int native_hold_show(uint64_t address, struct native_tree *tree, bool locked,
     /* What was granted a while ago may be WRITE now: see proto_read_hold(). */
     if (mode == DRASYNC_READ)
         hold = proto_read_hold(tree->region, native.rank);
-    if (hold && (hold->covered ||
-                 proto_held(tree->region, native.rank) != DRASYNC_WRITE))
+    if (hold && proto_held(tree->region, native.rank) != DRASYNC_WRITE)
         newest = view_pins(&view, hold);
     else
         view_newest(&view, tree->region);

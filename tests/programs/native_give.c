@@ -306,6 +306,61 @@ static void a_reader_is_given_it(void)
     check_barrier();
 }
 
+/* A hold that a rank was given covers its READ, also before it is taken; the
+ * last rank keeps what was mapped there until then. */
+static void read_before_it_is_taken(void)
+{
+    int taker = check_ranks > 2 ? check_ranks - 2 : check_ranks - 1;
+    bool reads = check_ranks > 2 && check_rank == check_ranks - 1;
+    drasync_region_t region[2] = {NULL};
+    volatile uint64_t *value[2];
+    struct drasync_info info;
+    void *v;
+
+    if (!check_rank) {
+        region[0] = number_new(1);
+        OK(drasync_new_subregion(region[0], &region[1]));
+        OK(drasync_alloc(region[1], sizeof(uint64_t), &v));
+        *(uint64_t *)v = 1;
+        OK(drasync_set_root(region[1], v));
+        OK(drasync_release(region[0]));
+    }
+    MPI_Bcast(region, sizeof(region), MPI_BYTE, 0, MPI_COMM_WORLD);
+    OK(drasync_acquire(region[0], DRASYNC_READ));
+    for (int i = 0; i < 2; i++)
+        value[i] = number_of(region[i]);
+    CHECK(*value[0] == 1 && *value[1] == 1);
+    if (!reads)
+        OK(drasync_release(region[0]));
+    check_barrier();
+    if (!check_rank) {
+        OK(drasync_acquire(region[0], DRASYNC_WRITE));
+        *value[0] = *value[1] = 2;
+        OK(drasync_give(region[0], taker, 0));
+    }
+    if (check_rank == taker) {
+        do
+            OK(drasync_get_info(region[0], &info));
+        while (!info.held_write);
+        for (int i = 0; i < 2; i++) {
+            OK(drasync_acquire(region[i], DRASYNC_READ));
+            CHECK(*value[1] == 2 && (i || *value[0] == 2));
+            OK(drasync_release(region[i]));
+        }
+        OK(drasync_take(0, 0, DRASYNC_FOREVER, &region[0], NULL));
+        CHECK(*value[0] == 2 && *value[1] == 2);
+        OK(drasync_release(region[0]));
+    }
+    check_barrier();
+    if (reads) {
+        CHECK(*value[0] == 1 && *value[1] == 1);
+        OK(drasync_release(region[0]));
+    }
+    check_barrier();
+    if (!check_rank)
+        OK(drasync_delete(region[0]));
+}
+
 static void wrong_calls(void)
 {
     drasync_region_t region = number_new(1), taken;
@@ -402,6 +457,7 @@ int main(int argc, char **argv)
     large_and_empty();
     others_wait();
     a_reader_is_given_it();
+    read_before_it_is_taken();
     wrong_calls();
     threads_give_and_take();
     return check_end("give");
