@@ -21,7 +21,7 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/diagnose/text.h
 
 # Programs that hang.
-native_test_programs += tests/programs/stuck
+native_test_programs += tests/programs/ps_readers tests/programs/stuck
 check_PROGRAMS += myrmics_stuck
 myrmics_stuck_SOURCES = tests/programs/myrmics_stuck.c \
 	tests/programs/myrmics_check.h

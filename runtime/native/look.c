@@ -1,6 +1,7 @@
 /* Looking at native regions without a lock: see look.h. */
 #include "runtime/native/look.h"
 
+#include "runtime/native/lease_inline.h"
 #include "runtime/native/lease_word.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
@@ -76,8 +77,9 @@ LOOKS static const struct proto_region *above(const struct proto_region *r)
 
 /* --- Who holds it --------------------------------------------------------- */
 
-/* The word of @region's lease; 0: there is none. */
-LOOKS static uint64_t lease_of(const struct proto_region *region)
+/* A slot with a lease of @region, of @rank for READ, or -1: any; or NULL. */
+LOOKS static const struct native_lease_slot *
+slot_of(const struct proto_region *region, int32_t rank)
 {
     const struct native_shared *s = shared();
 
@@ -88,11 +90,56 @@ LOOKS static uint64_t lease_of(const struct proto_region *region)
              n = native_lease_next(leases, n)) {
             const struct native_lease_slot *slot = leases->slot[n];
 
-            if (is_valid(slot, sizeof(*slot)) && slot->region == region)
-                return atomic_load(&slot->word);
+            if (is_valid(slot, sizeof(*slot)) && slot->region == region &&
+                (rank < 0 ||
+                 (slot->rank == rank && atomic_load(&slot->word) & WORD_READ)))
+                return slot;
         }
     }
-    return 0;
+    return NULL;
+}
+
+/* The word of @region's lease; 0: there is none. */
+static uint64_t lease_of(const struct proto_region *region)
+{
+    const struct native_lease_slot *slot = slot_of(region, -1);
+
+    return slot ? atomic_load(&slot->word) : 0;
+}
+
+/* Does a thread of its rank use the shared lease in @slot, with @word? */
+LOOKS static bool is_used(const struct native_lease_slot *slot, uint64_t word)
+{
+    const struct native_shared *s = shared();
+    uint64_t name = use_of(word, slot->number);
+    struct native_lease_thread *t = NULL;
+
+    for (uint32_t i = 0; s && i < runtime.shared->locals; i++)
+        if (runtime.shared->ranks[i].rank == slot->rank)
+            t = atomic_load(&s->turns[i].threads);
+    for (int i = 0; t && is_valid(t, sizeof(*t)) && i < CHAIN_MAX;
+         i++, t = t->next) {
+        struct native_lease *set = native_lease_set(t, slot->region->address);
+
+        for (int k = 0; k < NATIVE_LEASE_WAYS; k++) {
+            uint64_t use = atomic_load(&set[k].use);
+
+            if (use_same(use, name) && use_count(use))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* A hold of @rank for READ: is it one that was left, as a lease? */
+LOOKS static bool is_left(const struct proto_region *region, int32_t rank)
+{
+    const struct native_lease_slot *slot = slot_of(region, rank);
+    uint64_t word = slot ? atomic_load(&slot->word) : 0;
+
+    if (!word || word_state(word) == WORD_HELD)
+        return false;
+    return !(word & WORD_SHARED) || !is_used(slot, word);
 }
 
 static int32_t rank_of(int local)
@@ -136,8 +183,14 @@ bool native_look_blocker(uint64_t at, int32_t rank,
 int32_t native_look_reader(uint64_t address, uint32_t i)
 {
     const struct proto_region *r = find(address);
+    int32_t rank = -1;
 
-    return r ? proto_see_reader(r, i, is_valid) : -1;
+    for (uint32_t k = 0; r && k <= CHAIN_MAX; k++) {
+        rank = proto_see_reader(r, k, is_valid);
+        if (rank < 0 || (!is_left(r, rank) && !i--))
+            return rank;
+    }
+    return -1;
 }
 
 /* --- Who waits ------------------------------------------------------------ */

@@ -59,3 +59,8 @@ PYTHON
   run -0 "$ps" --version
   assert_output --regexp "^drasync-ps [0-9.]+$"
 }
+
+@test "drasync-ps lists READ holds that are used, and none that was given back" {
+  run -0 mpi 2 "$abs_top_builddir/tests/programs/ps_readers" "$ps"
+  assert_output "ps ok ranks=2"
+}
