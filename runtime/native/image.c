@@ -4,10 +4,12 @@
 #include <stdlib.h>
 
 #include "memory/limit.h"
+#include "runtime/native/lease_inline.h"
 #include "runtime/native/magazine.h"
 #include "runtime/native/native.h"
 #include "runtime/native/request.h"
 #include "runtime/native/state.h"
+#include "runtime/native/taken.h"
 #include "runtime/process.h"
 
 /* An image that grows, and the records that its regions are of. */
@@ -165,16 +167,22 @@ _Static_assert(offsetof(struct proto_pin, link) == 0, "a link is its pin");
 /* How often a wait asks whether to stop. */
 #define STOP_US 200000
 
-/* Wait for @q: 0 with *result_out, or it is over without. */
-static int wait_until(struct native_pending *q, native_stop_fn *stop,
-                      int *result_out)
+/* So long another thread's hold is waited for, if it is not known that it is
+ * not this thread's. */
+#define PATIENCE_US 1000000
+
+/* Wait for @q, until @until at most: 0 with *result_out, or it is over without. */
+static int wait_for(struct native_pending *q, native_stop_fn *stop,
+                    uint64_t until, int *result_out)
 {
     int err;
 
-    do
-        err = native_pending_wait(
-            q, stop ? wait_deadline_us(STOP_US) : WAIT_FOREVER, result_out);
-    while (err == DRASYNC_EAGAIN && stop && !stop());
+    do {
+        uint64_t next = stop ? wait_deadline_us(STOP_US) : WAIT_FOREVER;
+
+        err = native_pending_wait(q, next < until ? next : until, result_out);
+    } while (err == DRASYNC_EAGAIN && runtime_now_us() < until && stop &&
+             !stop());
     if ((err == DRASYNC_EAGAIN || err == DRASYNC_EDEADLK) &&
         native_pending_ended(q)) {
         *result_out = q->wait->waiter.result;
@@ -185,7 +193,7 @@ static int wait_until(struct native_pending *q, native_stop_fn *stop,
 
 /* By a rank of its own, under the lock of @tree, which is given back. */
 static int hold_start(struct native_tree *tree, uint64_t address,
-                      native_stop_fn *stop, int32_t *rank_out)
+                      native_stop_fn *stop, uint64_t until, int32_t *rank_out)
 {
     struct native_pending q = {.address = address, .mode = DRASYNC_READ};
     struct proto_effects *effects;
@@ -204,7 +212,7 @@ static int hold_start(struct native_tree *tree, uint64_t address,
     native_do(effects, NULL);
     native_unlock(tree);
     if (err == PROTO_WAIT) {
-        err = wait_until(&q, stop, &result);
+        err = wait_for(&q, stop, until, &result);
         /* The wait is not ours any more: given back, or the job is over. */
         if (err)
             return err;
@@ -214,28 +222,48 @@ static int hold_start(struct native_tree *tree, uint64_t address,
     return err;
 }
 
+/* This rank has it, or something below, which may be another thread's: that will
+ * give it back.  DRASYNC_EAGAIN: it did not. */
+static int hold_beside(struct native_tree *tree, uint64_t address,
+                       native_stop_fn *stop, int32_t *rank_out)
+{
+    if (native_taken_any() || native_lease_of(address)) {
+        native_unlock(tree);
+        return DRASYNC_EAGAIN;
+    }
+    return hold_start(tree, address, stop, wait_deadline_us(PATIENCE_US),
+                      rank_out);
+}
+
+/* As this rank, which has it. */
+static int hold_as_rank(uint64_t address, int32_t *rank_out)
+{
+    *rank_out = native.rank;
+    return native_acquire((drasync_region_t)(uintptr_t)address, DRASYNC_READ,
+                          DRASYNC_FOREVER);
+}
+
 static int hold_take(uint64_t address, native_stop_fn *stop, int32_t *rank_out)
 {
     struct native_tree tree;
+    bool held, below;
     int err = native_lock(address, &tree);
 
     if (err)
         return err;
-    *rank_out = native.rank;
-    if (tree.region && proto_held(tree.region, native.rank)) {
+    held = tree.region && proto_held(tree.region, native.rank);
+    below = tree.region && proto_held_below(tree.region, native.rank);
+    if (!held && !below) {
+        if (tree.region || runtime.nodes > 1)
+            return hold_start(&tree, address, stop, WAIT_FOREVER, rank_out);
         native_unlock(&tree);
-        return native_acquire((drasync_region_t)(uintptr_t)address,
-                              DRASYNC_READ, DRASYNC_FOREVER);
+        return DRASYNC_ENOREGION;
     }
+    err = hold_beside(&tree, address, stop, rank_out);
+    if (err != DRASYNC_EAGAIN || (stop && stop()))
+        return err;
     /* A rank of its own would wait for this one, which waits for it. */
-    err = !tree.region && runtime.nodes == 1 ? DRASYNC_ENOREGION
-          : tree.region && proto_held_below(tree.region, native.rank)
-              ? DRASYNC_EORDER
-              : 0;
-    if (!err)
-        return hold_start(&tree, address, stop, rank_out);
-    native_unlock(&tree);
-    return err;
+    return held ? hold_as_rank(address, rank_out) : DRASYNC_EORDER;
 }
 
 static void hold_give(uint64_t address, int32_t rank)

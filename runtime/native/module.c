@@ -126,6 +126,8 @@ static int native_start(void)
     native.objects = runtime.options.check & OPTIONS_CHECK_OBJECTS;
     native.threads =
         native.check && runtime.options.myrmics != RUNTIME_MYRMICS_MOVE;
+    /* The first thread, so that another one that takes something is a second. */
+    native_taken_by_several();
     if (native.check)
         native_guard_start();
     native_env_fill(&env);

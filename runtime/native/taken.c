@@ -154,6 +154,11 @@ bool native_taken_by_several(void)
     return atomic_load_explicit(&threads, memory_order_relaxed) > 1;
 }
 
+bool native_taken_any(void)
+{
+    return !native_taken_by_several() || noted;
+}
+
 int native_taken_add(uint64_t address, uint64_t incarnation,
                      enum drasync_mode mode)
 {

@@ -32,6 +32,10 @@
 /* This thread takes a hold.  Was it not the only one that ever did? */
 bool native_taken_by_several(void);
 
+/* May this thread have holds?  False: others of its rank have what the rank has,
+ * or it has some that are nobody's. */
+bool native_taken_any(void);
+
 /* This thread took the region at @address for @mode.  DRASYNC_ENOMEM, and
  * nothing is noted. */
 int native_taken_add(uint64_t address, uint64_t incarnation,

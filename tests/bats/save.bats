@@ -92,6 +92,13 @@ load_by() {
   assert_line "busy ok ranks=3"
 }
 
+@test "a thread saves what another one of its rank writes, and neither is refused" {
+  run -0 mpi 2 "$programs/save_threads" "$dir/file"
+  assert_output "threads ok ranks=2"
+  DRASYNC_NODE=rank run -0 mpi 2 "$programs/save_threads" "$dir/file"
+  assert_output "threads ok ranks=2"
+}
+
 @test "a region without objects, and ten thousand small ones" {
   run -0 mpi 1 "$programs/save_tree" empty "$dir/empty"
   run -0 mpi 1 "$programs/save_tree" many "$dir/many" 10000
