@@ -4,7 +4,7 @@ dist_man_MANS += docs/man/mpicc-drasync.1 docs/man/mpicxx-drasync.1 \
 	docs/man/drasync-file.1 \
 	docs/man/dart.7 docs/man/drasync.7 docs/man/upmlib.3
 EXTRA_DIST += docs/cxx.md docs/dart.md docs/diagnostics.md docs/lifetimes.md \
-	docs/migration.md docs/myrmics.md docs/reliability.md docs/save.md \
+	docs/managed.md docs/migration.md docs/myrmics.md docs/reliability.md docs/save.md \
 	docs/ahead.md docs/guide.md docs/tutorial.md docs/variables.md
 EXTRA_DIST += docs/records.md docs/performance-figures.md
 EXTRA_DIST += \

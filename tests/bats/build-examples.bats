@@ -56,3 +56,14 @@ example() { # FILE N NAME
   DRASYNC_CHECK=all run -0 mpi 3 ./mesh
   assert_output "$expected"
 }
+
+@test "the ring of docs/managed.md ends by itself, on a node and on several" {
+  example docs/managed.md 1 ring
+  local nodes
+  for nodes in 64 rank; do
+    DRASYNC_NODE=$nodes run -0 mpi 3 ./ring
+    assert_line "rank 0: sum 3"
+    assert_line "rank 2: sum 3"
+    assert_line "all have ended"
+  done
+}
