@@ -85,6 +85,14 @@ auto pair_args(const Alloc &alloc, std::piecewise_construct_t, First &&first,
                                             std::forward<Second>(second)));
 }
 
+/* Is one of these an allocator already? */
+template <class Alloc, class... Args>
+inline constexpr bool has_allocator_v =
+    ((std::is_same_v<std::remove_cv_t<std::remove_reference_t<Args>>,
+                     std::allocator_arg_t> ||
+      std::is_convertible_v<Args, Alloc>) ||
+     ...);
+
 /* A tuple of references, of tuples for a pair. */
 template <class T, class Alloc, class... Args>
 auto construction_args(const Alloc &alloc, Args &&...args)
@@ -101,8 +109,17 @@ auto construction_args(const Alloc &alloc, Args &&...args)
     else if constexpr (std::is_constructible_v<T, Args..., const Alloc &>)
         return std::tuple<Args &&..., const Alloc &>(
             std::forward<Args>(args)..., alloc);
-    else
+    else {
+        /* Its members would be allocated where those of the original are, in
+         * another region perhaps. */
+        static_assert(has_allocator_v<Alloc, Args...>,
+                      "drasync: a type with an allocator_type needs, for each "
+                      "way in which it is made in a region, a constructor that "
+                      "takes the allocator last: T(const T &, const "
+                      "allocator_type &) for copies, T(T &&, const "
+                      "allocator_type &) for moves");
         return std::tuple<Args &&...>(std::forward<Args>(args)...);
+    }
 }
 
 } // namespace detail

@@ -184,6 +184,11 @@ refused() {
 struct virtuals { int x; virtual ~virtuals() {} };
 struct callback { void (*f)(int); };
 struct has_string { int a; std::string s; };
+struct half {
+    using allocator_type = drasync::allocator<char>;
+    drasync::string s;
+    explicit half(allocator_type a) : s(a) {}
+};
 void f(drasync::write_guard &hold);
 void f(drasync::write_guard &hold)
 {
@@ -221,6 +226,13 @@ END
     'drasync::map<int, std::unique_ptr<int>> m(hold); m[1];'
 }
 
+@test "a struct whose copies would leave its strings in another region does not compile" {
+  refused "drasync: a type with an allocator_type needs" \
+    'drasync::vector<half> v(hold), w(hold); v.emplace_back(); w = v;'
+  refused "drasync: a type with an allocator_type needs" \
+    'drasync::vector<half> v(hold); v.emplace_back(); v.push_back(v[0]);'
+}
+
 @test "an allocator of no region, a write through a reader's root do not compile" {
   refused "" 'drasync::vector<int> v;'
   refused "" 'drasync::string s("abc");'
@@ -233,6 +245,13 @@ END
 @test "the statements of these tests are not refused for another reason" {
   cat >fine.cc <<'END'
 #include <drasync.hpp>
+struct whole {
+    using allocator_type = drasync::allocator<char>;
+    drasync::string s;
+    explicit whole(const allocator_type &a) : s(a) {}
+    whole(const whole &o, const allocator_type &a) : s(o.s, a) {}
+    whole(whole &&o, const allocator_type &a) : s(std::move(o.s), a) {}
+};
 void f(drasync::write_guard &hold);
 void f(drasync::write_guard &hold)
 {
@@ -242,6 +261,10 @@ void f(drasync::write_guard &hold)
     m[1];
     drasync::root<drasync::vector<int>>(hold)->push_back(1);
     drasync::make_root<drasync::string>(hold, "a");
+    drasync::vector<whole> a(hold), b(hold);
+    a.emplace_back();
+    b = a;
+    b.push_back(a[0]);
 }
 END
   # shellcheck disable=SC2086
