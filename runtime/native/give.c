@@ -221,24 +221,71 @@ static int own(struct gift *gift, uint64_t deadline)
     return err == DRASYNC_EAGAIN ? acquire(gift, deadline) : err;
 }
 
+/* Of gifts alike the first one comes first. */
+static bool is_behind(const struct gift *passed, const struct gift *gift)
+{
+    for (; passed; passed = passed->next)
+        if (passed->from == gift->from && passed->tag == gift->tag)
+            return true;
+    return false;
+}
+
+/*
+ * The first gift that is to be had without waiting.  One that came back may not
+ * be, for as long as others want its region, perhaps just those who wait for what
+ * a later one brought: so that is not kept from this rank.
+ */
+static int take_now(int from, int tag, struct gift **out)
+{
+    struct gift *passed = NULL, *next;
+    int err;
+
+    while (!(err = give_take_out(from, tag, 0, out))) {
+        err = is_behind(passed, *out) ? DRASYNC_EAGAIN : own(*out, 0);
+        if (!err || err == DRASYNC_EDELETED)
+            break;
+        (*out)->next = passed;
+        passed = *out;
+        /* One whose data is on its way comes first. */
+        if (err != DRASYNC_EAGAIN || passed->far)
+            break;
+    }
+    for (; passed; passed = next) {
+        next = passed->next;
+        give_put_back(passed);
+    }
+    return err;
+}
+
+static int take_waiting(int from, int tag, uint64_t deadline, struct gift **out)
+{
+    int err = give_take_out(from, tag, deadline, out);
+
+    if (err)
+        return err;
+    err = own(*out, deadline);
+    if (err && err != DRASYNC_EDELETED)
+        give_put_back(*out);
+    return err;
+}
+
 int native_take(int from, int tag, uint64_t timeout_us,
                 drasync_region_t *region_out, struct drasync_gift *gift_out)
 {
-    uint64_t deadline = timeout_us ? wait_deadline_us(timeout_us) : 0;
     struct gift *gift;
-    int err = give_take_out(from, tag, deadline, &gift);
+    int err;
 
-    if (err == DRASYNC_EAGAIN && !deadline) {
-        runtime_look(runtime_now_us());
-        err = give_take_out(from, tag, 0, &gift);
+    if (timeout_us) {
+        err = take_waiting(from, tag, wait_deadline_us(timeout_us), &gift);
+    } else {
+        err = take_now(from, tag, &gift);
+        if (err == DRASYNC_EAGAIN) {
+            runtime_look(runtime_now_us());
+            err = take_now(from, tag, &gift);
+        }
     }
-    if (err)
+    if (err && err != DRASYNC_EDELETED)
         return err != DRASYNC_EAGAIN ? err : death_refused(err);
-    err = own(gift, deadline);
-    if (err && err != DRASYNC_EDELETED) {
-        give_put_back(gift);
-        return err != DRASYNC_EAGAIN ? err : death_refused(err);
-    }
     *region_out = (drasync_region_t)(uintptr_t)gift->address;
     if (gift_out)
         *gift_out = (struct drasync_gift){.from = gift->from, .tag = gift->tag};
