@@ -362,6 +362,13 @@ without_memory() { # RANK
   assert_output "readers ok ranks=4"
 }
 
+@test "threads that take a mutex inside of their holds see what others of the rank wrote" {
+  for node in 64 rank; do
+    DRASYNC_NODE=$node run -0 mpi 3 "$programs/native_inside"
+    assert_output "inside ok ranks=3"
+  done
+}
+
 @test "no write is lost when a thread of each rank writes and another reads" {
   for node in "" rank; do
     DRASYNC_NODE=$node run -0 mpi 2 "$programs/native_threads" writers 200
