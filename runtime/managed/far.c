@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "runtime/death.h"
 #include "runtime/managed/state.h"
 #include "runtime/native/native.h"
 #include "runtime/process.h"
@@ -104,12 +105,15 @@ static int by_node(const void *a, const void *b)
 static bool elected(struct work *w, int *err_out)
 {
     const struct timespec pause = {.tv_nsec = ELECT_NS};
+    const uint64_t since_us = runtime_now_us();
     struct far_elected answer = {0};
     size_t got;
 
     for (;;) {
         w->request.number = answer.number;
-        *err_out = ask(w, 0, FAR_ELECT, 0, &got);
+        *err_out = death_check(since_us);
+        if (!*err_out)
+            *err_out = ask(w, 0, FAR_ELECT, 0, &got);
         if (!*err_out && got != sizeof(answer))
             *err_out = DRASYNC_EINTERNAL;
         if (*err_out)
