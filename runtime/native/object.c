@@ -5,12 +5,14 @@
  * it grows by are cut without a lock, because that may take a message or a
  * system call, and handed to the heap when it is asked again.
  */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "memory/limit.h"
 #include "runtime/native/magazine.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
+#include "runtime/say.h"
 
 /* A call on a region's heap, and what it was short of. */
 struct heap_call {
@@ -195,6 +197,20 @@ static int begin_checked(struct heap_call *call, enum check_when when)
     return native.objects && !call->found ? DRASYNC_ENOMEM : 0;
 }
 
+/* What a heap calls an internal error is, nearly always, what the program wrote
+ * over it.  Told once. */
+static int told(int err, uint64_t address)
+{
+    static atomic_flag once = ATOMIC_FLAG_INIT;
+
+    if (err == DRASYNC_EINTERNAL && !atomic_flag_test_and_set(&once))
+        runtime_say("region %p: its heap was overwritten, most likely by a "
+                    "write outside of an object; DRASYNC_CHECK=objects finds "
+                    "such writes",
+                    (void *)(uintptr_t)address);
+    return err;
+}
+
 int native_alloc(drasync_region_t region, size_t size_bytes, void **ptr_out)
 {
     struct heap_call call = {0};
@@ -221,7 +237,7 @@ int native_alloc(drasync_region_t region, size_t size_bytes, void **ptr_out)
         extent_delete(&runtime.space, call.ready);
     native_objects_end(call.found);
     if (err)
-        return err;
+        return told(err, (uint64_t)(uintptr_t)region);
     runtime_count(native.self, RUNTIME_COUNT_ALLOCATIONS, 1);
     *ptr_out = ptr;
     return 0;
@@ -339,7 +355,7 @@ end:
     native_objects_end(call.found);
     if (!err)
         runtime_count(native.self, RUNTIME_COUNT_FREES, 1);
-    return err;
+    return told(err, address);
 }
 
 static int usable(const struct heap_call *call, uint64_t address,

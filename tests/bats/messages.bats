@@ -100,3 +100,9 @@ report: node 0 sent a message of unknown kind 31 \[DRASync [0-9.]+; with this \
 line, the command, the DRASYNC_\* variables, the output of mpichversion, and \
 how often it happens\]"
 }
+
+@test "a heap that the program wrote over is named, once" {
+  run -1 mpi 1 "$mistakes" overwritten
+  assert_line --regexp "region 0x[0-9a-f]+: its heap was overwritten, most likely by a write outside of an object"
+  [ "$(grep -c "its heap was overwritten" <<<"$output")" -eq 1 ]
+}

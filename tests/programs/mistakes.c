@@ -75,6 +75,14 @@ int main(int argc, char **argv)
         }
         wait(NULL);
     }
+    if (is("overwritten")) {
+        memset((void *)r, 0x5a, 0x300);
+        while (!drasync_alloc(r, 100, &object))
+            continue;
+        say(drasync_alloc(r, 100, &object));
+        fflush(NULL);
+        _exit(1);
+    }
     holds(r, below);
     addresses(r, object);
     if (is("finalized"))
