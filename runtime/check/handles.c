@@ -107,6 +107,20 @@ static const char *what_of(int err, bool dead)
     }
 }
 
+/* Does another rank of this node hold @region still, or another node own it? */
+static bool held_elsewhere(drasync_region_t region)
+{
+    struct check_place place = {0};
+
+    check_hooks.look(region, 0, &place);
+    if (place.region && place.node != runtime.node)
+        return true;
+    for (uint32_t i = 0; i < place.holders && i < CHECK_HOLDERS_MAX; i++)
+        if (place.holder[i].rank != runtime.rank)
+            return true;
+    return place.holders > CHECK_HOLDERS_MAX;
+}
+
 void check_refused(const char *call, drasync_region_t region, int err)
 {
     struct check_note note;
@@ -121,6 +135,10 @@ void check_refused(const char *call, drasync_region_t region, int err)
     dead = known && note.done[CHECK_DELETED].thread;
     /* What another rank deleted may be asked for meanwhile: the error says all. */
     if ((err == DRASYNC_ENOREGION || err == DRASYNC_EDELETED) && !dead)
+        return;
+    /* Who tries to delete, and is as often refused by a hold that is over at
+     * once, does nothing wrong. */
+    if (err == DRASYNC_EBUSY && !held_elsewhere(region))
         return;
     stack = check_stack_here();
     if (!begin(stack, 0))

@@ -118,6 +118,9 @@ ends() {
       assert_output over
     done
     run -0 mpi 4 "$programs/native_random" 7 200
+    # It tries to delete what others may hold, and is told who does.
+    output=$(grep -v 'called drasync_delete for region .*, which another rank holds' \
+      <<<"$output" || true)
     refute_output --partial "DRASYNC_CHECK"
   done
 }
