@@ -105,6 +105,9 @@ void runtime_told(void)
 void runtime_end_job(void)
 {
     wait_until_read();
+    /* A child of fork has its parent's connections, and its threads' locks. */
+    if (atomic_load(&runtime.state) == RUNTIME_CHILD)
+        _exit(1);
     boot_abort(1);
 }
 

@@ -36,6 +36,15 @@ setup_file() {
   done
 }
 
+@test "the paper's calls end a child of fork, and not the job" {
+  for node in shared rank; do
+    DRASYNC_NODE=$node run -0 mpi 2 "$program" fork_fig1
+    assert_line "first use: rank 0 of 2, bad 0"
+    assert_line "first use: rank 1 of 2, bad 0"
+    assert_line --partial "a child of fork: only the process that forked"
+  done
+}
+
 @test "a rank that fails ends the job with its status" {
   DRASYNC_TEST_SECONDS=30 run mpi 2 "$program" fail
   refute [ "$status" -eq 0 ]

@@ -2,7 +2,7 @@
  * A program that never mentions MPI: the first call starts it.  It is not
  * linked to MPI either.
  *
- *   first_use [finalize|fork|fail]
+ *   first_use [finalize|fork|fork_fig1|fail]
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +34,16 @@ int main(int argc, char **argv)
     bad += expect(drasync_new_region(&region), 0, "new_region");
     bad += expect(drasync_alloc(region, 100, &object), 0, "alloc");
     bad += expect(drasync_get_stats(&stats), 0, "get_stats");
+    if (!strcmp(what, "fork_fig1")) {
+        pid_t child = fork();
+        int status;
+        if (child == 0) {
+            acquire_region(region, READ);
+            _exit(0);
+        }
+        waitpid(child, &status, 0);
+        bad += !WIFEXITED(status) || WEXITSTATUS(status) != 1;
+    }
     if (!strcmp(what, "fork")) {
         pid_t child = fork();
         int status;
