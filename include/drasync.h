@@ -43,6 +43,8 @@
  *     the rank has READ and WRITE it is not said which of them.  So it is with
  *     what a thread had when it ended.  With DRASYNC_CHECK it is told on
  *     stderr, once for each place of the program.
+ *   - As with MPI, a thread that is in a call must not be cancelled, and a
+ *     signal handler must not make calls.
  *
  * The library starts inside MPI_Init or MPI_Init_thread when the program refers
  * to any of these calls, or at the first call if MPI was not started, which
