@@ -18,22 +18,18 @@ void heap_magazine_open(const struct heap *heap, struct heap_magazine *magazine,
         .shift = heap->align_bytes == 64 ? GRANULE_SHIFT_WIDE : GRANULE_SHIFT,
         .free = free,
     };
-    heap_magazine_set_limits(magazine);
+    heap_magazine_set_bumps(magazine);
 }
 
-void heap_magazine_set_limits(struct heap_magazine *magazine)
+void heap_magazine_set_bumps(struct heap_magazine *magazine)
 {
-    for (unsigned class = 0; class < HEAP_MAGAZINE_QUICK; class ++) {
-        struct heap_magazine_free *free =
-            magazine->free ? &magazine->free[class] : NULL;
-        bool may = magazine->shift == HEAP_MAGAZINE_SHIFT &&
-                   !(magazine->have_free >> class & 1);
-
-        magazine->limit[class] =
-            may && !(free && free->count) ? magazine->end : 0;
-        if (free)
-            free->limit = may ? magazine->end : 0;
-    }
+    magazine->may =
+        magazine->shift == HEAP_MAGAZINE_SHIFT ? ~magazine->have_free : 0;
+    magazine->bumps = magazine->may;
+    for (unsigned class = 0; magazine->stacked && class < HEAP_MAGAZINE_CLASSES;
+         class ++)
+        if (magazine->free[class].count)
+            magazine->bumps &= ~(UINT32_C(1) << class);
 }
 
 /* The objects that came off the bump pointer since the last time. */
@@ -55,7 +51,6 @@ static int give_piece(const struct heap_context *context, struct heap *heap,
 
     count_bumped(heap, magazine);
     magazine->bump = magazine->end = magazine->uncounted = 0;
-    heap_magazine_set_limits(magazine);
     return heap_piece_back(context, heap, bump, end);
 }
 
@@ -68,7 +63,6 @@ static void cut_piece(struct heap *heap, struct heap_magazine *magazine,
     magazine->end = heap->bump >> magazine->shift;
     magazine->map =
         (uintptr_t)place->map - (uintptr_t)(place->start >> magazine->shift);
-    heap_magazine_set_limits(magazine);
 }
 
 int heap_magazine_all(const struct heap_context *context, struct heap *heap,
@@ -171,7 +165,7 @@ static void see_free(const struct heap *heap, struct heap_magazine *magazine)
         if (heap->bins[class])
             bits |= 1u << class;
     magazine->have_free = bits;
-    heap_magazine_set_limits(magazine);
+    heap_magazine_set_bumps(magazine);
 }
 
 void *heap_magazine_alloc_any(struct heap_magazine *magazine, size_t size_bytes)
@@ -187,8 +181,8 @@ void *heap_magazine_alloc_any(struct heap_magazine *magazine, size_t size_bytes)
     if (object || (magazine->have_free >> class & 1))
         return object;
     bytes = class_bytes(class);
-    return heap_magazine_bump(magazine, (bytes >> magazine->shift) - 1,
-                              magazine->end, class, magazine->shift);
+    return heap_magazine_bump(magazine, bytes >> magazine->shift, class,
+                              magazine->shift);
 }
 
 int heap_magazine_refill(const struct heap_context *context, struct heap *heap,
@@ -298,6 +292,6 @@ int heap_magazine_close(const struct heap_context *context, struct heap *heap,
             err = DRASYNC_EINTERNAL;
     magazine->stacked = false;
     magazine->have_free = 0;
-    heap_magazine_set_limits(magazine);
+    heap_magazine_set_bumps(magazine);
     return err;
 }

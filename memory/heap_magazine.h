@@ -47,13 +47,13 @@
 /* Larger objects are the heap's matter. */
 #define HEAP_MAGAZINE_OBJECT_BYTES_MAX 1024
 
-/* Their classes: those of heap_extent.h.  The first ones, of 16 bytes more
- * each, are for the fast path. */
+/* Their classes: those of heap_extent.h. */
 #define HEAP_MAGAZINE_CLASSES 20
-#define HEAP_MAGAZINE_QUICK   8
 
 /* The logarithm of a granule's bytes where there is a fast path. */
 #define HEAP_MAGAZINE_SHIFT 4
+#define HEAP_MAGAZINE_GRANULES_MAX \
+    (HEAP_MAGAZINE_OBJECT_BYTES_MAX >> HEAP_MAGAZINE_SHIFT)
 
 /* Free slots of a class that a magazine has, and that are moved at a time
  * between it and the heap. */
@@ -64,10 +64,11 @@ struct heap_magazine {
     uint64_t bump;
     uintptr_t map; /* of granule n: the byte at map + n */
     uint64_t end;
-    /* For objects of so many granules, less one: the end, or 0 if there are
-     * free slots for them, or granules have more than 16 bytes. */
-    uint64_t limit[HEAP_MAGAZINE_QUICK];
-
+    uint32_t
+        bumps;    /* bit c: objects of class c come from the bump pointer.  Not
+                       where there are free slots for them, and never where
+                       granules have more than 16 bytes */
+    uint32_t may; /* `bumps`, were all stacks empty */
     uint32_t uncounted; /* granules before the end that are not in the heap's
                            used_bytes */
     uint32_t
@@ -79,14 +80,12 @@ struct heap_magazine {
     struct heap_magazine_free {
         uint32_t count;
         uint32_t counted; /* as many slots the heap does not count as used */
-        uint64_t
-            limit; /* the magazine's for this class when the stack is empty */
         struct heap_magazine_slot {
             void *object;
             uint8_t *code; /* its byte of the map */
         } slot[HEAP_MAGAZINE_SLOTS];
-    } * free; /* [HEAP_MAGAZINE_CLASSES], the caller's, all 0 at first; counts and
-                 limits are 0 again when the magazine is closed */
+    } * free; /* [HEAP_MAGAZINE_CLASSES], the caller's, all 0 at first; counts are
+                 0 again when the magazine is closed */
 };
 
 /* A magazine of @heap with nothing in it.  @free is used until it is closed. */
@@ -125,14 +124,14 @@ int heap_magazine_free(const struct heap_context *context, struct heap *heap,
  * @magazine. */
 int64_t heap_magazine_uncounted(const struct heap_magazine *magazine);
 
-/* After the end, or what is free, has changed. */
-void heap_magazine_set_limits(struct heap_magazine *magazine);
+/* After what is free has changed. */
+void heap_magazine_set_bumps(struct heap_magazine *magazine);
 
 /* An object was freed otherwise: the magazine's thread may have use for it. */
 static inline void heap_magazine_freed(struct heap_magazine *magazine)
 {
     magazine->have_free = UINT32_MAX;
-    heap_magazine_set_limits(magazine);
+    heap_magazine_set_bumps(magazine);
 }
 
 /* Give back what is left; the magazine holds nothing then.  0 or
@@ -140,16 +139,27 @@ static inline void heap_magazine_freed(struct heap_magazine *magazine)
 int heap_magazine_close(const struct heap_context *context, struct heap *heap,
                         struct heap_magazine *magazine);
 
-/* An object of @more granules than one from the bump pointer, with @class; NULL
- * if it does not end at @limit or before. */
-static inline void *heap_magazine_bump(struct heap_magazine *magazine,
-                                       uint64_t more, uint64_t limit,
-                                       uint32_t class, uint32_t shift)
+/* The class of objects of @more granules of 16 bytes than one, and *@slot_out,
+ * how many granules it has: class_for() and class_bytes(), without a branch. */
+static inline uint32_t heap_magazine_class(uint64_t more, uint64_t *slot_out)
 {
-    uint64_t bump = magazine->bump, next = bump + (more + 1);
+    uint32_t shift = 29 - (uint32_t)__builtin_clz((uint32_t)more | 7);
+    uint64_t quarter = more >> shift;
+
+    *slot_out = (quarter + 1) << shift;
+    return 4 * shift + (uint32_t)quarter;
+}
+
+/* An object of @class, of @slot granules, from the bump pointer; NULL if it does
+ * not end at the end or before. */
+static inline void *heap_magazine_bump(struct heap_magazine *magazine,
+                                       uint64_t slot, uint32_t class,
+                                       uint32_t shift)
+{
+    uint64_t bump = magazine->bump, next = bump + slot;
     char *object;
 
-    if (__builtin_expect(next > limit, 0))
+    if (__builtin_expect(next > magazine->end, 0))
         return NULL;
     *(uint8_t *)(magazine->map + bump) = (uint8_t)(class + 0x81);
     magazine->bump = next;
@@ -173,8 +183,8 @@ static inline void *heap_magazine_pop(struct heap_magazine *magazine,
         return NULL;
     slot = free->slot[--count];
     free->count = count;
-    if (!count && class < HEAP_MAGAZINE_QUICK)
-        magazine->limit[class] = free->limit;
+    if (!count)
+        magazine->bumps |= magazine->may & UINT32_C(1) << class;
     *slot.code = (uint8_t)((class + 1) | MAP_TAKEN);
     return slot.object;
 }
@@ -198,34 +208,37 @@ static inline bool heap_magazine_give(struct heap_magazine *magazine,
         return false;
     }
     free->slot[free->count] = (struct heap_magazine_slot){ptr, code};
-    if (!free->count++ && class < HEAP_MAGAZINE_QUICK)
-        magazine->limit[class] = 0;
+    if (!free->count++)
+        magazine->bumps &= ~(UINT32_C(1) << class);
     return true;
 }
 
-/* An object of up to 128 bytes from the bump pointer, or NULL:
- * heap_magazine_alloc_stacked() then. */
+/* An object from the bump pointer, or NULL: heap_magazine_alloc_stacked() then. */
 static inline void *heap_magazine_alloc(struct heap_magazine *magazine,
                                         size_t size_bytes)
 {
     /* Many if the size is 0. */
-    uint64_t more = (size_bytes - 1) >> HEAP_MAGAZINE_SHIFT;
+    uint64_t more = (size_bytes - 1) >> HEAP_MAGAZINE_SHIFT, slot;
+    uint32_t class;
 
-    if (__builtin_expect(more >= HEAP_MAGAZINE_QUICK, 0))
+    if (__builtin_expect(more >= HEAP_MAGAZINE_GRANULES_MAX, 0))
         return NULL;
-    return heap_magazine_bump(magazine, more, magazine->limit[more],
-                              (uint32_t)more, HEAP_MAGAZINE_SHIFT);
+    class = heap_magazine_class(more, &slot);
+    if (!(magazine->bumps >> class & 1))
+        return NULL;
+    return heap_magazine_bump(magazine, slot, class, HEAP_MAGAZINE_SHIFT);
 }
 
 /* The same from what was freed; or NULL: heap_magazine_alloc_any() then. */
 static inline void *heap_magazine_alloc_stacked(struct heap_magazine *magazine,
                                                 size_t size_bytes)
 {
-    uint64_t more = (size_bytes - 1) >> HEAP_MAGAZINE_SHIFT;
+    uint64_t more = (size_bytes - 1) >> HEAP_MAGAZINE_SHIFT, slot;
 
-    if (more >= HEAP_MAGAZINE_QUICK || magazine->shift != HEAP_MAGAZINE_SHIFT)
+    if (more >= HEAP_MAGAZINE_GRANULES_MAX ||
+        magazine->shift != HEAP_MAGAZINE_SHIFT)
         return NULL;
-    return heap_magazine_pop(magazine, more);
+    return heap_magazine_pop(magazine, heap_magazine_class(more, &slot));
 }
 
 /* An object of up to HEAP_MAGAZINE_OBJECT_BYTES_MAX from the magazine, however

@@ -50,11 +50,9 @@ static void begin(void)
         .end = granule(memory) + GRANULES,
         .shift = HEAP_MAGAZINE_SHIFT,
         .free = magazines.free[0],
+        .may = UINT32_MAX,
+        .bumps = UINT32_MAX,
     };
-    for (int i = 0; i < HEAP_MAGAZINE_QUICK; i++) {
-        magazine->heap.limit[i] = magazine->heap.end;
-        magazines.free[0][i].limit = magazine->heap.end;
-    }
     magazine->address = address;
     magazine->opened = 1;
     atomic_store(&magazine->region, address);
@@ -141,7 +139,7 @@ static void end_window(void)
     }
     heap->bump = heap->end = 0;
     heap->free[0].count = 0;
-    heap->free[0].limit = heap->limit[0] = 0;
+    heap->bumps = heap->may = 0;
     atomic_store_explicit(&magazine->region, 0, memory_order_release);
     step_unlock(&mutex);
 }

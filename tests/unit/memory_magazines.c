@@ -97,6 +97,21 @@ static int close_window(struct region *region, int magazine)
                                &region->magazine[magazine]);
 }
 
+/* The fast path knows by itself what classes there are. */
+static void classes(void)
+{
+    bool alike = true;
+
+    for (uint64_t more = 0; more < HEAP_MAGAZINE_GRANULES_MAX; more++) {
+        uint64_t slot;
+        uint32_t class = heap_magazine_class(more, &slot);
+
+        alike &= class == class_for((more + 1) << HEAP_MAGAZINE_SHIFT) &&
+                 slot == class_bytes(class) >> HEAP_MAGAZINE_SHIFT;
+    }
+    tap_ok(alike, "sizes have the classes of the heap");
+}
+
 static void basics(const struct space *space, unsigned align)
 {
     static struct region region;
@@ -167,11 +182,12 @@ static void fast_path(const struct space *space)
     tap_ok(heap_magazine_alloc(magazine, 48) &&
                heap_magazine_alloc(magazine, 33) &&
                heap_magazine_alloc(magazine, 1) &&
-               heap_magazine_alloc(magazine, 128) &&
-               !heap_magazine_alloc(magazine, 129) &&
+               heap_magazine_alloc(magazine, HEAP_MAGAZINE_OBJECT_BYTES_MAX) &&
+               !heap_magazine_alloc(magazine,
+                                    HEAP_MAGAZINE_OBJECT_BYTES_MAX + 1) &&
                !heap_magazine_alloc(magazine, 0) &&
                !heap_magazine_alloc(magazine, SIZE_MAX),
-           "the fast path has objects of 1 to 128 bytes");
+           "the fast path has objects of 1 byte to 1 KiB");
     REQUIRE(!give(&region, freed));
     heap_magazine_freed(magazine);
     tap_ok(!heap_magazine_alloc(magazine, 48) &&
@@ -451,6 +467,7 @@ int main(void)
 {
     struct space space;
 
+    classes();
     node_open(&space, 64 * MIB, 0, 1, 0);
     basics(&space, 16);
     basics(&space, 64);
