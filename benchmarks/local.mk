@@ -123,6 +123,7 @@ bench_native_programs += \
 	benchmarks/ahead_halo \
 	benchmarks/reacquire_unchanged \
 	benchmarks/reacquire_touched \
+	benchmarks/token_place \
 	benchmarks/manager_messages \
 	benchmarks/paper_protocol \
 	benchmarks/near_bandwidth \
