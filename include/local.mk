@@ -15,11 +15,13 @@ native_test_programs += \
 	tests/programs/cxx_containers \
 	tests/programs/cxx_guards \
 	tests/programs/cxx_refs \
-	tests/programs/cxx_allocator
+	tests/programs/cxx_allocator \
+	tests/programs/cxx_wrong
 tests_programs_cxx_containers_SOURCES = tests/programs/cxx_containers.cc
 tests_programs_cxx_guards_SOURCES = tests/programs/cxx_guards.cc
 tests_programs_cxx_refs_SOURCES = tests/programs/cxx_refs.cc
 tests_programs_cxx_allocator_SOURCES = tests/programs/cxx_allocator.cc
+tests_programs_cxx_wrong_SOURCES = tests/programs/cxx_wrong.cc
 endif
 TESTS += tests/bats/cxx.bats
 long_tests += tests/bats/cxx_headers.bats

@@ -1,17 +1,11 @@
 /* Places in a program's code: see place.h. */
 #include "runtime/place.h"
 
-#include <dlfcn.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "config.h"
-
-#if HAVE_LIBDW
-#include <elfutils/libdwfl.h>
-#endif
+#include "runtime/code_line.h"
 
 #define LINE_BYTES 1024
 
@@ -77,35 +71,6 @@ void places_of(int pid, const uint64_t *pcs, int count, struct code_place *out)
 
 #if HAVE_LIBDW
 
-#define LIBDW_CALLS(X)                                                 \
-    X(dwfl_begin)                                                      \
-    X(dwfl_end)                                                        \
-    X(dwfl_report_begin)                                               \
-    X(dwfl_report_end) X(dwfl_report_elf) X(dwfl_module_info)          \
-        X(dwfl_module_addrinfo) X(dwfl_module_getsrc) X(dwfl_lineinfo) \
-            X(dwfl_offline_section_address)
-
-/* libdw's calls, in the library if there is one on this machine. */
-static struct {
-#define LIBDW_FIELD(name) __typeof__(&name) name;
-    LIBDW_CALLS(LIBDW_FIELD)
-#undef LIBDW_FIELD
-} dw;
-
-static bool dw_found;
-
-static void dw_load(void)
-{
-    void *library = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL);
-
-    dw_found = library != NULL;
-#define LIBDW_FIND(name) \
-    if (dw_found)        \
-        dw_found = (dw.name = (__typeof__(&name))dlsym(library, #name)) != NULL;
-    LIBDW_CALLS(LIBDW_FIND)
-#undef LIBDW_FIND
-}
-
 /* Debugging information that lies elsewhere is not looked for: that may ask a
  * server. */
 static int no_debuginfo(Dwfl_Module *module, void **data, const char *name,
@@ -128,35 +93,26 @@ static int no_elf(Dwfl_Module *module, void **data, const char *name,
 static bool describe(Dwfl_Module *module, uint64_t offset, char *text,
                      size_t bytes)
 {
-    const char *function, *file = NULL;
-    Dwarf_Addr low, address;
-    GElf_Off within;
-    GElf_Sym symbol;
-    Dwfl_Line *line;
-    int number = 0;
+    struct code_line known;
+    Dwarf_Addr low;
 
-    dw.dwfl_module_info(module, NULL, &low, NULL, NULL, NULL, NULL, NULL);
-    address = low + offset;
-    function = dw.dwfl_module_addrinfo(module, address, &within, &symbol, NULL,
-                                       NULL, NULL);
-    line = dw.dwfl_module_getsrc(module, address);
-    if (line)
-        file = dw.dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL);
-    if (!function && !file)
+    code_line_libdw.dwfl_module_info(module, NULL, &low, NULL, NULL, NULL, NULL,
+                                     NULL);
+    code_line_of(module, low + offset, &known);
+    if (!*known.function && !known.file)
         return false;
-    if (!function)
-        snprintf(text, bytes, "%s:%d", base_name(file), number);
-    else if (!file)
-        snprintf(text, bytes, "%s+0x%" PRIx64, function, (uint64_t)within);
+    if (!*known.function)
+        snprintf(text, bytes, "%s:%d", base_name(known.file), known.line);
+    else if (!known.file)
+        snprintf(text, bytes, "%s+0x%" PRIx64, known.function, known.within);
     else
-        snprintf(text, bytes, "%s (%s:%d)", function, base_name(file), number);
+        snprintf(text, bytes, "%s (%s:%d)", known.function,
+                 base_name(known.file), known.line);
     return true;
 }
 
 static bool by_libdw(const struct code_place *place, char *text, size_t bytes)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     Dwfl_Callbacks callbacks = {
         .find_elf = no_elf,
         .find_debuginfo = no_debuginfo,
@@ -165,21 +121,20 @@ static bool by_libdw(const struct code_place *place, char *text, size_t bytes)
     bool found = false;
     Dwfl *dwfl;
 
-    pthread_once(&once, dw_load);
-    if (!dw_found)
+    if (!code_line_open(true))
         return false;
-    callbacks.section_address = dw.dwfl_offline_section_address;
-    pthread_mutex_lock(&mutex);
-    dwfl = dw.dwfl_begin(&callbacks);
+    callbacks.section_address = code_line_libdw.dwfl_offline_section_address;
+    code_line_lock();
+    dwfl = code_line_libdw.dwfl_begin(&callbacks);
     if (dwfl) {
-        dw.dwfl_report_begin(dwfl);
-        module =
-            dw.dwfl_report_elf(dwfl, place->object, place->object, -1, 0, true);
-        dw.dwfl_report_end(dwfl, NULL, NULL);
+        code_line_libdw.dwfl_report_begin(dwfl);
+        module = code_line_libdw.dwfl_report_elf(dwfl, place->object,
+                                                 place->object, -1, 0, true);
+        code_line_libdw.dwfl_report_end(dwfl, NULL, NULL);
         found = module && describe(module, place->offset, text, bytes);
-        dw.dwfl_end(dwfl);
+        code_line_libdw.dwfl_end(dwfl);
     }
-    pthread_mutex_unlock(&mutex);
+    code_line_unlock();
     return found;
 }
 

@@ -57,20 +57,23 @@ timeout_us(const std::chrono::duration<Rep, Period> &timeout) noexcept
 
 } // namespace detail
 
-/* read_guard and write_guard, below. */
+/* read_guard and write_guard, below.  What takes a hold is inlined however the
+ * program is compiled: reports then name the program's line. */
 template <enum drasync_mode Mode> class guard
 {
   public:
     guard() noexcept = default;
 
     /* Take the hold, however long it takes. */
-    explicit guard(drasync_region_t handle) : region_(handle)
+    [[gnu::always_inline]] explicit guard(drasync_region_t handle)
+        : region_(handle)
     {
         lock();
     }
 
     /* The same; an error is in @error, and the guard owns nothing. */
-    guard(drasync_region_t handle, std::error_code &error) noexcept
+    [[gnu::always_inline]] guard(drasync_region_t handle,
+                                 std::error_code &error) noexcept
         : region_(handle)
     {
         const int err = drasync_acquire(handle, Mode);
@@ -85,7 +88,8 @@ template <enum drasync_mode Mode> class guard
     }
 
     /* Without waiting for other holders: owns_lock() tells. */
-    guard(drasync_region_t handle, std::try_to_lock_t) : region_(handle)
+    [[gnu::always_inline]] guard(drasync_region_t handle, std::try_to_lock_t)
+        : region_(handle)
     {
         try_lock();
     }
@@ -99,16 +103,18 @@ template <enum drasync_mode Mode> class guard
 
     /* Waiting so long, or until then: owns_lock() tells. */
     template <class Rep, class Period>
-    guard(drasync_region_t handle,
-          const std::chrono::duration<Rep, Period> &timeout)
+    [[gnu::always_inline]] guard(
+        drasync_region_t handle,
+        const std::chrono::duration<Rep, Period> &timeout)
         : region_(handle)
     {
         try_lock_for(timeout);
     }
 
     template <class Clock, class Duration>
-    guard(drasync_region_t handle,
-          const std::chrono::time_point<Clock, Duration> &until)
+    [[gnu::always_inline]] guard(
+        drasync_region_t handle,
+        const std::chrono::time_point<Clock, Duration> &until)
         : region_(handle)
     {
         try_lock_until(until);
@@ -131,7 +137,7 @@ template <enum drasync_mode Mode> class guard
             drasync_release(region_);
     }
 
-    void lock()
+    [[gnu::always_inline]] void lock()
     {
         may_lock();
         check(drasync_acquire(region_, Mode), name());
@@ -140,19 +146,21 @@ template <enum drasync_mode Mode> class guard
 
     /* true if the hold was taken.  An error other than that it is not to be had
      * in this time is thrown. */
-    bool try_lock()
+    [[gnu::always_inline]] bool try_lock()
     {
         return lock_in(0);
     }
 
     template <class Rep, class Period>
-    bool try_lock_for(const std::chrono::duration<Rep, Period> &timeout)
+    [[gnu::always_inline]] bool
+    try_lock_for(const std::chrono::duration<Rep, Period> &timeout)
     {
         return lock_in(detail::timeout_us(timeout));
     }
 
     template <class Clock, class Duration>
-    bool try_lock_until(const std::chrono::time_point<Clock, Duration> &until)
+    [[gnu::always_inline]] bool
+    try_lock_until(const std::chrono::time_point<Clock, Duration> &until)
     {
         return try_lock_for(until - Clock::now());
     }
@@ -221,7 +229,7 @@ template <enum drasync_mode Mode> class guard
                 name());
     }
 
-    bool lock_in(std::uint64_t timeout_us)
+    [[gnu::always_inline]] bool lock_in(std::uint64_t timeout_us)
     {
         may_lock();
         const int err = drasync_acquire_timed(region_, Mode, timeout_us);

@@ -69,12 +69,16 @@ void text_region(struct text *text, uint64_t address, const char *name)
 void text_frames(struct text *text, const struct code_place *frames, int count)
 {
     char place[PLACE_TEXT_BYTES];
-    bool outermost = false;
+    bool outermost = false, any = false;
 
     for (int i = 0; i < count && !outermost &&
                     place_text(&frames[i], place, sizeof(place))[0];
          i++) {
-        text_add(text, "%s %s", i ? ", called from" : ", in", place);
+        /* The program's line is behind what our C++ header has. */
+        if (!any && i < count - 1 && !strncmp(place, "drasync::", 9))
+            continue;
+        text_add(text, "%s %s", any ? ", called from" : ", in", place);
+        any = true;
         outermost = !strncmp(place, "main", 4) && !isalnum(place[4]);
     }
 }

@@ -102,6 +102,24 @@ ends() {
   assert_output "over"
 }
 
+@test "C++: lines are the program's, not of the header, and names are readable" {
+  local put='#0 shop::shelf<int>::put at .*cxx_wrong.cc:[0-9]+'
+  [ -x "$programs/cxx_wrong" ] || skip "there is no compiler of C++17"
+  local forget='#0 forget at .*cxx_wrong.cc:[0-9]+'
+
+  DRASYNC_CHECK=access run mpi 1 "$programs/cxx_wrong" write
+  assert_failure
+  # Where it wrote, and where it took the hold.
+  [ "$(grep -cE "$put" <<<"$output")" = 2 ]
+  refute_output --partial ".hpp"
+  DRASYNC_CHECK=leaks run -0 mpi 1 "$programs/cxx_wrong" leak
+  assert_output --regexp "$forget"
+  refute_output --partial ".hpp"
+  DRASYNC_STALL_S=1 DRASYNC_TEST_SECONDS=4 run mpi 2 "$programs/cxx_wrong" wait
+  assert_output --regexp "waits for WRITE of .*, in main \(cxx_wrong.cc:[0-9]+\)"
+  refute_output --partial ".hpp"
+}
+
 # is_told MISTAKE: that the rest of the job goes on, with this report.
 is_told() {
   run -0 mpi 2 "$programs/check_wrong" "$1"

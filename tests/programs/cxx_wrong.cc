@@ -1,0 +1,60 @@
+/*
+ * cxx_wrong write|leak|wait - mistakes with the guards of drasync.hpp: reports
+ * are to name the program's lines, and functions as their author wrote them.
+ */
+#include <cstring>
+
+#include <mpi.h>
+
+#include "drasync.hpp"
+
+namespace shop
+{
+template <class T> struct shelf {
+    drasync_region_t region;
+    T *first;
+
+    __attribute__((noinline)) void put(T value)
+    {
+        drasync::read_guard guard(region);
+        *first = value;
+    }
+};
+} // namespace shop
+
+static shop::shelf<int> shelf;
+
+__attribute__((noinline)) static void forget()
+{
+    new drasync::read_guard(shelf.region);
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "write";
+    void *object;
+    int rank;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0) {
+        drasync_new_region(&shelf.region);
+        drasync_alloc(shelf.region, sizeof(int), &object);
+        shelf.first = static_cast<int *>(object);
+        drasync_release(shelf.region);
+    }
+    MPI_Bcast(&shelf, sizeof(shelf), MPI_BYTE, 0, MPI_COMM_WORLD);
+    if (!std::strcmp(what, "write") && rank == 0)
+        shelf.put(5);
+    if (!std::strcmp(what, "leak") && rank == 0)
+        forget();
+    if (!std::strcmp(what, "wait") && rank == 0) {
+        drasync::write_guard guard(shelf.region);
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Recv(nullptr, 0, MPI_BYTE, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (!std::strcmp(what, "wait") && rank == 1) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        drasync::write_guard guard(shelf.region);
+    }
+    return MPI_Finalize();
+}
