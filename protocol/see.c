@@ -79,12 +79,60 @@ size_t proto_see_waiting(const struct proto_region *region, proto_valid *valid,
     return count + see_list(&region->pending, valid, out + count, max - count);
 }
 
+/* Has @op, a READ, got as far as @region? */
+LOOKS static bool shares(const struct proto_op *op,
+                         const struct proto_region *region, proto_valid *valid)
+{
+    const struct proto_link *l = next_of(&op->pins, valid);
+
+    for (int i = 0; l && l != &op->pins && i < SEE_STEPS_MAX; i++) {
+        const struct proto_pin *pin =
+            (const struct proto_pin *)(const void *)l; /* its first member */
+
+        if (!valid(pin, sizeof(*pin)))
+            return false;
+        if (pin->shared && pin->region == region)
+            return true;
+        l = next_of(l, valid);
+    }
+    return false;
+}
+
+/* The READ of a rank of this node that shares the lock of @region, asked for as
+ * @target. */
+LOOKS static const struct proto_op *sharer(const struct proto_region *region,
+                                           const struct proto_region *target,
+                                           proto_valid *valid)
+{
+    const struct proto_link *l = next_of(&target->asking, valid);
+
+    for (int i = 0; l && l != &target->asking && i < SEE_STEPS_MAX; i++) {
+        const struct proto_op *op =
+            CONTAINER(l, const struct proto_op, by_target);
+
+        if (valid(op, sizeof(*op)) && op->mode == DRASYNC_READ &&
+            !op->detached && shares(op, region, valid))
+            return op;
+        l = next_of(l, valid);
+    }
+    return NULL;
+}
+
 LOOKS bool proto_see_lock(const struct proto_region *region, proto_valid *valid,
                           struct proto_seen *out)
 {
     const struct proto_op *op =
         *(struct proto_op *const volatile *)&region->lock;
 
+    const struct proto_region *x = region;
+    bool shared = *(const volatile uint32_t *)&region->shared;
+
+    for (int i = 0; !op && shared && x && i < SEE_STEPS_MAX; i++) {
+        op = sharer(region, x, valid);
+        x = *(struct proto_region *const volatile *)&x->parent;
+        if (x && !valid(x, sizeof(*x)))
+            x = NULL;
+    }
     return op && see(op, valid, out);
 }
 

@@ -41,8 +41,8 @@ bool proto_see_asking(const struct proto_region *region, int32_t rank,
 size_t proto_see_waiting(const struct proto_region *region, proto_valid *valid,
                          struct proto_seen *out, size_t max);
 
-/* Who has got this far with WRITE of a subtree that @region is in, and keeps
- * others out; false: nobody. */
+/* Who has got this far with WRITE of a subtree that @region is in, or, of this
+ * node's ranks, with READ, and keeps others out; false: nobody. */
 bool proto_see_lock(const struct proto_region *region, proto_valid *valid,
                     struct proto_seen *out);
 

@@ -166,7 +166,7 @@ static void add_blocker(struct text *text, const struct facts_wait *wait,
         text_region(text, b->region, other);
         text_add(text, ", of the same tree,");
     }
-    text_add(text, " for WRITE");
+    text_add(text, " for %s", text_mode(b->mode));
     if (!b->asks)
         text_hold(text, region->hold_age_us, &region->hold_place);
 }

@@ -167,7 +167,8 @@ bool native_look_blocker(uint64_t at, int32_t rank,
     struct proto_seen lock;
 
     for (int depth = 0; x && depth < DEPTH_MAX; depth++, x = above(x)) {
-        *out = (struct native_look_blocker){.region = x->address};
+        *out = (struct native_look_blocker){.region = x->address,
+                                            .mode = DRASYNC_WRITE};
         out->rank = writer(x, &out->lease);
         if (out->rank >= 0 && out->rank != rank)
             return true;
@@ -176,7 +177,11 @@ bool native_look_blocker(uint64_t at, int32_t rank,
         lock.rank == rank)
         return false;
     *out = (struct native_look_blocker){
-        .rank = lock.rank, .region = r->address, .asks = true};
+        .rank = lock.rank,
+        .region = r->address,
+        .asks = true,
+        .mode = lock.mode,
+    };
     return true;
 }
 

@@ -67,7 +67,8 @@ size_t native_look_queue(uint64_t address, struct native_look_wait *out,
 struct native_look_blocker {
     int32_t rank;
     uint64_t region; /* which that rank holds for WRITE, or */
-    bool asks;       /* asked for, and has got further with */
+    bool asks;       /* asked for, and has got further with, */
+    uint32_t mode;   /* for READ or WRITE */
     bool lease;      /* see above */
 };
 

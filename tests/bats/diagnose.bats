@@ -210,6 +210,17 @@ drasync:   the job ends; with DRASYNC_DEADLOCK=error the last of these acquires 
   done
 }
 
+@test "a ring through a region that is being taken part by part is found" {
+  export DRASYNC_STALL_S=0 DRASYNC_DEADLOCK=error
+  for node in shared rank; do
+    for mode in "parts WRITE" "parts-read READ"; do
+      DRASYNC_NODE=$node DRASYNC_TEST_SECONDS=30 run -0 mpi 2 "$program" ${mode% *}
+      assert_output --partial "deadlock: 2 ranks wait for each other in a ring:"
+      assert_output --regexp "rank 0 \(.*\) is taking it for ${mode#* }"
+    done
+  done
+}
+
 @test "leases close rings as other holds do" {
   DRASYNC_STALL_S=0 DRASYNC_DEADLOCK=error run -0 mpi 2 "$program" ring
   assert_line "rank 0: DRASYNC_OK"

@@ -369,6 +369,34 @@ static void no_ring_inside(const char *how)
     MPI_Comm_free(&other);
 }
 
+/* Rank 0 takes a region, part by part in order of creation, while rank 1 has the
+ * second part and asks for the first. */
+static void parts(enum drasync_mode mode)
+{
+    region all = shared_region("all", 0), part[2] = {NULL, NULL};
+    int err;
+
+    if (rank == 0) {
+        acquire_region(all, WRITE);
+        part[0] = new_subregion(all);
+        part[1] = new_subregion(all);
+        release_region(all);
+    }
+    MPI_Bcast(part, sizeof(part), MPI_BYTE, 0, MPI_COMM_WORLD);
+    if (rank == 1)
+        acquire_region(part[1], WRITE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1)
+        usleep(300000);
+    err = drasync_acquire(rank == 0 ? all : part[0],
+                          rank == 0 ? mode : DRASYNC_WRITE);
+    printf("rank %d: %s\n", rank, drasync_errname(err));
+    if (!err)
+        release_region(rank == 0 ? all : part[0]);
+    if (rank == 1)
+        release_region(part[1]);
+}
+
 static void handle(int number)
 {
     (void)number;
@@ -400,6 +428,10 @@ int main(int argc, char **argv)
         ring(WRITE);
     else if (!strcmp(what, "ring-read"))
         ring(READ);
+    else if (!strcmp(what, "parts"))
+        parts(DRASYNC_WRITE);
+    else if (!strcmp(what, "parts-read"))
+        parts(DRASYNC_READ);
     else if (!strcmp(what, "no-ring"))
         no_ring();
     else if (!strcmp(what, "run"))
