@@ -55,7 +55,8 @@
  *     that region, what is above it and what is below it.  So these steps
  *     (NATIVE_FOR_WRITE, _READ and _DATA) leave leases of other parts of the tree
  *     alone.  Nobody waits for those without having ended them: who acquires a
- *     region ends all leases below it first, and what of that is free he locks.
+ *     region ends all leases below it first, and until he has it none begins
+ *     there, though he has not come to all parts yet (awaited_above()).
  *   - A REQUEST of another node may have to wait for a WRITE lease, while its rank
  *     has credit (keep.h): the lease is left alone, and its flag LOOKS has the
  *     rank see when that is over.

@@ -240,13 +240,24 @@ static void fill(struct native_leases *leases, uint32_t i, uint64_t word,
     atomic_store_explicit(&slot->word, word, memory_order_release);
 }
 
+/* Is there an acquire of what is above @r, that will come here?  It has ended the
+ * leases below it when it began, and waits for a hold of some other part. */
+static bool awaited_above(const struct proto_region *r)
+{
+    const struct proto_region *x = r->parent;
+
+    while (x && !x->lock && !x->shared && x->queue.next == &x->queue)
+        x = x->parent;
+    return x != NULL;
+}
+
 /* Does @rank have @r for WRITE, once, with nothing to serve when that ends but
- * requests? */
+ * requests for @r or what is below? */
 static bool write_once(const struct proto_region *r, int32_t rank)
 {
     return r->write_rank == rank && r->write_count == 1 && r->owned &&
            !r->dead && !r->gone && !r->reads && !r->away && !r->pinned &&
-           r->busy == 1;
+           r->busy == 1 && !awaited_above(r);
 }
 
 /* Are those who wait for @r of other nodes, and have to while this rank has

@@ -151,7 +151,8 @@ native_test_programs += \
 	tests/programs/native_diff \
 	tests/programs/native_crowd \
 	tests/programs/record_handles \
-	tests/programs/native_inside tests/programs/native_threads \
+	tests/programs/native_inside tests/programs/native_siblings \
+	tests/programs/native_threads \
 	tests/programs/native_split \
 	tests/programs/native_stories \
 	tests/programs/native_churn \

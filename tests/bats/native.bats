@@ -369,6 +369,16 @@ without_memory() { # RANK
   done
 }
 
+@test "who waits for a region gets it when the last part of it is given back" {
+  for node in "" 64 rank; do
+    for ranks in 2 3; do
+      DRASYNC_TEST_SECONDS=60 DRASYNC_NODE=$node run -0 mpi $ranks \
+        "$programs/native_siblings" $ranks
+      assert_output "siblings ok ranks=$ranks"
+    done
+  done
+}
+
 @test "no write is lost when a thread of each rank writes and another reads" {
   for node in "" rank; do
     DRASYNC_NODE=$node run -0 mpi 2 "$programs/native_threads" writers 200
