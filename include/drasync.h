@@ -20,6 +20,10 @@
  *     that hold.
  *   - Memory of a region may be read under any hold and written, allocated and
  *     freed under WRITE only.
+ *   - An acquire takes a region part by part: itself, then its subregions in the
+ *     order in which they were created, each with what is below it.  Ranks that
+ *     have several regions at a time never wait in a ring if all take them in
+ *     that order; else they may, with one that takes a region above.
  *   - Ancestors first: acquiring a region while holding one of its subregions,
  *     but not the region itself, is DRASYNC_EORDER.  Requests of one rank that
  *     wait at once (of several threads, or non-blocking) follow the same rule:

@@ -113,9 +113,11 @@ static int acquire_nested(struct step *s, int32_t rank, struct proto_region *r,
 }
 
 /* Nothing stands in the way of a hold of @r's subtree, here and now. */
-static bool idle(const struct proto_region *r)
+static bool idle(const struct proto_region *r, enum drasync_mode mode)
 {
-    if (!r->owned || r->away || r->busy || r->waiting || r->dead)
+    if (!r->owned || r->away || r->waiting || r->dead)
+        return false;
+    if (r->busy && !(mode == DRASYNC_READ && proto_promised_only(r)))
         return false;
     for (r = r->parent; r; r = r->parent)
         if (r->write_rank >= 0)
@@ -289,7 +291,7 @@ static int acquire(struct step *s, int32_t rank, struct proto_region *r,
     bool above = asked_above(r, rank, UINT64_MAX) != NULL;
     if (above && nowait)
         return DRASYNC_EAGAIN;
-    if (idle(r) && !above)
+    if (idle(r, mode) && !above)
         return acquire_idle(s, rank, r, mode, grant);
     struct proto_op *promised =
         mode == DRASYNC_READ && !above ? ahead_ready(r) : NULL;

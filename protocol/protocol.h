@@ -427,6 +427,13 @@ void proto_drop_copies(struct proto_node *node, struct proto_region *root,
  * through an ancestor?  O(depth) for WRITE. */
 int proto_held(const struct proto_region *region, int32_t rank);
 
+/* Is all that keeps writers out of @r, and what is below, that other nodes were
+ * promised @r?  READ is free then. */
+static inline bool proto_promised_only(const struct proto_region *r)
+{
+    return r->busy == r->promised && r->shared == r->promised;
+}
+
 /* Does @rank hold something below @region, but not @region itself? */
 bool proto_held_below(const struct proto_region *region, int32_t rank);
 

@@ -304,8 +304,8 @@ static uint32_t reads_newest(const struct proto_region *r)
     const struct proto_hold *hold;
     const struct proto_region *x;
 
-    if (r->busy || !r->owned || r->dead || r->gone || r->root->waiting ||
-        r->away)
+    if ((r->busy && !proto_promised_only(r)) || !r->owned || r->dead ||
+        r->gone || r->root->waiting || r->away)
         return 0;
     hold = proto_read_hold(r, native.rank);
     if (!hold || hold->covered)
