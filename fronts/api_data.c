@@ -21,6 +21,17 @@ static inline int recorded(int err, drasync_region_t region, size_t size_bytes)
     return err;
 }
 
+/* Checked mode: name what was wrong with @region; NULL: that of @ptr. */
+static int told(const char *call, drasync_region_t region, const void *ptr,
+                int err)
+{
+    if (!err || !runtime.options.check)
+        return err;
+    if (region || !native_region_of(ptr, &region))
+        check_refused(call, region, err);
+    return err;
+}
+
 /* Apart, so that the short way below saves no register. */
 __attribute__((noinline)) static int alloc(drasync_region_t region,
                                            size_t size_bytes, void **ptr_out)
@@ -37,8 +48,9 @@ __attribute__((noinline)) static int alloc(drasync_region_t region,
         *ptr_out = ptr;
         return 0;
     }
-    return recorded(native_alloc(region, size_bytes, ptr_out), region,
-                    size_bytes);
+    err = native_alloc(region, size_bytes, ptr_out);
+    return told("drasync_alloc", region, NULL,
+                recorded(err, region, size_bytes));
 }
 
 __attribute__((noinline)) static int alloc_inside(drasync_region_t region,
@@ -93,7 +105,7 @@ __attribute__((noinline)) static int give(void *ptr)
         return err;
     if (record_wanted())
         drasync_record_alloc(0, 0, 0, 1);
-    return native_free(ptr);
+    return told("drasync_free", NULL, ptr, native_free(ptr));
 }
 
 int drasync_free(void *ptr)
@@ -110,11 +122,10 @@ int drasync_realloc(void *ptr, size_t size_bytes, drasync_region_t region,
         return err;
     if (!ptr_out)
         return DRASYNC_EINVAL;
-    if (!ptr)
-        return recorded(native_alloc(region, size_bytes, ptr_out), region,
-                        size_bytes);
-    return recorded(native_realloc(ptr, size_bytes, region, ptr_out), region,
-                    size_bytes);
+    err = ptr ? native_realloc(ptr, size_bytes, region, ptr_out)
+              : native_alloc(region, size_bytes, ptr_out);
+    return told("drasync_realloc", region, ptr,
+                recorded(err, region, size_bytes));
 }
 
 int drasync_set_root(drasync_region_t region, void *ptr)

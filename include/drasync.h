@@ -346,7 +346,9 @@ int drasync_release(drasync_region_t region);
 int drasync_alloc(drasync_region_t region, size_t size_bytes, void **ptr_out);
 
 /*
- * Free one object.  Needs WRITE on its region.  NULL is ignored.
+ * Free one object.  Needs WRITE on its region.  NULL is ignored.  Its memory is
+ * for objects of about that size of the same region from then on; memory goes
+ * back when the region is deleted.
  *   DRASYNC_ENOOBJECT (not in a region), DRASYNC_EALIGN, DRASYNC_EFREED,
  *   DRASYNC_ENOTHELD
  */

@@ -151,6 +151,11 @@ is_told() {
   assert_line DRASYNC_ENOTHELD
 }
 
+@test "to allocate or free without WRITE is named" {
+  is_told unheld
+  assert_line DRASYNC_ENOTHELD
+}
+
 @test "a system call is told EFAULT where the rank has no hold" {
   run -0 mpi 2 "$programs/check_wrong" system_call
   assert_line "read: Bad address"

@@ -273,6 +273,17 @@ NOINLINE static void give_wrong(void)
     KEEP;
 }
 
+/* Allocates and frees under READ. */
+NOINLINE static void change_unheld(void)
+{
+    void *object;
+
+    take(top, READ);
+    printf("%s\n", drasync_errname(drasync_alloc(top, 8, &object)));
+    printf("%s\n", drasync_errname(drasync_free(numbers)));
+    give(top);
+}
+
 NOINLINE static void look_and_leave(void)
 {
     take(top, READ);
@@ -354,6 +365,8 @@ int main(int argc, char **argv)
         use_finished();
     if (is("wrong_release") && rank == 0)
         give_wrong();
+    if (is("unheld") && rank == 0)
+        change_unheld();
     if ((is("first") || is("upgrade")) && rank == 0)
         leave_first();
     if (is("busy"))
