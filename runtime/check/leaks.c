@@ -54,6 +54,15 @@ static void add(struct leak *leak, const struct check_done *done,
     }
 }
 
+/* The hold that a Myrmics program's region came with, which it owns: no call of
+ * the program gives that back, so only the region is left. */
+static bool is_ownership(const struct check_note *note,
+                         const struct check_done *hold)
+{
+    return runtime.options.myrmics == RUNTIME_MYRMICS_MOVE &&
+           hold->stack == note->done[CHECK_MADE].stack;
+}
+
 static void each(const struct check_note *note, void *arg)
 {
     const struct check_done *made = &note->done[CHECK_MADE];
@@ -65,7 +74,8 @@ static void each(const struct check_note *note, void *arg)
         add(leak, made, note->address);
     for (uint32_t i = 0; leak->holds && i < note->holds && i < CHECK_OPEN_MAX;
          i++)
-        add(leak, &note->open[i], note->address);
+        if (!is_ownership(note, &note->open[i]))
+            add(leak, &note->open[i], note->address);
 }
 
 static void look_for(bool holds)

@@ -65,4 +65,5 @@ check_reports = \
 	tests/reports/stale.txt \
 	tests/reports/twice.txt \
 	tests/reports/wrong_release.txt \
+	tests/reports/unheld.txt \
 	tests/reports/upgrade.txt

@@ -107,6 +107,13 @@ ends() {
   done
 }
 
+@test "Myrmics programs: a region that is left is one, and no hold besides" {
+  DRASYNC_MYRMICS=move DRASYNC_CHECK=leaks run -0 mpi_preloaded 1 \
+    "$abs_top_builddir/myrmics_objects" left
+  assert_output --regexp "1 not deleted, the first region 0x[0-9a-f]+, made by"
+  refute_output --partial "not released"
+}
+
 @test "programs that do nothing wrong run as without checks" {
   for DRASYNC_NODE in shared rank; do
     export DRASYNC_NODE

@@ -138,7 +138,8 @@ int main(int argc, char **argv)
     } else if (me == 0) {
         make();
         go_wrong();
-        delete_top();
+        if (!is("left"))
+            delete_top();
     }
     MPI_Finalize();
     if (me == 0)
