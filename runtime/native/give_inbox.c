@@ -297,6 +297,21 @@ void give_arrives(int node, struct proto_message *message)
                        (int)message->version, from, drasync_strerror(err));
 }
 
+/* DRASYNC_CHECK=leaks: name what was given to this rank and not taken. */
+static void tell_left(const struct gift *first)
+{
+    int count = 0;
+
+    for (const struct gift *gift = first; gift; gift = gift->next)
+        count++;
+    if (count && runtime.options.check & OPTIONS_CHECK_LEAKS)
+        runtime_say("DRASYNC_CHECK: %d region%s given to this rank %s not "
+                    "taken, the first %p by rank %d with tag %d",
+                    count, count > 1 ? "s" : "", count > 1 ? "were" : "was",
+                    (void *)(uintptr_t)first->address, (int)first->from,
+                    (int)first->tag);
+}
+
 /* What comes from now on is nobody's; what is here ends with this rank's other
  * holds, as soon as it is held. */
 void give_end(void)
@@ -311,6 +326,7 @@ void give_end(void)
     gift = inbox->first;
     inbox->first = inbox->last = NULL;
     lock_give(&inbox->lock);
+    tell_left(gift);
     for (; gift; gift = next) {
         next = gift->next;
         if (gift->far &&

@@ -120,6 +120,15 @@ ends() {
   refute_output --partial ".hpp"
 }
 
+@test "leaks: what was given to a rank and not taken, by whom" {
+  for DRASYNC_NODE in shared rank; do
+    export DRASYNC_NODE
+    DRASYNC_CHECK=leaks run -0 mpi 2 "$programs/check_wrong" given
+    assert_line --regexp "rank 1 \(.*\): DRASYNC_CHECK: 1 region given to this\
+ rank was not taken, the first 0x[0-9a-f]+ by rank 0 with tag 7"
+  done
+}
+
 # is_told MISTAKE: that the rest of the job goes on, with this report.
 is_told() {
   run -0 mpi 2 "$programs/check_wrong" "$1"

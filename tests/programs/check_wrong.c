@@ -284,6 +284,15 @@ NOINLINE static void change_unheld(void)
     give(top);
 }
 
+/* Nobody takes it. */
+static void give_away(void)
+{
+    drasync_region_t region;
+
+    drasync_new_region(&region);
+    drasync_give(region, 1, 7);
+}
+
 NOINLINE static void look_and_leave(void)
 {
     take(top, READ);
@@ -365,6 +374,8 @@ int main(int argc, char **argv)
         use_finished();
     if (is("wrong_release") && rank == 0)
         give_wrong();
+    if (is("given") && rank == 0)
+        give_away();
     if (is("unheld") && rank == 0)
         change_unheld();
     if ((is("first") || is("upgrade")) && rank == 0)
