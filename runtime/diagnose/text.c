@@ -77,6 +77,9 @@ void text_frames(struct text *text, const struct code_place *frames, int count)
         /* The program's line is behind what our C++ header has. */
         if (!any && i < count - 1 && !strncmp(place, "drasync::", 9))
             continue;
+        /* Where the C library began a thread, or the program. */
+        if (any && !strncmp(place, "libc.so", 7))
+            break;
         text_add(text, "%s %s", any ? ", called from" : ", in", place);
         any = true;
         outermost = !strncmp(place, "main", 4) && !isalnum(place[4]);
