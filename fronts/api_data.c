@@ -21,14 +21,19 @@ static inline int recorded(int err, drasync_region_t region, size_t size_bytes)
     return err;
 }
 
-/* Checked mode: name what was wrong with @region; NULL: that of @ptr. */
+/* Checked mode: name what was wrong with @region, or that of @ptr; each may be
+ * NULL. */
 static int told(const char *call, drasync_region_t region, const void *ptr,
                 int err)
 {
+    drasync_region_t other = NULL;
+
     if (!err || !runtime.options.check)
         return err;
-    if (region || !native_region_of(ptr, &region))
-        check_refused(call, region, err);
+    if (ptr && !native_region_of(ptr, &other))
+        check_unwritable(call, other, err);
+    if (region && region != other)
+        check_unwritable(call, region, err);
     return err;
 }
 

@@ -23,9 +23,8 @@ void heap_magazine_open(const struct heap *heap, struct heap_magazine *magazine,
 
 void heap_magazine_set_bumps(struct heap_magazine *magazine)
 {
-    magazine->may =
+    magazine->bumps =
         magazine->shift == HEAP_MAGAZINE_SHIFT ? ~magazine->have_free : 0;
-    magazine->bumps = magazine->may;
     for (unsigned class = 0; magazine->stacked && class < HEAP_MAGAZINE_CLASSES;
          class ++)
         if (magazine->free[class].count)

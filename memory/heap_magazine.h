@@ -64,11 +64,9 @@ struct heap_magazine {
     uint64_t bump;
     uintptr_t map; /* of granule n: the byte at map + n */
     uint64_t end;
-    uint32_t
-        bumps;    /* bit c: objects of class c come from the bump pointer.  Not
-                       where there are free slots for them, and never where
-                       granules have more than 16 bytes */
-    uint32_t may; /* `bumps`, were all stacks empty */
+    /* Bit c: objects of class c come from the bump pointer.  Not where there are
+     * free slots for them, and never where granules have more than 16 bytes. */
+    uint32_t bumps;
     uint32_t uncounted; /* granules before the end that are not in the heap's
                            used_bytes */
     uint32_t
@@ -183,8 +181,8 @@ static inline void *heap_magazine_pop(struct heap_magazine *magazine,
         return NULL;
     slot = free->slot[--count];
     free->count = count;
-    if (!count)
-        magazine->bumps |= magazine->may & UINT32_C(1) << class;
+    if (!count && magazine->shift == HEAP_MAGAZINE_SHIFT)
+        magazine->bumps |= ~magazine->have_free & UINT32_C(1) << class;
     *slot.code = (uint8_t)((class + 1) | MAP_TAKEN);
     return slot.object;
 }

@@ -27,6 +27,7 @@ protocol_sources = \
 	protocol/owner.c \
 	protocol/presence.c \
 	protocol/protocol.h \
+	protocol/record.h \
 	protocol/recall.c \
 	protocol/references.c \
 	protocol/references.h \

@@ -42,7 +42,7 @@ typedef char *demangle_fn(const char *name, char *buffer, size_t *bytes,
                           int *status);
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static bool tried, there;
+static bool tried, tried_others, there;
 static demangle_fn *demangle;
 
 static void *find(void *library, const char *name, bool *all)
@@ -85,9 +85,10 @@ bool code_line_open(bool others)
     pthread_mutex_lock(&mutex);
     if (!tried)
         there = load();
-    if (there && !demangle)
+    if (there && (!tried || (others && !tried_others && !demangle)))
         find_demangle(others);
     tried = true;
+    tried_others |= others;
     pthread_mutex_unlock(&mutex);
     return there;
 }

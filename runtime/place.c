@@ -24,6 +24,11 @@ bool place_is_ours(const struct code_place *place)
            !strncmp(name, "libdart-mpi", 11);
 }
 
+bool place_is_c_library(const struct code_place *place)
+{
+    return !strncmp(base_name(place->object), "libc.so", 7);
+}
+
 static void set_object(struct code_place *place, const char *path)
 {
     size_t length = strlen(path);

@@ -33,6 +33,9 @@ void places_of(int pid, const uint64_t *pcs, int count, struct code_place *out);
 /* Is it a library of DRASync's? */
 bool place_is_ours(const struct code_place *place);
 
+/* Is it the C library, where threads and programs begin? */
+bool place_is_c_library(const struct code_place *place);
+
 /* "function (file.c:12)", or as much of that as can be had: "app+0x1234"; "" if
  * the place is not known.  Returns @text. */
 const char *place_text(const struct code_place *place, char *text,

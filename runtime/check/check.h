@@ -64,6 +64,8 @@ void check_open_all(void);
 /* @call was refused with @err: if this rank deleted @region, or does not hold
  * it, say so with what is known of it; once for each place of the program. */
 void check_refused(const char *call, drasync_region_t region, int err);
+/* The same of a call that needs WRITE of @region, unless this rank has that. */
+void check_unwritable(const char *call, drasync_region_t region, int err);
 
 /* This thread gives back a hold for @mode that another one took. */
 void check_other_thread(uint64_t address, uint64_t incarnation,

@@ -86,7 +86,8 @@ static void add_why(drasync_region_t region, int err,
 
     if (err == DRASYNC_EBUSY)
         check_add_node(&text, (uintptr_t)region);
-    else if (err == DRASYNC_EUPGRADE && holds && holds <= CHECK_OPEN_MAX)
+    else if ((err == DRASYNC_EUPGRADE || err == DRASYNC_ENOTHELD) && holds &&
+             holds <= CHECK_OPEN_MAX)
         add_done("this rank took it,", &note->open[holds - 1]);
     else if (err == DRASYNC_ENOTHELD && note && note->done[CHECK_GAVE].thread)
         add_done("this rank last gave back a hold of it,",
@@ -153,6 +154,15 @@ void check_refused(const char *call, drasync_region_t region, int err)
     else
         add_why(region, err, known ? &note : NULL);
     print();
+}
+
+void check_unwritable(const char *call, drasync_region_t region, int err)
+{
+    struct check_place place = {0};
+
+    check_hooks.look(region, 0, &place);
+    if (place.held != DRASYNC_WRITE)
+        check_refused(call, region, err);
 }
 
 void check_other_thread(uint64_t address, uint64_t incarnation,

@@ -78,7 +78,7 @@ void text_frames(struct text *text, const struct code_place *frames, int count)
         if (!any && i < count - 1 && !strncmp(place, "drasync::", 9))
             continue;
         /* Where the C library began a thread, or the program. */
-        if (any && !strncmp(place, "libc.so", 7))
+        if (any && place_is_c_library(&frames[i]))
             break;
         text_add(text, "%s %s", any ? ", called from" : ", in", place);
         any = true;

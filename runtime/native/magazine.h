@@ -81,7 +81,7 @@ struct native_magazine {
     uint64_t done_before;  /* what it had been of use for when it opened */
 } __attribute__((aligned(64)));
 
-_Static_assert(offsetof(struct native_magazine, heap.may) <= 64,
+_Static_assert(offsetof(struct native_magazine, heap.have_free) <= 64,
                "the fast path needs one line");
 
 /* No region has these addresses: the magazine is being closed, it is ready for a

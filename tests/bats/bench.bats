@@ -155,6 +155,12 @@ scale=$number ratio_one=$number .* ratio_two=$number "
   done
 }
 
+@test "token_place reads before and after the region moved" {
+  run -0 bench --tiny token_place
+  [[ $output == *" skipped: "* ]] ||
+    assert_line --regexp "^token_place ratio=$number ours=$number theirs=$number "
+}
+
 @test "fair prints the least share and the longest wait of eight ranks" {
   run -0 timeout -k 5 100 "$abs_top_builddir/benchmarks/fair" --tiny \
     --launch "${MPIRUN:-mpirun} -n 8" </dev/null 3>&-

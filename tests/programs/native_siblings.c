@@ -1,25 +1,15 @@
 /*
- * A rank waits for a region of which another one has a part; that one, or a third
- * one, takes and gives back another part meanwhile.  When the first part is given
- * back too, the region is had: nobody sleeps on.
+ * Rank 0 asks for a region of which rank 1 holds a part; while rank 0 waits, rank 1
+ * or a third rank takes and gives back another part.  When rank 1 gives its first
+ * part back too, rank 0 gets the region.
  *
  * native_siblings [SEED], 2 ranks and more
  */
-#include <time.h>
-
 #include "native_check.h"
 
 #define SIBLINGS 3
 
 static drasync_region_t all[1 + SIBLINGS];
-
-/* So long that who waits does. */
-static void nap(void)
-{
-    const struct timespec pause = {.tv_nsec = 30000000};
-
-    nanosleep(&pause, NULL);
-}
 
 static void make(void)
 {
@@ -38,24 +28,24 @@ static void make(void)
 static void want_all(enum drasync_mode mode, enum drasync_mode part, int who,
                      int first, int then)
 {
+    drasync_request_t request;
+
     if (check_rank == 1)
         OK(drasync_acquire(all[first], DRASYNC_WRITE));
     check_barrier();
-    if (check_rank == 0) {
-        OK(drasync_acquire(all[0], mode));
-        OK(drasync_release(all[0]));
-    }
+    if (check_rank == 0)
+        OK(drasync_iacquire(all[0], mode, &request));
+    check_barrier();
     if (check_rank == who) {
-        nap();
         OK(drasync_acquire(all[then], part));
         OK(drasync_release(all[then]));
     }
-    if (check_rank == 1) {
-        if (who != 1) {
-            nap();
-            nap();
-        }
+    check_barrier();
+    if (check_rank == 1)
         OK(drasync_release(all[first]));
+    if (check_rank == 0) {
+        OK(drasync_wait(&request, DRASYNC_FOREVER));
+        OK(drasync_release(all[0]));
     }
     check_barrier();
 }

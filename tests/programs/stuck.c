@@ -374,6 +374,7 @@ static void no_ring_inside(const char *how)
 static void parts(enum drasync_mode mode)
 {
     region all = shared_region("all", 0), part[2] = {NULL, NULL};
+    drasync_request_t request;
     int err;
 
     if (rank == 0) {
@@ -386,10 +387,11 @@ static void parts(enum drasync_mode mode)
     if (rank == 1)
         acquire_region(part[1], WRITE);
     MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 1)
-        usleep(300000);
-    err = drasync_acquire(rank == 0 ? all : part[0],
-                          rank == 0 ? mode : DRASYNC_WRITE);
+    if (rank == 0)
+        must(drasync_iacquire(all, mode, &request), "iacquire");
+    MPI_Barrier(MPI_COMM_WORLD);
+    err = rank == 0 ? drasync_wait(&request, DRASYNC_FOREVER)
+                    : drasync_acquire(part[0], DRASYNC_WRITE);
     printf("rank %d: %s\n", rank, drasync_errname(err));
     if (!err)
         release_region(rank == 0 ? all : part[0]);

@@ -50,7 +50,6 @@ static void begin(void)
         .end = granule(memory) + GRANULES,
         .shift = HEAP_MAGAZINE_SHIFT,
         .free = magazines.free[0],
-        .may = UINT32_MAX,
         .bumps = UINT32_MAX,
     };
     magazine->address = address;
@@ -139,7 +138,8 @@ static void end_window(void)
     }
     heap->bump = heap->end = 0;
     heap->free[0].count = 0;
-    heap->bumps = heap->may = 0;
+    heap->bumps = 0;
+    heap->have_free = UINT32_MAX;
     atomic_store_explicit(&magazine->region, 0, memory_order_release);
     step_unlock(&mutex);
 }
