@@ -201,6 +201,8 @@ void acquire_answered(struct step *s, struct proto_op *op)
     op_unlist(op);
     if (r->dead || r->gone)
         op_fail(s, op, DRASYNC_EDELETED);
+    else if (own_cover(r, op->rank, &have) && op->newer)
+        op_fail(s, op, DRASYNC_ENESTED);
     else if (own_cover(r, op->rank, &have))
         complete(s, op);
     else if (proto_held_below(r, op->rank))
@@ -209,14 +211,42 @@ void acquire_answered(struct step *s, struct proto_op *op)
         op_begin(s, op);
 }
 
-static int acquire_slow(struct step *s, int32_t rank, struct proto_region *r,
-                        enum drasync_mode mode, bool nowait, void *waiter,
+/* A request for what is newer than @asked's version, which a rank that gave up
+ * has left under way: it is @asked's from now on, or there is none. */
+static struct proto_op *take_over(struct proto_region *r,
+                                  const struct proto_asked *asked)
+{
+    struct proto_link *head = &r->asking;
+    for (struct proto_link *l = head->next; l != head; l = l->next) {
+        struct proto_op *op = CONTAINER(l, struct proto_op, by_target);
+        if (!op->detached || op->where != AT_NEWER || op->mode != asked->mode ||
+            op->newer != asked->newer || op->flags & PROTO_NOWAIT)
+            continue;
+        op->detached = false;
+        op->rank = asked->rank;
+        op->waiter = asked->waiter;
+        if (op->hold)
+            op->hold->rank = asked->rank;
+        return op;
+    }
+    return NULL;
+}
+
+static int acquire_slow(struct step *s, struct proto_region *r,
+                        const struct proto_asked *asked,
                         struct proto_op **op_out)
 {
-    struct proto_op *op = op_new(s, OP_ACQUIRE, rank, r, mode, waiter);
+    bool above = asked_above(r, asked->rank, UINT64_MAX) != NULL;
+    if (asked->newer && !asked->nowait && !above)
+        *op_out = take_over(r, asked);
+    if (*op_out)
+        return PROTO_WAIT;
+    struct proto_op *op =
+        op_new(s, OP_ACQUIRE, asked->rank, r, asked->mode, asked->waiter);
     if (!op)
         return DRASYNC_ENOMEM;
-    if (nowait)
+    op->newer = asked->newer;
+    if (asked->nowait)
         op->flags |= PROTO_NOWAIT;
     if (waits_above(op) || op_begin(s, op))
         *op_out = op;
@@ -245,59 +275,84 @@ int locate_begin(struct step *s, uint64_t address, bool read,
     return 0;
 }
 
-/* Ask where it is, and at the same time for it. */
-static int acquire_unknown(struct step *s, int32_t rank, uint64_t address,
-                           enum drasync_mode mode, bool nowait, void *waiter,
+/* Ask where it is, and at the same time for it, whatever its version is. */
+static int acquire_unknown(struct step *s, uint64_t address,
+                           const struct proto_asked *asked,
                            struct proto_grant *grant, struct proto_op **op_out)
 {
     struct proto_region *r;
     size_t send;
-    int err =
-        locate_begin(s, address, mode == DRASYNC_READ && !nowait, &r, &send);
+    bool read = asked->mode == DRASYNC_READ && !asked->nowait && !asked->newer;
+    int err = locate_begin(s, address, read, &r, &send);
     if (err)
         return err;
     *grant = (struct proto_grant){.region = r};
-    err = acquire_slow(s, rank, r, mode, nowait, waiter, op_out);
-    if (err != PROTO_WAIT || !*op_out)
+    err = acquire_slow(s, r, asked, op_out);
+    if (err != PROTO_WAIT || !*op_out || asked->newer)
         return err;
     (*op_out)->ticket = s->env->ticket(s->env->ctx);
     struct proto_message *m = message_of(s, send);
     m->ticket = (*op_out)->ticket;
-    m->mode = (uint8_t)mode;
-    m->flags |= nowait ? PROTO_NOWAIT : 0;
+    m->mode = (uint8_t)asked->mode;
+    m->flags |= asked->nowait ? PROTO_NOWAIT : 0;
     return PROTO_WAIT;
 }
 
-static int acquire(struct step *s, int32_t rank, struct proto_region *r,
-                   uint64_t address, enum drasync_mode mode, bool nowait,
-                   void *waiter, struct proto_grant *grant,
+/* What this node was promised of @r, if it is what @asked wants. */
+static struct proto_op *promised_for(struct step *s, struct proto_region *r,
+                                     const struct proto_asked *asked)
+{
+    struct proto_op *op = asked->mode == DRASYNC_READ ? ahead_ready(r) : NULL;
+    if (!op || !asked->newer || ahead_version(op) > asked->newer)
+        return op;
+    /* It would only keep the writer out who is waited for. */
+    ahead_give_back(s, r);
+    return NULL;
+}
+
+static int acquire(struct step *s, struct proto_region *r, uint64_t address,
+                   const struct proto_asked *asked, struct proto_grant *grant,
                    struct proto_op **op_out)
 {
     enum drasync_mode have;
-    if (mode != DRASYNC_READ && mode != DRASYNC_WRITE)
+    if (asked->mode != DRASYNC_READ && asked->mode != DRASYNC_WRITE)
         return DRASYNC_EINVAL;
     if (!r)
         r = find(s, address);
     if (!r)
-        return acquire_unknown(s, rank, address, mode, nowait, waiter, grant,
-                               op_out);
+        return acquire_unknown(s, address, asked, grant, op_out);
     if (r->dead || r->gone)
         return DRASYNC_EDELETED;
     *grant = (struct proto_grant){.region = r};
-    if (own_cover(r, rank, &have))
-        return acquire_nested(s, rank, r, mode, have, grant);
-    if (proto_held_below(r, rank))
+    if (own_cover(r, asked->rank, &have))
+        return asked->newer ? DRASYNC_ENESTED
+                            : acquire_nested(s, asked->rank, r, asked->mode,
+                                             have, grant);
+    if (proto_held_below(r, asked->rank))
         return DRASYNC_EORDER;
-    bool above = asked_above(r, rank, UINT64_MAX) != NULL;
-    if (above && nowait)
+    bool above = asked_above(r, asked->rank, UINT64_MAX) != NULL;
+    if (above && asked->nowait)
         return DRASYNC_EAGAIN;
-    if (idle(r, mode) && !above)
-        return acquire_idle(s, rank, r, mode, grant);
-    struct proto_op *promised =
-        mode == DRASYNC_READ && !above ? ahead_ready(r) : NULL;
+    bool known = asked->newer && r->owned && proto_version(r) <= asked->newer;
+    if (idle(r, asked->mode) && !above && !known)
+        return acquire_idle(s, asked->rank, r, asked->mode, grant);
+    struct proto_op *promised = above ? NULL : promised_for(s, r, asked);
     if (promised)
-        return acquire_promised(s, rank, r, promised, grant);
-    return acquire_slow(s, rank, r, mode, nowait, waiter, op_out);
+        return acquire_promised(s, asked->rank, r, promised, grant);
+    return acquire_slow(s, r, asked, op_out);
+}
+
+int proto_acquire_as(struct proto_node *node, struct proto_region *region,
+                     uint64_t address, const struct proto_asked *asked,
+                     struct proto_grant *grant_out, struct proto_op **op_out,
+                     struct proto_effects *out)
+{
+    struct step s;
+    step_begin(&s, node, out);
+    *op_out = NULL;
+    int err = acquire(&s, region, address, asked, grant_out, op_out);
+    step_end(&s);
+    return err;
 }
 
 int proto_acquire(struct proto_node *node, int32_t rank,
@@ -306,13 +361,10 @@ int proto_acquire(struct proto_node *node, int32_t rank,
                   struct proto_grant *grant_out, struct proto_op **op_out,
                   struct proto_effects *out)
 {
-    struct step s;
-    step_begin(&s, node, out);
-    *op_out = NULL;
-    int err = acquire(&s, rank, region, address, mode, nowait, waiter,
-                      grant_out, op_out);
-    step_end(&s);
-    return err;
+    const struct proto_asked asked = {
+        .rank = rank, .mode = mode, .nowait = nowait, .waiter = waiter};
+    return proto_acquire_as(node, region, address, &asked, grant_out, op_out,
+                            out);
 }
 
 /* The region a delete is about, or an error. */

@@ -230,14 +230,27 @@ bool ahead_take(struct step *s, struct proto_op *op, struct proto_hold *hold)
     return true;
 }
 
+uint64_t ahead_version(const struct proto_op *op)
+{
+    return CONTAINER(op->pins.next, const struct proto_pin, link)->version;
+}
+
+/* Is what @op was promised all that @waits wants? */
+static bool serves(const struct proto_op *op, const struct proto_op *waits)
+{
+    return waits->mode == DRASYNC_READ && waits->target == op->target &&
+           list_empty(&waits->pins) && !list_empty(&op->pins) &&
+           ahead_version(op) > waits->newer;
+}
+
 /* @waits, a READ of the same region, has what @op was promised. */
 static bool serve_read(struct step *s, struct proto_op *op,
                        struct proto_op *waits)
 {
-    if (waits->kind != OP_ACQUIRE || waits->detached ||
-        !reads_whole(waits, op->target) ||
+    if (waits->kind != OP_ACQUIRE || waits->detached || !serves(op, waits) ||
         !clone_pins(s, &op->pins, &waits->pins))
         return false;
+    waits->newer = 0;
     use(s, op);
     subscribe_read(s, op->target, &waits->pins);
     become_hold(s, waits);

@@ -16,7 +16,7 @@ static bool brings_token(const struct proto_op *op,
                          const struct proto_region *r)
 {
     return op->at == r && op->mode == DRASYNC_WRITE &&
-           !(op->flags & PROTO_NOWAIT);
+           !(op->flags & PROTO_NOWAIT) && op->where != AT_NEWER;
 }
 
 static bool own_waits(const struct proto_region *r, uint64_t ticket)
@@ -70,7 +70,7 @@ uint32_t chain_join(struct step *s, struct proto_region *r,
                     struct proto_message *m, uint32_t to)
 {
     if (!r->home || m->mode != DRASYNC_WRITE ||
-        (m->flags & (PROTO_NOWAIT | PROTO_CHAINED | PROTO_LOST)))
+        (m->flags & (PROTO_NOWAIT | PROTO_CHAINED | PROTO_LOST | PROTO_NEWER)))
         return to;
     m->flags |= PROTO_CHAINED;
     /* What was asked for here and is over is no place to wait. */

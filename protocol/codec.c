@@ -172,6 +172,9 @@ enum {
                     PROTO_LOST | PROTO_HOMEWARD | PROTO_MORE | PROTO_CHAINED |
                     PROTO_CLIMBS | PROTO_RELAYS | PROTO_UNMET | PROTO_AHEAD |
                     PROTO_NEWER | PROTO_KEEPS,
+    /* What a request for a newer version has not. */
+    NEWER_NEVER = PROTO_CHAINED | PROTO_CLIMBS | PROTO_RELAYS | PROTO_UNMET |
+                  PROTO_DELETION,
 };
 
 /* The flags that a message of @type may have. */
@@ -290,7 +293,7 @@ static const char *check_item(const struct proto_env *env,
         item->mode != DRASYNC_WRITE)
         return "a READ that keeps";
     if (item->kind == PROTO_ITEM_WAITER && item->flags & PROTO_NEWER)
-        return "a subscription that travels";
+        return "a waiter for a newer version that travels";
     if (item->kind == PROTO_ITEM_WAITER && item->flags & PROTO_AHEAD &&
         item->mode != DRASYNC_READ)
         return "a request ahead that waits for WRITE";
@@ -361,8 +364,9 @@ static const char *check_header(const struct proto_env *env,
         m->mode != DRASYNC_WRITE)
         return "a READ that keeps";
     if (m->type == PROTO_REQUEST && m->flags & PROTO_NEWER &&
-        (!(m->flags & PROTO_AHEAD) || m->mode != DRASYNC_READ))
-        return "a subscription that is not asked ahead for READ";
+        (m->flags & NEWER_NEVER ||
+         (m->flags & PROTO_AHEAD ? m->mode != DRASYNC_READ : !m->version)))
+        return "a request for a newer version that cannot be one";
     if (m->type == PROTO_REQUEST && m->flags & PROTO_CLIMBS &&
         (m->node == env->self || m->items_count))
         return "a request that climbs in vain";

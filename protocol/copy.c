@@ -10,6 +10,23 @@ uint64_t proto_version(const struct proto_region *region)
     return version;
 }
 
+uint64_t proto_seen_version(const struct proto_region *region,
+                            const struct proto_hold *hold)
+{
+    const struct proto_link *head = hold ? &hold->pins : NULL;
+    for (const struct proto_link *l = head ? head->next : NULL; l != head;
+         l = l->next) {
+        const struct proto_pin *pin =
+            CONTAINER(l, const struct proto_pin, link);
+        if (pin->region == region)
+            return pin->version;
+    }
+    if (region->owned)
+        return proto_version(region);
+    const struct proto_copy *copy = proto_newest(region);
+    return copy ? copy->version : 0;
+}
+
 struct proto_copy *proto_newest(const struct proto_region *r)
 {
     if (list_empty(&r->copies))
@@ -64,8 +81,7 @@ struct proto_copy *copy_find(const struct proto_region *r, uint64_t version)
     return NULL;
 }
 
-/* The newest whose data is here, or NULL. */
-static struct proto_copy *copy_here(const struct proto_region *r)
+struct proto_copy *copy_here(const struct proto_region *r)
 {
     for (struct proto_link *l = r->copies.next; l != &r->copies; l = l->next) {
         struct proto_copy *copy = CONTAINER(l, struct proto_copy, link);
@@ -328,14 +344,34 @@ void copy_dropped(struct proto_region *r, bool dropped)
 static bool only_subscribed(struct step *s, struct proto_region *root)
 {
     struct proto_link *head = &root->requests;
-    for (struct proto_link *l = head->next; l != head; l = l->next)
-        if (!(CONTAINER(l, struct proto_op, link)->flags & PROTO_NEWER))
+    for (struct proto_link *l = head->next; l != head; l = l->next) {
+        const struct proto_op *op = CONTAINER(l, const struct proto_op, link);
+        if (op->where != AT_NEWER && !(op->flags & PROTO_NEWER))
             return false;
+    }
     for (struct proto_link *l = head->next; l != head; l = l->next) {
         struct proto_op *op = CONTAINER(l, struct proto_op, link);
-        base_end(s, op, op->base_of);
+        if (op->mode == DRASYNC_READ)
+            base_end(s, op, op->base_of);
     }
     return true;
+}
+
+/* Waits a rank for the token of @r, or of what is above it, until somebody
+ * writes?  What answers that counts on the copies that were here when it was
+ * asked. */
+static bool is_awaited(const struct proto_region *r)
+{
+    const struct proto_link *head = &r->root->requests, *l;
+    for (; r; r = r->parent)
+        for (l = head->next; r->awaited && l != head; l = l->next) {
+            const struct proto_op *op =
+                CONTAINER(l, const struct proto_op, link);
+            if (op->at == r && op->where == AT_NEWER &&
+                op->mode == DRASYNC_WRITE)
+                return true;
+        }
+    return false;
 }
 
 void proto_drop_copies(struct proto_node *node, struct proto_region *root,
@@ -352,7 +388,7 @@ void proto_drop_copies(struct proto_node *node, struct proto_region *root,
     for (struct proto_region *r = root; r; r = proto_next(root, r)) {
         struct proto_copy *copy = proto_newest(r);
         if (r->owned || !copy || copy->arriving || copy->pins || copy->sends ||
-            copy->bases)
+            copy->bases || is_awaited(r))
             continue;
         copy_dropped(r, true);
         r->present = true; /* others believe that the copy is here */

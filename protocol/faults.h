@@ -32,7 +32,9 @@ enum sim_fault {
     FAULT_AHEAD_COUNTED = 1 << 24, /* a delete takes it for a reader */
     FAULT_SUBSCRIBERS_KEPT = 1 << 25,     /* when the token leaves */
     FAULT_SUBSCRIBERS_UNSERVED = 1 << 26, /* when a writer releases */
-    FAULT_BASE_LOST = 1 << 27, /* keep a token whose data builds on nothing */
+    FAULT_BASE_LOST = 1 << 27,   /* keep a token whose data builds on nothing */
+    FAULT_NEWER_EARLY = 1 << 28, /* grant a version that its rank knows */
+    FAULT_NEWER_LEFT = 1 << 29,  /* wait on where the token left */
 };
 
 /* The same, of references.h and who uses it. */

@@ -62,6 +62,14 @@ bool own_cover(const struct proto_region *r, int32_t rank,
     return cover(r, rank, NULL, &hold, mode_out);
 }
 
+uint64_t proto_read_version(const struct proto_region *region, int32_t rank)
+{
+    struct proto_hold *hold = NULL;
+    enum drasync_mode mode;
+    cover(region, rank, NULL, &hold, &mode);
+    return proto_seen_version(region, hold);
+}
+
 int proto_held(const struct proto_region *region, int32_t rank)
 {
     enum drasync_mode mode;

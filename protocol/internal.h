@@ -125,6 +125,8 @@ void count(struct proto_region *r, enum counter which, int delta);
 /* copy.c */
 struct proto_copy *copy_new(struct step *s, struct proto_region *r,
                             uint64_t version, uint64_t arriving);
+/* The newest copy whose data is here, or NULL. */
+struct proto_copy *copy_here(const struct proto_region *r);
 /* The copy of @version whose data is here, or NULL. */
 struct proto_copy *copy_find(const struct proto_region *r, uint64_t version);
 void copy_drop(struct step *s, struct proto_region *r, struct proto_copy *copy);
@@ -284,6 +286,8 @@ void ahead_give_back(struct step *s, struct proto_region *r);
 void ahead_give_up(struct step *s, struct proto_region *r);
 /* A hold of @r that may be of what was promised has ended. */
 void ahead_released(struct step *s, struct proto_region *r);
+/* The version of its region that @op, which has it, was promised. */
+uint64_t ahead_version(const struct proto_op *op);
 /* What was promised, by which a rank may have @r for READ, or NULL. */
 struct proto_op *ahead_ready(const struct proto_region *r);
 /* @hold sees what @op was promised; false: no memory. */
@@ -299,6 +303,17 @@ bool subscribe(struct step *s, struct proto_region *r, struct proto_op *op);
 void subscriptions_serve(struct step *s, struct proto_region *top);
 /* All of @r are refused. */
 void subscriptions_end(struct step *s, struct proto_region *r, int error);
+/* The token of @r leaves: who waits for a newer version goes after it. */
+void subscriptions_leave(struct step *s, struct proto_region *r);
+
+/* newer.c */
+/* The token is here: @op waits for a newer version of @r than there is, or is
+ * over, if it does not wait; false: it is there. */
+bool newer_waits(struct step *s, struct proto_region *r, struct proto_op *op);
+/* @op is about to ask for @r, and what is here is newer: any will do. */
+void newer_here(struct proto_op *op, const struct proto_region *r);
+/* What a local operation's request for @r says of that. */
+uint16_t newer_flags(const struct proto_op *op, const struct proto_region *r);
 /* A rank here READs @r, as @pins. */
 void subscribe_read(struct step *s, struct proto_region *r,
                     const struct proto_link *pins);

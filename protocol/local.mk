@@ -23,6 +23,7 @@ protocol_sources = \
 	protocol/message.h \
 	protocol/locate.c \
 	protocol/message.c \
+	protocol/newer.c \
 	protocol/op.c \
 	protocol/owner.c \
 	protocol/presence.c \

@@ -72,8 +72,8 @@ enum proto_flags {
     PROTO_DATA = 1 << 4,     /* (item) the region's data comes with this */
     PROTO_SHARED = 1 << 5,   /* READ: the sender keeps writers out till SETTLED;
                               of one asked ahead: or till REVOKED */
-    PROTO_NEWER = 1 << 5,    /* REQUEST: asked ahead, and not the version that
-                                the requester keeps: the next one */
+    PROTO_NEWER = 1 << 5,    /* REQUEST: of a version that is newer than
+                                `version`, however long that takes */
     PROTO_BUSY = 1 << 6,     /* RECALLED: held there */
     PROTO_KEEPS = 1 << 6,    /* REQUEST, waiter, for WRITE: its rank keeps what
                                 others ask it for while it waits; the protocol
@@ -116,7 +116,8 @@ struct proto_message {
                         LOCATED: then it is under way */
     uint64_t root;   /* the tree */
     uint64_t region, incarnation;
-    uint64_t version; /* REQUEST: that its node keeps; GIVEN: who gets it */
+    uint64_t version; /* REQUEST: that its node keeps, or knows (NEWER);
+                         GIVEN: who gets it */
     uint64_t epoch;
     uint64_t after; /* REQUEST: the receiver's own, to wait behind; 0: none;
                        GIVEN: what its giver says with it */

@@ -26,6 +26,7 @@ enum op_where {
     AT_LOCATE,
     AT_AHEAD,
     AT_SUBSCRIBED,
+    AT_NEWER, /* as AT_OWNER, but for as long as nobody writes */
 };
 enum delete_stage {
     DELETE_GATHER,
@@ -78,6 +79,8 @@ struct proto_op {
     struct proto_copy *base;
     struct proto_region *base_of;
     uint64_t base_version;
+    /* It wants a version of its target that is newer than this one; 0: any. */
+    uint64_t newer;
 };
 
 /* An answer that was sent: until the receiver says SETTLED and the caller, of

@@ -100,6 +100,9 @@ void op_unlist(struct proto_op *op)
     case AT_OWNER:
         op->at->sent--;
         break;
+    case AT_NEWER:
+        op->at->awaited--;
+        break;
     case AT_SUBSCRIBED:
         count(op->at, COUNT_SUBSCRIBED, -1);
         break;
@@ -363,6 +366,8 @@ void advance(struct step *s, struct proto_op *op)
             request(s, op, r);
             return;
         }
+        if (r == op->target && newer_waits(s, r, op))
+            return;
         if (!grantable(s, r, op) || (queued(r) && !own_write(r, op))) {
             if (op->flags & PROTO_NOWAIT && waits_for_ranks(s, r, op))
                 op_fail(s, op, DRASYNC_EAGAIN);
@@ -436,8 +441,8 @@ void op_give_up(struct step *s, struct proto_op *op, int error)
 {
     failed(s, op, error);
     if (op->where == AT_LEADER ||
-        (op->where != AT_OWNER && op->where != AT_NOTHING &&
-         list_empty(&op->followers))) {
+        (op->where != AT_OWNER && op->where != AT_NEWER &&
+         op->where != AT_NOTHING && list_empty(&op->followers))) {
         struct proto_region *r = op->at;
         bool queued = op->where == AT_QUEUE;
         op_unlist(op);

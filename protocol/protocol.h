@@ -161,6 +161,39 @@ int proto_acquire(struct proto_node *node, int32_t rank,
                   struct proto_grant *grant_out, struct proto_op **op_out,
                   struct proto_effects *out);
 
+/* What is asked for, and by whom. */
+struct proto_asked {
+    int32_t rank;
+    enum drasync_mode mode;
+    bool nowait;
+    void *waiter;
+    /* Only what is newer than this version of the region (proto_seen_version()),
+     * however long it takes until somebody writes; 0: any. */
+    uint64_t newer;
+};
+
+/*
+ * The same, of what @asked says.  A request for what is newer waits where the
+ * token is, goes after it, and is no obstacle to anybody; when a WRITE hold of
+ * the region, or of one above it, ends, it queues like any other.  If its rank
+ * gives up it stays there, for the next that asks for the same.
+ *   DRASYNC_ENESTED  newer is not 0, and the rank holds the region
+ */
+int proto_acquire_as(struct proto_node *node, struct proto_region *region,
+                     uint64_t address, const struct proto_asked *asked,
+                     struct proto_grant *grant_out, struct proto_op **op_out,
+                     struct proto_effects *out);
+
+/* The version of @region that who was granted it sees: @hold is that of the
+ * grant.  Under the lock of its tree, in the step of the grant or as long as
+ * the hold is there. */
+uint64_t proto_seen_version(const struct proto_region *region,
+                            const struct proto_hold *hold);
+
+/* The version that @rank, which has it for READ, by itself or through an
+ * ancestor, sees of @region. */
+uint64_t proto_read_version(const struct proto_region *region, int32_t rank);
+
 /*
  * Somebody here will acquire @region (or what is at @address, if that is NULL)
  * for @mode: let its data come, with READ, or its token, with WRITE.  Nobody

@@ -93,7 +93,7 @@ struct proto_region {
     struct proto_link holds;  /* READ holds of this region itself */
     struct proto_link copies; /* newest first; the first is current if owned */
     struct proto_link queue;  /* owner: requests in order of arrival */
-    struct proto_link subscribers; /* owner: READs of the next version */
+    struct proto_link subscribers; /* owner: requests for the next version */
     struct proto_link pending;     /* not owner: requests that must wait here */
     struct proto_link locates;     /* locating: others' LOCATEs */
     /* Nodes that may have copies or hints: presence.c. */
@@ -119,7 +119,8 @@ struct proto_region {
 
     uint32_t keeps;   /* operations that refer to this record */
     uint32_t sends;   /* transfers that are not settled */
-    uint32_t sent;    /* own requests for it that are under way */
+    uint32_t sent;    /* own requests for it that are under way, */
+    uint32_t awaited; /* and those that wait for a newer version, maybe long */
     uint32_t asker;   /* node + 1 that waits for sends to be 0; 0: none */
     uint8_t asked;    /* by RECALL or BURY */
     bool gone;        /* deleted, as this node was told */

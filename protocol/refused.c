@@ -28,6 +28,11 @@ void request_refused(struct step *s, struct proto_op *op, int error)
         r->gone = true;
         mark_gc(s, r);
     }
+    if (error == DRASYNC_EAGAIN && op->newer && !op->detached &&
+        !(op->flags & PROTO_NOWAIT)) {
+        op_begin(s, op);
+        return;
+    }
     op_fail(s, op, error);
 }
 

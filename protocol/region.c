@@ -245,7 +245,7 @@ void region_end_waiting(struct step *s, struct proto_region *r)
                 request_refused(s, op, DRASYNC_EDELETED);
         }
     }
-    if (!r->sent && !r->ahead)
+    if (!r->sent && !r->awaited && !r->ahead)
         return;
     struct proto_link *requests = &r->root->requests, *next;
     for (struct proto_link *l = requests->next; l != requests; l = next) {

@@ -27,7 +27,7 @@ bool is_local(const struct proto_op *op)
 bool reads_whole(const struct proto_op *op, const struct proto_region *r)
 {
     return op->kind == OP_ACQUIRE && op->mode == DRASYNC_READ &&
-           op->target == r && list_empty(&op->pins);
+           op->target == r && list_empty(&op->pins) && !op->newer;
 }
 
 /* Those who wait here already need not ask again, up to the first who asks for
@@ -58,7 +58,7 @@ static void follow(struct proto_op *leader, struct proto_region *r)
 
 uint16_t request_flags(const struct proto_op *op, const struct proto_region *r)
 {
-    uint16_t flags = op->flags;
+    uint16_t flags = op->flags | newer_flags(op, r);
     if (r->forgot)
         flags |= PROTO_FRESH;
     if (!list_empty(&op->parts))
@@ -109,9 +109,16 @@ static void add_wanted(struct step *s, size_t send, const struct proto_op *op,
 void request_sent(struct proto_op *op, struct proto_region *r)
 {
     op->at = r;
-    op->where = op->kind == OP_AHEAD ? AT_AHEAD : AT_OWNER;
     op->sent_epoch = r->epoch;
-    r->sent += op->kind != OP_AHEAD; /* nobody waits until it is answered */
+    if (op->kind == OP_AHEAD) {
+        op->where = AT_AHEAD; /* nobody waits until it is answered */
+    } else if (op->newer && r == op->target) {
+        op->where = AT_NEWER;
+        r->awaited++;
+    } else {
+        op->where = AT_OWNER;
+        r->sent++;
+    }
     list_insert(&r->root->requests, &op->link);
 }
 
@@ -126,6 +133,7 @@ static void send_request(struct step *s, struct proto_op *op,
         return;
     }
     op->ticket = s->env->ticket(s->env->ctx);
+    newer_here(op, r);
     request_sent(op, r);
     if (op->kind != OP_AHEAD)
         follow(op, r);
@@ -138,6 +146,8 @@ static void send_request(struct step *s, struct proto_op *op,
     m->via = to;
     m->epoch = r->epoch;
     m->version = op->base && op->base_of == r ? op->base->version : 0;
+    if (m->flags & PROTO_NEWER && op->newer)
+        m->version = op->newer;
     uint32_t line = chain_join(s, r, m, to);
     effect_of(s, send)->node = line;
     if (r->hot && reads_whole(op, r) && !(op->flags & PROTO_NOWAIT) &&
@@ -256,7 +266,9 @@ struct proto_op *foreign(struct step *s, const struct proto_message *m)
     op->via = m->via;
     op->after = m->after;
     op->after_node = self_of(s);
-    op->base_version = m->version;
+    bool newer = m->flags & PROTO_NEWER && !(m->flags & PROTO_AHEAD);
+    op->newer = newer ? m->version : 0;
+    op->base_version = newer && m->flags & PROTO_FRESH ? 0 : m->version;
     return op;
 }
 
@@ -323,7 +335,7 @@ static struct proto_message request_of(const struct proto_op *op,
         .root = r->root->address,
         .region = r->address,
         .incarnation = r->incarnation,
-        .version = op->base_version,
+        .version = op->newer ? op->newer : op->base_version,
         .epoch = op->sent_epoch,
     };
 }
@@ -351,7 +363,7 @@ static void join_queue(struct step *s, struct proto_op *op,
     if (op->kind == OP_AHEAD ||
         (is_local(op) && op->flags & PROTO_NOWAIT && waits_for_ranks(s, r, op)))
         op_fail(s, op, DRASYNC_EAGAIN);
-    else
+    else if (!newer_waits(s, r, op))
         enqueue(s, op, r);
 }
 
@@ -446,7 +458,7 @@ static void request_owned(struct step *s, struct proto_region *r,
         refuse(s, r, op, DRASYNC_EAGAIN);
         return;
     }
-    if (asks_ahead(op) && subscribe(s, r, op))
+    if (asks_ahead(op) ? subscribe(s, r, op) : newer_waits(s, r, op))
         return;
     subscribe_asked(s, r, op);
     if (m->items_count) {

@@ -34,6 +34,8 @@ LOOKS static bool see(const struct proto_op *op, proto_valid *valid,
     else if (op->where == AT_OWNER || op->where == AT_PENDING ||
              op->where == AT_LEADER)
         out->where = PROTO_WAITS_AWAY;
+    else if (op->where == AT_NEWER || op->where == AT_SUBSCRIBED)
+        out->where = PROTO_WAITS_NEWER;
     /* Who follows another one's READ waits where that does: at the region. */
     if (op->where == AT_LEADER ||
         (out->at && !valid(out->at, sizeof(*out->at))))

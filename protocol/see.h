@@ -21,6 +21,7 @@ typedef bool proto_valid(const void *object, size_t bytes);
 enum proto_where {
     PROTO_WAITS_HERE,  /* at `at`, whose token is here */
     PROTO_WAITS_AWAY,  /* at `at`, whose token is to come, or answers */
+    PROTO_WAITS_NEWER, /* until somebody writes `at` */
     PROTO_WAITS_OTHER, /* for another request of its rank, or to be told where
                           the region is */
 };

@@ -14,6 +14,8 @@
  * Neither is an obstacle to anybody, nor does it travel: who takes the token
  * away, or deletes the region, ends it.  One that was of no use makes its node
  * wait for twice as many READs before the next.
+ *
+ * Ranks that wait for a newer version (newer.c) are in the same list.
  */
 #include "protocol/internal.h"
 
@@ -60,7 +62,8 @@ void subscribe_asked(struct step *s, struct proto_region *r,
     for (struct proto_link *l = r->subscribers.next; l != &r->subscribers;
          l = l->next) {
         struct proto_op *waits = CONTAINER(l, struct proto_op, link);
-        if (waits->node != op->node || ++waits->uses < PROTO_REREADS)
+        if (!asks_ahead(waits) || waits->node != op->node ||
+            ++waits->uses < PROTO_REREADS)
             continue;
         /* Behind @op, and so after its answer. */
         op_unlist(waits);
@@ -71,8 +74,29 @@ void subscribe_asked(struct step *s, struct proto_region *r,
 
 void subscriptions_end(struct step *s, struct proto_region *r, int error)
 {
-    while (!list_empty(&r->subscribers))
-        refuse(s, r, first_of(r), error);
+    while (!list_empty(&r->subscribers)) {
+        struct proto_op *op = first_of(r);
+        if (!is_local(op))
+            refuse(s, r, op, error);
+        else if (error == DRASYNC_EDELETED)
+            request_refused(s, op, error);
+        else
+            op_fail(s, op, error);
+    }
+}
+
+void subscriptions_leave(struct step *s, struct proto_region *r)
+{
+    while (!list_empty(&r->subscribers)) {
+        struct proto_op *op = first_of(r);
+        if (asks_ahead(op)) {
+            refuse(s, r, op, DRASYNC_EAGAIN);
+            continue;
+        }
+        make_pending(op, r);
+        if (!FAULT(s, FAULT_NEWER_LEFT))
+            mark_serve(s, r);
+    }
 }
 
 void subscriptions_serve(struct step *s, struct proto_region *top)

@@ -202,7 +202,7 @@ void token_leave(struct step *s, struct proto_region *r, uint32_t to)
 {
     ahead_token_used(s, r, false);
     if (!FAULT(s, FAULT_SUBSCRIBERS_KEPT))
-        subscriptions_end(s, r, DRASYNC_EAGAIN);
+        subscriptions_leave(s, r);
     r->present = true;
     if (!FAULT(s, FAULT_KEEP_TOKEN))
         set_owned(r, false);

@@ -30,6 +30,7 @@ void enqueue(struct step *s, struct proto_op *op, struct proto_region *r)
 {
     base_end(s, op, r);
     op->flags &= (uint16_t) ~(PROTO_CLIMBS | PROTO_NEWER);
+    op->newer = 0;
     op->at = r;
     op->where = AT_QUEUE;
     list_insert(turn_of(s, op, r), &op->link);

@@ -104,7 +104,8 @@ static void check_subscribers(struct sim *sim, const struct proto_region *r)
         if (!r->owned)
             sim_found(sim, "ahead: node %u is subscribed where no token is",
                       op->node);
-        else if (!held && op->base_version != proto_version(r))
+        else if (!held && (op->newer ? op->newer < proto_version(r)
+                                     : op->base_version != proto_version(r)))
             sim_found(sim, "ahead: node %u waits for a version that is here",
                       op->node);
     }

@@ -57,28 +57,34 @@ static bool do_create(struct sim *sim, struct sim_rank *rank,
     return true;
 }
 
-static bool do_acquire(struct sim *sim, struct sim_rank *rank,
-                       const struct sim_command *c)
+bool rank_acquire(struct sim *sim, struct sim_rank *rank,
+                  const struct sim_command *c)
 {
     struct oracle *o = oracle_handle(sim, sim->slot[c->slot]);
     if (!o)
         return true;
     rank->target = o;
-    bool nowait = c->verb == SIM_TRY;
+    bool nowait = rank->doing.verb == SIM_TRY;
     /* A dead handle may come to mean a region that is not in order. */
     if (c->verb == SIM_ACQUIRE && !held_below(rank, o) &&
         (!in_order(rank, o) || o->death != UINT64_MAX)) {
         rank->doing.verb = SIM_TRY;
         nowait = true;
     }
+    const struct proto_asked asked = {
+        .rank = rank->local,
+        .mode = (enum drasync_mode)c->mode,
+        .nowait = nowait,
+        .waiter = rank,
+        .newer = rank->newer,
+    };
     struct proto_grant grant;
     struct proto_effects *out = effects_take(sim);
     rank->started = sim->step;
     rank->blocked = true;
-    int err = proto_acquire(&sim->node[rank->node].proto, rank->local,
-                            world_find(sim, rank->node, o->address), o->address,
-                            (enum drasync_mode)c->mode, nowait, rank, &grant,
-                            &rank->op, out);
+    int err = proto_acquire_as(&sim->node[rank->node].proto,
+                               world_find(sim, rank->node, o->address),
+                               o->address, &asked, &grant, &rank->op, out);
     if (err != PROTO_WAIT) {
         rank->blocked = false;
         rank->op = NULL;
@@ -86,8 +92,9 @@ static bool do_acquire(struct sim *sim, struct sim_rank *rank,
             rank_acquired(sim, rank, grant.region, grant.hold, grant.split);
         else
             rank_check_error(sim, rank, err);
+        rank->newer = 0;
         rank_tell(sim, rank, err);
-    } else if (c->verb == SIM_TIMED) {
+    } else if (c->verb == SIM_TIMED || (c->verb == SIM_NEWER && c->other)) {
         event_add(sim, sim->now + 1 + c->other, EVENT_TIMEOUT, rank->id,
                   rank->serial, NULL);
     }
@@ -223,7 +230,10 @@ bool rank_do(struct sim *sim, struct sim_rank *rank,
     case SIM_ACQUIRE:
     case SIM_TRY:
     case SIM_TIMED:
-        return do_acquire(sim, rank, c);
+        rank->newer = 0;
+        return rank_acquire(sim, rank, c);
+    case SIM_NEWER:
+        return do_newer(sim, rank, c);
     case SIM_RELEASE:
         return do_release(sim, rank, o);
     case SIM_DELETE:

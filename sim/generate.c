@@ -85,6 +85,17 @@ static void add_ahead(struct sim_script *script, uint64_t *state,
         sim_add(script, visit);
 }
 
+/* In some scripts ranks acquire what is newer than what they know, and some wait
+ * for that as long as it takes. */
+static void be_newer(const struct sim_script *script, uint64_t *state,
+                     struct sim_command *c)
+{
+    if (script->seed % 3 != 1 || pick(state, 3))
+        return;
+    c->verb = SIM_NEWER;
+    c->other = pick(state, 4) ? 1 + pick(state, 200) : 0;
+}
+
 /* Ranks tend to release what they took: a few commands about one slot. */
 static void add_visit(struct sim_script *script, uint64_t *state, uint32_t rank,
                       uint32_t slots, uint32_t readers)
@@ -93,6 +104,7 @@ static void add_visit(struct sim_script *script, uint64_t *state, uint32_t rank,
     c.slot = pick(state, slots);
     c.mode = pick(state, 100) < readers ? DRASYNC_READ : DRASYNC_WRITE;
     add_ahead(script, state, c, slots);
+    be_newer(script, state, &c);
     sim_add(script, c);
     if (pick(state, 2)) {
         c.verb = c.mode == DRASYNC_READ ? SIM_READ : SIM_WRITE;

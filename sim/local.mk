@@ -3,6 +3,7 @@
 check_PROGRAMS += sim/simulate
 sim_simulate_SOURCES = \
 	sim/ahead.c \
+	sim/newer.c \
 	sim/commands.c \
 	sim/cost.c \
 	sim/generate.c \
@@ -109,6 +110,7 @@ scenarios = \
 	tests/scenarios/refused.txt \
 	tests/scenarios/reused_unawares.script \
 	tests/scenarios/subscribe.txt \
+	tests/scenarios/newer.txt \
 	tests/scenarios/three_owners.txt \
 	tests/scenarios/timed.txt \
 	tests/scenarios/wanted.txt

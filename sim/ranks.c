@@ -123,6 +123,7 @@ void rank_acquired(struct sim *sim, struct sim_rank *rank,
     struct oracle *o = oracle_of(sim, region);
     rank->target = o;
     sim->grants++;
+    newer_granted(sim, rank, o, region, hold);
     if (held_below(rank, o) && !held_above(rank, o))
         sim_found(sim, "rank %u acquired #%llu while holding a part of it",
                   rank->id, (unsigned long long)o->number);
@@ -217,7 +218,10 @@ void rank_check_error(struct sim *sim, struct sim_rank *rank, int error)
     else if (error == DRASYNC_EUPGRADE)
         wrong = !held_above(rank, o) || held_write(rank, o);
     else if (error == DRASYNC_EAGAIN)
-        wrong = rank->doing.verb == SIM_ACQUIRE;
+        wrong =
+            rank->doing.verb == SIM_ACQUIRE || rank->doing.verb == SIM_NEWER;
+    else if (error == DRASYNC_ENESTED)
+        wrong = !rank->newer || !held_above(rank, o);
     else if (error == DRASYNC_EBUSY)
         wrong = rank->doing.verb != SIM_DELETE || !may_be_busy(sim, rank);
     else
@@ -258,6 +262,7 @@ void rank_ended(struct sim *sim, struct sim_rank *rank,
             rank_acquired(sim, rank, e->region, e->hold, e->split);
         break;
     }
+    rank->newer = 0;
     rank_tell(sim, rank, error);
     event_rank(sim, rank);
 }
@@ -272,6 +277,7 @@ void rank_timeout(struct sim *sim, struct sim_rank *rank, uint32_t serial)
     rank->moved = sim->now;
     sim->loose = true;
     rank->op = NULL;
+    rank->newer = 0;
     rank->serial++;
     struct proto_effects *out = effects_take(sim);
     proto_detach(&sim->node[rank->node].proto, op, out);

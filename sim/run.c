@@ -200,8 +200,11 @@ static void run(struct sim *sim)
         for (uint32_t i = 0; i < sim->ranks_count; i++)
             event_rank(sim, &sim->rank[i]);
     }
-    settle(sim);
-    ahead_end(sim);
+    do
+        settle(sim);
+    while (newer_end(sim));
+    if (!sim->poisoned)
+        ahead_end(sim);
     settle(sim);
     if (!sim->finding[0])
         check_end(sim);

@@ -6,19 +6,20 @@
 #include "sim/sim.h"
 
 static const char *const verbs[SIM_VERBS] = {
-    "create", "sub",  "acquire", "try",  "timed", "release", "delete",
-    "write",  "read", "alloc",   "drop", "give",  "ahead",   "end",
+    "create", "sub",   "acquire", "try",  "timed", "release", "delete", "write",
+    "read",   "alloc", "drop",    "give", "ahead", "newer",   "end",
 };
 
 static bool has_mode(uint8_t verb)
 {
     return verb == SIM_ACQUIRE || verb == SIM_TRY || verb == SIM_TIMED ||
-           verb == SIM_AHEAD;
+           verb == SIM_AHEAD || verb == SIM_NEWER;
 }
 
 static bool has_other(uint8_t verb)
 {
-    return verb == SIM_SUB || verb == SIM_TIMED || verb == SIM_GIVE;
+    return verb == SIM_SUB || verb == SIM_TIMED || verb == SIM_GIVE ||
+           verb == SIM_NEWER;
 }
 
 static bool has_slot(uint8_t verb)

@@ -40,6 +40,7 @@ enum sim_verb {
     SIM_DROP,
     SIM_GIVE,
     SIM_AHEAD,
+    SIM_NEWER,
     SIM_END,
     SIM_VERBS,
 };
@@ -49,7 +50,8 @@ struct sim_command {
     uint32_t rank;
     uint8_t verb, mode;
     bool together; /* scenarios: do not wait for the messages to settle */
-    uint32_t slot, other; /* other: parent, timeout, or to whom */
+    uint32_t slot,
+        other; /* other: parent, timeout (NEWER: 0: none), or to whom */
 };
 
 struct sim_script {
@@ -121,6 +123,12 @@ struct sim_held {
     uint32_t seen_count, seen_room;
 };
 
+/* The version of a region that a rank saw last. */
+struct sim_known {
+    const struct oracle *region;
+    uint64_t version;
+};
+
 struct sim_rank {
     uint32_t id, node;
     int32_t local;
@@ -136,6 +144,9 @@ struct sim_rank {
     uint64_t began, moved; /* when; and the last that others may notice */
     struct sim_held *held;
     uint32_t held_count, held_room;
+    struct sim_known *known;
+    uint32_t known_count, known_room;
+    uint64_t newer; /* it asked for what is newer than this version */
 };
 
 struct sim_node {
@@ -261,6 +272,9 @@ void rank_ended(struct sim *sim, struct sim_rank *rank,
 void rank_timeout(struct sim *sim, struct sim_rank *rank, uint32_t serial);
 bool rank_do(struct sim *sim, struct sim_rank *rank,
              const struct sim_command *command);
+/* Acquire as the command says; only what is newer than rank->newer. */
+bool rank_acquire(struct sim *sim, struct sim_rank *rank,
+                  const struct sim_command *command);
 struct sim_held *held_of(struct sim_rank *rank, const struct oracle *region);
 struct sim_held *held_add(struct sim_rank *rank, struct oracle *region);
 void held_remove(struct sim_rank *rank, struct sim_held *held);
@@ -299,6 +313,17 @@ void ahead_end(struct sim *sim);
 void ahead_check(struct sim *sim, uint32_t node,
                  const struct proto_message *handled,
                  struct proto_effects *out);
+
+/* newer.c */
+bool do_newer(struct sim *sim, struct sim_rank *rank,
+              const struct sim_command *command);
+/* @rank was granted @region, by @hold if that is READ. */
+void newer_granted(struct sim *sim, struct sim_rank *rank,
+                   const struct oracle *o, const struct proto_region *region,
+                   const struct proto_hold *hold);
+/* Nothing goes on any more: ranks that wait for what nobody writes give up;
+ * true if there were some. */
+bool newer_end(struct sim *sim);
 
 /* oracle.c */
 struct oracle *oracle_new(struct sim *sim, uint64_t address, uint64_t tag,

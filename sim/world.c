@@ -394,6 +394,7 @@ void world_close(struct sim *sim)
         for (uint32_t j = 0; j < sim->rank[i].held_room; j++)
             free(sim->rank[i].held[j].seen);
         free(sim->rank[i].held);
+        free(sim->rank[i].known);
         free(sim->rank[i].todo);
     }
     net_close(sim);

@@ -272,8 +272,14 @@ static void call(struct fuzz_input *in)
         break;
     default:
         if (address < ADDRESSES)
-            proto_acquire(&node, rank, r, address, mode, what & 1, &waiter,
-                          &grant, &op, &out);
+            proto_acquire_as(
+                &node, r, address,
+                &(struct proto_asked){.rank = rank,
+                                      .mode = mode,
+                                      .nowait = what & 1,
+                                      .waiter = &waiter,
+                                      .newer = (what & 7) == 6 ? what : 0},
+                &grant, &op, &out);
     }
     act();
 }

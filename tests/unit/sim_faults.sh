@@ -95,6 +95,8 @@ END
 caught 33554432 "ahead: node"
 caught 67108864 "ahead: node"
 caught 134217728 "freshness: "
+caught 268435456 "newer: rank"
+caught 536870912 "newer: what rank"
 
 # caught_references FAULT TEXT: the same, of managed regions
 caught_references() {

@@ -1,0 +1,56 @@
+/*
+ * newer.c - a rank acquires a region only if it is newer than a version that it
+ * knows, and waits until somebody has written it.
+ *
+ * Its request waits where the token is, among the subscriptions (subscribe.c),
+ * for READ or WRITE, with ranks of the owner's node.  It is no hint: it goes after
+ * the token, and queues like any other when the version is there.  Until then it
+ * is an obstacle to nobody, and nothing else waits for its answer.
+ */
+#include "protocol/internal.h"
+
+static bool is_missing(const struct proto_region *r, const struct proto_op *op)
+{
+    return op->newer && proto_version(r) <= op->newer;
+}
+
+bool newer_waits(struct step *s, struct proto_region *r, struct proto_op *op)
+{
+    if (!is_missing(r, op) || FAULT(s, FAULT_NEWER_EARLY))
+        return false;
+    if (op->flags & PROTO_NOWAIT || (is_local(op) && op->detached)) {
+        if (is_local(op))
+            op_fail(s, op, DRASYNC_EAGAIN);
+        else
+            refuse(s, r, op, DRASYNC_EAGAIN);
+        return true;
+    }
+    /* It has found the token, from where it may have to go on. */
+    op->flags &= (uint16_t) ~(PROTO_DETOUR | PROTO_LOST | PROTO_HOMEWARD);
+    op->hops = 0;
+    op->via = self_of(s);
+    op->sent_epoch = r->epoch;
+    base_end(s, op, r);
+    op->at = r;
+    op->where = AT_SUBSCRIBED;
+    list_insert(&r->subscribers, &op->link);
+    count(r, COUNT_SUBSCRIBED, 1);
+    return true;
+}
+
+void newer_here(struct proto_op *op, const struct proto_region *r)
+{
+    if (!op->newer || r != op->target)
+        return;
+    const struct proto_copy *copy = copy_here(r);
+    if (copy && copy->version > op->newer)
+        op->newer = 0;
+}
+
+uint16_t newer_flags(const struct proto_op *op, const struct proto_region *r)
+{
+    if (!op->newer || r != op->target)
+        return 0;
+    /* What this node keeps serves as base if it is what its rank knows. */
+    return copy_find(r, op->newer) ? PROTO_NEWER : PROTO_NEWER | PROTO_FRESH;
+}
