@@ -154,6 +154,35 @@ int drasync_try_acquire(drasync_region_t region, enum drasync_mode mode)
     return api_acquire(region, mode, 0, __builtin_return_address(0));
 }
 
+int drasync_acquire_newer(drasync_region_t region, enum drasync_mode mode,
+                          uint64_t *version, uint64_t timeout_us)
+{
+    int err = api_enter("drasync_acquire_newer");
+
+    if (err)
+        return err;
+    if (!mode_valid(mode) || !version)
+        return DRASYNC_EINVAL;
+    waiting_caller = __builtin_return_address(0);
+    RECORD_BEGIN();
+    err = native_acquire_newer(region, mode, version, timeout_us);
+    if (!err)
+        api_tell_apart(region, NULL);
+    RECORD_DONE(err, RECORD_ACQUIRE, (uintptr_t)region, mode, 0);
+    return told("drasync_acquire_newer", region, err);
+}
+
+int drasync_get_version(drasync_region_t region, uint64_t *version_out)
+{
+    int err = api_enter("drasync_get_version");
+
+    if (!err && !version_out)
+        err = DRASYNC_EINVAL;
+    if (!err)
+        err = native_get_version(region, version_out);
+    return told("drasync_get_version", region, err);
+}
+
 /* Apart, as release() below. */
 __attribute__((noinline)) static int iacquire(drasync_region_t region,
                                               enum drasync_mode mode,

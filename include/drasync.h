@@ -254,6 +254,44 @@ int drasync_acquire_timed(drasync_region_t region, enum drasync_mode mode,
 int drasync_try_acquire(drasync_region_t region, enum drasync_mode mode);
 
 /*
+ * The same, of a version of @region that is newer than *@version, which the
+ * caller had from an earlier call; with 0 any is.  It waits until a rank that
+ * held the region, or one above it, for WRITE has released it; *@version is that
+ * of what is held then.  So a rank learns that another one has written without a
+ * message or a barrier, and between hosts the data comes with it:
+ *
+ *     uint64_t seen = 0;
+ *     for (;;) {
+ *         drasync_acquire_newer(box, DRASYNC_READ, &seen, DRASYNC_FOREVER);
+ *         use(box);
+ *         drasync_release(box);
+ *     }
+ *
+ * Each WRITE hold makes a version, whether its rank writes or not, but a rank
+ * that takes WRITE several times while nobody else has the region may make one
+ * for all of them; versions that are written over before a rank asks are not
+ * seen by it.  WRITE of a subregion makes none of what is above it.  Who waits is
+ * an obstacle to nobody, and is in no ring that is looked for (docs/guide.md,
+ * "Waiting for what others write").
+ *   DRASYNC_EINVAL    @version is NULL
+ *   DRASYNC_ENESTED   this rank holds the region, or a thread of it took it
+ *                     meanwhile
+ *   DRASYNC_EAGAIN    nobody wrote in time; *@version is unchanged after errors
+ * and as drasync_acquire().
+ */
+int drasync_acquire_newer(drasync_region_t region, enum drasync_mode mode,
+                          uint64_t *version, uint64_t timeout_us);
+
+/*
+ * The version of @region that this rank holds; under WRITE that of what it
+ * writes.  Who makes a region tells others this with its handle, and what they
+ * then wait for is the first that is written after it was released.
+ *   DRASYNC_EINVAL    @version_out is NULL
+ *   DRASYNC_ENOREGION, DRASYNC_EDELETED, DRASYNC_ENOTHELD
+ */
+int drasync_get_version(drasync_region_t region, uint64_t *version_out);
+
+/*
  * The non-blocking form.  *request_out is owned by the caller until
  * drasync_wait() returns, drasync_test() says it is done, or drasync_cancel().
  * The hold is there only when test or wait gave 0.

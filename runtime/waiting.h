@@ -41,19 +41,20 @@ enum waiting_what {
     WAITING_NAME,    /* drasync_lookup() of `name` */
     WAITING_RUN,     /* drasync_run() on `address` */
     WAITING_GIFT,    /* drasync_take() of what rank `peer` gives, or anybody */
+    WAITING_NEWER,   /* for a hold of `address` once somebody has written it */
 };
 
 /* MPI's calls that wait, by the functions that begin them. */
-#define WAITING_MPI_CALLS(X)                                            \
-    X(MPI_Wait)                                                         \
-    X(MPI_Waitall)                                                      \
-    X(MPI_Waitany)                                                      \
-    X(MPI_Waitsome)                                                     \
-    X(MPI_Probe) X(MPI_Recv) X(MPI_Send) X(MPI_Ssend) X(MPI_Sendrecv)   \
-        X(MPI_Barrier) X(MPI_Bcast) X(MPI_Reduce) X(MPI_Allreduce)      \
-            X(MPI_Gather) X(MPI_Gatherv) X(MPI_Scatter) X(MPI_Scatterv) \
-                X(MPI_Allgather) X(MPI_Allgatherv) X(MPI_Alltoall)      \
-                    X(MPI_Alltoallv) X(MPI_Scan)
+#define WAITING_MPI_CALLS(X)                                               \
+    X(MPI_Wait)                                                            \
+    X(MPI_Waitall)                                                         \
+    X(MPI_Waitany)                                                         \
+    X(MPI_Waitsome)                                                        \
+    X(MPI_Probe)                                                           \
+    X(MPI_Recv) X(MPI_Send) X(MPI_Ssend) X(MPI_Sendrecv) X(MPI_Barrier)    \
+        X(MPI_Bcast) X(MPI_Reduce) X(MPI_Allreduce) X(MPI_Gather)          \
+            X(MPI_Gatherv) X(MPI_Scatter) X(MPI_Scatterv) X(MPI_Allgather) \
+                X(MPI_Allgatherv) X(MPI_Alltoall) X(MPI_Alltoallv) X(MPI_Scan)
 
 enum waiting_mpi_call {
     WAITING_MPI_NONE,
@@ -83,7 +84,8 @@ struct waiting_seen {
 /* Is it `address` that it waits for? */
 static inline bool waiting_on_region(const struct waiting_seen *seen)
 {
-    return seen->what == WAITING_REGION || seen->what == WAITING_RUN;
+    return seen->what == WAITING_REGION || seen->what == WAITING_RUN ||
+           seen->what == WAITING_NEWER;
 }
 
 struct waiting_slot {

@@ -101,6 +101,8 @@ static const char *name_of(const struct counted *p, char text[64])
     switch (p->what) {
     case WAITING_REGION:
         return p->mode == DRASYNC_WRITE ? "WRITE" : "READ";
+    case WAITING_NEWER:
+        return p->mode == DRASYNC_WRITE ? "a newer WRITE" : "a newer READ";
     case WAITING_VERSION:
         snprintf(text, 64, "sys_recv from worker %d", p->peer);
         return text;

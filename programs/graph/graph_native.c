@@ -1,7 +1,9 @@
 /*
  * PageRank and breadth-first search on DRASync.  Each rank has a region.  In
  * its subregions are its vertices, the shares that it writes and all ranks
- * read, and for each rank a list of vertices that were found there.
+ * read, and for each rank a list of vertices that were found there.  Who reads
+ * shares waits until they are newer than those that it read before; there are two
+ * sets, so a rank that is ahead does not write what others read.
  */
 #include <mpi.h>
 #include <stdlib.h>
@@ -26,6 +28,7 @@ struct list {
 struct shares {
     region region;
     uint64_t *values;
+    uint64_t version; /* of @region, when others learn of it */
 };
 
 /* Ranks write one while others may still read the other. */
@@ -42,7 +45,6 @@ struct world {
     struct half *half;   /* the one in use */
     struct piece **last; /* of each list that is being filled */
     uint32_t *pushed;
-    MPI_Request all_shown;
 };
 
 /* --- What a rank has ------------------------------------------------------ */
@@ -69,6 +71,7 @@ static void make_half(struct world *world, struct half *half)
     half->mine.region = new_subregion(world->mine);
     half->mine.values =
         ralloc(half->mine.region, world->graph.count * sizeof(uint64_t));
+    drasync_get_version(half->mine.region, &half->mine.version);
     half->all = report_malloc(ranks * sizeof(*half->all));
     half->values = report_malloc(ranks * sizeof(*half->values));
     half->mine_for = report_malloc(ranks * sizeof(*half->mine_for));
@@ -107,7 +110,6 @@ static void show(void *context, const uint64_t *shares)
     memcpy(world->half->mine.values, shares,
            world->graph.count * sizeof(*shares));
     release_region(world->half->mine.region);
-    MPI_Ibarrier(MPI_COMM_WORLD, &world->all_shown);
 }
 
 static const uint64_t *const *look(void *context)
@@ -116,9 +118,9 @@ static const uint64_t *const *look(void *context)
     struct half *half = world->half;
     int rank;
 
-    MPI_Wait(&world->all_shown, MPI_STATUS_IGNORE);
     for (rank = 0; rank < world->graph.ranks; rank++) {
-        acquire_region(half->all[rank].region, READ);
+        drasync_acquire_newer(half->all[rank].region, DRASYNC_READ,
+                              &half->all[rank].version, DRASYNC_FOREVER);
         half->values[rank] = half->all[rank].values;
     }
     return half->values;

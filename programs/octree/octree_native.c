@@ -1,6 +1,6 @@
 /*
  * Octree exchange on DRASync: each rank builds the tree of its points in a
- * region that is new in each step, and walks the others' trees where they are.
+ * region, and walks the others' trees where they are, as soon as they are new.
  */
 #include <drasync.h>
 #include <mpi.h>
@@ -16,14 +16,17 @@ struct node {
     struct node *next; /* after it and all its parts */
 };
 
-struct tree {
-    region region;
-    struct node *root;
+/* A region that a rank builds its tree in, in every other step, so that others
+ * can walk the one while it builds the next. */
+struct place {
+    region region, tree; /* a subregion, new each time */
+    uint64_t version;    /* that was walked last */
 };
 
 struct exchange {
     struct program program;
-    struct tree mine, *all; /* all[r] is rank r's */
+    struct place (*all)[2], *mine; /* all[r] is rank r's, mine this one's */
+    uint64_t steps;
 };
 
 /* The tree of the points from @first to before @last; @next comes after it. */
@@ -52,39 +55,57 @@ static int64_t walk(const struct node *node, const struct point *point)
     return field;
 }
 
+/* Build a new tree in @place, instead of the one that is there. */
+static void rebuild(struct place *place, const struct cloud *cloud)
+{
+    acquire_region(place->region, WRITE);
+    if (place->tree)
+        delete_region(place->tree);
+    place->tree = new_subregion(place->region);
+    drasync_set_root(place->region,
+                     build(place->tree, cloud, 0, cloud->count, NULL));
+    release_region(place->region);
+}
+
 static void look(void *context)
 {
     struct exchange *x = context;
     struct cloud *cloud = &x->program.cloud;
-    region old = x->mine.region;
-    int ranks = x->program.ranks;
+    int ranks = x->program.ranks, half = (int)(x->steps++ % 2);
+    void *root;
 
-    x->mine.region = new_region();
-    x->mine.root = build(x->mine.region, cloud, 0, cloud->count, NULL);
-    release_region(x->mine.region);
-    MPI_Allgather(&x->mine, sizeof(x->mine), MPI_BYTE, x->all, sizeof(x->mine),
-                  MPI_BYTE, MPI_COMM_WORLD);
-    /* All ranks are here, so nobody looks at the last step's trees any more. */
-    if (old)
-        delete_region(old);
-
+    rebuild(&x->mine[half], cloud);
     for (int i = 1; i < ranks; i++) {
-        const struct tree *tree = &x->all[(x->program.rank + i) % ranks];
+        struct place *place = &x->all[(x->program.rank + i) % ranks][half];
 
-        acquire_region(tree->region, READ);
+        drasync_acquire_newer(place->region, DRASYNC_READ, &place->version,
+                              DRASYNC_FOREVER);
+        drasync_get_root(place->region, &root);
         for (size_t p = 0; p < cloud->count; p++)
-            cloud->field[p] += walk(tree->root, &cloud->points[p]);
-        release_region(tree->region);
+            cloud->field[p] += walk(root, &cloud->points[p]);
+        release_region(place->region);
     }
+}
+
+static void make_places(struct exchange *x)
+{
+    struct place mine[2];
+
+    for (int half = 0; half < 2; half++) {
+        mine[half].region = new_region();
+        mine[half].tree = NULL;
+        drasync_get_version(mine[half].region, &mine[half].version);
+        release_region(mine[half].region);
+    }
+    x->all = report_malloc((size_t)x->program.ranks * sizeof(*x->all));
+    x->mine = x->all[x->program.rank];
+    MPI_Allgather(mine, sizeof(mine), MPI_BYTE, x->all, sizeof(mine), MPI_BYTE,
+                  MPI_COMM_WORLD);
 }
 
 static void end(void *context)
 {
-    struct exchange *x = context;
-
-    MPI_Barrier(MPI_COMM_WORLD);
-    delete_region(x->mine.region);
-    x->mine.region = NULL;
+    (void)context;
 }
 
 int main(int argc, char **argv)
@@ -95,8 +116,11 @@ int main(int argc, char **argv)
     status = program_start(&x.program, "octree_native", &argc, &argv);
     if (status >= 0)
         return status;
-    x.all = report_malloc((size_t)x.program.ranks * sizeof(*x.all));
+    make_places(&x);
     status = program_run(&x.program, look, end, &x);
+    MPI_Barrier(MPI_COMM_WORLD); /* nobody looks at them any more */
+    for (int half = 0; half < 2; half++)
+        delete_region(x.mine[half].region);
     free(x.all);
     MPI_Finalize();
     return status;

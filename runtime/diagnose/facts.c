@@ -37,8 +37,8 @@ static uint64_t age_of(uint64_t since_us)
     return now > since_us ? now - since_us : 0;
 }
 
-/* What is run waits where the region is. */
-static void run_asked(struct facts_wait *out)
+/* What is run, or waits until somebody writes, waits where the region is. */
+static void asked_there(struct facts_wait *out)
 {
     struct native_look look = {.hint = NATIVE_LOOK_ANY};
 
@@ -54,8 +54,8 @@ static bool read_wait(const struct waiting_slot *slot, struct facts_wait *out)
     if (!waiting_read(slot, &out->seen))
         return false;
     out->age_us = age_of(out->seen.since_us);
-    if (out->seen.what == WAITING_RUN)
-        run_asked(out);
+    if (out->seen.what == WAITING_RUN || out->seen.what == WAITING_NEWER)
+        asked_there(out);
     else if (out->seen.what == WAITING_REGION &&
              !native_look_asking(out->seen.address, out->seen.rank,
                                  &out->asked))

@@ -55,15 +55,15 @@ static void add_wait(struct text *text, const struct waiting_slot *slot,
                      bool *first)
 {
     static const char *const whats[] = {
-        [WAITING_NOTHING] = "nothing",  [WAITING_REGION] = "region",
-        [WAITING_VERSION] = "sys_recv", [WAITING_BARRIER] = "sys_barrier",
-        [WAITING_NAME] = "name",        [WAITING_RUN] = "drasync_run",
-        [WAITING_GIFT] = "drasync_take",
+        [WAITING_NOTHING] = "nothing",   [WAITING_REGION] = "region",
+        [WAITING_VERSION] = "sys_recv",  [WAITING_BARRIER] = "sys_barrier",
+        [WAITING_NAME] = "name",         [WAITING_RUN] = "drasync_run",
+        [WAITING_GIFT] = "drasync_take", [WAITING_NEWER] = "newer",
     };
     struct waiting_seen seen;
     uint64_t now = runtime_now_us();
 
-    if (!waiting_read(slot, &seen) || seen.what > WAITING_GIFT)
+    if (!waiting_read(slot, &seen) || seen.what > WAITING_NEWER)
         return;
     text_add(text, "%s{\"for\": \"%s\", \"thread\": %d, \"age_us\": %" PRIu64,
              *first ? "" : ", ", whats[seen.what], (int)seen.thread,
@@ -193,8 +193,7 @@ void ps_json_node(struct text *text, const struct ps_view *view)
              ", \"regions_known\": %zu,\n   \"ranks\": [\n",
              limit_used_bytes(&runtime.space), limit_bytes(&runtime.space),
              atomic_load(&s->messages_sent), atomic_load(&s->messages_received),
-             stats_bytes_sent(s), stats_bytes_received(s),
-             view->count);
+             stats_bytes_sent(s), stats_bytes_received(s), view->count);
     for (uint32_t i = 0; i < s->locals; i++) {
         text_add(text, i ? ",\n" : "");
         add_rank(text, i);

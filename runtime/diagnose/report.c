@@ -224,6 +224,9 @@ static void add_region_state(struct text *text, const struct facts_wait *wait)
         text_add(text, ", and ");
         add_doing(text, &region.rank);
         text_add(text, "\n");
+    } else if (wait->seen.what == WAITING_NEWER) {
+        text_add(text, "nobody holds it for WRITE, or has since the version "
+                       "that is known there\n");
     } else {
         text_add(text, "nobody holds it now\n");
     }

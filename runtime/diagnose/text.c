@@ -114,6 +114,11 @@ void text_wait(struct text *text, const struct waiting_seen *seen,
         text_add(text, "for %s of ", text_mode(seen->mode));
         text_region(text, seen->address, name);
         break;
+    case WAITING_NEWER:
+        text_add(text, "for a newer version, for %s, of ",
+                 text_mode(seen->mode));
+        text_region(text, seen->address, name);
+        break;
     case WAITING_VERSION:
         text_add(text, "in sys_recv for what rank %d sends", (int)seen->peer);
         break;

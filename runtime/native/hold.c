@@ -176,10 +176,16 @@ static bool is_mixed(const struct proto_region *region)
 static int start(struct native_pending *q, bool nowait)
 {
     enum drasync_mode mode = q->mode;
+    struct proto_asked asked = {.rank = native.rank,
+                                .mode = mode,
+                                .nowait = nowait,
+                                .newer = q->version ? *q->version : 0};
     struct proto_effects *effects;
     struct proto_grant grant;
     struct native_tree tree;
-    int err = native_lock_for(step_for(mode), q->address, &tree);
+    /* A lease's writes are versions only once it has ended. */
+    int err = native_lock_for(q->version ? NATIVE_FOR_ALL : step_for(mode),
+                              q->address, &tree);
 
     if (err)
         return err;
@@ -187,7 +193,7 @@ static int start(struct native_pending *q, bool nowait)
         native_unlock(&tree);
         return DRASYNC_ENOREGION;
     }
-    if (mode == DRASYNC_READ && tree.region &&
+    if (mode == DRASYNC_READ && tree.region && !q->version &&
         native_lease_join(&native.shared->leases[tree.stripe], tree.region)) {
         native_unlock(&tree);
         return 0;
@@ -198,9 +204,10 @@ static int start(struct native_pending *q, bool nowait)
         return DRASYNC_ENOMEM;
     }
     q->away = !tree.region || !tree.region->owned;
+    asked.waiter = q->wait;
     effects = native_effects();
-    err = proto_acquire(&native.node, native.rank, tree.region, q->address,
-                        mode, nowait, q->wait, &grant, &q->op, effects);
+    err = proto_acquire_as(&native.node, tree.region, q->address, &asked,
+                           &grant, &q->op, effects);
     if (q->later)
         native_effects_soon(effects);
     native_do(effects, NULL);
@@ -219,6 +226,8 @@ static int start(struct native_pending *q, bool nowait)
     waiting_hold_note(q->address);
     tree.region = grant.region;
     q->incarnation = grant.region->incarnation;
+    if (q->version)
+        *q->version = proto_seen_version(grant.region, grant.hold);
     q->noted =
         native_taken_by_several() || native.check || is_mixed(grant.region);
     return native_hold_show(q->address, &tree, true, mode, grant.split);
@@ -264,6 +273,8 @@ int native_pending_granted(struct native_pending *q, int result)
     bool shown = !result && native_mapping_granted(q->address, wait);
 
     q->incarnation = wait->incarnation;
+    if (q->version && !result)
+        *q->version = wait->version;
     q->noted = !shown || !wait->slot ||
                !native_lease_note(q->address, wait->slot, wait->word);
     if (!result)
@@ -316,7 +327,7 @@ int native_pending_wait(struct native_pending *q, uint64_t deadline,
                         int *result_out)
 {
     struct waiting w = {
-        .what = WAITING_REGION,
+        .what = q->version && *q->version ? WAITING_NEWER : WAITING_REGION,
         .mode = q->mode,
         .address = q->address,
         .timed = deadline != WAIT_FOREVER,

@@ -4,6 +4,7 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/native/ahead.h \
 	runtime/native/ahead_learn.c \
 	runtime/native/ask.c \
+	runtime/native/newer.c \
 	runtime/native/claim.c \
 	runtime/native/claim.h \
 	runtime/native/delta.c \
@@ -152,6 +153,7 @@ native_test_programs += \
 	tests/programs/native_crowd \
 	tests/programs/record_handles \
 	tests/programs/native_inside tests/programs/native_siblings \
+	tests/programs/native_newer \
 	tests/programs/native_threads \
 	tests/programs/native_split \
 	tests/programs/native_stories \

@@ -113,6 +113,7 @@ struct native_wait {
     struct waiter waiter;
     bool split;                   /* of the hold that was granted */
     uint64_t incarnation, layout; /* of its region and tree at that moment */
+    uint64_t version;             /* that it sees */
     struct native_lease_slot
         *slot;                /* of the lease that the grant began, with */
     uint64_t word;            /* this word; or NULL */

@@ -229,6 +229,7 @@ static void wake(const struct proto_effect *e)
     if (e->region) {
         wait->incarnation = e->region->incarnation;
         wait->layout = e->region->root->layout;
+        wait->version = proto_seen_version(e->region, e->hold);
     }
     /* The wait may be gone as soon as it is woken. */
     bool served = wait->served;

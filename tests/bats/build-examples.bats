@@ -46,6 +46,14 @@ example() { # FILE N NAME
   assert_line "rank 1 had the tree"
 }
 
+@test "the ball of docs/guide.md goes to and fro, on a node and between two" {
+  example docs/guide.md 3 ball
+  run -0 mpi 2 ./ball
+  assert_output "rank 1 hit it last"
+  DRASYNC_NODE=rank run -0 mpi 3 ./ball
+  assert_output "rank 1 hit it last"
+}
+
 @test "the mesh of docs/tutorial.md has one result for any nodes, and nothing to check" {
   example docs/tutorial.md 1 mesh
   run -0 mpi 3 ./mesh

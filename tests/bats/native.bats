@@ -405,3 +405,17 @@ without_memory() { # RANK
     "$programs/native_threads" others
   assert_output "others ok ranks=1"
 }
+
+@test "a rank waits for what another one writes, on a node and between nodes" {
+  for ranks in 2 3 4 8; do
+    run -0 mpi $ranks "$programs/native_newer" 20 $ranks
+    assert_line "newer ok ranks=$ranks"
+    DRASYNC_NODE=rank run -0 mpi $ranks "$programs/native_newer" 10 $ranks
+    assert_line "newer ok ranks=$ranks"
+  done
+  DRASYNC_NODE=2 run -0 mpi 4 "$programs/native_newer" 20 9
+  assert_line "newer ok ranks=4"
+  # Copies are dropped while somebody waits.
+  DRASYNC_NODE=rank DRASYNC_MEMORY=64M run -0 mpi 3 "$programs/native_newer" 20 8
+  assert_line "newer ok ranks=3"
+}

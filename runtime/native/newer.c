@@ -1,0 +1,72 @@
+/* Acquiring what is newer than a version that the caller knows: the runtime's
+ * half of protocol/newer.c. */
+#include "runtime/death.h"
+#include "runtime/native/request.h"
+#include "runtime/native/state.h"
+#include "runtime/process.h"
+
+/* By a step. */
+static int acquire(struct native_pending *q, uint64_t deadline)
+{
+    int result, err = native_pending_start(q, deadline == 0);
+
+    if (err != PROTO_WAIT)
+        return native_pending_took(q, err);
+    err = native_pending_wait(q, deadline, &result);
+    if (err == DRASYNC_EAGAIN && native_pending_ended(q)) {
+        result = q->wait->waiter.result;
+        err = 0;
+    }
+    return err ? err
+               : native_pending_took(q, native_pending_granted(q, result));
+}
+
+int native_acquire_newer(drasync_region_t region, enum drasync_mode mode,
+                         uint64_t *version, uint64_t timeout_us)
+{
+    uint64_t deadline = timeout_us ? wait_deadline_us(timeout_us) : 0;
+    uint64_t known = *version, seen = known;
+    struct native_pending q = {
+        .address = (uint64_t)(uintptr_t)region, .mode = mode, .version = &seen};
+    int err;
+
+    if (!native_address_valid(region))
+        return DRASYNC_ENOREGION;
+    err = acquire(&q, deadline);
+    /* Another thread of this rank took it while this one waited. */
+    if (!err && seen <= known) {
+        native_release(region);
+        err = DRASYNC_ENESTED;
+    }
+    if (!err)
+        *version = seen;
+    return err != DRASYNC_EAGAIN ? err : death_refused(err);
+}
+
+int native_get_version(drasync_region_t region, uint64_t *version_out)
+{
+    struct native_tree tree;
+    int err;
+
+    if (!native_address_valid(region))
+        return DRASYNC_ENOREGION;
+    /* What was written under a lease has its version once that has ended. */
+    err = native_lock((uint64_t)(uintptr_t)region, &tree);
+    if (err)
+        return err;
+    if (!tree.region)
+        err = native_unknown((uint64_t)(uintptr_t)region);
+    else
+        switch (proto_held(tree.region, native.rank)) {
+        case DRASYNC_WRITE:
+            *version_out = proto_seen_version(tree.region, NULL);
+            break;
+        case DRASYNC_READ:
+            *version_out = proto_read_version(tree.region, native.rank);
+            break;
+        default:
+            err = DRASYNC_ENOTHELD;
+        }
+    native_unlock(&tree);
+    return err;
+}
