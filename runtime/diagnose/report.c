@@ -225,8 +225,8 @@ static void add_region_state(struct text *text, const struct facts_wait *wait)
         add_doing(text, &region.rank);
         text_add(text, "\n");
     } else if (wait->seen.what == WAITING_NEWER) {
-        text_add(text, "nobody holds it for WRITE, or has since the version "
-                       "that is known there\n");
+        text_add(text, "nobody holds it for WRITE now, and nobody has written "
+                       "it since\n");
     } else {
         text_add(text, "nobody holds it now\n");
     }

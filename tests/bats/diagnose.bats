@@ -117,6 +117,21 @@ drasync:     rank 0 (HOST, process P) computes"
   done
 }
 
+@test "who waits for a newer version is told that nobody wrote, or who holds it" {
+  for node in shared rank; do
+    DRASYNC_NODE=$node hangs_until "a newer version" \
+      mpi 2 "$program" newer "$over"
+    [ "$status" -eq 0 ]
+    same "$head
+drasync:   rank 1 (HOST, process P) waits for a newer version, for READ, of region ADDRESS \"tree\" since T s, in main (stuck.c:LINE)
+drasync:     nobody holds it for WRITE now, and nobody has written it since"
+    DRASYNC_NODE=$node hangs_until "a newer version" \
+      mpi 2 "$program" newer-held "$over"
+    [ "$status" -eq 0 ]
+    assert_output --partial "rank 0 (HOST, process P) holds it for WRITE"
+  done
+}
+
 @test "DRASYNC_STALL_S=0 says nothing" {
   DRASYNC_STALL_S=0 hangs_until "rank 0 took it" \
     mpi 2 "$program" write "$over"

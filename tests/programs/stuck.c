@@ -277,6 +277,36 @@ static void not_given(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* The last rank waits for what rank 0 writes in the end; until then it holds it, if
+ * @holds. */
+static void not_written(int holds)
+{
+    region tree = shared_region("tree", 0);
+    uint64_t seen = 0;
+
+    if (rank == ranks - 1) {
+        must(drasync_acquire_newer(tree, DRASYNC_READ, &seen, DRASYNC_FOREVER),
+             "acquire");
+        release_region(tree);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0 && holds)
+        take(tree, WRITE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        until_over();
+        if (!holds)
+            acquire_region(tree, WRITE);
+        release_region(tree);
+    }
+    if (rank == ranks - 1) {
+        must(drasync_acquire_newer(tree, DRASYNC_READ, &seen, DRASYNC_FOREVER),
+             "acquire");
+        release_region(tree);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* Rank 0 dies with what rank 1 wants. */
 static void dies(void)
 {
@@ -442,6 +472,8 @@ int main(int argc, char **argv)
         threads();
     else if (!strcmp(what, "name"))
         unnamed();
+    else if (!strcmp(what, "newer") || !strcmp(what, "newer-held"))
+        not_written(what[5] != 0);
     else if (!strcmp(what, "give"))
         not_given();
     else if (!strncmp(what, "mpi-", 4))
