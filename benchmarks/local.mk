@@ -110,6 +110,7 @@ bench_native_programs += \
 	benchmarks/wire_changed \
 	benchmarks/wire_latency \
 	benchmarks/wire_write \
+	benchmarks/wire_newer \
 	benchmarks/wire_new \
 	benchmarks/wire_delete \
 	benchmarks/wire_busy \

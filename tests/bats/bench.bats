@@ -144,6 +144,7 @@ scale=$number ratio_one=$number .* ratio_two=$number "
     "ahead_auto read_64K read_1M read_16M write_1M write_16M" \
     "wire_again 64 64K 1M" "wire_changed 16K 256K 1M" \
     "wire_write turns fro asker_0.1 asker_1 asker_10 owner_0.1 owner_1 owner_10" \
+    "wire_newer ball swap_64 swap_8K swap_256K" \
     "wire_new 1K 1M read_1K read_1M" "wire_delete 1K 1M read_1K read_1M"; do
     read -r row cases <<<"$row"
     run -0 bench --tiny "$row"
