@@ -312,6 +312,14 @@ void subscriptions_leave(struct step *s, struct proto_region *r);
 bool newer_waits(struct step *s, struct proto_region *r, struct proto_op *op);
 /* @op is about to ask for @r, and what is here is newer: any will do. */
 void newer_here(struct proto_op *op, const struct proto_region *r);
+/* There is a newer version of @r: of many nodes that wait to READ it, most are
+ * told to ask each other. */
+void newer_spread(struct step *s, struct proto_region *r);
+/* @op, a foreign one, waits as above, or is told so, if many have READ what is
+ * there; else false. */
+bool newer_asked(struct step *s, struct proto_region *r, struct proto_op *op);
+/* @op is told so. */
+void newer_told(struct step *s, struct proto_op *op);
 /* What a local operation's request for @r says of that. */
 uint16_t newer_flags(const struct proto_op *op, const struct proto_region *r);
 /* A rank here READs @r, as @pins. */

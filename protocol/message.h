@@ -94,7 +94,8 @@ enum proto_flags {
                                and may be combined with others there */
     PROTO_RELAYS = 1 << 14, /* REQUEST, waiter: others will have the answer too,
                                from the requester */
-    PROTO_HOT = 1 << 15,    /* TRANSFER, LOCATED: many READ it */
+    PROTO_HOT = 1 << 15,    /* TRANSFER, LOCATED: many READ it; REFUSED: it is
+                               newer, ask through others */
 };
 
 /* One flat struct for what all items and messages carry; unused fields are 0. */

@@ -6,6 +6,10 @@
  * for READ or WRITE, with ranks of the owner's node.  It is no hint: it goes after
  * the token, and queues like any other when the version is there.  Until then it
  * is an obstacle to nobody, and nothing else waits for its answer.
+ *
+ * If very many nodes wait to READ one region, its owner gives the data to a few,
+ * and tells the others that it is there: they READ it as any region that many
+ * READ (combine.c).
  */
 #include "protocol/internal.h"
 
@@ -45,6 +49,57 @@ void newer_here(struct proto_op *op, const struct proto_region *r)
     const struct proto_copy *copy = copy_here(r);
     if (copy && copy->version > op->newer)
         op->newer = 0;
+}
+
+/* Is it another node's, to READ? */
+static bool reads_there(const struct proto_op *op)
+{
+    return op->newer && !is_local(op) && op->mode == DRASYNC_READ;
+}
+
+/* It is there, to be had through others. */
+static void tell(struct step *s, struct proto_region *r, struct proto_op *op)
+{
+    size_t send = s->out->count;
+    refuse(s, r, op, DRASYNC_EAGAIN);
+    message_of(s, send)->flags |= PROTO_HOT;
+}
+
+void newer_spread(struct step *s, struct proto_region *r)
+{
+    const uint32_t fanout = s->node->fanout;
+    uint32_t count = 0;
+    struct proto_link *next;
+    if (s->env->nodes <= fanout + 1)
+        return;
+    for (struct proto_link *l = r->subscribers.next; l != &r->subscribers;
+         l = next) {
+        struct proto_op *op = CONTAINER(l, struct proto_op, link);
+        next = l->next;
+        if (!reads_there(op) || count++ < fanout)
+            continue;
+        op_unlist(op);
+        tell(s, r, op);
+    }
+}
+
+bool newer_asked(struct step *s, struct proto_region *r, struct proto_op *op)
+{
+    if (newer_waits(s, r, op))
+        return true;
+    if (!reads_there(op) || !is_hot(s, r))
+        return false;
+    tell(s, r, op);
+    return true;
+}
+
+void newer_told(struct step *s, struct proto_op *op)
+{
+    struct proto_region *r = op->at;
+    base_end(s, op, r);
+    op->newer = 0;
+    r->hot = true;
+    op_begin(s, op);
 }
 
 uint16_t newer_flags(const struct proto_op *op, const struct proto_region *r)

@@ -51,6 +51,9 @@ void on_REFUSED(struct step *s, uint32_t from, const struct proto_message *m)
         return;
     op_unlist(op);
     learn_hint(s, r, m->via, m->epoch);
-    request_refused(s, op, m->error);
+    if (m->flags & PROTO_HOT && op->newer && !op->detached)
+        newer_told(s, op);
+    else
+        request_refused(s, op, m->error);
     pump(s, r);
 }

@@ -458,7 +458,7 @@ static void request_owned(struct step *s, struct proto_region *r,
         refuse(s, r, op, DRASYNC_EAGAIN);
         return;
     }
-    if (asks_ahead(op) ? subscribe(s, r, op) : newer_waits(s, r, op))
+    if (asks_ahead(op) ? subscribe(s, r, op) : newer_asked(s, r, op))
         return;
     subscribe_asked(s, r, op);
     if (m->items_count) {

@@ -104,9 +104,11 @@ void subscriptions_serve(struct step *s, struct proto_region *top)
     if (!top->subscribed || FAULT(s, FAULT_SUBSCRIBERS_UNSERVED))
         return;
     for (struct proto_region *r = top; r && top->subscribed;
-         r = proto_next(top, r))
+         r = proto_next(top, r)) {
+        newer_spread(s, r);
         while (!list_empty(&r->subscribers))
             enqueue(s, first_of(r), r);
+    }
 }
 
 /* --- At the reader -------------------------------------------------------- */

@@ -71,6 +71,7 @@ struct model_op {
     bool counted;  /* one of the operations that the result is about; BARRIER:
                       the result is about what follows */
     bool progress; /* SEND: by way of the progress threads */
+    bool newer;    /* ACQUIRE: only what the rank has not seen; of one slot */
     uint32_t peer, tag;
     uint32_t slot, other;
     uint64_t bytes, ns;
@@ -98,6 +99,7 @@ struct model_rank {
     struct model_op doing;
     struct proto_op *op;
     bool blocked, ended, running;
+    uint64_t seen; /* the version that it acquired last with `newer` */
     uint64_t issued, since; /* when the operation began, and the wait */
     uint64_t left_ns;       /* of what it computes */
     uint64_t slice_ns, quantum_ns;

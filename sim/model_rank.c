@@ -223,12 +223,17 @@ static void do_acquire(struct model *model, struct model_rank *rank)
     uint64_t address = model->region[op->slot].address, ns;
     struct proto_effects *out = model_effects(model);
     struct proto_grant grant = {0};
+    const struct proto_asked asked = {
+        .rank = (int32_t)rank->id,
+        .mode = (enum drasync_mode)op->mode,
+        .waiter = rank,
+        .newer = op->newer ? rank->seen : 0,
+    };
     int err;
 
-    err = proto_acquire(&model->node[rank->node].proto, (int32_t)rank->id,
-                        model_find(model, rank->node, address), address,
-                        (enum drasync_mode)op->mode, false, rank, &grant,
-                        &rank->op, out);
+    err = proto_acquire_as(&model->node[rank->node].proto,
+                           model_find(model, rank->node, address), address,
+                           &asked, &grant, &rank->op, out);
     if (err == PROTO_WAIT) {
         model_rank_block(model, rank);
     } else if (err) {
@@ -236,6 +241,8 @@ static void do_acquire(struct model *model, struct model_rank *rank)
                    rank->id, op->slot, err);
     } else {
         ns = model->cost.step_ns;
+        if (op->newer)
+            rank->seen = proto_seen_version(grant.region, grant.hold);
         if (grant.split && op->mode == DRASYNC_WRITE)
             ns += split(model, rank, grant.region);
         model_rank_finished(model, rank, ns);
@@ -293,6 +300,8 @@ void model_rank_done(struct model *model, struct model_rank *rank,
     if (rank->doing.verb == MODEL_ACQUIRE && effect->split &&
         rank->doing.mode == DRASYNC_WRITE)
         ns += split(model, rank, effect->region);
+    if (rank->doing.verb == MODEL_ACQUIRE && rank->doing.newer)
+        rank->seen = proto_seen_version(effect->region, effect->hold);
     model_rank_finished(model, rank, ns);
 }
 

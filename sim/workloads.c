@@ -137,6 +137,37 @@ static void hot_again_next(const struct workload *w, uint32_t rank,
         op->verb = MODEL_COMPUTE;
 }
 
+/* Rank 0 writes its region, which all others wait for; it computes before, so that
+ * they do, if @late. */
+static void newer(const struct workload *w, uint32_t rank, uint32_t step,
+                  struct model_op *op, bool late)
+{
+    static const uint8_t verbs[] = {MODEL_COMPUTE, MODEL_ACQUIRE, MODEL_RELEASE,
+                                    MODEL_BARRIER};
+    const uint32_t count = sizeof(verbs);
+    uint32_t at = own_region(w, rank, step, op);
+
+    if (!at || at > w->rounds * count)
+        return;
+    op->verb = verbs[(at - 1) % count];
+    op->mode = rank ? DRASYNC_READ : DRASYNC_WRITE;
+    op->newer = rank && op->verb == MODEL_ACQUIRE;
+    op->counted = op->newer;
+    op->ns = rank ? 0 : late ? 50000 : 1;
+}
+
+static void newer_next(const struct workload *w, uint32_t rank, uint32_t step,
+                       struct model_op *op)
+{
+    newer(w, rank, step, op, true);
+}
+
+static void newer_there_next(const struct workload *w, uint32_t rank,
+                             uint32_t step, struct model_op *op)
+{
+    newer(w, rank, step, op, false);
+}
+
 /* A binary tree: each reads its children's regions, then tells its parent. */
 static void gather_next(const struct workload *w, uint32_t rank, uint32_t step,
                         struct model_op *op)
@@ -176,6 +207,10 @@ static const struct workload_kind kinds[] = {
      hot_read_next},
     {"hot-again", "rank 0 WRITEs it, then all READ it, and again", 4, 4096,
      false, hot_again_next},
+    {"newer", "all wait until rank 0 has written its region, and READ it", 4,
+     4096, false, newer_next},
+    {"newer-there", "the same, when it has already", 4, 4096, false,
+     newer_there_next},
     {"gather", "a binary tree of ranks, each reads its children's regions", 1,
      4096, false, gather_next},
 };

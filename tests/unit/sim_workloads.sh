@@ -61,6 +61,15 @@ without=$(again --fanout 65536)
 echo "hot-again, 512 nodes: $with us, without a tree $without"
 awk -v a="$with" -v b="$without" 'BEGIN { exit !(a * 4 <= b) }'
 
+# All wait for one region that is written anew: the data goes by the tree.
+anew() {
+  "$simulate" workload newer 512 --per-node 1 --bytes 65536 "$@" | cut -d, -f7
+}
+with=$(anew)
+without=$(anew --fanout 65536)
+echo "newer, 512 nodes: $with us, without a tree $without"
+awk -v a="$with" -v b="$without" 'BEGIN { exit !(a * 4 <= b) }'
+
 no_more "time" 7 storm
 no_more "time" 7 storm-chunks
 no_more "time" 7 ring
