@@ -385,8 +385,11 @@ int drasync_alloc(drasync_region_t region, size_t size_bytes, void **ptr_out);
 
 /*
  * Free one object.  Needs WRITE on its region.  NULL is ignored.  Its memory is
- * for objects of about that size of the same region from then on; memory goes
- * back when the region is deleted.
+ * for objects of about that size of the same region from then on.  When a node
+ * runs out of memory, regions give up the runs of pages they grew by that have
+ * no objects left, if no other node knows the region, and the rank that needs
+ * memory holds it for WRITE or nobody holds it.  The rest goes back when the
+ * region is deleted.
  *   DRASYNC_ENOOBJECT (not in a region), DRASYNC_EALIGN, DRASYNC_EFREED,
  *   DRASYNC_ENOTHELD
  */

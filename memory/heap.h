@@ -165,6 +165,15 @@ int heap_data_begin(const struct heap_context *context, uint64_t first_page,
                     uint64_t *bytes_out);
 
 /*
+ * Take the extents without objects out of the heap, but for the first one:
+ * @gone is called for each, which is the caller's then.  Looks at the map of
+ * every extent and at every free slot.  No magazine or cache of the heap is
+ * open.  0, or DRASYNC_EINTERNAL with no extent gone.
+ */
+int heap_trim(const struct heap_context *context, struct heap *heap,
+              void (*gone)(void *arg, uint64_t first_page), void *arg);
+
+/*
  * Walk the heap's extents: start with *extent all 0.  Returns 1 with the next
  * one, 0 at the end, or DRASYNC_EINTERNAL.
  */

@@ -28,6 +28,7 @@
 #define EXTENT_MAGIC       0x65787431u
 #define EXTENT_SINGLE      1u
 #define EXTENT_WIDE        2u
+#define EXTENT_GOES        4u /* while heap_trim() runs */
 
 /* 16 to 128 by 16, then four classes for each doubling up to 1 GiB. */
 #define CLASSES         100

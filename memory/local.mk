@@ -36,6 +36,7 @@ libdrasync_memory_la_SOURCES = \
 	memory/heap_piece.h \
 	memory/heap_magazine.c \
 	memory/heap_magazine.h \
+	memory/heap_trim.c \
 	memory/limit.c \
 	memory/limit.h \
 	memory/lock.c \
@@ -66,6 +67,7 @@ memory_tests = \
 	tests/unit/memory_heap_cache.t \
 	tests/unit/memory_heap_checked.t \
 	tests/unit/memory_heap_growth.t \
+	tests/unit/memory_heap_trim.t \
 	tests/unit/memory_moved.t \
 	tests/unit/memory_pages.t \
 	tests/unit/memory_space.t \
@@ -102,6 +104,9 @@ tests_unit_memory_heap_checked_t_LDADD = libdrasync_memory.la
 tests_unit_memory_heap_growth_t_SOURCES = tests/unit/memory_heap_growth.c \
 	tests/unit/memory_common.h
 tests_unit_memory_heap_growth_t_LDADD = libdrasync_memory.la
+tests_unit_memory_heap_trim_t_SOURCES = tests/unit/memory_heap_trim.c \
+	tests/unit/memory_common.h
+tests_unit_memory_heap_trim_t_LDADD = libdrasync_memory.la
 tests_unit_memory_moved_t_SOURCES = tests/unit/memory_moved.c \
 	tests/unit/memory_common.h tests/unit/memory_look.c \
 	tests/unit/memory_look.h

@@ -294,6 +294,13 @@ bool proto_alone(int32_t rank, const struct proto_region *region);
 /* The same of all ranks: nobody has anything of it. */
 bool proto_idle(const struct proto_region *region);
 
+/* Is all there is of @region's data its one version here, which nobody reads,
+ * and does no other node know of it?  Then its extents may become fewer. */
+bool proto_here_only(const struct proto_region *region);
+
+/* Does nobody hold anything in the tree of @region? */
+bool proto_tree_idle(const struct proto_region *region);
+
 /* Does a rank of this node have @region, or something below, for READ, or wait
  * for it? */
 bool proto_read_here(const struct proto_region *region);

@@ -39,6 +39,20 @@ bool proto_idle(const struct proto_region *r)
     return r->write_rank < 0 && unknown_to_others(r, 0) && only_copy(r);
 }
 
+bool proto_here_only(const struct proto_region *r)
+{
+    const struct proto_copy *copy = only_copy(r);
+
+    return copy && !copy->bases && r->owned && r->home && r->indexed &&
+           !r->present && !r->dead && !r->gone && !r->locating && !r->sends &&
+           !r->sent && list_empty(&r->presence);
+}
+
+bool proto_tree_idle(const struct proto_region *r)
+{
+    return !r->root->busy && !r->root->reads;
+}
+
 bool proto_read_here(const struct proto_region *r)
 {
     return r->reads || r->waiting || !list_empty(&r->root->requests);

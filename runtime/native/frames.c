@@ -329,6 +329,8 @@ int native_extent_new(struct native_memory *memory, uint64_t pages_min,
     }
     if ((err == DRASYNC_ENOMEM || err == DRASYNC_ENOSPACE) && pages_min < pages)
         err = extent_try(memory, pages_min, extent_out);
+    if ((err == DRASYNC_ENOMEM || err == DRASYNC_ENOSPACE) && native_trim())
+        err = extent_try(memory, pages_min, extent_out);
     if (err)
         return err;
     (*extent_out)->user[EXTENT_CUT_HERE] = 1;

@@ -71,6 +71,7 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/native/step.c \
 	runtime/native/taken.c \
 	runtime/native/taken.h \
+	runtime/native/trim.c \
 	runtime/native/wire.h
 
 # Test programs of the API; tests/bats/native.bats runs them.
@@ -159,6 +160,7 @@ native_test_programs += \
 	tests/programs/native_stories \
 	tests/programs/native_churn \
 	tests/programs/native_exhaust \
+	tests/programs/native_freed \
 	tests/programs/native_magazines \
 	tests/programs/native_parcels \
 	tests/programs/native_revoked \

@@ -197,6 +197,8 @@ int native_split(uint64_t address)
     if (err == DRASYNC_ENOMEM || err == DRASYNC_ENOSPACE) {
         native_evict();
         err = split_once(address);
+        if (err && native_trim())
+            err = split_once(address);
         /* Who serves other nodes may be the one who sends. */
         if (err && !native_running.server)
             err = wait_yielding(all_sent, &address) ? split_once(address)

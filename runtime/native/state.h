@@ -72,8 +72,10 @@ struct native_memory {
 enum {
     EXTENT_PRIMARY_USED, /* a copy uses the primary frames */
     EXTENT_USED_BYTES,   /* from its start: nothing beyond matters */
-    EXTENT_CUT_HERE,     /* by this node */
+    EXTENT_CUT_HERE,     /* by this node; NATIVE_EXTENT_GOES: and is taken out
+                            of its region, under the lock (trim.c) */
 };
+#define NATIVE_EXTENT_GOES 2
 
 /* The frames of one copy: proto_copy.frames. */
 struct native_frames {
@@ -282,6 +284,11 @@ int native_extent_new(struct native_memory *memory, uint64_t pages_min,
 
 /* Drop copies of all trees that nothing refers to; no lock held. */
 void native_evict(void);
+
+/* No lock held: give back what has no objects of the regions that only this node
+ * has, and this rank holds for WRITE or nobody holds (trim.c).  False: nothing
+ * was there. */
+bool native_trim(void);
 
 /* --- What this process sees (map.c) --------------------------------------- */
 

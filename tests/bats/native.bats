@@ -167,6 +167,18 @@ programs=$abs_top_builddir/tests/programs
   done
 }
 
+@test "what was freed serves other sizes and regions before memory runs out" {
+  export DRASYNC_MEMORY=64M
+  run -0 mpi 1 "$programs/native_freed"
+  assert_line "freed ok ranks=1"
+  run -0 mpi 3 "$programs/native_freed"
+  assert_line "freed ok ranks=3"
+  DRASYNC_NODE=rank run -0 mpi 2 "$programs/native_freed"
+  assert_line "freed ok ranks=2"
+  DRASYNC_CHECK=access run -0 mpi 2 "$programs/native_freed"
+  assert_line "freed ok ranks=2"
+}
+
 @test "a READ of more regions than a message takes" {
   DRASYNC_NODE=rank run -0 mpi 3 "$programs/native_portions"
   assert_line "portions ok ranks=3"
