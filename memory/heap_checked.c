@@ -32,6 +32,20 @@ static struct queue *queue_of(const struct heap_checked *c)
     return view_of(c->context, *c->queue);
 }
 
+uint64_t heap_checked_used(const struct heap_checked *c)
+{
+    const struct queue *queue = is_checked(c) ? queue_of(c) : NULL;
+    uint64_t used = c->heap->used_bytes, waiting;
+    size_t own = 0;
+
+    if (!queue ||
+        heap_usable(c->context, c->heap, (void *)(uintptr_t)*c->queue, &own))
+        return used;
+    /* What a program may have written over. */
+    waiting = queue->bytes + own;
+    return waiting < used ? used - waiting : 0;
+}
+
 static int queue_make(const struct heap_checked *c)
 {
     void *made;

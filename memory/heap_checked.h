@@ -99,6 +99,10 @@ int heap_checked_free(const struct heap_checked *checked, void *ptr);
 int heap_checked_usable(const struct heap_checked *checked, const void *ptr,
                         size_t *bytes_out);
 
+/* How much of the heap is objects': its used_bytes without those that wait in
+ * the queue, and without the queue.  Needs no faults. */
+uint64_t heap_checked_used(const struct heap_checked *checked);
+
 /* Close what is no object's, in all of the heap, of which nothing is closed, nor
  * changed by this.  0 or DRASYNC_EINTERNAL. */
 int heap_checked_mark(const struct heap_checked *checked);

@@ -71,12 +71,17 @@ bool native_read_here(drasync_region_t region, uint64_t incarnation)
     return here;
 }
 
+static uint64_t used_bytes(const struct proto_region *r)
+{
+    return native.objects ? native_objects_used(r)
+                          : native_header_of(r->address)->heap.used_bytes +
+                                (uint64_t)native_magazine_uncounted(r->address);
+}
+
 int native_get_info(drasync_region_t region, struct drasync_info *info_out)
 {
     uint64_t address = (uint64_t)(uintptr_t)region;
     const struct native_memory *memory;
-    const struct native_header *header =
-        (const void *)((const char *)region + HEAP_HEADER_OFFSET);
     struct drasync_info info = {.region = region};
     const struct proto_region *r;
     struct proto_copy *copy;
@@ -100,8 +105,7 @@ int native_get_info(drasync_region_t region, struct drasync_info *info_out)
         info.reserved_bytes = memory->pages << PAGE_SHIFT;
         info.extents = memory->extents;
         if (proto_held(r, native.rank))
-            info.used_bytes = header->heap.used_bytes +
-                              (uint64_t)native_magazine_uncounted(r->address);
+            info.used_bytes = used_bytes(r);
     }
     info.subregions = queued(&r->children);
     copy = proto_newest(r);

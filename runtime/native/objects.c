@@ -76,6 +76,20 @@ int native_objects_usable(const struct heap_context *context,
     return heap_checked_usable(&checked, ptr, bytes_out);
 }
 
+uint64_t native_objects_used(const struct proto_region *region)
+{
+    struct native_header *header = native_header_of(region->address);
+    const struct heap_context context = {.space = &runtime.space,
+                                         .owner = region->memory};
+    const struct heap_checked checked = {
+        .context = &context,
+        .heap = &header->heap,
+        .queue = &header->objects,
+    };
+
+    return heap_checked_used(&checked);
+}
+
 static struct native_found *look_at(const struct proto_region *region,
                                     enum check_when when)
 {

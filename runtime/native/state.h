@@ -419,6 +419,10 @@ int native_objects_usable(const struct heap_context *context,
                           const struct proto_region *region, const void *ptr,
                           size_t *bytes_out);
 
+/* How much of a region that is held is objects'; what was freed and waits is
+ * not. */
+uint64_t native_objects_used(const struct proto_region *region);
+
 /* Under the lock of its tree: this process holds @region for @mode now, 0: it does
  * not; AddressSanitizer and valgrind are told (memory/marks.h). */
 void native_objects_mark(const struct proto_region *region, int mode);

@@ -82,6 +82,15 @@ ends() {
   done
 }
 
+@test "what was freed and waits is not in use" {
+  for DRASYNC_CHECK in 0 objects; do
+    export DRASYNC_CHECK
+    run -0 mpi 1 "$programs/check_objects" use
+    assert_line "one in use"
+    assert_line "none in use"
+  done
+}
+
 @test "Myrmics programs: the same at sys_free, sys_send and sys_rfree" {
   for DRASYNC_MYRMICS in copy move; do
     for DRASYNC_NODE in shared rank; do

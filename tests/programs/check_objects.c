@@ -175,6 +175,26 @@ NOINLINE static void tidy(void)
     delete_region(r);
 }
 
+/* How much is said to be in use, with objects that were freed and without. */
+NOINLINE static void use(void)
+{
+    struct drasync_info one, info;
+    region r = new_region();
+    void *object = ralloc(r, BYTES), *freed[3];
+
+    drasync_get_info(r, &one);
+    for (int i = 0; i < 3; i++)
+        freed[i] = ralloc(r, BYTES);
+    for (int i = 0; i < 3; i++)
+        drasync_free(freed[i]);
+    drasync_get_info(r, &info);
+    printf("%s in use\n", info.used_bytes == one.used_bytes ? "one" : "more");
+    drasync_free(object);
+    drasync_get_info(r, &info);
+    printf("%s in use\n", info.used_bytes ? "some" : "none");
+    delete_region(r);
+}
+
 /* A region with what was freed, in a file; and then in another job. */
 NOINLINE static void save(const char *path)
 {
@@ -208,6 +228,8 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (is("tidy")) {
         tidy();
+    } else if (is("use")) {
+        use();
     } else if (is("save")) {
         save(argv[2]);
     } else if (is("load")) {

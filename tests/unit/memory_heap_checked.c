@@ -131,6 +131,22 @@ static void test_far(void)
            "and the object can be freed");
 }
 
+/* What waits counts as freed. */
+static void test_used(const struct space *space)
+{
+    uint64_t one;
+    char *a, *b;
+
+    open_heap(space, 16, LIFE);
+    a = make(100);
+    one = heap_checked_used(&checked);
+    b = make(100);
+    tap_ok(one >= 100 && heap_checked_used(&checked) == 2 * one && !give(a) &&
+               heap_checked_used(&checked) == one && !give(b) &&
+               heap_checked_used(&checked) == 0,
+           "what was freed and waits is not counted as used");
+}
+
 /* What was freed is not used again soon, but in the end. */
 static void test_quarantine(void)
 {
@@ -268,6 +284,8 @@ int main(void)
     test_mistakes(3 * MIB, "one with an extent of its own");
     test_far();
     test_quarantine();
+    test_used(&space);
+    open_heap(&space, 16, LIFE);
     test_broken();
     test_lives(&space);
     test_end();
