@@ -63,6 +63,12 @@ drasync_region_t move_handle(uint32_t rid)
                                       ((uint64_t)(rid - 1) << 12));
 }
 
+void move_numbered(drasync_region_t handle, uint32_t rid)
+{
+    if (job()->check)
+        check_numbered(handle, rid);
+}
+
 static uint32_t rid_of(drasync_region_t handle)
 {
     return (uint32_t)(((uint64_t)((char *)handle - job()->base) >> 12) + 1);
@@ -101,6 +107,7 @@ static int enter_new(drasync_region_t handle, struct move_region **region_out)
         return err;
     }
     region->here = 1;
+    move_numbered(handle, region->rid);
     *region_out = region;
     return 0;
 }
@@ -121,6 +128,7 @@ static int find_owned(uint32_t rid, struct move_region **region_out)
         if (err)
             return err;
         private_region = region;
+        move_numbered(handle, 0);
     }
     *region_out = region;
     return 0;

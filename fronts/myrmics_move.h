@@ -62,6 +62,9 @@ int move_region_of(const void *ptr, struct move_region **region_out);
 
 drasync_region_t move_handle(uint32_t rid);
 
+/* Checked mode: reports call the region of @handle by this number. */
+void move_numbered(drasync_region_t handle, uint32_t rid);
+
 /* Is the region with @incarnation there, whoever owns it?  0 with the answer, or
  * an error. */
 int move_is_there(uint32_t rid, uint64_t incarnation, int *there_out);

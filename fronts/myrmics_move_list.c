@@ -66,6 +66,7 @@ static int take(uint32_t rid, uint64_t incarnation,
     if (err)
         return err;
     region->here = 1;
+    move_numbered(region->handle, rid);
     *region_out = region;
     return 0;
 }

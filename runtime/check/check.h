@@ -23,7 +23,8 @@
 
 /* The Myrmics front is in another library, and this one exports drasync_ only.
  */
-#define check_sent drasync_check_sent
+#define check_sent     drasync_check_sent
+#define check_numbered drasync_check_numbered
 
 /* What the program did with a region; the last of each kind is kept. */
 enum check_what {
@@ -41,6 +42,10 @@ void check_event(enum check_what what, uint64_t address, uint64_t incarnation,
 
 /* The region is published, or was looked up, as @name. */
 void check_named(drasync_region_t region, const char *name);
+
+/* DRASYNC_MYRMICS=move: the program calls @region, made or received here, number
+ * @rid. */
+void check_numbered(drasync_region_t region, uint32_t rid);
 
 /* DRASYNC_MYRMICS=move: region @rid at @address goes to worker @to, by a call
  * at @file (which stays) and @line. */
@@ -90,11 +95,17 @@ enum check_when {
 /* The calling thread, for heaps to note. */
 struct heap_who check_who(void);
 
+/* Where the objects are. */
+struct check_region {
+    uint64_t address, incarnation; /* of a native region; address 0: none, */
+    uint32_t rid;                  /* but this Myrmics region */
+};
+
 /* Report what a call of @who found, and end the job or go on.  @may_ask: other
  * nodes may be asked, that is this is not the progress thread.  No lock is
  * held. */
-void check_objects(const struct heap_faults *faults, uint64_t address,
-                   uint64_t incarnation, enum check_when when,
+void check_objects(const struct heap_faults *faults,
+                   const struct check_region *region, enum check_when when,
                    struct heap_who who, bool may_ask);
 
 /* --- What native/ is asked ------------------------------------------------ */

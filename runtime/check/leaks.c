@@ -11,7 +11,7 @@
 struct leak {
     struct check_text text;
     struct check_done done;
-    uint64_t address; /* the first one */
+    struct check_note note; /* of the first one */
     uint64_t count, places, untold;
     bool holds; /* it is holds that are looked for; else regions */
 };
@@ -26,31 +26,27 @@ static void tell(struct leak *leak)
         leak->untold += leak->count;
         return;
     }
+    check_add(text, "%" PRIu64 " not %s, the first %s", leak->count,
+              leak->holds ? "released" : "deleted", leak->holds ? "of " : "");
+    check_add_region(text, leak->note.address, &leak->note);
     if (leak->holds)
-        check_add(text,
-                  "%" PRIu64 " not released, the first of region %p, "
-                  "taken for %s by thread %d:\n",
-                  leak->count, (void *)(uintptr_t)leak->address,
+        check_add(text, ", taken for %s by thread %d:\n",
                   leak->done.mode == DRASYNC_WRITE ? "WRITE" : "READ",
                   leak->done.thread);
     else
-        check_add(text,
-                  "%" PRIu64 " not deleted, the first region %p, made by "
-                  "thread %d:\n",
-                  leak->count, (void *)(uintptr_t)leak->address,
-                  leak->done.thread);
+        check_add(text, ", made by thread %d:\n", leak->done.thread);
     check_lines_add(text, check_stack_of(leak->done.stack), false);
     leak->count = 0;
 }
 
 static void add(struct leak *leak, const struct check_done *done,
-                uint64_t address)
+                const struct check_note *note)
 {
     if (leak->count && done->stack != leak->done.stack)
         tell(leak);
     if (!leak->count++) {
         leak->done = *done;
-        leak->address = address;
+        leak->note = *note;
     }
 }
 
@@ -71,11 +67,11 @@ static void each(const struct check_note *note, void *arg)
     if (!check_hooks.alive(note->address, note->incarnation))
         return;
     if (!leak->holds && made->thread)
-        add(leak, made, note->address);
+        add(leak, made, note);
     for (uint32_t i = 0; leak->holds && i < note->holds && i < CHECK_OPEN_MAX;
          i++)
         if (!is_ownership(note, &note->open[i]))
-            add(leak, &note->open[i], note->address);
+            add(leak, &note->open[i], note);
 }
 
 static void look_for(bool holds)

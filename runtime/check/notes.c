@@ -171,6 +171,19 @@ void check_named(drasync_region_t region, const char *name)
     pthread_mutex_unlock(&mutex);
 }
 
+void check_numbered(drasync_region_t region, uint32_t rid)
+{
+    struct check_note *n;
+
+    pthread_mutex_lock(&mutex);
+    n = find((uintptr_t)region, 0);
+    if (n) {
+        n->numbered = true;
+        n->rid = rid;
+    }
+    pthread_mutex_unlock(&mutex);
+}
+
 void check_sent(drasync_region_t region, uint32_t rid, int to, const char *file,
                 int line)
 {

@@ -96,14 +96,17 @@ static void add_what(const struct heap_fault *f)
     check_add(&text, "\n");
 }
 
-static void add_region(uint64_t address, uint64_t incarnation)
+static void add_region(const struct check_region *region)
 {
     struct check_note note;
+    bool known;
 
-    check_add(&text, "region %p", (void *)(uintptr_t)address);
-    if (check_note_of(address, incarnation, &note) && note.name[0])
-        check_add(&text, " \"%s\"", note.name);
-    check_add(&text, "\n");
+    if (region->address) {
+        known = check_note_of(region->address, region->incarnation, &note);
+        check_add_region(&text, region->address, known ? &note : NULL);
+    } else {
+        check_add(&text, "region ID %u", region->rid);
+    }
 }
 
 static void add_who(const char *what, struct heap_who who, bool may_ask)
@@ -135,8 +138,8 @@ static bool said(const struct heap_fault *f, struct heap_who who)
     return false;
 }
 
-void check_objects(const struct heap_faults *faults, uint64_t address,
-                   uint64_t incarnation, enum check_when when,
+void check_objects(const struct heap_faults *faults,
+                   const struct check_region *region, enum check_when when,
                    struct heap_who who, bool may_ask)
 {
     bool last = runtime.options.check_action == OPTIONS_CHECK_END;
@@ -151,8 +154,8 @@ void check_objects(const struct heap_faults *faults, uint64_t address,
             continue;
         text.used = 0;
         add_what(f);
-        add_region(address, incarnation);
-        check_add(&text, "%s\n", found_by(f, when));
+        add_region(region);
+        check_add(&text, "\n%s\n", found_by(f, when));
         check_add_stack(&text, who, may_ask);
         if (f->wrong != HEAP_WRITTEN_PAST)
             add_who("freed", f->freed, may_ask);
@@ -165,8 +168,11 @@ void check_objects(const struct heap_faults *faults, uint64_t address,
         if (last)
             runtime_end_job();
     }
-    if (count < faults->count)
-        runtime_say("DRASYNC_CHECK: and %" PRIu64 " more objects of region %p",
-                    faults->count - count, (void *)(uintptr_t)address);
+    if (count < faults->count) {
+        text.used = 0;
+        add_region(region);
+        runtime_say("DRASYNC_CHECK: and %" PRIu64 " more objects of %s",
+                    faults->count - count, text.bytes);
+    }
     pthread_mutex_unlock(&mutex);
 }

@@ -45,6 +45,17 @@ void check_print(const struct check_text *t)
     }
 }
 
+void check_add_region(struct check_text *t, uint64_t address,
+                      const struct check_note *note)
+{
+    if (note && note->numbered)
+        check_add(t, "region ID %u", note->rid);
+    else
+        check_add(t, "region %p", (void *)(uintptr_t)address);
+    if (note && note->name[0])
+        check_add(t, " \"%s\"", note->name);
+}
+
 static const char *mode_name(int mode)
 {
     return mode == DRASYNC_WRITE ? "WRITE" : "READ";
@@ -143,16 +154,16 @@ void check_add_node(struct check_text *t, uint64_t address)
 {
     struct check_place place = {0};
     struct check_note note;
+    bool known;
 
     check_hooks.look((void *)(uintptr_t)address, 0, &place);
     if (!place.region) {
         check_add(t, "node %d knows no region there\n", runtime.node);
         return;
     }
-    check_add(t, "node %d (%s): region %p", runtime.node, runtime.host,
-              (void *)(uintptr_t)place.region);
-    if (check_note_of(place.region, place.incarnation, &note) && note.name[0])
-        check_add(t, " \"%s\"", note.name);
+    check_add(t, "node %d (%s): ", runtime.node, runtime.host);
+    known = check_note_of(place.region, place.incarnation, &note);
+    check_add_region(t, place.region, known ? &note : NULL);
     check_add(t, "\n");
     add_holders(t, &place, -1);
     if (place.node != runtime.node)
@@ -235,14 +246,11 @@ static void add_rule(const struct target *at, const struct check_fault *f)
 static void add_region(const struct target *at, const struct check_fault *f)
 {
     const struct check_place *place = &at->place;
-    const char *name = at->noted ? at->note.name : "";
     uint64_t address = (uintptr_t)f->address;
 
     if (!place->region)
         return;
-    check_add(&text, "region %p", (void *)(uintptr_t)place->region);
-    if (*name)
-        check_add(&text, " \"%s\"", name);
+    check_add_region(&text, place->region, at->noted ? &at->note : NULL);
     if (place->object)
         check_add(&text,
                   ", byte %" PRIu64 " of the object of %" PRIu64 " bytes at %p",

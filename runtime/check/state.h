@@ -71,8 +71,9 @@ struct check_note {
     struct check_done done[CHECK_KINDS];
     uint32_t holds; /* taken and not given back, and where the first were: */
     struct check_done open[CHECK_OPEN_MAX];
-    uint32_t rid;   /* DRASYNC_MYRMICS=move: its number, */
-    int to, line;   /* and where it was sent */
+    bool numbered; /* DRASYNC_MYRMICS=move: the program calls it by */
+    uint32_t rid;  /* this number; */
+    int to, line;  /* and where it was sent */
     const char *file;
     char name[DRASYNC_NAME_MAX + 1];
 };
@@ -104,6 +105,9 @@ enum check_verdict {
 enum check_verdict check_report(const struct check_fault *fault);
 /* Has the report of the fault that is looked at been written? */
 bool check_reported(void);
+/* What the program calls the region at @address; @note may be NULL. */
+void check_add_region(struct check_text *text, uint64_t address,
+                      const struct check_note *note);
 /* Where this rank took @region, as lines. */
 void check_add_taken(struct check_text *text, uint64_t region);
 /* Stack @who.stack of a rank, which is asked for it if need be; @may_ask: on

@@ -28,8 +28,8 @@ static struct heap_checked checked_of(struct native_found *found,
 {
     struct native_header *header = native_header_of(region->address);
 
-    found->address = region->address;
-    found->incarnation = region->incarnation;
+    found->region.address = region->address;
+    found->region.incarnation = region->incarnation;
     return (struct heap_checked){
         .context = context,
         .heap = &header->heap,
@@ -132,8 +132,8 @@ void native_objects_end(struct native_found *found)
         struct native_found *next = found->next;
 
         if (found->faults.count)
-            check_objects(&found->faults, found->address, found->incarnation,
-                          found->when, found->who, !native_running.server);
+            check_objects(&found->faults, &found->region, found->when,
+                          found->who, !native_running.server);
         free(found);
         found = next;
     }

@@ -394,7 +394,7 @@ int native_header_make(struct native_memory *memory);
 /* What a call found wrong, to be told without locks. */
 struct native_found {
     struct native_found *next;
-    uint64_t address, incarnation; /* of the region */
+    struct check_region region;
     enum check_when when;
     struct heap_who who; /* called */
     struct heap_faults faults;

@@ -32,8 +32,7 @@ static struct replica_found *found_new(const struct replica_heap *heap,
     if (found) {
         found->when = when;
         found->who = who;
-        found->address = heap->region->entry.address;
-        found->incarnation = heap->region->entry.incarnation;
+        found->region.rid = heap->region->rid;
     }
     return found;
 }
@@ -131,7 +130,7 @@ void replica_objects_look(uint32_t rid, enum check_when when)
 void replica_objects_tell(struct replica_found *found, bool may_ask)
 {
     if (found && found->faults.count)
-        check_objects(&found->faults, found->address, found->incarnation,
-                      found->when, found->who, may_ask);
+        check_objects(&found->faults, &found->region, found->when, found->who,
+                      may_ask);
     free(found);
 }

@@ -331,8 +331,8 @@ int replica_heap_free(struct replica_heap *heap, void *ptr,
 /* What is wrong with objects of a heap, to be told when that is given back. */
 struct replica_found {
     enum check_when when;
-    struct heap_who who;           /* calls */
-    uint64_t address, incarnation; /* of the region */
+    struct heap_who who; /* calls */
+    struct check_region region;
     struct heap_faults faults;
 };
 

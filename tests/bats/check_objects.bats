@@ -32,6 +32,14 @@ ends() {
   done
 }
 
+# The report calls the region what the Myrmics program calls it.
+is_numbered() {
+  local rid
+  rid=$(sed -n 's/^the region is //p' <<<"$output")
+  [ "$rid" ]
+  in_asan || assert_line "region ID $rid"
+}
+
 @test "a write past an object's end is found when that is freed" {
   ends past_free
   ends large
@@ -99,6 +107,7 @@ ends() {
         run mpi_preloaded 2 "$abs_top_builddir/myrmics_objects" $mistake
         assert_failure
         is_found objects_myrmics_$mistake
+        is_numbered
       done
       run mpi_preloaded 2 "$abs_top_builddir/myrmics_objects" past_send
       assert_failure
@@ -113,13 +122,14 @@ ends() {
     run mpi_preloaded 2 "$abs_top_builddir/myrmics_objects" by_two
     assert_failure
     is_reported objects_myrmics_by_two
+    is_numbered
   done
 }
 
 @test "Myrmics programs: a region that is left is one, and no hold besides" {
   DRASYNC_MYRMICS=move DRASYNC_CHECK=leaks run -0 mpi_preloaded 1 \
     "$abs_top_builddir/myrmics_objects" left
-  assert_output --regexp "1 not deleted, the first region 0x[0-9a-f]+, made by"
+  assert_output --regexp "1 not deleted, the first region ID [0-9]+, made by"
   refute_output --partial "not released"
 }
 

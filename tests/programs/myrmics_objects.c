@@ -39,6 +39,13 @@ NOINLINE static void make(void)
         objects[i] = make_object(top);
 }
 
+/* What it calls the region itself. */
+static void say_top(void)
+{
+    printf("the region is %u\n", top);
+    fflush(stdout);
+}
+
 NOINLINE static void free_object(void *object)
 {
     sys_free(object);
@@ -77,6 +84,7 @@ NOINLINE static void free_by_two(void)
 {
     if (me == 0) {
         make();
+        say_top();
         sys_send(top, workers - 1);
     } else if (me == workers - 1) {
         top = sys_recv(0, 0);
@@ -137,6 +145,7 @@ int main(int argc, char **argv)
         free_by_two();
     } else if (me == 0) {
         make();
+        say_top();
         go_wrong();
         if (!is("left"))
             delete_top();

@@ -17,13 +17,12 @@ struct heap_who check_who(void)
     return (struct heap_who){0};
 }
 
-void check_objects(const struct heap_faults *faults, uint64_t address,
-                   uint64_t incarnation, enum check_when when,
+void check_objects(const struct heap_faults *faults,
+                   const struct check_region *region, enum check_when when,
                    struct heap_who who, bool may_ask)
 {
     (void)faults;
-    (void)address;
-    (void)incarnation;
+    (void)region;
     (void)when;
     (void)who;
     (void)may_ask;
