@@ -17,12 +17,18 @@ uint64_t facts_shape(void)
            sizeof(struct runtime_shared) << 16 ^ native_look_shape();
 }
 
+/* Of a job of another version the anchor may be anything. */
 bool facts_there(void)
 {
     const struct facts_shared *s =
         runtime.shared->magic == RUNTIME_MAGIC ? shared() : NULL;
+    uint64_t offset =
+        (uint64_t)((uintptr_t)s - (uintptr_t)runtime.space.control);
 
-    return s && s->shape == facts_shape();
+    return (uintptr_t)s % 8 == 0 &&
+           offset < runtime.space.layout.control_bytes &&
+           sizeof(*s) <= runtime.space.layout.control_bytes - offset &&
+           s->shape == facts_shape();
 }
 
 const struct waiting_rank *facts_waiting(uint32_t local)
