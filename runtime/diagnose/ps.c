@@ -16,9 +16,6 @@
 
 #define LINES_DEFAULT 20
 
-/* Of a path; a longer one is cut. */
-#define PROGRAM_BYTES 256
-
 static const char usage[] =
     "Usage: drasync-ps [--json] [--lines N] [--all | PID ...]\n"
     "\n"
@@ -100,29 +97,32 @@ static void add_size(struct text *text, uint64_t bytes)
     text_add(text, "%" PRIu64 " %s", bytes, units[unit]);
 }
 
-/* Which program a node's ranks run: several jobs may be on a host.  Of a rank
- * that has ended, or is another user's, nothing. */
-static void add_program(struct text *text, int pid)
+bool ps_program(char program[PS_PROGRAM_BYTES])
 {
-    char path[64], program[PROGRAM_BYTES], *name;
+    char path[64], *name;
     ssize_t length;
 
-    snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-    length = readlink(path, program, sizeof(program) - 1);
+    snprintf(path, sizeof(path), "/proc/%d/exe",
+             (int)runtime.shared->ranks[0].pid);
+    length = readlink(path, program, PS_PROGRAM_BYTES - 1);
     if (length <= 0)
-        return;
+        return false;
     program[length] = 0;
     name = strrchr(program, '/');
-    text_add(text, " of %s", name ? name + 1 : program);
+    if (name)
+        memmove(program, name + 1, strlen(name));
+    return true;
 }
 
 static void add_head(struct text *text, const struct ps_view *view)
 {
     const struct runtime_shared *s = runtime.shared;
+    char program[PS_PROGRAM_BYTES];
 
     text_add(text, "node %d of %d on %s: %u ranks", runtime.node, runtime.nodes,
              runtime.host, s->locals);
-    add_program(text, s->ranks[0].pid);
+    if (ps_program(program))
+        text_add(text, " of %s", program);
     text_add(text, ", %zu regions, memory ", view->count);
     add_size(text, limit_used_bytes(&runtime.space));
     text_add(text, " of ");

@@ -62,6 +62,13 @@ void ps_name(uint64_t address, char name[DRASYNC_NAME_MAX + 1]);
 
 const char *ps_state(uint32_t state);
 
+/* Of a path; a longer one is cut. */
+#define PS_PROGRAM_BYTES 256
+
+/* Which program the node's ranks run: several jobs may be on a host.  False: the
+ * rank has ended, or is another user's. */
+bool ps_program(char program[PS_PROGRAM_BYTES]);
+
 /* What drasync-ps prints of the node that facts.h is about, with at most
  * @lines_max lines of each list. */
 void ps_add_node(struct text *text, size_t lines_max);

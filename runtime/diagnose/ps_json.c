@@ -182,10 +182,15 @@ static void add_regions(struct text *text, const struct ps_view *view)
 void ps_json_node(struct text *text, const struct ps_view *view)
 {
     const struct runtime_shared *s = runtime.shared;
+    char program[PS_PROGRAM_BYTES];
 
     text_add(text, "  {\"node\": %d, \"nodes\": %d, ", runtime.node,
              runtime.nodes);
     add_string(text, "host", runtime.host);
+    if (ps_program(program)) {
+        text_add(text, ", ");
+        add_string(text, "program", program);
+    }
     text_add(text,
              ", \"memory_used\": %" PRIu64 ", \"memory_limit\": %" PRIu64
              ", \"messages_sent\": %" PRIu64 ", \"messages_received\": %" PRIu64

@@ -44,9 +44,9 @@ for node in nodes:
         waits = [w for r in node["ranks"] for w in r["waits"]]
         if hold.get("name") == "tree" and "at" in hold and waits:
             print(hold["mode"], hold["at"].split()[0], waits[0]["mode"],
-                  waits[0]["name"])
+                  waits[0]["name"], node["program"])
 PYTHON
-  assert_line "WRITE take WRITE tree"
+  assert_line --regexp "^WRITE take WRITE tree [a-z-]*stuck$"
 }
 
 @test "drasync-ps refuses what it does not know" {
