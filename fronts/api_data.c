@@ -21,8 +21,8 @@ static inline int recorded(int err, drasync_region_t region, size_t size_bytes)
     return err;
 }
 
-/* Checked mode: name what was wrong with @region, or that of @ptr; each may be
- * NULL. */
+/* Checked mode: name what was wrong with @region, or that of @ptr; the latter
+ * may be NULL, and the former if that is not. */
 static int told(const char *call, drasync_region_t region, const void *ptr,
                 int err)
 {
@@ -32,7 +32,7 @@ static int told(const char *call, drasync_region_t region, const void *ptr,
         return err;
     if (ptr && !native_region_of(ptr, &other))
         check_unwritable(call, other, err);
-    if (region && region != other)
+    if (region ? region != other : !ptr)
         check_unwritable(call, region, err);
     return err;
 }
@@ -137,7 +137,9 @@ int drasync_set_root(drasync_region_t region, void *ptr)
 {
     int err = runtime_enter();
 
-    return err ? err : native_set_root(region, ptr);
+    return err ? err
+               : told("drasync_set_root", region, NULL,
+                      native_set_root(region, ptr));
 }
 
 int drasync_get_root(drasync_region_t region, void **ptr_out)
@@ -148,7 +150,10 @@ int drasync_get_root(drasync_region_t region, void **ptr_out)
         return err;
     if (!ptr_out)
         return DRASYNC_EINVAL;
-    return native_get_root(region, ptr_out);
+    err = native_get_root(region, ptr_out);
+    if (err && runtime.options.check)
+        check_refused("drasync_get_root", region, err);
+    return err;
 }
 
 int drasync_region_of(const void *ptr, drasync_region_t *region_out)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "memory/space.h"
 #include "runtime/check/state.h"
 #include "runtime/process.h"
 
@@ -122,6 +123,36 @@ static bool held_elsewhere(drasync_region_t region)
     return place.holders > CHECK_HOLDERS_MAX;
 }
 
+/* @region is no handle, and never was one: say so, and where. */
+static void tell_never(const char *call, drasync_region_t region)
+{
+    struct check_place place = {0};
+    bool outside = space_page(&runtime.space, region) == SPACE_NO_PAGE;
+    uint32_t stack;
+
+    if (!outside)
+        check_hooks.look(region, 0, &place);
+    if (!outside && (!place.region || place.region == (uintptr_t)region))
+        return;
+    stack = check_stack_here();
+    if (!begin(stack, 0))
+        return;
+    if (!region)
+        check_add(&text, "called %s for NULL, which is no region\n", call);
+    else if (outside)
+        check_add(&text,
+                  "called %s for %p, which is outside of the addresses that "
+                  "regions have\n",
+                  call, (void *)region);
+    else
+        check_add(&text,
+                  "called %s for %p, which lies inside of region %p, and is "
+                  "not its handle\n",
+                  call, (void *)region, (void *)(uintptr_t)place.region);
+    end(stack);
+    print();
+}
+
 void check_refused(const char *call, drasync_region_t region, int err)
 {
     struct check_note note;
@@ -135,8 +166,10 @@ void check_refused(const char *call, drasync_region_t region, int err)
     known = check_note_of((uintptr_t)region, 0, &note);
     dead = known && note.done[CHECK_DELETED].thread;
     /* What another rank deleted may be asked for meanwhile: the error says all. */
-    if ((err == DRASYNC_ENOREGION || err == DRASYNC_EDELETED) && !dead)
+    if ((err == DRASYNC_ENOREGION || err == DRASYNC_EDELETED) && !dead) {
+        tell_never(call, region);
         return;
+    }
     /* Who tries to delete, and is as often refused by a hold that is over at
      * once, does nothing wrong. */
     if (err == DRASYNC_EBUSY && !held_elsewhere(region))

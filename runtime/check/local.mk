@@ -37,6 +37,7 @@ check_reports = \
 	tests/reports/myrmics_touch_rank.txt \
 	tests/reports/myrmics_touch_shared.txt \
 	tests/reports/none.txt \
+	tests/reports/no_handle.txt \
 	tests/reports/nowhere.txt \
 	tests/reports/objects_all.txt \
 	tests/reports/objects_below.txt \

@@ -165,6 +165,20 @@ is_told() {
   assert_line DRASYNC_ENOTHELD
 }
 
+@test "what is no handle of a region is named, with the call" {
+  is_told no_handle
+  assert_line DRASYNC_ENOREGION
+}
+
+@test "a call of Fig. 1 that ends the job is named, with its place" {
+  run mpi 2 "$programs/check_wrong" ralloc
+  assert_failure
+  assert_line --regexp "called drasync_alloc for region 0x[0-9a-f]+, which this\
+ rank does not hold as the call needs it"
+  assert_line --regexp "#0 allocate_unheld at .*check_wrong.c:[0-9]+"
+  assert_line --regexp "ralloc\(0x[0-9a-f]+\): this rank has no hold"
+}
+
 @test "a system call is told EFAULT where the rank has no hold" {
   run -0 mpi 2 "$programs/check_wrong" system_call
   assert_line "read: Bad address"

@@ -284,6 +284,27 @@ NOINLINE static void change_unheld(void)
     give(top);
 }
 
+/* What is no handle, and never was one. */
+NOINLINE static void use_no_handle(void)
+{
+    void *object;
+
+    printf("%s\n", drasync_errname(drasync_acquire(NULL, DRASYNC_READ)));
+    drasync_acquire((region)&object, DRASYNC_READ);
+    drasync_acquire((region)((char *)top + 4000), DRASYNC_READ);
+    drasync_alloc(NULL, 8, &object);
+    drasync_get_root(top, &object);
+    drasync_set_root(top, NULL);
+    KEEP;
+}
+
+/* Ends the job. */
+NOINLINE static void allocate_unheld(void)
+{
+    ralloc(top, 8);
+    KEEP;
+}
+
 /* Nobody takes it. */
 static void give_away(void)
 {
@@ -378,6 +399,10 @@ int main(int argc, char **argv)
         give_away();
     if (is("unheld") && rank == 0)
         change_unheld();
+    if (is("no_handle") && rank == 0)
+        use_no_handle();
+    if (is("ralloc") && rank == 0)
+        allocate_unheld();
     if ((is("first") || is("upgrade")) && rank == 0)
         leave_first();
     if (is("busy"))
