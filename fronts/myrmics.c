@@ -134,7 +134,7 @@ static void check(const char *file, int line, int err, rid_t region,
     switch (err) {
     case DRASYNC_ENOREGION:
     case DRASYNC_EDELETED:
-        myrmics_fail(file, line, "Invalid region ID %u", region);
+        myrmics_no_region(file, line, region);
     case DRASYNC_ENOMEM:
     case DRASYNC_ENOSPACE:
         myrmics_fail(file, line, "Out of memory: %zu bytes in region ID %u",
@@ -204,6 +204,7 @@ rid_t _sys_ralloc(char *file, int line, rid_t parent, int level_hint)
 
 void _sys_rfree(char *file, int line, rid_t region)
 {
+    struct replica_place place = {file, line};
     const struct replica_job *job;
     struct timed since;
 
@@ -213,7 +214,8 @@ void _sys_rfree(char *file, int line, rid_t region)
         myrmics_fail(file, line, "Invalid region ID 0: the root region stays");
     check_region(file, line, job, region);
     RECORD_BEGIN();
-    check(file, line, ops_of(job)->region_free(region), region, NULL, 0);
+    check(file, line, ops_of(job)->region_free(region, &place), region, NULL,
+          0);
     RECORD_DONE(0, RECORD_DELETE, region, 0, 0);
     sched_end(since);
 }

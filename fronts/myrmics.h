@@ -10,6 +10,7 @@
 #ifndef DRASYNC_FRONTS_MYRMICS_H
 #define DRASYNC_FRONTS_MYRMICS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,7 +20,7 @@
 struct myrmics_ops {
     const char *mode;
     int (*region_new)(uint32_t parent, uint32_t *region_out);
-    int (*region_free)(uint32_t region);
+    int (*region_free)(uint32_t region, const struct replica_place *place);
     int (*region_check)(uint32_t region);
     int (*alloc)(uint32_t region, size_t size_bytes, void **ptr_out);
     int (*alloc_many)(uint32_t region, size_t size_bytes, size_t count,
@@ -41,6 +42,13 @@ extern const struct myrmics_ops myrmics_move;
  */
 void myrmics_fail(const char *file, int line, const char *format, ...)
     __attribute__((noreturn, format(printf, 3, 4)));
+
+/* A call at @place freed @region. */
+void myrmics_freed(uint32_t region, const struct replica_place *place);
+
+/* End the job: there is no such region, or it was freed, as far as known. */
+void myrmics_no_region(const char *file, int line, uint32_t region)
+    __attribute__((noreturn));
 
 /* A clock that only goes forward. */
 uint64_t myrmics_now_ns(void);

@@ -209,7 +209,7 @@ static int gather(struct move_region *top)
     return 0;
 }
 
-static int move_free_region(uint32_t rid)
+static int move_free_region(uint32_t rid, const struct replica_place *place)
 {
     struct move_region *top, *at, *last;
     int err = find_owned(rid, &top);
@@ -224,6 +224,7 @@ static int move_free_region(uint32_t rid)
         if (err)
             break;
         at = last;
+        myrmics_freed(at->rid, place);
         move_forget(at);
         if (last == top)
             break;
@@ -347,7 +348,8 @@ static int move_recv(uint32_t rid, int worker, uint32_t *region_out,
 
 LOCKED(new, (uint32_t parent, uint32_t *region_out),
        move_new(parent, region_out))
-LOCKED(free_region, (uint32_t rid), move_free_region(rid))
+LOCKED(free_region, (uint32_t rid, const struct replica_place *place),
+       move_free_region(rid, place))
 LOCKED(check, (uint32_t rid), move_check(rid))
 LOCKED(alloc, (uint32_t rid, size_t size_bytes, void **ptr_out),
        move_alloc(rid, size_bytes, ptr_out))

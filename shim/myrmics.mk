@@ -3,6 +3,7 @@ libdrasync_shim_la_SOURCES += \
 	fronts/myrmics.c \
 	fronts/myrmics.h \
 	fronts/myrmics_copy.c \
+	fronts/myrmics_freed.c \
 	fronts/myrmics_move.c \
 	fronts/myrmics_move.h \
 	fronts/myrmics_move_list.c \

@@ -293,6 +293,10 @@ static void env_drop(void *ctx, struct replica_entry *entry)
     struct replica_heap *heap;
 
     (void)ctx;
+    /* Relaxed: replica_region_freed() reads it for a message. */
+    atomic_store_explicit(
+        &replica_shared()->freed[region->rid % REPLICA_FREED_MAX],
+        (uint64_t)region->rid << 32, memory_order_relaxed);
     for (int i = 0; i < runtime.locals; i++)
         if (region->local[i].heap)
             heap_kill(region->local[i].heap);

@@ -150,6 +150,23 @@ static int region_free(uint32_t rid)
     return result ? result : err;
 }
 
+static _Atomic uint64_t *freed_place(uint32_t rid)
+{
+    return &replica_shared()->freed[rid % REPLICA_FREED_MAX];
+}
+
+bool replica_region_freed(uint32_t rid, int *worker_out)
+{
+    /* Relaxed: words for a message follow, nothing else. */
+    uint64_t word =
+        atomic_load_explicit(freed_place(rid), memory_order_relaxed);
+
+    if (!rid || word >> 32 != rid)
+        return false;
+    *worker_out = (int)(uint32_t)word - 1;
+    return true;
+}
+
 int replica_region_free(uint32_t rid)
 {
     int err;
@@ -167,6 +184,11 @@ int replica_region_free(uint32_t rid)
         pthread_mutex_unlock(&free_mutex);
     }
     limit_reserve_leave();
+    if (!err)
+        atomic_store_explicit(freed_place(rid),
+                              (uint64_t)rid << 32 |
+                                  (uint32_t)(runtime.rank + 1),
+                              memory_order_relaxed);
     return err;
 }
 

@@ -17,6 +17,7 @@
 #ifndef DRASYNC_RUNTIME_REPLICA_REPLICA_H
 #define DRASYNC_RUNTIME_REPLICA_REPLICA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,7 @@
 #define replica_region_new   drasync_replica_region_new
 #define replica_region_free  drasync_replica_region_free
 #define replica_region_check drasync_replica_region_check
+#define replica_region_freed drasync_replica_region_freed
 #define replica_alloc        drasync_replica_alloc
 #define replica_alloc_many   drasync_replica_alloc_many
 #define replica_free_object  drasync_replica_free_object
@@ -83,6 +85,11 @@ int replica_region_free(uint32_t region);
 
 /* DRASYNC_ENOREGION unless @region lives. */
 int replica_region_check(uint32_t region);
+
+/* Was there a region with this number until not long ago, as far as this node
+ * knows?  @worker_out: who freed it, or one above it: -1 if that is not known.
+ * Of numbers that are no region's now; needs no lock. */
+bool replica_region_freed(uint32_t region, int *worker_out);
 
 /* An object of @size_bytes, not 0.  DRASYNC_ENOREGION. */
 int replica_alloc(uint32_t region, size_t size_bytes, void **ptr_out);

@@ -50,7 +50,8 @@ enum replica_kind {
     REPLICA_KIND_FORGET, /* struct replica_forget */
 };
 
-#define REPLICA_BUCKETS 16384u
+#define REPLICA_BUCKETS   16384u
+#define REPLICA_FREED_MAX 1024u
 
 /* Frames that several small extents of a version share. */
 #define REPLICA_BLOCK_PAGES 64
@@ -210,6 +211,9 @@ struct replica_shared {
     struct replica_region *root;
     struct replica_barrier barrier;
     struct replica_region *buckets[REPLICA_BUCKETS];
+    /* Regions that ended: number << 32 | worker who freed it + 1, or 0.  A
+     * number has one place, where the later one stays. */
+    _Atomic uint64_t freed[REPLICA_FREED_MAX];
     struct replica_inbox inboxes[]; /* for each rank of this node */
 };
 

@@ -55,18 +55,28 @@ fails() {
   fails alloc_bad_region "Invalid region ID 123456"
   fails ralloc_bad_parent "Invalid region ID"
   fails region_one "Invalid region ID 1"
-  fails rfree_twice "Invalid region ID"
   fails rfree_root "Invalid region ID 0"
-  fails subregion_gone "Invalid region ID"
-  fails send_freed "Invalid region ID"
   fails realloc_bad_region "Invalid region ID"
 }
 
 @test "region numbers that do not exist, when they are another node's" {
   export DRASYNC_NODE=rank
   fails alloc_bad_region "Invalid region ID 123456"
-  fails rfree_twice "Invalid region ID"
-  fails subregion_gone "Invalid region ID"
+}
+
+@test "region numbers that were freed already: so it says, and where" {
+  local node freed="Region ID [0-9]+ was freed already"
+  for node in shared rank; do
+    export DRASYNC_NODE=$node DRASYNC_MYRMICS=copy
+    fails rfree_twice "$freed, at [^ ]*myrmics_errors\.c:[0-9]+"
+    fails send_freed "$freed, at [^ ]*myrmics_errors\.c:[0-9]+"
+    fails subregion_gone "$freed"
+    DRASYNC_MYRMICS=move
+    fails rfree_twice "$freed, at [^ ]*myrmics_errors\.c:[0-9]+"
+    fails subregion_gone "$freed, at [^ ]*myrmics_errors\.c:[0-9]+"
+  done
+  export DRASYNC_NODE=shared DRASYNC_MYRMICS=copy
+  fails rfree_by_two "$freed, by worker 0"
 }
 
 @test "sends and receives that cannot be" {

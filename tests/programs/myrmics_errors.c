@@ -88,6 +88,18 @@ static void rfree_twice(void)
     sys_rfree(region);
 }
 
+static void rfree_by_two(void)
+{
+    rid_t region = me == 0 ? sys_ralloc(0, 0) : 0;
+
+    MPI_Bcast(&region, 1, MPI_UNSIGNED, 0, MPI_COMM_WORLD);
+    if (me == 0)
+        sys_rfree(region);
+    sys_barrier();
+    if (is_culprit())
+        sys_rfree(region);
+}
+
 static void rfree_root(void)
 {
     if (is_culprit())
@@ -210,6 +222,7 @@ const struct scenario error_scenarios[] = {
     {"ralloc_bad_parent", ralloc_bad_parent},
     {"region_one", region_one},
     {"rfree_twice", rfree_twice},
+    {"rfree_by_two", rfree_by_two},
     {"rfree_root", rfree_root},
     {"subregion_gone", subregion_gone},
     {"send_freed", send_freed},
