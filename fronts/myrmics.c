@@ -1,10 +1,12 @@
 /* The sys_* calls: arguments, counters and records; the work is in ops. */
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "drasync.h"
 #include "fronts/myrmics.h"
 #include "include/myrmics.h"
+#include "runtime/native/native.h"
 #include "runtime/record/record.h"
 
 /* --- Statistics ----------------------------------------------------------- */
@@ -125,6 +127,22 @@ static const struct myrmics_ops *ops_of(const struct replica_job *job)
     return job->move ? &myrmics_move : &myrmics_copy;
 }
 
+static void no_memory(const char *file, int line, int err, rid_t region,
+                      size_t size) __attribute__((noreturn));
+
+static void no_memory(const char *file, int line, int err, rid_t region,
+                      size_t size)
+{
+    char text[NATIVE_EXPLAIN_BYTES];
+    const char *why;
+
+    native_explain(err, NULL, DRASYNC_NONE, text, sizeof(text));
+    /* It begins with what this line says already. */
+    why = strstr(text, ": ");
+    myrmics_fail(file, line, "Out of memory: %zu bytes in region ID %u: %s",
+                 size, region, why ? why + 2 : text);
+}
+
 /* What went wrong with @region, or with the object at @ptr. */
 static void check(const char *file, int line, int err, rid_t region,
                   const void *ptr, size_t size)
@@ -137,8 +155,7 @@ static void check(const char *file, int line, int err, rid_t region,
         myrmics_no_region(file, line, region);
     case DRASYNC_ENOMEM:
     case DRASYNC_ENOSPACE:
-        myrmics_fail(file, line, "Out of memory: %zu bytes in region ID %u",
-                     size, region);
+        no_memory(file, line, err, region, size);
     case DRASYNC_ELIMIT:
         myrmics_fail(file, line,
                      "Out of memory: region ID %u has too many parts, or this "

@@ -23,6 +23,7 @@
 /* For fronts in other libraries; libdrasync.so exports drasync_ only. */
 #define native_incarnation     drasync_native_incarnation
 #define native_ask_incarnation drasync_native_ask_incarnation
+#define native_explain         drasync_native_explain
 
 int native_new_region(drasync_region_t *region_out);
 int native_new_subregion(drasync_region_t parent, drasync_region_t *region_out);

@@ -101,6 +101,15 @@ fails() {
   assert_output --regexp "Core 0: Error: Out of memory"
 }
 
+@test "it says how much there was, and which variable gives more" {
+  export DRASYNC_MEMORY=32M
+  for DRASYNC_MYRMICS in copy move; do
+    export DRASYNC_MYRMICS
+    fails no_memory_left "Out of memory: 100000 bytes in region ID [0-9]+: \
+this node's regions have [0-9]+ MiB of 32 MiB, which is DRASYNC_MEMORY"
+  done
+}
+
 @test "the program's own errors end the job" {
   fails user_error "the program says 42"
   fails user_assert "me < 0"

@@ -193,6 +193,18 @@ static void out_of_memory(void)
         sys_alloc((size_t)1 << 46, 0);
 }
 
+/* As many as there is room for. */
+static void no_memory_left(void)
+{
+    rid_t region;
+
+    if (!is_culprit())
+        return;
+    region = sys_ralloc(0, 0);
+    for (;;)
+        sys_alloc(100000, region);
+}
+
 static void user_error(void)
 {
     sys_barrier();
@@ -235,6 +247,7 @@ const struct scenario error_scenarios[] = {
     {"realloc_bad_region", realloc_bad_region},
     {"realloc_not_allocated", realloc_not_allocated},
     {"out_of_memory", out_of_memory},
+    {"no_memory_left", no_memory_left},
     {"user_error", user_error},
     {"user_assert", user_assert},
     {"user_abort", user_abort},
