@@ -85,6 +85,14 @@ fails() {
   fails recv_other_region "sent region"
 }
 
+@test "no object, no pointer: sys_alloc(0) and sys_free(NULL)" {
+  for DRASYNC_MYRMICS in copy move; do
+    export DRASYNC_MYRMICS
+    fails free_null "Pointer \(nil\) is out of range"
+    fails alloc_none_bad_region "Invalid region ID 123456"
+  done
+}
+
 @test "wrong arguments of sys_balloc and sys_realloc" {
   fails balloc_no_size "size"
   fails balloc_one "objects"

@@ -205,6 +205,18 @@ static void no_memory_left(void)
         sys_alloc(100000, region);
 }
 
+static void free_null(void)
+{
+    if (is_culprit())
+        sys_free(NULL);
+}
+
+static void alloc_none_bad_region(void)
+{
+    if (is_culprit())
+        sys_alloc(0, 123456);
+}
+
 static void user_error(void)
 {
     sys_barrier();
@@ -248,6 +260,8 @@ const struct scenario error_scenarios[] = {
     {"realloc_not_allocated", realloc_not_allocated},
     {"out_of_memory", out_of_memory},
     {"no_memory_left", no_memory_left},
+    {"free_null", free_null},
+    {"alloc_none_bad_region", alloc_none_bad_region},
     {"user_error", user_error},
     {"user_assert", user_assert},
     {"user_abort", user_abort},

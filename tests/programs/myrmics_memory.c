@@ -103,6 +103,7 @@ static void zero(void)
     CHECK(sys_alloc(0, 0) == NULL);
     CHECK(sys_alloc(0, region) == NULL);
     CHECK(sys_realloc(NULL, 0, region) == NULL);
+    CHECK(sys_realloc(sys_alloc(64, region), 0, region) == NULL);
     empty[0] = sys_ralloc(region, 0);
     empty[1] = sys_ralloc(empty[0], 99);
     empty[2] = region;
