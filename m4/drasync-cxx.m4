@@ -1,10 +1,10 @@
 # The C++ compiler, for drasync.hpp's tests, examples and benchmarks alone: no
 # library of ours is written in C++, and without one the rest is built.
 
-# DRASYNC_CXX
-# -----------
+# DRASYNC_FIND_CXX
+# ----------------
 # Set CXX to the compiler that MPICXX calls unless the user chose one.
-AC_DEFUN([DRASYNC_CXX], [
+AC_DEFUN([DRASYNC_FIND_CXX], [
 AC_BEFORE([$0], [AC_PROG_CXX])
 AS_IF([test -z "$CXX"],
       [drasync_compile=`"$MPICXX" -compile-info 2>/dev/null` || drasync_compile=
@@ -14,7 +14,13 @@ AS_IF([test -z "$CXX"],
        done
        CXX=`echo $CXX`
        test -n "$CXX" || AS_UNSET([CXX])])
-AC_PROG_CXX
+])
+
+# DRASYNC_CXX
+# -----------
+# Does CXX compile C++17?  After AC_PROG_CXX, which no macro of ours may expand:
+# Autoconf warns of what the compilation below requires if it was.
+AC_DEFUN([DRASYNC_CXX], [
 AC_LANG_PUSH([C++])
 drasync_save_CXXFLAGS=$CXXFLAGS
 CXXFLAGS="$CXXFLAGS -std=c++17"

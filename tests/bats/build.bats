@@ -119,6 +119,13 @@ END
   done
 }
 
+@test "configure is made of its sources without a warning" {
+  command -v autoconf >/dev/null || skip "autoconf is not installed"
+  cp -r "$abs_top_srcdir"/{configure.ac,aclocal.m4,m4} .
+  run -0 autoconf --warnings=all --output=configure
+  refute_output
+}
+
 @test "without bats, make check fails and says why" {
   run -1 "$abs_top_srcdir/build-aux/run-bats" ./no-bats --tap some.bats
   assert_output --regexp "^Bail out! ./no-bats is not installed .*apt-get"
