@@ -255,7 +255,7 @@ T &make_root(allocator<T> where, Args &&...args)
 
     if (err) {
         delete_object(object);
-        check(err, "drasync::make_root");
+        check(err, "drasync::make_root", where.region());
     }
     return *object;
 }
@@ -269,7 +269,7 @@ template <class T> T *root(drasync_region_t handle)
 {
     void *object = nullptr;
 
-    check(drasync_get_root(handle, &object), "drasync::root");
+    check(drasync_get_root(handle, &object), "drasync::root", handle);
     return static_cast<T *>(object);
 }
 

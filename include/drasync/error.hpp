@@ -9,6 +9,7 @@
 
 #include "drasync.h"
 
+#include <cstdio>
 #include <new>
 #include <string>
 #include <system_error>
@@ -104,6 +105,31 @@ inline void check(int code, const char *what)
 {
     if (code)
         throw std::system_error(make_error_code(code), what);
+}
+
+namespace detail
+{
+
+/* Apart, so that what checks is short. */
+[[noreturn, gnu::cold, gnu::noinline]] inline void
+raise(std::error_code code, const char *what, drasync_region_t region)
+{
+    char text[100];
+
+    if (!region)
+        throw std::system_error(code, what);
+    std::snprintf(text, sizeof(text), "%s of region %p", what,
+                  static_cast<void *>(region));
+    throw std::system_error(code, text);
+}
+
+} // namespace detail
+
+/* The same, with the address of @region, if it has one, after @what. */
+inline void check(int code, const char *what, drasync_region_t region)
+{
+    if (code)
+        detail::raise(make_error_code(code), what, region);
 }
 
 } // namespace drasync

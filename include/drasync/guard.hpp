@@ -8,7 +8,8 @@
  * it, all threads of the rank may do what it allows.  As with drasync_release(),
  * a thread that owns several holds of one region gives back what it took last.
  *
- * Errors are std::system_error; the guard then owns what it did before.  They
+ * Errors are std::system_error, whose what() has the region's address; the guard
+ * then owns what it did before.  They
  * are those of drasync_acquire(), and of the guard itself, as std::unique_lock
  * has them:
  *   std::errc::operation_not_permitted       it has no region, or nothing to
@@ -140,7 +141,7 @@ template <enum drasync_mode Mode> class guard
     [[gnu::always_inline]] void lock()
     {
         may_lock();
-        check(drasync_acquire(region_, Mode), name());
+        check(drasync_acquire(region_, Mode), name(), region_);
         owns_ = true;
     }
 
@@ -169,11 +170,9 @@ template <enum drasync_mode Mode> class guard
     void unlock()
     {
         if (!owns_)
-            throw std::system_error(
-                std::make_error_code(std::errc::operation_not_permitted),
-                name());
+            raise(std::errc::operation_not_permitted);
         owns_ = false;
-        check(drasync_release(region_), name());
+        check(drasync_release(region_), name(), region_);
     }
 
     /* Forget region and hold: whoever calls this gives the hold back. */
@@ -217,16 +216,17 @@ template <enum drasync_mode Mode> class guard
                                     : "drasync::write_guard";
     }
 
+    [[noreturn]] void raise(std::errc error) const
+    {
+        detail::raise(std::make_error_code(error), name(), region_);
+    }
+
     void may_lock() const
     {
         if (!region_)
-            throw std::system_error(
-                std::make_error_code(std::errc::operation_not_permitted),
-                name());
+            raise(std::errc::operation_not_permitted);
         if (owns_)
-            throw std::system_error(
-                std::make_error_code(std::errc::resource_deadlock_would_occur),
-                name());
+            raise(std::errc::resource_deadlock_would_occur);
     }
 
     [[gnu::always_inline]] bool lock_in(std::uint64_t timeout_us)
@@ -235,7 +235,7 @@ template <enum drasync_mode Mode> class guard
         const int err = drasync_acquire_timed(region_, Mode, timeout_us);
 
         if (err != DRASYNC_EAGAIN)
-            check(err, name());
+            check(err, name(), region_);
         owns_ = !err;
         return owns_;
     }

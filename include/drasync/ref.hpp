@@ -46,7 +46,7 @@ class region_ref
      * this rank holds. */
     explicit region_ref(drasync_region_t handle)
     {
-        check(drasync_ref(handle), "drasync::region_ref");
+        check(drasync_ref(handle), "drasync::region_ref", handle);
         region_ = handle;
     }
 
@@ -57,7 +57,8 @@ class region_ref
     region_ref(const region_ref &other)
     {
         if (other.region_)
-            check(drasync_ref(other.region_), "drasync::region_ref");
+            check(drasync_ref(other.region_), "drasync::region_ref",
+                  other.region_);
         region_ = other.region_;
     }
 
@@ -93,7 +94,8 @@ class region_ref
      * handle. */
     void give_to(int rank) &&
     {
-        check(drasync_ref_give(region_, rank), "drasync::region_ref::give_to");
+        check(drasync_ref_give(region_, rank), "drasync::region_ref::give_to",
+              region_);
         region_ = nullptr;
     }
 
@@ -135,7 +137,7 @@ class region_ref
 /* Let the root region of @hold end by itself; this is its first reference. */
 inline region_ref manage(const write_guard &hold)
 {
-    check(drasync_manage(hold.region()), "drasync::manage");
+    check(drasync_manage(hold.region()), "drasync::manage", hold.region());
     return region_ref(hold.region(), adopt_ref);
 }
 
@@ -144,9 +146,12 @@ class weak_ref
   public:
     weak_ref() noexcept = default;
 
+    /* Of a reference that has none, empty. */
     explicit weak_ref(const region_ref &ref)
     {
-        check(drasync_weak(ref.get(), &weak_), "drasync::weak_ref");
+        if (ref)
+            check(drasync_weak(ref.get(), &weak_), "drasync::weak_ref",
+                  ref.get());
     }
 
     /* A value() that came from anywhere. */
@@ -154,10 +159,13 @@ class weak_ref
     {
     }
 
-    /* A reference, or none where the region has ended. */
+    /* A reference, or none where the region has ended, or this is empty. */
     region_ref lock() const
     {
         drasync_region_t handle = nullptr;
+
+        if (!weak_.word[0] && !weak_.word[1])
+            return {};
         const int err = drasync_weak_lock(&weak_, &handle);
 
         if (err == DRASYNC_EDELETED)

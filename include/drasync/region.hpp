@@ -60,7 +60,7 @@ class unique_region
         const int err = region_ ? drasync_delete(region_) : 0;
 
         if (err && !gone(err))
-            check(err, "drasync::unique_region");
+            check(err, "drasync::unique_region", region_);
         region_ = nullptr;
     }
 
@@ -125,7 +125,8 @@ inline drasync_region_t make_subregion(drasync_region_t parent)
 {
     drasync_region_t made = nullptr;
 
-    check(drasync_new_subregion(parent, &made), "drasync::make_subregion");
+    check(drasync_new_subregion(parent, &made), "drasync::make_subregion",
+          parent);
     return made;
 }
 

@@ -78,6 +78,40 @@ static void timeouts()
     CHECK(timeout_us(std::chrono::nanoseconds::max()) == 9223372036854776u);
 }
 
+/* What @call throws has @text. */
+template <class Call> static void says(Call call, const std::string &text)
+{
+    std::string what;
+
+    try {
+        call();
+    } catch (const std::system_error &e) {
+        what = e.what();
+    }
+    if (what.find(text) == std::string::npos)
+        fprintf(stderr, "\"%s\" is not in \"%s\"\n", text.c_str(),
+                what.c_str());
+    CHECK(what.find(text) != std::string::npos);
+}
+
+/* Which region it was. */
+static void names()
+{
+    auto [owner, made] = drasync::make_region();
+    char address[32];
+
+    snprintf(address, sizeof(address), "%p",
+             static_cast<void *>(made.region()));
+    const std::string of = std::string(" of region ") + address;
+
+    says([&] { made.lock(); }, "drasync::write_guard" + of);
+    made.unlock();
+    says([&] { made.unlock(); }, "drasync::write_guard" + of);
+    owner.reset();
+    says([&] { read_guard late(made.region()); }, "drasync::read_guard" + of);
+    says([] { write_guard().lock(); }, "drasync::write_guard: ");
+}
+
 /* On a region that only this rank knows. */
 static void forms()
 {
@@ -272,6 +306,7 @@ int main(int argc, char **argv)
 
     errors();
     timeouts();
+    names();
     forms();
     misuse();
     deleted();

@@ -85,6 +85,8 @@ void alone()
     } catch (const std::system_error &e) {
         CHECK(e.code() == DRASYNC_ENOREGION);
     }
+    CHECK(!drasync::weak_ref().lock());
+    CHECK(!drasync::weak_ref(drasync::region_ref()).lock());
     try {
         drasync::weak_ref(drasync_weak_t{{1, 2}}).lock();
         CHECK(!"thrown");
