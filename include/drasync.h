@@ -674,7 +674,9 @@ int drasync_lookup(const char *name, uint64_t timeout_us,
  *
  * The file is written under another name beside @path, PATH.saving-HOST-PID-N,
  * and takes the name @path when all of it is on the disk: who dies or fails
- * before that leaves what was there.  After an error nothing is left of it.
+ * before that leaves what was there.  After an error nothing is left of it;
+ * what a process of this host left that died goes when another one saves to
+ * @path.
  * Ranks may save at once, each to a file of its own.  Managed regions are saved
  * as any other.
  *   DRASYNC_EINVAL    @path is NULL or empty

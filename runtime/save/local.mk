@@ -2,6 +2,7 @@
 libdrasync_runtime_la_SOURCES += \
 	runtime/save/by_time.c \
 	runtime/save/files.h \
+	runtime/save/leftover.c \
 	runtime/save/load.c \
 	runtime/save/output.c \
 	runtime/save/output.h \

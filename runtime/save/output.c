@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -38,7 +39,12 @@ static int open_partial(struct output *o)
         if (o->fd >= 0 || errno != EEXIST)
             break;
     }
-    return o->fd < 0 ? failed("write", o->partial) : 0;
+    if (o->fd < 0)
+        return failed("write", o->partial);
+    /* For leftovers_remove(); where files cannot be locked, that goes by the
+     * process's number alone. */
+    flock(o->fd, LOCK_EX | LOCK_NB);
+    return 0;
 }
 
 static void signal_block(struct output *o)
@@ -72,6 +78,7 @@ int output_open(struct output *o, const char *path)
     int err;
 
     *o = (struct output){.path = path, .fd = -1};
+    leftovers_remove(path);
     err = open_partial(o);
     if (!err) {
         signal_block(o);

@@ -20,8 +20,11 @@ struct output {
     bool named; /* it has its name */
 };
 
-/* Make PATH.saving-HOST-PID-N, of mode 600.  While an output is open its thread does not get
- * SIGXFSZ: that a limit of file size is reached is an error like others. */
+/*
+ * Make PATH.saving-HOST-PID-N, of mode 600, and lock it (flock); such files of
+ * dead processes of this host go.  While an output is open its thread does not
+ * get SIGXFSZ: that a limit of file size is reached is an error like others.
+ */
 int output_open(struct output *output, const char *path);
 
 /* save_write_fn, @arg being the output. */
@@ -32,5 +35,9 @@ int output_commit(struct output *output);
 
 /* Close it, and remove what did not get its name. */
 void output_close(struct output *output);
+
+/* leftover.c: what processes of this host left that died while they saved to
+ * @path.  What cannot be removed stays. */
+void leftovers_remove(const char *path);
 
 #endif /* DRASYNC_RUNTIME_SAVE_OUTPUT_H */

@@ -195,6 +195,23 @@ refused() {
   [ ! -e "$dir/before" ] || cmp "$dir/before" "$dir/other"
   run -1 "$tool" "$dir"/other.saving-*
   assert_output --partial "WRONG"
+  # Who saves there next removes it, and no other file.
+  left=$(basename "$dir"/other.saving-*)
+  host=${left#other.saving-}
+  host=${host%-*-*}
+  others=("other.saving-$host-$$-0" "other.saving-$host-1x-0"
+    "other.saving-elsewhere-999999999-0" "others.saving-$host-999999999-0"
+    "other.saving-$host-999999999-1")
+  (cd "$dir" && touch "${others[@]}")
+  exec 5<"$dir/other.saving-$host-999999999-1"
+  flock 5
+  run -0 mpi 1 "$programs/save_disk" fails "$dir/other" DRASYNC_OK
+  exec 5<&-
+  run -0 ls "$dir"
+  refute_line "$left"
+  for file in "${others[@]}"; do
+    assert_line "$file"
+  done
 }
 
 @test "a job that was killed goes on, on other numbers of ranks, to the same end" {
