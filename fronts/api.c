@@ -199,6 +199,8 @@ __attribute__((noinline)) static int iacquire(drasync_region_t region,
     err = native_iacquire(region, mode, request_out);
     if (!err)
         api_tell_apart(region, NULL);
+    if (!err && runtime.options.check)
+        check_request_begins(*request_out, region, mode);
     RECORD_DONE(err, RECORD_ACQUIRE, (uintptr_t)region, mode, 0);
     return told("drasync_iacquire", region, err);
 }

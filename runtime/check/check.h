@@ -76,6 +76,9 @@ void check_unwritable(const char *call, drasync_region_t region, int err);
 void check_other_thread(uint64_t address, uint64_t incarnation,
                         enum drasync_mode mode);
 
+/* @request asks for @region for @mode now; what never ends is a leak. */
+void check_request_begins(const void *request, drasync_region_t region,
+                          enum drasync_mode mode);
 /* @request has ended with @call. */
 void check_request_ends(const char *call, const void *request);
 /* False, with a report, if @request has ended. */

@@ -226,6 +226,7 @@ void check_request_ends(const char *call, const void *request)
     const struct request now = {
         request, call, {check_stack_here(), gettid(), 0}};
 
+    check_request_gone(request);
     pthread_mutex_lock(&mutex);
     finished[finished_count++ % REQUESTS_MAX] = now;
     pthread_mutex_unlock(&mutex);

@@ -7,13 +7,26 @@
 /* Places that are named; of more only the number is said. */
 #define PLACES_MAX 20
 
+enum kind { HOLDS, REGIONS, REQUESTS, KINDS };
+
+static const struct {
+    const char *title, *missing, *done;
+} words[KINDS] = {
+    [HOLDS] = {"holds that were not released", "not released, the first of",
+               "taken"},
+    [REGIONS] = {"regions that were not deleted", "not deleted, the first",
+                 "made"},
+    [REQUESTS] = {"requests that nobody waited for",
+                  "not waited for, the first of", "asked"},
+};
+
 /* Notes of one place, as they come in order of stacks. */
 struct leak {
     struct check_text text;
     struct check_done done;
     struct check_note note; /* of the first one */
     uint64_t count, places, untold;
-    bool holds; /* it is holds that are looked for; else regions */
+    enum kind kind; /* that is looked for */
 };
 
 static void tell(struct leak *leak)
@@ -26,15 +39,13 @@ static void tell(struct leak *leak)
         leak->untold += leak->count;
         return;
     }
-    check_add(text, "%" PRIu64 " not %s, the first %s", leak->count,
-              leak->holds ? "released" : "deleted", leak->holds ? "of " : "");
+    check_add(text, "%" PRIu64 " %s ", leak->count, words[leak->kind].missing);
     check_add_region(text, leak->note.address, &leak->note);
-    if (leak->holds)
-        check_add(text, ", taken for %s by thread %d:\n",
-                  leak->done.mode == DRASYNC_WRITE ? "WRITE" : "READ",
-                  leak->done.thread);
-    else
-        check_add(text, ", made by thread %d:\n", leak->done.thread);
+    check_add(text, ", %s ", words[leak->kind].done);
+    if (leak->kind != REGIONS)
+        check_add(text, "for %s ",
+                  leak->done.mode == DRASYNC_WRITE ? "WRITE" : "READ");
+    check_add(text, "by thread %d:\n", leak->done.thread);
     check_lines_add(text, check_stack_of(leak->done.stack), false);
     leak->count = 0;
 }
@@ -66,25 +77,35 @@ static void each(const struct check_note *note, void *arg)
 
     if (!check_hooks.alive(note->address, note->incarnation))
         return;
-    if (!leak->holds && made->thread)
+    if (leak->kind == REGIONS && made->thread)
         add(leak, made, note);
-    for (uint32_t i = 0; leak->holds && i < note->holds && i < CHECK_OPEN_MAX;
-         i++)
+    for (uint32_t i = 0;
+         leak->kind == HOLDS && i < note->holds && i < CHECK_OPEN_MAX; i++)
         if (!is_ownership(note, &note->open[i]))
             add(leak, &note->open[i], note);
 }
 
-static void look_for(bool holds)
+static void each_request(const struct check_request *request, void *arg)
+{
+    struct check_note note;
+
+    if (!check_note_of(request->region, 0, &note))
+        note = (struct check_note){.address = request->region};
+    add(arg, &request->done, &note);
+}
+
+static void look_for(enum kind kind)
 {
     static struct leak leak;
 
-    leak = (struct leak){.holds = holds};
+    leak = (struct leak){.kind = kind};
     check_add(&leak.text,
               "drasync: rank %d (%s): DRASYNC_CHECK: %s are left at the end\n",
-              runtime.rank, runtime.host,
-              holds ? "holds that were not released"
-                    : "regions that were not deleted");
-    check_notes_each(each, &leak);
+              runtime.rank, runtime.host, words[kind].title);
+    if (kind == REQUESTS)
+        check_requests_each(each_request, &leak);
+    else
+        check_notes_each(each, &leak);
     tell(&leak);
     if (leak.untold)
         check_add(&leak.text, "and %" PRIu64 " of %" PRIu64 " more places\n",
@@ -95,6 +116,6 @@ static void look_for(bool holds)
 
 void check_leaks(void)
 {
-    look_for(true);
-    look_for(false);
+    for (int kind = 0; kind < KINDS; kind++)
+        look_for((enum kind)kind);
 }

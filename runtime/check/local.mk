@@ -10,6 +10,7 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/check/notes.c \
 	runtime/check/objects.c \
 	runtime/check/report.c \
+	runtime/check/requests.c \
 	runtime/check/stack.c \
 	runtime/check/state.h
 libdrasync_runtime_la_LIBADD += $(LIBUNWIND_LIBS)
@@ -62,6 +63,7 @@ check_reports = \
 	tests/reports/read_write.txt \
 	tests/reports/read_write_nodes.txt \
 	tests/reports/released.txt \
+	tests/reports/requests_left.txt \
 	tests/reports/released_nodes.txt \
 	tests/reports/stale.txt \
 	tests/reports/twice.txt \

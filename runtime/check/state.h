@@ -87,6 +87,23 @@ bool check_gone_of(uint64_t page, uint64_t *address, uint64_t *incarnation);
 void check_notes_each(void (*each)(const struct check_note *note, void *arg),
                       void *arg);
 
+/* --- Requests (requests.c) ------------------------------------------------- */
+
+/* That began and did not end. */
+struct check_request {
+    struct check_request *next;
+    const void *request;
+    uint64_t region;
+    struct check_done done; /* where it was asked, and for which mode */
+};
+
+/* @request has ended, if it is there. */
+void check_request_gone(const void *request);
+/* Call @each for all that are left, in order of stacks. */
+void check_requests_each(void (*each)(const struct check_request *request,
+                                      void *arg),
+                         void *arg);
+
 /* --- Reports (report.c) --------------------------------------------------- */
 
 struct check_fault {

@@ -120,6 +120,14 @@ ends() {
   refute_output --partial ".hpp"
 }
 
+@test "leaks: a request that nobody waited for, by who asked" {
+  for DRASYNC_NODE in shared rank; do
+    export DRASYNC_NODE
+    DRASYNC_CHECK=leaks run -0 mpi 2 "$programs/check_wrong" requests_left
+    is_reported requests_left
+  done
+}
+
 @test "leaks: what was given to a rank and not taken, by whom" {
   for DRASYNC_NODE in shared rank; do
     export DRASYNC_NODE

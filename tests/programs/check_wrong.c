@@ -305,6 +305,18 @@ NOINLINE static void allocate_unheld(void)
     KEEP;
 }
 
+/* Nobody waits for some of them. */
+NOINLINE static void ask_and_forget(void)
+{
+    drasync_request_t request, ended;
+
+    drasync_iacquire(top, DRASYNC_READ, &ended);
+    drasync_iacquire(top, DRASYNC_READ, &request);
+    drasync_wait(&ended, DRASYNC_FOREVER);
+    give(top);
+    KEEP;
+}
+
 /* Nobody takes it. */
 static void give_away(void)
 {
@@ -401,6 +413,8 @@ int main(int argc, char **argv)
         change_unheld();
     if (is("no_handle") && rank == 0)
         use_no_handle();
+    if (is("requests_left") && rank == 0)
+        ask_and_forget();
     if (is("ralloc") && rank == 0)
         allocate_unheld();
     if ((is("first") || is("upgrade")) && rank == 0)
