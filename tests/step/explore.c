@@ -18,11 +18,14 @@ static enum mode mode;
 static struct choices given, made;
 
 /* Random schedules: threads have priorities, the highest runs; at a few random
- * moments the running one gets the lowest. */
-#define CHANGES 4
+ * moments the running one gets the lowest.  Within how many choices those lie is
+ * the seed's too, or the same seed would be another schedule after other runs. */
+#define CHANGES      4
+#define LENGTH_MIN   64
+#define LENGTH_SHIFT 5
 static uint64_t random_state;
 static int priority[STEP_THREADS], lowest;
-static uint32_t change_at[CHANGES], length = 100;
+static uint32_t change_at[CHANGES];
 static uint32_t stale_of_64, switch_of_64;
 
 static uint64_t random_next(void)
@@ -42,9 +45,11 @@ static uint32_t random_below(uint32_t n)
 static void random_begin(uint64_t seed)
 {
     static const uint32_t often[] = {0, 2, 16, 32};
+    uint32_t length;
 
     random_state = seed * UINT64_C(0x2545f4914f6cdd1d);
     random_next();
+    length = LENGTH_MIN << random_below(LENGTH_SHIFT);
     stale_of_64 = often[random_below(4)];
     switch_of_64 = random_below(2) ? 0 : often[1 + random_below(3)];
     lowest = 0;
@@ -134,8 +139,6 @@ bool explore_bounded(const struct step_scenario *scenario, unsigned deviations,
         ++*runs;
         if (!run_once(scenario))
             return false;
-        if (made.count > length)
-            length = made.count;
     } while (*runs < runs_max && next_bounded(deviations));
     return true;
 }
