@@ -175,7 +175,8 @@ void *step_memset(void *at, int value, size_t bytes)
 }
 
 /* Before what is given out: its length. */
-#define HEAD_BYTES 16
+#define HEAD_BYTES    16
+#define ALLOC_ALIGNED 64 /* step_alloc() */
 
 void *step_malloc(size_t bytes)
 {
@@ -213,6 +214,12 @@ void step_give_back(void *ptr)
 {
     if (ptr)
         step_free(ptr, length_of(ptr));
+}
+
+void *step_aligned_alloc(size_t alignment, size_t bytes)
+{
+    STEP_CHECK(alignment <= ALLOC_ALIGNED);
+    return step_alloc(bytes);
 }
 
 /* --- Mutexes -------------------------------------------------------------- */

@@ -35,6 +35,7 @@ void *step_malloc(size_t bytes);
 void *step_calloc(size_t count, size_t bytes);
 void *step_realloc(void *ptr, size_t bytes);
 void step_give_back(void *ptr);
+void *step_aligned_alloc(size_t alignment, size_t bytes); /* never given back */
 
 /* A mutex of one process, as large as theirs at most. */
 int step_mutex_lock(pthread_mutex_t *mutex);

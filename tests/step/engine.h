@@ -18,7 +18,12 @@
 
 /* --- Choices (explore.c) -------------------------------------------------- */
 
-enum choice_kind { CHOICE_THREAD, CHOICE_VALUE, CHOICE_SPURIOUS };
+enum choice_kind {
+    CHOICE_THREAD,
+    CHOICE_VALUE,
+    CHOICE_SPURIOUS,
+    CHOICE_PROGRAM, /* step_choose() */
+};
 
 /* One of @options; 0 is the simplest.  Options that are threads are @threads, in
  * their order. */

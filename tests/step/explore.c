@@ -78,6 +78,11 @@ static int random_choice(enum choice_kind kind, int options, const int *threads)
 {
     if (kind == CHOICE_THREAD)
         return random_thread(options, threads);
+    if (kind == CHOICE_PROGRAM) {
+        for (int i = 0; i < CHANGES; i++)
+            change_at[i]++;
+        return (int)random_below((uint32_t)options);
+    }
     if (random_below(64) >= stale_of_64)
         return 0;
     return (int)random_below((uint32_t)options);
@@ -98,6 +103,11 @@ int choose(enum choice_kind kind, int options, const int *threads)
     made.options[n] = (uint8_t)options;
     made.count++;
     return picked;
+}
+
+int step_choose(int options)
+{
+    return choose(CHOICE_PROGRAM, options, NULL);
 }
 
 static bool run_given(const struct step_scenario *scenario)

@@ -28,6 +28,7 @@
 #define calloc(count, bytes) step_calloc(count, bytes)
 #define realloc              step_realloc
 #define free                 step_give_back
+#define aligned_alloc        step_aligned_alloc
 
 #define pthread_mutex_lock    step_mutex_lock
 #define pthread_mutex_trylock step_mutex_trylock

@@ -139,6 +139,10 @@ void step_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The calling thread, or -1 in begin() and end(). */
 int step_self(void);
 
+/* One of 0 to @options - 1, where 0 is the simplest: for begin() of scenarios
+ * that make up what their threads do.  It is part of the schedule. */
+int step_choose(int options);
+
 /* Zeroed memory until the end of the run. */
 void *step_alloc(size_t bytes);
 
