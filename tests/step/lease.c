@@ -98,8 +98,8 @@ static void rank_uses(void)
     world_thread();
     for (int i = 0; i < ROUNDS; i++) {
         STEP_CHECK(!world_acquire(DRASYNC_WRITE, DRASYNC_FOREVER));
-        STEP_CHECK(!native_lock_for(NATIVE_FOR_DATA,
-                                    (uint64_t)(uintptr_t)world_region, &tree));
+        STEP_CHECK(!native_lock_for(
+            NATIVE_FOR_DATA, (uint64_t)(uintptr_t)world_handle(0), &tree));
         STEP_CHECK(tree.region->write_rank == step_self());
         native_unlock(&tree);
         write_once();

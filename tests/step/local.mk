@@ -70,24 +70,21 @@ tests_step_outbox_t_SOURCES = tests/step/outbox.c \
 tests_step_outbox_t_CPPFLAGS = $(STEP_CPPFLAGS)
 tests_step_outbox_t_LDADD = tests/step/libstep.la
 
-tests_step_lease_t_SOURCES = tests/step/lease.c tests/step/native_absent.c \
-	tests/step/native_world.c \
-	tests/step/native_world.h \
-	tests/step/stubs.c tests/step/stubs_engine.c runtime/native/hold.c runtime/native/keep.c \
-	runtime/native/lease.c runtime/native/lease_shared.c \
-	runtime/native/lease_slots.c runtime/native/step.c \
-	runtime/native/taken.c runtime/wait.c memory/biased_lock.c
+# Ranks of a node that take and give back regions.
+step_native = tests/step/native_absent.c tests/step/native_shown.c \
+	tests/step/native_world.c tests/step/native_world.h \
+	tests/step/stubs.c tests/step/stubs_engine.c \
+	tests/step/taken_private.c \
+	runtime/native/hold.c runtime/native/keep.c runtime/native/lease.c \
+	runtime/native/lease_shared.c runtime/native/lease_slots.c \
+	runtime/native/split.c runtime/native/step.c runtime/wait.c \
+	memory/biased_lock.c
+
+tests_step_lease_t_SOURCES = tests/step/lease.c $(step_native)
 tests_step_lease_t_CPPFLAGS = $(STEP_CPPFLAGS)
 tests_step_lease_t_LDADD = tests/step/libstep.la libdrasync_protocol.la
 
-tests_step_lease_shared_t_SOURCES = tests/step/lease_shared.c \
-	tests/step/native_absent.c tests/step/native_world.c \
-	tests/step/native_world.h \
-	tests/step/stubs.c tests/step/stubs_engine.c runtime/native/hold.c \
-	runtime/native/keep.c runtime/native/lease.c \
-	runtime/native/lease_shared.c runtime/native/lease_slots.c \
-	runtime/native/step.c runtime/native/taken.c runtime/wait.c \
-	memory/biased_lock.c
+tests_step_lease_shared_t_SOURCES = tests/step/lease_shared.c $(step_native)
 tests_step_lease_shared_t_CPPFLAGS = $(STEP_CPPFLAGS)
 tests_step_lease_shared_t_LDADD = tests/step/libstep.la libdrasync_protocol.la
 

@@ -155,21 +155,8 @@ void check_other_thread(uint64_t address, uint64_t incarnation,
     (void)mode;
 }
 
-void native_map_lock(void)
+void native_evict(void)
 {
-}
-
-void native_map_unlock(void)
-{
-}
-
-void native_mapping_disturbed(void)
-{
-}
-
-void native_mapping_remember(const struct proto_region *region)
-{
-    (void)region;
 }
 
 /* Not in this world. */
@@ -206,11 +193,6 @@ void native_extent_back(uint64_t address, uint64_t pages)
 {
     (void)address;
     (void)pages;
-}
-
-void native_frames_free(struct native_frames *frames)
-{
-    (void)frames;
 }
 
 int native_magazines_end(const struct native_tree *tree,

@@ -5,30 +5,20 @@
 #include <stdlib.h>
 
 #include "memory/control.h"
-#include "runtime/check/check.h"
-#include "runtime/native/ahead.h"
 #include "runtime/native/lease_inline.h"
-#include "runtime/native/magazine.h"
-#include "runtime/native/delta.h"
-#include "runtime/native/run.h"
 #include "runtime/native/state.h"
 #include "runtime/messages/messages.h"
-#include "runtime/native/wire.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
-#include "runtime/services/names.h"
 #include "runtime/shared.h"
-#include "runtime/thread.h"
 
-#define BASE        ((char *)0x100000000)
-#define REGION_PAGE 1
-#define SPACE_SIZE  ((uint64_t)1 << 20)
+#define BASE       ((char *)0x100000000)
+#define SPACE_SIZE ((uint64_t)1 << 20)
 
 struct runtime runtime;
 struct native native;
 static _Atomic uint32_t poison;
 _Atomic uint32_t *runtime_poisoned = &poison;
-drasync_region_t world_region;
 
 static union {
     struct runtime_shared shared;
@@ -38,31 +28,25 @@ static union {
 static struct native_shared shared;
 static struct native_turn turns[WORLD_RANKS];
 static int local_of[WORLD_RANKS] = {0, 1, 2};
-static struct proto_region *known; /* the region's record */
+static struct proto_region *record[WORLD_REGIONS];
+static struct native_memory memory[WORLD_REGIONS];
 static uint64_t stamps;
 static _Atomic int left;
-static struct native_memory memory;
 
-/* The region's copies; and what each process shows of it, which is not its
- * memory but its page table: seen by all its threads at once. */
-#define COPIES 8
-
-static int copies[COPIES], copies_used;
-static int *shown[WORLD_RANKS];
-
-__attribute__((no_sanitize("thread"))) static int *shows(void)
+/* Page 0 is never a region's. */
+static uint64_t address_of(int region)
 {
-    return shown[runtime.local];
+    return (uint64_t)(uintptr_t)BASE + (uint64_t)(region + 1) * PAGE_BYTES;
 }
 
-__attribute__((no_sanitize("thread"))) static void show(int *copy)
+int world_number(uint64_t address)
 {
-    shown[runtime.local] = copy;
+    return (int)((address - (uint64_t)(uintptr_t)BASE) / PAGE_BYTES) - 1;
 }
 
-int *world_data(void)
+drasync_region_t world_handle(int region)
 {
-    return shows();
+    return (drasync_region_t)(uintptr_t)address_of(region);
 }
 
 /* --- The protocol's environment ------------------------------------------- */
@@ -96,7 +80,7 @@ static struct proto_region *find(void *ctx, uint64_t address)
 static int insert(void *ctx, struct proto_region *region)
 {
     (void)ctx;
-    known = region;
+    record[world_number(region->address)] = region;
     return 0;
 }
 
@@ -133,7 +117,9 @@ static bool extent(void *ctx, const struct proto_region *region, uint32_t i,
 
 struct proto_region *native_find(uint64_t address)
 {
-    return address == (uint64_t)(uintptr_t)world_region ? known : NULL;
+    int i = world_number(address);
+
+    return i >= 0 && i < WORLD_REGIONS ? record[i] : NULL;
 }
 
 int native_unknown(uint64_t address)
@@ -186,52 +172,6 @@ void runtime_broken(const char *format, ...)
     step_fail("the job is broken: %s", format);
 }
 
-int native_split(uint64_t address)
-{
-    struct proto_effects *effects;
-    struct native_tree tree;
-    int err = native_lock(address, &tree);
-    int *copy = &copies[copies_used];
-
-    if (err)
-        return err;
-    STEP_CHECK(++copies_used < COPIES);
-    *copy = *(const int *)proto_newest(tree.region)->frames;
-    effects = native_effects();
-    err = proto_split(&native.node, native.rank, tree.region, copy, effects);
-    native_do(effects, NULL);
-    native_unlock(&tree);
-    return err;
-}
-
-bool native_mapping_current(const struct proto_region *region)
-{
-    return proto_newest(region)->frames == shows();
-}
-
-/* What a process shows is newest if it is so now: it has a hold. */
-__attribute__((no_sanitize("thread"))) bool
-native_mapping_granted(uint64_t address, const struct native_wait *wait)
-{
-    (void)address;
-    (void)wait;
-    return proto_newest(known)->frames == shows();
-}
-
-int native_mapping_show(struct native_mapping *view)
-{
-    (void)view;
-    return 0;
-}
-
-void native_mapping_add(struct native_mapping *view, uint64_t address,
-                        struct native_frames *frames)
-{
-    (void)view;
-    (void)address;
-    show((int *)(void *)frames);
-}
-
 /* --- The world ------------------------------------------------------------ */
 
 static void name_atomics(struct native_leases *leases)
@@ -248,7 +188,7 @@ static void name_atomics(struct native_leases *leases)
     }
 }
 
-static void make_region(uint64_t address)
+static void make_regions(const int *parent, int count)
 {
     static struct proto_effects effects;
     const struct proto_env env = {
@@ -264,28 +204,35 @@ static void make_region(uint64_t address)
         .home = home,
         .extent = extent,
     };
-    struct proto_region *region;
+    struct proto_region *made;
 
     effects = (struct proto_effects){.grow = realloc};
     proto_node_open(&native.node, &env);
-    STEP_CHECK(!proto_create_root(&native.node, 0, address, &memory,
-                                  &copies[copies_used++], &region, &effects));
+    STEP_CHECK(!proto_create_root(&native.node, 0, address_of(0), &memory[0],
+                                  world_frames(0), &made, &effects));
+    for (int i = 1; i < count; i++)
+        STEP_CHECK(!proto_create_subregion(&native.node, 0, record[parent[i]],
+                                           address_of(i), &memory[i],
+                                           world_frames(i), &made, &effects));
     STEP_CHECK(
-        !proto_release(&native.node, 0, region, DRASYNC_WRITE, &effects));
+        !proto_release(&native.node, 0, record[0], DRASYNC_WRITE, &effects));
 }
 
 void world_private(void)
 {
     step_private(&runtime, sizeof(runtime));
     step_private(&native, sizeof(native));
+    world_private_shown();
+    world_private_taken();
 }
 
-void world_begin(void)
+static struct native_leases *leases_of_tree(void)
 {
-    world_region = (drasync_region_t)(void *)(BASE + REGION_PAGE * PAGE_BYTES);
-    uint64_t address = (uint64_t)(uintptr_t)world_region;
-    struct native_leases *leases = &shared.leases[space_page_hash(address, 5)];
+    return &shared.leases[space_page_hash(address_of(0), 5)];
+}
 
+void world_begin_tree(const int *parent, int count)
+{
     atomic_store(&runtime.state, RUNTIME_RUNNING);
     runtime.nodes = 1;
     runtime.locals = runtime.ranks = WORLD_RANKS;
@@ -299,14 +246,19 @@ void world_begin(void)
     for (int i = 0; i < WORLD_RANKS; i++)
         node.shared.ranks[i].rank = i;
     native_lease_start();
-    STEP_CHECK(!native_lease_new(leases, 0));
-    name_atomics(leases);
-    make_region(address);
+    STEP_CHECK(!native_lease_new(leases_of_tree(), 0));
+    name_atomics(leases_of_tree());
+    world_begin_shown();
+    make_regions(parent, count);
+}
+
+void world_begin(void)
+{
+    world_begin_tree(NULL, 1);
 }
 
 void world_enter(int process)
 {
-    show(NULL);
     runtime.rank = runtime.local = native.rank = process;
     native.self = &node.shared.ranks[process];
 }
@@ -317,30 +269,44 @@ void world_thread(void)
     struct native_lease *l;
 
     /* So that what it counts is known to matter to nobody else. */
-    native_lease_note((uint64_t)(uintptr_t)world_region + PAGE_BYTES, &none, 0);
+    native_lease_note(address_of(WORLD_REGIONS), &none, 0);
     step_quiet(native_leases_mine->count, sizeof(native_leases_mine->count));
-    l = native_lease_set(native_leases_mine, (uint64_t)(uintptr_t)world_region);
+    l = native_lease_set(native_leases_mine, address_of(0));
     step_name(&l->use, "use");
     /* It changes with the use, or before. */
     step_quiet(&l->slot, sizeof(l->slot));
 }
 
+int world_take(int region, enum drasync_mode mode, uint64_t timeout_us)
+{
+    if (native_lease_take_own(address_of(region), mode))
+        return 0;
+    return native_acquire(world_handle(region), mode, timeout_us);
+}
+
+int world_give(int region)
+{
+    int how = native_lease_give_own(address_of(region));
+
+    if (!how)
+        return 0;
+    return how == NATIVE_LEASE_LEFT ? native_lease_left(address_of(region))
+                                    : native_release(world_handle(region));
+}
+
+int *world_data(void)
+{
+    return world_data_of(0);
+}
+
 int world_acquire(enum drasync_mode mode, uint64_t timeout_us)
 {
-    if (native_lease_take_own((uint64_t)(uintptr_t)world_region, mode))
-        return 0;
-    return native_acquire(world_region, mode, timeout_us);
+    return world_take(0, mode, timeout_us);
 }
 
 int world_release(void)
 {
-    uint64_t address = (uint64_t)(uintptr_t)world_region;
-    int how = native_lease_give_own(address);
-
-    if (!how)
-        return 0;
-    return how == NATIVE_LEASE_LEFT ? native_lease_left(address)
-                                    : native_release(world_region);
+    return world_give(0);
 }
 
 static bool all_left(void *threads)
@@ -350,6 +316,7 @@ static bool all_left(void *threads)
 
 void world_leave(int threads)
 {
+    struct native_leases *leases = leases_of_tree();
     struct native_tree tree;
 
     atomic_fetch_add(&left, 1);
@@ -358,9 +325,12 @@ void world_leave(int threads)
     step_wait(all_left, &threads, STEP_FOREVER, "waits for the others");
     /* Acquire: what they did before is seen below. */
     STEP_CHECK(atomic_load(&left) == threads);
-    STEP_CHECK(!native_lock((uint64_t)(uintptr_t)world_region, &tree));
-    STEP_CHECK(tree.region->write_rank < 0 && !tree.region->busy &&
-               !tree.region->reads && !tree.region->waiting);
+    STEP_CHECK(!native_lock(address_of(0), &tree));
+    for (int i = 0; i < WORLD_REGIONS && record[i]; i++)
+        STEP_CHECK(record[i]->write_rank < 0 && !record[i]->busy &&
+                   !record[i]->reads && !record[i]->waiting &&
+                   !memory[i].leases);
+    STEP_CHECK(!leases->count && native_lease_next(leases, -1) < 0);
     native_unlock(&tree);
     for (int i = 0; i < WORLD_RANKS; i++)
         STEP_CHECK(!atomic_load(&turns[i].state));

@@ -1,7 +1,7 @@
 /*
- * native_world.h - one node with one region, and ranks as processes, for code of
- * runtime/native/: its steps run the real protocol; what maps, copies and ships
- * data is left out.
+ * native_world.h - one node with a tree of regions, and ranks as processes, for
+ * code of runtime/native/: its steps run the real protocol; what maps, copies and
+ * ships pages is left out (native_shown.c).
  */
 #ifndef TESTS_STEP_NATIVE_WORLD_H
 #define TESTS_STEP_NATIVE_WORLD_H
@@ -9,29 +9,52 @@
 #include "drasync.h"
 #include "step.h"
 
-#define WORLD_RANKS 3
+#define WORLD_RANKS   3
+#define WORLD_REGIONS 6
 
-/* The region; its data is whatever the test takes for it, or the number that
- * the calling rank sees there. */
-extern drasync_region_t world_region;
-int *world_data(void);
+struct native_frames;
 
 /* For step_private(): what is the process's. */
 void world_private(void);
 
-/* For begin(), and enter(): a region that nobody holds, and rank @process. */
+/* For begin(): @count regions that nobody holds; region 0 is the root, and
+ * parent[i], less than i, has region i below it.  And: the root alone. */
+void world_begin_tree(const int *parent, int count);
 void world_begin(void);
+
+/* For enter(): rank @process. */
 void world_enter(int process);
 
 /* At the head of a thread. */
 void world_thread(void);
 
+drasync_region_t world_handle(int region);
+int world_number(uint64_t address);
+
+/* A region's data is whatever the test takes for it, or the number that the
+ * calling rank sees there; NULL: it has mapped nothing there. */
+int *world_data_of(int region);
+
 /* As the public calls do it. */
+int world_take(int region, enum drasync_mode mode, uint64_t timeout_us);
+int world_give(int region);
+
+/* The same three, of the root. */
+int *world_data(void);
 int world_acquire(enum drasync_mode mode, uint64_t timeout_us);
 int world_release(void);
 
-/* All threads have come here; then nobody holds the region, whatever its leases
+/* All threads have come here; then nobody holds any region, whatever its leases
  * say. */
 void world_leave(int threads);
+
+/* --- Between the files of the world --------------------------------------- */
+
+/* A copy of @region, all zero. */
+struct native_frames *world_frames(int region);
+
+void world_begin_shown(void);
+void world_private_shown(void);
+void world_private_taken(void);
 
 #endif /* TESTS_STEP_NATIVE_WORLD_H */
