@@ -1,10 +1,4 @@
-/*
- * Holds: acquire in all its forms, and release.
- *
- * A grant is finished by whoever asked: what the grant says must be split is
- * copied, and what this process does not show yet is mapped, both without the
- * lock of the tree, which the hold makes safe.
- */
+/* Holds: acquire in all its forms, and release. */
 #include <stdlib.h>
 
 #include "memory/limit.h"
@@ -35,51 +29,6 @@ bool native_address_valid(drasync_region_t region)
 static uint64_t address_of(drasync_region_t region)
 {
     return (uint64_t)(uintptr_t)region;
-}
-
-/* --- Showing -------------------------------------------------------------- */
-
-static void view_newest(struct native_mapping *view, struct proto_region *top)
-{
-    struct proto_region *r = NULL;
-
-    while ((r = native_next_covered(top, r))) {
-        struct proto_copy *copy = proto_newest(r);
-
-        if (copy && copy->frames)
-            native_mapping_add(view, r->address, copy->frames);
-    }
-}
-
-/* What a READ hold pins; covered ones are shown already.  True if that is all
- * the newest: a hold that is taken again may be an old one. */
-static bool view_pins(struct native_mapping *view,
-                      const struct proto_hold *hold)
-{
-    const struct proto_link *link;
-    bool newest = !hold->covered;
-
-    for (link = hold->pins.next; link && link != &hold->pins;
-         link = link->next) {
-        const struct proto_pin *pin = (const struct proto_pin *)(const void *)
-            link; /* the link is its first member */
-
-        if (!pin->copy || !pin->copy->frames)
-            continue;
-        native_mapping_add(view, pin->region->address, pin->copy->frames);
-        if (pin->copy != proto_newest(pin->region)) {
-            native_mapping_disturbed();
-            newest = false;
-        }
-    }
-    return newest;
-}
-
-_Static_assert(offsetof(struct proto_pin, link) == 0, "see view_pins()");
-
-static enum native_for step_for(enum drasync_mode mode)
-{
-    return mode == DRASYNC_READ ? NATIVE_FOR_READ : NATIVE_FOR_WRITE;
 }
 
 /* Give back what was acquired for @mode, and is not used: for READ that is not
@@ -116,54 +65,6 @@ leave:
     return err;
 }
 
-int native_hold_show(uint64_t address, struct native_tree *tree, bool locked,
-                     enum drasync_mode mode, bool must_split)
-{
-    struct native_mapping view = {0};
-    struct proto_hold *hold = NULL;
-    bool newest = true;
-    int err = 0;
-
-    if (must_split) {
-        if (locked)
-            native_unlock(tree);
-        locked = false;
-        err = native_split(address);
-    } else if (locked && native_mapping_current(tree->region)) {
-        native_unlock(tree);
-        return 0;
-    }
-    if (!err && !locked)
-        err = native_lock_for(step_for(mode), address, tree);
-    if (err)
-        goto unusable;
-    if (!tree->region) {
-        native_unlock(tree);
-        return DRASYNC_EDELETED; /* by another thread of this rank */
-    }
-    /* From here on until it is shown, or what another thread of this rank
-     * collects later could be shown earlier. */
-    native_map_lock();
-    /* What was granted a while ago may be WRITE now: see proto_read_hold(). */
-    if (mode == DRASYNC_READ)
-        hold = proto_read_hold(tree->region, native.rank);
-    if (hold && proto_held(tree->region, native.rank) != DRASYNC_WRITE)
-        newest = view_pins(&view, hold);
-    else
-        view_newest(&view, tree->region);
-    if (view.count == 0 && !view.failed && newest)
-        native_mapping_remember(tree->region);
-    native_unlock(tree);
-    if (view.count || view.failed)
-        err = native_mapping_show(&view);
-    native_map_unlock();
-    if (!err)
-        return 0;
-unusable:
-    native_hold_undo(address, mode);
-    return err;
-}
-
 /* --- Acquire -------------------------------------------------------------- */
 
 /* Has this rank holds of @region for WRITE and for READ? */
@@ -184,8 +85,8 @@ static int start(struct native_pending *q, bool nowait)
     struct proto_grant grant;
     struct native_tree tree;
     /* A lease's writes are versions only once it has ended. */
-    int err = native_lock_for(q->version ? NATIVE_FOR_ALL : step_for(mode),
-                              q->address, &tree);
+    int err = native_lock_for(
+        q->version ? NATIVE_FOR_ALL : native_step_for(mode), q->address, &tree);
 
     if (err)
         return err;

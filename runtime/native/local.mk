@@ -19,6 +19,7 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/native/give_inbox.c \
 	runtime/native/guard.c \
 	runtime/native/hold.c \
+	runtime/native/hold_show.c \
 	runtime/native/image.c \
 	runtime/native/image.h \
 	runtime/native/image_make.c \

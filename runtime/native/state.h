@@ -350,8 +350,14 @@ void native_guard_start(void);
 /* Is @region the address of a region at all? */
 bool native_address_valid(drasync_region_t region);
 
+/* What a step is for that takes a hold for @mode. */
+static inline enum native_for native_step_for(enum drasync_mode mode)
+{
+    return mode == DRASYNC_READ ? NATIVE_FOR_READ : NATIVE_FOR_WRITE;
+}
+
 /*
- * The hold for @mode that native_rank() has now becomes usable: what it covers
+ * (hold_show.c) The hold for @mode that native_rank() has now becomes usable: what it covers
  * is shown, after a copy if it @must_split.  Under the lock of @tree if @locked,
  * which is given back.  On error the hold is given back too.
  */

@@ -75,7 +75,8 @@ step_native = tests/step/native_absent.c tests/step/native_shown.c \
 	tests/step/native_world.c tests/step/native_world.h \
 	tests/step/stubs.c tests/step/stubs_engine.c \
 	tests/step/taken_private.c \
-	runtime/native/hold.c runtime/native/keep.c runtime/native/lease.c \
+	runtime/native/hold.c runtime/native/hold_show.c \
+	runtime/native/keep.c runtime/native/lease.c \
 	runtime/native/lease_shared.c runtime/native/lease_slots.c \
 	runtime/native/split.c runtime/native/step.c runtime/wait.c \
 	memory/biased_lock.c
