@@ -64,9 +64,11 @@ struct proto_hold {
      * rank covers it; pins come when that one is released. */
     struct proto_link pins;
     bool covered;
+    bool shown; /* the caller's; false in a new one */
 };
 
-/* What this node knows of a region.  Read-only for callers, but for memory. */
+/* What this node knows of a region.  Read-only for callers, but for memory, and
+ * what holds have for them. */
 struct proto_region {
     uint64_t address;
     uint64_t incarnation; /* 0: not known yet (waits for LOCATED) */

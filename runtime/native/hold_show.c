@@ -17,13 +17,13 @@ static void view_newest(struct native_mapping *view, struct proto_region *top)
     }
 }
 
-/* What a READ hold pins; covered ones are shown already.  True if that is all
- * the newest: a hold that is taken again may be an old one. */
+/* What a READ hold pins.  True if that is all the newest: a hold that is taken
+ * again may be an old one. */
 static bool view_pins(struct native_mapping *view,
                       const struct proto_hold *hold)
 {
     const struct proto_link *link;
-    bool newest = !hold->covered;
+    bool newest = true;
 
     for (link = hold->pins.next; link && link != &hold->pins;
          link = link->next) {
@@ -43,11 +43,47 @@ static bool view_pins(struct native_mapping *view,
 
 _Static_assert(offsetof(struct proto_pin, link) == 0, "see view_pins()");
 
+/* The READ hold of this rank that pins what its hold of @region sees. */
+static struct proto_hold *pinning(const struct proto_region *region)
+{
+    for (const struct proto_region *x = region; x; x = x->parent) {
+        struct proto_hold *hold = proto_read_hold(x, native.rank);
+
+        if (hold && !hold->covered)
+            return hold;
+    }
+    return NULL;
+}
+
+/* What this rank's READ hold of @region sees; true if it is known to be all the
+ * newest.  What pins it may be a hold above that was granted to a request, or to
+ * another thread, which has not come to this yet: so all of that is shown now. */
+static bool view_read(struct native_mapping *view,
+                      const struct proto_region *region)
+{
+    struct proto_hold *hold = pinning(region);
+    bool newest;
+
+    if (!hold || (hold->region != region && hold->shown))
+        return false;
+    newest = view_pins(view, hold);
+    hold->shown = true;
+    return newest && hold->region == region;
+}
+
+/* All is shown that is the newest; so what a READ hold of @region has pinned. */
+static void note_shown(const struct proto_region *region)
+{
+    struct proto_hold *hold = proto_read_hold(region, native.rank);
+
+    if (hold)
+        hold->shown = true;
+}
+
 int native_hold_show(uint64_t address, struct native_tree *tree, bool locked,
                      enum drasync_mode mode, bool must_split)
 {
     struct native_mapping view = {0};
-    struct proto_hold *hold = NULL;
     bool newest = true;
     int err = 0;
 
@@ -57,6 +93,8 @@ int native_hold_show(uint64_t address, struct native_tree *tree, bool locked,
         locked = false;
         err = native_split(address);
     } else if (locked && native_mapping_current(tree->region)) {
+        if (mode == DRASYNC_READ)
+            note_shown(tree->region);
         native_unlock(tree);
         return 0;
     }
@@ -72,10 +110,9 @@ int native_hold_show(uint64_t address, struct native_tree *tree, bool locked,
      * collects later could be shown earlier. */
     native_map_lock();
     /* What was granted a while ago may be WRITE now: see proto_read_hold(). */
-    if (mode == DRASYNC_READ)
-        hold = proto_read_hold(tree->region, native.rank);
-    if (hold && proto_held(tree->region, native.rank) != DRASYNC_WRITE)
-        newest = view_pins(&view, hold);
+    if (mode == DRASYNC_READ && proto_read_hold(tree->region, native.rank) &&
+        proto_held(tree->region, native.rank) != DRASYNC_WRITE)
+        newest = view_read(&view, tree->region);
     else
         view_newest(&view, tree->region);
     if (view.count == 0 && !view.failed && newest)

@@ -159,7 +159,7 @@ native_test_programs += \
 	tests/programs/native_threads \
 	tests/programs/native_split \
 	tests/programs/native_stories \
-	tests/programs/native_churn \
+	tests/programs/native_churn tests/programs/native_covered \
 	tests/programs/native_exhaust \
 	tests/programs/native_freed \
 	tests/programs/native_magazines \

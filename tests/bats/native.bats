@@ -391,6 +391,13 @@ without_memory() { # RANK
   done
 }
 
+@test "what is read below a request that was granted is as new as that" {
+  for node in "" 64 rank; do
+    DRASYNC_NODE=$node run -0 mpi 2 "$programs/native_covered" below_request
+    assert_output "covered ok ranks=2"
+  done
+}
+
 @test "no write is lost when a thread of each rank writes and another reads" {
   for node in "" rank; do
     DRASYNC_NODE=$node run -0 mpi 2 "$programs/native_threads" writers 200
