@@ -131,7 +131,8 @@ static int start(struct native_pending *q, bool nowait)
         *q->version = proto_seen_version(grant.region, grant.hold);
     q->noted =
         native_taken_by_several() || native.check || is_mixed(grant.region);
-    return native_hold_show(q->address, &tree, true, mode, grant.split);
+    return native_hold_show(q->address, &tree, true, mode,
+                            grant.split || native_read_splits(grant.hold));
 }
 
 /* May what makes this acquire cheap have come already, and nobody have looked?

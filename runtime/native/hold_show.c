@@ -80,6 +80,12 @@ static void note_shown(const struct proto_region *region)
         hold->shown = true;
 }
 
+bool native_read_splits(const struct proto_hold *hold)
+{
+    return hold && hold->covered && hold->region->pinned &&
+           proto_held(hold->region, hold->rank) == DRASYNC_WRITE;
+}
+
 int native_hold_show(uint64_t address, struct native_tree *tree, bool locked,
                      enum drasync_mode mode, bool must_split)
 {
@@ -92,6 +98,9 @@ int native_hold_show(uint64_t address, struct native_tree *tree, bool locked,
             native_unlock(tree);
         locked = false;
         err = native_split(address);
+        /* The WRITE hold has ended, and had split before. */
+        if (err == DRASYNC_ENOTHELD && mode == DRASYNC_READ)
+            err = 0;
     } else if (locked && native_mapping_current(tree->region)) {
         if (mode == DRASYNC_READ)
             note_shown(tree->region);

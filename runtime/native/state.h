@@ -364,6 +364,11 @@ static inline enum native_for native_step_for(enum drasync_mode mode)
 int native_hold_show(uint64_t address, struct native_tree *tree, bool locked,
                      enum drasync_mode mode, bool must_split);
 
+/* Under the lock: is @hold (NULL: of WRITE) below a WRITE hold of its rank that was
+ * granted, but whose thread has not split yet what others read?  That is READ in
+ * frames which are given back when it does; so who is granted @hold splits too. */
+bool native_read_splits(const struct proto_hold *hold);
+
 /* Give back a hold for @mode that native_rank() has and nobody uses. */
 int native_hold_undo(uint64_t address, enum drasync_mode mode);
 
