@@ -67,11 +67,14 @@ leave:
 
 /* --- Acquire -------------------------------------------------------------- */
 
-/* Has this rank holds of @region for WRITE and for READ? */
+/* Has this rank a hold of @region for READ, and one for WRITE, or may another
+ * thread get that, as there is one of what is above? */
 static bool is_mixed(const struct proto_region *region)
 {
-    return region->write_rank == native.rank &&
-           proto_read_hold(region, native.rank);
+    const struct proto_hold *hold = proto_read_hold(region, native.rank);
+
+    return hold && hold->covered &&
+           proto_held(region, native.rank) == DRASYNC_WRITE;
 }
 
 static int start(struct native_pending *q, bool nowait)

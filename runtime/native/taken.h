@@ -8,9 +8,9 @@
  *
  * Some holds are nobody's: those of who made the region, of a lease (lease.h),
  * of a thread that has ended, those that were granted but not yet returned to
- * who asked, and those that were taken before a second thread took anything, of
- * regions that the rank has in one mode.  A thread without a note of its own
- * gives back one of these, WRITE first: as a rule it is the one that took it.
+ * who asked, and those that were taken before a second thread took anything, but
+ * for READ below WRITE.  A thread without a note of its own gives back one of
+ * these, WRITE first: as a rule it is the one that took it.
  * If there is none, it gives back what another thread took, the rank's last.
  *
  * With DRASYNC_CHECK (native.check) there are no leases and no region is

@@ -398,6 +398,13 @@ without_memory() { # RANK
   done
 }
 
+@test "a release below WRITE gives READ back, not what a request has got" {
+  for node in 64 rank; do
+    DRASYNC_NODE=$node run -0 mpi 2 "$programs/native_covered" before_request
+    assert_output "covered ok ranks=2"
+  done
+}
+
 @test "no write is lost when a thread of each rank writes and another reads" {
   for node in "" rank; do
     DRASYNC_NODE=$node run -0 mpi 2 "$programs/native_threads" writers 200

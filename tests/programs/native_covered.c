@@ -1,5 +1,6 @@
 /*
- * Holds below other holds of the same rank: what they see.
+ * Holds below other holds of the same rank: what they see, and which of them a
+ * release gives back.
  *
  * native_covered, 2 ranks and more
  */
@@ -64,6 +65,34 @@ static void below_request(void)
     check_barrier();
 }
 
+static void check_holds(int writes, int reads)
+{
+    struct drasync_info info;
+
+    OK(drasync_get_info(part, &info));
+    CHECK(info.held_write == writes && info.held_read == reads);
+}
+
+/* READ is given back, as nobody has taken yet what the request got. */
+static void before_request(void)
+{
+    drasync_request_t request;
+
+    if (check_rank == 0) {
+        OK(drasync_acquire(root, DRASYNC_WRITE));
+        OK(drasync_acquire(part, DRASYNC_READ));
+        OK(drasync_iacquire(part, DRASYNC_WRITE, &request));
+        OK(drasync_release(part));
+        check_holds(1, 0);
+        OK(drasync_wait(&request, DRASYNC_FOREVER));
+        OK(drasync_release(root));
+        *number = 3;
+        OK(drasync_release(part));
+        check_holds(0, 0);
+    }
+    check_barrier();
+}
+
 int main(int argc, char **argv)
 {
     check_start(&argc, &argv);
@@ -77,6 +106,8 @@ int main(int argc, char **argv)
         check_barrier();
         if (argc < 2 || !strcmp(argv[1], "below_request"))
             below_request();
+        if (argc < 2 || !strcmp(argv[1], "before_request"))
+            before_request();
     }
     if (check_rank == 0)
         OK(drasync_delete(root));
