@@ -73,7 +73,7 @@ static bool is_mixed(const struct proto_region *region)
 {
     const struct proto_hold *hold = proto_read_hold(region, native.rank);
 
-    return hold && hold->covered &&
+    return hold && hold->covered && NATIVE_RULE(MIXED) &&
            proto_held(region, native.rank) == DRASYNC_WRITE;
 }
 

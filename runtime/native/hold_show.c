@@ -64,7 +64,8 @@ static bool view_read(struct native_mapping *view,
     struct proto_hold *hold = pinning(region);
     bool newest;
 
-    if (!hold || (hold->region != region && hold->shown))
+    if (!hold ||
+        (hold->region != region && (hold->shown || !NATIVE_RULE(COVER_SHOWN))))
         return false;
     newest = view_pins(view, hold);
     hold->shown = true;
@@ -83,6 +84,7 @@ static void note_shown(const struct proto_region *region)
 bool native_read_splits(const struct proto_hold *hold)
 {
     return hold && hold->covered && hold->region->pinned &&
+           NATIVE_RULE(READ_SPLITS) &&
            proto_held(hold->region, hold->rank) == DRASYNC_WRITE;
 }
 

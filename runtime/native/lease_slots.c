@@ -77,7 +77,8 @@ static bool related(const struct proto_region *a, const struct proto_region *b)
         x = x->parent;
     while (y && y != a)
         y = y->parent;
-    return x || y || !b;
+    return (x && NATIVE_RULE(ENDED_BELOW)) || (y && NATIVE_RULE(ENDED_ABOVE)) ||
+           !b;
 }
 
 /* A shared lease of this rank, for a step on @region, which is above or below
@@ -248,7 +249,7 @@ static bool awaited_above(const struct proto_region *r)
 
     while (x && !x->lock && !x->shared && x->queue.next == &x->queue)
         x = x->parent;
-    return x != NULL;
+    return x && NATIVE_RULE(AWAITED_ABOVE);
 }
 
 /* Does @rank have @r for WRITE, once, with nothing to serve when that ends but
@@ -256,8 +257,8 @@ static bool awaited_above(const struct proto_region *r)
 static bool write_once(const struct proto_region *r, int32_t rank)
 {
     return r->write_rank == rank && r->write_count == 1 && r->owned &&
-           !r->dead && !r->gone && !r->reads && !r->away && !r->pinned &&
-           r->busy == 1 && !awaited_above(r);
+           !r->dead && !r->gone && (!r->reads || !NATIVE_RULE(UNREAD)) &&
+           !r->away && !r->pinned && r->busy == 1 && !awaited_above(r);
 }
 
 /* Are those who wait for @r of other nodes, and have to while this rank has
@@ -289,7 +290,7 @@ static bool pins_newest(const struct proto_hold *hold)
             link; /* the link is its first member */
 
         if (++count > PINS_MAX || !pin->copy ||
-            pin->copy != proto_newest(pin->region) ||
+            (pin->copy != proto_newest(pin->region) && NATIVE_RULE(NEWEST)) ||
             (pin->region != hold->region &&
              proto_read_hold(pin->region, hold->rank)))
             return false;

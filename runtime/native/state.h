@@ -25,6 +25,11 @@
 #include "runtime/shared.h"
 #include "runtime/wait.h"
 
+/* A condition that tests/step/lease_tree.c may leave out, to see it missed. */
+#ifndef NATIVE_RULE
+#define NATIVE_RULE(rule) true
+#endif
+
 /* Locks of trees; a tree's is found by its root's address.  Few enough that
  * ThreadSanitizer can follow a thread that holds all. */
 #define NATIVE_STRIPES 32

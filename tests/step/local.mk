@@ -2,13 +2,14 @@
 # test, instrumented; the engine is not, and takes the place of the sanitizer's
 # library.  So the flag is for the compiler only: _CFLAGS would go to the linker.
 step_tests = tests/step/biased_lock.t tests/step/lease.t \
-	tests/step/lease_shared.t tests/step/lifetime.t \
-	tests/step/litmus.t tests/step/magazine.t tests/step/outbox.t \
-	tests/step/progress.t tests/step/replica_cache.t tests/step/wait.t
+	tests/step/lease_shared.t tests/step/lease_tree.t \
+	tests/step/lifetime.t tests/step/litmus.t tests/step/magazine.t \
+	tests/step/outbox.t tests/step/progress.t tests/step/replica_cache.t \
+	tests/step/wait.t
 
 EXTRA_DIST += tests/step/README.md tests/step/skipped.sh
 if STEP
-check_LTLIBRARIES += tests/step/libstep.la
+check_LTLIBRARIES += tests/step/libstep.la tests/step/liboracle.la
 check_PROGRAMS += $(step_tests)
 TESTS += $(step_tests)
 else
@@ -23,6 +24,10 @@ tests_step_libstep_la_SOURCES = tests/step/audit.c tests/step/audit.h \
 	tests/step/memory.h tests/step/plain.c tests/step/private.c \
 	tests/step/report.c tests/step/run.c tests/step/step.h \
 	tests/step/symbols.c
+
+# Not instrumented: it orders nothing.
+tests_step_liboracle_la_SOURCES = tests/step/lease_oracle.c \
+	tests/step/lease_oracle.h
 
 STEP_CPPFLAGS = $(AM_CPPFLAGS) -fsanitize=thread -include tests/step/instead.h
 
@@ -88,6 +93,13 @@ tests_step_lease_t_LDADD = tests/step/libstep.la libdrasync_protocol.la
 tests_step_lease_shared_t_SOURCES = tests/step/lease_shared.c $(step_native)
 tests_step_lease_shared_t_CPPFLAGS = $(STEP_CPPFLAGS)
 tests_step_lease_shared_t_LDADD = tests/step/libstep.la libdrasync_protocol.la
+
+tests_step_lease_tree_t_SOURCES = tests/step/lease_tree.c \
+	tests/step/native_rules.h runtime/native/request.c $(step_native)
+tests_step_lease_tree_t_CPPFLAGS = $(STEP_CPPFLAGS) \
+	-include tests/step/native_rules.h
+tests_step_lease_tree_t_LDADD = tests/step/liboracle.la \
+	tests/step/libstep.la libdrasync_protocol.la
 
 tests_step_progress_t_SOURCES = tests/step/progress.c \
 	tests/step/progress_stubs.c tests/step/progress_world.c \

@@ -16,7 +16,8 @@ struct frames {
     int data, region;
 };
 
-/* What this process shows: seen by all its threads at once. */
+/* What this process shows: seen by all its threads at once.  At first the frames
+ * that regions were made with. */
 static struct frames *shown[WORLD_REGIONS];
 static struct step_mutex map_mutex;
 static _Atomic uint64_t disturbance;
@@ -41,7 +42,7 @@ void world_begin_shown(void)
 
 __attribute__((no_sanitize("thread"))) int *world_data_of(int region)
 {
-    return shown[region] ? &shown[region]->data : NULL;
+    return &shown[region]->data;
 }
 
 __attribute__((no_sanitize("thread"))) static struct frames **
@@ -52,11 +53,17 @@ shown_of(const struct frames *frames)
 
 /* --- Frames --------------------------------------------------------------- */
 
+static struct frames *frames_new(void)
+{
+    return step_alloc(sizeof(struct frames));
+}
+
 struct native_frames *world_frames(int region)
 {
-    struct frames *frames = step_alloc(sizeof(*frames));
+    struct frames *frames = frames_new();
 
     frames->region = region;
+    shown[region] = frames;
     return (struct native_frames *)(void *)frames;
 }
 
@@ -73,7 +80,7 @@ int native_frames_make(struct native_plan *plan,
                        struct native_frames **frames_out)
 {
     (void)plan;
-    *frames_out = world_frames(0);
+    *frames_out = (struct native_frames *)(void *)frames_new();
     return 0;
 }
 

@@ -139,8 +139,46 @@ int lock_take(struct lock *lock)
     return 0;
 }
 
+static struct native_leases *leases_of_tree(void)
+{
+    return &shared.leases[space_page_hash(address_of(0), 5)];
+}
+
+/* Has the protocol the hold of the lease in @slot? */
+__attribute__((no_sanitize("thread"))) static bool
+is_held(const struct native_lease_slot *slot)
+{
+    const struct proto_region *r = slot->region;
+    const struct proto_hold *hold;
+
+    if (!(slot->word & WORD_READ))
+        return r->write_rank == slot->rank && r->write_count == 1;
+    hold = proto_read_hold(r, slot->rank);
+    return hold && !hold->covered;
+}
+
+/* What is said of leases under the lock is true. */
+__attribute__((no_sanitize("thread"))) static void check_leases(void)
+{
+    const struct native_leases *leases = leases_of_tree();
+    uint32_t count = 0, of[WORLD_REGIONS] = {0};
+
+    for (int i = native_lease_next(leases, -1); i >= 0;
+         i = native_lease_next(leases, i)) {
+        const struct native_lease_slot *slot = leases->slot[i];
+
+        STEP_CHECK(slot->word && leases->root[i] == record[0] && is_held(slot));
+        of[world_number(slot->region->address)]++;
+        count++;
+    }
+    STEP_CHECK(leases->count == count);
+    for (int i = 0; i < WORLD_REGIONS; i++)
+        STEP_CHECK(memory[i].leases == of[i]);
+}
+
 void lock_give(struct lock *lock)
 {
+    check_leases();
     step_unlock(mutex_of(lock));
 }
 
@@ -224,11 +262,6 @@ void world_private(void)
     step_private(&native, sizeof(native));
     world_private_shown();
     world_private_taken();
-}
-
-static struct native_leases *leases_of_tree(void)
-{
-    return &shared.leases[space_page_hash(address_of(0), 5)];
 }
 
 void world_begin_tree(const int *parent, int count)

@@ -32,7 +32,7 @@ drasync_region_t world_handle(int region);
 int world_number(uint64_t address);
 
 /* A region's data is whatever the test takes for it, or the number that the
- * calling rank sees there; NULL: it has mapped nothing there. */
+ * calling rank sees there. */
 int *world_data_of(int region);
 
 /* As the public calls do it. */
@@ -50,7 +50,7 @@ void world_leave(int threads);
 
 /* --- Between the files of the world --------------------------------------- */
 
-/* A copy of @region, all zero. */
+/* For begin(): the first copy of @region, all zero. */
 struct native_frames *world_frames(int region);
 
 void world_begin_shown(void);
