@@ -105,6 +105,9 @@ void private_end(void);
 void private_process(int process);
 void private_thread(int before, int next);
 
+/* What that process has at @at, which is not in its place while another one's is. */
+void *private_view(void *at, int process);
+
 /* @address, or for what is private a number that differs by process. */
 uintptr_t private_key(uintptr_t address);
 bool private_is_local(uintptr_t address);

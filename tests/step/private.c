@@ -116,3 +116,14 @@ bool private_is_local(uintptr_t address)
     return address - (uintptr_t)locals_start < locals_bytes() ||
            address == (uintptr_t)&errno;
 }
+
+void *private_view(void *at, int process)
+{
+    for (int i = 0; i < privates_count && process != process_in; i++) {
+        size_t offset = (size_t)((char *)at - privates[i].at);
+
+        if (offset < privates[i].bytes)
+            return privates[i].copy[process] + offset;
+    }
+    return at;
+}

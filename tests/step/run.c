@@ -70,9 +70,10 @@ static bool is_enabled(int i)
 {
     struct thread *t = &threads[i];
 
+    /* It may wait for a lock of its process. */
     return run.scenario->thread[i] && !t->done &&
            (!t->blocked || t->deadline_us <= run.now_us ||
-            is_ready(t->ready, t->arg));
+            is_ready(t->ready, private_view(t->arg, run.scenario->process[i])));
 }
 
 /* May its sleep end although its time has not come? */
