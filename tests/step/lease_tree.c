@@ -115,6 +115,13 @@ static void begin_threads(void)
     begin_with(ranks, 4);
 }
 
+static void begin_pairs(void)
+{
+    static const int ranks[] = {0, 0, 1, 1};
+
+    begin_with(ranks, 4);
+}
+
 static void begin_timed(void)
 {
     begin_ranks();
@@ -322,7 +329,7 @@ static void runs(void)
 
 /* --- The test ------------------------------------------------------------- */
 
-enum { RANKS, THREADS, TIMED, SCENARIOS };
+enum { RANKS, THREADS, PAIRS, TIMED, SCENARIOS };
 
 static const struct step_scenario scenarios[SCENARIOS] = {
     [RANKS] = {.title = "ranks get the regions of a tree, and see them as they "
@@ -338,6 +345,12 @@ static const struct step_scenario scenarios[SCENARIOS] = {
                  .thread = {runs, runs, runs, runs},
                  .process = {0, 0, 1, 2},
                  .seeds = 3000},
+    [PAIRS] = {.title = "so do two ranks that have two threads each",
+               .begin = begin_pairs,
+               .enter = world_enter,
+               .thread = {runs, runs, runs, runs},
+               .process = {0, 0, 1, 1},
+               .seeds = 2000},
     [TIMED] = {.title = "so do ranks that wait for so long only",
                .begin = begin_timed,
                .enter = world_enter,
