@@ -9,9 +9,8 @@
  * a thread that owns several holds of one region gives back what it took last.
  *
  * Errors are std::system_error, whose what() has the region's address; the guard
- * then owns what it did before.  They
- * are those of drasync_acquire(), and of the guard itself, as std::unique_lock
- * has them:
+ * then owns what it did before.  They are those of drasync_acquire(), and of the
+ * guard itself, as std::unique_lock has them:
  *   std::errc::operation_not_permitted       it has no region, or nothing to
  *                                            unlock
  *   std::errc::resource_deadlock_would_occur it owns a hold already
@@ -166,6 +165,27 @@ template <enum drasync_mode Mode> class guard
         return try_lock_for(until - Clock::now());
     }
 
+    /* Take the hold once the region is newer than @version, which then is that of
+     * what is held: drasync_acquire_newer(). */
+    [[gnu::always_inline]] void lock_newer(std::uint64_t &version)
+    {
+        may_lock();
+        check(drasync_acquire_newer(region_, Mode, &version, DRASYNC_FOREVER),
+              name(), region_);
+        owns_ = true;
+    }
+
+    /* The same, waiting so long: true if the hold was taken. */
+    template <class Rep, class Period>
+    [[gnu::always_inline]] bool
+    try_lock_newer_for(std::uint64_t &version,
+                       const std::chrono::duration<Rep, Period> &timeout)
+    {
+        may_lock();
+        return locked(drasync_acquire_newer(region_, Mode, &version,
+                                            detail::timeout_us(timeout)));
+    }
+
     /* After an error, as that the region was deleted, it owns nothing. */
     void unlock()
     {
@@ -197,6 +217,15 @@ template <enum drasync_mode Mode> class guard
     drasync_region_t region() const noexcept
     {
         return region_;
+    }
+
+    /* That of what it holds, to be sent along with the region's handle. */
+    std::uint64_t version() const
+    {
+        std::uint64_t version = 0;
+
+        check(drasync_get_version(region_, &version), name(), region_);
+        return version;
     }
 
     bool owns_lock() const noexcept
@@ -232,8 +261,11 @@ template <enum drasync_mode Mode> class guard
     [[gnu::always_inline]] bool lock_in(std::uint64_t timeout_us)
     {
         may_lock();
-        const int err = drasync_acquire_timed(region_, Mode, timeout_us);
+        return locked(drasync_acquire_timed(region_, Mode, timeout_us));
+    }
 
+    bool locked(int err)
+    {
         if (err != DRASYNC_EAGAIN)
             check(err, name(), region_);
         owns_ = !err;

@@ -298,6 +298,53 @@ static void between_ranks()
     check_barrier();
 }
 
+/* Each rank writes a number when the one before it has. */
+static void newer()
+{
+    struct {
+        drasync_region_t region;
+        std::uint64_t version;
+        int *number;
+    } shared{};
+    unique_region owner;
+    int number = -1;
+
+    if (check_rank == 0) {
+        auto made = drasync::make_region();
+
+        shared.region = made.region.get();
+        shared.number = static_cast<int *>(ralloc(shared.region, sizeof(int)));
+        *shared.number = 0;
+        shared.version = made.hold.version();
+        owner = std::move(made.region);
+    }
+    MPI_Bcast(&shared, sizeof(shared), MPI_BYTE, 0, MPI_COMM_WORLD);
+    std::uint64_t seen = 0;
+
+    while (number < check_rank) {
+        read_guard hold(shared.region, std::defer_lock);
+
+        hold.lock_newer(seen);
+        CHECK(seen >= shared.version && seen == hold.version());
+        THROWS(hold.lock_newer(seen), std::errc::resource_deadlock_would_occur);
+        number = *shared.number;
+    }
+    {
+        write_guard hold(shared.region);
+
+        CHECK(*shared.number == check_rank && hold.version() > seen);
+        ++*shared.number;
+        seen = hold.version();
+    }
+    while (check_rank == check_ranks - 1 && number >= 0) {
+        read_guard hold(shared.region, std::defer_lock);
+
+        CHECK(!hold.try_lock_newer_for(seen, 1ms) && !hold);
+        number = -1;
+    }
+    check_barrier();
+}
+
 /* What is left when main() ends, after MPI_Finalize(), is silent too. */
 int main(int argc, char **argv)
 {
@@ -312,5 +359,6 @@ int main(int argc, char **argv)
     deleted();
     several();
     between_ranks();
+    newer();
     return check_end("guards");
 }
