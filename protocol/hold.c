@@ -221,6 +221,10 @@ void write_end(struct step *s, struct proto_region *r)
     r->write_count = 0;
     count(r, COUNT_BUSY, -1);
     uncover_below(s, r, rank, NULL);
+    /* What it waits for above what it still writes is out of order now. */
+    for (struct proto_region *x = r->busy ? r : NULL; x; x = proto_next(r, x))
+        if (x->write_rank == rank)
+            end_above(s, x, rank);
     subscriptions_serve(s, r);
     mark_serve_below(s, r);
 }

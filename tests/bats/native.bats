@@ -405,6 +405,14 @@ without_memory() { # RANK
   done
 }
 
+@test "a request above what is still held ends when the hold between does" {
+  for node in 64 rank; do
+    DRASYNC_TEST_SECONDS=60 DRASYNC_NODE=$node run -0 mpi 3 \
+      "$programs/native_covered" above_left
+    assert_output "covered ok ranks=3"
+  done
+}
+
 @test "no write is lost when a thread of each rank writes and another reads" {
   for node in "" rank; do
     DRASYNC_NODE=$node run -0 mpi 2 "$programs/native_threads" writers 200

@@ -2,7 +2,7 @@
  * Holds below other holds of the same rank: what they see, and which of them a
  * release gives back.
  *
- * native_covered, 2 ranks and more
+ * native_covered [STORY], 2 ranks and more; above_left: 3 and more
  */
 #include <time.h>
 
@@ -93,6 +93,48 @@ static void before_request(void)
     check_barrier();
 }
 
+static void waits(void)
+{
+    const struct timespec pause = {.tv_nsec = 30000000};
+
+    nanosleep(&pause, NULL);
+    check_barrier();
+}
+
+/* Rank 1 asks twice for all of it, and rank 2 between.  When the first hold ends,
+ * and one below it stays, the second request is out of order. */
+static void above_left(void)
+{
+    drasync_request_t first, second;
+
+    if (check_rank == 0)
+        OK(drasync_acquire(root, DRASYNC_WRITE));
+    check_barrier();
+    if (check_rank == 1)
+        OK(drasync_iacquire(root, DRASYNC_WRITE, &first));
+    waits();
+    if (check_rank == 2)
+        OK(drasync_iacquire(root, DRASYNC_WRITE, &first));
+    waits();
+    if (check_rank == 1)
+        OK(drasync_iacquire(root, DRASYNC_READ, &second));
+    waits();
+    if (check_rank == 0)
+        OK(drasync_release(root));
+    if (check_rank == 1) {
+        OK(drasync_wait(&first, DRASYNC_FOREVER));
+        OK(drasync_acquire(part, DRASYNC_WRITE));
+        OK(drasync_release(root));
+        CODE(drasync_wait(&second, DRASYNC_FOREVER), DRASYNC_EORDER);
+        OK(drasync_release(part));
+    }
+    if (check_rank == 2) {
+        OK(drasync_wait(&first, DRASYNC_FOREVER));
+        OK(drasync_release(root));
+    }
+    check_barrier();
+}
+
 int main(int argc, char **argv)
 {
     check_start(&argc, &argv);
@@ -108,6 +150,8 @@ int main(int argc, char **argv)
             below_request();
         if (argc < 2 || !strcmp(argv[1], "before_request"))
             before_request();
+        if (argc > 1 && !strcmp(argv[1], "above_left"))
+            above_left();
     }
     if (check_rank == 0)
         OK(drasync_delete(root));
