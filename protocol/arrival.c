@@ -48,7 +48,9 @@ static void data_here(struct step *s, struct proto_arrival *a)
         if (!copy)
             continue;
         copy->arriving = 0;
-        copy_dropped(r, false);
+        /* What was to be built on a base that is lost is not here. */
+        if (!copy->taken)
+            copy_dropped(r, false);
         if (!list_empty(&r->pending))
             mark_serve(s, r);
         copies_check(s, r);
