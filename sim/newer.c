@@ -31,6 +31,7 @@ bool do_newer(struct sim *sim, struct sim_rank *rank,
     if (!o)
         return true;
     rank->newer = known_of(rank, o)->version;
+    rank->newer_of = o;
     sim->asks_ahead = true; /* of what is checked */
     /* Without a limit it waits as any other acquire, or for what may not come,
      * which who holds something must not. */
@@ -48,7 +49,7 @@ void newer_granted(struct sim *sim, struct sim_rank *rank,
                    const struct proto_hold *hold)
 {
     uint64_t version = proto_seen_version(region, hold);
-    if (rank->newer && version <= rank->newer)
+    if (rank->newer && rank->newer_of == o && version <= rank->newer)
         sim_found(sim, "newer: rank %u knows version %llu of #%llu", rank->id,
                   (unsigned long long)version, (unsigned long long)o->number);
     rank->newer = 0;

@@ -147,6 +147,8 @@ struct sim_rank {
     struct sim_known *known;
     uint32_t known_count, known_room;
     uint64_t newer; /* it asked for what is newer than this version */
+    const struct oracle *newer_of; /* of this region; its address may be used
+                                      again meanwhile */
 };
 
 struct sim_node {
