@@ -147,7 +147,10 @@ enum drasync_mode {
       "addresses of saved regions are in use in this job, or outside of its " \
       "space: load before regions are made; a line on stderr names one")      \
     X(DRASYNC_EPHASE, -31,                                                    \
-      "no iteration was begun: drasync_iteration comes before drasync_phase")
+      "no iteration was begun: drasync_iteration comes before drasync_phase") \
+    X(DRASYNC_ELOST, -32,                                                     \
+      "a rank died that was writing the region, or a part of it, and its "    \
+      "data is lost: delete that")
 
 enum drasync_error {
 #define DRASYNC_ERROR_ENUM(name, value, text) name = value,

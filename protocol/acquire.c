@@ -330,6 +330,8 @@ static int acquire(struct step *s, struct proto_region *r, uint64_t address,
                                              have, grant);
     if (proto_held_below(r, asked->rank))
         return DRASYNC_EORDER;
+    if (r->losses)
+        return DRASYNC_ELOST;
     bool above = asked_above(r, asked->rank, UINT64_MAX) != NULL;
     if (above && asked->nowait)
         return DRASYNC_EAGAIN;

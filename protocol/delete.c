@@ -133,6 +133,7 @@ static void kill_subtree(struct step *s, struct proto_op *op)
             count(r, COUNT_BUSY, -1);
         }
         r->dead = true;
+        set_lost(r, false);
     }
     for (struct proto_region *r = top; r; r = next_locked(op, r))
         region_end_waiting(s, r);

@@ -106,8 +106,8 @@ void grant_write(struct proto_region *r, int32_t rank)
     r->write_count++;
 }
 
-static struct proto_op *asked_by(const struct proto_region *r, int32_t rank,
-                                 uint64_t born)
+struct proto_op *asked_by(const struct proto_region *r, int32_t rank,
+                          uint64_t born)
 {
     for (struct proto_link *l = r->asking.next; l != &r->asking; l = l->next) {
         struct proto_op *op = CONTAINER(l, struct proto_op, by_target);

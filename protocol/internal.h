@@ -118,6 +118,7 @@ enum counter {
     COUNT_READS,
     COUNT_PINNED,
     COUNT_FORGOT,
+    COUNT_LOST,
     COUNT_SUBSCRIBED
 };
 void count(struct proto_region *r, enum counter which, int delta);
@@ -171,6 +172,9 @@ void grant_write(struct proto_region *r, int32_t rank);
 /* What @rank waits for above @r and asked for before @born; or NULL. */
 struct proto_op *asked_above(const struct proto_region *r, int32_t rank,
                              uint64_t born);
+/* What @rank asked for there itself, the same. */
+struct proto_op *asked_by(const struct proto_region *r, int32_t rank,
+                          uint64_t born);
 /* @rank has a hold of @r now: what it waits for above gets DRASYNC_EORDER. */
 void end_above(struct step *s, const struct proto_region *r, int32_t rank);
 
@@ -406,6 +410,11 @@ struct proto_op *gift_op(struct step *s, uint32_t from,
 /* @m, a gift, goes back with @error. */
 void gift_back(struct step *s, uint32_t from, const struct proto_message *m,
                int error);
+
+/* died.c */
+/* May @op not have @r's subtree, as data there is lost? */
+bool lost_for(const struct proto_op *op, const struct proto_region *r);
+void set_lost(struct proto_region *r, bool lost);
 
 /* delete.c, recall.c, bury.c */
 /* Answer @m, about all of its regions that have no asker to be told later. */

@@ -11,6 +11,7 @@ protocol_sources = \
 	protocol/combine.c \
 	protocol/copy.c \
 	protocol/delete.c \
+	protocol/died.c \
 	protocol/effects.c \
 	protocol/effects.h \
 	protocol/faults.h \
@@ -57,7 +58,12 @@ tests_unit_protocol_local_LDADD = libdrasync_protocol.la
 tests_unit_protocol_memory_SOURCES = tests/unit/protocol_memory.c \
 	tests/unit/protocol_node.h
 tests_unit_protocol_memory_LDADD = libdrasync_protocol.la
-TESTS += tests/unit/protocol_local tests/unit/protocol_memory
+check_PROGRAMS += tests/unit/protocol_died
+tests_unit_protocol_died_SOURCES = tests/unit/protocol_died.c \
+	tests/unit/protocol_node.h
+tests_unit_protocol_died_LDADD = libdrasync_protocol.la
+TESTS += tests/unit/protocol_local tests/unit/protocol_memory \
+	tests/unit/protocol_died
 
 check_PROGRAMS += tests/unit/protocol_codec.t
 tests_unit_protocol_codec_t_SOURCES = tests/unit/protocol_codec.c \

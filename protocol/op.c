@@ -366,6 +366,10 @@ void advance(struct step *s, struct proto_op *op)
             request(s, op, r);
             return;
         }
+        if (lost_for(op, r)) {
+            op_fail(s, op, DRASYNC_ELOST);
+            return;
+        }
         if (r == op->target && newer_waits(s, r, op))
             return;
         if (!grantable(s, r, op) || (queued(r) && !own_write(r, op))) {
@@ -430,7 +434,9 @@ void serve(struct step *s, struct proto_region *r)
             grant_foreign(s, r, op);
             continue;
         }
-        if (lock_part(s, op, r))
+        if (lost_for(op, r))
+            op_fail(s, op, DRASYNC_ELOST);
+        else if (lock_part(s, op, r))
             advance(s, op);
         else
             op_fail(s, op, DRASYNC_ENOMEM);

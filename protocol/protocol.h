@@ -320,6 +320,15 @@ void proto_end_rank(struct proto_node *node, int32_t rank,
                     struct proto_region *root, struct proto_effects *out);
 
 /*
+ * @rank has died: what it asked for in the tree of @root is forgotten, its READ
+ * holds end, and what it had for WRITE is lost (region->lost): every acquire of
+ * it, or of what is above it, ends with DRASYNC_ELOST until it is deleted.  Only
+ * where there is one node.
+ */
+void proto_rank_died(struct proto_node *node, int32_t rank,
+                     struct proto_region *root, struct proto_effects *out);
+
+/*
  * The current copy has other frames now, the same data (the writer moved or
  * grew it); or memory is wanted: let go the copies of @root's tree that
  * nothing refers to.

@@ -118,6 +118,7 @@ struct proto_region {
     uint32_t pinned;     /* current copies that have pins or sends */
     uint32_t forgot;     /* regions with `dropped` */
     uint32_t subscribed; /* members of `subscribers` */
+    uint32_t losses;     /* regions with `lost` */
 
     uint32_t keeps;   /* operations that refer to this record */
     uint32_t sends;   /* transfers that are not settled */
@@ -131,6 +132,7 @@ struct proto_region {
     bool pin_counted; /* counts in pinned */
     bool dropped;     /* a copy was, for want of memory; others count on it */
     bool came_ahead;  /* the token was asked ahead, and not acquired yet */
+    bool lost;        /* who wrote it died: it can only be deleted */
     struct proto_news news;   /* not owner */
     struct proto_op *ahead;   /* what this node asked ahead of it, or NULL */
     struct proto_link parts;  /* that name it, of operations */

@@ -43,6 +43,8 @@ static uint32_t *counter_of(struct proto_region *r, enum counter which)
         return &r->pinned;
     case COUNT_FORGOT:
         return &r->forgot;
+    case COUNT_LOST:
+        return &r->losses;
     case COUNT_SUBSCRIBED:
         break;
     }
@@ -67,6 +69,7 @@ static void count_all(struct proto_region *from, const struct proto_region *r,
     count(from, COUNT_READS, sign * (int)r->reads);
     count(from, COUNT_PINNED, sign * (int)r->pinned);
     count(from, COUNT_FORGOT, sign * (int)r->forgot);
+    count(from, COUNT_LOST, sign * (int)r->losses);
     count(from, COUNT_SUBSCRIBED, sign * (int)r->subscribed);
 }
 

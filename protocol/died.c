@@ -1,0 +1,78 @@
+/*
+ * died.c - the end of a rank that died while others of its node live.
+ *
+ * What it had for WRITE may be half written, so nobody is shown it again.
+ * Whoever waits for that is told at the end of the step, when the queues are
+ * served.
+ */
+#include "protocol/internal.h"
+
+bool lost_for(const struct proto_op *op, const struct proto_region *r)
+{
+    return r->losses && op->kind != OP_DELETE;
+}
+
+void set_lost(struct proto_region *r, bool lost)
+{
+    if (r->lost == lost)
+        return;
+    r->lost = lost;
+    count(r, COUNT_LOST, lost ? 1 : -1);
+}
+
+/* Nobody is told: the waiters were the dead rank's. */
+static void drop_requests(struct step *s, struct proto_region *root,
+                          int32_t rank)
+{
+    struct proto_op *op;
+    for (struct proto_region *r = root; r; r = proto_next(root, r)) {
+        while ((op = asked_by(r, rank, UINT64_MAX)) != NULL) {
+            op->detached = true;
+            op_give_up(s, op, DRASYNC_EAGAIN);
+        }
+    }
+}
+
+/* It was copying for its split (proto_copying()), as nothing else reads copies
+ * without a pin where there is one node. */
+static void end_copying(struct step *s, struct proto_region *r)
+{
+    struct proto_link *l;
+    for (l = r->copies.next; l != &r->copies; l = l->next)
+        CONTAINER(l, struct proto_copy, link)->sends = 0;
+    pinned_update(r);
+    copies_check(s, r);
+}
+
+/* The data of @top's subtree, which the dead rank has for WRITE, is lost. */
+static void lose(struct step *s, struct proto_region *top)
+{
+    for (struct proto_region *r = top; r; r = proto_next(top, r)) {
+        if (!r->owned || r->dead || r->gone)
+            continue;
+        end_copying(s, r);
+        set_lost(r, true);
+    }
+}
+
+void proto_rank_died(struct proto_node *node, int32_t rank,
+                     struct proto_region *root, struct proto_effects *out)
+{
+    struct step s;
+    assert(node->env.nodes == 1);
+    step_begin(&s, node, out);
+    drop_requests(&s, root, rank);
+    /* READ holds first, so that none is left for a WRITE hold to uncover. */
+    for (struct proto_region *r = root; r; r = proto_next(root, r)) {
+        struct proto_hold *hold;
+        while ((hold = hold_of(r, rank)) != NULL)
+            hold_end(&s, hold);
+    }
+    for (struct proto_region *r = root; r; r = proto_next(root, r)) {
+        if (r->write_rank != rank)
+            continue;
+        lose(&s, r);
+        write_end(&s, r);
+    }
+    step_end(&s);
+}

@@ -1,0 +1,103 @@
+/* protocol_died.c - a rank of the node dies, and the others go on. */
+#include "tests/unit/protocol_node.h"
+
+static void died(int rank, struct proto_region *root)
+{
+    proto_effects_clear(&out);
+    proto_rank_died(&node, rank, root, &out);
+}
+
+/* What it had for WRITE is lost, with what is below, until that is deleted. */
+static void test_lost(void)
+{
+    struct proto_region *a = root_of(0, 1), *b = child_of(0, a, 2),
+                        *c = child_of(0, a, 3), *d = child_of(0, b, 4);
+    CHECK(release(0, a) == 0);
+    CHECK(acquire(1, b, DRASYNC_WRITE) == 0);
+    CHECK(acquire(1, d, DRASYNC_WRITE) == 0);
+    died(1, a);
+    CHECK(b->lost && d->lost && !a->lost && !c->lost && a->losses == 2);
+    CHECK(proto_held(b, 1) == 0 && proto_held(d, 1) == 0);
+    for (int mode = DRASYNC_READ; mode <= DRASYNC_WRITE; mode++) {
+        CHECK(acquire(0, a, mode) == DRASYNC_ELOST);
+        CHECK(acquire(0, b, mode) == DRASYNC_ELOST);
+        CHECK(acquire(0, d, mode) == DRASYNC_ELOST);
+        CHECK(acquire(0, c, mode) == 0 && release(0, c) == 0);
+    }
+    CHECK(delete (0, d) == 0 && a->losses == 1);
+    CHECK(delete (0, b) == 0 && a->losses == 0);
+    CHECK(acquire(0, a, DRASYNC_WRITE) == 0 && delete (0, a) == 0);
+    CHECK(objects == 0);
+}
+
+/* Whoever has a version from before goes on with it. */
+static void test_readers(void)
+{
+    struct proto_region *a = root_of(0, 1), *b = child_of(0, a, 2);
+    CHECK(release(0, a) == 0);
+    CHECK(acquire(0, a, DRASYNC_READ) == 0);
+    CHECK(acquire(1, b, DRASYNC_WRITE) == 0 && grant.split);
+    struct proto_copy *old = proto_newest(b);
+    /* It dies while it copies. */
+    proto_copying(b, old);
+    died(1, a);
+    CHECK(b->lost && old->sends == 0 && proto_held(b, 0) == DRASYNC_READ);
+    CHECK(acquire(0, b, DRASYNC_READ) == 0 && release(0, b) == 0);
+    CHECK(acquire(2, b, DRASYNC_READ) == DRASYNC_ELOST);
+    CHECK(delete (2, b) == DRASYNC_EBUSY);
+    CHECK(release(0, a) == 0);
+    CHECK(acquire(0, b, DRASYNC_READ) == DRASYNC_ELOST);
+    CHECK(delete (2, a) == 0 && objects == 0);
+}
+
+/* Its READ holds end, its requests are dropped, and nobody is told of those. */
+static void test_dropped(void)
+{
+    struct proto_region *a = root_of(0, 1), *b = child_of(0, a, 2),
+                        *c = child_of(0, a, 3);
+    CHECK(release(0, a) == 0 && acquire(1, c, DRASYNC_READ) == 0);
+    CHECK(acquire(0, b, DRASYNC_WRITE) == 0);
+    CHECK(acquire(1, b, DRASYNC_WRITE) == PROTO_WAIT && result() == 1);
+    CHECK(acquire(2, b, DRASYNC_READ) == PROTO_WAIT && result() == 1);
+    CHECK(delete (0, c) == DRASYNC_EBUSY);
+    died(1, a);
+    CHECK(result() == 1 && b->waiting == 1 && a->losses == 0);
+    CHECK(delete (0, c) == 0);
+    CHECK(release(0, b) == 0 && result() == 0);
+    CHECK(proto_held(b, 2) == DRASYNC_READ && proto_held(b, 1) == 0);
+    CHECK(release(2, b) == 0);
+    /* One for what is above had locked that. */
+    CHECK(acquire(0, b, DRASYNC_WRITE) == 0);
+    CHECK(acquire(1, a, DRASYNC_WRITE) == PROTO_WAIT && result() == 1);
+    died(1, a);
+    CHECK(a->waiting == 0 && a->busy == 1 && !a->lock);
+    CHECK(acquire(0, b, DRASYNC_WRITE) == 0 && release(0, b) == 0);
+    CHECK(release(0, b) == 0 && delete (0, a) == 0 && objects == 0);
+}
+
+/* Those who wait for what it wrote are told; a delete is not in its way. */
+static void test_awaited(void)
+{
+    struct proto_region *a = root_of(1, 1), *b = child_of(1, a, 2);
+    CHECK(release(1, a) == 0 && acquire(1, b, DRASYNC_WRITE) == 0);
+    CHECK(acquire(0, a, DRASYNC_WRITE) == PROTO_WAIT && result() == 1);
+    died(1, a);
+    CHECK(result() == DRASYNC_ELOST);
+    CHECK(a->waiting == 0 && a->busy == 0 && !a->lock);
+    CHECK(delete (0, b) == 0);
+    CHECK(acquire(1, a, DRASYNC_WRITE) == 0);
+    CHECK(acquire(0, a, DRASYNC_READ) == PROTO_WAIT && result() == 1);
+    died(1, a);
+    CHECK(result() == DRASYNC_ELOST);
+    CHECK(delete (0, a) == 0 && objects == 0);
+}
+
+int main(void)
+{
+    node_begin();
+    test_lost();
+    test_readers();
+    test_dropped();
+    test_awaited();
+    return 0;
+}
