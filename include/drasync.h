@@ -63,7 +63,10 @@
  * could not start: a variable's value is refused, or a limit of the system is
  * in the way; one line on stderr has said which), DRASYNC_EPEER (a rank of the
  * job died; who asks in vain again and again is told, too) or
- * DRASYNC_EINTERNAL.  After Symeonidou, Pratikakis, Nikolopoulos, Bilas:
+ * DRASYNC_EINTERNAL.  With DRASYNC_ON_DEATH=continue the ranks of one node go on
+ * when one of them dies: then every call that takes a hold of what that was
+ * writing, or of what is above it, returns DRASYNC_ELOST until it is deleted
+ * (docs/reliability.md).  After Symeonidou, Pratikakis, Nikolopoulos, Bilas:
  * DRASync, IJHPCA 2014, sec. 2.
  */
 #ifndef DRASYNC_H
@@ -465,6 +468,7 @@ struct drasync_gift {
  *   DRASYNC_EDELETED  *region_out was given, as *gift_out says, but came back for
  *                     want of memory and was deleted before this rank could take
  *                     it; or this rank has deleted it
+ *   DRASYNC_EPEER     @rank has died and has left none; also where the job goes on
  *   DRASYNC_ERUNNING
  * and, of a region that stays to be taken, DRASYNC_ENOMEM, DRASYNC_EUPGRADE and
  * DRASYNC_EORDER as drasync_acquire().

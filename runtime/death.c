@@ -17,6 +17,7 @@
 #include "runtime/shared.h"
 #include "runtime/start.h"
 #include "runtime/start_room.h"
+#include "runtime/survive.h"
 #include "runtime/wait.h"
 
 /* Somebody of the node looks this often. */
@@ -36,6 +37,9 @@
 /* How long a rank may take to end that died with a lock; and between looks. */
 #define DEATH_TOLD_MS 3000
 #define DEATH_NAP_MS  2
+
+/* For what survive_wanted() adds to a line. */
+#define DEATH_WHY_BYTES 160
 
 /* A rank of this machine. */
 struct death_peer {
@@ -57,13 +61,35 @@ static bool may_be_gone(const struct death_peer *peer)
         return atomic_load(&runtime.shared->stopped) != 0;
     uint32_t state =
         atomic_load(&runtime.shared->ranks[runtime.local_of[peer->rank]].state);
-    return state == RUNTIME_RANK_STOPPED || state == RUNTIME_RANK_EXITED;
+    return state == RUNTIME_RANK_STOPPED || state == RUNTIME_RANK_EXITED ||
+           state == RUNTIME_RANK_BURIED;
 }
 
 static bool is_dead(struct death_peer *peer)
 {
     return !may_be_gone(peer) && process_ended(&peer->process) &&
            !may_be_gone(peer);
+}
+
+static bool has_state(const struct death_peer *peer, uint32_t state)
+{
+    return runtime.node_of[peer->rank] == runtime.node &&
+           atomic_load(
+               &runtime.shared->ranks[runtime.local_of[peer->rank]].state) ==
+               state;
+}
+
+/* The same, or it was buried, perhaps too soon: it had a lock. */
+static bool has_died(struct death_peer *peer)
+{
+    return has_state(peer, RUNTIME_RANK_BURIED) || is_dead(peer);
+}
+
+/* To be buried: also one that left without MPI_Finalize. */
+static bool is_gone(struct death_peer *peer)
+{
+    return is_dead(peer) || (has_state(peer, RUNTIME_RANK_EXITED) &&
+                             process_ended(&peer->process));
 }
 
 static bool has_ended(struct death_peer *peer)
@@ -148,18 +174,11 @@ void death_start(const struct start_facts *facts)
 
 void death_watch(void)
 {
-    const struct death_peer *next = NULL;
+    struct process next;
 
     lock_on_death(death_told);
-    /* The peers are in order of their ranks: the next one of this node, or the
-     * first. */
-    for (int i = 0; i < peers_count; i++)
-        if (runtime.node_of[peers[i].rank] == runtime.node &&
-            (!next ||
-             (next->rank < runtime.rank && peers[i].rank > runtime.rank)))
-            next = &peers[i];
-    if (next)
-        death_watch_start(&next->process);
+    if (death_next(&next))
+        death_watch_start(&next);
 }
 
 void death_stop(void)
@@ -174,20 +193,75 @@ void death_stop(void)
 
 int death_look(void)
 {
-    char text[RUNTIME_POISON_BYTES - 32];
+    char text[RUNTIME_POISON_BYTES - DEATH_WHY_BYTES];
+    bool poisoned = atomic_load(runtime_poisoned);
+    const char *why;
 
     pthread_mutex_lock(&look_mutex);
-    int dead = list_dead(is_dead, text, sizeof(text));
+    int dead = list_dead(poisoned ? has_died : is_dead, text, sizeof(text));
     pthread_mutex_unlock(&look_mutex);
-    if (dead)
-        runtime_poison("%s died", text);
-    return dead ? DRASYNC_EPEER : 0;
+    /* death_bury() does what is to be done. */
+    if (!dead || survive_wanted(&why))
+        return 0;
+    runtime_poison("%s died%s", text, why);
+    return DRASYNC_EPEER;
+}
+
+/* One that is to be buried, named in @text; -1: none is. */
+static int next_gone(char *text, size_t text_bytes)
+{
+    int rank = -1;
+
+    pthread_mutex_lock(&look_mutex);
+    for (int i = 0; i < peers_count && rank < 0; i++) {
+        struct death_peer *peer = &peers[i];
+
+        if (!is_gone(peer))
+            continue;
+        rank = peer->rank;
+        snprintf(text, text_bytes, "rank %d (%s, process %d)", peer->rank,
+                 peer->host, (int)peer->process.pid);
+    }
+    pthread_mutex_unlock(&look_mutex);
+    return rank;
+}
+
+bool death_bury(void)
+{
+    char text[RUNTIME_POISON_BYTES];
+    const char *why;
+    int rank;
+
+    while (survive_wanted(&why) && (rank = next_gone(text, sizeof(text))) >= 0)
+        survive_bury(rank, text);
+    return survive_wanted(&why);
+}
+
+bool death_next(struct process *out)
+{
+    const struct death_peer *next = NULL;
+
+    pthread_mutex_lock(&look_mutex);
+    /* The peers are in order of their ranks: the next one of this node, or the
+     * first. */
+    for (int i = 0; i < peers_count; i++)
+        if (runtime.node_of[peers[i].rank] == runtime.node &&
+            !has_state(&peers[i], RUNTIME_RANK_BURIED) &&
+            (!next ||
+             (next->rank < runtime.rank && peers[i].rank > runtime.rank)))
+            next = &peers[i];
+    if (next)
+        *out = next->process;
+    pthread_mutex_unlock(&look_mutex);
+    return next != NULL;
 }
 
 /* Waiting for a rank that has left would be for ever. */
 static int look_for_exited(uint64_t since_us, uint64_t now)
 {
-    if (now - since_us < DEATH_EXITED_US)
+    const char *why;
+
+    if (now - since_us < DEATH_EXITED_US || survive_wanted(&why))
         return 0;
     for (uint32_t i = 0; i < runtime.shared->locals; i++) {
         struct runtime_rank *peer = &runtime.shared->ranks[i];

@@ -9,8 +9,10 @@
 #ifndef DRASYNC_RUNTIME_DEATH_H
 #define DRASYNC_RUNTIME_DEATH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+struct process;
 struct start_facts;
 
 /*
@@ -50,7 +52,16 @@ int death_refused(int err);
  */
 void death_told(void);
 
-/* Look now, at all ranks of this host. */
+/* Look now, at all ranks of this host: DRASYNC_EPEER, and the job is poisoned, if
+ * one has died that the job does not survive (survive.h). */
 int death_look(void);
+
+/* Where it does: bury those of this node that are gone.  No lock is held.  False:
+ * the job does not go on. */
+bool death_bury(void);
+
+/* The rank of this node to watch: the next one that is not buried, which may be
+ * gone already.  False: there is none.  *@out holds no descriptor of its own. */
+bool death_next(struct process *out);
 
 #endif /* DRASYNC_RUNTIME_DEATH_H */

@@ -10,6 +10,7 @@
 #include "runtime/death.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
+#include "runtime/survive.h"
 #include "runtime/thread.h"
 
 /* How often it looks where the system gives no pidfd. */
@@ -55,23 +56,41 @@ static bool is_watching(void)
     return still;
 }
 
+enum told {
+    TOLD_NOTHING,
+    TOLD_ENDS,    /* the job */
+    TOLD_GOES_ON, /* watch the next one */
+};
+
 /* The death is told; not once the runtime has stopped, when it is none. */
-static bool tell(void)
+static enum told tell(void)
 {
+    enum told told = TOLD_NOTHING;
+
     pthread_mutex_lock(&mutex);
-    bool died = watching && death_look();
+    if (watching && death_bury())
+        told = death_next(&watched) ? TOLD_GOES_ON : TOLD_NOTHING;
+    else if (watching && death_look())
+        told = TOLD_ENDS;
     pthread_mutex_unlock(&mutex);
-    return died;
+    return told;
 }
 
 static void *watch(void *unused)
 {
+    enum told told;
+
     thread_is_ours();
     pthread_setname_np(pthread_self(), "drasync-watch");
-    while (is_watching() && !process_ended(&watched))
-        wait_for_end();
-    process_drop(&watched);
-    if (!tell())
+    do {
+        while (is_watching() && !process_ended(&watched))
+            wait_for_end();
+        process_drop(&watched);
+        told = tell();
+        if (told == TOLD_GOES_ON)
+            process_hold(&watched);
+    } while (told == TOLD_GOES_ON);
+    if (told == TOLD_NOTHING)
         return unused;
     nap(runtime.nodes == 1 ? WATCH_POISONED_MS : WATCH_POISONED_LATER_MS);
     if (is_watching())
@@ -87,10 +106,12 @@ void death_watch_start(const struct process *process)
     watched = *process;
     process_hold(&watched);
     watching = true;
-    if (thread_create(&thread, watch, NULL))
+    if (thread_create(&thread, watch, NULL)) {
         process_drop(&watched);
-    else
+        survive_bind(SURVIVE_NO_WATCH);
+    } else {
         pthread_detach(thread);
+    }
 }
 
 void death_watch_stop(void)

@@ -3,7 +3,8 @@
  *
  * The ranks of a node watch each other in a ring, by pidfds, so each death wakes
  * one thread at once, whatever the others do: they may all be inside MPI, where
- * nobody looks.  The thread costs nothing until then.  A node of one rank has none:
+ * nobody looks.  If the job goes on (survive.h) the thread closes the ring, and
+ * watches the next one.  It costs nothing until then.  A node of one rank has none:
  * there are other nodes then, whose progress threads look.
  */
 #ifndef DRASYNC_RUNTIME_DEATH_WATCH_H

@@ -37,6 +37,8 @@ libdrasync_runtime_la_SOURCES = \
 	runtime/stats.c \
 	runtime/stats.h \
 	runtime/stop.c \
+	runtime/survive.c \
+	runtime/survive.h \
 	runtime/thread.c \
 	runtime/thread.h \
 	runtime/thread_create.c \

@@ -26,6 +26,10 @@ struct runtime_module {
     /* 1 if this node has nothing of the module under way: asked on the leader
      * during shutdown, when all its ranks have quiesced. */
     int (*idle)(void);
+    /* On one rank that lives, with the death_lock of shared.h: rank @rank of this
+     * node has died, and the others go on (survive.h).  Give back, or mark as
+     * lost, what it has and waits for. */
+    void (*rank_died)(int rank);
     /* This process exits without MPI_Finalize: wait for nobody, and let nobody
      * count on this rank's memory. */
     void (*leave)(void);

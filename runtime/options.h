@@ -75,6 +75,12 @@ enum runtime_check_action {
     OPTIONS_CHECK_CONTINUE,
 };
 
+/* When a rank dies: DRASYNC_ON_DEATH. */
+enum runtime_on_death {
+    RUNTIME_ON_DEATH_END,
+    RUNTIME_ON_DEATH_CONTINUE, /* the others of its node go on: survive.h */
+};
+
 enum runtime_stats {
     RUNTIME_STATS_OFF,
     RUNTIME_STATS_ON,
@@ -106,6 +112,7 @@ struct runtime_options {
     uint32_t stall_s;       /* DRASYNC_STALL_S=0|N: a wait is reported then */
     uint32_t link_s;        /* DRASYNC_LINK_S=0|N: a link cut so long is lost */
     uint32_t deadlock;      /* DRASYNC_DEADLOCK=end|error|off */
+    uint32_t on_death;      /* DRASYNC_ON_DEATH=end|continue */
     uint32_t report_signal; /* DRASYNC_REPORT_SIGNAL=USR2|USR1|off */
     uint32_t ahead;         /* DRASYNC_AHEAD=auto|off|data|token */
     uint32_t fanout; /* DRASYNC_FANOUT: of trees of readers; 0: not given */

@@ -26,6 +26,9 @@ int start_shared(const struct start_facts *facts)
     for (int i = 0; i < RUNTIME_TREE_LOCKS && !err; i++)
         err = lock_init(&shared->trees[i], LOCK_RANK_RUNTIME,
                         control_poison_flag(space));
+    if (!err)
+        err = lock_init(&shared->death_lock, LOCK_RANK_RUNTIME,
+                        control_poison_flag(space));
     if (err)
         return err;
     for (int rank = 0; rank < runtime.ranks; rank++) {

@@ -43,6 +43,7 @@ enum runtime_rank_state {
     RUNTIME_RANK_QUIESCED, /* in finalize */
     RUNTIME_RANK_STOPPED,  /* finalize is over; may exit */
     RUNTIME_RANK_EXITED,   /* has left without finalize */
+    RUNTIME_RANK_BURIED,   /* died, and nothing here is its any more */
 };
 
 /* One for each rank of the node. */
@@ -101,6 +102,11 @@ struct runtime_shared {
     _Atomic uint32_t poison_state; /* 0, 1: being written, 2: text is there */
     char poison_text[RUNTIME_POISON_BYTES];
     _Atomic uint64_t last_look_us; /* death.c */
+
+    /* survive.c */
+    struct lock death_lock;
+    _Atomic uint32_t buried; /* so many ranks */
+    _Atomic uint32_t bound;  /* enum survive_bound: all ranks are needed */
 
     _Atomic(void *) anchors[RUNTIME_ANCHORS];
 

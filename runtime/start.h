@@ -142,6 +142,14 @@ void start_watch_process(void);
 /* MPI_Finalize has begun, seen through MPI or the take-over. */
 void stop_at_finalize(void);
 
+/* After that: MPI must be left as it is, since a rank has died without which
+ * MPI_Finalize does not end (survive.h). */
+bool stop_leaves_mpi(void);
+
+/* Where there is one node: if all its ranks are in finalize, or buried, that
+ * ends. */
+void stop_look(void);
+
 /* This rank's end without MPI_Finalize; waits for nobody. */
 void stop_alone(void);
 

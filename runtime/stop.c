@@ -14,10 +14,12 @@
 #include "runtime/say.h"
 #include "runtime/shared.h"
 #include "runtime/stats.h"
+#include "runtime/survive.h"
 #include "runtime/waits.h"
 
 static pthread_mutex_t stop_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pid_t process;
+static bool leaves_mpi;
 
 static int count_modules(void)
 {
@@ -31,6 +33,22 @@ static int count_modules(void)
 /* How often a rank with an engine of its own looks at it at the end. */
 #define STOP_PUSH_US 1000
 
+void stop_look(void)
+{
+    struct runtime_shared *shared = runtime.shared;
+
+    /* Whoever changes a state does it before it looks: the last one sees all. */
+    for (uint32_t i = 0; i < shared->locals; i++) {
+        uint32_t state = atomic_load(&shared->ranks[i].state);
+
+        if (state != RUNTIME_RANK_QUIESCED && state != RUNTIME_RANK_BURIED &&
+            state != RUNTIME_RANK_STOPPED)
+            return;
+    }
+    atomic_store(&shared->stopped, 1);
+    doorbell_ring(&shared->stop_doorbell);
+}
+
 /* Nothing is in flight afterwards, on any node; or DRASYNC_EPEER. */
 static int wait_for_all(void)
 {
@@ -38,13 +56,11 @@ static int wait_for_all(void)
     int err = 0;
 
     atomic_store(&runtime_self()->state, RUNTIME_RANK_QUIESCED);
-    uint32_t quiesced = atomic_fetch_add(&shared->quiesced, 1) + 1;
-    if (runtime.nodes > 1) {
+    atomic_fetch_add(&shared->quiesced, 1);
+    if (runtime.nodes > 1)
         outbox_wake();
-    } else if (quiesced == shared->locals) {
-        atomic_store(&shared->stopped, 1);
-        doorbell_ring(&shared->stop_doorbell);
-    }
+    else
+        stop_look();
     while (!err) {
         uint32_t seen = doorbell_read(&shared->stop_doorbell);
         if (atomic_load(&shared->stopped))
@@ -81,7 +97,8 @@ static int stop_all(void)
         waits_print();
     atomic_store(&runtime_self()->state, RUNTIME_RANK_STOPPED);
     death_stop();
-    boot_close(runtime_boot, err != 0);
+    leaves_mpi = survive_any();
+    boot_close(runtime_boot, err != 0 || leaves_mpi);
     runtime_boot = NULL;
     return err;
 }
@@ -114,6 +131,11 @@ void stop_at_finalize(void)
         runtime_end_job();
 }
 
+bool stop_leaves_mpi(void)
+{
+    return leaves_mpi;
+}
+
 void stop_alone(void)
 {
     int running = RUNTIME_RUNNING;
@@ -135,6 +157,8 @@ static void at_exit(int status, void *unused)
         return;
     if (!runtime_started_mpi() || boot_finalized())
         stop_alone();
+    else if (status == 0 && survive_any())
+        stop_at_finalize();
     else if (status == 0)
         boot_end_mpi();
     else

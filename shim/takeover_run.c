@@ -142,8 +142,11 @@ int drasync_takeover_finalize(int (*next)(void))
         next = (__typeof__(next))boot_symbol("PMPI_Finalize");
     if (!next)
         return MPI_ERR_OTHER;
-    if (finalize_depth == 0)
+    if (finalize_depth == 0) {
         stop_at_finalize();
+        if (stop_leaves_mpi())
+            return MPI_SUCCESS;
+    }
     finalize_depth++;
     err = next();
     finalize_depth--;

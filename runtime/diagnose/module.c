@@ -48,6 +48,22 @@ static int diagnose_start(void)
     return asked_start();
 }
 
+/* Nobody is to be told that it waits, or takes it for a part of a ring.  What it
+ * was writing when it died stays unreadable. */
+static void diagnose_rank_died(int rank)
+{
+    struct facts_shared *shared =
+        atomic_load(&runtime.shared->anchors[RUNTIME_ANCHOR_DIAGNOSE]);
+    struct waiting_rank *dead = &shared->ranks[runtime.local_of[rank]];
+
+    for (int i = 0; i < WAITING_THREADS; i++)
+        dead->slots[i].seen.what = WAITING_NOTHING;
+    for (int i = 0; i < WAITING_HOLDS; i++)
+        atomic_store_explicit(&dead->holds[i].address, 0, memory_order_relaxed);
+    atomic_store_explicit(&dead->mpi_call, WAITING_MPI_NONE,
+                          memory_order_relaxed);
+}
+
 /* Memory stays mapped, and a thread may be on its way out of MPI. */
 static void diagnose_stop(void)
 {
@@ -62,4 +78,5 @@ const struct runtime_module diagnose_module = {
     .start_leader = diagnose_start_leader,
     .start = diagnose_start,
     .stop = diagnose_stop,
+    .rank_died = diagnose_rank_died,
 };

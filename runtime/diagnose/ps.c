@@ -52,6 +52,7 @@ const char *ps_state(uint32_t state)
         [RUNTIME_RANK_QUIESCED] = "finalizing",
         [RUNTIME_RANK_STOPPED] = "finalized",
         [RUNTIME_RANK_EXITED] = "left",
+        [RUNTIME_RANK_BURIED] = "died",
     };
 
     return state < sizeof(names) / sizeof(names[0]) ? names[state] : "?";

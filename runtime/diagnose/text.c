@@ -170,6 +170,8 @@ void text_doing(struct text *text, const struct facts_rank *rank)
         text_add(text, "is in MPI_Finalize");
     else if (rank->state == RUNTIME_RANK_EXITED)
         text_add(text, "has left without MPI_Finalize");
+    else if (rank->state == RUNTIME_RANK_BURIED)
+        text_add(text, "has died");
     else
         text_add(text, "computes");
 }

@@ -366,4 +366,5 @@ static int managed_start(void)
 const struct runtime_module managed_module = {
     .name = "managed",
     .start = managed_start,
+    .rank_died = managed_rank_died,
 };

@@ -16,6 +16,7 @@
 #include "runtime/death.h"
 #include "runtime/native/native.h"
 #include "runtime/process.h"
+#include "runtime/say.h"
 
 /* The regions of this home, and room to look from them. */
 struct search {
@@ -133,13 +134,13 @@ static int end_part(const struct refs_part *part)
 static int elect(void)
 {
     const uint64_t since_us = runtime_now_us();
-    uint32_t nobody = 0;
+    uint32_t nobody = 0, me = (uint32_t)runtime.local + 1;
     int err = 0;
 
     /* Acquire pairs with the release of who was there before: what it numbered
      * is not read any more. */
     while (!err && !atomic_compare_exchange_weak_explicit(
-                       &managed_get()->searching, &nobody, 1,
+                       &managed_get()->searching, &nobody, me,
                        memory_order_acquire, memory_order_relaxed)) {
         nobody = 0;
         sched_yield();
@@ -170,6 +171,16 @@ static int search(bool *far_out)
     free(s.parts);
     free(s.open);
     return err;
+}
+
+void managed_rank_died(int rank)
+{
+    struct managed_shared *shared = managed_get();
+
+    if (shared &&
+        atomic_load(&shared->searching) == (uint32_t)runtime.local_of[rank] + 1)
+        runtime_poison("rank %d died while it looked for circles of regions",
+                       rank);
 }
 
 int managed_circles(bool *far_out)

@@ -68,8 +68,9 @@ struct managed_shard {
 struct managed_shared {
     struct managed_shard shards[MANAGED_SHARDS];
     struct managed_counts counts;
-    _Atomic uint32_t searching; /* a thread looks for circles */
-    _Atomic uint64_t stamps;    /* of entries made so far */
+    /* The local number + 1 of the rank of which a thread looks for circles. */
+    _Atomic uint32_t searching;
+    _Atomic uint64_t stamps; /* of entries made so far */
 
     /* Under `list`: unused regions that were not tried yet, and those that
      * somebody held then. */
@@ -191,6 +192,8 @@ int managed_home_gone(struct managed_entry *entry);
 /* End circles of this home (circles.c).  No lock is held.  *far_out: there may be
  * more, if other nodes are asked.  DRASYNC_ENOMEM, DRASYNC_EPEER. */
 int managed_circles(bool *far_out);
+/* Of struct runtime_module. */
+void managed_rank_died(int rank);
 
 /* End circles of all homes (far.c).  No lock is held.  Errors as above. */
 int managed_far_circles(void);

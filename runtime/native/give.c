@@ -49,8 +49,7 @@ static int give_hold(struct native_tree *tree, uint64_t address, int to,
     return err;
 }
 
-/* The rank @to of this node, which was given @gift, has ended. */
-static void give_up(const struct gift *gift, int to)
+void gift_give_up(const struct gift *gift, int to)
 {
     struct proto_effects *effects;
     struct native_tree tree;
@@ -94,17 +93,21 @@ static int give_here(uint64_t address, int to, int tag)
 
     if (err)
         return err;
+    give_half(true);
     err = give_reserve(local);
     reserved = !err;
     /* To a rank that has ended, as where that cannot be known. */
     if (!err || err == DRASYNC_ENOTREADY)
         err = give_locked(address, to, tag, &gift->incarnation);
-    if (!err && reserved && !give_post(local, gift))
+    if (!err && reserved && !give_post(local, gift)) {
+        give_half(false);
         return 0;
+    }
     if (!err)
-        give_up(gift, to);
+        gift_give_up(gift, to);
     else if (reserved)
         give_unreserve(local);
+    give_half(false);
     gift_free(gift);
     return err;
 }

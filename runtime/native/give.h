@@ -28,6 +28,18 @@ struct gift {
     bool far; /* came from another node, and nobody has waited for it */
 };
 
+/* Rank @to of this node, which was given @gift and has not taken it, has ended:
+ * its hold ends, too.  No lock held. */
+void gift_give_up(const struct gift *gift, int to);
+
+/* Rank @rank of this node has died: it takes nothing more, and what was given to
+ * it is as it was. */
+void give_bury(int rank);
+
+/* This rank begins, or has ended, what others must see whole: the hold is another
+ * rank's, and the note is in its inbox. */
+void give_half(bool begins);
+
 /* The inboxes of a node, in control memory: by the leader. */
 int give_shared_new(void **shared_out);
 /* Of this rank: at the start, and in finalize, when it takes nothing more. */
@@ -51,8 +63,8 @@ void give_unreserve(int local);
 
 /*
  * Take out the first gift from @from with @tag (DRASYNC_ANY) of this rank's,
- * waiting until @deadline_us (0: not at all).  DRASYNC_EAGAIN, DRASYNC_EPEER,
- * DRASYNC_ENOMEM.
+ * waiting until @deadline_us (0: not at all).  DRASYNC_EAGAIN, DRASYNC_EPEER (also:
+ * @from has died, and the job goes on), DRASYNC_ENOMEM.
  */
 int give_take_out(int32_t from, int32_t tag, uint64_t deadline_us,
                   struct gift **out);

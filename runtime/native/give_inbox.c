@@ -25,6 +25,8 @@ struct taker {
 struct inbox {
     struct lock lock;
     bool closed;
+    _Atomic bool died;       /* its rank */
+    _Atomic uint32_t giving; /* gifts of its rank that are half made */
     uint32_t count;
     struct gift *first, *last;
     struct taker *takers; /* who waits longest first */
@@ -213,12 +215,18 @@ static void look_for_a_while(const struct taker *taker, uint64_t deadline_us)
         continue;
 }
 
+static bool has_died(int32_t rank)
+{
+    return rank != DRASYNC_ANY && runtime.node_of[rank] == runtime.node &&
+           atomic_load(&inboxes[runtime.local_of[rank]].died);
+}
+
 int give_take_out(int32_t from, int32_t tag, uint64_t deadline_us,
                   struct gift **out)
 {
     struct inbox *inbox = &inboxes[runtime.local];
     struct taker *taker = NULL;
-    int result, err;
+    int result = 0, err;
     void *v;
 
     if (deadline_us) {
@@ -233,10 +241,12 @@ int give_take_out(int32_t from, int32_t tag, uint64_t deadline_us,
     if (err)
         return err; /* the job ends, and the taker with it */
     *out = find(inbox, from, tag);
-    if (!*out && taker)
+    if (!*out && has_died(from))
+        err = DRASYNC_EPEER;
+    else if (!*out && taker)
         taker_link(inbox, taker);
     lock_give(&inbox->lock);
-    if (!*out && taker) {
+    if (!*out && taker && !err) {
         struct waiting w = {
             .what = WAITING_GIFT,
             .mode = (uint32_t)tag,
@@ -258,10 +268,11 @@ int give_take_out(int32_t from, int32_t tag, uint64_t deadline_us,
             lock_give(&inbox->lock);
         }
         *out = taker->gift;
+        err = result;
     }
     if (taker)
         control_free(&runtime.space, taker);
-    return *out ? 0 : DRASYNC_EAGAIN;
+    return *out ? 0 : err ? err : DRASYNC_EAGAIN;
 }
 
 void give_arrives(int node, struct proto_message *message)
@@ -310,6 +321,64 @@ static void tell_left(const struct gift *first)
                     count, count > 1 ? "s" : "", count > 1 ? "were" : "was",
                     (void *)(uintptr_t)first->address, (int)first->from,
                     (int)first->tag);
+}
+
+/* What it has given is there; nothing more comes from @rank, which has died, to
+ * those who wait for just that. */
+static void tell_takers(struct inbox *inbox, int rank)
+{
+    struct taker **at = &inbox->takers;
+
+    if (lock_take(&inbox->lock))
+        return; /* it died with the lock, and the job ends */
+    while (*at) {
+        struct taker *taker = *at;
+
+        if (taker->from != rank) {
+            at = &taker->next;
+            continue;
+        }
+        *at = taker->next;
+        waiter_wake(&taker->waiter, DRASYNC_EPEER);
+    }
+    lock_give(&inbox->lock);
+}
+
+void give_bury(int rank)
+{
+    struct inbox *inbox = &inboxes[runtime.local_of[rank]];
+    struct gift *gift, *next;
+
+    if (atomic_load(&inbox->giving))
+        runtime_poison("rank %d died while it gave a region", rank);
+    /* Whoever looks for its gifts with a lock that was not taken here yet sees
+     * this, or is told below. */
+    atomic_store(&inbox->died, true);
+    if (lock_take(&inbox->lock))
+        return;
+    inbox->closed = true;
+    inbox->takers = NULL;
+    gift = inbox->first;
+    inbox->first = inbox->last = NULL;
+    lock_give(&inbox->lock);
+    for (; gift; gift = next) {
+        next = gift->next;
+        gift_give_up(gift, rank);
+        gift_free(gift);
+    }
+    for (int i = 0; i < runtime.locals; i++)
+        tell_takers(&inboxes[i], rank);
+}
+
+void give_half(bool begins)
+{
+    _Atomic uint32_t *giving = &inboxes[runtime.local].giving;
+
+    /* Read when this rank is dead. */
+    if (begins)
+        atomic_fetch_add_explicit(giving, 1, memory_order_relaxed);
+    else
+        atomic_fetch_sub_explicit(giving, 1, memory_order_relaxed);
 }
 
 /* What comes from now on is nobody's; what is here ends with this rank's other

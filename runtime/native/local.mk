@@ -14,6 +14,7 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/native/diff_runs.c \
 	runtime/native/explain.c \
 	runtime/native/frames.c \
+	runtime/native/died.c \
 	runtime/native/give.c \
 	runtime/native/give.h \
 	runtime/native/give_inbox.c \
@@ -128,6 +129,8 @@ TESTS += tests/bats/run.bats
 EXTRA_DIST += tests/bats/run.bats
 TESTS += tests/bats/give.bats
 EXTRA_DIST += tests/bats/give.bats
+TESTS += tests/bats/death.bats
+EXTRA_DIST += tests/bats/death.bats
 long_tests += tests/bats/ahead.bats
 EXTRA_DIST += tests/bats/ahead.bats
 
@@ -153,6 +156,7 @@ native_test_programs += \
 	tests/programs/native_reread \
 	tests/programs/native_diff \
 	tests/programs/native_crowd \
+	tests/programs/native_death \
 	tests/programs/record_handles \
 	tests/programs/native_inside tests/programs/native_siblings \
 	tests/programs/native_newer \

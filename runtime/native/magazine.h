@@ -28,7 +28,8 @@
  * next call that needs more than the magazine.
  *
  * A rank that dies leaves magazines open, and its WRITE hold taken: the job
- * ends (death.h), and nobody looks at the heap again.
+ * ends (death.h), or the region is lost (runtime/survive.h), and nobody looks at
+ * the heap again.
  */
 #ifndef DRASYNC_RUNTIME_NATIVE_MAGAZINE_H
 #define DRASYNC_RUNTIME_NATIVE_MAGAZINE_H

@@ -186,4 +186,5 @@ const struct runtime_module native_module = {
     .quiesce = native_quiesce,
     .thread_ends = thread_ends,
     .idle = native_idle,
+    .rank_died = native_rank_died,
 };

@@ -388,6 +388,11 @@ int native_hold_give(struct native_tree *tree);
  */
 int native_split(uint64_t address);
 
+/* --- Deaths (died.c) ------------------------------------------------------ */
+
+/* Of struct runtime_module. */
+void native_rank_died(int rank);
+
 /* --- Data (object.c) ------------------------------------------------------ */
 
 /* At HEAP_HEADER_OFFSET in a region's first page. */

@@ -10,6 +10,7 @@
 #include "runtime/replica/mappings.h"
 #include "runtime/replica/state.h"
 #include "runtime/say.h"
+#include "runtime/survive.h"
 #include "runtime/waiting.h"
 
 static struct replica_job job;
@@ -19,6 +20,8 @@ int replica_enter(const struct replica_job **job_out)
     int err = runtime_enter();
 
     *job_out = &job;
+    if (!err)
+        survive_bind(SURVIVE_MYRMICS);
     if (!err && job.check && !job.move)
         check_open_all();
     return err;

@@ -5,6 +5,7 @@
 #include "runtime/process.h"
 #include "runtime/rma/state.h"
 #include "runtime/shared.h"
+#include "runtime/survive.h"
 
 static struct rma_job job;
 
@@ -12,7 +13,11 @@ int rma_enter(void)
 {
     int err = runtime_start();
 
-    return err ? err : runtime_enter();
+    if (!err)
+        err = runtime_enter();
+    if (!err)
+        survive_bind(SURVIVE_DART);
+    return err;
 }
 
 int rma_running(void)

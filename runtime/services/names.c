@@ -417,8 +417,20 @@ static int names_start(void)
     return 0;
 }
 
+/* Who waits for a name does not come by these locks, and would not learn that the
+ * rank died with one. */
+static void names_rank_died(int rank)
+{
+    (void)rank;
+    if (!lock_take(&names->table.lock))
+        lock_give(&names->table.lock);
+    if (!lock_take(&names->lock))
+        lock_give(&names->lock);
+}
+
 const struct runtime_module names_module = {
     .name = "names",
     .start_leader = names_start_leader,
     .start = names_start,
+    .rank_died = names_rank_died,
 };

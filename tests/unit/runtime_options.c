@@ -23,7 +23,7 @@ static void clear(void)
         "DRASYNC_STATS",    "DRASYNC_WIRE",          "DRASYNC_RMA",
         "DRASYNC_CORE",     "DRASYNC_FANOUT",        "DRASYNC_STALL_S",
         "DRASYNC_DEADLOCK", "DRASYNC_REPORT_SIGNAL", "DRASYNC_CHECK_ACTION",
-        "DRASYNC_AHEAD",    "DRASYNC_LINK_S"};
+        "DRASYNC_AHEAD",    "DRASYNC_LINK_S",        "DRASYNC_ON_DEATH"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         unsetenv(names[i]);
@@ -160,6 +160,7 @@ int main(void)
     setenv("DRASYNC_CHECK", "leaks,objects,deadlock", 1);
     setenv("DRASYNC_CHECK_ACTION", "continue", 1);
     setenv("DRASYNC_REPORT_SIGNAL", "USR1", 1);
+    setenv("DRASYNC_ON_DEATH", "continue", 1);
     setenv("DRASYNC_MEMORY", "", 1);
     tap_ok(
         !options_read(&options, why, sizeof(why)) && options.node_ranks == 1 &&
@@ -173,6 +174,7 @@ int main(void)
             options.ahead == RUNTIME_AHEAD_TOKEN &&
             options.check_action == OPTIONS_CHECK_CONTINUE &&
             options.report_signal == RUNTIME_REPORT_USR1 &&
+            options.on_death == RUNTIME_ON_DEATH_CONTINUE &&
             options.myrmics == RUNTIME_MYRMICS_MOVE,
         "all set; an empty one counts as not set");
     setenv("DRASYNC_CHECK", "1,deadlock", 1);
@@ -198,6 +200,7 @@ int main(void)
             refused("DRASYNC_CHECK", "all,some") &&
             refused("DRASYNC_CHECK", "0,leaks") &&
             refused("DRASYNC_CHECK_ACTION", "stop") &&
+            refused("DRASYNC_ON_DEATH", "1") &&
             refused("DRASYNC_CORE", "all") && refused("DRASYNC_STATS", "yes") &&
             refused("DRASYNC_FANOUT", "0") &&
             refused("DRASYNC_FANOUT", "many") &&

@@ -1,0 +1,120 @@
+#!/usr/bin/env bats
+#
+# DRASYNC_ON_DEATH=continue: a rank dies, and the others go on.
+
+load common
+
+program=$abs_top_builddir/tests/programs/native_death
+
+setup_file() {
+  export DRASYNC_ON_DEATH=continue
+}
+
+# goes_on STORY [RANK]: in a job of three ranks RANK dies, and the others tell.
+goes_on() {
+  local story=$1 dead=${2:-2} rank
+  run mpi_rank_dies 3 "$program" "$story" "$dead"
+  refute [ "$status" -eq 124 ]
+  assert_output --regexp \
+    "drasync: rank [012] \(.*\): rank $dead \(.*\) (died|left without MPI_Final\
+ize); DRASYNC_ON_DEATH=continue: the others go on"
+  for rank in 0 1 2; do
+    [ "$rank" -eq "$dead" ] || assert_line "rank $rank: $story ok"
+  done
+}
+
+@test "what a dead rank was writing is lost, and all else is there" {
+  for dead in 0 1 2; do goes_on written "$dead"; done
+  goes_on made
+}
+
+@test "who waits for what a dead rank was writing is told" {
+  goes_on awaited
+}
+
+@test "a hold that the dead rank had left is there, one that it took again lost" {
+  goes_on free
+  goes_on held
+}
+
+@test "READ holds of a dead rank end, also those of several threads" {
+  goes_on read
+}
+
+@test "requests of a dead rank are dropped, in a queue and without one" {
+  goes_on waits
+  goes_on queued
+}
+
+@test "what was given to a dead rank is there, and what it gave can be taken" {
+  goes_on given
+  goes_on gave
+}
+
+@test "a rank that exits without MPI_Finalize has died" {
+  goes_on leaves
+}
+
+@test "ranks that are in MPI_Finalize already come out of it" {
+  for dead in 0 2; do goes_on finalized "$dead"; done
+}
+
+@test "after the leader another one dies, and the last one goes on" {
+  for dead in 0 1; do
+    run mpi_rank_dies 3 "$program" next "$dead"
+    refute [ "$status" -eq 124 ]
+    assert_line "rank $((1 - dead)): next ok"
+    [ "$(grep -c "the others go on" <<<"$output")" -eq 2 ]
+  done
+}
+
+# Its lock may be one that nobody else asks for.
+@test "killed at any instruction, either the others go on or the job ends" {
+  for dead in 0 1 2 0 1 2; do
+    run mpi_rank_dies 3 "$program" middle "$dead"
+    refute [ "$status" -eq 124 ]
+    if [[ $output == *"the others go on"* ]]; then
+      assert_line --regexp "^rank $(((dead + 1) % 3)): middle ok"
+      assert_line --regexp "^rank $(((dead + 2) % 3)): middle ok"
+    else
+      assert_output --partial "DRASYNC_ON_DEATH=continue does not go on"
+    fi
+  done
+}
+
+@test "a rank that dies with a lock ends the job, with a line that says why" {
+  run mpi_rank_dies 3 "$abs_top_builddir/tests/programs/runtime_probe" locked
+  refute [ "$status" -eq 124 ]
+  assert_output --regexp "rank 2 \(.*\) died inside a call, with a lock"
+  for rank in 0 1; do assert_line "rank $rank: DRASYNC_EPEER"; done
+}
+
+@test "without the variable, or with several nodes, the job ends as ever" {
+  DRASYNC_ON_DEATH=end run mpi_rank_dies 2 "$program" free
+  refute [ "$status" -eq 124 ]
+  assert_line --regexp "rank 1 \([^)]*\) died$"
+  refute_output --partial "ok"
+  DRASYNC_NODE=rank run mpi_rank_dies 2 "$program" free
+  refute [ "$status" -eq 124 ]
+  assert_output --regexp \
+    "rank 1 \(.*\) died; DRASYNC_ON_DEATH=continue goes on with ranks of one"
+  refute_output --partial "ok"
+}
+
+@test "where ranks make DART's calls the job ends" {
+  run mpi_rank_dies 4 "$abs_top_builddir/tests/programs/dart_far" killed
+  refute [ "$status" -eq 124 ]
+  assert_output --partial "does not go on in a job that makes DART's calls"
+}
+
+# As docs/reliability.md has it.
+@test "Hydra lets the others live, with a shell between" {
+  [ -z "${DRASYNC_SANITIZERS:-}" ] || leaks_of_others
+  for dead in 0 1 2; do
+    run mpi 3 -disable-auto-cleanup sh -c 'trap : USR1; "$@"; exit $?' sh \
+      "$program" written "$dead"
+    refute [ "$status" -eq 124 ]
+    assert_line "rank $(((dead + 1) % 3)): written ok"
+    assert_line "rank $(((dead + 2) % 3)): written ok"
+  done
+}
