@@ -24,6 +24,7 @@ static struct proto_region *create(struct step *s, int32_t rank,
     }
     copy->frames = frames;
     set_owned(r, true);
+    recovery_inherit(r);
     if (!parent)
         grant_write(r, rank);
     return r;
@@ -130,6 +131,8 @@ static int acquire_idle(struct step *s, int32_t rank, struct proto_region *r,
 {
     ahead_token_used(s, r, true);
     if (mode == DRASYNC_WRITE) {
+        if (!previous_keep(s, r))
+            return DRASYNC_ENOMEM;
         grant_write(r, rank);
         if (!FAULT(s, FAULT_SAME_VERSION))
             r->written = ++r->root->clock;

@@ -31,6 +31,9 @@ static bool read_by_others(struct step *s, struct proto_op *op)
         struct proto_link *l;
         for (l = r->copies.next; l != &r->copies; l = l->next)
             pins += copy_read(s, CONTAINER(l, struct proto_copy, link));
+        /* What it would go back to is nobody else's. */
+        for (l = r->previous.next; l != &r->previous; l = l->next)
+            own++;
         struct proto_hold *hold = hold_of(r, op->rank);
         if (!hold)
             continue;
@@ -133,6 +136,7 @@ static void kill_subtree(struct step *s, struct proto_op *op)
             count(r, COUNT_BUSY, -1);
         }
         r->dead = true;
+        pins_end(s, &r->previous);
         set_lost(r, false);
     }
     for (struct proto_region *r = top; r; r = next_locked(op, r))

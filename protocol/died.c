@@ -44,14 +44,16 @@ static void end_copying(struct step *s, struct proto_region *r)
     copies_check(s, r);
 }
 
-/* The data of @top's subtree, which the dead rank has for WRITE, is lost. */
+/* The data of @top's subtree, which the dead rank has for WRITE, is lost, or as it
+ * was before. */
 static void lose(struct step *s, struct proto_region *top)
 {
     for (struct proto_region *r = top; r; r = proto_next(top, r)) {
         if (!r->owned || r->dead || r->gone)
             continue;
         end_copying(s, r);
-        set_lost(r, true);
+        if (!previous_back(s, r))
+            set_lost(r, true);
     }
 }
 

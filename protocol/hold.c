@@ -220,6 +220,7 @@ void write_end(struct step *s, struct proto_region *r)
     r->write_rank = -1;
     r->write_count = 0;
     count(r, COUNT_BUSY, -1);
+    previous_end(s, r);
     uncover_below(s, r, rank, NULL);
     /* What it waits for above what it still writes is out of order now. */
     for (struct proto_region *x = r->busy ? r : NULL; x; x = proto_next(r, x))

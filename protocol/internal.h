@@ -411,6 +411,17 @@ struct proto_op *gift_op(struct step *s, uint32_t from,
 void gift_back(struct step *s, uint32_t from, const struct proto_message *m,
                int error);
 
+/* previous.c */
+/* @r has just been made. */
+void recovery_inherit(struct proto_region *r);
+/* Before @top is granted for WRITE, with nobody's hold in it: pin what it is now,
+ * where that is wanted; false: no memory. */
+bool previous_keep(struct step *s, struct proto_region *top);
+/* A WRITE hold of @top has ended: unpin what no other one covers. */
+void previous_end(struct step *s, struct proto_region *top);
+/* Who writes @r has died: it is what it was; false: nothing was kept. */
+bool previous_back(struct step *s, struct proto_region *r);
+
 /* died.c */
 /* May @op not have @r's subtree, as data there is lost? */
 bool lost_for(const struct proto_op *op, const struct proto_region *r);

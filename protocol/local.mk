@@ -28,6 +28,7 @@ protocol_sources = \
 	protocol/op.c \
 	protocol/owner.c \
 	protocol/presence.c \
+	protocol/previous.c \
 	protocol/protocol.h \
 	protocol/record.h \
 	protocol/recall.c \

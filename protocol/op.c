@@ -301,6 +301,10 @@ void complete(struct step *s, struct proto_op *op)
         op_fail(s, op, DRASYNC_EUPGRADE);
         return;
     }
+    if (!op->detached && !previous_keep(s, r)) {
+        op_fail(s, op, DRASYNC_ENOMEM);
+        return;
+    }
     op_settle(s, op);
     if (!op->detached) {
         grant_write(r, op->rank);

@@ -92,6 +92,8 @@ struct proto_region {
     uint32_t promised;     /* of which so many were asked ahead: revocable */
     int32_t write_rank;    /* -1: no WRITE hold */
     uint32_t write_count;
+    struct proto_link
+        previous;             /* held for WRITE: a pin, of what it was before */
     struct proto_link holds;  /* READ holds of this region itself */
     struct proto_link copies; /* newest first; the first is current if owned */
     struct proto_link queue;  /* owner: requests in order of arrival */
@@ -133,6 +135,8 @@ struct proto_region {
     bool dropped;     /* a copy was, for want of memory; others count on it */
     bool came_ahead;  /* the token was asked ahead, and not acquired yet */
     bool lost;        /* who wrote it died: it can only be deleted */
+    bool recovers;    /* instead, it goes back to `previous` */
+    bool fresh;       /* made under a hold that would go back */
     struct proto_news news;   /* not owner */
     struct proto_op *ahead;   /* what this node asked ahead of it, or NULL */
     struct proto_link parts;  /* that name it, of operations */
@@ -141,6 +145,7 @@ struct proto_region {
     /* Root records only. */
     uint64_t clock;
     uint64_t layout; /* changes when any current copy or its frames do */
+    bool recovering; /* some region of the tree recovers, or did */
     struct proto_link sendings;
     struct proto_link requests; /* own requests under way, by ticket */
     struct proto_link arrivals;

@@ -105,10 +105,10 @@ struct proto_region *region_new(struct step *s, uint64_t address,
     r->write_rank = -1;
     r->away = 1;
     struct proto_link *lists[] = {
-        &r->sibling,  &r->children, &r->holds,    &r->copies,
-        &r->queue,    &r->pending,  &r->presence, &r->sendings,
-        &r->requests, &r->arrivals, &r->serve,    &r->gc,
-        &r->parts,    &r->asking,   &r->locates,  &r->subscribers,
+        &r->sibling,     &r->children, &r->holds,    &r->copies,   &r->queue,
+        &r->pending,     &r->presence, &r->sendings, &r->requests, &r->arrivals,
+        &r->serve,       &r->gc,       &r->parts,    &r->asking,   &r->locates,
+        &r->subscribers, &r->previous,
     };
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
         list_init(lists[i]);

@@ -60,7 +60,7 @@ bool proto_read_here(const struct proto_region *r)
 
 bool proto_renew(int32_t rank, struct proto_region *r, uint64_t incarnation)
 {
-    if (!proto_alone(rank, r))
+    if (!proto_alone(rank, r) || r->recovering)
         return false;
     r->incarnation = incarnation;
     r->hint = 0;

@@ -92,6 +92,89 @@ static void test_awaited(void)
     CHECK(delete (0, a) == 0 && objects == 0);
 }
 
+static bool list_is_empty(const struct proto_link *list)
+{
+    return list->next == list;
+}
+
+static struct proto_copy *last_copy(const struct proto_region *r)
+{
+    return (struct proto_copy *)(void *)((char *)r->copies.prev -
+                                         offsetof(struct proto_copy, link));
+}
+
+/* As runtime/native/split.c does, of one region. */
+static void split(int rank, struct proto_region *r)
+{
+    proto_effects_clear(&out);
+    CHECK(proto_split(&node, rank, r, &counter, &out) == 0);
+}
+
+/* What recovers is kept at the grant, and is there again afterwards. */
+static void test_previous(void)
+{
+    struct proto_region *a = root_of(0, 1), *b = child_of(0, a, 2);
+    struct proto_copy *old;
+    proto_set_recovery(b, true);
+    CHECK(!a->recovers && b->recovers && list_is_empty(&b->previous));
+    CHECK(release(0, a) == 0);
+    for (int died_before_split = 0; died_before_split < 2;
+         died_before_split++) {
+        old = proto_newest(b);
+        CHECK(acquire(1, b, DRASYNC_WRITE) == 0 && grant.split);
+        CHECK(old->pins == 1);
+        if (!died_before_split)
+            split(1, b);
+        CHECK(acquire(1, b, DRASYNC_WRITE) == 0 &&
+              grant.split == died_before_split);
+        CHECK(acquire(2, b, DRASYNC_READ) == PROTO_WAIT && result() == 1);
+        died(1, a);
+        CHECK(result() == 0 && proto_newest(b) == old && old->pins == 1);
+        CHECK(release(2, b) == 0 && old->pins == 0 && b->pinned == 0);
+        CHECK(!b->lost && a->losses == 0 && proto_version(b) >= old->version);
+    }
+    /* An orderly end keeps nothing. */
+    CHECK(acquire(1, a, DRASYNC_WRITE) == 0 && grant.split);
+    split(1, b);
+    CHECK(acquire(1, b, DRASYNC_WRITE) == 0 && !grant.split);
+    CHECK(release(1, a) == 0 && !list_is_empty(&b->previous));
+    CHECK(release(1, b) == 0 && list_is_empty(&b->previous));
+    CHECK(proto_newest(b) == last_copy(b));
+    /* What does not recover is lost. */
+    CHECK(acquire(1, a, DRASYNC_WRITE) == 0 && grant.split);
+    split(1, b);
+    died(1, a);
+    CHECK(a->lost && !b->lost && a->losses == 1);
+    CHECK(acquire(0, b, DRASYNC_WRITE) == 0 && grant.split);
+    CHECK(delete (0, b) == 0 && delete (0, a) == 0 && objects == 0);
+}
+
+/* What is made below, and what is made there while it is held. */
+static void test_fresh(void)
+{
+    struct proto_region *a = root_of(0, 1), *b, *c;
+    proto_set_recovery(a, true);
+    b = child_of(0, a, 2);
+    CHECK(b->recovers && !b->fresh && release(0, a) == 0);
+    CHECK(acquire(1, a, DRASYNC_WRITE) == 0 && grant.split);
+    split(1, a);
+    split(1, b);
+    c = child_of(1, b, 3);
+    CHECK(c->recovers && c->fresh);
+    CHECK(delete (1, c) == 0);
+    c = child_of(1, b, 3);
+    CHECK(release(1, a) == 0 && !c->fresh && list_is_empty(&a->previous));
+    CHECK(acquire(1, c, DRASYNC_WRITE) == 0 && grant.split);
+    CHECK(delete (1, c) == 0);
+    /* No memory to keep it. */
+    fail_takes = 1;
+    CHECK(acquire(1, a, DRASYNC_WRITE) == DRASYNC_ENOMEM);
+    fail_takes = 0;
+    CHECK(a->busy == 0 && a->pinned == 0);
+    CHECK(acquire(1, a, DRASYNC_WRITE) == 0 && grant.split);
+    CHECK(delete (1, a) == 0 && objects == 0);
+}
+
 int main(void)
 {
     node_begin();
@@ -99,5 +182,7 @@ int main(void)
     test_readers();
     test_dropped();
     test_awaited();
+    test_previous();
+    test_fresh();
     return 0;
 }
