@@ -112,6 +112,20 @@ int drasync_delete(drasync_region_t region)
     return told("drasync_delete", region, err);
 }
 
+int drasync_set_recovery(drasync_region_t region,
+                         enum drasync_recovery recovery)
+{
+    int err = api_enter("drasync_set_recovery");
+
+    if (err)
+        return err;
+    if (recovery != DRASYNC_RECOVERY_NONE &&
+        recovery != DRASYNC_RECOVERY_PREVIOUS)
+        return DRASYNC_EINVAL;
+    return told("drasync_set_recovery", region,
+                native_set_recovery(region, recovery));
+}
+
 static int mode_valid(enum drasync_mode mode)
 {
     return mode == DRASYNC_READ || mode == DRASYNC_WRITE;

@@ -234,6 +234,34 @@ int drasync_new_subregion(drasync_region_t parent,
  */
 int drasync_delete(drasync_region_t region);
 
+/* What becomes of a region when a rank dies that has it for WRITE, and the others
+ * go on (DRASYNC_ON_DEATH=continue). */
+enum drasync_recovery {
+    DRASYNC_RECOVERY_NONE = 0,     /* it is lost: DRASYNC_ELOST */
+    DRASYNC_RECOVERY_PREVIOUS = 1, /* it is what it was before that hold */
+};
+
+/*
+ * Say so of @region, of all its subregions, and of those that are made there
+ * later.  It counts for WRITE holds that are granted from then on: what has not
+ * been released since it was made is lost.  Any rank may call it, with or without
+ * a hold, and none waits for another.
+ *
+ * With PREVIOUS each such hold begins with a copy of what it covers, which takes
+ * that much more memory until it ends, and is never taken or given without a lock.
+ * What the dead rank allocated, freed, grew by or made there is undone; regions
+ * that it deleted there stay deleted.  A gift goes on with the hold that it is.
+ *
+ * Where no death is survived it does nothing: without DRASYNC_ON_DEATH=continue,
+ * and where there are several nodes.
+ *   DRASYNC_EINVAL    @recovery is neither
+ *   DRASYNC_ENOREGION, DRASYNC_EDELETED
+ * Then drasync_acquire() for WRITE, and its other forms, return DRASYNC_ENOMEM where
+ * there is no memory for the copy.
+ */
+int drasync_set_recovery(drasync_region_t region,
+                         enum drasync_recovery recovery);
+
 /* --- Holds ---------------------------------------------------------------- */
 
 /*

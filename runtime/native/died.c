@@ -11,17 +11,89 @@
 #include "runtime/native/state.h"
 #include "runtime/process.h"
 
-static void died_in_tree(uint64_t address, void *rank)
+/* --- Regions that go back to what they were ------------------------------- */
+
+/* A region below @root that @rank made under a hold that is to be undone. */
+static struct proto_region *find_fresh(struct proto_region *root, int rank)
 {
+    struct proto_region *r = root;
+
+    while (r && !(r->fresh && !r->dead && !r->gone &&
+                  proto_held(r, rank) == DRASYNC_WRITE))
+        r = proto_next(root, r);
+    return r;
+}
+
+/* Nothing that is there afterwards refers to them.  Without memory they stay, and
+ * will be lost. */
+static void delete_fresh(struct proto_region *root, int rank)
+{
+    struct native_wait *wait = native_wait_take();
     struct proto_effects *effects;
+    struct proto_region *r;
+
+    while (wait && (r = find_fresh(root, rank))) {
+        waiter_reset(&wait->waiter);
+        effects = native_effects();
+        if (proto_delete(&native.node, rank, r, r->address, wait, effects) !=
+            PROTO_WAIT)
+            break;
+        native_do(effects, NULL);
+        if (!waiter_done(&wait->waiter) || wait->waiter.result)
+            break;
+    }
+    if (wait)
+        native_wait_give(wait);
+}
+
+static bool has_frames(const struct frameset *set, uint64_t first_page)
+{
+    for (uint64_t i = 0; i < set->runs; i++)
+        if (set->run[i].first_page == first_page)
+            return true;
+    return false;
+}
+
+/* What @r grew by under the hold that was undone. */
+static void give_back_growth(const struct proto_region *r)
+{
+    const struct proto_copy *copy = proto_newest(r);
+    const struct native_memory *memory = r->memory;
+    const struct native_frames *frames = copy ? copy->frames : NULL;
+    struct extent *e, *next;
+
+    if (!frames || !memory || frames->set->runs == memory->extents)
+        return;
+    for (e = memory->first; e; e = next) {
+        uint64_t first = atomic_load(&e->first_page);
+        uint64_t pages = atomic_load(&e->pages);
+        void *address = space_address(&runtime.space, first);
+
+        next = e->next;
+        if (!has_frames(frames->set, first))
+            native_extent_back((uint64_t)(uintptr_t)address, pages);
+    }
+}
+
+/* --- Trees ---------------------------------------------------------------- */
+
+static void died_in_tree(uint64_t address, void *arg)
+{
+    int rank = *(const int *)arg;
+    struct proto_effects *effects;
+    struct proto_region *r;
     struct native_tree tree;
 
     if (!address || native_lock(address, &tree))
         return;
     if (tree.region && tree.region->root == tree.region) {
+        delete_fresh(tree.region, rank);
         effects = native_effects();
-        proto_rank_died(&native.node, *(const int *)rank, tree.region, effects);
+        proto_rank_died(&native.node, rank, tree.region, effects);
         native_do(effects, NULL);
+        for (r = tree.region; r; r = proto_next(tree.region, r))
+            if (r->recovers && r->owned && !r->lost)
+                give_back_growth(r);
     }
     native_unlock(&tree);
 }

@@ -253,12 +253,13 @@ static bool awaited_above(const struct proto_region *r)
 }
 
 /* Does @rank have @r for WRITE, once, with nothing to serve when that ends but
- * requests for @r or what is below? */
+ * requests for @r or what is below, and nothing to keep for each hold? */
 static bool write_once(const struct proto_region *r, int32_t rank)
 {
     return r->write_rank == rank && r->write_count == 1 && r->owned &&
            !r->dead && !r->gone && (!r->reads || !NATIVE_RULE(UNREAD)) &&
-           !r->away && !r->pinned && r->busy == 1 && !awaited_above(r);
+           !r->away && !r->pinned && r->busy == 1 && !r->root->recovering &&
+           !awaited_above(r);
 }
 
 /* Are those who wait for @r of other nodes, and have to while this rank has

@@ -157,6 +157,7 @@ native_test_programs += \
 	tests/programs/native_diff \
 	tests/programs/native_crowd \
 	tests/programs/native_death \
+	tests/programs/native_previous \
 	tests/programs/record_handles \
 	tests/programs/native_inside tests/programs/native_siblings \
 	tests/programs/native_newer \

@@ -28,6 +28,8 @@
 int native_new_region(drasync_region_t *region_out);
 int native_new_subregion(drasync_region_t parent, drasync_region_t *region_out);
 int native_delete(drasync_region_t region);
+int native_set_recovery(drasync_region_t region,
+                        enum drasync_recovery recovery); /* is valid */
 
 int native_acquire_newer(drasync_region_t region, enum drasync_mode mode,
                          uint64_t *version, uint64_t timeout_us);

@@ -9,6 +9,7 @@
 #include "runtime/native/state.h"
 #include "runtime/native/taken.h"
 #include "runtime/process.h"
+#include "runtime/survive.h"
 #include "runtime/waiting.h"
 
 /* The first extent of a region that is being made, with what belongs to it. */
@@ -271,6 +272,31 @@ int native_delete_unused(drasync_region_t region, uint64_t incarnation)
     if (err)
         return err;
     return now == incarnation ? native_delete(region) : DRASYNC_ENOREGION;
+}
+
+int native_set_recovery(drasync_region_t region, enum drasync_recovery recovery)
+{
+    uint64_t address = (uint64_t)(uintptr_t)region;
+    bool previous = recovery == DRASYNC_RECOVERY_PREVIOUS;
+    struct native_tree tree;
+    const char *why;
+    int err;
+
+    if (!native_address_valid(region))
+        return DRASYNC_ENOREGION;
+    err = native_lock(address, &tree);
+    if (err)
+        return err;
+    if (!tree.region)
+        err = native_unknown(address);
+    else if (tree.region->dead || tree.region->gone)
+        err = DRASYNC_EDELETED;
+    /* Else no death is survived, and copies would be made for nothing. */
+    else if (survive_wanted(&why))
+        proto_set_recovery(tree.region, previous);
+    native_unlock(&tree);
+    /* Between nodes it may live elsewhere. */
+    return err == DRASYNC_ENOTHELD ? 0 : err;
 }
 
 bool native_take_alone(drasync_region_t region, uint64_t incarnation)

@@ -5,12 +5,14 @@
 load common
 
 program=$abs_top_builddir/tests/programs/native_death
+previous=$abs_top_builddir/tests/programs/native_previous
 
 setup_file() {
   export DRASYNC_ON_DEATH=continue
 }
 
-# goes_on STORY [RANK]: in a job of three ranks RANK dies, and the others tell.
+# goes_on STORY [RANK]: in a job of three ranks RANK dies, and the others tell, of
+# $program.
 goes_on() {
   local story=$1 dead=${2:-2} rank
   run mpi_rank_dies 3 "$program" "$story" "$dead"
@@ -70,16 +72,35 @@ ize); DRASYNC_ON_DEATH=continue: the others go on"
 
 # Its lock may be one that nobody else asks for.
 @test "killed at any instruction, either the others go on or the job ends" {
-  for dead in 0 1 2 0 1 2; do
-    run mpi_rank_dies 3 "$program" middle "$dead"
-    refute [ "$status" -eq 124 ]
-    if [[ $output == *"the others go on"* ]]; then
-      assert_line --regexp "^rank $(((dead + 1) % 3)): middle ok"
-      assert_line --regexp "^rank $(((dead + 2) % 3)): middle ok"
-    else
-      assert_output --partial "DRASYNC_ON_DEATH=continue does not go on"
-    fi
+  for program in "$program" "$previous"; do
+    for dead in 0 1 2 0 1 2; do
+      run mpi_rank_dies 3 "$program" middle "$dead"
+      refute [ "$status" -eq 124 ]
+      if [[ $output == *"the others go on"* ]]; then
+        assert_line --regexp "^rank $(((dead + 1) % 3)): middle ok"
+        assert_line --regexp "^rank $(((dead + 2) % 3)): middle ok"
+      else
+        assert_output --partial "DRASYNC_ON_DEATH=continue does not go on"
+      fi
+    done
   done
+}
+
+@test "a region that recovers is as before the hold of the rank that died" {
+  program=$previous
+  for dead in 0 1 2; do goes_on changed "$dead"; done
+  goes_on awaited
+}
+
+@test "a region recovers beside its readers, and only if it was told to" {
+  program=$previous
+  goes_on beside
+  goes_on partly
+}
+
+@test "without a death a region that recovers is like others" {
+  run mpi_rank_dies 3 "$previous" orderly
+  for rank in 0 1; do assert_line "rank $rank: orderly ok"; done
 }
 
 @test "a rank that dies with a lock ends the job, with a line that says why" {
