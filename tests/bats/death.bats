@@ -70,6 +70,19 @@ ize); DRASYNC_ON_DEATH=continue: the others go on"
   done
 }
 
+# The first one's death may find the other one at the work that it makes.
+@test "two ranks die at once, and one would have been told of the other" {
+  for dead in 0 3; do
+    run mpi_rank_dies 4 "$program" both "$dead"
+    refute [ "$status" -eq 124 ]
+    if [[ $output != *"does not go on"* ]]; then
+      assert_line "rank $(((dead + 1) % 4)): both ok"
+      assert_line "rank $(((dead + 2) % 4)): both ok"
+      [ "$(grep -c "the others go on" <<<"$output")" -eq 2 ]
+    fi
+  done
+}
+
 # Its lock may be one that nobody else asks for.
 @test "killed at any instruction, either the others go on or the job ends" {
   for program in "$program" "$previous"; do

@@ -333,6 +333,24 @@ static void next(void)
     use(t.part[2]);
 }
 
+/* The one who would be told of its death dies at the same time. */
+static void both(void)
+{
+    int before = (dying + check_ranks - 1) % check_ranks;
+    struct tree t = make_tree();
+
+    if (dies())
+        OK(drasync_acquire(t.part[0], DRASYNC_WRITE));
+    if (check_rank == before)
+        OK(drasync_acquire(t.part[1], DRASYNC_WRITE));
+    meet_all();
+    if (dies() || check_rank == before)
+        die();
+    CODE(drasync_acquire(t.part[0], DRASYNC_READ), DRASYNC_ELOST);
+    CODE(drasync_acquire(t.part[1], DRASYNC_READ), DRASYNC_ELOST);
+    use(t.part[2]);
+}
+
 /* It leaves by exit(), with a hold. */
 static void leaves(void)
 {
@@ -368,11 +386,12 @@ static void finalized(void)
 int main(int argc, char **argv)
 {
     static const struct story stories[] = {
-        {"written", written}, {"made", made},           {"awaited", awaited},
-        {"middle", middle},   {"free", free_lease},     {"held", held_lease},
-        {"waits", waits},     {"queued", queued},       {"read", read_only},
-        {"given", given},     {"gave", gave},           {"next", next},
-        {"leaves", leaves},   {"finalized", finalized}, {NULL, NULL},
+        {"written", written}, {"made", made},       {"awaited", awaited},
+        {"middle", middle},   {"free", free_lease}, {"held", held_lease},
+        {"waits", waits},     {"queued", queued},   {"read", read_only},
+        {"given", given},     {"gave", gave},       {"next", next},
+        {"both", both},       {"leaves", leaves},   {"finalized", finalized},
+        {NULL, NULL},
     };
 
     return death_story(argc, argv, stories);
