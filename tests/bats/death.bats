@@ -141,6 +141,14 @@ ize); DRASYNC_ON_DEATH=continue: the others go on"
   assert_output --partial "does not go on in a job that makes DART's calls"
 }
 
+@test "where ranks make Myrmics' calls the job ends" {
+  leaks_of_others
+  LD_PRELOAD=$preload run mpi_rank_dies 3 "$abs_top_builddir/myrmics_large" \
+    killed 0
+  refute [ "$status" -eq 124 ]
+  assert_output --partial "does not go on in a job that makes Myrmics' calls"
+}
+
 # As docs/reliability.md has it.
 @test "Hydra lets the others live, with a shell between" {
   [ -z "${DRASYNC_SANITIZERS:-}" ] || leaks_of_others

@@ -10,6 +10,7 @@
 
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <unistd.h>
 
 #include "native_pair.h"
@@ -83,6 +84,20 @@ static inline void kill_dying(void)
 {
     if (check_rank == first)
         CHECK(kill(pids[dying], SIGKILL) == 0);
+}
+
+/* The dying rank has begun what it is killed in, and is killed; or died with a
+ * lock already: false. */
+static inline bool kill_begun(void)
+{
+    drasync_region_t r;
+    int err = drasync_lookup("begun", DRASYNC_FOREVER, &r);
+
+    if (err == DRASYNC_EPEER)
+        return false;
+    OK(err);
+    kill_dying();
+    return true;
 }
 
 static inline struct pair *see(drasync_region_t r)

@@ -213,7 +213,6 @@ static void middle(void)
 {
     struct tree t = make_tree();
     struct pair *pair[3];
-    drasync_region_t r;
 
     if (check_rank == first)
         OK(drasync_set_recovery(t.top, DRASYNC_RECOVERY_PREVIOUS));
@@ -230,8 +229,8 @@ static void middle(void)
         if (i == ROUNDS)
             OK(drasync_publish("begun", t.top));
     }
-    OK(drasync_lookup("begun", DRASYNC_FOREVER, &r));
-    kill_dying();
+    if (!kill_begun())
+        return;
     for (int i = 0; i < 3 * ROUNDS; i++) {
         int err = drasync_acquire(t.part[i % 3], DRASYNC_WRITE);
 
