@@ -247,6 +247,7 @@ bool death_next(struct process *out)
     for (int i = 0; i < peers_count; i++)
         if (runtime.node_of[peers[i].rank] == runtime.node &&
             !has_state(&peers[i], RUNTIME_RANK_BURIED) &&
+            !has_state(&peers[i], RUNTIME_RANK_STOPPED) &&
             (!next ||
              (next->rank < runtime.rank && peers[i].rank > runtime.rank)))
             next = &peers[i];

@@ -60,8 +60,8 @@ int death_look(void);
  * the job does not go on. */
 bool death_bury(void);
 
-/* The rank of this node to watch: the next one that is not buried, which may be
- * gone already.  False: there is none.  *@out holds no descriptor of its own. */
+/* The rank of this node to watch: the next one that may die yet, or is dead and not
+ * buried.  False: there is none.  *@out holds no descriptor of its own. */
 bool death_next(struct process *out);
 
 #endif /* DRASYNC_RUNTIME_DEATH_H */
