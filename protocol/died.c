@@ -74,6 +74,9 @@ void proto_rank_died(struct proto_node *node, int32_t rank,
         if (r->write_rank != rank)
             continue;
         lose(&s, r);
+        /* Nobody writes what is above while that is lost. */
+        for (struct proto_region *x = r->parent; x; x = x->parent)
+            subscriptions_end(&s, x, DRASYNC_ELOST);
         write_end(&s, r);
     }
     step_end(&s);

@@ -159,6 +159,11 @@ void native_evict(void)
 {
 }
 
+bool native_trim(void)
+{
+    return false;
+}
+
 /* Not in this world. */
 bool native_wire_send(struct proto_effects *effects, size_t index)
 {

@@ -175,6 +175,36 @@ static void test_fresh(void)
     CHECK(delete (1, a) == 0 && objects == 0);
 }
 
+static int newer(int rank, struct proto_region *r)
+{
+    const struct proto_asked asked = {.rank = rank,
+                                      .mode = DRASYNC_READ,
+                                      .waiter = &op,
+                                      .newer = proto_version(r)};
+    proto_effects_clear(&out);
+    return proto_acquire_as(&node, r, 0, &asked, &grant, &op, &out);
+}
+
+/* Who waits until somebody writes it, or what is above it, is told. */
+static void test_newer(void)
+{
+    struct proto_region *a = root_of(0, 1), *b = child_of(0, a, 2);
+    CHECK(release(0, a) == 0);
+    CHECK(newer(2, b) == PROTO_WAIT && b->subscribed == 1);
+    CHECK(newer(1, b) == PROTO_WAIT && b->subscribed == 2);
+    CHECK(acquire(1, a, DRASYNC_WRITE) == 0);
+    died(1, a); /* what it waited for goes with it */
+    CHECK(result() == DRASYNC_ELOST && b->subscribed == 0);
+    CHECK(delete (0, a) == 0 && objects == 0);
+
+    a = root_of(0, 1), b = child_of(0, a, 2);
+    CHECK(release(0, a) == 0 && newer(2, a) == PROTO_WAIT);
+    CHECK(acquire(1, b, DRASYNC_WRITE) == 0);
+    died(1, a);
+    CHECK(result() == DRASYNC_ELOST && a->subscribed == 0);
+    CHECK(delete (0, a) == 0 && objects == 0);
+}
+
 int main(void)
 {
     node_begin();
@@ -184,5 +214,6 @@ int main(void)
     test_awaited();
     test_previous();
     test_fresh();
+    test_newer();
     return 0;
 }
