@@ -200,6 +200,7 @@ int main(int argc, char **argv)
 {
     struct both both = {.sum = 0};
 
+    setenv("DRASYNC_AHEAD", "auto", 1); /* the default */
     bench_start(&bench, argc, argv, 2);
     bench_compare(&bench, ours, theirs, &both);
     return bench_finish(&bench);

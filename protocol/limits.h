@@ -20,6 +20,8 @@ enum {
     PROTO_ITEMS_KNOWN_MAX = 16,
     /* Further parts that one request may ask for. */
     PROTO_WANTED_MAX = 256,
+    /* A READ asked ahead lets so many pass that were not, and then none. */
+    PROTO_AHEAD_PASSED_MAX = 4,
     /* Forwards after which what was asked ahead is given up. */
     PROTO_HOPS_AHEAD = 8,
     /* Forwards after which a request goes by way of the region's home. */

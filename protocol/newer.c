@@ -51,6 +51,15 @@ void newer_here(struct proto_op *op, const struct proto_region *r)
         op->newer = 0;
 }
 
+bool newer_comes(struct proto_op *op, const struct proto_region *r)
+{
+    const struct proto_op *ahead = r->ahead;
+    newer_here(op, r);
+    return op->newer && op->mode == DRASYNC_READ && r == op->target &&
+           !(op->flags & PROTO_NOWAIT) && ahead && ahead->where == AT_AHEAD &&
+           ahead->flags & PROTO_NEWER && !ahead->revoked;
+}
+
 /* Is it another node's, to READ? */
 static bool reads_there(const struct proto_op *op)
 {

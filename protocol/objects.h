@@ -56,6 +56,7 @@ struct proto_op {
     /* Told of so many acquires, of which came so many; of a subscription at the
      * owner: READs of its node that came meanwhile. */
     uint32_t hints, uses;
+    uint32_t passed; /* asked ahead: by so many that were not */
     uint32_t node;
     int32_t rank;
     int error;     /* it failed, and waits for its data to arrive */

@@ -59,6 +59,8 @@ void op_free(struct step *s, struct proto_op *op)
         give(s, PROTO_HOLD, op->hold);
     if (op->kind == OP_AHEAD) {
         op->target->ahead = NULL;
+        if (!list_empty(&op->target->pending))
+            mark_serve(s, op->target);
         if (op->learned)
             subscription_over(op);
     }

@@ -180,7 +180,7 @@ void request(struct step *s, struct proto_op *op, struct proto_region *r)
 {
     if (op->mode == DRASYNC_WRITE)
         ahead_give_up(s, r);
-    if (may_ask(op, r)) {
+    if (may_ask(op, r) && !newer_comes(op, r)) {
         send_request(s, op, r);
         return;
     }

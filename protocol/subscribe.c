@@ -160,7 +160,7 @@ void subscription_over(const struct proto_op *op)
 {
     struct proto_region *r = op->target;
     struct proto_news *n = &r->news;
-    bool used = op->uses > 0 || r->sent > 0;
+    bool used = op->uses > 0 || r->sent > 0 || r->awaited > 0;
     r->root->news.open--;
     if (used && (!n->vain || ++n->used < PROTO_SUBSCRIBE_USED))
         return;

@@ -4,6 +4,30 @@
  */
 #include "protocol/internal.h"
 
+/* Have enough passed @op, which was asked ahead, for a rank that may wait for it
+ * by now (newer.c)? */
+static bool has_waited(struct proto_op *op)
+{
+    return op->mode == DRASYNC_READ && ++op->passed > PROTO_AHEAD_PASSED_MAX;
+}
+
+/* @op, in @r's queue, is a request like any other from now on, before all that
+ * was asked ahead.  The place behind it. */
+static struct proto_link *taken_for_real(struct proto_op *op,
+                                         struct proto_region *r)
+{
+    struct proto_link *first = &op->link;
+    op->flags &= (uint16_t) ~(PROTO_AHEAD | PROTO_NOWAIT);
+    while (first->prev != &r->queue &&
+           asks_ahead(CONTAINER(first->prev, struct proto_op, link)))
+        first = first->prev;
+    if (first != &op->link) {
+        list_remove(&op->link);
+        list_insert(first, &op->link);
+    }
+    return op->link.next;
+}
+
 /* Where @op's turn is in @r's queue: before all that was asked ahead, unless it
  * was as well.  What its node asked ahead, and still waits, it takes over. */
 static struct proto_link *turn_of(struct step *s, const struct proto_op *op,
@@ -17,6 +41,8 @@ static struct proto_link *turn_of(struct step *s, const struct proto_op *op,
         if (!asks_ahead(before))
             break;
         if (op->kind != OP_FOREIGN || before->node != op->node) {
+            if (has_waited(before))
+                return taken_for_real(before, r);
             l = l->prev;
             continue;
         }

@@ -99,7 +99,7 @@ struct model_rank {
     struct model_op doing;
     struct proto_op *op;
     bool blocked, ended, running;
-    uint64_t seen; /* the version that it acquired last with `newer` */
+    uint64_t seen;          /* the version that it acquired last with `newer` */
     uint64_t issued, since; /* when the operation began, and the wait */
     uint64_t left_ns;       /* of what it computes */
     uint64_t slice_ns, quantum_ns;

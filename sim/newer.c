@@ -56,13 +56,19 @@ void newer_granted(struct sim *sim, struct sim_rank *rank,
     known_of(rank, o)->version = version;
 }
 
-/* Where the token is, somebody knows of @op's request. */
+/* Where the token is, somebody knows of @op's request, or of its node's
+ * subscription, which it waits for. */
 static bool is_awaited(struct sim *sim, const struct proto_op *op)
 {
+    const uint64_t newer = op->newer;
+    if (op->where == AT_PENDING && op->target->ahead)
+        op = op->target->ahead;
     for (uint32_t i = 0; i < sim->script->nodes; i++) {
         const struct proto_region *r = world_find(sim, i, op->target->address);
         if (!r || !r->owned || r->incarnation != op->target->incarnation)
             continue;
+        if (proto_version(r) > newer)
+            return false;
         const struct proto_link *head = &r->subscribers;
         for (const struct proto_link *l = head->next; l != head; l = l->next) {
             const struct proto_op *waits =

@@ -140,6 +140,9 @@ static enum native_for message_for(const struct proto_message *message)
 
     bool ahead = message->type == PROTO_REQUEST && message->flags & PROTO_AHEAD;
 
+    /* What is written under a lease is no version before that has ended. */
+    if (message->type == PROTO_REQUEST && message->flags & PROTO_NEWER)
+        return NATIVE_FOR_ALL;
     return asks && (ahead || !(message->flags & PROTO_NOWAIT))
                ? NATIVE_FOR_REQUEST
                : NATIVE_FOR_ALL;
