@@ -329,6 +329,8 @@ bool newer_asked(struct step *s, struct proto_region *r, struct proto_op *op);
 void newer_told(struct step *s, struct proto_op *op);
 /* What a local operation's request for @r says of that. */
 uint16_t newer_flags(const struct proto_op *op, const struct proto_region *r);
+/* Which version it says is known, or kept, here; 0: none. */
+uint64_t newer_version(const struct proto_op *op, const struct proto_region *r);
 /* A rank here READs @r, as @pins. */
 void subscribe_read(struct step *s, struct proto_region *r,
                     const struct proto_link *pins);

@@ -57,7 +57,8 @@ bool newer_comes(struct proto_op *op, const struct proto_region *r)
     newer_here(op, r);
     return op->newer && op->mode == DRASYNC_READ && r == op->target &&
            !(op->flags & PROTO_NOWAIT) && ahead && ahead->where == AT_AHEAD &&
-           ahead->flags & PROTO_NEWER && !ahead->revoked;
+           ahead->flags & PROTO_NEWER && ahead->base_version <= op->newer &&
+           !ahead->revoked;
 }
 
 /* Is it another node's, to READ? */
@@ -109,6 +110,13 @@ void newer_told(struct step *s, struct proto_op *op)
     op->newer = 0;
     r->hot = true;
     op_begin(s, op);
+}
+
+uint64_t newer_version(const struct proto_op *op, const struct proto_region *r)
+{
+    if (op->newer && r == op->target)
+        return op->newer;
+    return op->base && op->base_of == r ? op->base->version : 0;
 }
 
 uint16_t newer_flags(const struct proto_op *op, const struct proto_region *r)

@@ -76,7 +76,8 @@ struct proto_op {
     struct proto_hold *hold;
     void *waiter;
     /* While a request for base_of, or its data, is under way: the copy that is
-     * kept for the answer to build on.  Of a foreign operation: its version. */
+     * kept for the answer to build on; and the version that the last request, or
+     * a foreign operation, said it keeps. */
     struct proto_copy *base;
     struct proto_region *base_of;
     uint64_t base_version;

@@ -145,9 +145,7 @@ static void send_request(struct step *s, struct proto_op *op,
     m->flags = request_flags(op, r);
     m->via = to;
     m->epoch = r->epoch;
-    m->version = op->base && op->base_of == r ? op->base->version : 0;
-    if (m->flags & PROTO_NEWER && op->newer)
-        m->version = op->newer;
+    m->version = op->base_version = newer_version(op, r);
     uint32_t line = chain_join(s, r, m, to);
     effect_of(s, send)->node = line;
     if (r->hot && reads_whole(op, r) && !(op->flags & PROTO_NOWAIT) &&

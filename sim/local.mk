@@ -92,6 +92,7 @@ scenarios = \
 	tests/scenarios/give_part.txt \
 	tests/scenarios/given_above.script \
 	tests/scenarios/base_lost_forgot.script \
+	tests/scenarios/newer_known.script \
 	tests/scenarios/line.txt \
 	tests/scenarios/line_of_queue.txt \
 	tests/scenarios/locate.txt \
