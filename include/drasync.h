@@ -289,9 +289,10 @@ int drasync_try_acquire(drasync_region_t region, enum drasync_mode mode);
 
 /*
  * The same, of a version of @region that is newer than *@version, which the
- * caller had from an earlier call; with 0 any is.  It waits until a rank that
- * held the region, or one above it, for WRITE has released it; *@version is that
- * of what is held then.  So a rank learns that another one has written without a
+ * caller had from an earlier call; with 0 any is, as of drasync_acquire_timed().
+ * It waits until a rank, this one or another, that took the region, or one above
+ * it, for WRITE since that version has released it; *@version is that of what is
+ * held then, for WRITE of what this rank is about to write.  So a rank learns that another one has written without a
  * message or a barrier, and between hosts the data comes with it:
  *
  *     uint64_t seen = 0;
@@ -304,12 +305,14 @@ int drasync_try_acquire(drasync_region_t region, enum drasync_mode mode);
  * Each WRITE hold makes a version, whether its rank writes or not, but a rank
  * that takes WRITE several times while nobody else has the region may make one
  * for all of them; versions that are written over before a rank asks are not
- * seen by it.  WRITE of a subregion makes none of what is above it.  Who waits is
- * an obstacle to nobody, and is in no ring that is looked for (docs/guide.md,
- * "Waiting for what others write").
- *   DRASYNC_EINVAL    @version is NULL
- *   DRASYNC_ENESTED   this rank holds the region, or a thread of it took it
- *                     meanwhile
+ * seen by it.  WRITE of a subregion makes none of what is above it.  Where a rank
+ * died and what it wrote was taken back (drasync_set_recovery()), that counts as
+ * written.  Who waits is an obstacle to nobody, and is in no ring that is looked
+ * for.  docs/guide.md, "Waiting for what others write".
+ *   DRASYNC_EINVAL    @version is NULL, or the region has had no such version: it
+ *                     is another region's
+ *   DRASYNC_ENESTED   *@version is not 0, and this rank holds the region, or
+ *                     another thread of it took it meanwhile: try again
  *   DRASYNC_EAGAIN    nobody wrote in time; *@version is unchanged after errors
  * and as drasync_acquire().
  */
@@ -318,8 +321,9 @@ int drasync_acquire_newer(drasync_region_t region, enum drasync_mode mode,
 
 /*
  * The version of @region that this rank holds; under WRITE that of what it
- * writes.  Who makes a region tells others this with its handle, and what they
- * then wait for is the first that is written after it was released.
+ * writes.  Who makes a region tells others this with its handle, before or after
+ * its release, and what they then wait for is the first that is written after
+ * that release.
  *   DRASYNC_EINVAL    @version_out is NULL
  *   DRASYNC_ENOREGION, DRASYNC_EDELETED, DRASYNC_ENOTHELD
  */

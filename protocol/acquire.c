@@ -338,6 +338,8 @@ static int acquire(struct step *s, struct proto_region *r, uint64_t address,
     bool above = asked_above(r, asked->rank, UINT64_MAX) != NULL;
     if (above && asked->nowait)
         return DRASYNC_EAGAIN;
+    if (asked->newer && r->owned && proto_version(r) < asked->newer)
+        return DRASYNC_EINVAL;
     bool known = asked->newer && r->owned && proto_version(r) <= asked->newer;
     if (idle(r, asked->mode) && !above && !known)
         return acquire_idle(s, asked->rank, r, asked->mode, grant);

@@ -311,6 +311,8 @@ void subscriptions_end(struct step *s, struct proto_region *r, int error);
 void subscriptions_leave(struct step *s, struct proto_region *r);
 
 /* newer.c */
+/* @op wants a version of @r, whose token is here, that nobody has begun yet. */
+bool newer_missing(const struct proto_region *r, const struct proto_op *op);
 /* The token is here: @op waits for a newer version of @r than there is, or is
  * over, if it does not wait; false: it is there. */
 bool newer_waits(struct step *s, struct proto_region *r, struct proto_op *op);

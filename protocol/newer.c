@@ -13,20 +13,25 @@
  */
 #include "protocol/internal.h"
 
-static bool is_missing(const struct proto_region *r, const struct proto_op *op)
+bool newer_missing(const struct proto_region *r, const struct proto_op *op)
 {
     return op->newer && proto_version(r) <= op->newer;
 }
 
 bool newer_waits(struct step *s, struct proto_region *r, struct proto_op *op)
 {
-    if (!is_missing(r, op) || FAULT(s, FAULT_NEWER_EARLY))
+    if (!newer_missing(r, op) || FAULT(s, FAULT_NEWER_EARLY))
         return false;
-    if (op->flags & PROTO_NOWAIT || (is_local(op) && op->detached)) {
+    int error = 0;
+    if (op->newer > proto_version(r))
+        error = DRASYNC_EINVAL; /* nobody had that here */
+    else if (op->flags & PROTO_NOWAIT || (is_local(op) && op->detached))
+        error = DRASYNC_EAGAIN;
+    if (error) {
         if (is_local(op))
-            op_fail(s, op, DRASYNC_EAGAIN);
+            op_fail(s, op, error);
         else
-            refuse(s, r, op, DRASYNC_EAGAIN);
+            refuse(s, r, op, error);
         return true;
     }
     /* It has found the token, from where it may have to go on. */
@@ -86,7 +91,7 @@ void newer_spread(struct step *s, struct proto_region *r)
          l = next) {
         struct proto_op *op = CONTAINER(l, struct proto_op, link);
         next = l->next;
-        if (!reads_there(op) || count++ < fanout)
+        if (!reads_there(op) || newer_missing(r, op) || count++ < fanout)
             continue;
         op_unlist(op);
         tell(s, r, op);

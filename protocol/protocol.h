@@ -178,6 +178,7 @@ struct proto_asked {
  * the region, or of one above it, ends, it queues like any other.  If its rank
  * gives up it stays there, for the next that asks for the same.
  *   DRASYNC_ENESTED  newer is not 0, and the rank holds the region
+ *   DRASYNC_EINVAL   it is no version that the region has had
  */
 int proto_acquire_as(struct proto_node *node, struct proto_region *region,
                      uint64_t address, const struct proto_asked *asked,

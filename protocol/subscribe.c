@@ -99,6 +99,22 @@ void subscriptions_leave(struct step *s, struct proto_region *r)
     }
 }
 
+/* All of @r, but those who know the version that is there now: they were told of
+ * it by who wrote it. */
+static void serve_those(struct step *s, struct proto_region *r)
+{
+    struct proto_link *next;
+    for (struct proto_link *l = r->subscribers.next; l != &r->subscribers;
+         l = next) {
+        struct proto_op *op = CONTAINER(l, struct proto_op, link);
+        next = l->next;
+        if (newer_missing(r, op))
+            continue;
+        op_unlist(op);
+        enqueue(s, op, r);
+    }
+}
+
 void subscriptions_serve(struct step *s, struct proto_region *top)
 {
     if (!top->subscribed || FAULT(s, FAULT_SUBSCRIBERS_UNSERVED))
@@ -106,8 +122,7 @@ void subscriptions_serve(struct step *s, struct proto_region *top)
     for (struct proto_region *r = top; r && top->subscribed;
          r = proto_next(top, r)) {
         newer_spread(s, r);
-        while (!list_empty(&r->subscribers))
-            enqueue(s, first_of(r), r);
+        serve_those(s, r);
     }
 }
 

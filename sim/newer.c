@@ -31,6 +31,9 @@ bool do_newer(struct sim *sim, struct sim_rank *rank,
     if (!o)
         return true;
     rank->newer = known_of(rank, o)->version;
+    /* Some are told of a version by who still writes it. */
+    if (rank->serial % 2 && o->told)
+        rank->newer = o->told;
     rank->newer_of = o;
     sim->asks_ahead = true; /* of what is checked */
     /* Without a limit it waits as any other acquire, or for what may not come,
@@ -44,11 +47,13 @@ bool do_newer(struct sim *sim, struct sim_rank *rank,
     return rank_acquire(sim, rank, c);
 }
 
-void newer_granted(struct sim *sim, struct sim_rank *rank,
-                   const struct oracle *o, const struct proto_region *region,
+void newer_granted(struct sim *sim, struct sim_rank *rank, struct oracle *o,
+                   const struct proto_region *region,
                    const struct proto_hold *hold)
 {
     uint64_t version = proto_seen_version(region, hold);
+    if (!hold)
+        o->told = version;
     if (rank->newer && rank->newer_of == o && version <= rank->newer)
         sim_found(sim, "newer: rank %u knows version %llu of #%llu", rank->id,
                   (unsigned long long)version, (unsigned long long)o->number);

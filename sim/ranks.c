@@ -220,6 +220,9 @@ void rank_check_error(struct sim *sim, struct sim_rank *rank, int error)
     else if (error == DRASYNC_EAGAIN)
         wrong =
             rank->doing.verb == SIM_ACQUIRE || rank->doing.verb == SIM_NEWER;
+    else if (error == DRASYNC_EINVAL) /* a version of an older region */
+        wrong = !rank->newer ||
+                (rank->newer_of == o && o->death == UINT64_MAX && !o->deleting);
     else if (error == DRASYNC_ENESTED)
         wrong = !rank->newer || !held_above(rank, o);
     else if (error == DRASYNC_EBUSY)

@@ -107,6 +107,7 @@ struct oracle {
     uint32_t extents_count;
     uint32_t slot;
     bool deleting;
+    uint64_t told; /* the version of the last WRITE hold, from when it began */
 };
 
 struct sim_seen {
@@ -320,8 +321,8 @@ void ahead_check(struct sim *sim, uint32_t node,
 bool do_newer(struct sim *sim, struct sim_rank *rank,
               const struct sim_command *command);
 /* @rank was granted @region, by @hold if that is READ. */
-void newer_granted(struct sim *sim, struct sim_rank *rank,
-                   const struct oracle *o, const struct proto_region *region,
+void newer_granted(struct sim *sim, struct sim_rank *rank, struct oracle *o,
+                   const struct proto_region *region,
                    const struct proto_hold *hold);
 /* Nothing goes on any more: ranks that wait for what nobody writes give up;
  * true if there were some. */

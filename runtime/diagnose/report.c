@@ -226,7 +226,7 @@ static void add_region_state(struct text *text, const struct facts_wait *wait)
         text_add(text, "\n");
     } else if (wait->seen.what == WAITING_NEWER) {
         text_add(text, "nobody holds it for WRITE now, and nobody has written "
-                       "it since\n");
+                       "it since the version that is waited with\n");
     } else {
         text_add(text, "nobody holds it now\n");
     }

@@ -124,7 +124,7 @@ drasync:     rank 0 (HOST, process P) computes"
     [ "$status" -eq 0 ]
     same "$head
 drasync:   rank 1 (HOST, process P) waits for a newer version, for READ, of region ADDRESS \"tree\" since T s, in main (stuck.c:LINE)
-drasync:     nobody holds it for WRITE now, and nobody has written it since"
+drasync:     nobody holds it for WRITE now, and nobody has written it since the version that is waited with"
     DRASYNC_NODE=$node hangs_until "a newer version" \
       mpi 2 "$program" newer-held "$over"
     [ "$status" -eq 0 ]

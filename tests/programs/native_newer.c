@@ -199,14 +199,53 @@ static void limits(void)
     if (check_rank) {
         int err;
 
-        seen = UINT64_MAX;
-        err =
-            drasync_acquire_newer(region, DRASYNC_READ, &seen, DRASYNC_FOREVER);
+        while (!(err = drasync_acquire_newer(region, DRASYNC_READ, &seen,
+                                             DRASYNC_FOREVER)))
+            OK(drasync_release(region)); /* what it had not seen yet */
         CHECK(err == DRASYNC_EDELETED || err == DRASYNC_ENOREGION);
     } else {
         while (drasync_delete(region) == DRASYNC_EBUSY)
             ;
     }
+    check_barrier();
+}
+
+/* Rank 0 tells the version that it is about to write, before it releases; others
+ * wait with that, and are granted what comes after it. */
+static void told(int rounds, enum drasync_mode mode)
+{
+    drasync_region_t region = make(0);
+    uint64_t version, number;
+
+    for (int i = 1; i <= rounds; i++) {
+        if (check_rank == 0) {
+            OK(drasync_acquire(region, DRASYNC_WRITE));
+            fill(region, (uint64_t)(10 * i));
+            OK(drasync_get_version(region, &version));
+        }
+        MPI_Bcast(&version, sizeof(version), MPI_BYTE, 0, MPI_COMM_WORLD);
+        if (check_rank == 0) {
+            OK(drasync_release(region));
+            check_barrier(); /* one of them has asked at least */
+            OK(drasync_acquire(region, DRASYNC_WRITE));
+            fill(region, (uint64_t)(10 * i + 1));
+            OK(drasync_release(region));
+        } else {
+            CODE(drasync_acquire_newer(region, mode, &version,
+                                       (uint64_t)(i % 3) * 500),
+                 DRASYNC_EAGAIN);
+            check_barrier();
+            newer(region, mode, &version);
+            number = box_of(region)->number;
+            CHECK(number == (uint64_t)(10 * i + 1));
+            OK(drasync_release(region));
+        }
+        check_barrier();
+    }
+    /* No region has had that. */
+    version = UINT64_MAX / 2;
+    CODE(drasync_acquire_newer(region, mode, &version, DRASYNC_FOREVER),
+         DRASYNC_EINVAL);
     check_barrier();
 }
 
@@ -312,6 +351,9 @@ int main(int argc, char **argv)
     to_and_fro(rounds);
     swap(rounds);
     limits();
+    told(rounds, DRASYNC_READ);
+    if (check_ranks == 2)
+        told(rounds, DRASYNC_WRITE);
     subtree(rounds);
     crowd(rounds, seed);
     return check_end("newer");
