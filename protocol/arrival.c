@@ -100,6 +100,21 @@ void arrival_advance(struct step *s, struct proto_arrival *a)
         arrival_end(s, a, a->error);
 }
 
+/* Nobody waits for @op, whose request is out for as long as another rank keeps
+ * what it asks for: that rank may wait for what @op has locked. */
+void op_let_go(struct step *s, struct proto_op *op)
+{
+    if (!op->detached || op->awaiting || op->kind != OP_ACQUIRE ||
+        op->where != AT_OWNER || !list_empty(&op->followers))
+        return;
+    for (struct proto_link *l = op->arrivals.next; l != &op->arrivals;
+         l = l->next)
+        if (!arrival_here(CONTAINER(l, struct proto_arrival, by_op)))
+            return;
+    op_unlock(s, op);
+    op_settle(s, op);
+}
+
 void proto_arrived(struct proto_node *node, struct proto_region *root,
                    uint32_t from, uint64_t ticket, int error,
                    struct proto_effects *out)
@@ -129,5 +144,7 @@ void proto_arrived(struct proto_node *node, struct proto_region *root,
     arrival_advance(&s, a);
     if (op->where == AT_NOTHING)
         advance(&s, op);
+    else
+        op_let_go(&s, op);
     step_end(&s);
 }

@@ -200,6 +200,9 @@ void complete(struct step *s, struct proto_op *op);
 /* Whoever waits for @op gets @error, and it ends as soon as it can. */
 void op_give_up(struct step *s, struct proto_op *op, int error);
 void op_settle(struct step *s, struct proto_op *op);
+/* arrival.c: @op was given up: what it has locked is free, if nothing of an answer
+ * is on its way. */
+void op_let_go(struct step *s, struct proto_op *op);
 void op_unlock(struct step *s, struct proto_op *op);
 void serve(struct step *s, struct proto_region *r);
 

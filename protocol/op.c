@@ -452,6 +452,7 @@ void serve(struct step *s, struct proto_region *r)
 void op_give_up(struct step *s, struct proto_op *op, int error)
 {
     failed(s, op, error);
+    op_let_go(s, op);
     if (op->where == AT_LEADER ||
         (op->where != AT_OWNER && op->where != AT_NEWER &&
          op->where != AT_NOTHING && list_empty(&op->followers))) {

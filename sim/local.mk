@@ -113,6 +113,7 @@ scenarios = \
 	tests/scenarios/reused_unawares.script \
 	tests/scenarios/subscribe.txt \
 	tests/scenarios/newer.txt \
+	tests/scenarios/gave_up.txt \
 	tests/scenarios/three_owners.txt \
 	tests/scenarios/timed.txt \
 	tests/scenarios/wanted.txt
