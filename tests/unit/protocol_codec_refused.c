@@ -38,12 +38,19 @@ static void what_is_refused(void)
     m = valid(PROTO_REQUEST);
     m.mode = DRASYNC_READ;
     m.flags = PROTO_NEWER | PROTO_CHAINED;
-    tap_ok(refused(&m, "a subscription that is not asked ahead for READ"),
-           "a subscription that is none");
+    tap_ok(refused(&m, "a request for a newer version that cannot be one"),
+           "a request for a newer version that has a place in a line");
     m.mode = DRASYNC_WRITE;
-    m.flags = PROTO_NEWER | PROTO_AHEAD | PROTO_NOWAIT | PROTO_CHAINED;
-    tap_ok(refused(&m, "a subscription that is not asked ahead for READ"),
+    m.flags = PROTO_NEWER | PROTO_AHEAD | PROTO_NOWAIT;
+    m.after = 0;
+    tap_ok(refused(&m, "a request for a newer version that cannot be one"),
            "a subscription for WRITE");
+    m = valid(PROTO_REQUEST);
+    m.mode = DRASYNC_WRITE;
+    m.flags = PROTO_NEWER;
+    m.after = m.version = 0;
+    tap_ok(refused(&m, "a request for a newer version that cannot be one"),
+           "a request for what is newer than no version");
     m = valid(PROTO_REQUEST);
     m.mode = DRASYNC_READ;
     m.flags = PROTO_KEEPS | PROTO_CHAINED;
