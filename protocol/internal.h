@@ -319,7 +319,8 @@ bool newer_missing(const struct proto_region *r, const struct proto_op *op);
 /* The token is here: @op waits for a newer version of @r than there is, or is
  * over, if it does not wait; false: it is there. */
 bool newer_waits(struct step *s, struct proto_region *r, struct proto_op *op);
-/* @op wants a newer version of @r, to READ, and its node has subscribed to that:
+/* @op wants a newer version of @r, to READ, and its node has subscribed to just
+ * what is newer than the one that @op knows:
  * what comes is for @op too, and if none comes it asks for itself. */
 bool newer_comes(struct proto_op *op, const struct proto_region *r);
 /* @op is about to ask for @r, and what is here is newer: any will do. */

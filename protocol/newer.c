@@ -62,7 +62,7 @@ bool newer_comes(struct proto_op *op, const struct proto_region *r)
     newer_here(op, r);
     return op->newer && op->mode == DRASYNC_READ && r == op->target &&
            !(op->flags & PROTO_NOWAIT) && ahead && ahead->where == AT_AHEAD &&
-           ahead->flags & PROTO_NEWER && ahead->base_version <= op->newer &&
+           ahead->flags & PROTO_NEWER && ahead->base_version == op->newer &&
            !ahead->revoked;
 }
 

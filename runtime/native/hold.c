@@ -246,35 +246,34 @@ int native_pending_wait(struct native_pending *q, uint64_t deadline,
     return err;
 }
 
-/* By a step; @deadline 0: do not wait for others. */
-static int acquire(uint64_t address, enum drasync_mode mode, uint64_t deadline)
+int native_acquire_pending(struct native_pending *q, uint64_t deadline)
 {
-    struct native_pending q = {.address = address, .mode = mode};
     uint64_t since_us;
     int result, err;
     bool credit;
 
-    if (mode == DRASYNC_WRITE && deadline)
-        native_delta_finish(address);
-    err = native_pending_start(&q, deadline == 0);
+    if (q->mode == DRASYNC_WRITE && deadline)
+        native_delta_finish(q->address);
+    err = native_pending_start(q, deadline == 0);
     if (err != PROTO_WAIT)
-        return native_pending_took(&q, err);
-    since_us = q.told ? runtime_now_us() : 0;
-    credit = q.away && mode == DRASYNC_WRITE && deadline;
+        return native_pending_took(q, err);
+    since_us = q->told ? runtime_now_us() : 0;
+    /* Who waits until somebody writes may wait for long. */
+    credit = q->away && q->mode == DRASYNC_WRITE && deadline && !q->version;
     if (credit)
         native_credit_wait();
-    err = native_pending_wait(&q, deadline, &result);
+    err = native_pending_wait(q, deadline, &result);
     if (credit)
         native_credit_waited(!err && !result);
-    if (q.told)
+    if (q->told)
         native_ahead_waited(since_us);
     if ((err == DRASYNC_EAGAIN || err == DRASYNC_EDEADLK) &&
-        native_pending_ended(&q)) {
-        result = q.wait->waiter.result;
+        native_pending_ended(q)) {
+        result = q->wait->waiter.result;
         err = 0;
     }
     return err ? err
-               : native_pending_took(&q, native_pending_granted(&q, result));
+               : native_pending_took(q, native_pending_granted(q, result));
 }
 
 int native_acquire(drasync_region_t region, enum drasync_mode mode,
@@ -283,10 +282,13 @@ int native_acquire(drasync_region_t region, enum drasync_mode mode,
     uint64_t deadline = timeout_us ? wait_deadline_us(timeout_us) : 0;
     int err = native_lease_take(address_of(region), mode, deadline);
 
-    if (err == NATIVE_LEASE_NOT)
+    if (err == NATIVE_LEASE_NOT) {
+        struct native_pending q = {.address = address_of(region), .mode = mode};
+
         err = native_address_valid(region)
-                  ? acquire(address_of(region), mode, deadline)
+                  ? native_acquire_pending(&q, deadline)
                   : DRASYNC_ENOREGION;
+    }
     return err != DRASYNC_EAGAIN ? err : death_refused(err);
 }
 

@@ -5,22 +5,6 @@
 #include "runtime/native/state.h"
 #include "runtime/process.h"
 
-/* By a step. */
-static int acquire(struct native_pending *q, uint64_t deadline)
-{
-    int result, err = native_pending_start(q, deadline == 0);
-
-    if (err != PROTO_WAIT)
-        return native_pending_took(q, err);
-    err = native_pending_wait(q, deadline, &result);
-    if (err == DRASYNC_EAGAIN && native_pending_ended(q)) {
-        result = q->wait->waiter.result;
-        err = 0;
-    }
-    return err ? err
-               : native_pending_took(q, native_pending_granted(q, result));
-}
-
 int native_acquire_newer(drasync_region_t region, enum drasync_mode mode,
                          uint64_t *version, uint64_t timeout_us)
 {
@@ -32,7 +16,7 @@ int native_acquire_newer(drasync_region_t region, enum drasync_mode mode,
 
     if (!native_address_valid(region))
         return DRASYNC_ENOREGION;
-    err = acquire(&q, deadline);
+    err = native_acquire_pending(&q, deadline);
     /* Another thread of this rank took it while this one waited. */
     if (!err && seen <= known) {
         native_release(region);

@@ -199,6 +199,10 @@ void native_requests_forget(void);
 
 /* --- Steps of an acquire (hold.c) ----------------------------------------- */
 
+/* All of them: what is asked for is in @q, its other fields 0.  @deadline 0: do
+ * not wait for others. */
+int native_acquire_pending(struct native_pending *q, uint64_t deadline);
+
 /* Begin: 0 with the hold, PROTO_WAIT, or an error. */
 int native_pending_start(struct native_pending *q, bool nowait);
 

@@ -449,6 +449,11 @@ without_memory() { # RANK
   done
   DRASYNC_NODE=2 run -0 mpi 4 "$programs/native_newer" 20 9
   assert_line "newer ok ranks=4"
+  DRASYNC_DEADLOCK=error run -0 mpi 2 "$programs/native_newer" ring
+  assert_line "newer ok ranks=2"
+  DRASYNC_DEADLOCK=error DRASYNC_NODE=rank run -0 mpi 4 \
+    "$programs/native_newer" ring
+  assert_line "newer ok ranks=4"
   # Copies are dropped while somebody waits.
   DRASYNC_NODE=rank DRASYNC_MEMORY=64M run -0 mpi 3 "$programs/native_newer" 20 8
   assert_line "newer ok ranks=3"

@@ -2,7 +2,7 @@
  * drasync_acquire_newer(): a rank waits for what another one writes, without a
  * message of its own.
  *
- * native_newer ROUNDS [SEED], 2 ranks and more
+ * native_newer ROUNDS [SEED] | ring, 2 ranks and more
  */
 #include <stdbool.h>
 
@@ -341,12 +341,47 @@ static void crowd(int rounds, unsigned seed)
     check_barrier();
 }
 
+/* Two ranks that each have what the other asks for, of any version: one is told,
+ * with DRASYNC_DEADLOCK=error, and nothing is left of what it asked. */
+static void ring(void)
+{
+    drasync_region_t own[2] = {make(0), make(1)};
+    drasync_region_t other = own[1 - check_rank % 2];
+    uint64_t seen = 0;
+    int err;
+
+    if (check_rank < 2) {
+        OK(drasync_acquire(own[check_rank], DRASYNC_WRITE));
+        MPI_Sendrecv(NULL, 0, MPI_BYTE, 1 - check_rank, 0, NULL, 0, MPI_BYTE,
+                     1 - check_rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        err =
+            drasync_acquire_newer(other, DRASYNC_WRITE, &seen, DRASYNC_FOREVER);
+        CHECK(!err || (err == DRASYNC_EDEADLK && !seen));
+        OK(drasync_release(own[check_rank]));
+        if (!err)
+            OK(drasync_release(other));
+        printf("rank %d: %s\n", check_rank, drasync_errname(err));
+    }
+    check_barrier();
+    CODE(drasync_release(own[check_rank % 2]), DRASYNC_ENOTHELD);
+    if (check_rank < 2)
+        CODE(drasync_release(other), DRASYNC_ENOTHELD);
+    check_barrier();
+    if (check_rank < 2)
+        OK(drasync_delete(own[check_rank]));
+    check_barrier();
+}
+
 int main(int argc, char **argv)
 {
     int rounds = argc > 1 ? atoi(argv[1]) : 20;
     unsigned seed = argc > 2 ? (unsigned)atoi(argv[2]) : 1;
 
     check_start(&argc, &argv);
+    if (argc > 1 && !strcmp(argv[1], "ring")) {
+        ring();
+        return check_end("newer");
+    }
     in_turn(rounds);
     to_and_fro(rounds);
     swap(rounds);
