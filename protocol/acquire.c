@@ -340,7 +340,7 @@ static int acquire(struct step *s, struct proto_region *r, uint64_t address,
         return DRASYNC_EAGAIN;
     if (asked->newer && r->owned && proto_version(r) < asked->newer)
         return DRASYNC_EINVAL;
-    bool known = asked->newer && r->owned && proto_version(r) <= asked->newer;
+    bool known = asked->newer && r->owned && proto_version(r) == asked->newer;
     if (idle(r, asked->mode) && !above && !known)
         return acquire_idle(s, asked->rank, r, asked->mode, grant);
     struct proto_op *promised = above ? NULL : promised_for(s, r, asked);

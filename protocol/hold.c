@@ -62,12 +62,15 @@ bool own_cover(const struct proto_region *r, int32_t rank,
     return cover(r, rank, NULL, &hold, mode_out);
 }
 
-uint64_t proto_read_version(const struct proto_region *region, int32_t rank)
+int proto_held_version(const struct proto_region *region, int32_t rank,
+                       uint64_t *version_out)
 {
-    struct proto_hold *hold = NULL;
+    struct proto_hold *hold;
     enum drasync_mode mode;
-    cover(region, rank, NULL, &hold, &mode);
-    return proto_seen_version(region, hold);
+    if (!cover(region, rank, NULL, &hold, &mode))
+        return DRASYNC_ENOTHELD;
+    *version_out = proto_seen_version(region, hold);
+    return 0;
 }
 
 int proto_held(const struct proto_region *region, int32_t rank)

@@ -191,9 +191,10 @@ int proto_acquire_as(struct proto_node *node, struct proto_region *region,
 uint64_t proto_seen_version(const struct proto_region *region,
                             const struct proto_hold *hold);
 
-/* The version that @rank, which has it for READ, by itself or through an
- * ancestor, sees of @region. */
-uint64_t proto_read_version(const struct proto_region *region, int32_t rank);
+/* The version of @region that @rank holds, by itself or through an ancestor.
+ *   DRASYNC_ENOTHELD */
+int proto_held_version(const struct proto_region *region, int32_t rank,
+                       uint64_t *version_out);
 
 /*
  * Somebody here will acquire @region (or what is at @address, if that is NULL)

@@ -41,16 +41,7 @@ int native_get_version(drasync_region_t region, uint64_t *version_out)
     if (!tree.region)
         err = native_unknown((uint64_t)(uintptr_t)region);
     else
-        switch (proto_held(tree.region, native.rank)) {
-        case DRASYNC_WRITE:
-            *version_out = proto_seen_version(tree.region, NULL);
-            break;
-        case DRASYNC_READ:
-            *version_out = proto_read_version(tree.region, native.rank);
-            break;
-        default:
-            err = DRASYNC_ENOTHELD;
-        }
+        err = proto_held_version(tree.region, native.rank, version_out);
     native_unlock(&tree);
     return err;
 }
