@@ -143,13 +143,25 @@ static void kill_subtree(struct step *s, struct proto_op *op)
         region_end_waiting(s, r);
 }
 
+/* Is @node the home of @r and of all that it has? */
+static bool all_from(struct step *s, const struct proto_region *r,
+                     uint32_t node)
+{
+    uint64_t address = r->address, pages;
+    for (uint32_t i = 0; home_of(s, address) == node; i++)
+        if (!s->env->extent(s->env->ctx, r, i, &address, &pages))
+            return true;
+    return FAULT(s, FAULT_FREE_EXTENTS) && home_of(s, r->address) == node;
+}
+
 /*
  * What is left to be said of @op's regions, which are dead, where at most one
  * node knows them besides this one, and nothing is on its way here.  Data on its
  * way out of that node can only come here, for which BURY waits.  And if that
- * node is their home, FREED alone says it all: the home forgets them as it would
- * by BURY, and what this node sent it before, an answer to RECALL or SETTLED,
- * comes before.
+ * node is the home of all that they have, FREED alone says it all: the home
+ * forgets them as it would by BURY, and what this node sent it before, an answer
+ * to RECALL or SETTLED, comes before.  What has another home would be used again,
+ * and come to that node in another region, while FREED is on its way.
  */
 static enum delete_stage shortest(struct step *s, struct proto_op *op)
 {
@@ -172,7 +184,7 @@ static enum delete_stage shortest(struct step *s, struct proto_op *op)
             if (p->more || (knower >= 0 && knower != p->node))
                 return DELETE_DEAD;
             knower = p->node;
-            if (home_of(s, r->address) != p->node)
+            if (!all_from(s, r, p->node))
                 stage = DELETE_BURY;
         }
     }

@@ -87,6 +87,7 @@ scenarios = \
 	tests/scenarios/forgot.txt \
 	tests/scenarios/forwarding.txt \
 	tests/scenarios/freed.txt \
+	tests/scenarios/freed_late.script \
 	tests/scenarios/give.txt \
 	tests/scenarios/give_nomem.txt \
 	tests/scenarios/give_part.txt \

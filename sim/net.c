@@ -162,9 +162,11 @@ static struct sim_frames *frames_for(struct sim *sim, uint32_t node,
 static void arriving(struct sim *sim, uint32_t node,
                      const struct proto_effect *e, struct sim_packet *packet)
 {
-    e->region->memory = oracle_of(sim, e->region);
+    struct oracle *o = oracle_of(sim, e->region);
+    e->region->memory = o;
     if (!e->data)
         return;
+    page_arrival_check(sim, node, o);
     for (uint32_t i = 0; packet && packet->data && i < packet->data->count; i++)
         if (packet->data->part[i].item == e->item) {
             e->copy->frames =

@@ -251,6 +251,7 @@ void page_free(struct sim_node *node, uint64_t address);
 void page_back(struct sim *sim, uint32_t node, uint64_t address,
                uint64_t pages);
 bool page_used(struct sim *sim, uint64_t address);
+void page_arrival_check(struct sim *sim, uint32_t id, const struct oracle *o);
 void page_end_check(struct sim *sim);
 struct sim_frames *frames_new(struct sim *sim, uint64_t tag);
 

@@ -287,6 +287,33 @@ void page_free(struct sim_node *node, uint64_t address)
     node->free_pages[node->free_count++] = address;
 }
 
+static bool page_shared(const struct oracle *a, const struct oracle *b)
+{
+    for (uint32_t i = 0; i < a->extents_count; i++)
+        for (uint32_t j = 0; j < b->extents_count; j++)
+            if (a->extents[i] == b->extents[j])
+                return true;
+    return false;
+}
+
+/* A page of region @o, whose data arrives, is used again only when no node has
+ * the region that it was in. */
+void page_arrival_check(struct sim *sim, uint32_t id, const struct oracle *o)
+{
+    for (const struct oracle *old = sim->regions; o && old; old = old->next) {
+        if (old == o || old->death == UINT64_MAX || !page_shared(o, old))
+            continue;
+        const struct proto_region *r = world_find(sim, id, old->address);
+        if (r && r->incarnation == old->incarnation && r->memory)
+            sim_found(
+                sim,
+                "pages: node %u gets #%llu with a page of #%llu, which it "
+                "has not forgotten",
+                id, (unsigned long long)o->number,
+                (unsigned long long)old->number);
+    }
+}
+
 void page_back(struct sim *sim, uint32_t id, uint64_t address, uint64_t pages)
 {
     struct sim_node *node = &sim->node[id];

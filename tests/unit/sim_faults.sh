@@ -97,6 +97,8 @@ caught 67108864 "ahead: node"
 caught 134217728 "freshness: "
 caught 268435456 "newer: rank"
 caught 536870912 "newer: what rank"
+caught_script 1073741824 "pages: " \
+    <"$abs_top_srcdir/tests/scenarios/freed_late.script"
 
 # caught_references FAULT TEXT: the same, of managed regions
 caught_references() {
