@@ -1,6 +1,9 @@
 /* The data of a region that arrives: its extents, and frames for what comes. */
 #include "runtime/native/receive.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "memory/frames.h"
 #include "memory/grow.h"
 #include "runtime/native/ahead.h"
@@ -26,6 +29,31 @@ void native_arrival_broken(struct native_arrival *a, const char *what)
     runtime_broken("node %d sent a broken message: %s", a->from, what);
 }
 
+/* A run that cannot be @memory's: say whose it is. */
+static void taken_already(struct native_arrival *a,
+                          const struct native_memory *memory,
+                          const struct wire_extent *w)
+{
+    struct extent_copy other = {0};
+    const struct native_memory *owner;
+    char what[200];
+
+    for (uint64_t i = 0; i < w->pages && !other.owner; i++)
+        if (extent_find(&runtime.space,
+                        space_address(&runtime.space, w->first_page + i),
+                        &other))
+            other.owner = NULL;
+    owner = other.owner;
+    snprintf(what, sizeof(what),
+             "an extent that is another region's: pages %" PRIu64 "+%" PRIu64
+             " of %" PRIx64 ".%" PRIu64 ", here %" PRIu64 "+%" PRIu64
+             " of %" PRIx64 ".%" PRIu64,
+             w->first_page, w->pages, atomic_load(&memory->address),
+             memory->incarnation, other.first_page, other.pages,
+             owner ? atomic_load(&owner->address) : 0, other.incarnation);
+    native_arrival_broken(a, what);
+}
+
 /* The extent of @memory that @w describes: there, or new. */
 static struct extent *place_extent(struct native_arrival *a,
                                    struct native_memory *memory,
@@ -48,7 +76,7 @@ static struct extent *place_extent(struct native_arrival *a,
     a->err = extent_adopt(&runtime.space, w->first_page, w->pages, memory,
                           memory->incarnation, &e);
     if (a->err == DRASYNC_EINVAL || a->err == DRASYNC_EEXIST)
-        native_arrival_broken(a, "an extent that is another region's");
+        taken_already(a, memory, w);
     if (a->err)
         return NULL;
     native_memory_append(memory, e);
