@@ -47,6 +47,19 @@ void api_tell_apart(drasync_region_t region, drasync_region_t second)
     drasync_record_lives(lives[0], lives[1], since_ns);
 }
 
+void api_tell_left(drasync_region_t region)
+{
+    uint64_t since_ns, life = 0, version;
+
+    if (!record_wanted())
+        return;
+    since_ns = drasync_record_thread_ns();
+    native_incarnation(region, &life);
+    if (!native_get_version(region, &version))
+        drasync_record_versions(0, version);
+    drasync_record_lives(life, 0, since_ns);
+}
+
 /* Checked mode: name what was wrong with @region. */
 static int told(const char *call, drasync_region_t region, int err)
 {
@@ -172,6 +185,7 @@ int drasync_acquire_newer(drasync_region_t region, enum drasync_mode mode,
                           uint64_t *version, uint64_t timeout_us)
 {
     int err = api_enter("drasync_acquire_newer");
+    uint64_t known;
 
     if (err)
         return err;
@@ -179,9 +193,12 @@ int drasync_acquire_newer(drasync_region_t region, enum drasync_mode mode,
         return DRASYNC_EINVAL;
     waiting_caller = __builtin_return_address(0);
     RECORD_BEGIN();
+    known = *version;
     err = native_acquire_newer(region, mode, version, timeout_us);
-    if (!err)
+    if (!err && record_wanted()) {
+        drasync_record_versions(known, *version);
         api_tell_apart(region, NULL);
+    }
     RECORD_DONE(err, RECORD_ACQUIRE, (uintptr_t)region, mode, 0);
     return told("drasync_acquire_newer", region, err);
 }
@@ -344,7 +361,7 @@ __attribute__((noinline)) static int release(drasync_region_t region)
     if (err)
         return err;
     RECORD_BEGIN();
-    api_tell_apart(region, NULL);
+    api_tell_left(region);
     err = native_release(region);
     RECORD_DONE(err, RECORD_RELEASE, (uintptr_t)region, 0, 0);
     return told("drasync_release", region, err);

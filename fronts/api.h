@@ -33,6 +33,9 @@ static inline int api_enter(const char *call)
  * may be anything; @second may be NULL. */
 void api_tell_apart(drasync_region_t region, drasync_region_t second);
 
+/* The same before a release: also which version is left behind. */
+void api_tell_left(drasync_region_t region);
+
 /* drasync_acquire() of a lease that is this thread's; false: api_acquire() has
  * to. */
 static inline bool api_acquire_own(drasync_region_t region,

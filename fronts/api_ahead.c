@@ -6,6 +6,7 @@
 
 #include "fronts/api.h"
 #include "runtime/native/native.h"
+#include "runtime/record/record.h"
 
 int drasync_ahead(drasync_region_t region, enum drasync_mode mode)
 {
@@ -15,7 +16,11 @@ int drasync_ahead(drasync_region_t region, enum drasync_mode mode)
         return err;
     if (mode != DRASYNC_READ && mode != DRASYNC_WRITE)
         return DRASYNC_EINVAL;
-    return native_ahead(region, mode);
+    RECORD_BEGIN();
+    api_tell_apart(region, NULL);
+    err = native_ahead(region, mode);
+    RECORD_DONE(err, RECORD_HINT, (uintptr_t)region, mode, 0);
+    return err;
 }
 
 int drasync_iteration(void)

@@ -29,7 +29,7 @@ int drasync_give(drasync_region_t region, int rank, int tag)
     if (rank < 0 || rank >= runtime.ranks || tag < 0)
         return DRASYNC_EINVAL;
     RECORD_BEGIN();
-    api_tell_apart(region, NULL);
+    api_tell_left(region);
     err = native_give(region, rank, tag);
     RECORD_DONE(err, RECORD_RELEASE, (uintptr_t)region, 0, 0);
     if (!err)

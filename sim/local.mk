@@ -30,6 +30,8 @@ sim_simulate_SOURCES = \
 	sim/replay_lives.c \
 	sim/replay_main.c \
 	sim/replay_read.c \
+	sim/replay_slots.c \
+	sim/replay_versions.c \
 	sim/run.c \
 	sim/script.c \
 	sim/shrink.c \

@@ -383,6 +383,7 @@ int model_open(struct model *model)
 
         model_env(model, i, &env);
         proto_node_open(&model->node[i].proto, &env);
+        model->node[i].proto.subscribe = model->subscribe;
         if (model->fanout)
             model->node[i].proto.fanout = model->fanout;
     }

@@ -55,6 +55,7 @@ enum model_verb {
     MODEL_ACQUIRE, /* slot, mode */
     MODEL_RELEASE, /* slot; mode, or 0: of WRITE if there is one */
     MODEL_DELETE,  /* slot */
+    MODEL_AHEAD,   /* slot, mode: it is asked ahead */
     MODEL_SEND,    /* a message of `bytes` to peer, with a tag */
     MODEL_RECEIVE, /* the next from peer with that tag */
     MODEL_ASK,     /* server number peer, which works ns for the answer */
@@ -160,6 +161,7 @@ struct model {
     struct space space;  /* node 0's: lanes, and memory for the books */
     uint64_t lane_pages; /* 0: as the product has it */
     uint32_t fanout;     /* of trees of readers; the same */
+    uint32_t subscribe;  /* READs before a subscription; 0: never */
 
     uint64_t now, order, stamp, events;
     struct model_event *heap;

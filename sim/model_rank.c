@@ -286,6 +286,21 @@ static void do_delete(struct model *model, struct model_rank *rank)
     model_effects_give(model, out);
 }
 
+/* It does no harm if the region is not there any more. */
+static void do_ahead(struct model *model, struct model_rank *rank)
+{
+    uint64_t address = model->region[rank->doing.slot].address;
+    struct proto_region *record = model_find(model, rank->node, address);
+    struct proto_effects *out = model_effects(model);
+
+    if (model->subscribe && !(record && record->owned))
+        proto_ahead(&model->node[rank->node].proto, record, address,
+                    (enum drasync_mode)rank->doing.mode, out);
+    model_effects_run(model, rank->node, out, NULL);
+    model_effects_give(model, out);
+    model_rank_finished(model, rank, model->cost.step_ns);
+}
+
 void model_rank_done(struct model *model, struct model_rank *rank,
                      const struct proto_effect *effect)
 {
@@ -371,6 +386,9 @@ static void next(struct model *model, struct model_rank *rank)
         break;
     case MODEL_DELETE:
         do_delete(model, rank);
+        break;
+    case MODEL_AHEAD:
+        do_ahead(model, rank);
         break;
     case MODEL_SEND:
         model_send(model, rank);

@@ -36,52 +36,6 @@ struct replayed {
     uint64_t all_ns, compute_ns, call_ns, wait_ns; /* between marks */
 };
 
-struct address {
-    uint64_t address;
-    uint32_t slot, maker;
-    bool used;
-};
-
-/* --- Regions by address -------------------------------------------------- */
-
-static struct address *address_of(struct replay *replay, uint64_t address)
-{
-    size_t i = (size_t)((address * 0x9e3779b97f4a7c15u) >> 20);
-
-    for (;; i++) {
-        struct address *a = &replay->table[i % replay->table_slots];
-
-        if (!a->used || a->address == address)
-            return a;
-    }
-}
-
-static struct address *region_at(struct replay *replay, uint32_t id,
-                                 uint64_t address)
-{
-    struct address *a = address_of(replay, address);
-
-    if (a->used)
-        return a;
-    model_fail(&replay->model,
-               "rank %u uses region %llu, which is not there at that time", id,
-               (unsigned long long)address);
-    return NULL;
-}
-
-/* @life: its number, whose slot it has; or 0. */
-static uint32_t new_slot(struct replay *replay, uint32_t id, uint64_t address,
-                         uint64_t life)
-{
-    struct address *a = address_of(replay, address);
-
-    a->used = true;
-    a->address = address;
-    a->slot = life ? (uint32_t)life - 1 : replay->slots++;
-    a->maker = id;
-    return a->slot;
-}
-
 /* --- Operations of a line ------------------------------------------------ */
 
 static struct model_op *push(struct replayed *r, enum model_verb verb)
@@ -98,19 +52,6 @@ static void push_call(struct replayed *r, uint64_t ns)
     push(r, MODEL_CALL)->ns = ns;
 }
 
-/* The slot of the region at @address, which has number @life or, if that is 0,
- * is the last that was made there; MODEL_NO_SLOT: none was. */
-static uint32_t slot_of(struct replay *replay, uint32_t id, uint64_t address,
-                        uint64_t life)
-{
-    const struct address *a;
-
-    if (life)
-        return (uint32_t)life - 1;
-    a = region_at(replay, id, address);
-    return a ? a->slot : MODEL_NO_SLOT;
-}
-
 static void native_line(struct replay *replay, uint32_t id,
                         const struct record_line *line)
 {
@@ -121,24 +62,31 @@ static void native_line(struct replay *replay, uint32_t id,
     count = replay_life_wait(replay, line, flags);
     for (uint32_t i = 0; i < count; i++)
         push(r, MODEL_AWAIT)->slot = flags[i];
-    if (strchr("ALD", line->kind)) {
-        slot = slot_of(replay, id, line->argument[0], line->life[0]);
+    if (strchr("ALDH", line->kind)) {
+        slot = replay_slot(replay, id, line->argument[0], line->life[0]);
         if (slot == MODEL_NO_SLOT)
             return;
-        r->using = line;
+        if (line->kind != 'H')
+            r->using = line;
     }
     switch (line->kind) {
     case 'N':
         if (line->argument[1])
-            slot = slot_of(replay, id, line->argument[1], line->life[1]);
+            slot = replay_slot(replay, id, line->argument[1], line->life[1]);
         op = push(r, MODEL_CREATE);
         op->other = slot;
-        op->slot = new_slot(replay, id, line->argument[0], line->life[0]);
+        op->slot =
+            replay_slot_new(replay, id, line->argument[0], line->life[0]);
         r->made = line->life[0];
         r->using = line;
         break;
     case 'A':
         op = push(r, MODEL_ACQUIRE);
+        op->slot = slot;
+        op->mode = (uint8_t)line->argument[1];
+        break;
+    case 'H':
+        op = push(r, MODEL_AHEAD);
         op->slot = slot;
         op->mode = (uint8_t)line->argument[1];
         break;
@@ -155,7 +103,7 @@ static void native_line(struct replay *replay, uint32_t id,
         op->other = replay->model.rank[id].node != 0;
         op->ns = replay->model.cost.overhead_ns;
         op = push(r, line->kind == 'P' ? MODEL_POST : MODEL_AWAIT);
-        op->slot = address_of(replay, line->argument[0])->slot;
+        op->slot = replay_address(replay, line->argument[0])->slot;
         break;
     }
 }
@@ -165,7 +113,7 @@ static void native_line(struct replay *replay, uint32_t id,
 static uint64_t attach_ns(struct replay *replay, uint32_t id, uint64_t region)
 {
     const struct model *model = &replay->model;
-    const struct address *a = address_of(replay, region);
+    const struct replay_address *a = replay_address(replay, region);
     uint8_t *known;
 
     if (!a->used || model->rank[a->maker].node == model->rank[id].node)
@@ -188,7 +136,7 @@ static void copy_line(struct replay *replay, uint32_t id,
 
     switch (line->kind) {
     case 'N':
-        new_slot(replay, id, line->argument[0], 0);
+        replay_slot_new(replay, id, line->argument[0], 0);
         push_call(r, ns);
         break;
     case 'D': /* one round to all nodes that may know it, and one more */
@@ -335,12 +283,26 @@ static void push_growth(struct replay *replay, uint32_t id,
 
     if (!line->program_ns || !line->argument[0])
         return;
-    slot = slot_of(replay, id, line->program_ns, line->life[0]);
+    slot = replay_slot(replay, id, line->program_ns, line->life[0]);
     if (slot == MODEL_NO_SLOT)
         return;
     op = push(&replay->rank[id], MODEL_GROW);
     op->slot = slot;
     op->bytes = line->argument[0];
+}
+
+/* The versions that @op, of the line that is run, leaves or is to get. */
+static void settle_versions(struct replay *replay, uint32_t id,
+                            struct model_op *op)
+{
+    const struct record_line *line = replay->rank[id].using;
+
+    if (op->verb == MODEL_RELEASE)
+        replay_version_left(replay, id, op->slot, line);
+    if (op->verb != MODEL_ACQUIRE)
+        return;
+    replay->model.rank[id].seen = replay_version_known(replay, op->slot, line);
+    op->newer = replay->model.rank[id].seen != 0;
 }
 
 static void next(void *ctx, uint32_t id, struct model_op *op_out)
@@ -373,6 +335,8 @@ static void next(void *ctx, uint32_t id, struct model_op *op_out)
         return;
     *op_out = r->op[r->at++];
     if (op_out->verb != MODEL_AWAIT && r->using) {
+        if (replay->records.native)
+            settle_versions(replay, id, op_out);
         replay_life_used(replay, id, r->using);
         r->using = NULL;
     }
@@ -388,11 +352,11 @@ static void number_names(struct replay *replay)
 
         for (size_t j = 0; j < rank->count; j++) {
             const struct record_line *line = &rank->line[j];
-            struct address *a;
+            struct replay_address *a;
 
             if (line->kind != 'P' && line->kind != 'U')
                 continue;
-            a = address_of(replay, line->argument[0]);
+            a = replay_address(replay, line->argument[0]);
             if (a->used)
                 continue;
             a->used = true;
@@ -461,12 +425,13 @@ int replay_run(struct replay *replay, const char *name)
         return 1;
     }
     number_names(replay);
-    if (replay_lives_open(replay)) {
+    if (replay_lives_open(replay) || replay_versions_open(replay)) {
         fprintf(stderr, "simulate: no memory\n");
         return 1;
     }
     for (uint32_t i = 0; i < replay->records.ranks; i++)
         replay->rank[i].marked = !replay->records.measured_ns;
+    model->subscribe = replay->quiet ? 0 : PROTO_SUBSCRIBE;
     failed = model_open(model) || model_run(model);
     if (failed)
         fprintf(stderr, "simulate: %s: %s\n", name, model->error);
@@ -478,5 +443,6 @@ int replay_run(struct replay *replay, const char *name)
     free(replay->known);
     replay_kept_close(replay);
     replay_lives_close(replay);
+    replay_versions_close(replay);
     return failed;
 }

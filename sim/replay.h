@@ -21,7 +21,9 @@ enum { RECORD_RANKS_MAX = 4096, RECORD_LINES_MAX = 1 << 26 };
 struct record_line {
     char kind;
     uint64_t program_ns, call_ns; /* 'a': region, calls */
-    uint64_t argument[4];         /* 'a': bytes, frees */
+    /* 'a': bytes, frees.  'A': region, mode, versions known and got.  'L': region,
+     * mode (as far as it can be told), version. */
+    uint64_t argument[4];
     /* Of the regions in the first two: incarnations; then the numbers that
      * replay_lives.c gives, from 1; 0: not known. */
     uint64_t life[2];
@@ -65,23 +67,45 @@ struct baseline_cost {
     uint64_t query_ns;   /* where the data of a region is, for a send */
 };
 
+struct replay_address {
+    uint64_t address;
+    uint32_t slot, maker;
+    bool used;
+};
+
 struct replay {
     struct model model;
     struct records records;
     struct replayed *rank;
-    struct address *table; /* which region an address means now */
+    struct replay_address *table; /* which region an address means now */
     size_t table_slots;
     uint32_t slots;
     uint8_t *known;             /* Myrmics: node has met the region */
     struct replay_kept *kept;   /* Myrmics: replay_kept.c */
     struct replay_lives *lives; /* native: replay_lives.c */
-    double unpack_ns;           /* the baseline: at most so long for a byte */
+    struct replay_versions *versions;
+    bool quiet;       /* nothing is asked ahead */
+    double unpack_ns; /* the baseline: at most so long for a byte */
     struct baseline_cost cost;
     uint32_t schedulers;
 };
 
 /* The last number of a line S: kept for the next; the same as what was kept. */
 enum { REPLAY_KEPT = 1, REPLAY_SAME = 2 };
+
+/* What @address, or a name, means now; its entry, if that is not used yet. */
+struct replay_address *replay_address(struct replay *replay, uint64_t address);
+
+/* Rank @id makes a region at @address.  @life: its number, whose slot it has; or
+ * 0. */
+uint32_t replay_slot_new(struct replay *replay, uint32_t id, uint64_t address,
+                         uint64_t life);
+
+/* The slot of the region at @address that rank @id means, which has number @life
+ * or, if that is 0, is the last that was made there; MODEL_NO_SLOT, and the model
+ * fails: none was. */
+uint32_t replay_slot(struct replay *replay, uint32_t id, uint64_t address,
+                     uint64_t life);
 
 /* Of Myrmics sends: which nodes keep what a worker keeps of its last
  * (docs/myrmics.md, "Limits").  0, or -1: no memory. */
@@ -106,6 +130,18 @@ uint32_t replay_life_wait(struct replay *replay, const struct record_line *line,
 void replay_life_made(struct replay *replay, uint32_t id, uint64_t n);
 void replay_life_used(struct replay *replay, uint32_t id,
                       const struct record_line *line);
+
+/* Of native regions that are acquired for what is newer.  0, or -1: no memory. */
+int replay_versions_open(struct replay *replay);
+void replay_versions_close(struct replay *replay);
+
+/* Rank @id is about to release the region in @slot, by a line L. */
+void replay_version_left(struct replay *replay, uint32_t id, uint32_t slot,
+                         const struct record_line *line);
+
+/* The version that what a line A gets must be newer than; 0: of any version. */
+uint64_t replay_version_known(const struct replay *replay, uint32_t slot,
+                              const struct record_line *line);
 
 /*
  * Run the records, set in @replay with the costs, nodes and schedulers, and

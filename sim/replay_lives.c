@@ -225,9 +225,9 @@ static void number_lines(struct replay *replay, uint32_t id)
 
         if (line->kind == 'a') {
             line->life[0] = find_known(replay->lives, line->program_ns, id);
-        } else if (strchr("NALD", line->kind)) {
+        } else if (strchr("NALDH", line->kind)) {
             number(replay, rank, i);
-            if (line->life[0])
+            if (line->life[0] && line->kind != 'H')
                 follow(replay, id, i);
         }
     }

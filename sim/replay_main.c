@@ -15,6 +15,9 @@ static int usage(FILE *to)
         "its parts are means over the ranks.\n\n"
         "  --head            a line with the columns' names first\n"
         "  --per-node N      ranks of a node (default: all)\n"
+        "  --ahead off|auto  what DRASYNC_AHEAD is (default auto); "
+        "drasync_phase() is\n"
+        "                    not known here\n"
         "  --schedulers N    of the baseline, each with as many workers "
         "(default 1)\n"
         "  --request US, --query US  what a request for memory, or where data "
@@ -66,6 +69,10 @@ int replay_main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--head")) {
             head = true;
+        } else if (i + 1 < argc && !strcmp(argv[i], "--ahead") &&
+                   (!strcmp(argv[i + 1], "off") ||
+                    !strcmp(argv[i + 1], "auto"))) {
+            replay.quiet = !strcmp(argv[++i], "off");
         } else if (replay_option(&replay, argc, argv, &i) != 1 &&
                    (i >= argc ||
                     cost_option(&replay.model.cost, argc, argv, &i) != 1)) {

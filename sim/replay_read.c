@@ -10,19 +10,24 @@
 static unsigned numbers(char kind)
 {
     const char *found;
-    static const char letters[] = "aNAMSRsrQDLPUEBb";
-    static const unsigned char counts[] = {4, 4, 4, 4, 5, 5, 5, 5,
+    static const char letters[] = "aNAHMSRsrQDLPUEBb";
+    static const unsigned char counts[] = {4, 4, 4, 4, 4, 5, 5, 5, 5,
                                            5, 3, 3, 3, 3, 3, 2, 2};
 
     found = kind ? strchr(letters, kind) : NULL;
     return found ? counts[found - letters] : 0;
 }
 
-/* Older records have one less behind S. */
-static bool at_last(const struct record_line *line, unsigned i,
-                    const char *text)
+/* Is number @i there, which may be missing: that of kept data, which older
+ * records have not; versions, both of an acquire for what is newer. */
+static bool optional(const struct record_line *line, unsigned i,
+                     const char *text)
 {
-    return line->kind == 'S' && i == 5 && *text == ' ';
+    if (line->kind == 'A' && i == 5)
+        return true;
+    return *text == ' ' &&
+           ((line->kind == 'S' && i == 5) || (line->kind == 'A' && i == 4) ||
+            (line->kind == 'L' && i == 3));
 }
 
 /* Behind a region may be which of its address's it is. */
@@ -32,7 +37,7 @@ static bool parse_life(const char **text, struct record_line *line, unsigned i)
 
     if (**text != '.')
         return true;
-    if (i < 2 || i > 3 || !strchr("NALD", line->kind))
+    if (i < 2 || i > 3 || !strchr("NALDH", line->kind))
         return false;
     errno = 0;
     line->life[i - 2] = strtoull(*text + 1, &end, 10);
@@ -51,7 +56,7 @@ static bool parse(const char *text, struct record_line *line)
     if (!count)
         return false;
     line->kind = *text++;
-    for (unsigned i = 0; i < count || at_last(line, i, text); i++) {
+    for (unsigned i = 0; i < count || optional(line, i, text); i++) {
         if (*text != ' ')
             return false;
         errno = 0;
@@ -65,6 +70,10 @@ static bool parse(const char *text, struct record_line *line)
     line->program_ns = value[0];
     line->call_ns = value[1];
     memcpy(line->argument, value + 2, sizeof(line->argument));
+    if (line->kind == 'L') {
+        line->argument[2] = line->argument[1];
+        line->argument[1] = 0;
+    }
     return *text == '\n';
 }
 
@@ -76,7 +85,7 @@ static bool sensible(const struct records *records,
         return line->argument[1] < records->ranks;
     if (line->kind == 's' || line->kind == 'r')
         return line->argument[0] < records->ranks;
-    return line->kind != 'A' ||
+    return (line->kind != 'A' && line->kind != 'H') ||
            (line->argument[1] >= 1 && line->argument[1] <= 2);
 }
 

@@ -34,12 +34,13 @@ static _Thread_local struct {
     bool started;
     unsigned depth;
     bool polling;
-    uint64_t last_ns;  /* end of the last call, by the thread's clock */
-    uint64_t begin_ns; /* of this call */
-    uint64_t poll_ns;  /* first look in vain */
-    uint64_t wait_ns;  /* waits since the last line */
-    int kept;          /* of what is sent */
-    uint64_t life[2];  /* of the regions */
+    uint64_t last_ns;    /* end of the last call, by the thread's clock */
+    uint64_t begin_ns;   /* of this call */
+    uint64_t poll_ns;    /* first look in vain */
+    uint64_t wait_ns;    /* waits since the last line */
+    int kept;            /* of what is sent */
+    uint64_t life[2];    /* of the regions */
+    uint64_t known, got; /* their versions */
 } self __attribute__((tls_model("initial-exec")));
 
 uint64_t drasync_record_thread_ns(void)
@@ -96,6 +97,7 @@ static unsigned arguments(int kind)
         return 3;
     case RECORD_NEW:
     case RECORD_ACQUIRE:
+    case RECORD_HINT:
     case RECORD_MARK:
         return 2;
     case RECORD_BARRIER:
@@ -104,6 +106,16 @@ static unsigned arguments(int kind)
     default:
         return 1;
     }
+}
+
+/* What drasync_record_versions() said; under the mutex. */
+static void write_versions(int kind)
+{
+    if (!self.got)
+        return;
+    if (kind == RECORD_ACQUIRE)
+        fprintf(record.file, " %llu", (unsigned long long)self.known);
+    fprintf(record.file, " %llu", (unsigned long long)self.got);
 }
 
 static void write_line(int kind, uint64_t program_ns, uint64_t call_ns,
@@ -119,6 +131,7 @@ static void write_line(int kind, uint64_t program_ns, uint64_t call_ns,
             if (i < 2 && self.life[i])
                 fprintf(record.file, ".%llu", (unsigned long long)self.life[i]);
         }
+        write_versions(kind);
         if (fputc('\n', record.file) == EOF && !record.error)
             record.error = errno;
     }
@@ -132,6 +145,7 @@ void drasync_record_begin(void)
     self.begin_ns = drasync_record_thread_ns();
     self.kept = 0;
     self.life[0] = self.life[1] = 0;
+    self.known = self.got = 0;
     if (!self.started) {
         self.started = true;
         self.last_ns = self.begin_ns;
@@ -151,6 +165,14 @@ void drasync_record_lives(uint64_t region, uint64_t second, uint64_t since_ns)
     self.life[0] = region;
     self.life[1] = second;
     self.begin_ns += drasync_record_thread_ns() - since_ns;
+}
+
+void drasync_record_versions(uint64_t known, uint64_t got)
+{
+    if (self.depth != 1)
+        return;
+    self.known = known;
+    self.got = got;
 }
 
 void drasync_record_end(int kind, uint64_t a, uint64_t b, uint64_t c)

@@ -24,8 +24,9 @@
 enum drasync_record_kind {
     RECORD_NEW = 'N',     /* region, parent */
     RECORD_DELETE = 'D',  /* region */
-    RECORD_ACQUIRE = 'A', /* region, mode */
-    RECORD_RELEASE = 'L', /* region */
+    RECORD_ACQUIRE = 'A', /* region, mode, drasync_record_versions() */
+    RECORD_RELEASE = 'L', /* region, drasync_record_versions() */
+    RECORD_HINT = 'H',    /* drasync_ahead: region, mode */
     RECORD_PUBLISH = 'P', /* name, as a number */
     RECORD_LOOKUP = 'U',  /* name, as a number */
     RECORD_SEND = 'S',    /* region, worker, bytes, drasync_record_kept() */
@@ -63,6 +64,10 @@ void drasync_record_kept(int how);
  * count.
  */
 void drasync_record_lives(uint64_t region, uint64_t second, uint64_t since_ns);
+
+/* Of an acquire for what is newer than @known: @got came.  Of a release: @got is
+ * left behind; 0: not known. */
+void drasync_record_versions(uint64_t known, uint64_t got);
 
 /* It failed, or there was nothing yet: its time is that of a wait. */
 void drasync_record_vain(void);

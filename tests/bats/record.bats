@@ -84,6 +84,21 @@ lines_of() {
   done
 }
 
+@test "a run whose ranks wait for what is newer is replayed" {
+  octree=$abs_top_builddir/programs/octree/.libs/octree_native
+  preload="${preload/$shim/$record}" DRASYNC_RECORD=run run -0 mpi_preloaded 3 \
+    "$octree" --tiny
+  # 2 runs of 3 steps, in which each looks at two others' trees.
+  assert_equal "$(awk '$1 == "A" && NF == 7' run.1 | wc -l)" 12
+  # What it got somebody has left.
+  got=$(awk '$1 == "A" && NF == 7 { print $4, $7 }' run.1 | sort -u)
+  left=$(awk '$1 == "L" && NF == 5 { print $4, $5 }' run.0 run.2 | sort -u)
+  assert_equal "$(comm -23 <(echo "$got") <(echo "$left"))" ''
+  for options in '' '--per-node 1' '--per-node 1 --ahead off'; do
+    run -0 "$abs_top_builddir/sim/simulate" replay run $options
+  done
+}
+
 @test "on the baseline the same is recorded, with each request, and what they cost" {
   preload="${preload/$shim/$record}" DRASYNC_RECORD=run run -0 mpi_preloaded 5 \
     "${delaunay}_myrmics" --random 5000

@@ -76,7 +76,7 @@ tests_fuzz_places_t_LDADD =
 tests_fuzz_records_t_SOURCES = $(fuzz_main) tests/fuzz/records.c \
 	tests/fuzz/file.h sim/cost.c sim/model.c sim/model_net.c sim/model_rank.c \
 	sim/model_talk.c sim/replay.c sim/replay_kept.c sim/replay_lives.c \
-	sim/replay_read.c
+	sim/replay_read.c sim/replay_slots.c sim/replay_versions.c
 tests_fuzz_records_t_CFLAGS = $(AM_CFLAGS)
 fuzz_records_flags = -Dfopen=fuzz_fopen
 tests_fuzz_records_t_CPPFLAGS = $(AM_CPPFLAGS) $(fuzz_records_flags)

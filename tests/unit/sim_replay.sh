@@ -166,6 +166,70 @@ L 0 0 4096.5
 E 0 0 0
 LINES
 is 6 0.001 nested
+# An acquire for what is newer waits until that is written, after 5 ms.
+record newer 0 2 <<'LINES'
+N 0 0 4096.5 0
+L 0 0 4096.5 1
+A 5000000 0 4096.5 2
+L 0 0 4096.5 2
+b 0 0
+E 0 0 0
+LINES
+record newer 1 2 <<'LINES'
+A 0 0 4096.5 1 1 2
+L 2000000 0 4096.5 2
+b 0 0
+E 0 0 0
+LINES
+is 6 0.007 newer
+is 6 0.00703 newer --per-node 1
+# Who got two versions one after the other waits for no third where both are there
+# at once.
+record late 0 2 <<'LINES'
+N 0 0 4096.5 0
+L 0 0 4096.5 1
+A 0 0 4096.5 2
+L 0 0 4096.5 2
+A 0 0 4096.5 2
+L 0 0 4096.5 3
+b 0 0
+E 0 0 0
+LINES
+record late 1 2 <<'LINES'
+A 5000000 0 4096.5 1 1 2
+L 0 0 4096.5 2
+A 0 0 4096.5 1 2 3
+L 0 0 4096.5 3
+b 0 0
+E 0 0 0
+LINES
+is 6 0.005 late
+is 6 0.00502 late --per-node 1
+
+# 17 MB, 10 ms, that 0 writes in each of ten iterations, and 1 READs 20 ms later:
+# from the third time on they have come by then.
+iterations() { # LINES: ten times, and the end
+  for i in 1 2 3 4 5 6 7 8 9 10; do printf '%s\n' "$@"; done
+  echo 'E 0 0 0'
+}
+{
+  printf '%s\n' 'N 0 0 4096.5 0' 'a 4096 1 17000000 0' 'L 0 0 4096.5'
+  iterations 'A 0 0 4096.5 2' 'L 0 0 4096.5' 'b 0 0' 'b 20000000 0'
+} | record ahead 0 2
+iterations 'b 0 0' 'A 20000000 0 4096.5 1' 'L 0 0 4096.5' 'b 0 0' |
+  record ahead 1 2
+is 6 0.3 ahead --per-node 1 --ahead off
+is 6 0.22 ahead --per-node 1
+is 6 0.22 ahead --per-node 1 --ahead auto
+# Or if it says so.
+{
+  printf '%s\n' 'N 0 0 4096.5 0' 'a 4096 1 17000000 0' 'L 0 0 4096.5' \
+    'b 0 0' 'b 20000000 0' 'E 0 0 0'
+} | record hint 0 2
+printf '%s\n' 'b 0 0' 'H 0 0 4096.5 1' 'A 20000000 0 4096.5 1' \
+  'L 0 0 4096.5' 'b 0 0' 'E 0 0 0' | record hint 1 2
+is 6 0.02 hint --per-node 1
+is 6 0.03 hint --per-node 1 --ahead off
 # Without incarnations a region is there only after its line.
 for rank in 0 1 2; do
   sed 's/\.[0-9]*//' again.$rank >older.$rank
@@ -193,7 +257,8 @@ E 0 0 0
 LINES
 if "$simulate" replay deadlock 2>error; then exit 1; fi
 grep -q '1 of 2 ranks wait for ever' error
-for line in 'N 0 0 4096. 0' 'N 0 0.5 4096 0' 'B.5 0 0' 'P 0 0 77.5'; do
+for line in 'N 0 0 4096. 0' 'N 0 0.5 4096 0' 'B.5 0 0' 'P 0 0 77.5' \
+  'A 0 0 4096 1 2' 'A 0 0 4096 1 2 3 4' 'L 0 0 4096 1 2' 'H 0 0 4096 3'; do
   printf '%s\nE 0 0 0\n' "$line" | record broken 0 1
   if "$simulate" replay broken 2>error; then exit 1; fi
   grep -q 'broken.0:2: not a record' error
