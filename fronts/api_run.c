@@ -29,7 +29,7 @@ static int check(const char *call, drasync_function_t function,
 
     if (err)
         return err;
-    if (!function || (mode != DRASYNC_READ && mode != DRASYNC_WRITE) ||
+    if (!native_function_valid(function) || (mode != DRASYNC_READ && mode != DRASYNC_WRITE) ||
         (arg_bytes && !arg) || (answer_bytes && !answer))
         return DRASYNC_EINVAL;
     if (arg_bytes > DRASYNC_RUN_BYTES_MAX ||

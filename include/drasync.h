@@ -809,8 +809,9 @@ int drasync_register(const char *name, drasync_function_fn *function,
  * Run @function on @region under a hold for @mode, with a copy of @arg_bytes at
  * @arg, and wait until it is done: @answer_bytes of answer are at @answer then.
  * Returns what the function returned, or, if it was not called:
- *   DRASYNC_EINVAL    @mode is neither READ nor WRITE; @function, or @arg or
- *                     @answer with bytes, is NULL
+ *   DRASYNC_EINVAL    @mode is neither READ nor WRITE; @arg or @answer with
+ *                     bytes is NULL; @function is not from drasync_register() in
+ *                     this process (each rank has its own)
  *   DRASYNC_ELIMIT    more than DRASYNC_RUN_BYTES_MAX of argument or answer
  *   DRASYNC_ENOFUNCTION, DRASYNC_ERUNNING
  *   DRASYNC_ENOREGION, DRASYNC_EDELETED

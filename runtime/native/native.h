@@ -61,6 +61,9 @@ int native_give(drasync_region_t region, int rank, int tag);
 int native_take(int rank, int tag, uint64_t timeout_us,
                 drasync_region_t *region_out, struct drasync_gift *gift_out);
 
+/* Is it from native_register(), in this process? */
+bool native_function_valid(drasync_function_t function);
+
 /* Arguments are checked: names, modes, sizes, pointers. */
 int native_register(const char *name, drasync_function_fn *function,
                     drasync_function_t *function_out);

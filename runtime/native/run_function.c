@@ -51,6 +51,15 @@ struct drasync_function *run_function_find(uint64_t hash)
     return atomic_load_explicit(slot_of(hash), memory_order_acquire);
 }
 
+bool native_function_valid(drasync_function_t function)
+{
+    size_t offset = (uintptr_t)function - (uintptr_t)functions;
+
+    /* Its thread has registered it, or knows it from one that has. */
+    return offset < sizeof(functions) && offset % sizeof(functions[0]) == 0 &&
+           function->call;
+}
+
 int native_register(const char *name, drasync_function_fn *function,
                     drasync_function_t *function_out)
 {

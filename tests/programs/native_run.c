@@ -59,6 +59,16 @@ static void refused(void)
         OK(drasync_register("not on rank 0", give, &missing));
     CODE(drasync_run(region, NULL, DRASYNC_WRITE, NULL, 0, NULL, 0),
          DRASYNC_EINVAL);
+    /* Another process's, a function's own address, one beside it. */
+    CODE(drasync_run(region, (drasync_function_t)(void *)large, DRASYNC_WRITE,
+                     NULL, 0, NULL, 0),
+         DRASYNC_EINVAL);
+    CODE(drasync_run_ff(region, (drasync_function_t)(uintptr_t)give,
+                        DRASYNC_WRITE, NULL, 0),
+         DRASYNC_EINVAL);
+    CODE(drasync_run_ff(region, (drasync_function_t)((uintptr_t)f + 8),
+                        DRASYNC_WRITE, NULL, 0),
+         DRASYNC_EINVAL);
     CODE(drasync_run(region, f, (enum drasync_mode)3, NULL, 0, NULL, 0),
          DRASYNC_EINVAL);
     CODE(drasync_run(region, f, DRASYNC_WRITE, NULL, 4, NULL, 0),
