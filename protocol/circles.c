@@ -58,6 +58,12 @@ static bool is_root(const struct refs_entry *e)
     return false;
 }
 
+/* By a search over all nodes: who ends it for want of references has seen none. */
+static bool is_frozen(const struct refs_entry *e)
+{
+    return e->use == REFS_ENDING && !refs_unused(e);
+}
+
 /* Number the parts, and count the links to them. */
 static void number(const struct marking *m)
 {
@@ -86,8 +92,9 @@ bool refs_suspected(struct refs_part *parts, size_t count, size_t *open)
     }
     spread(&m);
     for (size_t i = 0; i < count; i++)
-        if (!parts[i].live && parts[i].entry->links &&
-            parts[i].entry->nodes_count)
+        if (is_frozen(parts[i].entry) ||
+            (!parts[i].live && parts[i].entry->links &&
+             parts[i].entry->nodes_count))
             return true;
     return false;
 }

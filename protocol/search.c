@@ -269,6 +269,17 @@ void refs_search_find(struct refs_search *s)
     s->parts = refs_find_garbage(s->part, s->found_count, s->open);
 }
 
+bool refs_search_frozen(const struct refs_search *s,
+                        const struct refs_part *part)
+{
+    const struct refs_found *f = refs_found_of(part);
+
+    for (size_t k = f->first; k < f->first + f->count; k++)
+        if (!s->seen[k].frozen)
+            return false;
+    return true;
+}
+
 void refs_search_spare(struct refs_search *s)
 {
     /* What it cuts belongs to the search. */

@@ -5,11 +5,13 @@
  *
  * Who searches asks every node for *records* of its entries, at any time of each
  * (refs_record_write()), then has the entries of what looks like garbage
- * *frozen*, if they have not changed since (refs_freeze()).  If all are, there
- * was a moment after the last record was written and before the first entry was
- * frozen at which all of them were as their records say, so what looked like
- * garbage was garbage then.  And it still is: a frozen entry gives no reference
- * away.  If one has changed, all are thawed, and the next search may find more.
+ * *frozen*, if they have not changed since (refs_freeze()).  There was a moment
+ * after the last record was written and before the first entry was frozen at
+ * which all that are frozen were as their records say.  A region of which an
+ * entry has changed lives, and what it reaches by the links that were seen.  So
+ * all that refers to the rest, and all that this refers to, was seen as it was at
+ * that moment: it was garbage then.  And it still is: a frozen entry gives no
+ * reference away.  What changes elsewhere in the job is no obstacle to that.
  * Nobody waits meanwhile, but who asks for a reference to what is frozen.
  * (The double collect of snapshots; marking as in circles.c.)
  *
@@ -66,7 +68,8 @@ void refs_record_write(const struct refs_entry *e, void *to);
 struct refs_seen {
     const struct refs_record *record;
     int32_t node;
-    bool live; /* it does not end; set by refs_search_spare() */
+    bool frozen; /* the caller's: its entry is */
+    bool live;   /* it does not end; set by refs_search_spare() */
 };
 
 /* The record at @from, of which @bytes are there: its length, or 0 if it is
@@ -107,12 +110,17 @@ refs_found_of(const struct refs_part *part)
     return (const struct refs_found *)(const void *)part->entry;
 }
 
+/* Is all of @part frozen?  If not, it is not to be taken. */
+bool refs_search_frozen(const struct refs_search *s,
+                        const struct refs_part *part);
+
 /* Parts that are not `taken` live on, and what they reach: part->live, and so
  * are their records. */
 void refs_search_spare(struct refs_search *s);
 
 /* Would any region of these, the @count entries of a home, be garbage if what
- * other nodes refer to were not in use?  Then it pays to search.  @open as for
+ * other nodes refer to were not in use, or is one frozen, which a search that
+ * began earlier may leave as it is?  Then it pays to search.  @open as for
  * refs_find_garbage(). */
 bool refs_suspected(struct refs_part *parts, size_t count, size_t *open);
 

@@ -65,7 +65,7 @@ static void see_node(struct looking *l, uint32_t node)
 
 /* --- Freezing --------------------------------------------------------------- */
 
-/* Call @what for each record of a part that is, or is not, live. */
+/* Call @what for each frozen record of a part that is, or is not, live. */
 static void each_record(struct looking *l, bool live,
                         void (*what)(const struct refs_seen *seen))
 {
@@ -73,7 +73,7 @@ static void each_record(struct looking *l, bool live,
         const struct refs_found *f = refs_found_of(&l->search.part[i]);
 
         for (size_t k = f->first; k < f->first + f->count; k++)
-            if (l->seen[k].live == live) {
+            if (l->seen[k].frozen && l->seen[k].live == live) {
                 refsim_pause();
                 what(&l->seen[k]);
             }
@@ -95,26 +95,20 @@ static void thaw(const struct refs_seen *seen)
     refsim_drop((uint32_t)seen->node, e);
 }
 
-/* All of them, or none. */
-static bool freeze(struct looking *l)
+static void freeze(struct looking *l)
 {
-    bool all = true;
-
-    for (size_t i = 0; i < l->search.parts && all; i++) {
+    for (size_t i = 0; i < l->search.parts; i++) {
         const struct refs_found *f = refs_found_of(&l->search.part[i]);
 
-        for (size_t k = f->first; k < f->first + f->count && all; k++) {
+        for (size_t k = f->first; k < f->first + f->count; k++) {
             struct refsim_entry *e;
 
             refsim_pause();
             e = entry_at(&l->seen[k]);
-            all = refs_freeze(e ? &e->refs : NULL, l->seen[k].record->stamp);
-            l->seen[k].live = all; /* for now: it is frozen */
+            l->seen[k].frozen =
+                refs_freeze(e ? &e->refs : NULL, l->seen[k].record->stamp);
         }
     }
-    if (!all)
-        each_record(l, true, thaw);
-    return all;
 }
 
 /* --- Holds ------------------------------------------------------------------ */
@@ -155,7 +149,8 @@ static void take_all(struct looking *l)
     struct refs_search *s = &l->search;
 
     for (size_t i = 0; i < s->parts; i++)
-        take(&s->part[i]);
+        if (refs_search_frozen(s, &s->part[i]))
+            take(&s->part[i]);
     for (uint32_t n = 0; n < refsim.script->nodes; n++) {
         refsim_pause();
         for (size_t i = 0; i < s->parts; i++)
@@ -269,7 +264,8 @@ void refsim_search(void)
     if (!l->search.room)
         abort();
     refs_search_find(&l->search);
-    if (l->search.parts && freeze(l)) {
+    if (l->search.parts) {
+        freeze(l);
         take_all(l);
         end_all(l);
     }

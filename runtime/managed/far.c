@@ -25,6 +25,7 @@ struct step {
     int node;
     bool live;
     struct far_item item;
+    struct refs_seen *seen;
 };
 
 /* A part, and the hold that this rank has. */
@@ -35,7 +36,7 @@ struct taken {
 
 struct work {
     struct far_search search;
-    struct step *steps; /* by node; of each record of a part */
+    struct step *steps; /* by node; of the records of parts */
     size_t steps_count;
     struct taken *taken; /* [parts] */
     struct far_request request;
@@ -68,10 +69,9 @@ static int ask(struct work *w, int node, enum far_what what, uint32_t count,
                            w->reply, sizeof(w->reply), reply_bytes_out);
 }
 
-/* What of @steps, @count, is @live, or is not: @what of each.  *done_out, which
- * may be NULL: of so many of the first ones. */
+/* What of @steps, @count, is @live, or is not: @what of each. */
 static int ask_steps(struct work *w, const struct step *steps, size_t count,
-                     bool live, enum far_what what, size_t *done_out)
+                     bool live, enum far_what what)
 {
     size_t i = 0, got;
     int err = 0;
@@ -79,18 +79,35 @@ static int ask_steps(struct work *w, const struct step *steps, size_t count,
     while (i < count && !err) {
         int node = steps[i].node;
         uint32_t n = 0;
-        size_t next = i;
 
-        for (; next < count && steps[next].node == node && n < FAR_ITEMS_MAX;
-             next++)
-            if (steps[next].live == live)
-                w->request.item[n++] = steps[next].item;
+        for (; i < count && steps[i].node == node && n < FAR_ITEMS_MAX; i++)
+            if (steps[i].live == live)
+                w->request.item[n++] = steps[i].item;
         err = n ? ask(w, node, what, n, &got) : 0;
-        if (!err)
-            i = next;
     }
-    if (done_out)
-        *done_out = i;
+    return err;
+}
+
+/* Freeze what has not changed: steps[].seen->frozen. */
+static int ask_freeze(struct work *w)
+{
+    size_t i = 0, got;
+    int err = 0;
+
+    while (i < w->steps_count && !err) {
+        const struct step *step = &w->steps[i];
+        uint32_t n = 0;
+
+        for (; i < w->steps_count && w->steps[i].node == step->node &&
+               n < FAR_ITEMS_MAX;
+             i++)
+            w->request.item[n++] = w->steps[i].item;
+        err = ask(w, step->node, FAR_FREEZE, n, &got);
+        if (!err && got != n)
+            err = DRASYNC_EINTERNAL;
+        for (uint32_t k = 0; k < n && !err; k++)
+            step[k].seen->frozen = w->reply[k];
+    }
     return err;
 }
 
@@ -127,8 +144,9 @@ static bool elected(struct work *w, int *err_out)
 
 /* --- Freezing --------------------------------------------------------------- */
 
-/* Of each record of a part, as far as it is known which of them live. */
-static void list_steps(struct work *w)
+/* Of each record of a part that is @frozen, or is not, as far as it is known
+ * which of them live. */
+static void list_steps(struct work *w, bool frozen)
 {
     const struct refs_search *s = &w->search.refs;
     struct step *next = w->steps;
@@ -139,10 +157,13 @@ static void list_steps(struct work *w)
         for (size_t k = f->first; k < f->first + f->count; k++) {
             const struct refs_record *r = s->seen[k].record;
 
+            if (s->seen[k].frozen != frozen)
+                continue;
             *next++ = (struct step){
                 .node = s->seen[k].node,
                 .live = s->seen[k].live,
                 .item = {r->address, r->incarnation, r->stamp},
+                .seen = &s->seen[k],
             };
         }
     }
@@ -160,22 +181,18 @@ static int make_steps(struct work *w)
     w->steps = malloc(count * sizeof(*w->steps));
     if (!w->steps)
         return DRASYNC_ENOMEM;
-    list_steps(w);
+    list_steps(w, false);
     return 0;
 }
 
-/* All of them, or none: DRASYNC_EAGAIN. */
 static int freeze(struct work *w)
 {
-    size_t frozen = 0;
     int err = make_steps(w);
 
-    if (!err)
-        err =
-            ask_steps(w, w->steps, w->steps_count, false, FAR_FREEZE, &frozen);
-    if (err && frozen && ask_steps(w, w->steps, frozen, false, FAR_THAW, NULL))
-        runtime_poison("a search for circles of regions cannot be undone: %s",
-                       drasync_strerror(err));
+    if (err)
+        return err;
+    err = ask_freeze(w);
+    list_steps(w, true);
     return err;
 }
 
@@ -185,8 +202,11 @@ static void begin_take(struct work *w, size_t i)
 {
     struct native_identity id;
     struct taken *t = &w->taken[i];
-    int err = native_identify(region_at(w, i), &id);
+    int err;
 
+    if (!refs_search_frozen(&w->search.refs, part_at(w, i)))
+        return;
+    err = native_identify(region_at(w, i), &id);
     if (!err && id.held)
         return; /* by this rank's program */
     err = native_iacquire(region_at(w, i), DRASYNC_WRITE, &t->request);
@@ -316,18 +336,18 @@ static int end(struct work *w)
     int err;
 
     refs_search_spare(&w->search.refs);
-    list_steps(w);
-    err = ask_steps(w, w->steps, w->steps_count, true, FAR_THAW, NULL);
+    list_steps(w, true);
+    err = ask_steps(w, w->steps, w->steps_count, true, FAR_THAW);
     if (!err)
-        err = ask_steps(w, w->steps, w->steps_count, false, FAR_DOOM, NULL);
+        err = ask_steps(w, w->steps, w->steps_count, false, FAR_DOOM);
     if (!err)
-        err = ask_steps(w, w->steps, w->steps_count, false, FAR_CUT, NULL);
+        err = ask_steps(w, w->steps, w->steps_count, false, FAR_CUT);
     if (err)
         return err;
     /* There is a step of each part's home. */
     count = delete_all(w, w->steps);
-    err = ask_steps(w, w->steps, count, false, FAR_GONE, NULL);
-    return err ? err : ask_steps(w, w->steps, count, true, FAR_LINGER, NULL);
+    err = ask_steps(w, w->steps, count, false, FAR_GONE);
+    return err ? err : ask_steps(w, w->steps, count, true, FAR_LINGER);
 }
 
 /* Frozen, but not to end after all. */
@@ -335,7 +355,7 @@ static void undo(struct work *w)
 {
     for (size_t i = 0; w->taken && i < parts_of(w); i++)
         release(w, i);
-    if (ask_steps(w, w->steps, w->steps_count, false, FAR_THAW, NULL))
+    if (ask_steps(w, w->steps, w->steps_count, false, FAR_THAW))
         runtime_poison("a search for circles of regions cannot be undone");
 }
 
@@ -346,9 +366,8 @@ static int search(struct work *w)
     if (err || !parts_of(w))
         return err;
     err = freeze(w);
-    if (err)
-        return err == DRASYNC_EAGAIN ? 0 : err;
-    err = take(w);
+    if (!err)
+        err = take(w);
     if (err) {
         undo(w);
         return err;

@@ -21,7 +21,7 @@ enum far_what {
     FAR_ELECT,  /* node 0: may I search?  `number` 0, then as answered */
     FAR_OVER,   /* node 0: my search is over */
     FAR_LOOK,   /* records, from `shard` and `bucket` on */
-    FAR_FREEZE, /* DRASYNC_EAGAIN: one has changed, and none is frozen */
+    FAR_FREEZE, /* a byte for each: is it frozen? */
     FAR_THAW,
     FAR_READ, /* a byte for each: is it held for READ here? */
     FAR_DOOM,

@@ -107,7 +107,7 @@ static int answer_look(const struct far_request *r, void *reply,
 
 /* --- One entry ------------------------------------------------------------- */
 
-static int freeze(const struct far_item *item)
+static int freeze(const struct far_item *item, char *frozen_out)
 {
     struct managed_entry *e;
     int err = managed_lock(item->address);
@@ -115,10 +115,9 @@ static int freeze(const struct far_item *item)
     if (err)
         return err;
     e = managed_find(item->address, item->incarnation);
-    if (!refs_freeze(e ? &e->refs : NULL, item->stamp))
-        err = DRASYNC_EAGAIN;
+    *frozen_out = (char)refs_freeze(e ? &e->refs : NULL, item->stamp);
     managed_unlock(item->address);
-    return err;
+    return 0;
 }
 
 /* What is said of it meanwhile may have made it unused. */
@@ -224,16 +223,15 @@ static int end(const struct far_item *item, enum far_what what)
 
 /* --- All of a question ----------------------------------------------------- */
 
-/* All are frozen, or none. */
-static int freeze_all(const struct far_request *r)
+/* After an error the job ends. */
+static int answer_freeze(const struct far_request *r, char *reply,
+                         size_t *reply_bytes_out)
 {
-    uint32_t n = 0;
     int err = 0;
 
-    while (n < r->count && !err)
-        err = freeze(&r->item[n++]);
-    for (uint32_t i = 0; err && i + 1 < n; i++)
-        thaw(&r->item[i]);
+    for (uint32_t i = 0; i < r->count && !err; i++)
+        err = freeze(&r->item[i], &reply[i]);
+    *reply_bytes_out = r->count;
     return err;
 }
 
@@ -294,7 +292,7 @@ int managed_far_answer(const struct far_request *r, size_t bytes, void *reply,
     case FAR_LOOK:
         return answer_look(r, reply, reply_max, reply_bytes_out);
     case FAR_FREEZE:
-        return freeze_all(r);
+        return answer_freeze(r, reply, reply_bytes_out);
     case FAR_READ:
         return answer_read(r, reply, reply_bytes_out);
     default:

@@ -1,7 +1,7 @@
 /*
  * Circles of managed regions with parts on several nodes: they end when nobody
  * refers to one of them, or holds one, and not before.
- *   native_circles ring|held|kept|random [SEED [ROUNDS]]
+ *   native_circles ring|held|kept|beside|random [SEED [ROUNDS]]
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@
 #define EACH      8 /* regions of a rank, in random graphs */
 #define RANKS_MAX 16
 #define TAG_GIVEN 9
+#define TAG_ENDED 10
 
 struct part {
     uint64_t number;
@@ -191,6 +192,87 @@ static void kept(void)
     OK(drasync_collect());
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK(ended == 1);
+}
+
+/* --- A ring, beside a circle that changes all the time --------------------- */
+
+/* Of this rank, which holds it: now and then nobody refers to it. */
+static drasync_region_t begin_restless(void)
+{
+    drasync_region_t region = make(0);
+
+    OK(drasync_acquire(region, DRASYNC_READ));
+    OK(drasync_link(region, region));
+    OK(drasync_unref(region));
+    return region;
+}
+
+/* Until rank 0 is through. */
+static void change(drasync_region_t region)
+{
+    int through = 0;
+
+    while (!through) {
+        OK(drasync_ref(region));
+        OK(drasync_unref(region));
+        MPI_Iprobe(0, TAG_ENDED, MPI_COMM_WORLD, &through, MPI_STATUS_IGNORE);
+    }
+    MPI_Recv(NULL, 0, MPI_BYTE, 0, TAG_ENDED, MPI_COMM_WORLD,
+             MPI_STATUS_IGNORE);
+}
+
+/* Nobody refers to the ring, and no message of it is under way. */
+static drasync_weak_t make_unused_ring(void)
+{
+    drasync_weak_t weak;
+
+    make_ring(false);
+    OK(drasync_weak(ring.mine, &weak));
+    OK(drasync_acquire(ring.mine, DRASYNC_READ));
+    leave_ring();
+    OK(drasync_collect());
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(drasync_release(ring.mine));
+    MPI_Barrier(MPI_COMM_WORLD);
+    return weak;
+}
+
+/* It ends by the first call, or the next ones if a part cannot be had in time. */
+static void end_ring(const drasync_weak_t *weak, int other)
+{
+    drasync_region_t got;
+    int err = DRASYNC_OK;
+
+    for (int i = 0; i < 3 && !err; i++) {
+        OK(drasync_collect());
+        err = drasync_weak_lock(weak, &got);
+        if (!err)
+            OK(drasync_unref(got));
+    }
+    CHECK(err == DRASYNC_EDELETED);
+    MPI_Send(NULL, 0, MPI_BYTE, other, TAG_ENDED, MPI_COMM_WORLD);
+}
+
+static void beside(void)
+{
+    const int last = check_ranks - 1;
+    drasync_region_t restless = NULL;
+
+    CHECK(check_ranks > 1);
+    if (check_rank == last)
+        restless = begin_restless();
+    for (int i = 0; i < 20; i++) {
+        drasync_weak_t weak = make_unused_ring();
+
+        if (check_rank == last)
+            change(restless);
+        else if (!check_rank)
+            end_ring(&weak, last);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    if (check_rank == last)
+        OK(drasync_release(restless));
+    collect_until_none(-1);
 }
 
 /* --- Graphs ----------------------------------------------------------------- */
@@ -373,6 +455,8 @@ int main(int argc, char **argv)
         held();
     else if (!strcmp(what, "kept"))
         kept();
+    else if (!strcmp(what, "beside"))
+        beside();
     else if (!strcmp(what, "random"))
         random_graphs(argc > 2 ? strtoull(argv[2], NULL, 10) : 1,
                       argc > 3 ? atoi(argv[3]) : 3);

@@ -223,6 +223,35 @@ static void spared(void)
     (void)p;
 }
 
+/* C, which is linked to A, has changed since: it lives, and so do A and B.  D has
+ * not, and ends. */
+static void changed(void)
+{
+    struct pair p = pair();
+    struct known *c = entry(0, 3, true), *d = entry(2, 4, true);
+
+    join(c, c, c);
+    join(c, p.a, p.a);
+    join(d, d, d);
+    tap_ok(found() == 4, "three circles, one behind another");
+    c->refs.stamp++;
+    for (size_t i = 0; i < search.count; i++)
+        for (int k = 0; k < known_count; k++)
+            if (known[k].node == seen[i].node &&
+                known[k].refs.address == seen[i].record->address)
+                seen[i].frozen =
+                    refs_freeze(&known[k].refs, seen[i].record->stamp);
+    for (size_t i = 0; i < 4; i++)
+        search.part[i].taken = refs_search_frozen(&search, &search.part[i]);
+    tap_ok(search.part[0].taken && search.part[1].taken &&
+               !search.part[2].taken && search.part[3].taken,
+           "the one that has changed is not frozen");
+    refs_search_spare(&search);
+    tap_ok(search.part[0].live && search.part[1].live && search.part[2].live &&
+               !search.part[3].live,
+           "it lives, and all that it reaches; another circle ends");
+}
+
 static void suspects(void)
 {
     struct pair p = pair();
@@ -235,6 +264,12 @@ static void suspects(void)
     p.a->refs.references = 0;
     p.a->refs.nodes_count = 0;
     tap_ok(!refs_suspected(part, 1, open), "nobody elsewhere does");
+    p.a->refs.references = 1;
+    p.a->refs.use = REFS_ENDING;
+    tap_ok(refs_suspected(part, 1, open), "another search has it frozen");
+    p.a->refs.references = 0;
+    tap_ok(!refs_suspected(part, 1, open),
+           "or it ends, as nobody refers to it");
 }
 
 static void broken(void)
@@ -262,6 +297,7 @@ int main(void)
     on_the_way();
     frozen();
     spared();
+    changed();
     suspects();
     broken();
     free(search.room);
