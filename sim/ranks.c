@@ -203,20 +203,31 @@ static bool may_be_busy(const struct sim *sim, const struct sim_rank *rank)
     return false;
 }
 
+/* Has @rank a hold that @error, of @o, is about? */
+static bool is_in_the_way(struct sim_rank *rank, const struct oracle *o,
+                          int error)
+{
+    if (error == DRASYNC_EORDER)
+        return held_below(rank, o);
+    return held_above(rank, o) &&
+           (error == DRASYNC_ENESTED || !held_write(rank, o));
+}
+
 /* An acquire or delete of rank->target failed: was that right? */
 void rank_check_error(struct sim *sim, struct sim_rank *rank, int error)
 {
     const struct oracle *o = rank->target;
+    /* What has the address by now may be what the rank asks for. */
+    const struct oracle *now = oracle_handle(sim, rank->target);
     bool memory = sim->script->memory_fault || sim->script->data_fault;
     bool wrong = false;
     if (error == DRASYNC_ENOREGION || error == DRASYNC_EDELETED)
         wrong = o->death == UINT64_MAX && !o->deleting && !used_before(sim, o);
     else if (error == DRASYNC_ENOMEM)
         wrong = !memory;
-    else if (error == DRASYNC_EORDER)
-        wrong = !held_below(rank, o);
-    else if (error == DRASYNC_EUPGRADE)
-        wrong = !held_above(rank, o) || held_write(rank, o);
+    else if (error == DRASYNC_EORDER || error == DRASYNC_EUPGRADE)
+        wrong =
+            !is_in_the_way(rank, o, error) && !is_in_the_way(rank, now, error);
     else if (error == DRASYNC_EAGAIN)
         wrong =
             rank->doing.verb == SIM_ACQUIRE || rank->doing.verb == SIM_NEWER;
@@ -224,7 +235,8 @@ void rank_check_error(struct sim *sim, struct sim_rank *rank, int error)
         wrong = !rank->newer ||
                 (rank->newer_of == o && o->death == UINT64_MAX && !o->deleting);
     else if (error == DRASYNC_ENESTED)
-        wrong = !rank->newer || !held_above(rank, o);
+        wrong = !rank->newer || (!is_in_the_way(rank, o, error) &&
+                                 !is_in_the_way(rank, now, error));
     else if (error == DRASYNC_EBUSY)
         wrong = rank->doing.verb != SIM_DELETE || !may_be_busy(sim, rank);
     else
