@@ -220,6 +220,9 @@ bool waits_for_ranks(struct step *s, const struct proto_region *r,
                      const struct proto_op *op);
 /* Does the rank that @op is for, and nobody else, hold @r for WRITE? */
 bool own_write(const struct proto_region *r, const struct proto_op *op);
+/* Who is next in @r's queue, which is not empty: the first, but that a rank does
+ * not wait behind those who wait for its own WRITE hold. */
+struct proto_op *next_in_turn(struct step *s, const struct proto_region *r);
 
 /* request.c */
 void pump(struct step *s, struct proto_region *r);

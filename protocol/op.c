@@ -428,7 +428,7 @@ static bool thin_out(struct step *s, struct proto_op *op)
 void serve(struct step *s, struct proto_region *r)
 {
     while (r->owned && !list_empty(&r->queue)) {
-        struct proto_op *op = CONTAINER(r->queue.next, struct proto_op, link);
+        struct proto_op *op = next_in_turn(s, r);
         if (!grantable(s, r, op)) {
             ahead_revoke(s, r);
             if (!thin_out(s, op))

@@ -119,3 +119,33 @@ bool own_write(const struct proto_region *r, const struct proto_op *op)
             return true;
     return false;
 }
+
+/* What the rank that writes @r has asked for besides, and waits in @r's queue. */
+static struct proto_op *own_waits(const struct proto_region *r)
+{
+    for (const struct proto_region *x = r; x; x = x->parent) {
+        if (x->write_rank < 0)
+            continue;
+        for (struct proto_link *l = r->asking.next; l != &r->asking;
+             l = l->next) {
+            struct proto_op *op = CONTAINER(l, struct proto_op, by_target);
+            if (op->rank == x->write_rank && !op->detached &&
+                op->where == AT_QUEUE && op->at == r)
+                return op;
+        }
+    }
+    return NULL;
+}
+
+struct proto_op *next_in_turn(struct step *s, const struct proto_region *r)
+{
+    struct proto_op *first = CONTAINER(r->queue.next, struct proto_op, link);
+    struct proto_op *own;
+    if (grantable(s, r, first))
+        return first;
+    own = own_waits(r);
+    /* Followers wait as all others do, once they have parted from it. */
+    return own && (grantable(s, r, own) || !list_empty(&own->followers))
+               ? own
+               : first;
+}

@@ -103,6 +103,7 @@ scenarios = \
 	tests/scenarios/locate_moved.txt \
 	tests/scenarios/lost.txt \
 	tests/scenarios/overlapping.txt \
+	tests/scenarios/own.txt \
 	tests/scenarios/owner.txt \
 	tests/scenarios/pinned_other_node.txt \
 	tests/scenarios/pinned_same_node.txt \

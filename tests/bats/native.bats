@@ -315,9 +315,13 @@ without_memory() { # RANK
 
 @test "a request that has ended, or that another thread waits for, is refused" {
   for node in "" rank; do
-    DRASYNC_NODE=$node run -0 mpi 2 "$programs/native_requests"
-    assert_output "requests ok ranks=2"
+    for n in 2 3; do
+      DRASYNC_NODE=$node run -0 mpi "$n" "$programs/native_requests"
+      assert_output "requests ok ranks=$n"
+    done
   done
+  DRASYNC_NODE=2 run -0 mpi 3 "$programs/native_requests"
+  assert_output "requests ok ranks=3"
 }
 
 @test "who asks a dead rank for its hold again and again is told" {
@@ -405,7 +409,7 @@ without_memory() { # RANK
   done
 }
 
-@test "a request above what is still held ends when the hold between does" {
+@test "who asks twice has both holds, and keeps one above what is still held" {
   for node in 64 rank; do
     DRASYNC_TEST_SECONDS=60 DRASYNC_NODE=$node run -0 mpi 3 \
       "$programs/native_covered" above_left

@@ -1,6 +1,7 @@
 /*
  * Requests are numbers: copies of one that has ended, or that another thread is
- * at work on, are refused, and touch neither memory nor holds.
+ * at work on, are refused, and touch neither memory nor holds.  Of two that a
+ * rank has for one region, none waits behind those who wait for the other.
  *
  * native_requests
  */
@@ -335,6 +336,39 @@ static void while_another_waits(void)
     }
 }
 
+/* Rank 1 asks before rank 2, and after it: it has both when rank 0 releases. */
+static void twice(enum drasync_mode mode)
+{
+    drasync_region_t region = NULL;
+    drasync_request_t first = 0, second = 0;
+
+    if (check_rank == 0)
+        OK(drasync_new_region(&region));
+    check_share(&region, 0);
+    for (int turn = 1; turn <= 3; turn++) {
+        if (check_rank == 1 && turn != 2)
+            OK(drasync_iacquire(region, turn == 1 ? DRASYNC_WRITE : mode,
+                                turn == 1 ? &first : &second));
+        else if (check_rank == 2 && turn == 2)
+            OK(drasync_iacquire(region, DRASYNC_WRITE, &first));
+        check_barrier();
+    }
+    if (check_rank == 0)
+        OK(drasync_release(region));
+    if (check_rank == 1) {
+        OK(drasync_wait(&second, DRASYNC_FOREVER));
+        OK(drasync_wait(&first, DRASYNC_FOREVER));
+        OK(drasync_release(region));
+        OK(drasync_release(region));
+    } else if (check_rank == 2) {
+        OK(drasync_wait(&first, DRASYNC_FOREVER));
+        OK(drasync_release(region));
+    }
+    check_barrier();
+    if (check_rank == 0)
+        OK(drasync_delete(region));
+}
+
 int main(int argc, char **argv)
 {
     check_start_threads(&argc, &argv);
@@ -350,5 +384,9 @@ int main(int argc, char **argv)
     threads();
     if (check_ranks > 1)
         while_another_waits();
+    if (check_ranks > 2) {
+        twice(DRASYNC_READ);
+        twice(DRASYNC_WRITE);
+    }
     return check_end("requests");
 }
