@@ -28,6 +28,7 @@ test_headers = \
 	tests/programs/native_ahead.h \
 	tests/programs/native_check.h \
 	tests/programs/native_death.h \
+	tests/programs/native_managed.h \
 	tests/programs/native_objects.h \
 	tests/programs/native_pair.h \
 	tests/programs/native_run.h \

@@ -16,6 +16,6 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/managed/wire.c
 
 native_test_programs += tests/programs/native_circles tests/programs/native_managed \
-	tests/programs/native_managed_first
+	tests/programs/native_managed_first tests/programs/native_managed_random
 TESTS += tests/bats/managed.bats
 EXTRA_DIST += tests/bats/managed.bats

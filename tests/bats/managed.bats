@@ -16,8 +16,10 @@ teardown_file() {
 
 @test "references, weak handles, ends and misuse, on a node" {
   for n in 1 2 4; do
-    run -0 mpi "$n" "$programs/native_managed" --long
+    run -0 mpi "$n" "$programs/native_managed"
     assert_output "managed ok ranks=$n"
+    run -0 mpi "$n" "$programs/native_managed_random" 2000
+    assert_output "managed_random ok ranks=$n"
   done
 }
 
@@ -35,12 +37,16 @@ teardown_file() {
   for n in 2 3 4; do
     run -0 mpi "$n" "$programs/native_managed"
     assert_output "managed ok ranks=$n"
+    run -0 mpi "$n" "$programs/native_managed_random"
+    assert_output "managed_random ok ranks=$n"
   done
 }
 
 @test "references, weak handles, ends and misuse, on nodes of two ranks" {
   DRASYNC_NODE=2 run -0 mpi 4 "$programs/native_managed"
   assert_output "managed ok ranks=4"
+  DRASYNC_NODE=2 run -0 mpi 4 "$programs/native_managed_random"
+  assert_output "managed_random ok ranks=4"
 }
 
 @test "references, weak handles, ends and misuse, on two hosts" {
@@ -49,6 +55,8 @@ teardown_file() {
   for n in 2 4; do
     run -0 hosts_run "$n" "$programs/native_managed"
     assert_output "managed ok ranks=$n"
+    run -0 hosts_run "$n" "$programs/native_managed_random"
+    assert_output "managed_random ok ranks=$n"
   done
 }
 

@@ -1,64 +1,10 @@
 /*
  * Managed regions: references that are taken, given on and given back, weak
- * handles, what is called at the end, and every misuse.  --long: more of the
- * random part.
+ * handles, what is called at the end, and every misuse.
  */
 #include <pthread.h>
-#include <sched.h>
-#include <stdbool.h>
 
-#include "native_check.h"
-
-#define REGIONS    16 /* of each rank, in the random part */
-#define ROUNDS     200
-#define ROUNDS_MAX 2000
-#define TAG_GIVEN  7
-
-struct node {
-    uint64_t number;
-    drasync_weak_t weak; /* of the region that it is in */
-};
-
-static drasync_region_t make(struct node **node_out, uint64_t number)
-{
-    drasync_region_t region;
-    void *v;
-
-    OK(drasync_new_region(&region));
-    OK(drasync_alloc(region, sizeof(**node_out), &v));
-    *node_out = v;
-    (*node_out)->number = number;
-    OK(drasync_manage(region));
-    OK(drasync_weak(region, &(*node_out)->weak));
-    OK(drasync_set_root(region, v));
-    OK(drasync_release(region));
-    return region;
-}
-
-static void read_it(drasync_region_t region, uint64_t number)
-{
-    void *v;
-
-    OK(drasync_acquire(region, DRASYNC_READ));
-    OK(drasync_get_root(region, &v));
-    CHECK(((struct node *)v)->number == number);
-    OK(drasync_release(region));
-}
-
-/* All regions of all homes that are managed have ended, once messages that
- * nobody waits for have come. */
-static void wait_for_ends(void)
-{
-    struct drasync_managed_stats stats;
-    int left, lefts;
-
-    do {
-        OK(drasync_collect());
-        OK(drasync_get_managed_stats(&stats));
-        left = stats.managed != stats.ended;
-        MPI_Allreduce(&left, &lefts, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    } while (lefts);
-}
+#include "native_managed.h"
 
 /* --- Misuse --------------------------------------------------------------- */
 
@@ -376,111 +322,6 @@ static void told(void)
     CHECK(ends == 1);
 }
 
-/* --- Random --------------------------------------------------------------- */
-
-struct token {
-    drasync_region_t region;
-    uint64_t number;
-};
-
-static uint64_t next_random(uint64_t *state)
-{
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return *state >> 33;
-}
-
-/* Do something with a reference: read, drop, copy, give. */
-static void step(struct token *tokens, int *count, int room, uint64_t *random)
-{
-    int i = (int)(next_random(random) % (uint64_t)*count);
-    struct token token = tokens[i];
-    int to = (int)(next_random(random) % (uint64_t)check_ranks);
-    drasync_weak_t weak;
-
-    switch (next_random(random) % 8) {
-    case 0:
-        OK(drasync_unref(token.region));
-        tokens[i] = tokens[--*count];
-        break;
-    case 1:
-        if (*count >= room)
-            break;
-        OK(drasync_ref(token.region));
-        tokens[(*count)++] = token;
-        break;
-    case 2:
-        if (*count >= room)
-            break;
-        OK(drasync_weak(token.region, &weak));
-        OK(drasync_weak_lock(&weak, &tokens[*count].region));
-        CHECK(tokens[*count].region == token.region);
-        tokens[(*count)++].number = token.number;
-        break;
-    case 3:
-    case 4:
-        OK(drasync_ref_give(token.region, to));
-        /* MPI_Send() to oneself would wait. */
-        if (to == check_rank)
-            break;
-        MPI_Send(&token, sizeof(token), MPI_BYTE, to, TAG_GIVEN,
-                 MPI_COMM_WORLD);
-        tokens[i] = tokens[--*count];
-        break;
-    default:
-        read_it(token.region, token.number);
-        break;
-    }
-}
-
-/* What others gave. */
-static void receive(struct token *tokens, int *count)
-{
-    int there = 1;
-
-    while (there) {
-        MPI_Iprobe(MPI_ANY_SOURCE, TAG_GIVEN, MPI_COMM_WORLD, &there,
-                   MPI_STATUS_IGNORE);
-        if (there)
-            MPI_Recv(&tokens[(*count)++], sizeof(*tokens), MPI_BYTE,
-                     MPI_ANY_SOURCE, TAG_GIVEN, MPI_COMM_WORLD,
-                     MPI_STATUS_IGNORE);
-    }
-}
-
-static void random_walk(int rounds)
-{
-    /* Each round makes one more at most, and all may come to one rank. */
-    const int room = 64, most = (REGIONS + rounds) * check_ranks;
-    struct token *tokens = malloc((size_t)most * sizeof(*tokens));
-    uint64_t random = (uint64_t)check_rank + 1;
-    int count = 0, everywhere;
-    struct node *node;
-
-    CHECK(tokens);
-    for (int i = 0; i < REGIONS; i++) {
-        tokens[count].number = (uint64_t)(check_rank * REGIONS + i);
-        tokens[count].region = make(&node, tokens[count].number);
-        count++;
-    }
-    for (int i = 0; i < rounds; i++) {
-        receive(tokens, &count);
-        if (count)
-            step(tokens, &count, room, &random);
-    }
-    /* What is under way comes in; then all is given back. */
-    MPI_Barrier(MPI_COMM_WORLD);
-    do {
-        receive(tokens, &count);
-        while (count)
-            OK(drasync_unref(tokens[--count].region));
-        check_barrier();
-        receive(tokens, &count);
-        MPI_Allreduce(&count, &everywhere, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    } while (everywhere);
-    wait_for_ends();
-    free(tokens);
-}
-
 /* --- Threads -------------------------------------------------------------- */
 
 static drasync_region_t shared_region;
@@ -518,8 +359,6 @@ static void threads(void)
 
 int main(int argc, char **argv)
 {
-    bool is_long = argc > 1 && !strcmp(argv[1], "--long");
-
     check_start_threads(&argc, &argv);
     misuse();
     check_barrier();
@@ -530,7 +369,6 @@ int main(int argc, char **argv)
     links();
     circles();
     told();
-    random_walk(is_long ? ROUNDS_MAX : ROUNDS);
     threads();
     return check_end("managed");
 }
