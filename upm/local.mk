@@ -55,12 +55,16 @@ TESTS += tests/unit/upm_engines.t
 tests_unit_upm_engines_t_SOURCES = tests/unit/upm_engines.c
 tests_unit_upm_engines_t_LDADD = libupm_engines.la
 
-check_PROGRAMS += tests/unit/upm_library.t
-TESTS += tests/unit/upm_library.t
-tests_unit_upm_library_t_SOURCES = tests/unit/upm_library.c
+check_PROGRAMS += tests/unit/upm_library.t tests/unit/upm_process.t
+TESTS += tests/unit/upm_library.t tests/unit/upm_process.t
+tests_unit_upm_library_t_SOURCES = tests/unit/upm_library.c \
+	tests/unit/upm_machine.h
+tests_unit_upm_process_t_SOURCES = tests/unit/upm_process.c \
+	tests/unit/upm_machine.h
 # The objects: from an archive what takes calls over would come only where nobody
 # else, such as a sanitizer, has them.
 tests_unit_upm_library_t_LDADD = $(libupm_parts_la_OBJECTS) libupm_engines.la
+tests_unit_upm_process_t_LDADD = $(libupm_parts_la_OBJECTS) libupm_engines.la
 
 # The guest's programs and the plugin of its QEMU (scripts/upm-guest).
 check_PROGRAMS += tests/programs/upm_guest

@@ -1,140 +1,11 @@
-/*
- * libupm.so on a machine of four nodes that the test makes up (host.h): faults,
- * threads and system calls are real, nodes and moves are not.
- */
-#include <dirent.h>
-#include <errno.h>
+/* libupm.so: its calls, engines, sources and placements, on a machine that the test
+ * makes up. */
 #include <fcntl.h>
-#include <pthread.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "upm/area.h"
-#include "upm/host.h"
 #include "upm/place.h"
-#include "upmlib.h"
-#include "tap.h"
-
-/* --- The host ------------------------------------------------------------- */
-
-#define NODES 4
-#define PAGES 16
-
-static unsigned host_nodes = NODES;
-static _Atomic unsigned here; /* the node of whoever touches a page */
-static _Atomic int full_node = -1;
-static char *arena;              /* pages whose homes are known */
-static int16_t homes[4 * PAGES]; /* of the arena's pages */
-
-void upm_host_open(struct upm_host *host)
-{
-    memset(host, 0, sizeof(*host));
-    host->nodes = host_nodes;
-    host->why = host_nodes == 1 ? "there is one NUMA node" : NULL;
-    for (unsigned i = 0; i < UPM_NODES_MAX * UPM_NODES_MAX; i++)
-        host->distance[i] = i % (UPM_NODES_MAX + 1) ? 20 : 10;
-}
-
-unsigned upm_host_here(void)
-{
-    return atomic_load(&here);
-}
-
-unsigned upm_host_of_cpu(unsigned cpu)
-{
-    (void)cpu;
-    return atomic_load(&here);
-}
-
-static int16_t *home_of(const void *page)
-{
-    return &homes[((const char *)page - arena) / UPM_PAGE_BYTES];
-}
-
-int upm_host_homes(void *const *pages, size_t count, int16_t *out)
-{
-    for (size_t i = 0; i < count; i++)
-        out[i] = *home_of(pages[i]);
-    return 0;
-}
-
-int upm_host_move(void *const *pages, size_t count, int16_t node)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (node == atomic_load(&full_node))
-            return -ENOMEM;
-        *home_of(pages[i]) = node;
-    }
-    return 0;
-}
-
-/* --- The program ---------------------------------------------------------- */
-
-/* Node @node touches pages [from, to) of the arena. */
-static void touch(unsigned node, size_t from, size_t to)
-{
-    atomic_store(&here, node);
-    for (size_t i = from; i < to; i++)
-        ((volatile char *)arena)[i * UPM_PAGE_BYTES] += 1;
-}
-
-/* Are the pages [from, to) on @node? */
-static int are_on(int16_t node, size_t from, size_t to)
-{
-    for (size_t i = from; i < to; i++) {
-        if (homes[i] != node)
-            return 0;
-    }
-    return 1;
-}
-
-static struct upmlib_stats stats(void)
-{
-    struct upmlib_stats now;
-
-    upmlib_get_stats(&now);
-    return now;
-}
-
-static int threads(void)
-{
-    DIR *tasks = opendir("/proc/self/task");
-    int count = 0;
-
-    while (tasks && readdir(tasks))
-        count++;
-    if (tasks)
-        closedir(tasks);
-    return count - 2;
-}
-
-/*
- * Wait until there are `count`, ten seconds at most. A thread that was joined
- * may be listed for a moment more: the kernel wakes who joins it before it
- * takes the thread out of the list.
- */
-static int threads_are(int count)
-{
-    for (int tries = 0; threads() != count && tries < 10000; tries++)
-        usleep(1000);
-    return threads() == count;
-}
-
-/* Start anew, with all pages on node 0. */
-static void begin(void)
-{
-    upmlib_end();
-    memset(homes, 0, sizeof(homes));
-    atomic_store(&full_node, -1);
-    upmlib_init();
-}
+#include "upm_machine.h"
 
 static void test_errors(void)
 {
@@ -309,128 +180,6 @@ static void test_hybrid(void)
            "and the engine stays off");
 }
 
-/* --- Signals, system calls, processes ------------------------------------- */
-
-static sigjmp_buf jump;
-static volatile char *volatile wrong = (char *)16; /* not mapped */
-static _Atomic int handled;
-
-static void on_fault(int number, siginfo_t *info, void *context)
-{
-    (void)number;
-    (void)context;
-    atomic_fetch_add(&handled, 1);
-    touch(2, 3, 4); /* a hot page, in the program's handler */
-    if (info->si_addr == wrong)
-        siglongjmp(jump, 1);
-}
-
-/* The program's own fault: is it handled once, by its own handler? */
-static int own_fault(void)
-{
-    int before = atomic_load(&handled);
-
-    if (!sigsetjmp(jump, 1))
-        *wrong = 1;
-    return atomic_load(&handled) == before + 1;
-}
-
-static void test_handlers(void)
-{
-    struct sigaction action = {.sa_sigaction = on_fault}, seen;
-    sigset_t all, before;
-
-    begin();
-    action.sa_flags = SA_SIGINFO;
-    sigaction(SIGSEGV, &action, NULL);
-    upmlib_memrefcnt(arena, PAGES * UPM_PAGE_BYTES);
-    tap_ok(own_fault(), "a handler of before gets the program's own faults");
-    signal(SIGSEGV, SIG_DFL);
-    sigaction(SIGSEGV, NULL, &seen);
-    tap_ok(seen.sa_handler == SIG_DFL,
-           "the program sees the handler that it set");
-    sigaction(SIGSEGV, &action, &seen);
-    tap_ok(own_fault(), "so does one that comes later");
-    touch(1, 0, PAGES);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    upmlib_migrate_memory();
-    touch(1, 0, 3);
-    touch(1, 4, PAGES);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    tap_ok(are_on(1, 0, 3) && are_on(2, 3, 4),
-           "pages are counted in a handler, and where all signals are blocked");
-    pid_t child = fork();
-    int status = 0;
-    if (!child) {
-        signal(SIGSEGV, SIG_DFL);
-        *wrong = 1;
-        _exit(0);
-    }
-    waitpid(child, &status, 0);
-    tap_ok(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV,
-           "without a handler the program ends by its own fault");
-    signal(SIGSEGV, SIG_DFL);
-}
-
-static void test_system_calls(void)
-{
-    char path[] = "/tmp/upm_library.XXXXXX";
-    int fd = mkstemp(path);
-    FILE *file = fdopen(fd, "r+");
-    size_t bytes = PAGES * UPM_PAGE_BYTES;
-    int good = 1;
-
-    begin();
-    unlink(path);
-    memset(arena, 7, bytes);
-    upmlib_memrefcnt(arena, bytes);
-    for (int i = 0; i < 100; i++) {
-        good &= pwrite(fd, arena, bytes, 0) == (ssize_t)bytes;
-        upmlib_migrate_memory(); /* all is armed again */
-        upmlib_memrefcnt(arena, 0);
-        upmlib_memrefcnt(arena, bytes);
-        good &= pread(fd, arena, bytes, 0) == (ssize_t)bytes;
-    }
-    tap_ok(good && arena[bytes - 1] == 7,
-           "system calls may use protected pages");
-    upmlib_memrefcnt(arena, 0);
-    upmlib_memrefcnt(arena, bytes);
-    tap_ok(fwrite(arena, 1, bytes, file) == bytes, "and so may fwrite()");
-    fclose(file);
-}
-
-static void *touch_and_end(void *argument)
-{
-    touch(3, 0, 2);
-    return argument;
-}
-
-static void test_processes(void)
-{
-    int status = 1;
-    pthread_t thread;
-
-    begin();
-    upmlib_memrefcnt(arena, PAGES * UPM_PAGE_BYTES);
-    pid_t child = fork();
-    if (!child) {
-        touch(1, 0, PAGES);
-        struct upmlib_stats now = stats();
-        int good = !now.counting && now.why && upmlib_migrate_memory() == 0 &&
-                   upmlib_record() == 0 && threads_are(1);
-        upmlib_end();
-        _exit(good ? 0 : 1);
-    }
-    waitpid(child, &status, 0);
-    tap_ok(status == 0,
-           "a child of fork() touches its pages and moves nothing");
-    pthread_create(&thread, NULL, touch_and_end, NULL);
-    pthread_join(thread, NULL);
-    tap_ok(upmlib_migrate_memory() == 2 && are_on(3, 0, 2),
-           "what a thread touched counts though it has ended");
-}
-
 /* --- Sources -------------------------------------------------------------- */
 
 static void test_file(void)
@@ -575,57 +324,15 @@ static void test_one_node(void)
     host_nodes = NODES;
 }
 
-/* Threads touch pages while they are armed, moved and dropped. */
-static void *touch_on(void *argument)
-{
-    while (!atomic_load((_Atomic bool *)argument)) {
-        for (size_t i = 0; i < 2 * PAGES; i++)
-            __atomic_fetch_add(arena + i * UPM_PAGE_BYTES, 1, __ATOMIC_RELAXED);
-    }
-    return NULL;
-}
-
-static void test_threads(void)
-{
-    _Atomic bool over = false;
-    pthread_t thread[3];
-    int err = 0;
-
-    begin();
-    for (int i = 0; i < 3; i++)
-        pthread_create(&thread[i], NULL, touch_on, &over);
-    for (int i = 0; i < 300; i++) {
-        err |= upmlib_memrefcnt(arena, PAGES * UPM_PAGE_BYTES);
-        err |= upmlib_memrefcnt(arena + PAGES * UPM_PAGE_BYTES,
-                                PAGES * UPM_PAGE_BYTES);
-        err |= upmlib_migrate_memory() < 0;
-        err |= upmlib_record();
-        err |= upmlib_record();
-        err |= upmlib_replay() < 0;
-        err |= upmlib_undo() < 0;
-        err |= upmlib_memrefcnt(arena, 0);
-        err |= upmlib_memrefcnt(arena + PAGES * UPM_PAGE_BYTES, 0);
-    }
-    atomic_store(&over, true);
-    for (int i = 0; i < 3; i++)
-        pthread_join(thread[i], NULL);
-    tap_ok(!err, "threads touch areas while these come and go");
-}
-
 int main(void)
 {
-    arena = mmap(NULL, 4 * PAGES * UPM_PAGE_BYTES, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    memset(arena, 0, 4 * PAGES * UPM_PAGE_BYTES);
+    make_arena();
     test_errors();
     test_iterative();
     test_full();
     test_freezing();
     test_replay();
     test_hybrid();
-    test_handlers();
-    test_system_calls();
-    test_processes();
     test_file();
     test_userfaultfd();
     test_perf();
@@ -633,7 +340,6 @@ int main(void)
     test_sampling();
     test_places();
     test_one_node();
-    test_threads();
     upmlib_end();
     return tap_end();
 }

@@ -1,0 +1,178 @@
+/* libupm.so beside what a program does with signals, system calls, processes and
+ * threads, on a machine that the test makes up. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include "upm_machine.h"
+
+static sigjmp_buf jump;
+static volatile char *volatile wrong = (char *)16; /* not mapped */
+static _Atomic int handled;
+
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+    (void)number;
+    (void)context;
+    atomic_fetch_add(&handled, 1);
+    touch(2, 3, 4); /* a hot page, in the program's handler */
+    if (info->si_addr == wrong)
+        siglongjmp(jump, 1);
+}
+
+/* The program's own fault: is it handled once, by its own handler? */
+static int own_fault(void)
+{
+    int before = atomic_load(&handled);
+
+    if (!sigsetjmp(jump, 1))
+        *wrong = 1;
+    return atomic_load(&handled) == before + 1;
+}
+
+static void test_handlers(void)
+{
+    struct sigaction action = {.sa_sigaction = on_fault}, seen;
+    sigset_t all, before;
+
+    begin();
+    action.sa_flags = SA_SIGINFO;
+    sigaction(SIGSEGV, &action, NULL);
+    upmlib_memrefcnt(arena, PAGES * UPM_PAGE_BYTES);
+    tap_ok(own_fault(), "a handler of before gets the program's own faults");
+    signal(SIGSEGV, SIG_DFL);
+    sigaction(SIGSEGV, NULL, &seen);
+    tap_ok(seen.sa_handler == SIG_DFL,
+           "the program sees the handler that it set");
+    sigaction(SIGSEGV, &action, &seen);
+    tap_ok(own_fault(), "so does one that comes later");
+    touch(1, 0, PAGES);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    upmlib_migrate_memory();
+    touch(1, 0, 3);
+    touch(1, 4, PAGES);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    tap_ok(are_on(1, 0, 3) && are_on(2, 3, 4),
+           "pages are counted in a handler, and where all signals are blocked");
+    pid_t child = fork();
+    int status = 0;
+    if (!child) {
+        signal(SIGSEGV, SIG_DFL);
+        *wrong = 1;
+        _exit(0);
+    }
+    waitpid(child, &status, 0);
+    tap_ok(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV,
+           "without a handler the program ends by its own fault");
+    signal(SIGSEGV, SIG_DFL);
+}
+
+static void test_system_calls(void)
+{
+    char path[] = "/tmp/upm_library.XXXXXX";
+    int fd = mkstemp(path);
+    FILE *file = fdopen(fd, "r+");
+    size_t bytes = PAGES * UPM_PAGE_BYTES;
+    int good = 1;
+
+    begin();
+    unlink(path);
+    memset(arena, 7, bytes);
+    upmlib_memrefcnt(arena, bytes);
+    for (int i = 0; i < 100; i++) {
+        good &= pwrite(fd, arena, bytes, 0) == (ssize_t)bytes;
+        upmlib_migrate_memory(); /* all is armed again */
+        upmlib_memrefcnt(arena, 0);
+        upmlib_memrefcnt(arena, bytes);
+        good &= pread(fd, arena, bytes, 0) == (ssize_t)bytes;
+    }
+    tap_ok(good && arena[bytes - 1] == 7,
+           "system calls may use protected pages");
+    upmlib_memrefcnt(arena, 0);
+    upmlib_memrefcnt(arena, bytes);
+    tap_ok(fwrite(arena, 1, bytes, file) == bytes, "and so may fwrite()");
+    fclose(file);
+}
+
+static void *touch_and_end(void *argument)
+{
+    touch(3, 0, 2);
+    return argument;
+}
+
+static void test_processes(void)
+{
+    int status = 1;
+    pthread_t thread;
+
+    begin();
+    upmlib_memrefcnt(arena, PAGES * UPM_PAGE_BYTES);
+    pid_t child = fork();
+    if (!child) {
+        touch(1, 0, PAGES);
+        struct upmlib_stats now = stats();
+        int good = !now.counting && now.why && upmlib_migrate_memory() == 0 &&
+                   upmlib_record() == 0 && threads_are(1);
+        upmlib_end();
+        _exit(good ? 0 : 1);
+    }
+    waitpid(child, &status, 0);
+    tap_ok(status == 0,
+           "a child of fork() touches its pages and moves nothing");
+    pthread_create(&thread, NULL, touch_and_end, NULL);
+    pthread_join(thread, NULL);
+    tap_ok(upmlib_migrate_memory() == 2 && are_on(3, 0, 2),
+           "what a thread touched counts though it has ended");
+}
+
+/* Threads touch pages while they are armed, moved and dropped. */
+static void *touch_on(void *argument)
+{
+    while (!atomic_load((_Atomic bool *)argument)) {
+        for (size_t i = 0; i < 2 * PAGES; i++)
+            __atomic_fetch_add(arena + i * UPM_PAGE_BYTES, 1, __ATOMIC_RELAXED);
+    }
+    return NULL;
+}
+
+static void test_threads(void)
+{
+    _Atomic bool over = false;
+    pthread_t thread[3];
+    int err = 0;
+
+    begin();
+    for (int i = 0; i < 3; i++)
+        pthread_create(&thread[i], NULL, touch_on, &over);
+    for (int i = 0; i < 300; i++) {
+        err |= upmlib_memrefcnt(arena, PAGES * UPM_PAGE_BYTES);
+        err |= upmlib_memrefcnt(arena + PAGES * UPM_PAGE_BYTES,
+                                PAGES * UPM_PAGE_BYTES);
+        err |= upmlib_migrate_memory() < 0;
+        err |= upmlib_record();
+        err |= upmlib_record();
+        err |= upmlib_replay() < 0;
+        err |= upmlib_undo() < 0;
+        err |= upmlib_memrefcnt(arena, 0);
+        err |= upmlib_memrefcnt(arena + PAGES * UPM_PAGE_BYTES, 0);
+    }
+    atomic_store(&over, true);
+    for (int i = 0; i < 3; i++)
+        pthread_join(thread[i], NULL);
+    tap_ok(!err, "threads touch areas while these come and go");
+}
+
+int main(void)
+{
+    make_arena();
+    test_handlers();
+    test_system_calls();
+    test_processes();
+    test_threads();
+    upmlib_end();
+    return tap_end();
+}
