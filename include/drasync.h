@@ -40,6 +40,8 @@
  *     writes; from the end of that WRITE on it pins what is there then.
  *   - WRITE while the rank has READ only is DRASYNC_EUPGRADE, whichever threads
  *     they are: it may be asked for again once those have released.
+ *   - What is newer (drasync_acquire_newer()) is refused in the same way while
+ *     the rank has READ or WRITE, with DRASYNC_ENESTED.
  *   - A thread takes a hold when its call returns it: of a request that is the
  *     thread whose drasync_test() or drasync_wait() gives 0.
  *   - A hold may be handed to another thread.  A thread that took nothing of the
@@ -311,8 +313,10 @@ int drasync_try_acquire(drasync_region_t region, enum drasync_mode mode);
  * for.  docs/guide.md, "Waiting for what others write".
  *   DRASYNC_EINVAL    @version is NULL, or the region has had no such version: it
  *                     is another region's
- *   DRASYNC_ENESTED   *@version is not 0, and this rank holds the region, or
- *                     another thread of it took it meanwhile: try again
+ *   DRASYNC_ENESTED   *@version is not 0, and this rank holds the region,
+ *                     whichever of its threads took it, also if that was while
+ *                     this one waited.  Nothing has changed; it may be asked for
+ *                     again once that hold has been released
  *   DRASYNC_EAGAIN    nobody wrote in time; *@version is unchanged after errors
  * and as drasync_acquire().
  */

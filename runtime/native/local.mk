@@ -161,6 +161,7 @@ native_test_programs += \
 	tests/programs/record_handles \
 	tests/programs/native_inside tests/programs/native_siblings \
 	tests/programs/native_newer \
+	tests/programs/native_newer_threads \
 	tests/programs/native_threads \
 	tests/programs/native_split \
 	tests/programs/native_stories \

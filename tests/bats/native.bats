@@ -444,6 +444,15 @@ without_memory() { # RANK
   assert_output "others ok ranks=1"
 }
 
+@test "what is newer is refused while a thread of the rank has it, as WRITE is" {
+  for node in shared 2 rank; do
+    for n in 1 2 4; do
+      DRASYNC_NODE=$node run -0 mpi "$n" "$programs/native_newer_threads"
+      assert_output "newer_threads ok ranks=$n"
+    done
+  done
+}
+
 @test "a rank waits for what another one writes, on a node and between nodes" {
   for ranks in 2 3 4 8; do
     run -0 mpi $ranks "$programs/native_newer" 20 $ranks
