@@ -66,6 +66,7 @@ void waiting_show(struct waiting *w, uint64_t since_us)
         .peer = w->peer,
         .timed = w->timed,
         .address = w->address,
+        .version = w->version,
         .since_us = since_us,
     };
     struct waiting_slot *slot = take_slot();

@@ -24,6 +24,7 @@ enum {
     ASK_CLAIM,
     ASK_VIEW,
     ASK_MPI,
+    ASK_DOING,
 };
 
 /* Of the holds and of the regions of a node, so many are listed. */
@@ -32,14 +33,16 @@ enum {
 struct request {
     uint32_t what;
     int32_t rank;
-    uint64_t address; /* or the first wait, the pause, a rank and a tag */
-    uint32_t why;     /* enum ask_why */
+    uint64_t
+        address;  /* or the first wait or rank, the pause, a rank and a tag */
+    uint32_t why; /* enum ask_why */
     uint32_t places;
 };
 
 /* The largest answer. */
 union answer {
     struct facts_wait waits[ASK_WAITS_MAX];
+    struct facts_doing doing[ASK_DOING_MAX];
     struct facts_rank rank;
     struct facts_region region;
     struct facts_mpi mpi;
@@ -95,6 +98,9 @@ static size_t answer_here(const struct request *q, union answer *out)
     case ASK_WAITS:
         return facts_waits(q->address, out->waits, ASK_WAITS_MAX) *
                sizeof(out->waits[0]);
+    case ASK_DOING:
+        return facts_of_ranks(q->address, out->doing, ASK_DOING_MAX) *
+               sizeof(out->doing[0]);
     case ASK_RANK:
         facts_of_rank(q->rank, &out->rank);
         return sizeof(out->rank);
@@ -184,18 +190,34 @@ static int ask_for(int node, const struct request *q, void *out, size_t bytes)
     return err;
 }
 
+/* An answer of some, each of @each bytes, at @out. */
+static int ask_list(int node, const struct request *q, void *out, size_t each,
+                    size_t *count_out)
+{
+    union answer *answer = malloc(sizeof(*answer));
+    size_t bytes = 0;
+    int err = answer ? ask(node, q, answer, &bytes) : DRASYNC_ENOMEM;
+
+    *count_out = err ? 0 : bytes / each;
+    if (*count_out)
+        memcpy(out, answer, *count_out * each);
+    free(answer);
+    return err;
+}
+
 int ask_waits(int node, size_t first, struct facts_wait *out, size_t *count_out)
 {
     struct request q = {.what = ASK_WAITS, .address = first};
-    union answer *answer = malloc(sizeof(*answer));
-    size_t bytes = 0;
-    int err = answer ? ask(node, &q, answer, &bytes) : DRASYNC_ENOMEM;
 
-    *count_out = err ? 0 : bytes / sizeof(*out);
-    if (*count_out)
-        memcpy(out, answer->waits, *count_out * sizeof(*out));
-    free(answer);
-    return err;
+    return ask_list(node, &q, out, sizeof(*out), count_out);
+}
+
+int ask_doing(int node, size_t first, struct facts_doing *out,
+              size_t *count_out)
+{
+    struct request q = {.what = ASK_DOING, .address = first};
+
+    return ask_list(node, &q, out, sizeof(*out), count_out);
 }
 
 int ask_rank(int32_t rank, struct facts_rank *out)

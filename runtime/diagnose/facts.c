@@ -121,6 +121,34 @@ void facts_of_rank(int32_t rank, struct facts_rank *out)
     }
 }
 
+size_t facts_of_ranks(size_t first, struct facts_doing *out, size_t max)
+{
+    size_t count = 0;
+
+    for (size_t i = first; i < runtime.shared->locals && count < max; i++) {
+        struct facts_rank rank;
+
+        facts_of_rank(runtime.shared->ranks[i].rank, &rank);
+        out[count++] = (struct facts_doing){
+            .rank = runtime.shared->ranks[i].rank,
+            .pid = rank.pid,
+            .state = rank.state,
+            .mpi_call = rank.mpi_call,
+            .mpi_peer = rank.mpi_peer,
+            .waits = rank.waits,
+            .what = rank.wait.seen.what,
+            .timed = rank.wait.seen.timed,
+            .number = rank.wait.seen.number,
+        };
+    }
+    return count;
+}
+
+bool facts_in_program(uint32_t state)
+{
+    return state == RUNTIME_RANK_STARTING || state == RUNTIME_RANK_RUNNING;
+}
+
 void facts_of_mpi(int32_t rank, int32_t to, int32_t tag, bool places,
                   struct facts_mpi *out)
 {
@@ -193,6 +221,7 @@ void facts_of_region(uint64_t at, int32_t rank, bool places,
         return;
     out->hint = look.hint;
     out->status = look.owned ? FACTS_FREE : FACTS_AWAY;
+    out->version = look.version;
     if (!look.owned)
         return;
     out->queued = (uint32_t)native_look_queue(at, out->queue, FACTS_QUEUE_MAX);

@@ -60,6 +60,18 @@ struct facts_rank {
     char host[FACTS_HOST_BYTES];
 };
 
+/* The same in short, for looking at all ranks. */
+struct facts_doing {
+    int32_t rank, pid;
+    uint32_t state; /* enum runtime_rank_state */
+    uint32_t mpi_call;
+    int32_t mpi_peer;
+    uint32_t waits; /* of threads of it; `what` and the rest are the oldest's */
+    uint32_t what;  /* enum waiting_what */
+    uint32_t timed;
+    uint64_t number;
+};
+
 /* What a rank does inside MPI, and what it did: DRASYNC_CHECK=deadlock. */
 struct facts_mpi {
     int32_t rank;    /* -1: that is not known */
@@ -83,6 +95,7 @@ struct facts_region {
     uint32_t hint;
     uint32_t node; /* that says so */
     uint32_t queued;
+    uint64_t version; /* the newest; one that is written may be counted */
     struct native_look_blocker blocker;
     uint64_t hold_age_us; /* UINT64_MAX: not noted */
     struct code_place hold_place;
@@ -104,6 +117,12 @@ size_t facts_waits(size_t first, struct facts_wait *out, size_t max);
 
 /* @rank of this node. */
 void facts_of_rank(int32_t rank, struct facts_rank *out);
+
+/* All ranks of this node, from its @first on; at most @max. */
+size_t facts_of_ranks(size_t first, struct facts_doing *out, size_t max);
+
+/* Is a rank in this state, and in no call that waits, in the program? */
+bool facts_in_program(uint32_t state);
 
 /* The same inside MPI; `sent` to rank @to with @tag; the place if @places. */
 void facts_of_mpi(int32_t rank, int32_t to, int32_t tag, bool places,

@@ -9,6 +9,8 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/diagnose/facts.c \
 	runtime/diagnose/facts.h \
 	runtime/diagnose/module.c \
+	runtime/diagnose/others.c \
+	runtime/diagnose/others.h \
 	runtime/diagnose/ps.c \
 	runtime/diagnose/ps.h \
 	runtime/diagnose/ps_find.c \

@@ -227,6 +227,7 @@ static void add_regions(struct text *text, const struct ps_view *view)
         text_region(text, region->address, name);
         text_add(text, ": ");
         add_size(text, region->pages << PAGE_SHIFT);
+        text_add(text, ", version %" PRIu64, region->version);
         if (region->parent)
             text_add(text, ", below 0x%" PRIx64, region->parent);
         if (!region->owned)

@@ -1,10 +1,12 @@
 /* The reports for a job: see report.h. */
 #include "runtime/diagnose/report.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/diagnose/ask.h"
+#include "runtime/diagnose/others.h"
 #include "runtime/diagnose/text.h"
 #include "runtime/process.h"
 
@@ -79,6 +81,7 @@ static int compare(const void *a, const void *b)
     return x->field < y->field ? -1 : 1
     BY(what);
     BY(address);
+    BY(version);
     BY(peer);
     by = strcmp(x->name, y->name);
     if (by)
@@ -105,11 +108,11 @@ static bool same_thing(const struct waiting_seen *a,
 static bool same_line(const struct waiting_seen *a,
                       const struct waiting_seen *b)
 {
-    return same_thing(a, b) && a->mode == b->mode &&
+    return same_thing(a, b) && a->mode == b->mode && a->version == b->version &&
            !memcmp(a->frames, b->frames, sizeof(a->frames));
 }
 
-/* "rank 1 (host, process 7)", or "ranks 1-4, 9 (5 of them)". */
+/* "rank 1 (host, process 7)", or several, as text_ranks() has them. */
 static void add_ranks(struct text *text, const struct facts_wait *waits,
                       size_t count)
 {
@@ -121,17 +124,7 @@ static void add_ranks(struct text *text, const struct facts_wait *waits,
             text_add(text, " (%s, process %d)", rank.host, (int)rank.pid);
         return;
     }
-    text_add(text, "ranks ");
-    for (size_t i = 0, next; i < count; i = next) {
-        for (next = i + 1;
-             next < count &&
-             waits[next].seen.rank - waits[next - 1].seen.rank <= 1;)
-            next++;
-        text_add(text, "%s%d", i ? ", " : "", (int)waits[i].seen.rank);
-        if (waits[next - 1].seen.rank != waits[i].seen.rank)
-            text_add(text, "-%d", (int)waits[next - 1].seen.rank);
-    }
-    text_add(text, " (%zu of them)", count);
+    text_ranks(text, &waits->seen.rank, sizeof(*waits), count);
 }
 
 static void add_since(struct text *text, const struct facts_wait *waits,
@@ -204,33 +197,43 @@ static void add_queue(struct text *text, const struct facts_region *region)
         text_add(text, "\n");
 }
 
-static void add_region_state(struct text *text, const struct facts_wait *wait)
+/* True: nobody is in the way, but somebody else is to write. */
+static bool add_region_state(struct text *text, const struct facts_wait *wait)
 {
+    bool newer = wait->seen.what == WAITING_NEWER;
     struct facts_region region;
 
     text_add(text, "drasync:     ");
     if (!wait->asked.at) {
         text_add(text, "it is just being granted, or waits for another request "
                        "of its rank\n");
-        return;
+        return false;
     }
     if (ask_about_wait(wait, true, &region)) {
         text_add(text, "who holds it cannot be found out: its node does not "
                        "answer, or it is on its way between nodes\n");
-        return;
+        return newer;
     }
     if (region.status == FACTS_BLOCKED) {
         add_blocker(text, wait, &region);
         text_add(text, ", and ");
         add_doing(text, &region.rank);
         text_add(text, "\n");
-    } else if (wait->seen.what == WAITING_NEWER) {
-        text_add(text, "nobody holds it for WRITE now, and nobody has written "
-                       "it since the version that is waited with\n");
+        if (newer)
+            text_add(text,
+                     "drasync:     version %" PRIu64
+                     " is its newest, or being written\n",
+                     region.version);
+    } else if (newer) {
+        text_add(text,
+                 "nobody holds it for WRITE now, and version %" PRIu64
+                 " is its newest\n",
+                 region.version);
     } else {
         text_add(text, "nobody holds it now\n");
     }
     add_queue(text, &region);
+    return newer && region.status != FACTS_BLOCKED;
 }
 
 /* Who should send, or publish. */
@@ -255,8 +258,8 @@ static void add_other_state(struct text *text, const struct waiting_seen *seen)
 
 /* --- The reports ---------------------------------------------------------- */
 
-/* The @count waits from @first on are for the same. */
-static void add_thing(struct text *text, const struct facts_wait *first,
+/* The @count waits from @first on are for the same.  As add_region_state(). */
+static bool add_thing(struct text *text, const struct facts_wait *first,
                       size_t count)
 {
     char name[DRASYNC_NAME_MAX + 1] = "";
@@ -278,23 +281,26 @@ static void add_thing(struct text *text, const struct facts_wait *first,
     if (i < count)
         text_add(text, "drasync:   and %zu more waits for it\n", count - i);
     if (waiting_on_region(&first->seen))
-        add_region_state(text, first);
-    else
-        add_other_state(text, &first->seen);
+        return add_region_state(text, first);
+    add_other_state(text, &first->seen);
+    return false;
 }
 
 static void add_all(struct report *r)
 {
     size_t i, next, things = 0;
+    bool others = false;
 
     for (i = 0; i < r->count && things < REGIONS_MAX; i = next, things++) {
         for (next = i + 1; next < r->count &&
                            same_thing(&r->waits[i].seen, &r->waits[next].seen);)
             next++;
-        add_thing(&r->text, r->waits + i, next - i);
+        others |= add_thing(&r->text, r->waits + i, next - i);
     }
     if (i < r->count)
         text_add(&r->text, "drasync:   and %zu more waits\n", r->count - i);
+    if (others)
+        others_add(&r->text);
     if (r->unread)
         text_add(&r->text, "drasync:   %zu of %d nodes do not answer\n",
                  r->unread, runtime.nodes);

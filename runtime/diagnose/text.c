@@ -66,6 +66,22 @@ void text_region(struct text *text, uint64_t address, const char *name)
         text_add(text, " \"%s\"", name);
 }
 
+void text_ranks(struct text *text, const int32_t *first, size_t stride,
+                size_t count)
+{
+#define RANK(i) (*(const int32_t *)((const char *)first + (i)*stride))
+    text_add(text, "ranks ");
+    for (size_t i = 0, next; i < count; i = next) {
+        for (next = i + 1; next < count && RANK(next) - RANK(next - 1) <= 1;)
+            next++;
+        text_add(text, "%s%d", i ? ", " : "", (int)RANK(i));
+        if (RANK(next - 1) != RANK(i))
+            text_add(text, "-%d", (int)RANK(next - 1));
+    }
+    text_add(text, " (%zu of them)", count);
+#undef RANK
+}
+
 void text_frames(struct text *text, const struct code_place *frames, int count)
 {
     char place[PLACE_TEXT_BYTES];
@@ -115,8 +131,8 @@ void text_wait(struct text *text, const struct waiting_seen *seen,
         text_region(text, seen->address, name);
         break;
     case WAITING_NEWER:
-        text_add(text, "for a newer version, for %s, of ",
-                 text_mode(seen->mode));
+        text_add(text, "for a version newer than %" PRIu64 ", for %s, of ",
+                 seen->version, text_mode(seen->mode));
         text_region(text, seen->address, name);
         break;
     case WAITING_VERSION:

@@ -23,6 +23,11 @@ void text_add(struct text *text, const char *format, ...)
 /* `region 0x110000001000 "tree"`; a @name of "" is none. */
 void text_region(struct text *text, uint64_t address, const char *name);
 
+/* "ranks 1-4, 9 (5 of them)": @count of them, in order, each @stride bytes after
+ * the one before, from @first on. */
+void text_ranks(struct text *text, const int32_t *first, size_t stride,
+                size_t count);
+
 /* ", in solve (tree.c:12), called from main (tree.c:40)", as far as known. */
 void text_frames(struct text *text, const struct code_place *frames, int count);
 

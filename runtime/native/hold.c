@@ -235,6 +235,7 @@ int native_pending_wait(struct native_pending *q, uint64_t deadline,
         .what = q->version && *q->version ? WAITING_NEWER : WAITING_REGION,
         .mode = q->mode,
         .address = q->address,
+        .version = q->version ? *q->version : 0,
         .timed = deadline != WAIT_FOREVER,
     };
     int err;

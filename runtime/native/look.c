@@ -270,6 +270,18 @@ int native_look_home(uint64_t address)
 
 /* --- Regions -------------------------------------------------------------- */
 
+/* proto_version(), of a tree that may change. */
+LOOKS static uint64_t version_of(const struct proto_region *r)
+{
+    const struct proto_region *x = r;
+    uint64_t version = r->version;
+
+    for (int depth = 0; x && depth < DEPTH_MAX; depth++, x = above(x))
+        if (x->written > r->arrived && x->written > version)
+            version = x->written;
+    return version;
+}
+
 LOOKS static void fill(const struct proto_region *r, struct native_look *out)
 {
     const struct native_memory *memory = r->memory;
@@ -279,7 +291,7 @@ LOOKS static void fill(const struct proto_region *r, struct native_look *out)
         .address = r->address,
         .parent = parent ? parent->address : 0,
         .root = root && is_valid(root, sizeof(*root)) ? root->address : 0,
-        .version = r->version,
+        .version = version_of(r),
         .hint = r->epoch ? r->hint : NATIVE_LOOK_ANY,
         .owned = r->owned,
         .reads = r->reads,

@@ -22,7 +22,9 @@
 
 struct native_look {
     uint64_t address, parent, root; /* parent 0: a root */
-    uint64_t version, pages, extents;
+    uint64_t
+        version; /* the newest that this node knows, or one that is written */
+    uint64_t pages, extents;
     uint32_t hint;      /* the node that has the token, as far as known; */
     bool owned;         /* it is this one */
     int32_t write_rank; /* -1: nobody holds it for WRITE here */

@@ -117,18 +117,56 @@ drasync:     rank 0 (HOST, process P) computes"
   done
 }
 
-@test "who waits for a newer version is told that nobody wrote, or who holds it" {
+# The line of a rank that waits for what is newer.
+newer() {
+  echo "drasync:   rank $1 (HOST, process P) waits for a version newer than 1, for READ, of region ADDRESS \"tree\" since T s, in main (stuck.c:LINE)"
+}
+
+@test "who waits for a newer version is told which there is, who holds it, or what the others do" {
   for node in shared rank; do
-    DRASYNC_NODE=$node hangs_until "a newer version" \
+    DRASYNC_NODE=$node hangs_until "the others:" \
       mpi 2 "$program" newer "$over"
     [ "$status" -eq 0 ]
     same "$head
-drasync:   rank 1 (HOST, process P) waits for a newer version, for READ, of region ADDRESS \"tree\" since T s, in main (stuck.c:LINE)
-drasync:     nobody holds it for WRITE now, and nobody has written it since the version that is waited with"
-    DRASYNC_NODE=$node hangs_until "a newer version" \
+$(newer 1)
+drasync:     nobody holds it for WRITE now, and version 1 is its newest
+drasync:   who waits for a newer version waits for any rank to write; the others:
+drasync:     rank 0 (HOST, process P) computes"
+    DRASYNC_NODE=$node hangs_until "its newest" \
       mpi 2 "$program" newer-held "$over"
     [ "$status" -eq 0 ]
     assert_output --partial "rank 0 (HOST, process P) holds it for WRITE"
+    assert_output --regexp "version [12] is its newest, or being written"
+    refute_output --partial "the others"
+  done
+}
+
+@test "of many ranks those that do the same are one line, and who waits is in none" {
+  for node in shared 3; do
+    DRASYNC_NODE=$node hangs_until "the others:" \
+      mpi 9 "$program" newer "$over"
+    [ "$status" -eq 0 ]
+    same "$head
+$(newer 8)
+drasync:     nobody holds it for WRITE now, and version 1 is its newest
+drasync:   who waits for a newer version waits for any rank to write; the others:
+drasync:     rank 0 (HOST, process P) computes
+drasync:     ranks 1-7 (7 of them): each is inside MPI_Barrier"
+  done
+}
+
+@test "a job of which no rank computes is said to be" {
+  for node in shared rank; do
+    DRASYNC_NODE=$node hangs_until "none ever will" \
+      mpi 3 "$program" newer-receive "$over"
+    [ "$status" -eq 0 ]
+    same "$head
+$(newer 2)
+drasync:     nobody holds it for WRITE now, and version 1 is its newest
+drasync:   who waits for a newer version waits for any rank to write; the others:
+drasync:     rank 0 (HOST, process P) is inside MPI_Recv
+drasync:     rank 1 (HOST, process P) is inside MPI_Barrier
+drasync:   no rank computes: unless a limit of time or another thread lets one go on, none ever will"
   done
 }
 

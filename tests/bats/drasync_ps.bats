@@ -29,7 +29,7 @@ look() {
   assert_line --index 4 "holds:"
   assert_line --index 5 "  rank 0 for WRITE of region ADDRESS \"tree\" since T s, taken in take (stuck.c:LINE)"
   assert_line --index 6 "regions, the largest first:"
-  assert_line --index 7 "  region ADDRESS \"tree\": 4096 B, 1 requests wait in its tree"
+  assert_line --index 7 "  region ADDRESS \"tree\": 4096 B, version 2, 1 requests wait in its tree"
 }
 
 @test "drasync-ps --json is JSON with the same in it" {
@@ -47,6 +47,21 @@ for node in nodes:
                   waits[0]["name"], node["program"])
 PYTHON
   assert_line --regexp "^WRITE take WRITE tree [a-z-]*stuck$"
+}
+
+look_newer() {
+  "$ps" "$(pgrep -f "$program newer $over" | head -1)" >"$BATS_TEST_TMPDIR/ps"
+  "$ps" --json --all >"$BATS_TEST_TMPDIR/json"
+}
+
+@test "of a wait for a newer version both say which one the rank knows" {
+  while_it_hangs=look_newer hangs_until "the others:" \
+    mpi 2 "$program" newer "$over"
+  [ "$status" -eq 0 ]
+  run -0 masked <"$BATS_TEST_TMPDIR/ps"
+  assert_output --regexp "waits for a version newer than 1, for READ, of region ADDRESS \"tree\" since T s, in main"
+  assert_output --regexp "\"tree\": 4096 B, version 1$"
+  run -0 grep -o '"for": "newer".*"newer_than": 1, "stack"' "$BATS_TEST_TMPDIR/json"
 }
 
 @test "drasync-ps refuses what it does not know" {

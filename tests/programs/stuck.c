@@ -277,9 +277,27 @@ static void not_given(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* The last rank waits for what rank 0 writes in the end; until then it holds it, if
- * @holds. */
-static void not_written(int holds)
+static void *late_send(void *arg)
+{
+    until_over();
+    MPI_Send(&rank, 1, MPI_INT, 0, 7, MPI_COMM_SELF);
+    return arg;
+}
+
+/* Another thread of the rank lets it go on. */
+static void late_receive(void)
+{
+    pthread_t thread;
+    int value;
+
+    pthread_create(&thread, NULL, late_send, NULL);
+    MPI_Recv(&value, 1, MPI_INT, 0, 7, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    pthread_join(thread, NULL);
+}
+
+/* The last rank waits for what rank 0 writes in the end; until then that holds it,
+ * if @holds, or is inside MPI, if @receives. */
+static void not_written(int holds, int receives)
 {
     region tree = shared_region("tree", 0);
     uint64_t seen = 0;
@@ -293,6 +311,8 @@ static void not_written(int holds)
     if (rank == 0 && holds)
         take(tree, WRITE);
     MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0 && receives)
+        late_receive();
     if (rank == 0) {
         until_over();
         if (!holds)
@@ -439,11 +459,15 @@ static void handle(int number)
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
+    int level;
 
     over = argc > 2 ? argv[2] : "/";
     if (!strcmp(what, "signal-own"))
         signal(SIGUSR2, handle);
-    MPI_Init(&argc, &argv);
+    MPI_Init_thread(&argc, &argv,
+                    strcmp(what, "newer-receive") ? MPI_THREAD_SINGLE
+                                                  : MPI_THREAD_MULTIPLE,
+                    &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (!strcmp(what, "write"))
@@ -472,8 +496,8 @@ int main(int argc, char **argv)
         threads();
     else if (!strcmp(what, "name"))
         unnamed();
-    else if (!strcmp(what, "newer") || !strcmp(what, "newer-held"))
-        not_written(what[5] != 0);
+    else if (!strncmp(what, "newer", 5))
+        not_written(!strcmp(what + 5, "-held"), !strcmp(what + 5, "-receive"));
     else if (!strcmp(what, "give"))
         not_given();
     else if (!strncmp(what, "mpi-", 4))
