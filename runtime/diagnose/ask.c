@@ -36,7 +36,7 @@ struct request {
     uint64_t
         address;  /* or the first wait or rank, the pause, a rank and a tag */
     uint32_t why; /* enum ask_why */
-    uint32_t places;
+    uint32_t places; /* or threads: also what takes reading files */
 };
 
 /* The largest answer. */
@@ -99,7 +99,8 @@ static size_t answer_here(const struct request *q, union answer *out)
         return facts_waits(q->address, out->waits, ASK_WAITS_MAX) *
                sizeof(out->waits[0]);
     case ASK_DOING:
-        return facts_of_ranks(q->address, out->doing, ASK_DOING_MAX) *
+        return facts_of_ranks(q->address, q->places != 0, out->doing,
+                              ASK_DOING_MAX) *
                sizeof(out->doing[0]);
     case ASK_RANK:
         facts_of_rank(q->rank, &out->rank);
@@ -212,10 +213,10 @@ int ask_waits(int node, size_t first, struct facts_wait *out, size_t *count_out)
     return ask_list(node, &q, out, sizeof(*out), count_out);
 }
 
-int ask_doing(int node, size_t first, struct facts_doing *out,
+int ask_doing(int node, size_t first, bool threads, struct facts_doing *out,
               size_t *count_out)
 {
-    struct request q = {.what = ASK_DOING, .address = first};
+    struct request q = {.what = ASK_DOING, .address = first, .places = threads};
 
     return ask_list(node, &q, out, sizeof(*out), count_out);
 }

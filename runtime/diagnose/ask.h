@@ -23,7 +23,7 @@ void ask_start(void);
 
 int ask_waits(int node, size_t first, struct facts_wait *out,
               size_t *count_out);
-int ask_doing(int node, size_t first, struct facts_doing *out,
+int ask_doing(int node, size_t first, bool threads, struct facts_doing *out,
               size_t *count_out);
 int ask_rank(int32_t rank, struct facts_rank *out);
 int ask_mpi(int32_t rank, int32_t to, int32_t tag, bool places,

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "runtime/diagnose/threads.h"
 #include "runtime/process.h"
 #include "runtime/shared.h"
 
@@ -121,11 +122,23 @@ void facts_of_rank(int32_t rank, struct facts_rank *out)
     }
 }
 
-size_t facts_of_ranks(size_t first, struct facts_doing *out, size_t max)
+/* The number of what local rank number @local is inside of; 0: not counted. */
+static uint64_t inside_number(size_t local)
 {
+    const struct waiting_mpi *mpi = shared()->mpi;
+    struct waiting_inside inside;
+
+    return mpi && waiting_mpi_read(&mpi[local], &inside) ? inside.number : 0;
+}
+
+size_t facts_of_ranks(size_t first, bool threads, struct facts_doing *out,
+                      size_t max)
+{
+    const struct facts_shared *s = shared();
     size_t count = 0;
 
-    for (size_t i = first; i < runtime.shared->locals && count < max; i++) {
+    for (size_t i = first; s && i < runtime.shared->locals && count < max;
+         i++) {
         struct facts_rank rank;
 
         facts_of_rank(runtime.shared->ranks[i].rank, &rank);
@@ -138,7 +151,10 @@ size_t facts_of_ranks(size_t first, struct facts_doing *out, size_t max)
             .waits = rank.waits,
             .what = rank.wait.seen.what,
             .timed = rank.wait.seen.timed,
-            .number = rank.wait.seen.number,
+            .others =
+                !threads || threads_others(rank.pid, s->ranks[i].mpi_thread),
+            .functions = atomic_load(&s->ranks[i].functions),
+            .number = rank.waits ? rank.wait.seen.number : inside_number(i),
         };
     }
     return count;
@@ -147,6 +163,11 @@ size_t facts_of_ranks(size_t first, struct facts_doing *out, size_t max)
 bool facts_in_program(uint32_t state)
 {
     return state == RUNTIME_RANK_STARTING || state == RUNTIME_RANK_RUNNING;
+}
+
+bool facts_in_finalize(uint32_t state)
+{
+    return state == RUNTIME_RANK_QUIESCED;
 }
 
 void facts_of_mpi(int32_t rank, int32_t to, int32_t tag, bool places,
@@ -209,6 +230,15 @@ static void fill_hold(struct facts_region *out, bool places)
                       places ? &out->hold_place : NULL);
 }
 
+static bool lease_is_left(struct native_look look)
+{
+    do {
+        if (look.lease && look.write_rank < 0)
+            return true;
+    } while (look.parent && native_look(look.parent, &look));
+    return false;
+}
+
 void facts_of_region(uint64_t at, int32_t rank, bool places,
                      struct facts_region *out)
 {
@@ -222,6 +252,7 @@ void facts_of_region(uint64_t at, int32_t rank, bool places,
     out->hint = look.hint;
     out->status = look.owned ? FACTS_FREE : FACTS_AWAY;
     out->version = look.version;
+    out->left = lease_is_left(look);
     if (!look.owned)
         return;
     out->queued = (uint32_t)native_look_queue(at, out->queue, FACTS_QUEUE_MAX);

@@ -69,7 +69,9 @@ struct facts_doing {
     uint32_t waits; /* of threads of it; `what` and the rest are the oldest's */
     uint32_t what;  /* enum waiting_what */
     uint32_t timed;
-    uint64_t number;
+    uint32_t others;    /* it has threads besides, or that is not known; */
+    uint32_t functions; /* it has registered some for drasync_run() */
+    uint64_t number;    /* of that wait, or of what it is inside of */
 };
 
 /* What a rank does inside MPI, and what it did: DRASYNC_CHECK=deadlock. */
@@ -96,6 +98,7 @@ struct facts_region {
     uint32_t node; /* that says so */
     uint32_t queued;
     uint64_t version; /* the newest; one that is written may be counted */
+    uint32_t left;    /* a WRITE lease is left on it, or above */
     struct native_look_blocker blocker;
     uint64_t hold_age_us; /* UINT64_MAX: not noted */
     struct code_place hold_place;
@@ -118,11 +121,16 @@ size_t facts_waits(size_t first, struct facts_wait *out, size_t max);
 /* @rank of this node. */
 void facts_of_rank(int32_t rank, struct facts_rank *out);
 
-/* All ranks of this node, from its @first on; at most @max. */
-size_t facts_of_ranks(size_t first, struct facts_doing *out, size_t max);
+/* All ranks of this node, from its @first on; at most @max.  `others` only if
+ * @threads, as it takes reading files. */
+size_t facts_of_ranks(size_t first, bool threads, struct facts_doing *out,
+                      size_t max);
 
 /* Is a rank in this state, and in no call that waits, in the program? */
 bool facts_in_program(uint32_t state);
+
+/* Does it wait in MPI_Finalize for all others to come? */
+bool facts_in_finalize(uint32_t state);
 
 /* The same inside MPI; `sent` to rank @to with @tag; the place if @places. */
 void facts_of_mpi(int32_t rank, int32_t to, int32_t tag, bool places,

@@ -19,8 +19,12 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/diagnose/report.h \
 	runtime/diagnose/stall.c \
 	runtime/diagnose/stall.h \
+	runtime/diagnose/standstill.c \
+	runtime/diagnose/standstill.h \
 	runtime/diagnose/text.c \
-	runtime/diagnose/text.h
+	runtime/diagnose/text.h \
+	runtime/diagnose/threads.c \
+	runtime/diagnose/threads.h
 
 # Programs that hang.
 native_test_programs += tests/programs/ps_readers tests/programs/stuck

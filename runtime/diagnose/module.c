@@ -4,6 +4,7 @@
 #include "runtime/diagnose/asked.h"
 #include "runtime/diagnose/facts.h"
 #include "runtime/diagnose/stall.h"
+#include "runtime/diagnose/threads.h"
 #include "runtime/modules.h"
 #include "runtime/process.h"
 #include "runtime/shared.h"
@@ -42,6 +43,9 @@ static int diagnose_start(void)
     ask_start();
     before = waiting_self;
     waiting_self = &shared->ranks[runtime.local];
+    waiting_self->mpi_thread = threads_of_mpi();
+    if (waiting_has_functions())
+        waiting_functions();
     if (shared->mpi)
         waiting_mpi_self = &shared->mpi[runtime.local];
     wait_slept = stall_slept;

@@ -40,7 +40,7 @@ static void gather(struct others *o)
         size_t first = 0, count = ASK_DOING_MAX;
 
         for (; count == ASK_DOING_MAX; first += count) {
-            if (ask_doing(node, first, got, &count))
+            if (ask_doing(node, first, false, got, &count))
                 o->all = false;
             for (size_t i = 0; i < count; i++)
                 note(o, &got[i]);

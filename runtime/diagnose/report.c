@@ -286,7 +286,8 @@ static bool add_thing(struct text *text, const struct facts_wait *first,
     return false;
 }
 
-static void add_all(struct report *r)
+/* @all: nobody is left to tell of. */
+static void add_all(struct report *r, bool all)
 {
     size_t i, next, things = 0;
     bool others = false;
@@ -299,7 +300,7 @@ static void add_all(struct report *r)
     }
     if (i < r->count)
         text_add(&r->text, "drasync:   and %zu more waits\n", r->count - i);
-    if (others)
+    if (others && !all)
         others_add(&r->text);
     if (r->unread)
         text_add(&r->text, "drasync:   %zu of %d nodes do not answer\n",
@@ -319,7 +320,7 @@ void report_stall(void)
              "a wait lasts for %u s or more (DRASYNC_STALL_S); what ranks wait "
              "for:\n",
              runtime.options.stall_s);
-    add_all(&r);
+    add_all(&r, false);
     text_say(&r.text);
     free(r.text.bytes);
     free(r.waits);
@@ -358,7 +359,7 @@ void report_asked(void)
     if (r.count) {
         qsort(r.waits, r.count, sizeof(*r.waits), compare);
         text_add(&r.text, "drasync: what ranks wait for:\n");
-        add_all(&r);
+        add_all(&r, false);
     }
     text_say(&r.text);
     free(r.text.bytes);
@@ -404,6 +405,13 @@ static void add_inside(struct text *text, const struct report_link *link)
                  (int)link->next);
 }
 
+static void add_end(struct text *text)
+{
+    if (runtime.options.deadlock == RUNTIME_DEADLOCK_END)
+        text_add(text, "drasync:   the job ends; with DRASYNC_DEADLOCK=error "
+                       "the last of these acquires fails instead\n");
+}
+
 void report_deadlock(const struct report_link *links, size_t count)
 {
     struct text text = {.bytes = NULL};
@@ -416,9 +424,53 @@ void report_deadlock(const struct report_link *links, size_t count)
             add_inside(&text, &links[i]);
         else
             add_link(&text, &links[i]);
-    if (runtime.options.deadlock == RUNTIME_DEADLOCK_END)
-        text_add(&text, "drasync:   the job ends; with DRASYNC_DEADLOCK=error "
-                        "the last of these acquires fails instead\n");
+    add_end(&text);
     text_say(&text);
     free(text.bytes);
+}
+
+/* The ranks that are in MPI_Finalize, in a line. */
+static void add_ending(struct text *text, const struct report_link *links,
+                       size_t count)
+{
+    int32_t *ranks = malloc(count * sizeof(*ranks));
+    size_t ending = 0;
+
+    for (size_t i = 0; ranks && i < count; i++)
+        if (!links[i].wait.seen.what && !links[i].mpi.inside.call)
+            ranks[ending++] = links[i].rank;
+    if (ending == 1) {
+        text_add(text, "drasync:   rank %d is in MPI_Finalize\n",
+                 (int)ranks[0]);
+    } else if (ending) {
+        text_add(text, "drasync:   ");
+        text_ranks(text, ranks, sizeof(*ranks), ending);
+        text_add(text, " are in MPI_Finalize\n");
+    }
+    free(ranks);
+}
+
+void report_standstill(const struct report_link *links, size_t count)
+{
+    struct report r = {.waits = malloc(count * sizeof(*r.waits))};
+
+    for (size_t i = 0; r.waits && i < count; i++)
+        if (links[i].wait.seen.what)
+            r.waits[r.count++] = links[i].wait;
+    if (r.count)
+        qsort(r.waits, r.count, sizeof(*r.waits), compare);
+    begin(&r.text);
+    text_add(&r.text,
+             "deadlock: each of all %zu ranks waits until another one writes, "
+             "or goes on:\n",
+             count);
+    add_all(&r, true);
+    for (size_t i = 0; i < count; i++)
+        if (links[i].mpi.inside.call)
+            add_inside(&r.text, &links[i]);
+    add_ending(&r.text, links, count);
+    add_end(&r.text);
+    text_say(&r.text);
+    free(r.text.bytes);
+    free(r.waits);
 }

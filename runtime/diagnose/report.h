@@ -29,4 +29,8 @@ struct report_link {
  * first one's. */
 void report_deadlock(const struct report_link *links, size_t count);
 
+/* Of all @count ranks of the job: rank i waits for what is in @links[i], or, if that
+ * is nothing, in MPI_Finalize. */
+void report_standstill(const struct report_link *links, size_t count);
+
 #endif /* DRASYNC_RUNTIME_DIAGNOSE_REPORT_H */

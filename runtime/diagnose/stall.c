@@ -4,6 +4,7 @@
 #include "runtime/diagnose/ask.h"
 #include "runtime/diagnose/deadlock.h"
 #include "runtime/diagnose/report.h"
+#include "runtime/diagnose/standstill.h"
 #include "runtime/process.h"
 
 /* After a report, none for so many times DRASYNC_STALL_S. */
@@ -32,13 +33,20 @@ static uint64_t pause_max_us(void)
 
 static int look_for_ring(struct waiting *w, uint64_t now)
 {
+    bool late;
+    int err = 0;
+
     if (runtime.options.deadlock == RUNTIME_DEADLOCK_OFF || !w->slot ||
-        w->what != WAITING_REGION || w->timed || now < w->look_us)
+        (w->what != WAITING_REGION && w->what != WAITING_NEWER) || w->timed ||
+        now < w->look_us)
         return 0;
     if (w->pause_us < pause_max_us())
         w->pause_us = w->pause_us ? 2 * w->pause_us : LOOK_PAUSE_US;
     w->look_us = now + w->pause_us;
-    return deadlock_look(w, w->pause_us > 8 * LOOK_PAUSE_US);
+    late = w->pause_us > 8 * LOOK_PAUSE_US;
+    if (w->what == WAITING_REGION)
+        err = deadlock_look(w, late);
+    return err ? err : standstill_look(w, late);
 }
 
 static void look_at_time(struct waiting *w, uint64_t now)

@@ -8,6 +8,7 @@
 #include "runtime/native/state.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
+#include "runtime/waiting.h"
 
 /* So many lines tell what functions may not do. */
 #define SAID_MAX 10
@@ -84,6 +85,7 @@ int native_register(const char *name, drasync_function_fn *function,
         atomic_store_explicit(slot, f, memory_order_release);
     }
     pthread_mutex_unlock(&mutex);
+    waiting_functions();
     if (!err)
         *function_out = f;
     return err;

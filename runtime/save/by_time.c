@@ -133,6 +133,7 @@ static void *save_by_time(void *arg)
     struct timespec next;
 
     thread_is_ours();
+    pthread_setname_np(pthread_self(), "drasync-saves");
     clock_gettime(CLOCK_MONOTONIC, &next);
     while (wait_for_time(&next)) {
         if (!is_stopping())

@@ -312,6 +312,94 @@ drasync:   the job ends; with DRASYNC_DEADLOCK=error the last of these acquires 
   refute_output --partial "deadlock"
 }
 
+# --- All ranks wait -----------------------------------------------------------
+
+# ThreadSanitizer has a thread of its own in each process, which might be the
+# program's.
+needs_one_thread() {
+  case ${DRASYNC_SANITIZERS:-} in
+  *thread*) skip "ThreadSanitizer's thread might write" ;;
+  esac
+}
+
+# What is said of rank $1, which waits until somebody writes region $2.
+waits_for_newer() {
+  echo "drasync:   rank $1 (HOST, process P) waits for a version newer than 1, for READ, of region ADDRESS \"s$2\" since T s, in standstill (stuck.c:LINE), called from main (stuck.c:LINE)
+drasync:     nobody holds it for WRITE now, and version 1 is its newest"
+}
+
+all3="drasync: rank N (HOST): deadlock: each of all 3 ranks waits until another one writes, or goes on:"
+ended="drasync:   the job ends; with DRASYNC_DEADLOCK=error the last of these acquires fails instead"
+
+@test "a job all of whose ranks wait for newer versions ends with a report" {
+  needs_one_thread
+  export DRASYNC_STALL_S=0
+  for node in shared rank 2; do
+    DRASYNC_NODE=$node run mpi 3 "$program" all-plain
+    assert_failure
+    refute [ "$status" -eq 124 ]
+    output=$(grep '^drasync:' <<<"$output" | masked)
+    same "$all3
+$(waits_for_newer 2 0)
+$(waits_for_newer 0 1)
+$(waits_for_newer 1 2)
+$ended"
+  done
+}
+
+@test "with DRASYNC_DEADLOCK=error the last of them fails, and the others go on" {
+  needs_one_thread
+  export DRASYNC_STALL_S=0 DRASYNC_DEADLOCK=error
+  for node in shared rank; do
+    DRASYNC_NODE=$node run -0 mpi 3 "$program" all-plain
+    assert_line "rank 0: DRASYNC_OK"
+    assert_line "rank 1: DRASYNC_OK"
+    assert_line "rank 2: DRASYNC_EDEADLK"
+    refute_output --partial "the job ends"
+  done
+}
+
+@test "so does one of whose ranks one has come to its end, or holds what another wants" {
+  needs_one_thread
+  export DRASYNC_STALL_S=0
+  for node in shared rank; do
+    DRASYNC_NODE=$node run mpi 2 "$program" all-finalize
+    assert_failure
+    refute [ "$status" -eq 124 ]
+    assert_output --partial "deadlock: each of all 2 ranks waits"
+    assert_output --partial "rank 0 is in MPI_Finalize"
+    DRASYNC_NODE=$node run mpi 2 "$program" all-held
+    assert_failure
+    refute [ "$status" -eq 124 ]
+    assert_output --partial "deadlock: each of all 2 ranks waits"
+    assert_output --regexp "rank 1 .* waits for WRITE of region 0x[0-9a-f]* \"s0\""
+    assert_output --regexp "rank 0 .* waits for a version newer than 1"
+  done
+}
+
+@test "one whose other ranks are inside MPI does with DRASYNC_CHECK=deadlock" {
+  needs_one_thread
+  export DRASYNC_STALL_S=0
+  for node in shared rank; do
+    DRASYNC_CHECK=deadlock DRASYNC_NODE=$node run mpi 2 "$program" all-recv
+    assert_failure
+    refute [ "$status" -eq 124 ]
+    assert_output --partial "deadlock: each of all 2 ranks waits"
+    assert_output --partial "is inside MPI_Recv"
+    assert_output --partial "rank 1 has not sent it that message, with tag 7"
+  done
+}
+
+@test "a limit of time, another thread, or a function that runs lets them go on" {
+  export DRASYNC_STALL_S=0
+  # A function runs by itself on other nodes only.
+  for how in shared-timed rank-timed shared-thread rank-thread rank-run; do
+    DRASYNC_NODE=${how%-*} run -0 mpi 3 "$program" all-${how#*-}
+    refute_output --partial "deadlock"
+    assert_line "rank 1: DRASYNC_OK"
+  done
+}
+
 # --- A signal -----------------------------------------------------------------
 
 # Rank 1 waits: send $signal to the process whose command line begins with $whom,

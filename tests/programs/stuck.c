@@ -7,6 +7,7 @@
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@ void take(region r, int mode);
 void kept(int mode);
 void ring(int mode);
 void inside(const char *how);
+void standstill(const char *how);
 
 static void until_over(void)
 {
@@ -327,6 +329,84 @@ static void not_written(int holds, int receives)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* It writes the region at @arg, in a while. */
+static void *late_write(void *arg)
+{
+    sleep(2);
+    acquire_region(arg, WRITE);
+    release_region(arg);
+    return NULL;
+}
+
+static int slow(drasync_region_t r, const void *arg, size_t arg_bytes,
+                void *answer, size_t answer_bytes)
+{
+    sleep(2);
+    return nothing(r, arg, arg_bytes, answer, answer_bytes);
+}
+
+static pthread_t writer;
+static drasync_function_t slow_function;
+
+/* What rank 0 does instead of waiting for a newer version of @next, or before:
+ * true if it has done all. */
+static bool instead(const char *how, region own, region next, region last)
+{
+    int value;
+
+    if (!strcmp(how, "held"))
+        take(own, WRITE);
+    else if (!strcmp(how, "thread"))
+        pthread_create(&writer, NULL, late_write, next);
+    else if (!strcmp(how, "run"))
+        must(drasync_run_ff(last, slow_function, DRASYNC_WRITE, NULL, 0),
+             "run");
+    else if (!strcmp(how, "recv"))
+        MPI_Recv(&value, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return !strcmp(how, "finalize");
+}
+
+/* Each rank waits until another one writes the region of the next rank, and then
+ * writes its own; but for rank 0, as @how says. */
+__attribute__((noinline)) void standstill(const char *how)
+{
+    region of[16], next;
+    uint64_t seen = 0;
+    char name[16];
+    int err;
+
+    for (int i = 0; i < ranks; i++) {
+        snprintf(name, sizeof(name), "s%d", i);
+        of[i] = shared_region(name, i);
+    }
+    next = of[(rank + 1) % ranks];
+    if (!strcmp(how, "run"))
+        must(drasync_register("slow", slow, &slow_function), "register");
+    must(drasync_acquire_newer(next, DRASYNC_READ, &seen, DRASYNC_FOREVER),
+         "acquire");
+    release_region(next);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0 && instead(how, of[0], next, of[ranks - 1]))
+        return;
+    if (rank == ranks - 1)
+        usleep(400000); /* it is the youngest */
+    if (rank == ranks - 1 && !strcmp(how, "held"))
+        err = drasync_acquire(of[0], DRASYNC_WRITE);
+    else
+        err = drasync_acquire_newer(
+            next, DRASYNC_READ, &seen,
+            rank == 0 && !strcmp(how, "timed") ? 2000000 : DRASYNC_FOREVER);
+    printf("rank %d: %s\n", rank, drasync_errname(err));
+    fflush(stdout);
+    if (!err)
+        release_region(next);
+    if (rank > 0 || strcmp(how, "held") != 0)
+        acquire_region(of[rank], WRITE);
+    release_region(of[rank]);
+    if (rank == 0 && !strcmp(how, "thread"))
+        pthread_join(writer, NULL);
+}
+
 /* Rank 0 dies with what rank 1 wants. */
 static void dies(void)
 {
@@ -496,6 +576,8 @@ int main(int argc, char **argv)
         threads();
     else if (!strcmp(what, "name"))
         unnamed();
+    else if (!strncmp(what, "all-", 4))
+        standstill(what + 4);
     else if (!strncmp(what, "newer", 5))
         not_written(!strcmp(what + 5, "-held"), !strcmp(what + 5, "-receive"));
     else if (!strcmp(what, "give"))
