@@ -1,6 +1,8 @@
 # The format of saved regions: a part of libdrasync.so, and of drasync-file.
 noinst_LTLIBRARIES += libdrasync_save.la
 libdrasync_save_la_SOURCES = \
+	save/blocks.c \
+	save/blocks.h \
 	save/bytes.h \
 	save/reader.c \
 	save/save.h \

@@ -14,11 +14,13 @@
  * before children, extents lie inside the space and do not overlap, and
  * numbers agree; whether addresses are free is not known here.
  *
- * One thread at a time for one writer or reader.
+ * One thread at a time for one writer or reader.  A writer may have helpers,
+ * threads that compress and make checksums, and call nothing of the caller's.
  */
 #ifndef SAVE_SAVE_H
 #define SAVE_SAVE_H
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -110,6 +112,21 @@ struct save_writer;
  */
 int save_writer_new(const struct save_table *table, save_write_fn *write,
                     void *arg, struct save_writer **writer_out);
+
+#define SAVE_HELPERS_MAX 7
+
+/* As pthread_create(), without attributes. */
+typedef int save_start_fn(pthread_t *thread, void *(*run)(void *arg),
+                          void *arg);
+
+/*
+ * Before any data comes: start up to @helpers threads, SAVE_HELPERS_MAX at most,
+ * which end with the writer; how many there are.  Without all or any it is slower.
+ * The writer has two blocks for each of them and two for its caller, as they are and
+ * compressed, which is about 4 MiB for each thread.
+ */
+unsigned save_writer_help(struct save_writer *writer, unsigned helpers,
+                          save_start_fn *start);
 
 /* The next @count bytes of data. */
 int save_writer_put(struct save_writer *writer, const void *bytes,

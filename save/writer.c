@@ -4,31 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "save/blocks.h"
 #include "save/bytes.h"
-
-#ifdef HAVE_ZSTD
-#include <zstd.h>
-#endif
-
-/* The quickest level that is called normal; blocks that shrink by less than
- * this part stay plain. */
-#define LEVEL     1
-#define GAIN_PART 16
-
-/* After a block that did not shrink so many are not tried, then twice as many,
- * up to the most. */
-#define SKIPS_MAX 16
 
 struct save_writer {
     save_write_fn *write;
     void *arg;
-    uint64_t header_sum, blocks, written;
-    size_t filled;           /* of `data` */
-    uint32_t skips, skipped; /* blocks that are not tried: all, so far */
-    unsigned char *data;     /* SAVE_BLOCK_BYTES */
-    unsigned char *stored;   /* a head and what is stored of `data` */
-    size_t stored_max;
-    void *compressor;
+    uint64_t header_sum, written; /* header and table */
+    struct blocks *blocks;
 };
 
 int save_built(void)
@@ -129,88 +112,13 @@ static int write_table(struct save_writer *w, const struct save_table *t)
     return err;
 }
 
-/* --- Blocks --------------------------------------------------------------- */
-
-#ifdef HAVE_ZSTD
-static int compressor_new(struct save_writer *w)
-{
-    w->stored_max = ZSTD_compressBound(SAVE_BLOCK_BYTES);
-    w->compressor = ZSTD_createCCtx();
-    return w->compressor ? 0 : DRASYNC_ENOMEM;
-}
-
-static void compressor_free(struct save_writer *w)
-{
-    ZSTD_freeCCtx(w->compressor);
-}
-
-/* How many bytes the block has compressed; 0: that does not pay. */
-static size_t compress(struct save_writer *w)
-{
-    size_t bytes;
-
-    if (w->skipped < w->skips) {
-        w->skipped++;
-        return 0;
-    }
-    w->skipped = 0;
-    bytes = ZSTD_compressCCtx(w->compressor, w->stored + SAVE_BLOCK_HEAD_BYTES,
-                              w->stored_max, w->data, w->filled, LEVEL);
-    if (!ZSTD_isError(bytes) && bytes < w->filled - w->filled / GAIN_PART) {
-        w->skips = 0;
-        return bytes;
-    }
-    w->skips = !w->skips                  ? 1
-               : w->skips < SKIPS_MAX / 2 ? w->skips * 2
-                                          : SKIPS_MAX;
-    return 0;
-}
-#else
-static int compressor_new(struct save_writer *w)
-{
-    w->stored_max = SAVE_BLOCK_BYTES;
-    return 0;
-}
-
-static void compressor_free(struct save_writer *w)
-{
-    (void)w;
-}
-
-static size_t compress(struct save_writer *w)
-{
-    (void)w;
-    return 0;
-}
-#endif
-
-static int write_block(struct save_writer *w)
-{
-    unsigned char *head = w->stored;
-    size_t bytes = compress(w);
-
-    memset(head, 0, SAVE_BLOCK_HEAD_BYTES);
-    put32(head + BLOCK_METHOD, bytes ? SAVE_ZSTD : SAVE_PLAIN);
-    if (!bytes) {
-        bytes = w->filled;
-        memcpy(head + SAVE_BLOCK_HEAD_BYTES, w->data, bytes);
-    }
-    put32(head + BLOCK_DATA_BYTES, (uint32_t)w->filled);
-    put32(head + BLOCK_STORED_BYTES, (uint32_t)bytes);
-    put64(head + BLOCK_SUM, block_sum(head, head + SAVE_BLOCK_HEAD_BYTES,
-                                      w->header_sum, w->blocks));
-    w->blocks++;
-    w->filled = 0;
-    return write_all(w, head, SAVE_BLOCK_HEAD_BYTES + bytes);
-}
-
 /* --- Calls ---------------------------------------------------------------- */
 
 int save_writer_new(const struct save_table *table, save_write_fn *write,
                     void *arg, struct save_writer **writer_out)
 {
     struct save_writer *w;
-    int err = DRASYNC_ENOMEM;
+    int err;
 
     if (!save_built())
         return DRASYNC_EFILE;
@@ -222,13 +130,11 @@ int save_writer_new(const struct save_table *table, save_write_fn *write,
         return DRASYNC_ENOMEM;
     w->write = write;
     w->arg = arg;
-    if (compressor_new(w))
-        goto fail;
-    w->data = malloc(SAVE_BLOCK_BYTES);
-    w->stored = malloc(SAVE_BLOCK_HEAD_BYTES + w->stored_max);
-    if (!w->data || !w->stored)
-        goto fail;
     err = write_table(w, table);
+    if (err)
+        goto fail;
+    w->blocks = blocks_new(write, arg, w->header_sum);
+    err = w->blocks ? 0 : DRASYNC_ENOMEM;
     if (err)
         goto fail;
     *writer_out = w;
@@ -239,52 +145,40 @@ fail:
     return err;
 }
 
+unsigned save_writer_help(struct save_writer *w, unsigned helpers,
+                          save_start_fn *start)
+{
+    return blocks_help(w->blocks, helpers, start);
+}
+
 int save_writer_put(struct save_writer *w, const void *bytes, size_t count)
 {
-    const char *from = bytes;
-    int err = 0;
-
-    while (count && !err) {
-        size_t n = SAVE_BLOCK_BYTES - w->filled;
-
-        if (n > count)
-            n = count;
-        memcpy(w->data + w->filled, from, n);
-        w->filled += n;
-        from += n;
-        count -= n;
-        if (w->filled == SAVE_BLOCK_BYTES)
-            err = write_block(w);
-    }
-    return err;
+    return blocks_put(w->blocks, bytes, count);
 }
 
 int save_writer_end(struct save_writer *w)
 {
     unsigned char end[SAVE_END_BYTES];
-    int err = w->filled ? write_block(w) : 0;
+    int err = blocks_end(w->blocks);
 
     if (err)
         return err;
     memcpy(end, SAVE_END_MAGIC, 8);
-    put64(end + END_BLOCKS, w->blocks);
-    put64(end + END_FILE_BYTES, w->written + sizeof(end));
+    put64(end + END_BLOCKS, blocks_count(w->blocks));
+    put64(end + END_FILE_BYTES, save_writer_bytes(w) + sizeof(end));
     put64(end + END_SUM, checksum(end, END_SUM, w->header_sum));
     return write_all(w, end, sizeof(end));
 }
 
 uint64_t save_writer_bytes(const struct save_writer *w)
 {
-    return w->written;
+    return w->written + blocks_written(w->blocks);
 }
 
 void save_writer_free(struct save_writer *w)
 {
     if (!w)
         return;
-    if (w->compressor)
-        compressor_free(w);
-    free(w->data);
-    free(w->stored);
+    blocks_free(w->blocks);
     free(w);
 }

@@ -2,6 +2,9 @@
  * written is refused, and said why (save/save.h). */
 #include "memory_common.h"
 
+#include <errno.h>
+#include <pthread.h>
+
 #include "save/bytes.h"
 #include "save/save.h"
 
@@ -83,6 +86,17 @@ static unsigned char data_at(uint64_t i)
     return i / 1000000 % 2 ? (unsigned char)(i * i * 2654435761u >> 13) : 7;
 }
 
+/* Threads that help to write, and after how many none can be started. */
+static unsigned helpers, helpers_most = SAVE_HELPERS_MAX, helpers_started;
+
+static int start_helper(pthread_t *thread, void *(*run)(void *arg), void *arg)
+{
+    if (helpers_started == helpers_most)
+        return EAGAIN;
+    helpers_started++;
+    return pthread_create(thread, NULL, run, arg);
+}
+
 static int write_file(struct memory_file *f, const struct save_table *t)
 {
     struct save_writer *writer;
@@ -92,6 +106,8 @@ static int write_file(struct memory_file *f, const struct save_table *t)
 
     if (err)
         return err;
+    helpers_started = 0;
+    REQUIRE(save_writer_help(writer, helpers, start_helper) == helpers_started);
     while (done < t->data_bytes && !err) {
         size_t n = t->data_bytes - done < sizeof(piece)
                        ? (size_t)(t->data_bytes - done)
@@ -197,6 +213,58 @@ static void there_and_back(void)
     extents[0].used_bytes = 700;
     save_table_free(&back);
     free(f.bytes);
+}
+
+/* Written with so many helpers, it is read, and is as it was. */
+static int is_same(const struct save_table *t, unsigned count, unsigned most,
+                   size_t *bytes_out)
+{
+    struct memory_file f = {0};
+    struct save_table back = {0};
+    char why[SAVE_WHY_BYTES];
+    int same, ok;
+
+    helpers = count;
+    helpers_most = most;
+    ok = !write_file(&f, t) && !read_file(&f, &back, &same, why) && same;
+    save_table_free(&back);
+    free(f.bytes);
+    *bytes_out = f.count;
+    return ok;
+}
+
+/* Any number of threads, of which some cannot be started, and files that cannot be
+ * written to the end. */
+static void helped(void)
+{
+    struct save_table t = table_new();
+    size_t whole, bytes, failed = 0, tried = 0, good = 0;
+
+    extents[1].address = BASE + 0x4000000;
+    extents[1].pages = 10000;
+    extents[1].used_bytes = 10000 * 4096;
+    t.data_bytes = 700 + 10000 * 4096 + 4096;
+    REQUIRE(is_same(&t, 0, 0, &whole));
+    for (unsigned n = 1; n <= SAVE_HELPERS_MAX + 1; n++)
+        good += (size_t)is_same(&t, n, SAVE_HELPERS_MAX, &bytes);
+    tap_ok(good == SAVE_HELPERS_MAX + 1, "threads may help to write a file");
+    tap_ok(helpers_started == SAVE_HELPERS_MAX, "not more than there may be");
+    tap_ok(bytes < whole + whole / 4, "and it is compressed as well");
+    tap_ok(is_same(&t, 4, 0, &bytes) && is_same(&t, 4, 2, &bytes) &&
+               helpers_started == 2,
+           "if none can be started, or only some, it is written without");
+    helpers = helpers_most = 3;
+    for (size_t most = 1; most < bytes; most += bytes / 37, tried++) {
+        struct memory_file f = {.most = most};
+
+        failed += write_file(&f, &t) == DRASYNC_EFILE;
+        free(f.bytes);
+    }
+    tap_ok(failed == tried, "where it cannot be written they end too");
+    helpers = 0;
+    extents[1].address = BASE + 0x800000;
+    extents[1].pages = 600;
+    extents[1].used_bytes = 600 * 4096;
 }
 
 /* Every length, and a change of every byte near the ends and of some between. */
@@ -359,6 +427,7 @@ int main(void)
         return 0;
     }
     there_and_back();
+    helped();
     damaged();
     exchanged();
     lies();
