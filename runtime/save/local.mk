@@ -6,6 +6,8 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/save/load.c \
 	runtime/save/output.c \
 	runtime/save/output.h \
+	runtime/save/progress.c \
+	runtime/save/progress.h \
 	runtime/save/save.c
 
 native_test_programs += \
@@ -14,3 +16,9 @@ native_test_programs += \
 	tests/programs/save_tree
 TESTS += tests/bats/save.bats
 EXTRA_DIST += tests/bats/save.bats tests/programs/save_tree.h
+
+check_PROGRAMS += tests/unit/save_progress.t
+TESTS += tests/unit/save_progress.t
+tests_unit_save_progress_t_SOURCES = tests/unit/save_progress.c \
+	tests/unit/memory_common.h
+tests_unit_save_progress_t_LDADD = libdrasync_runtime.la
