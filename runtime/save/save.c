@@ -3,20 +3,26 @@
  *
  * Under a READ hold the subtree's frames stay as they are, whatever writers do;
  * they are read through the window, block by block, so nothing is in memory
- * twice.
+ * twice.  Where the calling thread may use several processors, threads help it to
+ * compress.
  */
 #include "runtime/save/files.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "runtime/native/image.h"
 #include "runtime/native/native.h"
 #include "runtime/process.h"
 #include "runtime/save/output.h"
+#include "runtime/save/progress.h"
 #include "runtime/say.h"
 #include "runtime/services/names.h"
+#include "runtime/thread.h"
 #include "save/save.h"
 
 /* --- The table ------------------------------------------------------------ */
@@ -106,33 +112,93 @@ _Static_assert(NATIVE_IMAGE_NO_PARENT == SAVE_NO_PARENT, "one word for none");
 
 /* --- The file ------------------------------------------------------------- */
 
+/* A thread is not worth its start for less. */
+#define HELPER_BYTES ((uint64_t)4 << 20)
+
+/* Data that is handed on between two looks at the clock. */
+#define PIECE_BYTES ((size_t)4 << 20)
+
+/* Of machines with more processors, the first so many count. */
+#define PROCESSORS_MAX 8192
+
+/* How many threads may help this one: as many as it may use further processors. */
+static unsigned helpers_for(uint64_t bytes)
+{
+    cpu_set_t *set = CPU_ALLOC(PROCESSORS_MAX);
+    size_t size = CPU_ALLOC_SIZE(PROCESSORS_MAX);
+    uint64_t helpers = bytes / HELPER_BYTES;
+    int processors = 1;
+
+    if (set && !sched_getaffinity(0, size, set))
+        processors = CPU_COUNT_S(size, set);
+    CPU_FREE(set);
+    if (helpers > SAVE_HELPERS_MAX)
+        helpers = SAVE_HELPERS_MAX;
+    return helpers < (unsigned)processors ? (unsigned)helpers
+                                          : (unsigned)processors - 1;
+}
+
+static int start_helper(pthread_t *thread, void *(*run)(void *arg), void *arg)
+{
+    int err = thread_create(thread, run, arg);
+
+    if (!err)
+        pthread_setname_np(*thread, "drasync-saves");
+    return err;
+}
+
+static int put_extent(struct save_writer *writer,
+                      const struct native_image_extent *extent,
+                      struct progress *progress, uint64_t *done)
+{
+    const char *from =
+        space_window(&runtime.space, extent->offset, extent->used_bytes);
+    uint64_t at = 0;
+    int err = 0;
+
+    while (at < extent->used_bytes && !err) {
+        uint64_t left = extent->used_bytes - at;
+        size_t bytes = left < PIECE_BYTES ? (size_t)left : PIECE_BYTES;
+
+        err = save_writer_put(writer, from + at, bytes);
+        at += bytes;
+        *done += bytes;
+        if (progress->fd >= 0)
+            progress_show(progress, *done, runtime_now_us());
+    }
+    return err;
+}
+
 static int write_file(const struct save_table *t,
-                      const struct native_image *image, struct output *output)
+                      const struct native_image *image, struct output *output,
+                      struct progress *progress)
 {
     struct save_writer *writer;
+    uint64_t done = 0;
     int err = save_writer_new(t, output_write, output, &writer);
 
     if (err)
         return err;
+    save_writer_help(writer, helpers_for(t->data_bytes), start_helper);
     for (uint64_t i = 0; i < image->extents && !err; i++)
-        err = save_writer_put(writer,
-                              space_window(&runtime.space,
-                                           image->extent[i].offset,
-                                           image->extent[i].used_bytes),
-                              image->extent[i].used_bytes);
+        err = put_extent(writer, &image->extent[i], progress, &done);
     if (!err)
         err = save_writer_end(writer);
     save_writer_free(writer);
     return err;
 }
 
-static int save_held(const struct native_image *image, struct output *output)
+/* Progress is shown for a call, not for what a thread of ours does by itself. */
+static int save_held(const struct native_image *image, struct output *output,
+                     bool show, struct progress *progress)
 {
     struct save_table table;
     int err = table_fill(&table, image);
 
+    progress_begin(progress, show ? STDERR_FILENO : -1, output->path,
+                   table.data_bytes, runtime_now_us());
     if (!err)
-        err = write_file(&table, image, output);
+        err = write_file(&table, image, output, progress);
     save_table_free(&table);
     return err;
 }
@@ -142,6 +208,7 @@ static int save(drasync_region_t region, const char *path,
                 const struct names_region *only, native_stop_fn *stop)
 {
     struct native_image image;
+    struct progress progress;
     struct output output;
     int err;
 
@@ -160,11 +227,12 @@ static int save(drasync_region_t region, const char *path,
         native_image_give(&image);
         return err;
     }
-    err = save_held(&image, &output);
+    err = save_held(&image, &output, !only, &progress);
     native_image_give(&image);
     /* What is written does not change: nobody waits for the disk. */
     if (!err)
         err = output_commit(&output);
+    progress_end(&progress);
     output_close(&output);
     return err;
 }
