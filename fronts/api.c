@@ -68,19 +68,13 @@ static int told(const char *call, drasync_region_t region, int err)
     return err;
 }
 
-int drasync_new_region(drasync_region_t *region_out)
+int api_new_region(drasync_region_t *region_out, const void *caller)
 {
-    drasync_region_t region = region_out ? native_recycle_take_ready() : NULL;
-    int err;
+    int err = api_enter("drasync_new_region");
 
-    if (region) {
-        *region_out = region;
-        return 0;
-    }
-    err = api_enter("drasync_new_region");
     if (err)
         return err;
-    waiting_caller = __builtin_return_address(0);
+    waiting_caller = caller;
     if (!region_out)
         return DRASYNC_EINVAL;
     RECORD_BEGIN();
@@ -91,12 +85,24 @@ int drasync_new_region(drasync_region_t *region_out)
     return err;
 }
 
-int drasync_new_subregion(drasync_region_t parent, drasync_region_t *region_out)
+int drasync_new_region(drasync_region_t *region_out)
+{
+    drasync_region_t region = region_out ? native_recycle_take_ready() : NULL;
+
+    if (!region)
+        return api_new_region(region_out, __builtin_return_address(0));
+    *region_out = region;
+    return 0;
+}
+
+int api_new_subregion(drasync_region_t parent, drasync_region_t *region_out,
+                      const void *caller)
 {
     int err = runtime_enter();
 
     if (err)
         return err;
+    waiting_caller = caller;
     if (!region_out)
         return DRASYNC_EINVAL;
     RECORD_BEGIN();
@@ -105,6 +111,11 @@ int drasync_new_subregion(drasync_region_t parent, drasync_region_t *region_out)
         api_tell_apart(*region_out, parent);
     RECORD_DONE(err, RECORD_NEW, (uintptr_t)*region_out, (uintptr_t)parent, 0);
     return told("drasync_new_subregion", parent, err);
+}
+
+int drasync_new_subregion(drasync_region_t parent, drasync_region_t *region_out)
+{
+    return api_new_subregion(parent, region_out, __builtin_return_address(0));
 }
 
 int drasync_delete(drasync_region_t region)

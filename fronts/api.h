@@ -44,6 +44,12 @@ static inline bool api_acquire_own(drasync_region_t region,
     return api_calm() && native_lease_take_own((uintptr_t)region, mode);
 }
 
+/* drasync_new_region(), drasync_new_subregion(), called by the program at
+ * @caller. */
+int api_new_region(drasync_region_t *region_out, const void *caller);
+int api_new_subregion(drasync_region_t parent, drasync_region_t *region_out,
+                      const void *caller);
+
 /* drasync_acquire_timed(), called by the program at @caller. */
 int api_acquire(drasync_region_t region, enum drasync_mode mode,
                 uint64_t timeout_us, const void *caller);

@@ -27,11 +27,11 @@ static void check(int err, const char *call, region r, enum drasync_mode needed)
 }
 
 /* Apart, as ralloc_slow(): so that what is short needs no stack. */
-__attribute__((noinline)) static region new_region_slow(void)
+__attribute__((noinline)) static region new_region_slow(const void *caller)
 {
     region made = NULL;
 
-    check(drasync_new_region(&made), "new_region", NULL, DRASYNC_WRITE);
+    check(api_new_region(&made, caller), "new_region", NULL, DRASYNC_WRITE);
     return made;
 }
 
@@ -39,14 +39,15 @@ region new_region(void)
 {
     region made = native_recycle_take_ready();
 
-    return made ? made : new_region_slow();
+    return made ? made : new_region_slow(__builtin_return_address(0));
 }
 
 region new_subregion(region r)
 {
     region made = NULL;
 
-    check(drasync_new_subregion(r, &made), "new_subregion", r, DRASYNC_WRITE);
+    check(api_new_subregion(r, &made, __builtin_return_address(0)),
+          "new_subregion", r, DRASYNC_WRITE);
     return made;
 }
 

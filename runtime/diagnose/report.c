@@ -185,7 +185,10 @@ static void add_queue(struct text *text, const struct facts_region *region)
 
         text_add(text, i ? ", " : "drasync:     in its queue on node %u: ",
                  region->node);
-        if (q->rank >= 0)
+        if (q->rank >= runtime.ranks) /* native_rank_new() */
+            text_add(text, "a function of drasync_run for %s",
+                     text_mode(q->mode));
+        else if (q->rank >= 0)
             text_add(text, "rank %d for %s", (int)q->rank, text_mode(q->mode));
         else
             text_add(text, "a rank of node %u for %s", q->node,
