@@ -60,8 +60,7 @@ void api_tell_left(drasync_region_t region)
     drasync_record_lives(life, 0, since_ns);
 }
 
-/* Checked mode: name what was wrong with @region. */
-static int told(const char *call, drasync_region_t region, int err)
+int api_told(const char *call, drasync_region_t region, int err)
 {
     if (err && runtime.options.check)
         check_refused(call, region, err);
@@ -110,7 +109,7 @@ int api_new_subregion(drasync_region_t parent, drasync_region_t *region_out,
     if (!err)
         api_tell_apart(*region_out, parent);
     RECORD_DONE(err, RECORD_NEW, (uintptr_t)*region_out, (uintptr_t)parent, 0);
-    return told("drasync_new_subregion", parent, err);
+    return api_told("drasync_new_subregion", parent, err);
 }
 
 int drasync_new_subregion(drasync_region_t parent, drasync_region_t *region_out)
@@ -133,7 +132,7 @@ int drasync_delete(drasync_region_t region)
     api_tell_apart(region, NULL);
     err = native_delete(region);
     RECORD_DONE(err, RECORD_DELETE, (uintptr_t)region, 0, 0);
-    return told("drasync_delete", region, err);
+    return api_told("drasync_delete", region, err);
 }
 
 int drasync_set_recovery(drasync_region_t region,
@@ -146,8 +145,8 @@ int drasync_set_recovery(drasync_region_t region,
     if (recovery != DRASYNC_RECOVERY_NONE &&
         recovery != DRASYNC_RECOVERY_PREVIOUS)
         return DRASYNC_EINVAL;
-    return told("drasync_set_recovery", region,
-                native_set_recovery(region, recovery));
+    return api_told("drasync_set_recovery", region,
+                    native_set_recovery(region, recovery));
 }
 
 static int mode_valid(enum drasync_mode mode)
@@ -170,7 +169,7 @@ int api_acquire(drasync_region_t region, enum drasync_mode mode,
     if (!err)
         api_tell_apart(region, NULL);
     RECORD_DONE(err, RECORD_ACQUIRE, (uintptr_t)region, mode, 0);
-    return told("drasync_acquire", region, err);
+    return api_told("drasync_acquire", region, err);
 }
 
 int drasync_acquire(drasync_region_t region, enum drasync_mode mode)
@@ -211,7 +210,7 @@ int drasync_acquire_newer(drasync_region_t region, enum drasync_mode mode,
         api_tell_apart(region, NULL);
     }
     RECORD_DONE(err, RECORD_ACQUIRE, (uintptr_t)region, mode, 0);
-    return told("drasync_acquire_newer", region, err);
+    return api_told("drasync_acquire_newer", region, err);
 }
 
 int drasync_get_version(drasync_region_t region, uint64_t *version_out)
@@ -222,7 +221,7 @@ int drasync_get_version(drasync_region_t region, uint64_t *version_out)
         err = DRASYNC_EINVAL;
     if (!err)
         err = native_get_version(region, version_out);
-    return told("drasync_get_version", region, err);
+    return api_told("drasync_get_version", region, err);
 }
 
 /* Apart, as release() below. */
@@ -244,7 +243,7 @@ __attribute__((noinline)) static int iacquire(drasync_region_t region,
     if (!err && runtime.options.check)
         check_request_begins(*request_out, region, mode);
     RECORD_DONE(err, RECORD_ACQUIRE, (uintptr_t)region, mode, 0);
-    return told("drasync_iacquire", region, err);
+    return api_told("drasync_iacquire", region, err);
 }
 
 /* Checked mode: remember the request that @call has ended, if it has. */
@@ -375,7 +374,7 @@ __attribute__((noinline)) static int release(drasync_region_t region)
     api_tell_left(region);
     err = native_release(region);
     RECORD_DONE(err, RECORD_RELEASE, (uintptr_t)region, 0, 0);
-    return told("drasync_release", region, err);
+    return api_told("drasync_release", region, err);
 }
 
 int drasync_release(drasync_region_t region)

@@ -44,6 +44,9 @@ static inline bool api_acquire_own(drasync_region_t region,
     return api_calm() && native_lease_take_own((uintptr_t)region, mode);
 }
 
+/* @err; in checked mode, if it is one, say what was wrong with @region. */
+int api_told(const char *call, drasync_region_t region, int err);
+
 /* drasync_new_region(), drasync_new_subregion(), called by the program at
  * @caller. */
 int api_new_region(drasync_region_t *region_out, const void *caller);

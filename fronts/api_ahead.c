@@ -20,7 +20,7 @@ int drasync_ahead(drasync_region_t region, enum drasync_mode mode)
     api_tell_apart(region, NULL);
     err = native_ahead(region, mode);
     RECORD_DONE(err, RECORD_HINT, (uintptr_t)region, mode, 0);
-    return err;
+    return api_told("drasync_ahead", region, err);
 }
 
 int drasync_iteration(void)

@@ -34,7 +34,7 @@ int drasync_give(drasync_region_t region, int rank, int tag)
     RECORD_DONE(err, RECORD_RELEASE, (uintptr_t)region, 0, 0);
     if (!err)
         record_message(RECORD_MPI_SEND, rank, tag);
-    return err;
+    return api_told("drasync_give", region, err);
 }
 
 int drasync_take(int rank, int tag, uint64_t timeout_us,

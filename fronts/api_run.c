@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "fronts/api.h"
 #include "runtime/native/native.h"
 #include "runtime/process.h"
 #include "runtime/waiting.h"
@@ -29,13 +30,20 @@ static int check(const char *call, drasync_function_t function,
 
     if (err)
         return err;
-    if (!native_function_valid(function) || (mode != DRASYNC_READ && mode != DRASYNC_WRITE) ||
+    if (!native_function_valid(function) ||
+        (mode != DRASYNC_READ && mode != DRASYNC_WRITE) ||
         (arg_bytes && !arg) || (answer_bytes && !answer))
         return DRASYNC_EINVAL;
     if (arg_bytes > DRASYNC_RUN_BYTES_MAX ||
         answer_bytes > DRASYNC_RUN_BYTES_MAX)
         return DRASYNC_ELIMIT;
     return native_run_refused(call);
+}
+
+/* Other errors may be what the function returned. */
+static int told(const char *call, drasync_region_t region, int err)
+{
+    return err == DRASYNC_ENOREGION ? api_told(call, region, err) : err;
 }
 
 int drasync_run(drasync_region_t region, drasync_function_t function,
@@ -46,9 +54,10 @@ int drasync_run(drasync_region_t region, drasync_function_t function,
                     answer_bytes);
 
     waiting_caller = __builtin_return_address(0);
-    return err ? err
-               : native_run(region, function, mode, arg, arg_bytes, answer,
-                            answer_bytes);
+    if (!err)
+        err = native_run(region, function, mode, arg, arg_bytes, answer,
+                         answer_bytes);
+    return told("drasync_run", region, err);
 }
 
 int drasync_irun(drasync_region_t region, drasync_function_t function,
@@ -61,9 +70,11 @@ int drasync_irun(drasync_region_t region, drasync_function_t function,
 
     if (err)
         return err;
-    return request_out ? native_irun(region, function, mode, arg, arg_bytes,
-                                     answer, answer_bytes, request_out)
-                       : DRASYNC_EINVAL;
+    if (!request_out)
+        return DRASYNC_EINVAL;
+    err = native_irun(region, function, mode, arg, arg_bytes, answer,
+                      answer_bytes, request_out);
+    return told("drasync_irun", region, err);
 }
 
 int drasync_run_ff(drasync_region_t region, drasync_function_t function,
@@ -71,7 +82,9 @@ int drasync_run_ff(drasync_region_t region, drasync_function_t function,
 {
     int err = check("drasync_run_ff", function, mode, arg, arg_bytes, NULL, 0);
 
-    return err ? err : native_run_ff(region, function, mode, arg, arg_bytes);
+    if (!err)
+        err = native_run_ff(region, function, mode, arg, arg_bytes);
+    return told("drasync_run_ff", region, err);
 }
 
 int drasync_run_flush(void)

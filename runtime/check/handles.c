@@ -95,8 +95,10 @@ static void add_why(drasync_region_t region, int err,
                  &note->done[CHECK_GAVE]);
 }
 
-static const char *what_of(int err, bool dead)
+static const char *what_of(drasync_region_t region, int err, bool dead)
 {
+    struct check_place place = {0};
+
     if (dead)
         return "which was deleted";
     switch (err) {
@@ -105,7 +107,10 @@ static const char *what_of(int err, bool dead)
     case DRASYNC_EUPGRADE:
         return "which this rank holds for READ";
     default:
-        return "which this rank does not hold as the call needs it";
+        check_hooks.look(region, 0, &place);
+        return place.held == DRASYNC_READ
+                   ? "which this rank holds for READ, and WRITE is needed"
+                   : "which this rank does not hold";
     }
 }
 
@@ -178,7 +183,7 @@ void check_refused(const char *call, drasync_region_t region, int err)
     if (!begin(stack, 0))
         return;
     check_add(&text, "called %s for region %p, %s\n", call, (void *)region,
-              what_of(err, dead));
+              what_of(region, err, dead));
     if (known && note.name[0])
         check_add(&text, "it was named \"%s\"\n", note.name);
     end(stack);

@@ -285,8 +285,20 @@ NOINLINE static void change_unheld(void)
 }
 
 /* What is no handle, and never was one. */
+static int nothing(drasync_region_t r, const void *arg, size_t arg_bytes,
+                   void *answer, size_t answer_bytes)
+{
+    (void)r;
+    (void)arg;
+    (void)arg_bytes;
+    (void)answer;
+    (void)answer_bytes;
+    return DRASYNC_ENOTHELD;
+}
+
 NOINLINE static void use_no_handle(void)
 {
+    drasync_function_t function;
     void *object;
 
     printf("%s\n", drasync_errname(drasync_acquire(NULL, DRASYNC_READ)));
@@ -295,6 +307,13 @@ NOINLINE static void use_no_handle(void)
     drasync_alloc(NULL, 8, &object);
     drasync_get_root(top, &object);
     drasync_set_root(top, NULL);
+    drasync_give(NULL, 0, 0);
+    drasync_give(top, 0, 0);
+    drasync_register("nothing", nothing, &function);
+    drasync_run(NULL, function, DRASYNC_READ, NULL, 0, NULL, 0);
+    /* The function's result is no error of the region. */
+    printf("%s\n", drasync_errname(drasync_run(top, function, DRASYNC_READ,
+                                               NULL, 0, NULL, 0)));
     KEEP;
 }
 
