@@ -208,8 +208,9 @@ static bool add_region_state(struct text *text, const struct facts_wait *wait)
 
     text_add(text, "drasync:     ");
     if (!wait->asked.at) {
-        text_add(text, "it is just being granted, or waits for another request "
-                       "of its rank\n");
+        text_add(text,
+                 "it is just being granted, its data is on its way, or it "
+                 "waits for another request of its rank\n");
         return false;
     }
     if (ask_about_wait(wait, true, &region)) {
