@@ -239,6 +239,17 @@ int engine_answer(struct engine *engine, int to, enum packet_type type,
 int message_first(struct engine *engine, int from, const struct packet *p);
 int message_more(struct engine *engine, int from, const struct packet *p);
 
+/* stream.c */
+/* How long its segments are to be, of data that comes from @from. */
+size_t stream_segment_bytes(const struct engine *engine, int from);
+/* Both sides know now how long segments are. */
+void stream_cut(const struct engine *engine, struct stream *s, size_t bytes);
+/* Move what can be moved; how many segments began or ended. */
+int stream_move(struct engine *engine, struct stream *s, bool out);
+/* In: these @bytes have come otherwise, and are the next. */
+void stream_fill(struct stream *s, const char *data, size_t bytes);
+void stream_drop(struct engine *engine, struct stream *s, bool in);
+
 /* bulk.c */
 void bulk_fill(struct incoming *in, const char *data, size_t bytes);
 int bulk_announce(struct engine *engine, int to,

@@ -18,6 +18,7 @@ libdrasync_transport_la_SOURCES = \
 	transport/sink.c \
 	transport/sockets.c \
 	transport/sockets.h \
+	transport/stream.c \
 	transport/stretches.c \
 	transport/stretches.h \
 	transport/transport.h \
@@ -42,7 +43,7 @@ TESTS += \
 tests_unit_transport_loop_t_SOURCES = tests/unit/transport_loop.c \
 	tests/unit/loop.c tests/unit/loop.h transport/bulk.c \
 	transport/engine.c transport/messages.c transport/packets.c \
-	transport/sink.c transport/stretches.c
+	transport/sink.c transport/stream.c transport/stretches.c
 tests_unit_transport_loop_t_CPPFLAGS = $(AM_CPPFLAGS) -DENGINE_PAGED=1
 tests_unit_transport_memory_t_SOURCES = tests/unit/transport_memory.c \
 	tests/unit/loop.c tests/unit/loop.h

@@ -66,7 +66,8 @@ tests_fuzz_options_t_CFLAGS = $(AM_CFLAGS)
 tests_fuzz_options_t_LDADD =
 tests_fuzz_packets_t_SOURCES = $(fuzz_main) tests/fuzz/packets.c \
 	transport/bulk.c transport/engine.c transport/messages.c \
-	transport/packets.c transport/sink.c transport/stretches.c
+	transport/packets.c transport/sink.c transport/stream.c \
+	transport/stretches.c
 tests_fuzz_packets_t_CFLAGS = $(AM_CFLAGS)
 tests_fuzz_packets_t_LDADD =
 tests_fuzz_places_t_SOURCES = $(fuzz_main) tests/fuzz/places.c \
