@@ -27,15 +27,17 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/diagnose/threads.h
 
 # Programs that hang.
-native_test_programs += tests/programs/ps_readers tests/programs/stuck
+native_test_programs += tests/programs/ps_readers tests/programs/stuck \
+	tests/programs/stuck_newer
 check_PROGRAMS += myrmics_stuck
 myrmics_stuck_SOURCES = tests/programs/myrmics_stuck.c \
 	tests/programs/myrmics_check.h
 myrmics_stuck_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 myrmics_stuck_LDFLAGS = $(AM_LDFLAGS) -no-install
 myrmics_stuck_LDADD = libmyrmics.la $(MPI_LIBS)
-long_tests += tests/bats/diagnose.bats
-EXTRA_DIST += tests/bats/diagnose.bash tests/bats/diagnose.bats
+long_tests += tests/bats/diagnose.bats tests/bats/diagnose_newer.bats
+EXTRA_DIST += tests/bats/diagnose.bash tests/bats/diagnose.bats \
+	tests/bats/diagnose_newer.bats tests/programs/stuck.h
 
 # It is the library's, so that both know the same structs.
 bin_PROGRAMS += drasync-ps

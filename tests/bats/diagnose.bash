@@ -1,4 +1,8 @@
-# For Bats files about jobs that hang: `load common`, `load hosts` first.
+# For Bats files about jobs that hang: `load common` first.
+
+# How a report of what lasts begins, with DRASYNC_STALL_S=1.
+head="drasync: rank N (HOST): a wait lasts for 1 s or more (DRASYNC_STALL_S); \
+what ranks wait for:"
 
 # hangs_until PATTERN COMMAND...: run the job COMMAND, whose program hangs until
 # the file $over appears; once a line that matches PATTERN is there, let it go on.

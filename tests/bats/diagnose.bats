@@ -24,9 +24,6 @@ needs_hosts() {
     skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
 }
 
-head="drasync: rank N (HOST): a wait lasts for 1 s or more (DRASYNC_STALL_S); \
-what ranks wait for:"
-
 # --- A wait that lasts --------------------------------------------------------
 
 @test "one report says who waits for which region, who holds it and what that rank does" {
@@ -114,59 +111,6 @@ drasync:     nobody has published it"
     same "$head
 drasync:   rank 1 (HOST, process P) waits in drasync_take for what rank 0 gives with tag 7 since T s, in main (stuck.c:LINE)
 drasync:     rank 0 (HOST, process P) computes"
-  done
-}
-
-# The line of a rank that waits for what is newer.
-newer() {
-  echo "drasync:   rank $1 (HOST, process P) waits for a version newer than 1, for READ, of region ADDRESS \"tree\" since T s, in main (stuck.c:LINE)"
-}
-
-@test "who waits for a newer version is told which there is, who holds it, or what the others do" {
-  for node in shared rank; do
-    DRASYNC_NODE=$node hangs_until "the others:" \
-      mpi 2 "$program" newer "$over"
-    [ "$status" -eq 0 ]
-    same "$head
-$(newer 1)
-drasync:     nobody holds it for WRITE now, and version 1 is its newest
-drasync:   who waits for a newer version waits for any rank to write; the others:
-drasync:     rank 0 (HOST, process P) computes"
-    DRASYNC_NODE=$node hangs_until "its newest" \
-      mpi 2 "$program" newer-held "$over"
-    [ "$status" -eq 0 ]
-    assert_output --partial "rank 0 (HOST, process P) holds it for WRITE"
-    assert_output --regexp "version [12] is its newest, or being written"
-    refute_output --partial "the others"
-  done
-}
-
-@test "of many ranks those that do the same are one line, and who waits is in none" {
-  for node in shared 3; do
-    DRASYNC_NODE=$node hangs_until "the others:" \
-      mpi 9 "$program" newer "$over"
-    [ "$status" -eq 0 ]
-    same "$head
-$(newer 8)
-drasync:     nobody holds it for WRITE now, and version 1 is its newest
-drasync:   who waits for a newer version waits for any rank to write; the others:
-drasync:     rank 0 (HOST, process P) computes
-drasync:     ranks 1-7 (7 of them): each is inside MPI_Barrier"
-  done
-}
-
-@test "a job of which no rank computes is said to be" {
-  for node in shared rank; do
-    DRASYNC_NODE=$node hangs_until "none ever will" \
-      mpi 3 "$program" newer-receive "$over"
-    [ "$status" -eq 0 ]
-    same "$head
-$(newer 2)
-drasync:     nobody holds it for WRITE now, and version 1 is its newest
-drasync:   who waits for a newer version waits for any rank to write; the others:
-drasync:     rank 0 (HOST, process P) is inside MPI_Recv
-drasync:     rank 1 (HOST, process P) is inside MPI_Barrier
-drasync:   no rank computes: unless a limit of time or another thread lets one go on, none ever will"
   done
 }
 
@@ -310,94 +254,6 @@ drasync:   the job ends; with DRASYNC_DEADLOCK=error the last of these acquires 
   assert_equal "$status" 124
   assert_output --partial "a wait lasts"
   refute_output --partial "deadlock"
-}
-
-# --- All ranks wait -----------------------------------------------------------
-
-# ThreadSanitizer has a thread of its own in each process, which might be the
-# program's.
-needs_one_thread() {
-  case ${DRASYNC_SANITIZERS:-} in
-  *thread*) skip "ThreadSanitizer's thread might write" ;;
-  esac
-}
-
-# What is said of rank $1, which waits until somebody writes region $2.
-waits_for_newer() {
-  echo "drasync:   rank $1 (HOST, process P) waits for a version newer than 1, for READ, of region ADDRESS \"s$2\" since T s, in standstill (stuck.c:LINE), called from main (stuck.c:LINE)
-drasync:     nobody holds it for WRITE now, and version 1 is its newest"
-}
-
-all3="drasync: rank N (HOST): deadlock: each of all 3 ranks waits until another one writes, or goes on:"
-ended="drasync:   the job ends; with DRASYNC_DEADLOCK=error the last of these acquires fails instead"
-
-@test "a job all of whose ranks wait for newer versions ends with a report" {
-  needs_one_thread
-  export DRASYNC_STALL_S=0
-  for node in shared rank 2; do
-    DRASYNC_NODE=$node run mpi 3 "$program" all-plain
-    assert_failure
-    refute [ "$status" -eq 124 ]
-    output=$(grep '^drasync:' <<<"$output" | masked)
-    same "$all3
-$(waits_for_newer 2 0)
-$(waits_for_newer 0 1)
-$(waits_for_newer 1 2)
-$ended"
-  done
-}
-
-@test "with DRASYNC_DEADLOCK=error the last of them fails, and the others go on" {
-  needs_one_thread
-  export DRASYNC_STALL_S=0 DRASYNC_DEADLOCK=error
-  for node in shared rank; do
-    DRASYNC_NODE=$node run -0 mpi 3 "$program" all-plain
-    assert_line "rank 0: DRASYNC_OK"
-    assert_line "rank 1: DRASYNC_OK"
-    assert_line "rank 2: DRASYNC_EDEADLK"
-    refute_output --partial "the job ends"
-  done
-}
-
-@test "so does one of whose ranks one has come to its end, or holds what another wants" {
-  needs_one_thread
-  export DRASYNC_STALL_S=0
-  for node in shared rank; do
-    DRASYNC_NODE=$node run mpi 2 "$program" all-finalize
-    assert_failure
-    refute [ "$status" -eq 124 ]
-    assert_output --partial "deadlock: each of all 2 ranks waits"
-    assert_output --partial "rank 0 is in MPI_Finalize"
-    DRASYNC_NODE=$node run mpi 2 "$program" all-held
-    assert_failure
-    refute [ "$status" -eq 124 ]
-    assert_output --partial "deadlock: each of all 2 ranks waits"
-    assert_output --regexp "rank 1 .* waits for WRITE of region 0x[0-9a-f]* \"s0\""
-    assert_output --regexp "rank 0 .* waits for a version newer than 1"
-  done
-}
-
-@test "one whose other ranks are inside MPI does with DRASYNC_CHECK=deadlock" {
-  needs_one_thread
-  export DRASYNC_STALL_S=0
-  for node in shared rank; do
-    DRASYNC_CHECK=deadlock DRASYNC_NODE=$node run mpi 2 "$program" all-recv
-    assert_failure
-    refute [ "$status" -eq 124 ]
-    assert_output --partial "deadlock: each of all 2 ranks waits"
-    assert_output --partial "is inside MPI_Recv"
-    assert_output --partial "rank 1 has not sent it that message, with tag 7"
-  done
-}
-
-@test "a limit of time, another thread, or a function that runs lets them go on" {
-  export DRASYNC_STALL_S=0
-  # A function runs by itself on other nodes only.
-  for how in shared-timed rank-timed shared-thread rank-thread rank-run; do
-    DRASYNC_NODE=${how%-*} run -0 mpi 3 "$program" all-${how#*-}
-    refute_output --partial "deadlock"
-    assert_line "rank 1: DRASYNC_OK"
-  done
 }
 
 # --- A signal -----------------------------------------------------------------

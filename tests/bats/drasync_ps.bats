@@ -55,6 +55,7 @@ look_newer() {
 }
 
 @test "of a wait for a newer version both say which one the rank knows" {
+  program+=_newer
   while_it_hangs=look_newer hangs_until "the others:" \
     mpi 2 "$program" newer "$over"
   [ "$status" -eq 0 ]

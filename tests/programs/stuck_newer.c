@@ -1,0 +1,165 @@
+/*
+ * Programs whose ranks wait for newer versions, by their first argument;
+ * tests/bats/diagnose_newer.bats reads what is said about them.  Those of "newer"
+ * go on when a file appears that the second argument names.
+ */
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "tests/programs/stuck.h"
+
+/* Reports name it, so it is neither inlined nor cloned. */
+void standstill(const char *how);
+
+static void *late_send(void *arg)
+{
+    until_over();
+    MPI_Send(&rank, 1, MPI_INT, 0, 7, MPI_COMM_SELF);
+    return arg;
+}
+
+/* Another thread of the rank lets it go on. */
+static void late_receive(void)
+{
+    pthread_t thread;
+    int value;
+
+    pthread_create(&thread, NULL, late_send, NULL);
+    MPI_Recv(&value, 1, MPI_INT, 0, 7, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    pthread_join(thread, NULL);
+}
+
+/* The last rank waits for what rank 0 writes in the end; until then that holds it,
+ * if @holds, or is inside MPI, if @receives. */
+static void not_written(int holds, int receives)
+{
+    region tree = shared_region("tree", 0);
+    uint64_t seen = 0;
+
+    if (rank == ranks - 1) {
+        must(drasync_acquire_newer(tree, DRASYNC_READ, &seen, DRASYNC_FOREVER),
+             "acquire");
+        release_region(tree);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0 && holds)
+        acquire_region(tree, WRITE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0 && receives)
+        late_receive();
+    if (rank == 0) {
+        until_over();
+        if (!holds)
+            acquire_region(tree, WRITE);
+        release_region(tree);
+    }
+    if (rank == ranks - 1) {
+        must(drasync_acquire_newer(tree, DRASYNC_READ, &seen, DRASYNC_FOREVER),
+             "acquire");
+        release_region(tree);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* It writes the region at @arg, in a while. */
+static void *late_write(void *arg)
+{
+    sleep(2);
+    acquire_region(arg, WRITE);
+    release_region(arg);
+    return NULL;
+}
+
+static int slow(drasync_region_t r, const void *arg, size_t arg_bytes,
+                void *answer, size_t answer_bytes)
+{
+    (void)r, (void)arg, (void)arg_bytes, (void)answer, (void)answer_bytes;
+    sleep(2);
+    return 0;
+}
+
+static pthread_t writer;
+static drasync_function_t slow_function;
+
+/* What rank 0 does instead of waiting for a newer version of @next, or before:
+ * true if it has done all. */
+static bool instead(const char *how, region own, region next, region last)
+{
+    int value;
+
+    if (!strcmp(how, "held"))
+        acquire_region(own, WRITE);
+    else if (!strcmp(how, "thread"))
+        pthread_create(&writer, NULL, late_write, next);
+    else if (!strcmp(how, "run"))
+        must(drasync_run_ff(last, slow_function, DRASYNC_WRITE, NULL, 0),
+             "run");
+    else if (!strcmp(how, "recv"))
+        MPI_Recv(&value, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return !strcmp(how, "finalize");
+}
+
+/* Each rank waits until another one writes the region of the next rank, and then
+ * writes its own; but for rank 0, as @how says. */
+__attribute__((noinline)) void standstill(const char *how)
+{
+    region of[16], next;
+    uint64_t seen = 0;
+    char name[16];
+    int err;
+
+    for (int i = 0; i < ranks; i++) {
+        snprintf(name, sizeof(name), "s%d", i);
+        of[i] = shared_region(name, i);
+    }
+    next = of[(rank + 1) % ranks];
+    if (!strcmp(how, "run"))
+        must(drasync_register("slow", slow, &slow_function), "register");
+    must(drasync_acquire_newer(next, DRASYNC_READ, &seen, DRASYNC_FOREVER),
+         "acquire");
+    release_region(next);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0 && instead(how, of[0], next, of[ranks - 1]))
+        return;
+    if (rank == ranks - 1)
+        usleep(400000); /* it is the youngest */
+    if (rank == ranks - 1 && !strcmp(how, "held"))
+        err = drasync_acquire(of[0], DRASYNC_WRITE);
+    else
+        err = drasync_acquire_newer(
+            next, DRASYNC_READ, &seen,
+            rank == 0 && !strcmp(how, "timed") ? 2000000 : DRASYNC_FOREVER);
+    printf("rank %d: %s\n", rank, drasync_errname(err));
+    fflush(stdout);
+    if (!err)
+        release_region(next);
+    if (rank > 0 || strcmp(how, "held") != 0)
+        acquire_region(of[rank], WRITE);
+    release_region(of[rank]);
+    if (rank == 0 && !strcmp(how, "thread"))
+        pthread_join(writer, NULL);
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    int level;
+
+    over = argc > 2 ? argv[2] : "/";
+    MPI_Init_thread(&argc, &argv,
+                    strcmp(what, "newer-receive") ? MPI_THREAD_SINGLE
+                                                  : MPI_THREAD_MULTIPLE,
+                    &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (!strncmp(what, "all-", 4))
+        standstill(what + 4);
+    else if (!strncmp(what, "newer", 5))
+        not_written(!strcmp(what + 5, "-held"), !strcmp(what + 5, "-receive"));
+    else
+        return 2;
+    MPI_Finalize();
+    return 0;
+}
