@@ -75,6 +75,16 @@ drasync:     in its queue on node 0: rank 1 for WRITE"
   done
 }
 
+@test "with DRASYNC_CHECK=1 a hold of who made the region has its place too" {
+  for node in shared rank; do
+    DRASYNC_NODE=$node DRASYNC_CHECK=1 hangs_until "in its queue" \
+      mpi 2 "$program" made "$over"
+    [ "$status" -eq 0 ]
+    assert_equal "$(sed -n 3p <<<"$output")" \
+      "drasync:     rank 0 (HOST, process P) holds region ADDRESS \"tree\", of the same tree, for WRITE since T s, taken in made (stuck.c:LINE), and computes"
+  done
+}
+
 @test "many ranks that wait at one place are one line" {
   for node in shared 3; do
     DRASYNC_NODE=$node hangs_until "in its queue" mpi 9 "$program" read "$over"
@@ -94,6 +104,14 @@ drasync:     in its queue on node 0: rank 1 for WRITE"
       "rank 1 \(HOST, process P\) waits (in drasync_run, for WRITE, on|for WRITE of) region ADDRESS \"tree\""
     assert_output --partial "rank 0 (HOST, process P) holds it for WRITE"
   done
+}
+
+@test "in a queue functions of other nodes are no ranks" {
+  DRASYNC_NODE=rank hangs_until "in its queue" mpi 3 "$program" run "$over"
+  [ "$status" -eq 0 ]
+  run -0 grep "in its queue" <<<"$output"
+  assert_output --regexp \
+    "on node 0: a function of drasync_run for WRITE(, a function of drasync_run for WRITE)?$"
 }
 
 @test "a name that nobody publishes is named" {

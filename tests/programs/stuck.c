@@ -14,6 +14,7 @@
 /* Reports name them, so they are neither inlined nor cloned. */
 void take(region r, int mode);
 void kept(int mode);
+void made(void);
 void ring(int mode);
 void inside(const char *how);
 
@@ -104,6 +105,27 @@ static void below(void)
         take(tree, WRITE);
 }
 
+/* A child is wanted that rank 0 has by the hold with which it made the whole. */
+__attribute__((noinline)) void made(void)
+{
+    region tree = NULL, child = NULL;
+
+    if (rank == 0) {
+        tree = new_region();
+        child = new_subregion(tree);
+        must(drasync_publish("tree", tree), "publish");
+        must(drasync_publish("child", child), "publish");
+    }
+    must(drasync_lookup("child", DRASYNC_FOREVER, &child), "lookup");
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        until_over();
+        release_region(tree);
+    } else {
+        take(child, WRITE);
+    }
+}
+
 /* Each rank has the region of its number, and wants the next one's.  The last
  * asks with @mode, and says what came of it. */
 __attribute__((noinline)) void ring(int mode)
@@ -157,7 +179,7 @@ static int nothing(drasync_region_t r, const void *arg, size_t arg_bytes,
     return 0;
 }
 
-/* Rank 1 runs a function on what rank 0 has. */
+/* All others run a function on what rank 0 has. */
 static void runs(void)
 {
     drasync_function_t function;
@@ -392,6 +414,8 @@ int main(int argc, char **argv)
         chained();
     else if (!strcmp(what, "below"))
         below();
+    else if (!strcmp(what, "made"))
+        made();
     else if (!strcmp(what, "ring"))
         ring(WRITE);
     else if (!strcmp(what, "ring-read"))
