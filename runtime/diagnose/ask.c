@@ -34,7 +34,8 @@ struct request {
     uint32_t what;
     int32_t rank;
     uint64_t
-        address;  /* or the first wait or rank, the pause, a rank and a tag */
+        address;  /* or the first wait or rank, the pause or the number, a rank
+                     and a tag */
     uint32_t why; /* enum ask_why */
     uint32_t places; /* or threads: also what takes reading files */
 };
@@ -60,7 +61,18 @@ static bool has_passed(_Atomic uint64_t *last_us, uint64_t pause_us)
            atomic_compare_exchange_strong(last_us, &last, now);
 }
 
-/* Of node 0. */
+/*
+ * Those who find one deadlock come here at nearly the same time, so its number
+ * stays long enough, though another may take its place.  The exchange gives it to
+ * one of them; the order of what else is read or written does not matter.
+ */
+static bool claims(struct facts_shared *s, uint64_t number)
+{
+    return atomic_exchange_explicit(&s->claimed[number % FACTS_CLAIMED], number,
+                                    memory_order_relaxed) != number;
+}
+
+/* Of node 0; @pause_us: of ASK_WHY_FAIL, the number. */
 static uint32_t grant(uint64_t pause_us, enum ask_why why)
 {
     struct facts_shared *s =
@@ -68,6 +80,8 @@ static uint32_t grant(uint64_t pause_us, enum ask_why why)
 
     if (why == ASK_WHY_END)
         return atomic_exchange(&s->ends, 1) == 0;
+    if (why == ASK_WHY_FAIL)
+        return claims(s, pause_us);
     if (why == ASK_WHY_USER)
         return has_passed(&s->asked_us, pause_us);
     if (atomic_load(&s->ends) || atomic_load(&s->granted) >= CLAIMS_MAX ||
@@ -311,4 +325,9 @@ bool ask_claim(uint64_t pause_us, enum ask_why why)
     uint32_t yes = 0;
 
     return ask_for(0, &q, &yes, sizeof(yes)) || yes;
+}
+
+bool ask_claim_deadlock(uint64_t number)
+{
+    return ask_claim(number, ASK_WHY_FAIL);
 }

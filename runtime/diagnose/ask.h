@@ -49,11 +49,16 @@ enum ask_why {
     ASK_WHY_STALL, /* a wait lasts */
     ASK_WHY_END,   /* the job ends with it */
     ASK_WHY_USER,  /* somebody asked for it */
+    ASK_WHY_FAIL,  /* an acquire fails: ask_claim_deadlock() */
 };
 
 /* May this rank print a report for the job?  Of each kind one in @pause_us does,
  * of ASK_WHY_END the first, and of ASK_WHY_STALL the first few.  True too if node
  * 0, which says so, is silent. */
 bool ask_claim(uint64_t pause_us, enum ask_why why);
+
+/* Of all who find the deadlock with this number (deadlock_number()): is this rank the
+ * first to claim it?  True too if node 0 is silent. */
+bool ask_claim_deadlock(uint64_t number);
 
 #endif /* DRASYNC_RUNTIME_DIAGNOSE_ASK_H */

@@ -169,6 +169,29 @@ static bool same(const struct report_link *a, const struct report_link *b,
     return true;
 }
 
+/* A one-to-one function that mixes all bits: of SplitMix64. */
+static uint64_t mixed(uint64_t x)
+{
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+/* A sum, as each finder begins with its own link. */
+uint64_t deadlock_number(const struct report_link *links, size_t count)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        bool inside = links[i].mpi.inside.call != 0;
+        uint64_t wait =
+            inside ? links[i].mpi.inside.number : links[i].wait.seen.number;
+
+        sum += mixed(mixed(wait << 1 | inside) + (uint64_t)links[i].rank);
+    }
+    return sum ? sum : 1;
+}
+
 /* Is the first of them the youngest?  Of two of one age, the higher rank. */
 static bool first_is_youngest(const struct report_link *links, size_t count)
 {
@@ -188,6 +211,8 @@ static int act(const struct report_link *links, size_t count, bool late)
     if (!first_is_youngest(links, count) && !(late && ends))
         return 0;
     if (!ends) {
+        if (!ask_claim_deadlock(deadlock_number(links, count)))
+            return 0; /* another acquire fails */
         if (ask_claim(0, ASK_WHY_STALL))
             report_deadlock(links, count);
         return DRASYNC_EDEADLK;

@@ -25,12 +25,19 @@
  * are blocked by the same ranks, all of them waited at the moment between the
  * two, and none of them can do anything from then on: it is a deadlock, and no
  * time-out is needed to say so.
+ *
+ * How old waits are is seen one after the other too, so of waits that began at
+ * nearly the same time several may be taken for the youngest.  Of these the first
+ * to claim the ring from node 0 fails; it is the same ring if it has the same waits.
  */
 #ifndef DRASYNC_RUNTIME_DIAGNOSE_DEADLOCK_H
 #define DRASYNC_RUNTIME_DIAGNOSE_DEADLOCK_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
+#include "runtime/diagnose/report.h"
 #include "runtime/waiting.h"
 
 /*
@@ -39,5 +46,9 @@
  * with DRASYNC_DEADLOCK=error, DRASYNC_EDEADLK for the youngest.  Else 0.
  */
 int deadlock_look(const struct waiting *w, bool late);
+
+/* A number of the waits at @links, whatever their order; other waits, of these ranks
+ * or others, have another one, but for one case in 2^64. */
+uint64_t deadlock_number(const struct report_link *links, size_t count);
 
 #endif /* DRASYNC_RUNTIME_DIAGNOSE_DEADLOCK_H */

@@ -24,6 +24,9 @@
 /* Of a queue, the first so many are named. */
 #define FACTS_QUEUE_MAX 8
 
+/* Deadlocks that were claimed last: ask_claim_deadlock(). */
+#define FACTS_CLAIMED 64
+
 /* What the ranks of a node share here; RUNTIME_ANCHOR_DIAGNOSE. */
 struct facts_shared {
     uint64_t reserved[2];
@@ -32,6 +35,8 @@ struct facts_shared {
      * that somebody asked for. */
     _Atomic uint64_t granted_us, asked_us;
     _Atomic uint32_t granted, ends;
+    /* Of node 0: numbers of deadlocks, each where its lowest bits say. */
+    _Atomic uint64_t claimed[FACTS_CLAIMED];
     struct waiting_mpi *mpi;     /* by local number; NULL: MPI is not counted */
     struct waiting_rank ranks[]; /* by local number */
 };

@@ -5,6 +5,7 @@
 
 #include "drasync.h"
 #include "runtime/diagnose/ask.h"
+#include "runtime/diagnose/deadlock.h"
 #include "runtime/diagnose/report.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
@@ -201,6 +202,9 @@ static int act(const struct still *s, bool late)
     if (!is_youngest(s) && !(late && ends))
         return 0;
     if (!ends) {
+        if (!ask_claim_deadlock(
+                deadlock_number(s->links, (size_t)runtime.ranks)))
+            return 0; /* another acquire fails */
         if (ask_claim(0, ASK_WHY_STALL))
             report_standstill(s->links, (size_t)runtime.ranks);
         return DRASYNC_EDEADLK;

@@ -225,6 +225,18 @@ drasync:   the job ends; with DRASYNC_DEADLOCK=error the last of these acquires 
   done
 }
 
+@test "of a ring that all close at once one acquire fails, with one report" {
+  export DRASYNC_STALL_S=0 DRASYNC_DEADLOCK=error
+  for node in shared rank; do
+    DRASYNC_NODE=$node run -0 mpi 3 "$program" rings
+    assert_equal "$(grep -c "deadlock: 3 ranks wait" <<<"$output")" 8
+    assert_equal "$(grep -c "DRASYNC_EDEADLK" <<<"$output")" 8
+    for ring in {0..7}; do
+      assert_output --partial "of ring $ring: DRASYNC_EDEADLK"
+    done
+  done
+}
+
 @test "a ring through a region that is being taken part by part is found" {
   export DRASYNC_STALL_S=0 DRASYNC_DEADLOCK=error
   for node in shared rank; do

@@ -155,3 +155,16 @@ $ended"
     assert_line "rank 1: DRASYNC_OK"
   done
 }
+
+@test "of waits that all begin at once one fails, with one report" {
+  needs_one_thread
+  export DRASYNC_STALL_S=0 DRASYNC_DEADLOCK=error
+  for node in shared rank; do
+    DRASYNC_NODE=$node run -0 mpi 3 "$program" all-at-once
+    assert_equal "$(grep -c "deadlock: each of all 3 ranks" <<<"$output")" 8
+    assert_equal "$(grep -c "DRASYNC_EDEADLK" <<<"$output")" 8
+    for time in {0..7}; do
+      assert_output --partial "time $time: DRASYNC_EDEADLK"
+    done
+  done
+}

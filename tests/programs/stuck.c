@@ -126,22 +126,31 @@ __attribute__((noinline)) void made(void)
     }
 }
 
-/* Each rank has the region of its number, and wants the next one's.  The last
- * asks with @mode, and says what came of it. */
-__attribute__((noinline)) void ring(int mode)
+/* The regions of this rank's number, and of the next one's. */
+static void ring_regions(region *own, region *next)
 {
-    region own = NULL, next = NULL;
     char name[16];
-    int err;
 
     for (int i = 0; i < ranks; i++) {
         region r;
 
         snprintf(name, sizeof(name), "r%d", i);
         r = shared_region(name, i);
-        own = i == rank ? r : own;
-        next = i == (rank + 1) % ranks ? r : next;
+        if (i == rank)
+            *own = r;
+        if (i == (rank + 1) % ranks)
+            *next = r;
     }
+}
+
+/* Each rank has the region of its number, and wants the next one's.  The last
+ * asks with @mode, and says what came of it. */
+__attribute__((noinline)) void ring(int mode)
+{
+    region own = NULL, next = NULL;
+    int err;
+
+    ring_regions(&own, &next);
     take(own, WRITE);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == ranks - 1)
@@ -153,6 +162,26 @@ __attribute__((noinline)) void ring(int mode)
     if (!err)
         release_region(next);
     release_region(own);
+}
+
+/* Such rings one after the other, each closed by all at once; who fails says so. */
+static void rings(void)
+{
+    region own = NULL, next = NULL;
+    int err;
+
+    ring_regions(&own, &next);
+    for (int i = 0; i < 8; i++) {
+        acquire_region(own, WRITE);
+        MPI_Barrier(MPI_COMM_WORLD);
+        err = drasync_acquire(next, DRASYNC_WRITE);
+        if (err)
+            printf("rank %d of ring %d: %s\n", rank, i, drasync_errname(err));
+        else
+            release_region(next);
+        release_region(own);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
 }
 
 /* No ring, though it looks like one for a while: the last asks for a limited
@@ -420,6 +449,8 @@ int main(int argc, char **argv)
         ring(WRITE);
     else if (!strcmp(what, "ring-read"))
         ring(READ);
+    else if (!strcmp(what, "rings"))
+        rings();
     else if (!strcmp(what, "parts"))
         parts(DRASYNC_WRITE);
     else if (!strcmp(what, "parts-read"))

@@ -101,19 +101,26 @@ static bool instead(const char *how, region own, region next, region last)
     return !strcmp(how, "finalize");
 }
 
+/* One of each rank. */
+static void regions(region of[])
+{
+    char name[16];
+
+    for (int i = 0; i < ranks; i++) {
+        snprintf(name, sizeof(name), "s%d", i);
+        of[i] = shared_region(name, i);
+    }
+}
+
 /* Each rank waits until another one writes the region of the next rank, and then
  * writes its own; but for rank 0, as @how says. */
 __attribute__((noinline)) void standstill(const char *how)
 {
     region of[16], next;
     uint64_t seen = 0;
-    char name[16];
     int err;
 
-    for (int i = 0; i < ranks; i++) {
-        snprintf(name, sizeof(name), "s%d", i);
-        of[i] = shared_region(name, i);
-    }
+    regions(of);
     next = of[(rank + 1) % ranks];
     if (!strcmp(how, "run"))
         must(drasync_register("slow", slow, &slow_function), "register");
@@ -142,6 +149,32 @@ __attribute__((noinline)) void standstill(const char *how)
         pthread_join(writer, NULL);
 }
 
+/* The same again and again, all at once; who fails says so. */
+static void standstills(void)
+{
+    region of[16], next;
+    uint64_t seen;
+    int err;
+
+    regions(of);
+    next = of[(rank + 1) % ranks];
+    for (int i = 0; i < 8; i++) {
+        seen = 0;
+        must(drasync_acquire_newer(next, DRASYNC_READ, &seen, DRASYNC_FOREVER),
+             "acquire");
+        release_region(next);
+        MPI_Barrier(MPI_COMM_WORLD);
+        err = drasync_acquire_newer(next, DRASYNC_READ, &seen, DRASYNC_FOREVER);
+        if (err)
+            printf("rank %d, time %d: %s\n", rank, i, drasync_errname(err));
+        else
+            release_region(next);
+        acquire_region(of[rank], WRITE);
+        release_region(of[rank]);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -154,7 +187,9 @@ int main(int argc, char **argv)
                     &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (!strncmp(what, "all-", 4))
+    if (!strcmp(what, "all-at-once"))
+        standstills();
+    else if (!strncmp(what, "all-", 4))
         standstill(what + 4);
     else if (!strncmp(what, "newer", 5))
         not_written(!strcmp(what + 5, "-held"), !strcmp(what + 5, "-receive"));
