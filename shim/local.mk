@@ -18,6 +18,11 @@ libdrasync_record_la_SOURCES = shim/next.h shim/record_mpi.c \
 libdrasync_record_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 libdrasync_record_la_LDFLAGS = $(AM_LDFLAGS) -avoid-version \
 	-export-symbols-regex '^(MPI_|ucp_worker_progress$$)'
+check_PROGRAMS += tests/programs/record_collectives
+tests_programs_record_collectives_SOURCES = tests/programs/record_collectives.c
+tests_programs_record_collectives_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_record_collectives_LDADD = libdrasync.la $(MPI_LIBS)
+tests_programs_record_collectives_LDFLAGS = $(AM_LDFLAGS) -no-install
 TESTS += tests/bats/record.bats
 EXTRA_DIST += tests/bats/record.bats
 

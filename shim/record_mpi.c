@@ -136,45 +136,95 @@ int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     return err;
 }
 
-int MPI_Barrier(MPI_Comm comm)
-{
-    int err;
+/* --- Calls of all ranks --------------------------------------------------- */
 
-    REAL(MPI_Barrier);
-    if (!recording())
-        return real(comm);
-    begin();
-    err = real(comm);
-    end(RECORD_MPI_BARRIER, 0, 0, 0);
-    return err;
+static int size_of(MPI_Comm comm)
+{
+    static __typeof__(&PMPI_Comm_size) real;
+    int size = 0;
+
+    if (!real)
+        real = NEXT(PMPI_Comm_size);
+    if (real)
+        real(comm, &size);
+    return size;
 }
 
+/* A barrier in the replay, which has no others than those of all ranks.  MPI lets
+ * any collective call be one, and a program that is right takes it for none. */
+#define COLLECTIVE(name, parameters, arguments)                       \
+    int name parameters                                               \
+    {                                                                 \
+        int err;                                                      \
+                                                                      \
+        REAL(name);                                                   \
+        if (!recording() || size_of(comm) != size_of(MPI_COMM_WORLD)) \
+            return real arguments;                                    \
+        begin();                                                      \
+        err = real arguments;                                         \
+        end(RECORD_MPI_BARRIER, 0, 0, 0);                             \
+        return err;                                                   \
+    }
+
+COLLECTIVE(MPI_Barrier, (MPI_Comm comm), (comm))
 /* Where the barrier begins is where it stands in the record. */
-int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
-{
-    int err;
-
-    REAL(MPI_Ibarrier);
-    if (!recording())
-        return real(comm, request);
-    begin();
-    err = real(comm, request);
-    end(RECORD_MPI_BARRIER, 0, 0, 0);
-    return err;
-}
-
-int MPI_Bcast(void *buf, int count, MPI_Datatype type, int root, MPI_Comm comm)
-{
-    int err;
-
-    REAL(MPI_Bcast);
-    if (!recording())
-        return real(buf, count, type, root, comm);
-    begin();
-    err = real(buf, count, type, root, comm);
-    end(RECORD_MPI_BARRIER, 0, 0, 0);
-    return err;
-}
+COLLECTIVE(MPI_Ibarrier, (MPI_Comm comm, MPI_Request *request), (comm, request))
+COLLECTIVE(MPI_Bcast,
+           (void *buf, int count, MPI_Datatype type, int root, MPI_Comm comm),
+           (buf, count, type, root, comm))
+COLLECTIVE(MPI_Reduce,
+           (const void *in, void *out, int count, MPI_Datatype type, MPI_Op op,
+            int root, MPI_Comm comm),
+           (in, out, count, type, op, root, comm))
+COLLECTIVE(MPI_Allreduce,
+           (const void *in, void *out, int count, MPI_Datatype type, MPI_Op op,
+            MPI_Comm comm),
+           (in, out, count, type, op, comm))
+COLLECTIVE(MPI_Scan,
+           (const void *in, void *out, int count, MPI_Datatype type, MPI_Op op,
+            MPI_Comm comm),
+           (in, out, count, type, op, comm))
+COLLECTIVE(MPI_Exscan,
+           (const void *in, void *out, int count, MPI_Datatype type, MPI_Op op,
+            MPI_Comm comm),
+           (in, out, count, type, op, comm))
+COLLECTIVE(MPI_Gather,
+           (const void *in, int count, MPI_Datatype type, void *out,
+            int out_count, MPI_Datatype out_type, int root, MPI_Comm comm),
+           (in, count, type, out, out_count, out_type, root, comm))
+COLLECTIVE(MPI_Gatherv,
+           (const void *in, int count, MPI_Datatype type, void *out,
+            const int *counts, const int *places, MPI_Datatype out_type,
+            int root, MPI_Comm comm),
+           (in, count, type, out, counts, places, out_type, root, comm))
+COLLECTIVE(MPI_Scatter,
+           (const void *in, int count, MPI_Datatype type, void *out,
+            int out_count, MPI_Datatype out_type, int root, MPI_Comm comm),
+           (in, count, type, out, out_count, out_type, root, comm))
+COLLECTIVE(MPI_Scatterv,
+           (const void *in, const int *counts, const int *places,
+            MPI_Datatype type, void *out, int out_count, MPI_Datatype out_type,
+            int root, MPI_Comm comm),
+           (in, counts, places, type, out, out_count, out_type, root, comm))
+COLLECTIVE(MPI_Allgather,
+           (const void *in, int count, MPI_Datatype type, void *out,
+            int out_count, MPI_Datatype out_type, MPI_Comm comm),
+           (in, count, type, out, out_count, out_type, comm))
+COLLECTIVE(MPI_Allgatherv,
+           (const void *in, int count, MPI_Datatype type, void *out,
+            const int *counts, const int *places, MPI_Datatype out_type,
+            MPI_Comm comm),
+           (in, count, type, out, counts, places, out_type, comm))
+COLLECTIVE(MPI_Alltoall,
+           (const void *in, int count, MPI_Datatype type, void *out,
+            int out_count, MPI_Datatype out_type, MPI_Comm comm),
+           (in, count, type, out, out_count, out_type, comm))
+COLLECTIVE(MPI_Alltoallv,
+           (const void *in, const int *counts, const int *places,
+            MPI_Datatype type, void *out, const int *out_counts,
+            const int *out_places, MPI_Datatype out_type, MPI_Comm comm),
+           (in, counts, places, type, out, out_counts, out_places, out_type,
+            comm))
 
 /* A program marks with it what it measures: 1 begins, 0 ends. */
 int MPI_Pcontrol(const int level, ...)

@@ -84,6 +84,15 @@ lines_of() {
   done
 }
 
+@test "a collective call of all ranks is a barrier, one of some is none" {
+  preload="${preload/$shim/$record}" DRASYNC_RECORD=run run -0 mpi_preloaded 2 \
+    "$abs_top_builddir/tests/programs/record_collectives"
+  for rank in 0 1; do
+    assert_equal "$(lines_of b "run.$rank")" 15
+  done
+  run -0 "$abs_top_builddir/sim/simulate" replay run --per-node 1
+}
+
 @test "a run whose ranks wait for what is newer is replayed" {
   octree=$abs_top_builddir/programs/octree/.libs/octree_native
   preload="${preload/$shim/$record}" DRASYNC_RECORD=run run -0 mpi_preloaded 3 \
