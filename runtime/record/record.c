@@ -29,16 +29,16 @@ static struct {
     uint64_t clock_ns; /* what a look at the clock takes */
 } record = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
-/* Of the thread that calls. */
+/* Of the thread that calls.  Without gaps: the loader has little room for what
+ * libraries have for each thread (tests/bats/loading.bats). */
 static _Thread_local struct {
-    bool started;
+    bool started, polling;
+    uint16_t kept; /* of what is sent */
     unsigned depth;
-    bool polling;
     uint64_t last_ns;    /* end of the last call, by the thread's clock */
     uint64_t begin_ns;   /* of this call */
     uint64_t poll_ns;    /* first look in vain */
     uint64_t wait_ns;    /* waits since the last line */
-    int kept;            /* of what is sent */
     uint64_t life[2];    /* of the regions */
     uint64_t known, got; /* their versions */
 } self __attribute__((tls_model("initial-exec")));
@@ -155,7 +155,7 @@ void drasync_record_begin(void)
 
 void drasync_record_kept(int how)
 {
-    self.kept = how;
+    self.kept = (uint16_t)how;
 }
 
 void drasync_record_lives(uint64_t region, uint64_t second, uint64_t since_ns)
@@ -177,7 +177,7 @@ void drasync_record_versions(uint64_t known, uint64_t got)
 
 void drasync_record_end(int kind, uint64_t a, uint64_t b, uint64_t c)
 {
-    const uint64_t values[] = {a, b, c, (uint64_t)self.kept};
+    const uint64_t values[] = {a, b, c, self.kept};
     uint64_t now, program_ns;
 
     if (--self.depth)
