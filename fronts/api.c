@@ -49,15 +49,14 @@ void api_tell_apart(drasync_region_t region, drasync_region_t second)
 
 void api_tell_left(drasync_region_t region)
 {
-    uint64_t since_ns, life = 0, version;
+    uint64_t since_ns, version;
 
     if (!record_wanted())
         return;
     since_ns = drasync_record_thread_ns();
-    native_incarnation(region, &life);
     if (!native_get_version(region, &version))
-        drasync_record_versions(0, version);
-    drasync_record_lives(life, 0, since_ns);
+        drasync_record_versions(0, version, since_ns);
+    api_tell_apart(region, NULL);
 }
 
 int api_told(const char *call, drasync_region_t region, int err)
@@ -206,7 +205,7 @@ int drasync_acquire_newer(drasync_region_t region, enum drasync_mode mode,
     known = *version;
     err = native_acquire_newer(region, mode, version, timeout_us);
     if (!err && record_wanted()) {
-        drasync_record_versions(known, *version);
+        drasync_record_versions(known, *version, drasync_record_thread_ns());
         api_tell_apart(region, NULL);
     }
     RECORD_DONE(err, RECORD_ACQUIRE, (uintptr_t)region, mode, 0);

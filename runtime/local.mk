@@ -58,6 +58,7 @@ libdrasync_runtime_la_LIBADD = libdrasync_save.la libdrasync_ahead.la $(XXHASH_L
 blocking_calls = MPI_(I?[bsr]?[Ss]end|[BR]send|Irecv|Sendrecv_replace|[BRS]?[Ss]end_init|Cancel|Request_free|Isendrecv(_replace)?|Psend_init|[A-Z][a-z]*(_init|_replace)?_c|Wait(all|any|some)?|Test(all|any|some)?|I?[Pp]robe|Recv|S?[Ss]end|Sendrecv|Barrier|Bcast|(All)?[Rr]educe|(All)?[Gg]atherv?|Scatterv?|Alltoallv?|Scan)
 lib_LTLIBRARIES += libdrasync.la
 libdrasync_la_SOURCES = shim/blocking.c shim/blocking.h shim/blocking_run.c \
+	shim/collectives.h \
 	shim/counts.c shim/counts.h shim/counts_large.c shim/counts_next.h \
 	shim/counts_run.c \
 	shim/next.h shim/takeover.c shim/takeover.h shim/takeover_run.c \

@@ -2,7 +2,7 @@
 # loaded into mpirun and every shell too.  The Myrmics front adds its files here
 # (fronts/local.mk).
 lib_LTLIBRARIES += libdrasync_shim.la
-libdrasync_shim_la_SOURCES = shim/blocking.c shim/blocking.h \
+libdrasync_shim_la_SOURCES = shim/blocking.c shim/blocking.h shim/collectives.h \
 	shim/counts.c shim/counts.h shim/counts_large.c shim/counts_next.h \
 	shim/next.h shim/takeover.c shim/takeover.h
 libdrasync_shim_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
@@ -13,7 +13,7 @@ include shim/myrmics.mk
 
 # Preloaded beside it when a run is recorded.
 lib_LTLIBRARIES += libdrasync_record.la
-libdrasync_record_la_SOURCES = shim/next.h shim/record_mpi.c \
+libdrasync_record_la_SOURCES = shim/collectives.h shim/next.h shim/record_mpi.c \
 	shim/record_wait.c
 libdrasync_record_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 libdrasync_record_la_LDFLAGS = $(AM_LDFLAGS) -avoid-version \

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "runtime/record/record.h"
+#include "shim/collectives.h"
 #include "shim/next.h"
 
 #pragma weak drasync_record_on
@@ -152,79 +153,28 @@ static int size_of(MPI_Comm comm)
 
 /* A barrier in the replay, which has no others than those of all ranks.  MPI lets
  * any collective call be one, and a program that is right takes it for none. */
-#define COLLECTIVE(name, parameters, arguments)                       \
-    int name parameters                                               \
+#define COLLECTIVE(name, nonblocking, waits, declared, given)         \
+    int name declared                                                 \
     {                                                                 \
         int err;                                                      \
                                                                       \
         REAL(name);                                                   \
         if (!recording() || size_of(comm) != size_of(MPI_COMM_WORLD)) \
-            return real arguments;                                    \
+            return real given;                                        \
         begin();                                                      \
-        err = real arguments;                                         \
+        err = real given;                                             \
         end(RECORD_MPI_BARRIER, 0, 0, 0);                             \
         return err;                                                   \
     }
 
-COLLECTIVE(MPI_Barrier, (MPI_Comm comm), (comm))
+MPI_COLLECTIVES(COLLECTIVE)
+COLLECTIVE(MPI_Exscan, MPI_Iexscan, (COUNTS_NOBODY, 0),
+           (const void *in, void *out, int count, MPI_Datatype type, MPI_Op op,
+            MPI_Comm comm),
+           (in, out, count, type, op, comm))
 /* Where the barrier begins is where it stands in the record. */
-COLLECTIVE(MPI_Ibarrier, (MPI_Comm comm, MPI_Request *request), (comm, request))
-COLLECTIVE(MPI_Bcast,
-           (void *buf, int count, MPI_Datatype type, int root, MPI_Comm comm),
-           (buf, count, type, root, comm))
-COLLECTIVE(MPI_Reduce,
-           (const void *in, void *out, int count, MPI_Datatype type, MPI_Op op,
-            int root, MPI_Comm comm),
-           (in, out, count, type, op, root, comm))
-COLLECTIVE(MPI_Allreduce,
-           (const void *in, void *out, int count, MPI_Datatype type, MPI_Op op,
-            MPI_Comm comm),
-           (in, out, count, type, op, comm))
-COLLECTIVE(MPI_Scan,
-           (const void *in, void *out, int count, MPI_Datatype type, MPI_Op op,
-            MPI_Comm comm),
-           (in, out, count, type, op, comm))
-COLLECTIVE(MPI_Exscan,
-           (const void *in, void *out, int count, MPI_Datatype type, MPI_Op op,
-            MPI_Comm comm),
-           (in, out, count, type, op, comm))
-COLLECTIVE(MPI_Gather,
-           (const void *in, int count, MPI_Datatype type, void *out,
-            int out_count, MPI_Datatype out_type, int root, MPI_Comm comm),
-           (in, count, type, out, out_count, out_type, root, comm))
-COLLECTIVE(MPI_Gatherv,
-           (const void *in, int count, MPI_Datatype type, void *out,
-            const int *counts, const int *places, MPI_Datatype out_type,
-            int root, MPI_Comm comm),
-           (in, count, type, out, counts, places, out_type, root, comm))
-COLLECTIVE(MPI_Scatter,
-           (const void *in, int count, MPI_Datatype type, void *out,
-            int out_count, MPI_Datatype out_type, int root, MPI_Comm comm),
-           (in, count, type, out, out_count, out_type, root, comm))
-COLLECTIVE(MPI_Scatterv,
-           (const void *in, const int *counts, const int *places,
-            MPI_Datatype type, void *out, int out_count, MPI_Datatype out_type,
-            int root, MPI_Comm comm),
-           (in, counts, places, type, out, out_count, out_type, root, comm))
-COLLECTIVE(MPI_Allgather,
-           (const void *in, int count, MPI_Datatype type, void *out,
-            int out_count, MPI_Datatype out_type, MPI_Comm comm),
-           (in, count, type, out, out_count, out_type, comm))
-COLLECTIVE(MPI_Allgatherv,
-           (const void *in, int count, MPI_Datatype type, void *out,
-            const int *counts, const int *places, MPI_Datatype out_type,
-            MPI_Comm comm),
-           (in, count, type, out, counts, places, out_type, comm))
-COLLECTIVE(MPI_Alltoall,
-           (const void *in, int count, MPI_Datatype type, void *out,
-            int out_count, MPI_Datatype out_type, MPI_Comm comm),
-           (in, count, type, out, out_count, out_type, comm))
-COLLECTIVE(MPI_Alltoallv,
-           (const void *in, const int *counts, const int *places,
-            MPI_Datatype type, void *out, const int *out_counts,
-            const int *out_places, MPI_Datatype out_type, MPI_Comm comm),
-           (in, counts, places, type, out, out_counts, out_places, out_type,
-            comm))
+COLLECTIVE(MPI_Ibarrier, MPI_Ibarrier, (COUNTS_NOBODY, 0),
+           (MPI_Comm comm, MPI_Request *request), (comm, request))
 
 /* A program marks with it what it measures: 1 begins, 0 ends. */
 int MPI_Pcontrol(const int level, ...)

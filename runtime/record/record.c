@@ -167,12 +167,13 @@ void drasync_record_lives(uint64_t region, uint64_t second, uint64_t since_ns)
     self.begin_ns += drasync_record_thread_ns() - since_ns;
 }
 
-void drasync_record_versions(uint64_t known, uint64_t got)
+void drasync_record_versions(uint64_t known, uint64_t got, uint64_t since_ns)
 {
     if (self.depth != 1)
         return;
     self.known = known;
     self.got = got;
+    self.begin_ns += drasync_record_thread_ns() - since_ns;
 }
 
 void drasync_record_end(int kind, uint64_t a, uint64_t b, uint64_t c)

@@ -66,8 +66,8 @@ void drasync_record_kept(int how);
 void drasync_record_lives(uint64_t region, uint64_t second, uint64_t since_ns);
 
 /* Of an acquire for what is newer than @known: @got came.  Of a release: @got is
- * left behind; 0: not known. */
-void drasync_record_versions(uint64_t known, uint64_t got);
+ * left behind; 0: not known.  @since_ns as above. */
+void drasync_record_versions(uint64_t known, uint64_t got, uint64_t since_ns);
 
 /* It failed, or there was nothing yet: its time is that of a wait. */
 void drasync_record_vain(void);

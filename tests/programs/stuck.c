@@ -79,6 +79,16 @@ static void chained(void)
         release_region(a);
 }
 
+/* A child of @tree; both have names. */
+static region name_child(region tree)
+{
+    region child = new_subregion(tree);
+
+    must(drasync_publish("tree", tree), "publish");
+    must(drasync_publish("child", child), "publish");
+    return child;
+}
+
 /* A child is held, the whole is wanted. */
 static void below(void)
 {
@@ -86,9 +96,7 @@ static void below(void)
 
     if (rank == 0) {
         tree = new_region();
-        child = new_subregion(tree);
-        must(drasync_publish("tree", tree), "publish");
-        must(drasync_publish("child", child), "publish");
+        child = name_child(tree);
         release_region(tree);
     }
     must(drasync_lookup("tree", DRASYNC_FOREVER, &tree), "lookup");
@@ -112,9 +120,7 @@ __attribute__((noinline)) void made(void)
 
     if (rank == 0) {
         tree = new_region();
-        child = new_subregion(tree);
-        must(drasync_publish("tree", tree), "publish");
-        must(drasync_publish("child", child), "publish");
+        child = name_child(tree);
     }
     must(drasync_lookup("child", DRASYNC_FOREVER, &child), "lookup");
     MPI_Barrier(MPI_COMM_WORLD);
