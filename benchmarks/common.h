@@ -151,13 +151,15 @@ void bench_skip(const struct bench *b, const char *reason)
 
 /* End the job with a line unless @ok. */
 void bench_require(bool ok, const char *what);
-/* The same for what a drasync_ call returned.  (Here: a program that does not
- * use it must not refer to the library.) */
+/* The same for what a drasync_ call returned.  A branch where there is no error,
+ * as in a program.  (Here: one that does not use drasync_strerror() must not
+ * refer to the library.) */
 static inline void bench_check(int err, const char *what)
 {
-    if (err)
+    if (__builtin_expect(err, 0)) {
         fprintf(stderr, "%s: %s\n", what, drasync_strerror(err));
-    bench_require(!err, what);
+        bench_require(false, what);
+    }
 }
 
 /* Memory that is there: written all over. */

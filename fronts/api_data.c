@@ -71,19 +71,6 @@ __attribute__((noinline)) static int alloc_inside(drasync_region_t region,
     return 0;
 }
 
-__attribute__((noinline)) static int alloc_stacked(drasync_region_t region,
-                                                   size_t size_bytes,
-                                                   void **ptr_out,
-                                                   struct native_inside inside)
-{
-    void *ptr = native_magazine_alloc_stacked(inside, size_bytes);
-
-    if (!ptr)
-        return alloc_inside(region, size_bytes, ptr_out, inside);
-    *ptr_out = ptr;
-    return 0;
-}
-
 int drasync_alloc(drasync_region_t region, size_t size_bytes, void **ptr_out)
 {
     struct native_inside inside = {0};
@@ -92,7 +79,7 @@ int drasync_alloc(drasync_region_t region, size_t size_bytes, void **ptr_out)
 
     if (!ptr)
         return inside.magazine
-                   ? alloc_stacked(region, size_bytes, ptr_out, inside)
+                   ? alloc_inside(region, size_bytes, ptr_out, inside)
                    : alloc(region, size_bytes, ptr_out);
     *ptr_out = ptr;
     return 0;

@@ -79,14 +79,6 @@ ralloc_inside(region r, size_t s, struct native_inside inside)
     return object ? object : ralloc_slow(r, s);
 }
 
-__attribute__((noinline)) static void *
-ralloc_stacked(region r, size_t s, struct native_inside inside)
-{
-    void *object = native_magazine_alloc_stacked(inside, s);
-
-    return object ? object : ralloc_inside(r, s, inside);
-}
-
 void *ralloc(region r, size_t s)
 {
     struct native_inside inside;
@@ -94,7 +86,7 @@ void *ralloc(region r, size_t s)
 
     if (object)
         return object;
-    return inside.magazine ? ralloc_stacked(r, s, inside) : ralloc_slow(r, s);
+    return inside.magazine ? ralloc_inside(r, s, inside) : ralloc_slow(r, s);
 }
 
 __attribute__((noinline)) static void acquire_region_slow(region r, int choice,

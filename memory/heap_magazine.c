@@ -18,13 +18,14 @@ void heap_magazine_open(const struct heap *heap, struct heap_magazine *magazine,
         .shift = heap->align_bytes == 64 ? GRANULE_SHIFT_WIDE : GRANULE_SHIFT,
         .free = free,
     };
+    if (magazine->shift == HEAP_MAGAZINE_SHIFT)
+        magazine->fast = HEAP_MAGAZINE_GRANULES_MAX;
     heap_magazine_set_bumps(magazine);
 }
 
 void heap_magazine_set_bumps(struct heap_magazine *magazine)
 {
-    magazine->bumps =
-        magazine->shift == HEAP_MAGAZINE_SHIFT ? ~magazine->have_free : 0;
+    magazine->bumps = magazine->fast ? ~magazine->have_free : 0;
     for (unsigned class = 0; magazine->stacked && class < HEAP_MAGAZINE_CLASSES;
          class ++)
         if (magazine->free[class].count)
@@ -179,6 +180,8 @@ void *heap_magazine_alloc_any(struct heap_magazine *magazine, size_t size_bytes)
     object = heap_magazine_pop(magazine, class);
     if (object || (magazine->have_free >> class & 1))
         return object;
+    if (magazine->fast)
+        magazine->bumps |= UINT32_C(1) << class;
     bytes = class_bytes(class);
     return heap_magazine_bump(magazine, bytes >> magazine->shift, class,
                               magazine->shift);
@@ -234,7 +237,7 @@ static bool stack(const struct heap_context *context, struct heap *heap,
     magazine->stacked = true;
     if (bytes > HEAP_MAGAZINE_OBJECT_BYTES_MAX)
         return false;
-    if (heap_magazine_give(magazine, part, ptr))
+    if (heap_magazine_give(magazine, part, magazine->shift, ptr))
         return true;
     class = class_for(bytes);
     if (magazine->free[class].count < HEAP_MAGAZINE_SLOTS)
@@ -244,7 +247,7 @@ static bool stack(const struct heap_context *context, struct heap *heap,
               HEAP_MAGAZINE_BATCH))
         return false;
     see_free(heap, magazine);
-    return heap_magazine_give(magazine, part, ptr);
+    return heap_magazine_give(magazine, part, magazine->shift, ptr);
 }
 
 int heap_magazine_free(const struct heap_context *context, struct heap *heap,

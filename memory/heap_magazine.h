@@ -55,6 +55,9 @@
 #define HEAP_MAGAZINE_GRANULES_MAX \
     (HEAP_MAGAZINE_OBJECT_BYTES_MAX >> HEAP_MAGAZINE_SHIFT)
 
+_Static_assert(HEAP_MAGAZINE_GRANULES_MAX == HEAP_PART_SIZES,
+               "their classes are looked up");
+
 /* Free slots of a class that a magazine has, and that are moved at a time
  * between it and the heap. */
 #define HEAP_MAGAZINE_SLOTS 63
@@ -65,16 +68,18 @@ struct heap_magazine {
     uintptr_t map; /* of granule n: the byte at map + n */
     uint64_t end;
     /* Bit c: objects of class c come from the bump pointer.  Not where there are
-     * free slots for them, and never where granules have more than 16 bytes. */
+     * free slots for them, and never where granules have more than 16 bytes.  Set
+     * again by heap_magazine_alloc_any(). */
     uint32_t bumps;
-    uint32_t uncounted; /* granules before the end that are not in the heap's
-                           used_bytes */
+    uint32_t fast; /* HEAP_MAGAZINE_GRANULES_MAX, or 0: no fast path */
     uint32_t
         have_free;  /* bit c: there are free slots of class c in the heap, or
                            were when it was asked last */
     uint32_t shift; /* the logarithm of a granule's bytes, which objects are
-                       aligned to */
-    bool stacked;   /* there may be slots on the stacks */
+                           aligned to */
+    uint32_t uncounted; /* granules before the end that are not in the heap's
+                           used_bytes */
+    bool stacked;       /* there may be slots on the stacks */
     struct heap_magazine_free {
         uint32_t count;
         uint32_t counted; /* as many slots the heap does not count as used */
@@ -137,17 +142,6 @@ static inline void heap_magazine_freed(struct heap_magazine *magazine)
 int heap_magazine_close(const struct heap_context *context, struct heap *heap,
                         struct heap_magazine *magazine);
 
-/* The class of objects of @more granules of 16 bytes than one, and *@slot_out,
- * how many granules it has: class_for() and class_bytes(), without a branch. */
-static inline uint32_t heap_magazine_class(uint64_t more, uint64_t *slot_out)
-{
-    uint32_t shift = 29 - (uint32_t)__builtin_clz((uint32_t)more | 7);
-    uint64_t quarter = more >> shift;
-
-    *slot_out = (quarter + 1) << shift;
-    return 4 * shift + (uint32_t)quarter;
-}
-
 /* An object of @class, of @slot granules, from the bump pointer; NULL if it does
  * not end at the end or before. */
 static inline void *heap_magazine_bump(struct heap_magazine *magazine,
@@ -170,8 +164,8 @@ static inline void *heap_magazine_bump(struct heap_magazine *magazine,
 }
 
 /* The last slot of @class that was freed; NULL: there is none. */
-static inline void *heap_magazine_pop(struct heap_magazine *magazine,
-                                      uint64_t class)
+static inline __attribute__((always_inline)) void *
+heap_magazine_pop(struct heap_magazine *magazine, uint64_t class)
 {
     struct heap_magazine_free *free = &magazine->free[class];
     uint32_t count = free->count;
@@ -181,62 +175,50 @@ static inline void *heap_magazine_pop(struct heap_magazine *magazine,
         return NULL;
     slot = free->slot[--count];
     free->count = count;
-    if (!count && magazine->shift == HEAP_MAGAZINE_SHIFT)
-        magazine->bumps |= ~magazine->have_free & UINT32_C(1) << class;
     *slot.code = (uint8_t)((class + 1) | MAP_TAKEN);
     return slot.object;
 }
 
 /* Free the object at @ptr, if it is in @part, which is the magazine's, and
- * small; false: heap_magazine_free() then. */
-static inline bool heap_magazine_give(struct heap_magazine *magazine,
-                                      const struct heap_part *part, void *ptr)
+ * small; false: heap_magazine_free() then.  @shift: the magazine's. */
+static inline __attribute__((always_inline)) bool
+heap_magazine_give(struct heap_magazine *magazine, const struct heap_part *part,
+                   unsigned shift, void *ptr)
 {
     struct heap_magazine_free *free;
     uint64_t class;
     uint8_t *code;
 
-    if (!heap_part_in(part, ptr, magazine->shift) ||
-        heap_part_mark(part, ptr, magazine->shift, HEAP_MAGAZINE_CLASSES, &code,
-                       &class))
+    if (!heap_part_in(part, ptr, shift) ||
+        heap_part_mark(part, ptr, shift, HEAP_MAGAZINE_CLASSES, &code, &class))
         return false;
     free = &magazine->free[class];
     if (__builtin_expect(free->count == HEAP_MAGAZINE_SLOTS, 0)) {
         *code = (uint8_t)((class + 1) | MAP_TAKEN);
         return false;
     }
-    free->slot[free->count] = (struct heap_magazine_slot){ptr, code};
-    if (!free->count++)
+    free->slot[free->count++] = (struct heap_magazine_slot){ptr, code};
+    if (__builtin_expect(magazine->bumps >> class & 1, 0))
         magazine->bumps &= ~(UINT32_C(1) << class);
     return true;
 }
 
-/* An object from the bump pointer, or NULL: heap_magazine_alloc_stacked() then. */
-static inline void *heap_magazine_alloc(struct heap_magazine *magazine,
-                                        size_t size_bytes)
+/* An object from the bump pointer, or what was freed last; or NULL:
+ * heap_magazine_alloc_any() then. */
+static inline __attribute__((always_inline)) void *
+heap_magazine_alloc(struct heap_magazine *magazine, size_t size_bytes)
 {
     /* Many if the size is 0. */
-    uint64_t more = (size_bytes - 1) >> HEAP_MAGAZINE_SHIFT, slot;
-    uint32_t class;
+    uint64_t more = (size_bytes - 1) >> HEAP_MAGAZINE_SHIFT;
+    struct heap_part_size size;
 
-    if (__builtin_expect(more >= HEAP_MAGAZINE_GRANULES_MAX, 0))
+    if (__builtin_expect(more >= magazine->fast, 0))
         return NULL;
-    class = heap_magazine_class(more, &slot);
-    if (!(magazine->bumps >> class & 1))
-        return NULL;
-    return heap_magazine_bump(magazine, slot, class, HEAP_MAGAZINE_SHIFT);
-}
-
-/* The same from what was freed; or NULL: heap_magazine_alloc_any() then. */
-static inline void *heap_magazine_alloc_stacked(struct heap_magazine *magazine,
-                                                size_t size_bytes)
-{
-    uint64_t more = (size_bytes - 1) >> HEAP_MAGAZINE_SHIFT, slot;
-
-    if (more >= HEAP_MAGAZINE_GRANULES_MAX ||
-        magazine->shift != HEAP_MAGAZINE_SHIFT)
-        return NULL;
-    return heap_magazine_pop(magazine, heap_magazine_class(more, &slot));
+    size = heap_part_sizes[more];
+    return magazine->bumps >> size.class & 1
+               ? heap_magazine_bump(magazine, size.slot, size.class,
+                                    HEAP_MAGAZINE_SHIFT)
+               : heap_magazine_pop(magazine, size.class);
 }
 
 /* An object of up to HEAP_MAGAZINE_OBJECT_BYTES_MAX from the magazine, however

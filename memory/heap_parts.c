@@ -25,6 +25,22 @@ const uint16_t heap_part_bytes[HEAP_PART_CLASSES] = {
     DOUBLING(16384),
 };
 
+#define ONE(class, slot) \
+    {                    \
+        class, slot      \
+    }
+#define TWO(class, slot)  ONE(class, slot), ONE(class, slot)
+#define FOUR(class, slot) TWO(class, slot), TWO(class, slot)
+#define ALL(class, slot)  FOUR(class, slot), FOUR(class, slot)
+
+/* Four classes to a doubling: class_for(), class_bytes(). */
+const struct heap_part_size heap_part_sizes[HEAP_PART_SIZES] = {
+    ONE(0, 1),    ONE(1, 2),   ONE(2, 3),    ONE(3, 4),    ONE(4, 5),
+    ONE(5, 6),    ONE(6, 7),   ONE(7, 8),    TWO(8, 10),   TWO(9, 12),
+    TWO(10, 14),  TWO(11, 16), FOUR(12, 20), FOUR(13, 24), FOUR(14, 28),
+    FOUR(15, 32), ALL(16, 40), ALL(17, 48),  ALL(18, 56),  ALL(19, 64),
+};
+
 void heap_parts_open(struct heap_parts *parts, const struct space *space,
                      unsigned block_shift)
 {

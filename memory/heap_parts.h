@@ -53,6 +53,17 @@ struct heap_parts {
 /* class_bytes(), looked up. */
 extern const uint16_t heap_part_bytes[HEAP_PART_CLASSES];
 
+/* And what small objects get, of number + 1 granules of 16 bytes: the class, and
+ * how many granules that has.  (Counting leading zeros instead takes some
+ * processors as long as all the rest.) */
+#define HEAP_PART_SIZES 64
+struct heap_part_size {
+    uint8_t class, slot;
+};
+extern const struct heap_part_size
+    heap_part_sizes[]; /* [HEAP_PART_SIZES]; unsaid, for callers that know the
+                          size and not that it is small */
+
 /* Before they are used, once.  Blocks have @block_shift bits: pages where
  * extents may be as small, more where so much is in use that there would be too
  * many blocks. */

@@ -155,10 +155,9 @@ struct native_inside {
 
 /*
  * An object, or NULL.  Then, with a magazine in *inside_out, the thread is
- * still there: native_magazine_alloc_stacked() is next, and
- * native_magazine_alloc_inside() if that has none; else
- * native_magazine_alloc_any().  For any arguments, at any time.  (Three steps,
- * so that the first two need no stack.)
+ * still there: native_magazine_alloc_inside() is next; else
+ * native_magazine_alloc_any().  For any arguments, at any time.  (Two steps, so
+ * that the first one needs no stack.)
  */
 static inline __attribute__((always_inline)) void *
 native_magazine_alloc(drasync_region_t region, size_t size_bytes,
@@ -184,20 +183,8 @@ native_magazine_alloc(drasync_region_t region, size_t size_bytes,
     return NULL;
 }
 
-/* An object from the magazine that the thread is in, which it leaves; or NULL,
- * and it is still there. */
-static inline __attribute__((always_inline)) void *
-native_magazine_alloc_stacked(struct native_inside inside, size_t size_bytes)
-{
-    void *ptr = heap_magazine_alloc_stacked(&inside.magazine->heap, size_bytes);
-
-    if (ptr)
-        biased_leave(&inside.magazine->turns, inside.turn + 2);
-    return ptr;
-}
-
-/* The same, and it leaves in any case.  NULL: native_magazine_alloc_any() then.
- */
+/* The same where the thread is inside, and it leaves.  NULL:
+ * native_magazine_alloc_any() then. */
 void *native_magazine_alloc_inside(struct native_inside inside,
                                    size_t size_bytes);
 
@@ -222,8 +209,8 @@ static inline bool native_magazine_free(void *ptr)
     if (!biased_enter(&magazine->freeing, 1, 0, &magazine->region,
                       &magazine->address))
         return false;
-    freed = part->key == magazine->opened &&
-            heap_magazine_give(&magazine->heap, part, ptr);
+    freed = part->key == magazine->opened && magazine->heap.fast &&
+            heap_magazine_give(&magazine->heap, part, HEAP_MAGAZINE_SHIFT, ptr);
     if (freed)
         atomic_store_explicit(
             &w->frees,

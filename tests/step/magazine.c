@@ -49,6 +49,7 @@ static void begin(void)
         .map = (uintptr_t)map - (uintptr_t)granule(memory),
         .end = granule(memory) + GRANULES,
         .shift = HEAP_MAGAZINE_SHIFT,
+        .fast = HEAP_MAGAZINE_GRANULES_MAX,
         .free = magazines.free[0],
         .bumps = UINT32_MAX,
     };
@@ -80,9 +81,10 @@ static void *take(void)
     void *ptr = native_magazine_alloc(handle(), 16, &inside);
 
     if (!ptr && inside.magazine) {
-        ptr = native_magazine_alloc_stacked(inside, 16);
-        if (!ptr)
-            biased_leave(&magazine->turns, inside.turn);
+        /* As native_magazine_alloc_inside() does. */
+        magazine->heap.bumps = UINT32_MAX;
+        ptr = heap_magazine_alloc(&magazine->heap, 16);
+        biased_leave(&magazine->turns, ptr ? inside.turn + 2 : inside.turn);
     }
     if (ptr)
         taken++;

@@ -76,7 +76,8 @@ static int stack(struct region *region, int magazine, void *ptr)
     const struct heap_part *part = heap_parts_met(parts, ptr, PAGE_SHIFT);
 
     return part->magazine == &region->magazine[magazine] &&
-           heap_magazine_give(&region->magazine[magazine], part, ptr);
+           heap_magazine_give(&region->magazine[magazine], part,
+                              region->magazine[magazine].shift, ptr);
 }
 
 /* As a thread of its own does. */
@@ -103,11 +104,10 @@ static void classes(void)
     bool alike = true;
 
     for (uint64_t more = 0; more < HEAP_MAGAZINE_GRANULES_MAX; more++) {
-        uint64_t slot;
-        uint32_t class = heap_magazine_class(more, &slot);
+        struct heap_part_size size = heap_part_sizes[more];
 
-        alike &= class == class_for((more + 1) << HEAP_MAGAZINE_SHIFT) &&
-                 slot == class_bytes(class) >> HEAP_MAGAZINE_SHIFT;
+        alike &= size.class == class_for((more + 1) << HEAP_MAGAZINE_SHIFT) &&
+                 size.slot == class_bytes(size.class) >> HEAP_MAGAZINE_SHIFT;
     }
     tap_ok(alike, "sizes have the classes of the heap");
 }
