@@ -203,6 +203,7 @@ static inline bool native_magazine_free(void *ptr)
     if (__builtin_expect(!w, 0))
         return false;
     part = heap_parts_met(&w->parts, ptr, PAGE_SHIFT);
+    __asm__("" : "+r"(part)); /* its address is not made twice */
     magazine = part->magazine;
     if (__builtin_expect(!magazine, 0))
         return false;
