@@ -303,9 +303,10 @@ static void look_at(const struct heap_checked *c, const struct heap_slot *slot)
         return;
     if (slot->taken && !whole)
         heap_note_mend(c, slot, note);
-    else if (slot->taken && note->state == HEAP_NOTE_LIVE)
+    else if (slot->taken && note->state == HEAP_NOTE_LIVE) {
         heap_note_look_live(c, slot, note);
-    else if (whole && note->state == HEAP_NOTE_FREED)
+        heap_note_look_words(c, slot, note);
+    } else if (whole && note->state == HEAP_NOTE_FREED)
         heap_note_look_freed(c, slot, note, slot->taken ? 0 : sizeof(uint64_t));
 }
 

@@ -51,6 +51,7 @@ enum heap_wrong {
     HEAP_WRITTEN_PAST,  /* behind its end */
     HEAP_WRITTEN_FREED, /* after it was freed */
     HEAP_FREED_TWICE,
+    HEAP_POINTS_OUT, /* it has an address that no other process may have */
 };
 
 struct heap_fault {
@@ -58,7 +59,8 @@ struct heap_fault {
     bool noted; /* false: its note was overwritten as well, `bytes` is the most
                    that it can have, and who made it is not known */
     uint64_t object, bytes;
-    uint64_t first, last; /* the bytes written, from the object's start */
+    uint64_t first, last; /* the bytes written, from the object's start; of
+                             HEAP_POINTS_OUT where the address is, and it */
     struct heap_who made, freed;
 };
 
@@ -77,6 +79,9 @@ struct heap_checked {
     uint64_t life; /* tells heaps apart that have the same addresses by turns */
     struct heap_who who; /* calls now */
     struct heap_faults *faults;
+    /* Is @word the address of what this process alone has?  heap_checked_walk()
+     * asks it of all words of all objects; NULL: it asks of none. */
+    bool (*points_out)(uint64_t word);
     bool marks; /* marks.h: close what is no object's; only with view 0 */
 };
 

@@ -184,6 +184,26 @@ void heap_note_look_freed(const struct heap_checked *c,
     heap_note_fill(c, slot, from, HEAP_FREED_BYTE);
 }
 
+void heap_note_look_words(const struct heap_checked *c,
+                          const struct heap_slot *slot,
+                          const struct heap_note *note)
+{
+    const char *bytes = view_of(c->context, slot->address);
+    struct heap_fault fault = {.wrong = HEAP_POINTS_OUT};
+    uint64_t word;
+
+    for (uint64_t at = 0; c->points_out && at + sizeof(word) <= note->bytes;
+         at += sizeof(word)) {
+        memcpy(&word, bytes + at, sizeof(word));
+        if (!c->points_out(word))
+            continue;
+        fault.first = at;
+        fault.last = word;
+        heap_note_fault(c, slot, note, &fault);
+        return;
+    }
+}
+
 /* --- Marks ---------------------------------------------------------------- */
 
 /* Of a slot that the heap has: what it writes there itself. */

@@ -70,6 +70,12 @@ void heap_note_look_freed(const struct heap_checked *c,
                           const struct heap_slot *slot,
                           const struct heap_note *note, uint64_t from);
 
+/* Has an object, one that is there, an address that points out?  That is a fault,
+ * one for each object. */
+void heap_note_look_words(const struct heap_checked *c,
+                          const struct heap_slot *slot,
+                          const struct heap_note *note);
+
 /* Close of @slot what is no object's (marks.h). */
 void heap_note_mark(const struct heap_checked *c, const struct heap_slot *slot);
 

@@ -14,7 +14,8 @@ enum option_kind {
     OPTION_BYTES,  /* a size; a uint64_t */
     OPTION_WORD,   /* the place of the value in `words`; a uint32_t */
     OPTION_NUMBER, /* the same, or a number; a uint32_t */
-    OPTION_SET,    /* several of `words`, the first as bit 0; a uint32_t */
+    OPTION_SET,    /* several of `words`, the first as bit 0, or "all", which is
+                      `most`; a uint32_t */
     OPTION_OTHER,  /* read where it is used */
 };
 
@@ -53,10 +54,10 @@ static const struct option options_table[] = {
     {"DRASYNC_AHEAD", OPTION_WORD, FIELD(ahead), 0, 0,
      WORDS("auto", "off", "data", "token"),
      "off, data, token or auto (default)"},
-    {"DRASYNC_CHECK", OPTION_SET, FIELD(check), 0, 0,
-     WORDS("access", "leaks", "objects", "deadlock"),
-     "access (or 1), leaks, objects, deadlock, some of them with commas "
-     "between, all, or 0 (default)"},
+    {"DRASYNC_CHECK", OPTION_SET, FIELD(check), 0, OPTIONS_CHECK_ALL,
+     WORDS("access", "leaks", "objects", "deadlock", "pointers"),
+     "access (or 1), leaks, objects, deadlock, pointers, some of them with "
+     "commas between, all, or 0 (default)"},
     {"DRASYNC_CHECK_ACTION", OPTION_WORD, FIELD(check_action), 0, 0,
      WORDS("end", "continue"), "continue or end (default)"},
     {"DRASYNC_STATS", OPTION_WORD, FIELD(stats), 0, 0, WORDS("0", "1", "waits"),
@@ -153,8 +154,7 @@ static int parse_set(const struct option *option, const char *text,
         if (at >= 0)
             *value_out |= UINT64_C(1) << at;
         else if (!strcmp(word, "all") && bytes == 3)
-            for (int i = 0; option->words[i]; i++)
-                *value_out |= UINT64_C(1) << i;
+            *value_out |= option->most;
         else
             return DRASYNC_EINVAL;
     }

@@ -68,6 +68,15 @@ enum runtime_check {
     OPTIONS_CHECK_LEAKS = 2,
     OPTIONS_CHECK_OBJECTS = 4,
     OPTIONS_CHECK_DEADLOCK = 8,
+    OPTIONS_CHECK_POINTERS = 16,
+
+    /* Those that find nothing but mistakes: a pointer that only its own rank
+     * follows may lead anywhere. */
+    OPTIONS_CHECK_ALL = OPTIONS_CHECK_ACCESS | OPTIONS_CHECK_LEAKS |
+                        OPTIONS_CHECK_OBJECTS | OPTIONS_CHECK_DEADLOCK,
+
+    /* Those that need objects with notes. */
+    OPTIONS_CHECK_NOTES = OPTIONS_CHECK_OBJECTS | OPTIONS_CHECK_POINTERS,
 };
 
 enum runtime_check_action {

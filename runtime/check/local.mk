@@ -9,6 +9,7 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/check/lines.c \
 	runtime/check/notes.c \
 	runtime/check/objects.c \
+	runtime/check/pointers.c \
 	runtime/check/report.c \
 	runtime/check/requests.c \
 	runtime/check/stack.c \
@@ -16,10 +17,13 @@ libdrasync_runtime_la_SOURCES += \
 libdrasync_runtime_la_LIBADD += $(LIBUNWIND_LIBS)
 
 native_test_programs += tests/programs/check_objects \
+	tests/programs/check_pointers \
 	tests/programs/check_wrong
-TESTS += tests/bats/check.bats tests/bats/check_objects.bats
+TESTS += tests/bats/check.bats tests/bats/check_objects.bats \
+	tests/bats/check_pointers.bats
 EXTRA_DIST += tests/bats/check.bash tests/bats/check.bats \
-	tests/bats/check_objects.bats tests/programs/check_marks.c \
+	tests/bats/check_objects.bats tests/bats/check_pointers.bats \
+	tests/programs/check_marks.c \
 	$(check_reports)
 check_reports = \
 	tests/reports/below.txt \
@@ -60,6 +64,14 @@ check_reports = \
 	tests/reports/objects_realloc.txt \
 	tests/reports/objects_twice.txt \
 	tests/reports/other_thread.txt \
+	tests/reports/pointers_function.txt \
+	tests/reports/pointers_give.txt \
+	tests/reports/pointers_heap.txt \
+	tests/reports/pointers_myrmics_copy.txt \
+	tests/reports/pointers_myrmics_move.txt \
+	tests/reports/pointers_stack.txt \
+	tests/reports/pointers_variable.txt \
+	tests/reports/pointers_zero.txt \
 	tests/reports/read_write.txt \
 	tests/reports/read_write_nodes.txt \
 	tests/reports/released.txt \

@@ -85,6 +85,13 @@ static void add_what(const struct heap_fault *f)
     if (f->wrong == HEAP_FREED_TWICE)
         check_add(&text, "thread %d freed ", gettid());
     add_object(f);
+    if (f->wrong == HEAP_POINTS_OUT) {
+        check_add(&text, " has at byte %" PRIu64 " the address %p, of ",
+                  f->first, (void *)(uintptr_t)f->last);
+        check_add_mapping(&text, f->last);
+        check_add(&text, ": other ranks do not have that there\n");
+        return;
+    }
     if (f->wrong == HEAP_FREED_TWICE) {
         check_add(&text, ", which was freed before\n");
         return;
@@ -120,14 +127,26 @@ static void add_who(const char *what, struct heap_who who, bool may_ask)
     check_add_stack(&text, who, may_ask);
 }
 
-/* Was that said before?  What is written is mended, and found once. */
+/* By what a fault is known that is found again and again; UINT64_MAX: none. */
+static uint64_t key_of(const struct heap_fault *f, struct heap_who who)
+{
+    switch (f->wrong) {
+    case HEAP_FREED_TWICE:
+        return (uint64_t)who.rank << 32 | who.stack;
+    case HEAP_POINTS_OUT:
+        /* The place that made it, as others like it will point out too. */
+        return UINT64_C(1) << 63 | (uint64_t)f->made.rank << 32 | f->made.stack;
+    default:
+        return UINT64_MAX; /* what is written is mended, and found once */
+    }
+}
+
+/* Was that said before? */
 static bool said(const struct heap_fault *f, struct heap_who who)
 {
     static uint64_t known[REPORTS_MAX];
     static int count;
-    uint64_t key = f->wrong == HEAP_FREED_TWICE
-                       ? (uint64_t)who.rank << 32 | who.stack
-                       : UINT64_MAX;
+    uint64_t key = key_of(f, who);
 
     for (int i = 0; i < count && key != UINT64_MAX; i++)
         if (known[i] == key)
@@ -145,6 +164,7 @@ void check_objects(const struct heap_faults *faults,
     bool last = runtime.options.check_action == OPTIONS_CHECK_END;
     uint64_t count =
         faults->count < HEAP_FAULTS_MAX ? faults->count : HEAP_FAULTS_MAX;
+    bool told = false;
 
     pthread_mutex_lock(&mutex);
     for (uint64_t i = 0; i < count; i++) {
@@ -152,12 +172,13 @@ void check_objects(const struct heap_faults *faults,
 
         if (said(f, who))
             continue;
+        told = true;
         text.used = 0;
         add_what(f);
         add_region(region);
         check_add(&text, "\n%s\n", found_by(f, when));
         check_add_stack(&text, who, may_ask);
-        if (f->wrong != HEAP_WRITTEN_PAST)
+        if (f->wrong == HEAP_WRITTEN_FREED || f->wrong == HEAP_FREED_TWICE)
             add_who("freed", f->freed, may_ask);
         add_who("allocated", f->made, may_ask);
         if (last)
@@ -168,7 +189,7 @@ void check_objects(const struct heap_faults *faults,
         if (last)
             runtime_end_job();
     }
-    if (count < faults->count) {
+    if (told && count < faults->count) {
         text.used = 0;
         add_region(region);
         runtime_say("DRASYNC_CHECK: and %" PRIu64 " more objects of %s",

@@ -104,6 +104,11 @@ void check_requests_each(void (*each)(const struct check_request *request,
                                       void *arg),
                          void *arg);
 
+/* --- Addresses (pointers.c) ----------------------------------------------- */
+
+/* What is at @address, in words, for this process. */
+void check_add_mapping(struct check_text *text, uint64_t address);
+
 /* --- Reports (report.c) --------------------------------------------------- */
 
 struct check_fault {

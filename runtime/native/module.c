@@ -123,7 +123,7 @@ static int native_start(void)
     native.rank = runtime.rank;
     /* The calls of Myrmics have no holds that a program could mix up. */
     native.check = runtime.options.check != 0;
-    native.objects = runtime.options.check & OPTIONS_CHECK_OBJECTS;
+    native.objects = runtime.options.check & OPTIONS_CHECK_NOTES;
     native.threads =
         native.check && runtime.options.myrmics != RUNTIME_MYRMICS_MOVE;
     /* The first thread, so that another one that takes something is a second. */

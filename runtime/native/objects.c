@@ -101,6 +101,7 @@ static struct native_found *look_at(const struct proto_region *region,
     if (!found)
         return NULL;
     checked = checked_of(found, &context, region);
+    checked.points_out = check_pointers(when);
     heap_checked_walk(&checked);
     if (found->faults.count)
         return found;

@@ -97,6 +97,7 @@ static int look_at(struct replica_heap *heap, struct replica_found *found)
 
     if (err)
         return err;
+    checked.points_out = check_pointers(found->when);
     err = heap_checked_walk(&checked);
     lock_give(&heap->lock);
     return err;

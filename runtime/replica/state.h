@@ -342,7 +342,7 @@ struct replica_found {
 
 static inline bool replica_objects(void)
 {
-    return runtime.options.check & OPTIONS_CHECK_OBJECTS;
+    return runtime.options.check & OPTIONS_CHECK_NOTES;
 }
 
 /* The calling thread; of no interest if nothing is checked. */

@@ -2,7 +2,8 @@
  * The same mistakes as check_objects.c with the Myrmics calls, where each worker
  * has data of its own, or with DRASYNC_MYRMICS=move.
  *
- *   myrmics_objects WHAT     see tests/bats/check_objects.bats
+ *   myrmics_objects WHAT     see tests/bats/check_objects.bats, and
+ *                            check_pointers.bats for points_out
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,7 +67,9 @@ NOINLINE static void go_wrong(void)
     }
     if (is("past_send") || is("past_delete"))
         spoil(objects[1], BYTES, 4);
-    if (is("past_send"))
+    if (is("points_out"))
+        *(void **)(objects[1] + 8) = malloc(BYTES);
+    if (is("past_send") || is("points_out"))
         sys_send(top, workers - 1);
     if (is("freed")) {
         free_object(objects[2]);

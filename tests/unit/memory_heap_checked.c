@@ -147,6 +147,41 @@ static void test_used(const struct space *space)
            "what was freed and waits is not counted as used");
 }
 
+/* Not in any region. */
+static bool is_elsewhere(uint64_t word)
+{
+    return word >= 1000 && word < 2000;
+}
+
+static void test_points_out(void)
+{
+    char *object = make(45), *other = make(24);
+    uint64_t inside = 1500, last = 1999, beyond = 1700;
+
+    memset(object, 0, 45);
+    memset(other, 0, 24);
+    memcpy(object + 32, &inside, sizeof(inside));
+    memcpy(other + 16, &last, sizeof(last));
+    tap_ok(clean(), "an object may have any address");
+    checked.points_out = is_elsewhere;
+    heap_checked_walk(&checked);
+    tap_ok(faults.count == 2 && faults.fault[0].wrong == HEAP_POINTS_OUT &&
+               faults.fault[0].first + faults.fault[1].first == 32 + 16 &&
+               faults.fault[0].last + faults.fault[1].last == 1500 + 1999 &&
+               faults.fault[0].made.stack == maker.stack,
+           "but if it is asked for, one that points out is found, and where");
+    faults.count = 0;
+    memset(object, 0, 45);
+    /* Words of 8 bytes that begin at a multiple of 8, and lie inside. */
+    memcpy(object + 4, &beyond, sizeof(beyond));
+    memcpy(object + 40, &beyond, 5);
+    give(other);
+    tap_ok(clean(),
+           "not what is no whole word, nor in an object that was freed");
+    checked.points_out = NULL;
+    give(object);
+}
+
 /* What was freed is not used again soon, but in the end. */
 static void test_quarantine(void)
 {
@@ -283,6 +318,7 @@ int main(void)
     test_mistakes(5000, "one of more than a page");
     test_mistakes(3 * MIB, "one with an extent of its own");
     test_far();
+    test_points_out();
     test_quarantine();
     test_used(&space);
     open_heap(&space, 16, LIFE);

@@ -1,0 +1,146 @@
+/*
+ * Addresses in regions that lead out of them: of this process's own memory,
+ * which on another rank is something else, or nothing.
+ *
+ * They are told by /proc/self/maps, read once for a walk, when the first word
+ * comes that may be one.  Programs that are linked to fixed addresses, below
+ * FIXED_END, have their variables and functions there on all ranks.
+ */
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "memory/space.h"
+#include "runtime/check/state.h"
+#include "runtime/process.h"
+
+#define FIXED_END   (UINT64_C(1) << 32)
+#define ADDRESS_END (UINT64_C(1) << 47)
+
+/* More mappings than these are not known, with neighbours taken for one. */
+#define RANGES_MAX 4096
+
+/* A line, with a path. */
+#define LINE_BYTES 4352
+
+static struct {
+    uint64_t begin, end;
+} ranges[RANGES_MAX]; /* in order */
+static int ranges_count;
+static bool fresh; /* they are read for this walk */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static bool in_space(uint64_t address)
+{
+    return space_page(&runtime.space, (const void *)(uintptr_t)address) !=
+           SPACE_NO_PAGE;
+}
+
+/* The next mapping of @maps; its path, or "", in *path_out.  False: none. */
+static bool next_mapping(FILE *maps, uint64_t *begin_out, uint64_t *end_out,
+                         char path_out[LINE_BYTES])
+{
+    char line[LINE_BYTES];
+    int path = 0;
+
+    if (!fgets(line, sizeof(line), maps) ||
+        sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %*s %*s %n", begin_out,
+               end_out, &path) < 2)
+        return false;
+    line[strcspn(line, "\n")] = '\0';
+    strcpy(path_out, path ? line + path : "");
+    return true;
+}
+
+/* Under the mutex. */
+static void read_ranges(void)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    char path[LINE_BYTES];
+    uint64_t begin, end;
+
+    ranges_count = 0;
+    fresh = true;
+    while (maps && next_mapping(maps, &begin, &end, path)) {
+        if (begin < FIXED_END || begin >= ADDRESS_END || in_space(begin))
+            continue;
+        if (ranges_count && ranges[ranges_count - 1].end == begin)
+            ranges[ranges_count - 1].end = end;
+        else if (ranges_count < RANGES_MAX) {
+            ranges[ranges_count].begin = begin;
+            ranges[ranges_count++].end = end;
+        }
+    }
+    if (maps)
+        fclose(maps);
+}
+
+/* Under the mutex. */
+static bool in_ranges(uint64_t address)
+{
+    int low = 0, high = ranges_count;
+
+    while (low < high) {
+        int middle = (low + high) / 2;
+
+        if (address >= ranges[middle].end)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < ranges_count && address >= ranges[low].begin;
+}
+
+static bool points_out(uint64_t word)
+{
+    bool out;
+
+    if (word < FIXED_END || word >= ADDRESS_END || in_space(word))
+        return false;
+    pthread_mutex_lock(&mutex);
+    if (!fresh)
+        read_ranges();
+    out = in_ranges(word);
+    pthread_mutex_unlock(&mutex);
+    return out;
+}
+
+bool (*check_pointers(enum check_when when))(uint64_t word)
+{
+    if (!(runtime.options.check & OPTIONS_CHECK_POINTERS) ||
+        (when != CHECK_AT_RELEASE && when != CHECK_AT_SEND))
+        return NULL;
+    pthread_mutex_lock(&mutex);
+    fresh = false;
+    pthread_mutex_unlock(&mutex);
+    return points_out;
+}
+
+void check_add_mapping(struct check_text *text, uint64_t address)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    char path[LINE_BYTES] = "", before[LINE_BYTES] = "";
+    uint64_t begin, end, end_before = 0;
+    bool found = false;
+
+    while (maps && !found && next_mapping(maps, &begin, &end, path)) {
+        found = address >= begin && address < end;
+        /* Variables that are 0 at first come behind the file's. */
+        if (!path[0] && begin == end_before)
+            strcpy(path, before);
+        strcpy(before, path);
+        end_before = end;
+    }
+    if (maps)
+        fclose(maps);
+    if (!found || !path[0])
+        check_add(text, "this process's own memory");
+    else if (!strcmp(path, "[heap]"))
+        check_add(text, "this process's heap (malloc)");
+    else if (!strncmp(path, "[stack", 6))
+        check_add(text, "this process's stack");
+    else
+        check_add(text, "%s (a function, variable or constant)",
+                  strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
+}
