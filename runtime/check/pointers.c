@@ -37,20 +37,31 @@ static bool in_space(uint64_t address)
            SPACE_NO_PAGE;
 }
 
-/* The next mapping of @maps; its path, or "", in *path_out.  False: none. */
+/* The next mapping of @maps, of what may be read; its path, or "", in
+ * path_out.  False: none. */
 static bool next_mapping(FILE *maps, uint64_t *begin_out, uint64_t *end_out,
                          char path_out[LINE_BYTES])
 {
-    char line[LINE_BYTES];
-    int path = 0;
+    char line[LINE_BYTES], rights[8];
+    int path;
 
-    if (!fgets(line, sizeof(line), maps) ||
-        sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %*s %*s %n", begin_out,
-               end_out, &path) < 2)
-        return false;
+    do {
+        path = 0;
+        if (!fgets(line, sizeof(line), maps) ||
+            sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*s %*s %*s %n",
+                   begin_out, end_out, rights, &path) < 3)
+            return false;
+    } while (rights[0] != 'r');
     line[strcspn(line, "\n")] = '\0';
     strcpy(path_out, path ? line + path : "");
     return true;
+}
+
+/* Memory that the library has for itself: the window to all regions, which no
+ * program has a pointer to, and where many numbers would lie. */
+static bool is_ours(const char *path)
+{
+    return !strncmp(path, "/memfd:drasync", strlen("/memfd:drasync"));
 }
 
 /* Under the mutex. */
@@ -63,7 +74,8 @@ static void read_ranges(void)
     ranges_count = 0;
     fresh = true;
     while (maps && next_mapping(maps, &begin, &end, path)) {
-        if (begin < FIXED_END || begin >= ADDRESS_END || in_space(begin))
+        if (begin < FIXED_END || begin >= ADDRESS_END || in_space(begin) ||
+            is_ours(path))
             continue;
         if (ranges_count && ranges[ranges_count - 1].end == begin)
             ranges[ranges_count - 1].end = end;
