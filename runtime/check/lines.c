@@ -122,6 +122,21 @@ static bool add(struct check_text *text, int number,
     return strcmp(name, "main") != 0;
 }
 
+bool check_symbol_add(struct check_text *text, uint64_t address)
+{
+    struct code_line known;
+    Dwfl *dwfl;
+
+    code_line_lock();
+    dwfl = modules_open();
+    line_of(dwfl, (uintptr_t)address, &known);
+    if (known.function[0])
+        check_add(text, "%s", known.function);
+    modules_close(dwfl);
+    code_line_unlock();
+    return known.function[0];
+}
+
 void check_lines_add(struct check_text *text, const struct check_stack *stack,
                      bool fault)
 {

@@ -152,7 +152,10 @@ void check_add_mapping(struct check_text *text, uint64_t address)
         check_add(text, "this process's heap (malloc)");
     else if (!strncmp(path, "[stack", 6))
         check_add(text, "this process's stack");
-    else
-        check_add(text, "%s (a function, variable or constant)",
+    else {
+        if (!check_symbol_add(text, address))
+            check_add(text, "a function, variable or constant");
+        check_add(text, " in %s",
                   strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
+    }
 }

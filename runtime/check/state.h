@@ -54,6 +54,9 @@ void check_lines_open(void);
 void check_lines_add(struct check_text *text, const struct check_stack *stack,
                      bool fault);
 
+/* Add the name of the function or variable at @address; false: not known. */
+bool check_symbol_add(struct check_text *text, uint64_t address);
+
 /* --- What was done (notes.c) ---------------------------------------------- */
 
 struct check_done {
