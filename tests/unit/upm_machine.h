@@ -48,6 +48,7 @@ unsigned upm_host_of_cpu(unsigned cpu)
     return atomic_load(&here);
 }
 
+/* The library's threads move pages while the test looks. */
 static inline int16_t *home_of(const void *page)
 {
     return &homes[((const char *)page - arena) / UPM_PAGE_BYTES];
@@ -56,7 +57,7 @@ static inline int16_t *home_of(const void *page)
 int upm_host_homes(void *const *pages, size_t count, int16_t *out)
 {
     for (size_t i = 0; i < count; i++)
-        out[i] = *home_of(pages[i]);
+        out[i] = __atomic_load_n(home_of(pages[i]), __ATOMIC_RELAXED);
     return 0;
 }
 
@@ -65,7 +66,7 @@ int upm_host_move(void *const *pages, size_t count, int16_t node)
     for (size_t i = 0; i < count; i++) {
         if (node == atomic_load(&full_node))
             return -ENOMEM;
-        *home_of(pages[i]) = node;
+        __atomic_store_n(home_of(pages[i]), node, __ATOMIC_RELAXED);
     }
     return 0;
 }
@@ -84,7 +85,7 @@ static inline void touch(unsigned node, size_t from, size_t to)
 static inline int are_on(int16_t node, size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++) {
-        if (homes[i] != node)
+        if (__atomic_load_n(&homes[i], __ATOMIC_RELAXED) != node)
             return 0;
     }
     return 1;
