@@ -13,6 +13,7 @@ libdrasync_runtime_la_SOURCES = \
 	runtime/peer.c \
 	runtime/peer.h \
 	runtime/code_line.c \
+	runtime/backtrace.h \
 	runtime/code_line.h \
 	runtime/place.c \
 	runtime/place.h \

@@ -1,14 +1,13 @@
 /* What this rank waits for and holds, in shared memory: see waiting.h. */
-#define UNW_LOCAL_ONLY
 #include "runtime/waiting.h"
 
-#include <libunwind.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "memory/space.h"
+#include "runtime/backtrace.h"
 #include "runtime/process.h"
 
 /* Frames of ours come before those of the program. */
@@ -44,7 +43,7 @@ static void fill_frames(struct code_place frames[WAITING_FRAMES])
     struct code_place found[DEPTH_MAX];
     void *stack[DEPTH_MAX];
     uint64_t pcs[DEPTH_MAX];
-    int depth = unw_backtrace(stack, DEPTH_MAX), kept = 0;
+    int depth = backtrace_take(stack, DEPTH_MAX), kept = 0;
 
     /* The call, not what comes after it. */
     for (int i = 0; i < depth; i++)

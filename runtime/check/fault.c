@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "memory/sanitizer.h"
 #include "runtime/check/state.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
@@ -134,7 +135,8 @@ static enum check_verdict ask(siginfo_t *info, ucontext_t *context)
  */
 static bool is_nested(const void *context, const void *frame)
 {
-#if defined(__x86_64__)
+    /* ThreadSanitizer's handler is the kernel's, and calls ours. */
+#if defined(__x86_64__) && !SANITIZER_THREAD
     return (uintptr_t)context - (uintptr_t)frame > 64;
 #else
     (void)context;

@@ -96,7 +96,8 @@ static bool is_ours(const void *at)
 /* What calls a program's functions and is none. */
 static bool is_outermost(const char *name)
 {
-    return !strcmp(name, "start_thread") || !strncmp(name, "__libc_start", 12);
+    return !strcmp(name, "start_thread") ||
+           !strncmp(name, "__libc_start", 12) || !strncmp(name, "__tsan_", 7);
 }
 
 /* False: what is above is no program's. */

@@ -1,10 +1,9 @@
 /* Stacks: taken where a call is made, each kept once. */
-#define UNW_LOCAL_ONLY
-#include <libunwind.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/backtrace.h"
 #include "runtime/check/state.h"
 
 #define BUCKETS 65536
@@ -62,7 +61,7 @@ static uint32_t enter(uint64_t hash, void *const *frame, int frames)
 uint32_t check_stack_here(void)
 {
     void *frame[CHECK_FRAMES_MAX];
-    int frames = unw_backtrace(frame, CHECK_FRAMES_MAX);
+    int frames = backtrace_take(frame, CHECK_FRAMES_MAX);
     uint64_t hash;
     uint32_t number;
 

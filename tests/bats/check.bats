@@ -7,9 +7,6 @@ load hosts
 load check
 
 setup() {
-  case ${DRASYNC_SANITIZERS:-} in
-  *thread*) skip "ThreadSanitizer delays signals" ;;
-  esac
   export DRASYNC_CHECK=access
 }
 

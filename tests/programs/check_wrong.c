@@ -67,6 +67,7 @@ NOINLINE static void make(void)
     drasync_set_root(top, numbers);
     drasync_publish("the numbers", top);
     give(top);
+    KEEP;
 }
 
 NOINLINE static void find(void)
