@@ -418,6 +418,8 @@ void model_close(struct model *model)
     free(model->flag);
     free(model->queue);
     free(model->heap);
+    if (model->spare)
+        proto_effects_free(model->spare, free);
     free(model->spare);
     table_free(model);
 }
