@@ -17,6 +17,7 @@
 #include "runtime/check/state.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
+#include "runtime/shared.h"
 #include "runtime/thread.h"
 
 #define HANDLER_US 15000000
@@ -216,12 +217,24 @@ static void *report(void *unused)
     return NULL;
 }
 
+/* Until what is asked for is there: others ask when all have started, but this
+ * rank's thread may be the last to notice. */
+static void wait_started(void)
+{
+    /* Pairs with the store in start_steps(), start.c, after all modules. */
+    while (!atomic_load(&stopping) &&
+           atomic_load(&runtime.state) != RUNTIME_FAILED &&
+           atomic_load(&runtime_self()->state) == RUNTIME_RANK_STARTING)
+        usleep(1000);
+}
+
 static void *serve(void *unused)
 {
     struct doorbell *bell = &check_box_of(runtime.local)->question;
 
     (void)unused;
     pthread_setname_np(pthread_self(), "drasync-checked");
+    wait_started();
     while (!atomic_load(&stopping)) {
         uint32_t seen = doorbell_read(bell);
 
