@@ -172,17 +172,39 @@ static void env_remove(void *ctx, struct proto_region *region)
 
 /* --- The rest of the environment ------------------------------------------ */
 
+/* Before each object of the protocol: what a run ends with is freed too. */
+struct model_object {
+    struct model_object *next, **link;
+};
+
 static void *env_take(void *ctx, enum proto_type type)
 {
-    (void)ctx;
-    return malloc(proto_object_size(type));
+    struct model *model = ((struct model_place *)ctx)->model;
+    struct model_object *o = malloc(sizeof(*o) + proto_object_size(type));
+
+    if (!o)
+        return NULL;
+    o->next = model->objects;
+    o->link = &model->objects;
+    if (o->next)
+        o->next->link = &o->next;
+    model->objects = o;
+    return o + 1;
+}
+
+static void object_free(struct model_object *o)
+{
+    *o->link = o->next;
+    if (o->next)
+        o->next->link = o->link;
+    free(o);
 }
 
 static void env_give(void *ctx, enum proto_type type, void *object)
 {
     (void)ctx;
     (void)type;
-    free(object);
+    object_free((struct model_object *)object - 1);
 }
 
 static int env_reserve(void *ctx, const uint32_t counts[PROTO_TYPES])
@@ -395,7 +417,6 @@ int model_open(struct model *model)
     return 0;
 }
 
-/* Protocol objects are left to the end of the process. */
 void model_close(struct model *model)
 {
     for (uint32_t i = 0; i < model->regions; i++)
@@ -422,6 +443,8 @@ void model_close(struct model *model)
         proto_effects_free(model->spare, free);
     free(model->spare);
     table_free(model);
+    while (model->objects)
+        object_free(model->objects);
 }
 
 int model_run(struct model *model)

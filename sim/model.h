@@ -169,7 +169,8 @@ struct model {
     struct model_entry **table;
     uint64_t table_slots, table_count;
     struct proto_effects *spare;
-    struct model_rank **queue; /* ranks that want a core */
+    struct model_object *objects; /* the protocol's, of all nodes */
+    struct model_rank **queue;    /* ranks that want a core */
     uint32_t queue_first, queue_count, cores_busy;
     uint32_t robbed; /* the last rank whose core a progress thread took */
     uint32_t at_barrier, ended;
