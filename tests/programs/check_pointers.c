@@ -30,6 +30,8 @@ struct item {
 };
 
 static const char *what;
+static void *mine[ITEMS]; /* what malloc() gave, to be freed */
+static int mine_count;
 static char global[] = "of the program", zero[64];
 
 static int is(const char *name)
@@ -46,8 +48,8 @@ static const void *name_of(region r, char *local)
 {
     char *copy;
 
-    if (is("heap"))
-        return malloc(100);
+    if (is("heap") || is("give"))
+        return mine[mine_count++] = malloc(100);
     if (is("stack"))
         return local;
     if (is("variable"))
@@ -90,7 +92,7 @@ static void make(region r)
 
         item->next = first;
         item->weight = weights[i];
-        item->name = is("give") ? malloc(100) : name_of(r, local);
+        item->name = name_of(r, local);
         item->number = numbers[i];
         first = item;
     }
@@ -133,6 +135,8 @@ int main(int argc, char **argv)
         if (!is("give"))
             acquire_region(r, WRITE);
         delete_region(r);
+        while (mine_count)
+            free(mine[--mine_count]);
         puts("over");
     }
     MPI_Finalize();

@@ -24,7 +24,7 @@ template <class T> struct shelf {
 
 static shop::shelf<int> shelf;
 
-static drasync::read_guard *forgotten; // so its memory is no leak
+drasync::read_guard *forgotten; // so its memory is no leak
 
 __attribute__((noinline)) static void forget()
 {
