@@ -30,6 +30,7 @@ struct replayed {
     bool computed; /* the next line's program time is given out */
     uint64_t made; /* number of the region that it is making */
     const struct record_line *using; /* what it waits to do with a region */
+    const struct record_line *asked; /* the acquire that it is in; or NULL */
     bool marked;
     uint64_t since_ns;
     uint64_t compute0_ns, call0_ns, wait0_ns;
@@ -318,6 +319,9 @@ static void next(void *ctx, uint32_t id, struct model_op *op_out)
         if (r->made)
             replay_life_made(replay, id, r->made);
         r->made = 0;
+        if (r->asked)
+            replay_life_used(replay, id, r->asked);
+        r->asked = NULL;
         if (record->at == record->count)
             return;
         r->computed = !r->computed && line->kind != 'a';
@@ -337,7 +341,11 @@ static void next(void *ctx, uint32_t id, struct model_op *op_out)
     if (op_out->verb != MODEL_AWAIT && r->using) {
         if (replay->records.native)
             settle_versions(replay, id, op_out);
-        replay_life_used(replay, id, r->using);
+        /* Between nodes who asks first need not have it first. */
+        if (op_out->verb == MODEL_ACQUIRE)
+            r->asked = r->using;
+        else
+            replay_life_used(replay, id, r->using);
         r->using = NULL;
     }
 }

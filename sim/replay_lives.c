@@ -7,7 +7,7 @@
  * order than in the run.  But a region was used after it was made and before it
  * was deleted.  So a line waits until its region is made; deleting waits for
  * the lines of others about the region, and taking what will be deleted without
- * being released waits until the others have asked for it.
+ * being released waits until the others have had it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +19,8 @@ enum { NOBODY = UINT32_MAX };
 /* What may be waited for: a flag each. */
 enum what {
     MADE,
-    ASKED, /* by all others who will hold it or what is below */
-    LEFT,  /* by all others */
+    HAD,  /* by all others who will hold it or what is below */
+    LEFT, /* by all others */
     WHATS
 };
 
@@ -195,8 +195,8 @@ static void use(struct replay *replay, uint32_t id,
     for (; n; n = life_at(replay, n)->above) {
         struct life *life = life_at(replay, n);
 
-        for (enum what what = ASKED; what <= LEFT; what++) {
-            if (life->deleter == id || (what == ASKED && line->kind == 'L'))
+        for (enum what what = HAD; what <= LEFT; what++) {
+            if (life->deleter == id || (what == HAD && line->kind == 'L'))
                 continue;
             if (done)
                 less(replay, id, n, what);
@@ -296,7 +296,7 @@ uint32_t replay_life_wait(struct replay *replay, const struct record_line *line,
     if (line->kind != 'N')
         count += wait_for(replay, line->life[0], MADE, &flags_out[count]);
     count += wait_for(replay, line->life[1], MADE, &flags_out[count]);
-    count += wait_for(replay, line->free, ASKED, &flags_out[count]);
+    count += wait_for(replay, line->free, HAD, &flags_out[count]);
     if (line->kind == 'D')
         count += wait_for(replay, line->life[0], LEFT, &flags_out[count]);
     return count;

@@ -84,6 +84,19 @@ lines_of() {
   done
 }
 
+@test "a region is read before another rank takes and deletes it, near or far" {
+  # Rank 1 has the region at hand; rank 0, which asks sooner, gets it later.
+  printf '%s\n' "drasync-record 1 rank 0 of 2 node 0" \
+    "A 50000 60000 16777216.1 1" "L 1000 100 16777216.1 1" "E 100 0 1" >run.0
+  printf '%s\n' "drasync-record 1 rank 1 of 2 node 1" \
+    "N 1000 100 16777216.1 0" "L 100 100 16777216.1 2" \
+    "A 52000 80000 16777216.1 2" "D 1000 100 16777216.1" "E 100 0 1" >run.1
+  for per_node in 2 1; do
+    run -0 "$abs_top_builddir/sim/simulate" replay run --per-node "$per_node" \
+      --cores 2
+  done
+}
+
 @test "a collective call of all ranks is a barrier, one of some is none" {
   preload="${preload/$shim/$record}" DRASYNC_RECORD=run run -0 mpi_preloaded 2 \
     "$abs_top_builddir/tests/programs/record_collectives"
