@@ -1,8 +1,6 @@
 #!/bin/sh
 # Records that are replayed take the time that can be worked out by hand.
 set -eu
-# Where a run ends its ranks still have regions.
-export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"
 simulate=${abs_top_builddir:-.}/sim/simulate
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

@@ -2,8 +2,6 @@
 # What operations cost must not grow with the ranks where it need not: messages
 # for each, and those that the manager sees.
 set -eu
-# Where a run ends its ranks still have regions.
-export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"
 simulate=${abs_top_builddir:-.}/sim/simulate
 
 # field NUMBER NAME RANKS: of the workload's line
