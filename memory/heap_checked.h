@@ -59,8 +59,9 @@ struct heap_fault {
     bool noted; /* false: its note was overwritten as well, `bytes` is the most
                    that it can have, and who made it is not known */
     uint64_t object, bytes;
-    uint64_t first, last; /* the bytes written, from the object's start; of
-                             HEAP_POINTS_OUT where the address is, and it */
+    uint64_t first, last; /* the bytes written, or that are the address, from
+                             the object's start */
+    uint64_t address;     /* of HEAP_POINTS_OUT */
     struct heap_who made, freed;
 };
 
@@ -72,6 +73,9 @@ struct heap_faults {
     struct heap_fault fault[HEAP_FAULTS_MAX];
 };
 
+/* Is @word the address of what this process alone has? */
+typedef bool heap_points_out_fn(uint64_t word);
+
 struct heap_checked {
     const struct heap_context *context;
     struct heap *heap;
@@ -79,9 +83,8 @@ struct heap_checked {
     uint64_t life; /* tells heaps apart that have the same addresses by turns */
     struct heap_who who; /* calls now */
     struct heap_faults *faults;
-    /* Is @word the address of what this process alone has?  heap_checked_walk()
-     * asks it of all words of all objects; NULL: it asks of none. */
-    bool (*points_out)(uint64_t word);
+    /* heap_checked_walk() asks it of all words of all objects; NULL: of none. */
+    heap_points_out_fn *points_out;
     bool marks; /* marks.h: close what is no object's; only with view 0 */
 };
 

@@ -72,11 +72,10 @@ struct heap_magazine {
      * again by heap_magazine_alloc_any(). */
     uint32_t bumps;
     uint32_t fast; /* HEAP_MAGAZINE_GRANULES_MAX, or 0: no fast path */
-    uint32_t
-        have_free;  /* bit c: there are free slots of class c in the heap, or
-                           were when it was asked last */
-    uint32_t shift; /* the logarithm of a granule's bytes, which objects are
-                           aligned to */
+    /* Bit c: there are free slots of class c in the heap, or were when it was
+     * asked last. */
+    uint32_t have_free;
+    uint32_t shift;     /* objects are aligned to granules, of so many bits */
     uint32_t uncounted; /* granules before the end that are not in the heap's
                            used_bytes */
     bool stacked;       /* there may be slots on the stacks */

@@ -192,13 +192,16 @@ void heap_note_look_words(const struct heap_checked *c,
     struct heap_fault fault = {.wrong = HEAP_POINTS_OUT};
     uint64_t word;
 
-    for (uint64_t at = 0; c->points_out && at + sizeof(word) <= note->bytes;
+    if (!c->points_out)
+        return;
+    for (uint64_t at = 0; at + sizeof(word) <= note->bytes;
          at += sizeof(word)) {
         memcpy(&word, bytes + at, sizeof(word));
         if (!c->points_out(word))
             continue;
         fault.first = at;
-        fault.last = word;
+        fault.last = at + sizeof(word) - 1;
+        fault.address = word;
         heap_note_fault(c, slot, note, &fault);
         return;
     }

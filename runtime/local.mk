@@ -12,8 +12,8 @@ libdrasync_runtime_la_SOURCES = \
 	runtime/options_names.c \
 	runtime/peer.c \
 	runtime/peer.h \
-	runtime/code_line.c \
 	runtime/backtrace.h \
+	runtime/code_line.c \
 	runtime/code_line.h \
 	runtime/place.c \
 	runtime/place.h \

@@ -110,7 +110,7 @@ struct check_region {
 /* What a walk that is for @when is to ask of words (heap_checked.h); NULL:
  * nothing, as OPTIONS_CHECK_POINTERS is not wanted, or nobody else will see the
  * region (pointers.c).  For one walk. */
-bool (*check_pointers(enum check_when when))(uint64_t word);
+heap_points_out_fn *check_pointers(enum check_when when);
 
 void check_objects(const struct heap_faults *faults,
                    const struct check_region *region, enum check_when when,

@@ -87,8 +87,8 @@ static void add_what(const struct heap_fault *f)
     add_object(f);
     if (f->wrong == HEAP_POINTS_OUT) {
         check_add(&text, " has at byte %" PRIu64 " the address %p, of ",
-                  f->first, (void *)(uintptr_t)f->last);
-        check_add_mapping(&text, f->last);
+                  f->first, (void *)(uintptr_t)f->address);
+        check_add_mapping(&text, f->address);
         check_add(&text, ": other ranks do not have that there\n");
         return;
     }

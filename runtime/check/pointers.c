@@ -6,14 +6,17 @@
  * comes that may be one.  Programs that are linked to fixed addresses, below
  * FIXED_END, have their variables and functions there on all ranks.
  */
+#include <dlfcn.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "memory/os.h"
 #include "memory/space.h"
 #include "runtime/check/state.h"
 #include "runtime/process.h"
+#include "runtime/say.h"
 
 #define FIXED_END   (UINT64_C(1) << 32)
 #define ADDRESS_END (UINT64_C(1) << 47)
@@ -64,6 +67,16 @@ static bool is_ours(const char *path)
     return !strncmp(path, "/memfd:drasync", strlen("/memfd:drasync"));
 }
 
+/* What lies where is not known, or not all: @why.  Told once. */
+static void tell_unknown(const char *why)
+{
+    static bool told;
+
+    if (!told)
+        runtime_say("DRASYNC_CHECK=pointers may miss some: %s", why);
+    told = true;
+}
+
 /* Under the mutex. */
 static void read_ranges(void)
 {
@@ -82,10 +95,13 @@ static void read_ranges(void)
         else if (ranges_count < RANGES_MAX) {
             ranges[ranges_count].begin = begin;
             ranges[ranges_count++].end = end;
-        }
+        } else
+            tell_unknown("this process has too many mappings");
     }
     if (maps)
         fclose(maps);
+    else
+        tell_unknown("/proc/self/maps cannot be read");
 }
 
 /* Under the mutex. */
@@ -118,7 +134,7 @@ static bool points_out(uint64_t word)
     return out;
 }
 
-bool (*check_pointers(enum check_when when))(uint64_t word)
+heap_points_out_fn *check_pointers(enum check_when when)
 {
     if (!(runtime.options.check & OPTIONS_CHECK_POINTERS) ||
         (when != CHECK_AT_RELEASE && when != CHECK_AT_SEND))
@@ -131,31 +147,25 @@ bool (*check_pointers(enum check_when when))(uint64_t word)
 
 void check_add_mapping(struct check_text *text, uint64_t address)
 {
-    FILE *maps = fopen("/proc/self/maps", "re");
-    char path[LINE_BYTES] = "", before[LINE_BYTES] = "";
-    uint64_t begin, end, end_before = 0;
-    bool found = false;
+    char line[OS_LINE_BYTES];
+    Dl_info info = {0};
 
-    while (maps && !found && next_mapping(maps, &begin, &end, path)) {
-        found = address >= begin && address < end;
-        /* Variables that are 0 at first come behind the file's. */
-        if (!path[0] && begin == end_before)
-            strcpy(path, before);
-        strcpy(before, path);
-        end_before = end;
-    }
-    if (maps)
-        fclose(maps);
-    if (!found || !path[0])
-        check_add(text, "this process's own memory");
-    else if (!strcmp(path, "[heap]"))
-        check_add(text, "this process's heap (malloc)");
-    else if (!strncmp(path, "[stack", 6))
-        check_add(text, "this process's stack");
-    else {
+    if (dladdr((const void *)(uintptr_t)address, &info) && info.dli_fname) {
         if (!check_symbol_add(text, address))
             check_add(text, "a function, variable or constant");
         check_add(text, " in %s",
-                  strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
+                  strrchr(info.dli_fname, '/')
+                      ? strrchr(info.dli_fname, '/') + 1
+                      : info.dli_fname);
+        return;
     }
+    if (os_range_taken((uintptr_t)address, (uintptr_t)address + 1, line,
+                       sizeof(line)) <= 0)
+        line[0] = '\0';
+    if (strstr(line, "[heap]"))
+        check_add(text, "this process's heap (malloc)");
+    else if (strstr(line, "[stack"))
+        check_add(text, "this process's stack");
+    else
+        check_add(text, "this process's own memory");
 }

@@ -167,7 +167,8 @@ static void test_points_out(void)
     heap_checked_walk(&checked);
     tap_ok(faults.count == 2 && faults.fault[0].wrong == HEAP_POINTS_OUT &&
                faults.fault[0].first + faults.fault[1].first == 32 + 16 &&
-               faults.fault[0].last + faults.fault[1].last == 1500 + 1999 &&
+               faults.fault[0].address + faults.fault[1].address ==
+                   1500 + 1999 &&
                faults.fault[0].made.stack == maker.stack,
            "but if it is asked for, one that points out is found, and where");
     faults.count = 0;

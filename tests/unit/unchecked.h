@@ -17,7 +17,7 @@ struct heap_who check_who(void)
     return (struct heap_who){0};
 }
 
-bool (*check_pointers(enum check_when when))(uint64_t word)
+heap_points_out_fn *check_pointers(enum check_when when)
 {
     (void)when;
     return NULL;
