@@ -34,6 +34,14 @@ struct proto_copy *proto_newest(const struct proto_region *r)
     return CONTAINER(r->copies.next, struct proto_copy, link);
 }
 
+struct proto_copy *proto_older(const struct proto_region *r,
+                               const struct proto_copy *copy)
+{
+    return copy->link.next == &r->copies
+               ? NULL
+               : CONTAINER(copy->link.next, struct proto_copy, link);
+}
+
 void proto_layout_changed(struct proto_region *region)
 {
     region->root->layout++;

@@ -400,6 +400,10 @@ void proto_pass(struct proto_node *node, struct proto_region *region,
 /* The newest copy; the current one if region->owned. */
 struct proto_copy *proto_newest(const struct proto_region *region);
 
+/* The next older one than @copy of @region on this node; NULL: none. */
+struct proto_copy *proto_older(const struct proto_region *region,
+                               const struct proto_copy *copy);
+
 /* The next record of @top's subtree after @at (NULL: @top itself), parents
  * first; NULL at the end. */
 struct proto_region *proto_next(const struct proto_region *top,

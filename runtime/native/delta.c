@@ -30,6 +30,9 @@
 #define CHUNK_PAGES 2048
 #define CHUNKS      256
 
+/* A page that is hashed takes as long as so many that are only looked at. */
+#define HASH_COST 64
+
 /* So many pages are looked at in one piece for what changed; 0.1 ms. */
 #define LISTED_PAGES ((uint64_t)32768)
 
@@ -71,6 +74,14 @@ static struct native_delta *delta_of(struct native_memory *memory)
     return memory->delta;
 }
 
+/* Those of page @n, if it was ever noted; or NULL. */
+static struct page *page_there(const struct native_delta *delta, uint64_t n)
+{
+    struct page *chunk = delta->chunk[n / CHUNK_PAGES];
+
+    return chunk ? &chunk[n % CHUNK_PAGES] : NULL;
+}
+
 /* Those of page @n; NULL: no memory. */
 static struct page *page_at(struct native_delta *delta, uint64_t n)
 {
@@ -97,27 +108,46 @@ static void note_page(struct page *page, const char *data, uint64_t bytes,
     page->changed = version;
 }
 
-/* Pages of @run from page @from on, at most *budget of them; the first page of
- * @run is page @before of the region. */
+/* Pages of @run from page @from on, for at most *budget; the first page of @run
+ * is page @before of the region, and @used bytes of it matter. */
 static int note_run(struct native_delta *delta, const struct frameset_run *run,
-                    uint64_t before, uint64_t from, uint64_t *budget,
-                    uint64_t version)
+                    uint64_t used, uint64_t before, uint64_t from,
+                    int64_t *budget, uint64_t version)
 {
-    uint64_t used = native_used_bytes(run);
     const char *data =
         space_window(&runtime.space, run->offset, run->pages << PAGE_SHIFT);
 
-    for (uint64_t n = from; n < run->pages && *budget; n++, --*budget) {
+    for (uint64_t n = from; n<run->pages && * budget> 0; n++) {
         uint64_t at = n << PAGE_SHIFT, left = used > at ? used - at : 0;
-        struct page *page = page_at(delta, before + n);
+        struct page *page =
+            left ? page_at(delta, before + n) : page_there(delta, before + n);
 
-        if (!page)
+        if (left && !page)
             return DRASYNC_ENOMEM;
-        note_page(page, data + at, left < PAGE_BYTES ? left : PAGE_BYTES,
-                  version);
+        if (page)
+            note_page(page, data + at, left < PAGE_BYTES ? left : PAGE_BYTES,
+                      version);
+        *budget -= left ? HASH_COST : 1;
         delta->next++;
     }
     return 0;
+}
+
+/* What it takes to note @frames, of *budget of native_delta_note(). */
+static uint64_t note_cost(const struct native_frames *frames)
+{
+    const struct frameset *set = frames->set;
+    uint64_t cost = 0;
+
+    for (uint64_t i = 0; i < set->runs; i++)
+        cost += set->run[i].pages +
+                space_pages_for(native_used_bytes(frames, i)) * (HASH_COST - 1);
+    return cost;
+}
+
+static bool noted_in_one(const struct native_frames *frames)
+{
+    return note_cost(frames) <= CHORE_PIECE_PAGES * HASH_COST;
 }
 
 int native_delta_note(struct native_memory *memory,
@@ -125,7 +155,8 @@ int native_delta_note(struct native_memory *memory,
 {
     const struct frameset *set = frames->set;
     struct native_delta *delta = delta_of(memory);
-    uint64_t budget = CHORE_PIECE_PAGES, before = 0;
+    int64_t budget = (int64_t)CHORE_PIECE_PAGES * HASH_COST;
+    uint64_t before = 0;
     int err = 0;
 
     if (!delta)
@@ -141,8 +172,8 @@ int native_delta_note(struct native_memory *memory,
         const struct frameset_run *run = &set->run[i];
 
         if (delta->next < before + run->pages)
-            err = note_run(delta, run, before, delta->next - before, &budget,
-                           version);
+            err = note_run(delta, run, native_used_bytes(frames, i), before,
+                           delta->next - before, &budget, version);
         before += run->pages;
         if (!err && delta->next < before)
             err = DRASYNC_EAGAIN;
@@ -183,25 +214,27 @@ static int add_page(struct delta_runs *runs, uint64_t extent, uint64_t page)
     return 0;
 }
 
-/* Pages of extent @extent, from page @from on, at most *budget of them. */
+/* Pages of extent @extent, from page @from on, at most *budget of them; what is
+ * behind those that matter is passed over. */
 static int list_run(struct native_delta *delta, struct delta_list *list,
                     uint64_t extent, uint64_t from, uint64_t pages,
                     uint64_t before, uint64_t *budget)
 {
-    uint64_t used = list->used_bytes[extent];
+    uint64_t used = space_pages_for(list->used_bytes[extent]);
+    uint64_t n = from;
     int err = 0;
 
-    for (uint64_t n = from; n < pages && *budget && !err; n++, --*budget) {
-        const struct page *page = page_at(delta, before + n);
+    for (; n < used && *budget && !err; n++, --*budget) {
+        const struct page *page = page_there(delta, before + n);
 
         if (!page)
-            return DRASYNC_ENOMEM;
-        list->next++;
-        if (n << PAGE_SHIFT >= used || page->changed <= list->base)
+            return DRASYNC_EINTERNAL; /* it was noted */
+        if (page->changed <= list->base)
             continue;
         list->changed++;
         err = add_page(&list->runs, extent, n);
     }
+    list->next = before + (n < used ? n : pages);
     return err;
 }
 
@@ -243,13 +276,13 @@ int native_delta_list(struct native_memory *memory,
     return DRASYNC_ELIMIT;
 }
 
-/* What matters of @set. */
-static uint64_t used_all(const struct frameset *set)
+/* What matters of @frames. */
+static uint64_t used_all(const struct native_frames *frames)
 {
     uint64_t bytes = 0;
 
-    for (uint64_t i = 0; i < set->runs; i++)
-        bytes += native_used_bytes(&set->run[i]);
+    for (uint64_t i = 0; i < frames->set->runs; i++)
+        bytes += native_used_bytes(frames, i);
     return bytes;
 }
 
@@ -263,7 +296,7 @@ static bool size_fits(const struct native_memory *memory,
         memory->pages > (uint64_t)CHUNKS * CHUNK_PAGES ||
         frames->set->runs > DELTA_EXTENTS_MAX)
         return false;
-    bytes = used_all(frames->set);
+    bytes = used_all(frames);
     return bytes >= DELTA_BYTES_MIN && bytes <= DELTA_BYTES_MAX;
 }
 
@@ -330,7 +363,7 @@ static void note_soon(const struct proto_region *region,
     struct note *note;
     void *v;
 
-    if (memory->pages <= CHORE_PIECE_PAGES) {
+    if (noted_in_one(frames)) {
         native_delta_note(memory, frames, version);
         return;
     }
@@ -405,7 +438,7 @@ enum delta_answer native_delta_since(const struct proto_region *region,
         return DELTA_ALL;
     }
     atomic_store(&native.shared->noted_in_vain, 0);
-    return memory->pages <= CHORE_PIECE_PAGES ? DELTA_NOW : DELTA_LATER;
+    return noted_in_one(frames) ? DELTA_NOW : DELTA_LATER;
 }
 
 void native_delta_free(struct native_memory *memory)
@@ -421,58 +454,4 @@ void native_delta_start(void)
     chore_handle(CHORE_NATIVE_NOTE, note_piece);
 }
 
-#else /* without the hash, all is sent */
-
-int native_delta_note(struct native_memory *memory,
-                      const struct native_frames *frames, uint64_t version)
-{
-    (void)memory;
-    (void)frames;
-    (void)version;
-    return DRASYNC_ENOMEM;
-}
-
-int native_delta_list(struct native_memory *memory,
-                      const struct native_frames *frames,
-                      struct delta_list *list)
-{
-    (void)memory;
-    (void)frames;
-    (void)list;
-    return DRASYNC_ENOMEM;
-}
-
-enum delta_answer native_delta_since(const struct proto_region *region,
-                                     const struct native_frames *frames,
-                                     uint64_t version, uint64_t base)
-{
-    (void)region;
-    (void)frames;
-    (void)version;
-    (void)base;
-    return DELTA_ALL;
-}
-
-void native_delta_sent(const struct proto_region *region,
-                       const struct native_frames *frames, uint64_t version)
-{
-    (void)region;
-    (void)frames;
-    (void)version;
-}
-
-void native_delta_finish(uint64_t address)
-{
-    (void)address;
-}
-
-void native_delta_free(struct native_memory *memory)
-{
-    (void)memory;
-}
-
-void native_delta_start(void)
-{
-}
-
-#endif
+#endif /* HAVE_XXHASH */

@@ -5,8 +5,9 @@
  * A node that READs a region again says which version it keeps.  After it has
  * sent a version, this node notes a hash of each page (XXH3, 128 bits); an
  * answer that builds on a version whose hashes were noted carries only the
- * pages whose hashes differ.  That costs the sender a pass over the region at
- * memory speed, before or after the answer, and 24 bytes for each page.  Where
+ * pages whose hashes differ.  That costs the sender a pass over what is in use of
+ * the region, at memory speed, before or after the answer, and 24 bytes for each
+ * page that ever was.  Where
  * it does not pay it is done more and more rarely: for a region of which nearly
  * all pages change, and on a node whose regions nobody reads twice.
  *
@@ -20,6 +21,9 @@
  * Two pages that differ are taken for equal with a probability of 2^-128: for
  * what a program writes, never; the hash is not made against somebody who looks
  * for such a pair.
+ *
+ * A page that is in no use in a version has a hash that no contents have.  So it
+ * has changed when it is in use again, and goes to all who have that version.
  *
  * Pages are counted over the region's extents, in their order, which is the
  * same on all nodes.  Callers hold the lock of the region's tree, unless it

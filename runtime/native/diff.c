@@ -37,9 +37,10 @@ struct native_twin {
     uint64_t data[];
 };
 
-static uint64_t used_words(const struct frameset_run *run)
+static uint64_t used_words(const struct native_frames *frames, uint64_t i)
 {
-    return (native_used_bytes(run) + DIFF_WORD_BYTES - 1) / DIFF_WORD_BYTES;
+    return (native_used_bytes(frames, i) + DIFF_WORD_BYTES - 1) /
+           DIFF_WORD_BYTES;
 }
 
 static uint64_t *words_of(const struct frameset_run *run)
@@ -47,15 +48,16 @@ static uint64_t *words_of(const struct frameset_run *run)
     return space_window(&runtime.space, run->offset, run->pages << PAGE_SHIFT);
 }
 
-/* Is it worth it for @set, which has *@pages_out pages? */
-static bool size_fits(const struct frameset *set, uint64_t *pages_out)
+/* Is it worth it for @frames, which have *@pages_out pages? */
+static bool size_fits(const struct native_frames *frames, uint64_t *pages_out)
 {
+    const struct frameset *set = frames->set;
     uint64_t bytes = 0, pages = 0;
 
     if (set->runs > DIFF_EXTENTS_MAX)
         return false;
     for (uint64_t i = 0; i < set->runs; i++) {
-        bytes += native_used_bytes(&set->run[i]);
+        bytes += native_used_bytes(frames, i);
         pages += set->run[i].pages;
     }
     *pages_out = pages;
@@ -101,16 +103,17 @@ static struct native_twin *twin_new(struct native_memory *memory,
     return twin;
 }
 
-/* It is like @set now, and nobody knows what changed. */
-static void fill(struct native_twin *twin, const struct frameset *set,
+/* It is like @frames now, and nobody knows what changed. */
+static void fill(struct native_twin *twin, const struct native_frames *frames,
                  uint64_t version)
 {
+    const struct frameset *set = frames->set;
     uint64_t *data = twin->data;
 
     for (uint64_t i = 0; i < set->runs; i++) {
         const struct frameset_run *run = &set->run[i];
 
-        twin->used_words[i] = used_words(run);
+        twin->used_words[i] = used_words(frames, i);
         memcpy(data, words_of(run), twin->used_words[i] * DIFF_WORD_BYTES);
         data += run->pages * DIFF_PAGE_WORDS;
     }
@@ -189,11 +192,12 @@ static bool take_new(struct native_twin *twin, uint64_t *old,
     return true;
 }
 
-/* Make it like @set, and note what changes by that.  False: too much; it is no
- * version then. */
-static bool update(struct native_twin *twin, const struct frameset *set,
+/* Make it like @frames, and note what changes by that.  False: too much; it is
+ * no version then. */
+static bool update(struct native_twin *twin, const struct native_frames *frames,
                    uint64_t version)
 {
+    const struct frameset *set = frames->set;
     uint64_t first = 0, used = 0;
     bool few = true;
 
@@ -203,7 +207,7 @@ static bool update(struct native_twin *twin, const struct frameset *set,
     twin->words = 0;
     for (uint64_t i = 0; i < set->runs && few; i++) {
         const struct frameset_run *run = &set->run[i];
-        uint64_t words = used_words(run), before = twin->used_words[i];
+        uint64_t words = used_words(frames, i), before = twin->used_words[i];
         uint64_t *old = twin->data + first;
         const uint64_t *new = words_of(run);
 
@@ -239,7 +243,7 @@ bool native_diff_since(const struct proto_region *region,
     struct native_twin *twin = memory->twin;
     uint64_t pages;
 
-    if (!base || !size_fits(set, &pages))
+    if (!base || !size_fits(frames, &pages))
         return false;
     if (!twin || twin->extents != set->runs || twin->pages != pages)
         twin = twin_new(memory, (uint32_t)set->runs, pages);
@@ -254,10 +258,10 @@ bool native_diff_since(const struct proto_region *region,
         if (twin->version != base) {
             bool first = !twin->version;
 
-            fill(twin, set, version);
+            fill(twin, frames, version);
             return first ? false : missed(twin);
         }
-        if (!update(twin, set, version))
+        if (!update(twin, frames, version))
             return missed(twin);
     }
     if (twin->base != base)
@@ -272,15 +276,16 @@ bool native_diff_works(const struct native_memory *memory)
     return memory->twin && memory->twin->version && !memory->twin->misses;
 }
 
-/* The twin that versions from other nodes are kept in, of as many pages as @set
- * has; NULL: none. */
+/* The twin that versions from other nodes are kept in, of as many pages as
+ * @frames have; NULL: none. */
 static struct native_twin *twin_of(const struct native_memory *memory,
-                                   const struct frameset *set)
+                                   const struct native_frames *frames)
 {
+    const struct frameset *set = frames->set;
     struct native_twin *twin = memory->twin;
     uint64_t pages;
 
-    return twin && !twin->pause && size_fits(set, &pages) &&
+    return twin && !twin->pause && size_fits(frames, &pages) &&
                    twin->extents == set->runs && twin->pages == pages
                ? twin
                : NULL;
@@ -289,10 +294,10 @@ static struct native_twin *twin_of(const struct native_memory *memory,
 void native_diff_arrived(struct native_memory *memory,
                          const struct native_frames *frames, uint64_t version)
 {
-    struct native_twin *twin = twin_of(memory, frames->set);
+    struct native_twin *twin = twin_of(memory, frames);
 
     if (twin && twin->version < version)
-        fill(twin, frames->set, version);
+        fill(twin, frames, version);
 }
 
 void native_diff_follow(struct native_memory *memory,
@@ -301,7 +306,7 @@ void native_diff_follow(struct native_memory *memory,
                         const uint64_t *words)
 {
     const struct frameset *set = frames->set;
-    struct native_twin *twin = twin_of(memory, set);
+    struct native_twin *twin = twin_of(memory, frames);
 
     if (!twin || twin->version != base)
         return;
@@ -311,7 +316,7 @@ void native_diff_follow(struct native_memory *memory,
         words += diff_words(run[i]);
     }
     for (uint64_t i = 0; i < set->runs; i++)
-        twin->used_words[i] = used_words(&set->run[i]);
+        twin->used_words[i] = used_words(frames, i);
     twin->version = version;
     twin->base = 0;
 }

@@ -84,6 +84,7 @@ int native_frames_make(struct native_plan *plan,
         goto out;
     frames = v;
     frames->id = atomic_fetch_add(&native.shared->frames_id, 1) + 1;
+    frames->fixed = false;
     err = (plan->primary ? frameset_new_primary : frameset_new)(
         &runtime.space, plan->list, plan->extents, &frames->set);
     if (err) {
@@ -119,22 +120,47 @@ void native_frames_free(struct native_frames *frames)
     control_free(&runtime.space, frames);
 }
 
-uint64_t native_used_bytes(const struct frameset_run *run)
+uint64_t native_used_bytes(const struct native_frames *frames, uint64_t i)
 {
-    const struct extent *e = extent_at(run->first_page);
+    const struct frameset_run *run = &frames->set->run[i];
+    const struct extent *e;
 
+    if (frames->fixed)
+        return run->used_bytes;
+    e = extent_at(run->first_page);
     return e ? e->user[EXTENT_USED_BYTES] : 0;
 }
 
-int native_frames_copy(struct native_frames *to, struct native_frames *from)
+void native_frames_fix(struct native_frames *frames)
 {
-    uint64_t bytes = 0;
-    int err;
+    for (uint64_t i = 0; i < frames->set->runs; i++)
+        frames->set->run[i].used_bytes = native_used_bytes(frames, i);
+    frames->fixed = true;
+}
 
-    for (uint64_t i = 0; i < from->set->runs; i++)
-        from->set->run[i].used_bytes = native_used_bytes(&from->set->run[i]);
-    err = frameset_copy(&runtime.space, to->set, from->set, &bytes);
+void native_frames_loosen(struct native_frames *frames)
+{
+    for (uint64_t i = 0; frames->fixed && i < frames->set->runs; i++) {
+        const struct frameset_run *run = &frames->set->run[i];
+        struct extent *e = extent_at(run->first_page);
+
+        if (e)
+            e->user[EXTENT_USED_BYTES] = run->used_bytes;
+    }
+    frames->fixed = false;
+}
+
+int native_frames_copy(struct native_frames *to,
+                       const struct native_frames *from)
+{
+    uint64_t bytes = 0, runs = from->set->runs;
+    int err = frameset_copy(&runtime.space, to->set, from->set, &bytes);
+
     runtime_count(native.self, RUNTIME_COUNT_BYTES_COPIED, bytes);
+    for (uint64_t i = 0; i < to->set->runs; i++)
+        to->set->run[i].used_bytes =
+            i < runs ? from->set->run[i].used_bytes : 0;
+    to->fixed = true;
     return err;
 }
 
@@ -158,6 +184,7 @@ void native_frames_shrink(struct native_frames *frames)
 {
     frames->id = atomic_fetch_add(&native.shared->frames_id, 1) + 1;
     frames->set->runs = 1;
+    frames->fixed = false;
 }
 
 /* --- Extents -------------------------------------------------------------- */

@@ -103,7 +103,8 @@ static int draft_add(struct draft *d, const struct proto_region *r,
     d->record[image->regions++] = r;
     for (uint64_t i = 0; i < set->runs; i++) {
         const struct frameset_run *run = &set->run[i];
-        uint64_t used = native_used_bytes(run), most = run->pages << PAGE_SHIFT;
+        uint64_t used = native_used_bytes(frames, i),
+                 most = run->pages << PAGE_SHIFT;
 
         image->extent[image->extents++] = (struct native_image_extent){
             .address = (uint64_t)(uintptr_t)space_address(&runtime.space,

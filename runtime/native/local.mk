@@ -9,6 +9,7 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/native/claim.h \
 	runtime/native/delta.c \
 	runtime/native/delta.h \
+	runtime/native/delta_none.c \
 	runtime/native/diff.c \
 	runtime/native/diff.h \
 	runtime/native/diff_runs.c \
@@ -154,6 +155,7 @@ native_test_programs += \
 	tests/programs/native_nomem \
 	tests/programs/native_registers \
 	tests/programs/native_reread \
+	tests/programs/native_shrink \
 	tests/programs/native_diff \
 	tests/programs/native_crowd \
 	tests/programs/native_death \

@@ -99,8 +99,7 @@ static void close_window(struct native_magazines *w, uint32_t i,
             atomic_load_explicit(&e->first_page, memory_order_relaxed),
             &used) &&
         used < e->user[EXTENT_USED_BYTES])
-        e->user[EXTENT_USED_BYTES] =
-            used > magazine->used_bytes ? used : magazine->used_bytes;
+        e->user[EXTENT_USED_BYTES] = used;
     magazine->extent = NULL;
     memory->touched = true;
     native_magazines_count_in(w);
@@ -304,17 +303,11 @@ static bool open_window(struct native_magazines *w, uint32_t i,
     return true;
 }
 
-/* The extent of a new piece: what was in use of it? */
 static void note_piece(struct native_magazine *magazine)
 {
-    struct extent *e =
+    magazine->extent =
         extent_of(&runtime.space,
                   (void *)(uintptr_t)(heap_magazine_end(&magazine->heap) - 1));
-
-    if (e == magazine->extent)
-        return;
-    magazine->extent = e;
-    magazine->used_bytes = e ? e->user[EXTENT_USED_BYTES] : 0;
 }
 
 /* Is magazine @i open for the region, or, if @opens, opened now?  Under its

@@ -78,7 +78,6 @@ struct native_magazine {
     uint64_t address;           /* of the region that it is, or was, open for */
     uint64_t opened;       /* how often the thread's magazines were by then */
     struct extent *extent; /* of the piece */
-    uint64_t used_bytes;   /* what was in use of it before the piece */
     uint64_t done_before;  /* what it had been of use for when it opened */
 } __attribute__((aligned(64)));
 

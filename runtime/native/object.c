@@ -105,6 +105,7 @@ static int call_begin(struct heap_call *call, uint64_t address,
     call->memory = region->memory;
     call->memory->touched = true;
     call->frames = copy->frames;
+    native_frames_loosen(call->frames);
     call->context =
         (struct heap_context){.space = &runtime.space,
                               .owner = call->memory,
@@ -114,16 +115,15 @@ static int call_begin(struct heap_call *call, uint64_t address,
     return 0;
 }
 
-/* How much of @e matters, after a change of the heap. */
+/* How much of @e matters, after a change of the heap: less where a large object
+ * was freed. */
 static void used(const struct heap_call *call, uint64_t address,
                  struct extent *e)
 {
     uint64_t bytes = 0;
 
-    if (e &&
-        !heap_high_water(&call->context, &native_header_of(address)->heap,
-                         first_of(e), &bytes) &&
-        bytes > e->user[EXTENT_USED_BYTES])
+    if (e && !heap_high_water(&call->context, &native_header_of(address)->heap,
+                              first_of(e), &bytes))
         e->user[EXTENT_USED_BYTES] = bytes;
 }
 
@@ -350,6 +350,8 @@ int native_free(void *ptr)
               : native_magazine_give(&call.context, address, call.memory, opens,
                                      ptr);
     limit_reserve_leave();
+    if (!err)
+        used(&call, address, extent_of(&runtime.space, ptr));
     native_unlock(&tree);
 end:
     native_objects_end(call.found);

@@ -90,11 +90,8 @@ static int place_extents(struct native_arrival *a, struct native_memory *memory,
 {
     struct extent *e = NULL;
 
-    for (uint64_t i = 0; i < count && !a->err; i++) {
+    for (uint64_t i = 0; i < count && !a->err; i++)
         e = place_extent(a, memory, e, &list[i]);
-        if (e && e->user[EXTENT_USED_BYTES] < list[i].used_bytes)
-            e->user[EXTENT_USED_BYTES] = list[i].used_bytes;
-    }
     return a->err;
 }
 
@@ -236,15 +233,47 @@ static int frames_for(struct native_arrival *a, struct native_memory *memory,
     return err;
 }
 
+/* No copy of @region that is here has its heap changed any more. */
+static void fix_copies(const struct proto_region *region)
+{
+    struct proto_copy *copy = proto_newest(region);
+
+    for (; copy; copy = proto_older(region, copy)) {
+        struct native_frames *frames = copy->frames;
+
+        if (frames && !frames->fixed)
+            native_frames_fix(frames);
+    }
+}
+
+/* So much of @frames matters; more extents may be known here. */
+static void fix_arriving(struct native_frames *frames,
+                         const struct native_memory *memory,
+                         const struct incoming *in)
+{
+    struct extent *e = memory->first;
+
+    for (uint64_t i = 0; i < frames->set->runs; i++, e = e->next) {
+        uint64_t used = i < in->region->extents ? in->extent[i].used_bytes : 0;
+
+        frames->set->run[i].used_bytes = used;
+        e->user[EXTENT_USED_BYTES] = used;
+    }
+    frames->fixed = true;
+}
+
 static int place_data(struct native_arrival *a, struct native_memory *memory,
                       const struct proto_effect *effect,
                       const struct incoming *in)
 {
     struct native_frames *frames, *rest = NULL;
-    int err = frames_for(a, memory, effect, in, &frames, &rest);
+    int err;
 
+    fix_copies(effect->region);
+    err = frames_for(a, memory, effect, in, &frames, &rest);
     if (err)
         return err;
+    fix_arriving(frames, memory, in);
     err = note_placed(a, effect->copy, frames, memory);
     if (err) {
         native_frames_free(frames);

@@ -208,7 +208,6 @@ static bool make_ready(struct native_magazines *w, uint32_t n)
     magazine->address = region->address;
     magazine->opened = ++w->opened;
     magazine->extent = magazine->memory->first;
-    magazine->used_bytes = 0;
     magazine->done_before = 0; /* a new region with objects: worth it */
     atomic_fetch_or(&w->open, UINT64_C(1) << i);
     atomic_store_explicit(&magazine->region, NATIVE_MAGAZINE_READY,

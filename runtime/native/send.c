@@ -63,7 +63,7 @@ static void parcel_piece(struct parcel *p, uint64_t offset, uint64_t bytes)
 }
 
 /* What changed, instead of all. */
-static void parcel_runs(struct parcel *p, const struct frameset *set,
+static void parcel_runs(struct parcel *p, const struct native_frames *frames,
                         const struct delta_runs *runs)
 {
     size_t bytes = runs->count * sizeof(runs->run[0]);
@@ -75,10 +75,11 @@ static void parcel_runs(struct parcel *p, const struct frameset *set,
         memcpy(to, runs->run, bytes);
     for (size_t i = 0; i < runs->count && !p->err; i++) {
         const struct delta_run *changed = &runs->run[i];
-        const struct frameset_run *run = &set->run[changed->extent];
+        const struct frameset_run *run = &frames->set->run[changed->extent];
+        uint64_t used = native_used_bytes(frames, changed->extent);
 
         parcel_piece(p, run->offset + (changed->page << PAGE_SHIFT),
-                     delta_run_bytes(changed, native_used_bytes(run)));
+                     delta_run_bytes(changed, used));
     }
 }
 
@@ -100,7 +101,7 @@ static bool changed_now(const struct proto_effect *ship,
         native_delta_note(memory, frames, ship->copy->version))
         return false;
     for (uint64_t i = 0; i < list.extents; i++)
-        used_bytes[i] = native_used_bytes(&frames->set->run[i]);
+        used_bytes[i] = native_used_bytes(frames, i);
     if (native_delta_list(memory, frames, &list)) {
         free(list.runs.run);
         return false;
@@ -179,14 +180,14 @@ static void parcel_region(struct parcel *p, const struct proto_effect *ship)
             return;
         w->first_page = run->first_page;
         w->pages = run->pages;
-        w->used_bytes = native_used_bytes(run);
+        w->used_bytes = native_used_bytes(frames, i);
         if (w->used_bytes && how == DELTA_ALL)
             parcel_piece(p, run->offset, wire_bytes(w->used_bytes));
     }
     if (diff.runs)
         parcel_diff(p, frames, &diff);
     else if (how == DELTA_NOW)
-        parcel_runs(p, set, &runs);
+        parcel_runs(p, frames, &runs);
     free(runs.run);
 }
 

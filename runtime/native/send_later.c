@@ -42,7 +42,7 @@ int later_answer_new(const struct proto_effect *ship,
                                               memory_order_relaxed) +
                     1;
     for (uint64_t i = 0; i < set->runs; i++)
-        answer->used_bytes[i] = native_used_bytes(&set->run[i]);
+        answer->used_bytes[i] = native_used_bytes(frames, i);
     answer->list.base = ship->base_version;
     answer->list.extents = set->runs;
     answer->list.used_bytes = answer->used_bytes;

@@ -71,6 +71,7 @@ static int splits_plan(struct splits *splits)
     for (uint64_t i = 0; i < splits->count && !err; i++) {
         struct split *s = &splits->list[i];
 
+        native_frames_fix(s->copy->frames);
         err = native_frames_plan(s->memory, &s->plan);
         if (!err && s->plan.primary)
             err = native_frames_make(&s->plan, &s->to);

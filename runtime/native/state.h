@@ -76,17 +76,26 @@ struct native_memory {
 /* What extent.user[] means here. */
 enum {
     EXTENT_PRIMARY_USED, /* a copy uses the primary frames */
-    EXTENT_USED_BYTES,   /* from its start: nothing beyond matters */
+    EXTENT_USED_BYTES,   /* from its start: nothing beyond matters, in frames
+                            that are not `fixed` */
     EXTENT_CUT_HERE,     /* by this node; NATIVE_EXTENT_GOES: and is taken out
                             of its region, under the lock (trim.c) */
 };
 #define NATIVE_EXTENT_GOES 2
 
-/* The frames of one copy: proto_copy.frames. */
+/*
+ * The frames of one copy: proto_copy.frames.
+ *
+ * How much of each extent matters differs between versions, as a region's large
+ * objects come and go.  For the frames whose heap is being changed the extents
+ * say it (EXTENT_USED_BYTES); all others are `fixed`: they came from elsewhere,
+ * or the region went on in others, and their set's used_bytes say it.
+ */
 struct native_frames {
     uint64_t reserved[2];
     uint64_t id; /* never used again on this node */
     struct frameset *set;
+    bool fixed;
 };
 
 struct native_shared {
@@ -244,12 +253,19 @@ int native_frames_make(struct native_plan *plan,
                        struct native_frames **frames_out);
 void native_plan_free(struct native_plan *plan);
 
-/* How much of the extent of @run matters, from its start. */
-uint64_t native_used_bytes(const struct frameset_run *run);
+/* How much of the extent of run @i matters, from its start. */
+uint64_t native_used_bytes(const struct native_frames *frames, uint64_t i);
 
-/* Copy what matters of the extents that both have.  Nobody else copies @from
- * or makes it larger meanwhile. */
-int native_frames_copy(struct native_frames *to, struct native_frames *from);
+/* What matters of them changes no more. */
+void native_frames_fix(struct native_frames *frames);
+
+/* The heap in them is about to change. */
+void native_frames_loosen(struct native_frames *frames);
+
+/* Copy what matters of the extents that both have; @to is fixed then, as @from
+ * is.  Nobody else copies @from meanwhile. */
+int native_frames_copy(struct native_frames *to,
+                       const struct native_frames *from);
 
 /* The set has grown by @extent, in the current copy. */
 int native_frames_grow(struct native_frames *frames, struct extent *extent);

@@ -107,6 +107,18 @@ programs=$abs_top_builddir/tests/programs
   assert_line "reread ok ranks=4"
 }
 
+@test "large objects come and go, older versions are read, and nothing freed is sent" {
+  local nodes seed
+  for nodes in shared 2 rank; do
+    for seed in 1 2; do
+      DRASYNC_NODE=$nodes run -0 mpi 4 "$programs/native_shrink" "$seed"
+      assert_line "shrink ok ranks=4"
+    done
+  done
+  DRASYNC_NODE=rank run -0 mpi 4 "$programs/native_shrink" 3 less
+  assert_line "shrink ok ranks=4"
+}
+
 @test "of what changes a little, words travel, and are right" {
   local nodes seed ahead
   for nodes in rank 2; do
