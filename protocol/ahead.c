@@ -173,6 +173,7 @@ static void end(struct step *s, struct proto_op *op, bool revoked)
     pins_end(s, &op->pins);
     op_settle(s, op);
     op_free(s, op);
+    unread(s, r);
     op = again && !r->owned ? op_ahead(s, r, DRASYNC_READ, left) : NULL;
     if (!op)
         return;

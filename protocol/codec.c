@@ -190,7 +190,7 @@ static unsigned flags_of(uint8_t type)
         return REQUEST_FLAGS;
     case PROTO_TRANSFER:
         return PROTO_SHARED | PROTO_HOT | PROTO_MORE | PROTO_FURTHER |
-               PROTO_UNMET | PROTO_GIVEN;
+               PROTO_UNMET | PROTO_GIVEN | PROTO_TELL;
     case PROTO_RECALL:
         return PROTO_HELD | PROTO_MORE | PROTO_DELETION;
     case PROTO_RECALLED:
@@ -323,7 +323,7 @@ static const char *check_header(const struct proto_env *env,
                 m->type == PROTO_SETTLED || m->type == PROTO_RECALL ||
                 m->type == PROTO_RECALLED || m->type == PROTO_BURY ||
                 m->type == PROTO_BURIED || m->type == PROTO_REVOKE ||
-                m->type == PROTO_REVOKED || transfer;
+                m->type == PROTO_REVOKED || m->type == PROTO_UNREAD || transfer;
     if (m->node >= env->nodes || m->via >= env->nodes)
         return "a node that does not exist";
     if (m->flags & ~flags_of(m->type))
@@ -374,6 +374,8 @@ static const char *check_header(const struct proto_env *env,
     if (transfer && m->flags & (PROTO_MORE | PROTO_FURTHER) &&
         m->mode != DRASYNC_READ)
         return "a token that comes in portions";
+    if (transfer && m->flags & PROTO_TELL && m->mode != DRASYNC_READ)
+        return "a token that is READ";
     if (m->type == PROTO_TRANSFER && m->flags & PROTO_GIVEN &&
         (m->mode != DRASYNC_WRITE || m->flags != PROTO_GIVEN ||
          m->version > INT32_MAX))

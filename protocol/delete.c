@@ -240,6 +240,7 @@ void delete_next(struct step *s, struct proto_op *op)
         }
         op->stage = DELETE_HOLDS;
         tell_presence(s, op, PROTO_RECALL, PROTO_HELD);
+        unread_asked(s, op);
         if (op->awaiting)
             return;
     }
@@ -279,6 +280,7 @@ void delete_locked(struct step *s, struct proto_op *op)
     if (others_known(op)) {
         op->stage = DELETE_HOLDS;
         tell_presence(s, op, PROTO_RECALL, PROTO_HELD);
+        unread_asked(s, op);
     } else {
         op->stage = DELETE_SENDS;
         tell_presence(s, op, PROTO_RECALL, 0);

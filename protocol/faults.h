@@ -35,7 +35,8 @@ enum sim_fault {
     FAULT_BASE_LOST = 1 << 27,   /* keep a token whose data builds on nothing */
     FAULT_NEWER_EARLY = 1 << 28, /* grant a version that its rank knows */
     FAULT_NEWER_LEFT = 1 << 29,  /* wait on where the token left */
-    FAULT_FREE_EXTENTS = 1 << 30, /* free what another node still has */
+    FAULT_FREE_EXTENTS = 1 << 30,   /* free what another node still has */
+    FAULT_UNREAD_EARLY = INT32_MIN, /* say that what is READ is not */
 };
 
 /* The same, of references.h and who uses it. */

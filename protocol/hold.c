@@ -95,6 +95,7 @@ void hold_end(struct step *s, struct proto_hold *hold)
     count(r, COUNT_READS, -1);
     mark_gc(s, r);
     give(s, PROTO_HOLD, hold);
+    unread(s, r);
     ahead_released(s, r);
     subscribe_released(s, r);
 }

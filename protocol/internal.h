@@ -452,6 +452,17 @@ void delete_next(struct step *s, struct proto_op *op);
 void bury_start(struct step *s, struct proto_op *op);
 void bury_end(struct step *s, struct proto_op *op);
 
+/* unread.c */
+/* @op, a delete, has asked whom it must; READs say UNREAD from now on, if that
+ * were any. */
+void unread_asked(struct step *s, const struct proto_op *op);
+bool unread_wanted(struct step *s);
+/* @m, an answer for READ of @r, has come. */
+void unread_note(struct proto_region *r, uint32_t from,
+                 const struct proto_message *m);
+/* A READ hold of @r, or a promise of one, has ended: tell whom that matters. */
+void unread(struct step *s, struct proto_region *r);
+
 /* acquire.c */
 /* The record to begin with for an address that is not known here, and the LOCATE
  * that asks, at *send_out.  @read: as many others may ask for it at once, the

@@ -48,7 +48,8 @@ protocol_sources = \
 	protocol/subscribe.h \
 	protocol/transfer.c \
 	protocol/transfer_send.c \
-	protocol/turn.c
+	protocol/turn.c \
+	protocol/unread.c
 libdrasync_protocol_la_SOURCES = $(protocol_sources)
 include protocol/replica.mk
 

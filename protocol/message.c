@@ -28,6 +28,7 @@ uint64_t proto_message_tree(const struct proto_message *m)
     case PROTO_RECALL:
     case PROTO_REVOKE:
     case PROTO_REVOKED:
+    case PROTO_UNREAD:
         return m->root;
     case PROTO_LOCATE:
         return m->region;

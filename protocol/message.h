@@ -31,7 +31,8 @@ struct proto_env;
     X(FREED)   /* to the home: these are gone; EXTENTs come back */      \
     X(POISON)  /* why the job ends */                                    \
     X(REVOKE)  /* what was asked ahead with ticket is no promise more */ \
-    X(REVOKED) /* nobody acquires by it from here on */
+    X(REVOKED) /* nobody acquires by it from here on */                  \
+    X(UNREAD)  /* nobody here READs what came with ticket any more */
 
 enum proto_message_type {
     PROTO_NO_MESSAGE,
@@ -64,6 +65,7 @@ enum proto_item_kind {
 
 enum proto_flags {
     PROTO_NOWAIT = 1 << 0,   /* refuse rather than queue */
+    PROTO_TELL = 1 << 0,     /* TRANSFER for READ: say UNREAD in the end */
     PROTO_DELETION = 1 << 1, /* the WRITE of a delete; RECALL: it is dead
                                 already, and the answer has time */
     PROTO_DETOUR = 1 << 2,   /* REQUEST: has been sent by way of the home */

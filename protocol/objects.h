@@ -127,7 +127,8 @@ struct proto_presence {
     struct proto_link link;
     uint32_t node;
     bool more;         /* that node knows of others, or sends to some */
-    bool reads;        /* it may have READ holds */
+    bool reads;        /* it may have READ holds, */
+    uint64_t granted;  /* by this request last; 0: or by others' grants */
     uint64_t version;  /* of the newest copy that node has */
     uint64_t promised; /* the one it was promised last, and will have */
     uint64_t told;     /* the question or order it was last told: a ticket */

@@ -42,7 +42,10 @@ struct proto_presence *presence_add(struct step *s, struct proto_region *r,
     if (p->version < version)
         p->version = version;
     p->more |= (flags & PROTO_MORE) != 0;
-    p->reads |= (flags & PROTO_BUSY) != 0;
+    if (flags & PROTO_BUSY) {
+        p->reads = true;
+        p->granted = 0;
+    }
     return p;
 }
 

@@ -78,6 +78,9 @@ struct proto_env {
     /* The i-th extent of a region deleted here; false: no more. */
     bool (*extent)(void *ctx, const struct proto_region *region, uint32_t i,
                    uint64_t *address, uint64_t *pages);
+    /* Set once a delete on this node has asked others whether they READ; shared
+     * by its processes.  NULL: it never matters (unread.c). */
+    _Atomic bool *deletes_asked;
 };
 
 /* In bytes. */

@@ -128,15 +128,17 @@ struct proto_region {
     uint32_t awaited; /* and those that wait for a newer version, maybe long */
     uint32_t asker;   /* node + 1 that waits for sends to be 0; 0: none */
     uint8_t asked;    /* by RECALL or BURY */
-    bool gone;        /* deleted, as this node was told */
-    bool forgotten;   /* and indexed only as long as it has sends */
-    bool indexed;     /* env->find() knows it */
-    bool pin_counted; /* counts in pinned */
-    bool dropped;     /* a copy was, for want of memory; others count on it */
-    bool came_ahead;  /* the token was asked ahead, and not acquired yet */
-    bool lost;        /* who wrote it died: it can only be deleted */
-    bool recovers;    /* instead, it goes back to `previous` */
-    bool fresh;       /* made under a hold that would go back */
+    uint32_t told;    /* node + 1 that is to be told when no rank here READs */
+    uint64_t told_ticket; /* what it sent for this request; 0: none */
+    bool gone;            /* deleted, as this node was told */
+    bool forgotten;       /* and indexed only as long as it has sends */
+    bool indexed;         /* env->find() knows it */
+    bool pin_counted;     /* counts in pinned */
+    bool dropped;    /* a copy was, for want of memory; others count on it */
+    bool came_ahead; /* the token was asked ahead, and not acquired yet */
+    bool lost;       /* who wrote it died: it can only be deleted */
+    bool recovers;   /* instead, it goes back to `previous` */
+    bool fresh;      /* made under a hold that would go back */
     struct proto_news news;   /* not owner */
     struct proto_op *ahead;   /* what this node asked ahead of it, or NULL */
     struct proto_link parts;  /* that name it, of operations */

@@ -464,6 +464,8 @@ void on_TRANSFER(struct step *s, uint32_t from, const struct proto_message *m)
         return;
     if (x.token && m->hops >= PROTO_HOPS_LONG)
         tell_home(s, m);
+    if (!x.token)
+        unread_note(r, from, m);
     if (x.arrival)
         arrival_advance(s, x.arrival);
     pump(s, r);

@@ -65,6 +65,8 @@ static void begin_message(struct step *s, struct answer *a, uint16_t flags)
     effect_of(s, a->send)->ahead = asks_ahead(a->op);
     m->mode = a->op->mode;
     m->flags = (uint16_t)(flags | (a->op->flags & PROTO_UNMET));
+    if (m->mode == DRASYNC_READ && unread_wanted(s))
+        m->flags |= PROTO_TELL;
     m->hops = a->op->hops;
     m->via = self_of(s);
     m->epoch = a->top->epoch;
@@ -151,9 +153,13 @@ static bool add_region(struct step *s, struct answer *a, struct proto_region *r)
         !(a->op->flags & PROTO_FRESH))
         data = false; /* it was asked ahead, and is on its way */
     if (!write && (!p || !p->reads || a->op->flags & PROTO_RELAYS)) {
+        bool known = !p || !p->reads || p->granted;
         p = presence_add(s, r, a->op->node, 0, reader_flags(a->op));
         if (!p)
             return false;
+        p->granted = known ? a->op->ticket : 0;
+    } else if (!write && p->granted) {
+        p->granted = a->op->ticket;
     }
     struct proto_pin *pin = pin_new(s, &a->sending->pins, r, NULL);
     if (!pin)

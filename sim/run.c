@@ -90,7 +90,7 @@ void show_message(struct sim *sim, uint32_t from, uint32_t to,
     const struct {
         uint16_t flag;
         const char *name;
-    } flags[] = {{PROTO_NOWAIT, "nowait"},
+    } flags[] = {{PROTO_NOWAIT, transfer ? "tell" : "nowait"},
                  {PROTO_DELETION, "deletion"},
                  {PROTO_DETOUR, transfer ? "given" : "detour"},
                  {PROTO_FRESH, "fresh"},

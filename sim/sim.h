@@ -156,6 +156,7 @@ struct sim_node {
     struct proto_node proto;
     uint32_t id;
     uint64_t tickets;
+    _Atomic bool deletes_asked;
     uint32_t lane_used;
     uint64_t *free_pages;
     uint32_t free_count, free_room;

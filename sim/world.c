@@ -377,6 +377,7 @@ void world_open(struct sim *sim, struct sim_script *script)
             .ticket = env_ticket,
             .home = env_home,
             .extent = env_extent,
+            .deletes_asked = &sim->node[i].deletes_asked,
         };
         sim->node[i].id = i;
         proto_node_open(&sim->node[i].proto, &env);

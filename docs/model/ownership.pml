@@ -13,8 +13,8 @@
  * token (queue, presence, shared locks, the number of its moves) is kept by
  * region here, since only the node that has the token touches it.  Left out:
  * LOCATE (all know the tree, and the home, node 0, as the first hint), copies
- * that are kept, what is asked ahead, lines, trees of readers, portions, memory
- * that runs out, ranks that give up.
+ * that are kept, what is asked ahead, UNREAD, lines, trees of readers, portions,
+ * memory that runs out, ranks that give up.
  *
  * Checked: a region has one token, and one writer; a READ sees both regions as
  * they were at one moment; nothing of a deleted region is held or under way when

@@ -408,6 +408,7 @@ void native_env_fill(struct proto_env *env)
         .remove = env_remove,
         .stamp = env_stamp,
         .ticket = env_ticket,
+        .deletes_asked = &native.shared->deletes_asked,
         .home = env_home,
         .extent = env_extent,
     };

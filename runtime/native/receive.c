@@ -83,6 +83,7 @@ static bool has_time(const struct proto_message *message)
         return message->flags & PROTO_AHEAD;
     case PROTO_TRANSFER:
     case PROTO_SETTLED:
+    case PROTO_UNREAD:
     case PROTO_REFUSED:
     case PROTO_REVOKED:
     case PROTO_OWNER:

@@ -112,6 +112,7 @@ struct native_shared {
     _Atomic(struct native_entry *) buckets[NATIVE_BUCKETS];
     struct native_pool pools[NATIVE_STRIPES][PROTO_TYPES];
     struct native_pool spare[PROTO_TYPES]; /* under table_lock */
+    _Atomic bool deletes_asked; /* proto_env */
     _Atomic bool scarce; /* there was no memory for an object: keep few */
     _Atomic(struct native_hidden *) hidden; /* recycle.c */
     struct native_turn *turns;              /* [locals] */

@@ -99,6 +99,7 @@ caught 268435456 "newer: rank"
 caught 536870912 "newer: what rank"
 caught_script 1073741824 "pages: " \
     <"$abs_top_srcdir/tests/scenarios/freed_late.script"
+caught 2147483648 "delete: " 901700 920000
 
 # caught_references FAULT TEXT: the same, of managed regions
 caught_references() {
