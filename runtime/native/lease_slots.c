@@ -241,13 +241,22 @@ static void fill(struct native_leases *leases, uint32_t i, uint64_t word,
     atomic_store_explicit(&slot->word, word, memory_order_release);
 }
 
+static bool is_empty(const struct proto_link *list)
+{
+    return list->next == list;
+}
+
 /* Is there an acquire of what is above @r, that will come here?  It has ended the
- * leases below it when it began, and waits for a hold of some other part. */
+ * leases below it when it began, and waits for a hold of some other part.  What it
+ * has locked above may be on another node, but then it names its next parts. */
 static bool awaited_above(const struct proto_region *r)
 {
     const struct proto_region *x = r->parent;
 
-    while (x && !x->lock && !x->shared && x->queue.next == &x->queue)
+    if (!is_empty(&r->parts))
+        return NATIVE_RULE(AWAITED_ABOVE);
+    while (x && !x->lock && !x->shared && is_empty(&x->queue) &&
+           is_empty(&x->parts))
         x = x->parent;
     return x && NATIVE_RULE(AWAITED_ABOVE);
 }

@@ -107,6 +107,16 @@ programs=$abs_top_builddir/tests/programs
   assert_line "reread ok ranks=4"
 }
 
+@test "parts are written in order while others read the whole: nobody waits for ever" {
+  local nodes ranks
+  for nodes in shared 2 3 rank; do
+    for ranks in 4 6; do
+      DRASYNC_NODE=$nodes run -0 mpi $ranks "$programs/native_ordered" 1
+      assert_line "ordered ok ranks=$ranks"
+    done
+  done
+}
+
 @test "large objects come and go, older versions are read, and nothing freed is sent" {
   local nodes seed
   for nodes in shared 2 rank; do
