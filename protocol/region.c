@@ -188,6 +188,16 @@ static bool removable(const struct proto_region *r)
            list_empty(&r->parts) && list_empty(&r->locates);
 }
 
+/* The caller's memory of @r goes, or there is none. */
+static void memory_gone(struct step *s, struct proto_region *r)
+{
+    struct proto_effect *e = effect(s, PROTO_GONE);
+    e->memory = r->memory;
+    e->address = r->address;
+    e->dead = r->dead;
+    r->memory = NULL;
+}
+
 void collect(struct step *s)
 {
     while (!list_empty(&s->gc)) {
@@ -199,10 +209,7 @@ void collect(struct step *s)
         region_unlink(r);
         region_unindex(s, r);
         list_remove(&r->serve);
-        struct proto_effect *e = effect(s, PROTO_GONE);
-        e->memory = r->memory;
-        e->address = r->address;
-        e->dead = r->dead;
+        memory_gone(s, r);
         give(s, PROTO_REGION, r);
         mark_gc(s, parent);
     }
@@ -280,6 +287,10 @@ static void region_dead_one(struct step *s, struct proto_region *r)
     /* SETTLED, RECALL and BURY have to find what is still being sent. */
     if (!r->sends)
         region_unindex(s, r);
+    /* The record may be here for as long as this node buries what is below it,
+     * but the addresses are used again. */
+    if (list_empty(&r->copies))
+        memory_gone(s, r);
     mark_gc(s, r);
 }
 

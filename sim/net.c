@@ -5,6 +5,9 @@
 
 #include "sim/sim.h"
 
+/* What has time may take so many times as long as what has not. */
+#define LATE 40
+
 static bool before(const struct sim_event *a, const struct sim_event *b)
 {
     return a->time != b->time ? a->time < b->time : a->order < b->order;
@@ -49,8 +52,17 @@ static struct sim_event event_pop(struct sim *sim)
     return first;
 }
 
-/* The time of the last delivery between two nodes. */
-static uint64_t *channel(struct sim *sim, uint32_t from, uint32_t to)
+/* The table has grown. */
+static void moved(struct sim_channel *to, const struct sim_channel *from)
+{
+    to->last = from->last;
+    to->held = from->held;
+    if (from->held)
+        to->held_last = from->held_last;
+}
+
+/* Messages between two nodes. */
+static struct sim_channel *channel(struct sim *sim, uint32_t from, uint32_t to)
 {
     uint64_t key = ((uint64_t)from << 32 | to) + 1;
     if (sim->channels_count * 2 >= sim->channels_room) {
@@ -61,8 +73,9 @@ static uint64_t *channel(struct sim *sim, uint32_t from, uint32_t to)
         sim->channels_count = 0;
         for (uint32_t i = 0; i < room; i++)
             if (old[i].key)
-                *channel(sim, (uint32_t)((old[i].key - 1) >> 32),
-                         (uint32_t)(old[i].key - 1)) = old[i].last;
+                moved(channel(sim, (uint32_t)((old[i].key - 1) >> 32),
+                              (uint32_t)(old[i].key - 1)),
+                      &old[i]);
         free(old);
     }
     uint64_t at = key * 0x9e3779b97f4a7c15u >> 20;
@@ -72,8 +85,10 @@ static uint64_t *channel(struct sim *sim, uint32_t from, uint32_t to)
     struct sim_channel *c = &sim->channels[at % sim->channels_room];
     if (!c->key)
         sim->channels_count++;
+    if (!c->key)
+        c->held_last = &c->held;
     c->key = key;
-    return &c->last;
+    return c;
 }
 
 static uint64_t delay(struct sim *sim, uint32_t node)
@@ -87,8 +102,43 @@ static uint64_t delay(struct sim *sim, uint32_t node)
     return 1 + sim_random(sim, most);
 }
 
+/* After the last one of @c, however long it takes by itself. */
+static void leave(struct sim *sim, struct sim_channel *c,
+                  struct sim_packet *packet)
+{
+    uint64_t time = sim->now + delay(sim, packet->from);
+    if (time <= c->last)
+        time = c->last + 1;
+    c->last = time;
+    event_add(sim, time, EVENT_PACKET, packet->to, 0, packet);
+}
+
+static void leave_held(struct sim *sim, struct sim_channel *c)
+{
+    struct sim_packet *packet;
+    while ((packet = c->held) != NULL) {
+        c->held = packet->next;
+        leave(sim, c, packet);
+    }
+    c->held_last = &c->held;
+}
+
+/* What has time may wait for the next message to that node, and for long. */
+static void hold_back(struct sim *sim, struct sim_channel *c,
+                      struct sim_packet *packet)
+{
+    if (!c->held)
+        event_add(sim,
+                  sim->now + 1 + sim_random(sim, LATE * sim->script->delay_max),
+                  EVENT_LATE, packet->from, packet->to, NULL);
+    packet->next = NULL;
+    *c->held_last = packet;
+    c->held_last = &packet->next;
+}
+
 static void send_packet(struct sim *sim, uint32_t from, uint32_t to,
-                        const struct proto_message *m, struct sim_data *data)
+                        const struct proto_message *m, struct sim_data *data,
+                        bool lazy)
 {
     size_t size = proto_encoded_size(m);
     struct sim_packet *packet = malloc(sizeof(*packet) + size);
@@ -103,11 +153,13 @@ static void send_packet(struct sim *sim, uint32_t from, uint32_t to,
     sim->packets++;
     if (sim->show)
         show_message(sim, from, to, m);
-    uint64_t *last = channel(sim, from, to), time = sim->now + delay(sim, from);
-    if (time <= *last)
-        time = *last + 1;
-    *last = time;
-    event_add(sim, time, EVENT_PACKET, to, 0, packet);
+    struct sim_channel *c = channel(sim, from, to);
+    if (lazy && !sim->script->scenario && (c->held || sim_random(sim, 2))) {
+        hold_back(sim, c, packet);
+        return;
+    }
+    leave_held(sim, c);
+    leave(sim, c, packet);
 }
 
 /* The SHIP effects that follow SEND number @i. */
@@ -164,6 +216,8 @@ static void arriving(struct sim *sim, uint32_t node,
 {
     struct oracle *o = oracle_of(sim, e->region);
     e->region->memory = o;
+    if (o)
+        o->here |= page_node(node);
     if (!e->data)
         return;
     page_arrival_check(sim, node, o);
@@ -215,7 +269,7 @@ static void effect_run(struct sim *sim, uint32_t id, struct proto_effects *out,
     switch (e->kind) {
     case PROTO_SEND:
         send_packet(sim, id, e->node, proto_effect_message(out, i),
-                    data_of(sim, id, out, i));
+                    data_of(sim, id, out, i), e->lazy);
         break;
     case PROTO_ARRIVING:
         arriving(sim, id, e, packet);
@@ -282,6 +336,10 @@ void effects_run(struct sim *sim, uint32_t id, struct proto_effects *out,
                  struct sim_packet *packet)
 {
     sim->reserved = false;
+    /* Before what the same step brings, as in the runtime. */
+    for (size_t i = 0; i < out->count; i++)
+        if (out->effect[i].kind == PROTO_GONE && out->effect[i].memory)
+            ((struct oracle *)out->effect[i].memory)->here &= ~page_node(id);
     for (size_t i = 0; i < out->count && !sim->finding[0]; i++)
         effect_run(sim, id, out, i, packet);
     /* A gift may be why what its rank waits for ends. */
@@ -396,6 +454,9 @@ bool event_run(struct sim *sim)
     case EVENT_ARRIVED:
         arrived_run(sim, e.what);
         break;
+    case EVENT_LATE:
+        leave_held(sim, channel(sim, e.who, e.serial));
+        break;
     case EVENT_GIFT:
         gift_used(sim, &sim->rank[e.who], e.what);
         break;
@@ -421,6 +482,12 @@ void net_close(struct sim *sim)
         if (e.kind == EVENT_PACKET)
             free(e.what);
     }
+    for (uint32_t i = 0; i < sim->channels_room; i++)
+        while (sim->channels[i].held) {
+            struct sim_packet *packet = sim->channels[i].held;
+            sim->channels[i].held = packet->next;
+            free(packet);
+        }
     while (sim->spare_count) {
         struct proto_effects *out = sim->spare[--sim->spare_count];
         effects_free(out);

@@ -107,6 +107,8 @@ struct oracle {
     uint32_t extents_count;
     uint32_t slot;
     bool deleting;
+    uint64_t here; /* nodes that it came to and that have its memory; a bit for
+                      each of the first 64 */
     uint64_t told; /* the version of the last WRITE hold, from when it began */
 };
 
@@ -180,6 +182,7 @@ struct sim_data {
 };
 
 struct sim_packet {
+    struct sim_packet *next; /* while it is held back */
     uint32_t from, to;
     struct sim_data *data;
     size_t size_bytes;
@@ -199,11 +202,13 @@ enum {
     EVENT_SENT,
     EVENT_ARRIVED,
     EVENT_TIMEOUT,
-    EVENT_GIFT
+    EVENT_GIFT,
+    EVENT_LATE
 };
 
 struct sim_channel {
     uint64_t key, last;
+    struct sim_packet *held, **held_last; /* that have time, in their order */
 };
 
 struct sim {
@@ -252,6 +257,7 @@ void page_free(struct sim_node *node, uint64_t address);
 void page_back(struct sim *sim, uint32_t node, uint64_t address,
                uint64_t pages);
 bool page_used(struct sim *sim, uint64_t address);
+uint64_t page_node(uint32_t id); /* its bit in oracle.here; or 0 */
 void page_arrival_check(struct sim *sim, uint32_t id, const struct oracle *o);
 void page_end_check(struct sim *sim);
 struct sim_frames *frames_new(struct sim *sim, uint64_t tag);

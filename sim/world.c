@@ -296,22 +296,24 @@ static bool page_shared(const struct oracle *a, const struct oracle *b)
     return false;
 }
 
+uint64_t page_node(uint32_t id)
+{
+    return id < 64 ? UINT64_C(1) << id : 0;
+}
+
 /* A page of region @o, whose data arrives, is used again only when no node has
  * the region that it was in. */
 void page_arrival_check(struct sim *sim, uint32_t id, const struct oracle *o)
 {
-    for (const struct oracle *old = sim->regions; o && old; old = old->next) {
-        if (old == o || old->death == UINT64_MAX || !page_shared(o, old))
-            continue;
-        const struct proto_region *r = world_find(sim, id, old->address);
-        if (r && r->incarnation == old->incarnation && r->memory)
+    for (const struct oracle *old = sim->regions; o && old; old = old->next)
+        if (old != o && old->death != UINT64_MAX && old->here & page_node(id) &&
+            page_shared(o, old))
             sim_found(
                 sim,
                 "pages: node %u gets #%llu with a page of #%llu, which it "
                 "has not forgotten",
                 id, (unsigned long long)o->number,
                 (unsigned long long)old->number);
-    }
 }
 
 void page_back(struct sim *sim, uint32_t id, uint64_t address, uint64_t pages)

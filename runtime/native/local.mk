@@ -156,6 +156,7 @@ native_test_programs += \
 	tests/programs/native_registers \
 	tests/programs/native_reread \
 	tests/programs/native_ordered \
+	tests/programs/native_regiven \
 	tests/programs/native_shrink \
 	tests/programs/native_diff \
 	tests/programs/native_crowd \

@@ -80,3 +80,15 @@ teardown_file() {
     assert_line "rank 0: DRASYNC_EPEER"
   done
 }
+
+@test "regions whose parts come and go are given round, and their memory is used again" {
+  local nodes seed
+  for seed in 1 2 3 4; do
+    DRASYNC_NODE=2 run -0 mpi 6 "$programs/native_regiven" "$seed"
+    assert_line "regiven ok ranks=6"
+  done
+  for nodes in shared rank; do
+    DRASYNC_NODE=$nodes run -0 mpi 4 "$programs/native_regiven" 5
+    assert_line "regiven ok ranks=4"
+  done
+}
