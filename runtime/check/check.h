@@ -64,6 +64,10 @@ void check_gone(uint64_t first, uint64_t pages, uint64_t address,
  * no native hold closes from now on are open. */
 void check_open_all(void);
 
+/* The rank's holds are about to end: those that it did not release are leaks,
+ * whatever becomes of their regions meanwhile. */
+void check_holds_left(void);
+
 /* --- Handles (handles.c) -------------------------------------------------- */
 
 /* @call was refused with @err: if this rank deleted @region, or does not hold

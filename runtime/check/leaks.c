@@ -114,8 +114,14 @@ static void look_for(enum kind kind)
         check_print(&leak.text);
 }
 
+void check_holds_left(void)
+{
+    if (runtime.options.check & OPTIONS_CHECK_LEAKS)
+        look_for(HOLDS);
+}
+
 void check_leaks(void)
 {
-    for (int kind = 0; kind < KINDS; kind++)
-        look_for((enum kind)kind);
+    look_for(REGIONS);
+    look_for(REQUESTS);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "memory/control.h"
+#include "runtime/check/check.h"
 #include "runtime/messages/messages.h"
 #include "runtime/modules.h"
 #include "runtime/native/ahead.h"
@@ -172,6 +173,8 @@ static int native_idle(void)
 static void native_quiesce(void)
 {
     run_quiesce();
+    if (native.check)
+        check_holds_left();
     give_end();
     native_recycle_clear_all();
     native_magazines_end_all();

@@ -99,6 +99,15 @@ ends() {
   assert_output "over"
 }
 
+@test "leaks: a hold that was never released, though another rank deletes its region" {
+  for node in shared rank; do
+    DRASYNC_NODE=$node DRASYNC_CHECK=leaks run -0 mpi 2 \
+      "$programs/check_wrong" forgotten
+    assert_line --partial "holds that were not released are left at the end"
+    assert_line --regexp "1 not released, the first of .*, taken for READ"
+  done
+}
+
 @test "C++: lines are the program's, not of the header, and names are readable" {
   local put='#0 shop::shelf<int>::put at .*cxx_wrong.cc:[0-9]+'
   [ -x "$programs/cxx_wrong" ] || skip "there is no compiler of C++17"

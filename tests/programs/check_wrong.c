@@ -402,6 +402,16 @@ NOINLINE static void leave(void)
     KEEP;
 }
 
+/* The last rank never releases what rank 0 deletes, when that lets it. */
+static void forget_for_ever(void)
+{
+    if (rank == ranks - 1)
+        take(top, READ);
+    MPI_Barrier(MPI_COMM_WORLD);
+    while (rank == 0 && drasync_delete(top) == DRASYNC_EBUSY)
+        usleep(1000);
+}
+
 int main(int argc, char **argv)
 {
     what = argc > 1 ? argv[1] : "";
@@ -446,6 +456,8 @@ int main(int argc, char **argv)
     MPI_Barrier(MPI_COMM_WORLD);
     if (is("held") && rank == 0)
         give(top);
+    if (is("forgotten"))
+        forget_for_ever();
     MPI_Finalize();
     if (rank == 0)
         printf("over\n");
