@@ -103,7 +103,7 @@ static const char *what_of(drasync_region_t region, int err, bool dead)
         return "which was deleted";
     switch (err) {
     case DRASYNC_EBUSY:
-        return "which another rank holds or waits for";
+        return "which another rank held or waited for";
     case DRASYNC_EUPGRADE:
         return "which this rank holds for READ";
     default:
