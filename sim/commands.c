@@ -82,9 +82,12 @@ bool rank_acquire(struct sim *sim, struct sim_rank *rank,
     struct proto_effects *out = effects_take(sim);
     rank->started = sim->step;
     rank->blocked = true;
+    uint64_t before = sim->node[rank->node].tickets;
     int err = proto_acquire_as(&sim->node[rank->node].proto,
                                world_find(sim, rank->node, o->address),
                                o->address, &asked, &grant, &rank->op, out);
+    if (err == PROTO_WAIT && newer_taken_over(rank, before))
+        rank->started = 0;
     if (err != PROTO_WAIT) {
         rank->blocked = false;
         rank->op = NULL;

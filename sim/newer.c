@@ -47,6 +47,13 @@ bool do_newer(struct sim *sim, struct sim_rank *rank,
     return rank_acquire(sim, rank, c);
 }
 
+/* A request of before is this rank's now: what it brings is newer than what the
+ * rank knows, but may have been written over before it asked. */
+bool newer_taken_over(const struct sim_rank *rank, uint64_t before)
+{
+    return rank->newer && rank->op && rank->op->born <= before;
+}
+
 void newer_granted(struct sim *sim, struct sim_rank *rank, struct oracle *o,
                    const struct proto_region *region,
                    const struct proto_hold *hold)
