@@ -45,6 +45,7 @@ static bool do_create(struct sim *sim, struct sim_rank *rank,
         o->slot = c->slot;
         sim->slot[c->slot] = o;
         region->memory = o;
+        o->here = page_node(rank->node);
         if (!parent) {
             struct sim_held *held = held_add(rank, o);
             held->writes = 1;

@@ -107,7 +107,7 @@ struct oracle {
     uint32_t extents_count;
     uint32_t slot;
     bool deleting;
-    uint64_t here; /* nodes that it came to and that have its memory; a bit for
+    uint64_t here; /* nodes that have its memory; a bit for
                       each of the first 64 */
     uint64_t told; /* the version of the last WRITE hold, from when it began */
 };

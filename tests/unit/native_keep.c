@@ -339,6 +339,7 @@ static void wanted_region(struct proto_region *r)
                                .write_rank = 0,
                                .write_count = 1,
                                .waiting = 1};
+    r->parts.next = r->parts.prev = &r->parts;
 }
 
 static void forget(struct native_leases *leases)
