@@ -87,7 +87,7 @@ bool rank_acquire(struct sim *sim, struct sim_rank *rank,
     int err = proto_acquire_as(&sim->node[rank->node].proto,
                                world_find(sim, rank->node, o->address),
                                o->address, &asked, &grant, &rank->op, out);
-    if (err == PROTO_WAIT && newer_taken_over(rank, before))
+    if (err == PROTO_WAIT && newer_taken_over(rank, before, out))
         rank->started = 0;
     if (err != PROTO_WAIT) {
         rank->blocked = false;

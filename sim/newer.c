@@ -49,8 +49,12 @@ bool do_newer(struct sim *sim, struct sim_rank *rank,
 
 /* A request of before is this rank's now: what it brings is newer than what the
  * rank knows, but may have been written over before it asked. */
-bool newer_taken_over(const struct sim_rank *rank, uint64_t before)
+bool newer_taken_over(const struct sim_rank *rank, uint64_t before,
+                      const struct proto_effects *out)
 {
+    for (size_t i = 0; i < out->count; i++)
+        if (out->effect[i].waiter == rank)
+            return false; /* its own has ended already */
     return rank->newer && rank->op && rank->op->born <= before;
 }
 

@@ -328,10 +328,11 @@ void ahead_check(struct sim *sim, uint32_t node,
 /* newer.c */
 bool do_newer(struct sim *sim, struct sim_rank *rank,
               const struct sim_command *command);
-/* @rank was granted @region, by @hold if that is READ. */
 /* Has @rank, which has just asked, got the request of one that gave up?  No
- * ticket of its node was beyond @before. */
-bool newer_taken_over(const struct sim_rank *rank, uint64_t before);
+ * ticket of its node was beyond @before; @out is what came of it. */
+bool newer_taken_over(const struct sim_rank *rank, uint64_t before,
+                      const struct proto_effects *out);
+/* @rank was granted @region, by @hold if that is READ. */
 void newer_granted(struct sim *sim, struct sim_rank *rank, struct oracle *o,
                    const struct proto_region *region,
                    const struct proto_hold *hold);
