@@ -308,9 +308,9 @@ int drasync_try_acquire(drasync_region_t region, enum drasync_mode mode);
  * that takes WRITE several times while nobody else has the region may make one
  * for all of them; versions that are written over before a rank asks are not
  * seen by it, unless it asks again after DRASYNC_EAGAIN: then what comes may be
- * what the first call asked for.  WRITE of a subregion makes none of what is above it.  Where a rank
- * died and what it wrote was taken back (drasync_set_recovery()), that counts as
- * written.  Who waits is an obstacle to nobody, and in no ring; that all ranks
+ * what the first call asked for.  WRITE of a subregion makes none of what is above
+ * it.  Where a rank died and what it wrote was taken back
+ * (drasync_set_recovery()), that counts as written.  Who waits is an obstacle to nobody, and in no ring; that all ranks
  * wait is found as one.  docs/guide.md, "Waiting for what others write".
  *   DRASYNC_EINVAL    @version is NULL, or the region has had no such version: it
  *                     is another region's

@@ -224,6 +224,14 @@ static bool all_known(struct step *s, struct proto_op *op)
     return true;
 }
 
+/* Do the nodes that may READ? */
+static void ask_holds(struct step *s, struct proto_op *op)
+{
+    op->stage = DELETE_HOLDS;
+    tell_presence(s, op, PROTO_RECALL, PROTO_HELD);
+    unread_asked(s, op);
+}
+
 /* A stage is over: nothing is awaited, go on to the next. */
 void delete_next(struct step *s, struct proto_op *op)
 {
@@ -238,9 +246,7 @@ void delete_next(struct step *s, struct proto_op *op)
             give_up(s, op, op->error);
             return;
         }
-        op->stage = DELETE_HOLDS;
-        tell_presence(s, op, PROTO_RECALL, PROTO_HELD);
-        unread_asked(s, op);
+        ask_holds(s, op);
         if (op->awaiting)
             return;
     }
@@ -278,9 +284,7 @@ void delete_locked(struct step *s, struct proto_op *op)
     op_settle(s, op);
     op->ticket = s->env->ticket(s->env->ctx);
     if (others_known(op)) {
-        op->stage = DELETE_HOLDS;
-        tell_presence(s, op, PROTO_RECALL, PROTO_HELD);
-        unread_asked(s, op);
+        ask_holds(s, op);
     } else {
         op->stage = DELETE_SENDS;
         tell_presence(s, op, PROTO_RECALL, 0);

@@ -117,7 +117,7 @@ static int note_run(struct native_delta *delta, const struct frameset_run *run,
     const char *data =
         space_window(&runtime.space, run->offset, run->pages << PAGE_SHIFT);
 
-    for (uint64_t n = from; n<run->pages && * budget> 0; n++) {
+    for (uint64_t n = from; *budget > 0 && n < run->pages; n++) {
         uint64_t at = n << PAGE_SHIFT, left = used > at ? used - at : 0;
         struct page *page =
             left ? page_at(delta, before + n) : page_there(delta, before + n);

@@ -7,9 +7,9 @@
  * answer that builds on a version whose hashes were noted carries only the
  * pages whose hashes differ.  That costs the sender a pass over what is in use of
  * the region, at memory speed, before or after the answer, and 24 bytes for each
- * page that ever was.  Where
- * it does not pay it is done more and more rarely: for a region of which nearly
- * all pages change, and on a node whose regions nobody reads twice.
+ * page that ever was.  Where it does not pay it is done more and more rarely: for
+ * a region of which nearly all pages change, and on a node whose regions nobody
+ * reads twice.
  *
  * No step hashes more than CHORE_PIECE_BYTES.  A longer version is noted in
  * pieces, each under the lock of the tree: by a chore of the progress thread

@@ -246,7 +246,8 @@ static void fix_copies(const struct proto_region *region)
     }
 }
 
-/* So much of @frames matters; more extents may be known here. */
+/* So much of @frames matters; more extents may be known here.  The extents are
+ * told as well, for native_ahead_ended(): no frames here go by them now. */
 static void fix_arriving(struct native_frames *frames,
                          const struct native_memory *memory,
                          const struct incoming *in)

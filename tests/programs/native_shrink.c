@@ -54,6 +54,19 @@ static struct header *header_of(drasync_region_t r)
     return v;
 }
 
+/* One without objects, held for WRITE. */
+static drasync_region_t region_new(void)
+{
+    drasync_region_t r;
+    void *v;
+
+    OK(drasync_new_region(&r));
+    OK(drasync_alloc(r, sizeof(struct header), &v));
+    memset(v, 0, sizeof(struct header));
+    OK(drasync_set_root(r, v));
+    return r;
+}
+
 static void verify(const struct header *h)
 {
     for (int n = 0; n < SLOTS; n++) {
@@ -173,13 +186,10 @@ static void freed_before_the_first(bool counts)
 {
     drasync_region_t r = NULL;
     uint64_t before;
-    void *v, *big;
+    void *big;
 
     if (check_rank == 0) {
-        OK(drasync_new_region(&r));
-        OK(drasync_alloc(r, sizeof(struct header), &v));
-        memset(v, 0, sizeof(struct header));
-        OK(drasync_set_root(r, v));
+        r = region_new();
         OK(drasync_alloc(r, BIG, &big));
         memset(big, 1, BIG);
         OK(drasync_free(big));
@@ -196,8 +206,8 @@ static void freed_before_the_first(bool counts)
         OK(drasync_delete(r));
 }
 
-/* What the others once had is not sent again and again when it is filled anew
- * with what was there before it was freed; but it is sent. */
+/* An object is freed, and made anew with what was in it before: who READ the
+ * version without it gets it again. */
 static void freed_and_filled(void)
 {
     drasync_region_t r = NULL;
@@ -205,10 +215,7 @@ static void freed_and_filled(void)
     void *v;
 
     if (check_rank == 0) {
-        OK(drasync_new_region(&r));
-        OK(drasync_alloc(r, sizeof(struct header), &v));
-        memset(v, 0, sizeof(struct header));
-        OK(drasync_set_root(r, v));
+        r = region_new();
         OK(drasync_release(r));
     }
     check_share(&r, 0);
@@ -241,7 +248,6 @@ int main(int argc, char **argv)
 {
     drasync_region_t r = NULL;
     uint64_t round = 0;
-    void *v;
 
     check_start(&argc, &argv);
     CHECK(check_ranks > 2 && argc > 1);
@@ -249,10 +255,7 @@ int main(int argc, char **argv)
     freed_before_the_first(argc > 2 && !strcmp(argv[2], "less"));
     freed_and_filled();
     if (check_rank == 0) {
-        OK(drasync_new_region(&r));
-        OK(drasync_alloc(r, sizeof(struct header), &v));
-        memset(v, 0, sizeof(struct header));
-        OK(drasync_set_root(r, v));
+        r = region_new();
         OK(drasync_release(r));
     }
     check_share(&r, 0);
