@@ -124,9 +124,12 @@ int drasync_set_root(drasync_region_t region, void *ptr)
 {
     int err = runtime_enter();
 
-    return err ? err
-               : told("drasync_set_root", region, NULL,
-                      native_set_root(region, ptr));
+    if (err)
+        return err;
+    err = told("drasync_set_root", region, NULL, native_set_root(region, ptr));
+    if (!err && runtime.options.check)
+        check_root(region, ptr);
+    return err;
 }
 
 int drasync_get_root(drasync_region_t region, void **ptr_out)

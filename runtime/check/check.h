@@ -108,14 +108,18 @@ struct check_region {
     uint32_t rid;                  /* but this Myrmics region */
 };
 
-/* Report what a call of @who found, and end the job or go on.  @may_ask: other
- * nodes may be asked, that is this is not the progress thread.  No lock is
- * held. */
 /* What a walk that is for @when is to ask of words (heap_checked.h); NULL:
  * nothing, as OPTIONS_CHECK_POINTERS is not wanted, or nobody else will see the
  * region (pointers.c).  For one walk. */
 heap_points_out_fn *check_pointers(enum check_when when);
 
+/* @root is @region's now: with OPTIONS_CHECK_POINTERS report one that other
+ * ranks do not have, and end the job or go on. */
+void check_root(drasync_region_t region, const void *root);
+
+/* Report what a call of @who found, and end the job or go on.  @may_ask: other
+ * nodes may be asked, that is this is not the progress thread.  No lock is
+ * held. */
 void check_objects(const struct heap_faults *faults,
                    const struct check_region *region, enum check_when when,
                    struct heap_who who, bool may_ask);

@@ -1,6 +1,7 @@
 /*
  * Handles that mean nothing any more: regions that were deleted, requests that
- * are finished; and releases that fit no acquire of their thread.
+ * are finished; releases that fit no acquire of their thread; and roots that
+ * lead out of all regions.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include "memory/space.h"
 #include "runtime/check/state.h"
 #include "runtime/process.h"
+#include "runtime/say.h"
 
 /* Lines of that kind; more are not printed. */
 #define SAID_MAX 100
@@ -201,6 +203,34 @@ void check_unwritable(const char *call, drasync_region_t region, int err)
     check_hooks.look(region, 0, &place);
     if (place.held != DRASYNC_WRITE)
         check_refused(call, region, err);
+}
+
+void check_root(drasync_region_t region, const void *root)
+{
+    bool last = runtime.options.check_action == OPTIONS_CHECK_END;
+    struct check_note note;
+    uint32_t stack;
+
+    if (!check_points_out(root))
+        return;
+    stack = check_stack_here();
+    if (!begin(stack, 0))
+        return;
+    check_add(&text, "made the address %p, of ", root);
+    check_add_mapping(&text, (uintptr_t)root);
+    check_add(&text,
+              ", the root of a region: other ranks do not have that there\n");
+    check_add_region(&text, (uintptr_t)region,
+                     check_note_of((uintptr_t)region, 0, &note) ? &note : NULL);
+    check_add(&text, "\n");
+    end(stack);
+    if (last)
+        check_add(&text,
+                  "the job ends with this; DRASYNC_CHECK_ACTION=continue "
+                  "goes on\n");
+    print();
+    if (last)
+        runtime_end_job();
 }
 
 void check_other_thread(uint64_t address, uint64_t incarnation,

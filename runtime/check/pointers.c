@@ -145,6 +145,13 @@ heap_points_out_fn *check_pointers(enum check_when when)
     return points_out;
 }
 
+bool check_points_out(const void *address)
+{
+    heap_points_out_fn *out = check_pointers(CHECK_AT_RELEASE);
+
+    return out && out((uintptr_t)address);
+}
+
 void check_add_mapping(struct check_text *text, uint64_t address)
 {
     char line[OS_LINE_BYTES];

@@ -109,6 +109,9 @@ void check_requests_each(void (*each)(const struct check_request *request,
 
 /* --- Addresses (pointers.c) ----------------------------------------------- */
 
+/* With OPTIONS_CHECK_POINTERS: is @address of this process's own memory, as that
+ * is now? */
+bool check_points_out(const void *address);
 /* What is at @address, in words, for this process. */
 void check_add_mapping(struct check_text *text, uint64_t address);
 

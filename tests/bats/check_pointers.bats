@@ -24,7 +24,7 @@ ends() {
 # of which less is known.
 is_told() {
   if [ "${DRASYNC_SANITIZERS:-}" ]; then
-    assert_line --partial "has at byte"
+    assert_line --partial "other ranks do not have that there"
   else
     is_reported "$1"
   fi
@@ -43,6 +43,10 @@ is_told() {
   ends variable
   ends zero
   ends function
+}
+
+@test "a root that other ranks do not have is found" {
+  ends root
 }
 
 @test "pointers into regions, and numbers, are not taken for others" {

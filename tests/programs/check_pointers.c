@@ -70,6 +70,12 @@ NOINLINE static struct item *make_item(region r)
     return made;
 }
 
+NOINLINE static void set_root(region r, void *root)
+{
+    drasync_set_root(r, root);
+    KEEP;
+}
+
 NOINLINE static void give(region r)
 {
     if (is("give"))
@@ -96,7 +102,7 @@ static void make(region r)
         item->number = numbers[i];
         first = item;
     }
-    drasync_set_root(r, first);
+    set_root(r, is("root") ? (void *)zero : first);
     give(r);
 }
 
