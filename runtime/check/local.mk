@@ -69,6 +69,7 @@ check_reports = \
 	tests/reports/pointers_heap.txt \
 	tests/reports/pointers_myrmics_copy.txt \
 	tests/reports/pointers_myrmics_move.txt \
+	tests/reports/pointers_root.txt \
 	tests/reports/pointers_stack.txt \
 	tests/reports/pointers_variable.txt \
 	tests/reports/pointers_zero.txt \
