@@ -9,6 +9,7 @@
 
 #include "memory/control.h"
 #include "memory/frames.h"
+#include "memory/limit.h"
 #include "memory/pages.h"
 #include "runtime/check/check.h"
 #include "runtime/native/delta.h"
@@ -340,24 +341,51 @@ static int extent_try(struct native_memory *memory, uint64_t pages,
     return err;
 }
 
-int native_extent_new(struct native_memory *memory, uint64_t pages_min,
-                      uint64_t pages, struct extent **extent_out)
+static bool is_short(int err)
+{
+    return err == DRASYNC_ENOMEM || err == DRASYNC_ENOSPACE;
+}
+
+/* So many pages, a power of two, leave the most of what there is to others. */
+static uint64_t part_of_room(void)
+{
+    uint64_t pages = limit_room_bytes(&runtime.space) >> (PAGE_SHIFT + 3);
+
+    return pages ? (uint64_t)1 << (63 - __builtin_clzll(pages)) : 0;
+}
+
+/* From @pages_min to @pages of them.  A heap wants a part of what it has, and
+ * that may be more than is left: then it gets a part of what is left.  A page at
+ * a time would be a million extents in 4 GiB. */
+static int extent_try_less(struct native_memory *memory, uint64_t pages_min,
+                           uint64_t pages, struct extent **extent_out)
 {
     int err = extent_try(memory, pages, extent_out);
 
-    if ((err == DRASYNC_ENOMEM || err == DRASYNC_ENOSPACE) &&
-        native.shared->quarantine) {
-        native_quarantine_clear(native.shared->quarantine);
+    if (err == DRASYNC_ENOMEM && pages / 2 > part_of_room())
+        pages = 2 * part_of_room();
+    while (is_short(err) && pages > pages_min) {
+        pages = pages / 2 > pages_min ? pages / 2 : pages_min;
         err = extent_try(memory, pages, extent_out);
+    }
+    return err;
+}
+
+int native_extent_new(struct native_memory *memory, uint64_t pages_min,
+                      uint64_t pages, struct extent **extent_out)
+{
+    int err = extent_try_less(memory, pages_min, pages, extent_out);
+
+    if (is_short(err) && native.shared->quarantine) {
+        native_quarantine_clear(native.shared->quarantine);
+        err = extent_try_less(memory, pages_min, pages, extent_out);
     }
     if (err == DRASYNC_ENOMEM) {
         native_evict();
-        err = extent_try(memory, pages, extent_out);
+        err = extent_try_less(memory, pages_min, pages, extent_out);
     }
-    if ((err == DRASYNC_ENOMEM || err == DRASYNC_ENOSPACE) && pages_min < pages)
-        err = extent_try(memory, pages_min, extent_out);
-    if ((err == DRASYNC_ENOMEM || err == DRASYNC_ENOSPACE) && native_trim())
-        err = extent_try(memory, pages_min, extent_out);
+    if (is_short(err) && native_trim())
+        err = extent_try_less(memory, pages_min, pages, extent_out);
     if (err)
         return err;
     (*extent_out)->user[EXTENT_CUT_HERE] = 1;

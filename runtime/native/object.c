@@ -127,11 +127,14 @@ static void used(const struct heap_call *call, uint64_t address,
         e->user[EXTENT_USED_BYTES] = bytes;
 }
 
-/* The same for all: a heap that grows cuts up what its extents had left. */
-static void used_all(const struct heap_call *call, uint64_t address)
+/* The same of those that a heap changes as it grows: of the one that it cut
+ * until now, at @current, what was left is cut up, and the last one is new. */
+static void used_grown(const struct heap_call *call, uint64_t address,
+                       uint64_t current)
 {
-    for (struct extent *e = call->memory->first; e; e = e->next)
-        used(call, address, e);
+    used(call, address,
+         extent_of(&runtime.space, (const void *)(uintptr_t)current));
+    used(call, address, call->memory->last);
 }
 
 static int take(struct heap_call *call, uint64_t address, bool opens,
@@ -156,7 +159,7 @@ static int heap_step(struct heap_call *call, uint64_t address, bool opens,
                      size_t size_bytes, void **ptr_out)
 {
     struct native_tree tree;
-    uint64_t extents;
+    uint64_t extents, current;
     int err =
         native_lock_for(opens || call->ready ? NATIVE_FOR_ALL : NATIVE_FOR_DATA,
                         address, &tree);
@@ -166,13 +169,14 @@ static int heap_step(struct heap_call *call, uint64_t address, bool opens,
     err = call_begin(call, address, tree.region);
     if (!err) {
         extents = call->memory->extents;
+        current = native_header_of(address)->heap.current;
         err = take(call, address, opens, size_bytes, ptr_out);
         if (call->memory->extents != extents) {
-            used_all(call, address);
+            used_grown(call, address, current);
             proto_layout_changed(tree.region);
-        } else if (!err) {
-            used(call, address, extent_of(&runtime.space, *ptr_out));
         }
+        if (!err)
+            used(call, address, extent_of(&runtime.space, *ptr_out));
     }
     native_unlock(&tree);
     return err;

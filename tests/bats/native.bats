@@ -201,6 +201,11 @@ programs=$abs_top_builddir/tests/programs
   assert_line "freed ok ranks=2"
 }
 
+@test "a region that grows into the last of the memory takes all, in few extents" {
+  DRASYNC_NODE=rank DRASYNC_MEMORY=64M run -0 mpi 2 "$programs/native_room"
+  assert_line "room ok ranks=2"
+}
+
 @test "a READ of more regions than a message takes" {
   DRASYNC_NODE=rank run -0 mpi 3 "$programs/native_portions"
   assert_line "portions ok ranks=3"
