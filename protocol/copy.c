@@ -382,7 +382,7 @@ static bool is_awaited(const struct proto_region *r)
     return false;
 }
 
-void proto_drop_copies(struct proto_node *node, struct proto_region *root,
+bool proto_drop_copies(struct proto_node *node, struct proto_region *root,
                        struct proto_effects *out)
 {
     struct step s;
@@ -391,7 +391,7 @@ void proto_drop_copies(struct proto_node *node, struct proto_region *root,
         ahead_give_back(&s, r);
     if (!only_subscribed(&s, root) || !list_empty(&root->arrivals)) {
         step_end(&s);
-        return;
+        return false;
     }
     for (struct proto_region *r = root; r; r = proto_next(root, r)) {
         struct proto_copy *copy = proto_newest(r);
@@ -403,4 +403,10 @@ void proto_drop_copies(struct proto_node *node, struct proto_region *root,
         copy_drop(&s, r, copy);
     }
     step_end(&s);
+    return true;
+}
+
+bool proto_absent(const struct proto_region *r)
+{
+    return !r->owned && !r->gone && !r->dead && list_empty(&r->copies);
 }

@@ -340,14 +340,21 @@ void proto_rank_died(struct proto_node *node, int32_t rank,
  * each WRITE hold. */
 void proto_set_recovery(struct proto_region *top, bool previous);
 
-/*
- * The current copy has other frames now, the same data (the writer moved or
- * grew it); or memory is wanted: let go the copies of @root's tree that
- * nothing refers to.
- */
+/* The current copy has other frames now, the same data (the writer moved or
+ * grew it). */
 void proto_layout_changed(struct proto_region *region);
-void proto_drop_copies(struct proto_node *node, struct proto_region *root,
+
+/*
+ * Memory is wanted: let go the copies of @root's tree that nothing refers to.
+ * False: something of the tree is on its way here, and all is as it was.  Else
+ * of regions for which proto_absent() is true then the caller may let go what it
+ * has, but for the pointer: what comes next is complete.
+ */
+bool proto_drop_copies(struct proto_node *node, struct proto_region *root,
                        struct proto_effects *out);
+
+/* Has another node @region, and this one no copy of it? */
+bool proto_absent(const struct proto_region *region);
 
 /* --- Questions ------------------------------------------------------------ */
 

@@ -184,6 +184,7 @@ static bool do_write(struct sim *sim, struct sim_rank *rank, struct oracle *o)
         return true;
     }
     struct sim_frames *frames = copy->frames;
+    check_here(sim, rank, o);
     if (frames->tag != oracle_last(o))
         sim_found(sim, "rank %u writes into an old copy of #%llu", rank->id,
                   (unsigned long long)o->number);
@@ -210,15 +211,25 @@ static bool do_read(struct sim *sim, struct sim_rank *rank, struct oracle *o)
     return true;
 }
 
+/* What a node has of the addresses of @root's tree, but not the data, goes. */
+static void absent_go(struct sim_rank *rank, struct proto_region *root)
+{
+    for (struct proto_region *r = root; r; r = proto_next(root, r))
+        if (r->memory && proto_absent(r))
+            ((struct oracle *)r->memory)->here &= ~page_node(rank->node);
+}
+
 static void do_drop(struct sim *sim, struct sim_rank *rank)
 {
     uint64_t cursor = 0;
     struct proto_region *root;
     while ((root = world_next_root(sim, rank->node, &cursor)) != NULL) {
         struct proto_effects *out = effects_take(sim);
-        proto_drop_copies(&sim->node[rank->node].proto, root, out);
+        bool all = proto_drop_copies(&sim->node[rank->node].proto, root, out);
         effects_run(sim, rank->node, out, NULL);
         effects_give(sim, out);
+        if (all)
+            absent_go(rank, root);
     }
 }
 

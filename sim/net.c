@@ -216,10 +216,10 @@ static void arriving(struct sim *sim, uint32_t node,
 {
     struct oracle *o = oracle_of(sim, e->region);
     e->region->memory = o;
-    if (o)
-        o->here |= page_node(node);
     if (!e->data)
         return;
+    if (o)
+        o->here |= page_node(node);
     page_arrival_check(sim, node, o);
     for (uint32_t i = 0; packet && packet->data && i < packet->data->count; i++)
         if (packet->data->part[i].item == e->item) {

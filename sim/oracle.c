@@ -259,6 +259,18 @@ void check_read_grant(struct sim *sim, struct sim_rank *rank,
 }
 
 /* What a hold saw when it was granted, it sees still. */
+void check_here(struct sim *sim, const struct sim_rank *rank,
+                const struct oracle *o)
+{
+    uint64_t node = page_node(rank->node);
+
+    if (node && !(o->here & node))
+        sim_found(sim,
+                  "pages: rank %u uses #%llu, of whose addresses its node has "
+                  "nothing",
+                  rank->id, NUMBER(o));
+}
+
 void check_pins(struct sim *sim, struct sim_rank *rank, struct sim_held *held)
 {
     struct proto_region *r = world_find(sim, rank->node, held->region->address);
@@ -275,6 +287,7 @@ void check_pins(struct sim *sim, struct sim_rank *rank, struct sim_held *held)
             sim_found(sim, "pins: rank %u reads what is gone", rank->id);
             return;
         }
+        check_here(sim, rank, o);
         uint32_t i = 0;
         while (i < held->seen_count && held->seen[i].region != o)
             i++;

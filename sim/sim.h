@@ -353,6 +353,9 @@ void check_write_grant(struct sim *sim, struct sim_rank *rank,
 void check_read_grant(struct sim *sim, struct sim_rank *rank,
                       struct oracle *region, struct sim_held *held);
 void check_pins(struct sim *sim, struct sim_rank *rank, struct sim_held *held);
+/* @rank uses the data of @o: its node has the addresses. */
+void check_here(struct sim *sim, const struct sim_rank *rank,
+                const struct oracle *o);
 void check_delete(struct sim *sim, struct sim_rank *rank,
                   struct oracle *region);
 void check_end(struct sim *sim);

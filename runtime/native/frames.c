@@ -237,30 +237,48 @@ static int cut_here(const struct extent *e)
            env->home(env->ctx, (uint64_t)(uintptr_t)address) == runtime.node;
 }
 
-void native_memory_free(struct native_memory *memory, bool dead)
+/* Its frames go; @dead: but addresses that were cut here come back by
+ * native_extent_back(), and they go then. */
+static void extent_goes(struct extent *e, bool dead)
 {
-    struct extent *e, *next;
+    uint64_t first = extent_first(e), pages = extent_pages(e);
 
-    for (e = memory->first; e; e = next) {
-        uint64_t first = extent_first(e), pages = extent_pages(e);
-
-        next = e->next;
-        if (native.check)
-            check_allow(first, pages, 0);
-        if (!cut_here(e)) {
-            extent_forget(&runtime.space, e);
-        } else if (dead) {
-            /* native_extent_back() will have it. */
-            atomic_store(&e->owner, (void *)orphan());
-        } else {
-            extent_remove(&runtime.space, e);
-            frames_unreserve(&runtime.space, space_page_offset(first),
-                             pages << PAGE_SHIFT);
-        }
+    if (native.check)
+        check_allow(first, pages, 0);
+    if (!cut_here(e)) {
+        extent_forget(&runtime.space, e);
+    } else if (dead) {
+        atomic_store(&e->owner, (void *)orphan());
+    } else {
+        extent_remove(&runtime.space, e);
+        frames_unreserve(&runtime.space, space_page_offset(first),
+                         pages << PAGE_SHIFT);
     }
-    atomic_store(&memory->address, 0);
+}
+
+static void extents_go(struct native_memory *memory, bool dead)
+{
+    struct extent *e = memory->first, *next;
+
+    memory->first = memory->last = memory->walk = NULL;
+    memory->extents = memory->pages = 0;
+    for (; e; e = next) {
+        next = e->next;
+        extent_goes(e, dead);
+    }
     native_delta_free(memory);
     native_diff_free(memory);
+}
+
+void native_memory_empty(struct native_memory *memory)
+{
+    extents_go(memory, false);
+}
+
+void native_memory_free(struct native_memory *memory, bool dead)
+{
+    extents_go(memory, dead);
+    atomic_store(&memory->address, 0);
     control_free(&runtime.space, memory);
 }
 
@@ -401,28 +419,4 @@ int native_extent_new(struct native_memory *memory, uint64_t pages_min,
     frames_enter(&runtime.space, extent_first(*extent_out),
                  extent_pages(*extent_out));
     return 0;
-}
-
-/* --- When memory runs short ----------------------------------------------- */
-
-static void drop_copies(uint64_t address, void *arg)
-{
-    struct proto_effects *effects;
-    struct native_tree tree;
-
-    (void)arg;
-    if (!address || native_lock(address, &tree))
-        return;
-    if (tree.region && tree.region->root == tree.region) {
-        effects = native_effects();
-        proto_drop_copies(&native.node, tree.region, effects);
-        native_do(effects, NULL);
-    }
-    native_unlock(&tree);
-}
-
-void native_evict(void)
-{
-    native_each(drop_copies, NULL);
-    pages_trim(&runtime.space);
 }

@@ -247,7 +247,7 @@ int native_pending_wait(struct native_pending *q, uint64_t deadline,
     return err;
 }
 
-int native_acquire_pending(struct native_pending *q, uint64_t deadline)
+static int acquire_once(struct native_pending *q, uint64_t deadline)
 {
     uint64_t since_us;
     int result, err;
@@ -275,6 +275,21 @@ int native_acquire_pending(struct native_pending *q, uint64_t deadline)
     }
     return err ? err
                : native_pending_took(q, native_pending_granted(q, result));
+}
+
+int native_acquire_pending(struct native_pending *q, uint64_t deadline)
+{
+    const struct native_pending again = *q;
+    int err = acquire_once(q, deadline);
+
+    /* How much a region takes is known when it arrives, too late to make place
+     * for it. */
+    if (err == DRASYNC_ENOMEM && deadline) {
+        native_evict();
+        *q = again;
+        err = acquire_once(q, deadline);
+    }
+    return err;
 }
 
 int native_acquire(drasync_region_t region, enum drasync_mode mode,

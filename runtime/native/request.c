@@ -217,6 +217,19 @@ int native_iacquire(drasync_region_t region, enum drasync_mode mode,
     return 0;
 }
 
+/* A request that ended with @err: the first time that it found no memory it is
+ * asked again, with place made for it.  PROTO_WAIT: it goes on. */
+static int request_again(struct native_pending *q, int err)
+{
+    if (err != DRASYNC_ENOMEM || q->again)
+        return err;
+    native_evict();
+    *q = (struct native_pending){
+        .address = q->address, .mode = q->mode, .later = true, .again = true};
+    err = native_pending_start(q, false);
+    return err == PROTO_WAIT ? err : native_pending_took(q, err);
+}
+
 static int request_test(struct native_request *r, int *done_out)
 {
     struct native_pending *q = &r->pending;
@@ -227,9 +240,13 @@ static int request_test(struct native_request *r, int *done_out)
         return r->run.request ? run_test(&r->run, done_out) : r->result;
     if (!q->wait)
         return native_pending_took(q, r->result);
-    if (waiter_done(&q->wait->waiter))
-        return native_pending_took(
+    if (waiter_done(&q->wait->waiter)) {
+        err = native_pending_took(
             q, native_pending_granted(q, q->wait->waiter.result));
+        err = request_again(q, err);
+        if (err != PROTO_WAIT)
+            return err;
+    }
     err = death_refused(0);
     *done_out = err != 0;
     return err;
@@ -252,6 +269,7 @@ int native_test(drasync_request_t *request, int *done_out)
 
 static int request_wait(struct native_request *r, uint64_t timeout_us)
 {
+    uint64_t deadline = wait_deadline_us(timeout_us);
     struct native_pending *q = &r->pending;
     int err, result;
 
@@ -259,13 +277,17 @@ static int request_wait(struct native_request *r, uint64_t timeout_us)
         return r->run.request ? run_wait(&r->run, timeout_us) : r->result;
     if (!q->wait)
         return native_pending_took(q, r->result);
-    err = native_pending_wait(q, wait_deadline_us(timeout_us), &result);
-    if (err == DRASYNC_EDEADLK && native_pending_ended(q)) {
-        result = q->wait->waiter.result;
-        err = 0;
-    }
-    return err ? err
-               : native_pending_took(q, native_pending_granted(q, result));
+    do {
+        err = native_pending_wait(q, deadline, &result);
+        if (err == DRASYNC_EDEADLK && native_pending_ended(q)) {
+            result = q->wait->waiter.result;
+            err = 0;
+        }
+        if (!err)
+            err = native_pending_took(q, native_pending_granted(q, result));
+        err = request_again(q, err);
+    } while (err == PROTO_WAIT);
+    return err;
 }
 
 int native_wait(drasync_request_t *request, uint64_t timeout_us)

@@ -45,6 +45,7 @@ struct native_pending {
     bool away;            /* another node is to give it */
     bool told;            /* and was asked for it ahead */
     bool later;           /* who asks goes on, and waits later */
+    bool again;           /* it found no memory, and is asked once more */
     /* drasync_acquire_newer(): only what is newer than *version, which becomes
      * that of what was granted; or NULL. */
     uint64_t *version;

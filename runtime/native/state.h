@@ -280,6 +280,9 @@ int native_memory_new(uint64_t address, uint64_t incarnation,
 void native_memory_append(struct native_memory *memory, struct extent *extent);
 /* All extents but the first are gone. */
 void native_memory_shrink(struct native_memory *memory);
+/* All extents are gone, with their frames; nobody has the region here, and its
+ * next copy brings what it needs. */
+void native_memory_empty(struct native_memory *memory);
 /* The record goes; @dead: the region was deleted. */
 void native_memory_free(struct native_memory *memory, bool dead);
 
@@ -304,11 +307,12 @@ bool native_quarantined(uint64_t address);
 int native_extent_new(struct native_memory *memory, uint64_t pages_min,
                       uint64_t pages, struct extent **extent_out);
 
-/* Drop copies of all trees that nothing refers to; no lock held. */
+/* No lock held: drop copies of all trees that nothing refers to, and the frames
+ * of regions that are elsewhere only (trim.c). */
 void native_evict(void);
 
 /* No lock held: give back what has no objects of the regions that only this node
- * has, and this rank holds for WRITE or nobody holds (trim.c).  False: nothing
+ * has, and this rank holds for WRITE or nobody holds.  False: nothing
  * was there. */
 bool native_trim(void);
 

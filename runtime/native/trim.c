@@ -1,5 +1,8 @@
 /*
- * When memory runs short: regions give up extents without objects.
+ * When memory runs short.  First copies go that nobody refers to, and with them
+ * all frames of regions that other nodes have and this one has no copy of any
+ * more: what a node has read, one after another, may be many times what fits in
+ * it.  Then regions give up extents without objects.
  *
  * A region's extents may become fewer only while no other node has it, as nodes
  * tell each other of new extents and of the end of all; and while its one
@@ -8,10 +11,51 @@
 #include "memory/extents.h"
 #include "memory/frameset.h"
 #include "memory/marks.h"
+#include "memory/pages.h"
 #include "runtime/check/check.h"
 #include "runtime/native/magazine.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
+
+/* --- Copies ---------------------------------------------------------------- */
+
+/* Under the lock of its tree, of which nothing is on its way here. */
+static void absent_go(struct proto_region *root)
+{
+    for (struct proto_region *r = root; r; r = proto_next(root, r)) {
+        struct native_memory *memory = r->memory;
+
+        if (memory && proto_absent(r) && !memory->leases)
+            native_memory_empty(memory);
+    }
+}
+
+static void drop_copies(uint64_t address, void *arg)
+{
+    struct proto_effects *effects;
+    struct native_tree tree;
+    bool all;
+
+    (void)arg;
+    if (!address || native_lock(address, &tree))
+        return;
+    if (tree.region && tree.region->root == tree.region) {
+        effects = native_effects();
+        all = proto_drop_copies(&native.node, tree.region, effects);
+        native_do(effects, NULL);
+        if (all)
+            absent_go(tree.region);
+    }
+    native_unlock(&tree);
+}
+
+void native_evict(void)
+{
+    native_each(drop_copies, NULL);
+    pages_trim(&runtime.space);
+}
+
+/* --- Extents without objects ---------------------------------------------- */
 
 static uint64_t first_of(const struct extent *e)
 {

@@ -206,6 +206,11 @@ programs=$abs_top_builddir/tests/programs
   assert_line "room ok ranks=2"
 }
 
+@test "more data than a node has memory goes through it, copies and owned" {
+  DRASYNC_NODE=rank DRASYNC_MEMORY=64M run -0 mpi 4 "$programs/native_beyond"
+  assert_line "beyond ok ranks=4"
+}
+
 @test "a READ of more regions than a message takes" {
   DRASYNC_NODE=rank run -0 mpi 3 "$programs/native_portions"
   assert_line "portions ok ranks=3"
