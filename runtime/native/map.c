@@ -38,6 +38,10 @@ struct current {
 static pthread_mutex_t map_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct mapped *shown;
 static size_t mapped_count, mapped_room;
+
+/* As many, for who has not the map lock.  Relaxed: what was shown of a region is
+ * ordered by its tree's lock. */
+static _Atomic size_t mapped_hint;
 static struct seen seen[SEEN_SLOTS];
 static _Atomic uint64_t disturbance;
 
@@ -99,6 +103,7 @@ static void mapped_replace(size_t at, size_t old, const struct mapped *with,
             (mapped_count - at - old) * sizeof(*shown));
     memcpy(shown + at, with, count * sizeof(*shown));
     mapped_count = mapped_count - old + count;
+    atomic_store_explicit(&mapped_hint, mapped_count, memory_order_relaxed);
 }
 
 /* Let [first, first + pages) show the frames at @offset; map lock held. */
@@ -164,6 +169,18 @@ static uint64_t mapped_offset(uint64_t page, uint64_t *pages_out)
     }
     *pages_out = s->first + s->pages - page;
     return s->offset + ((page - s->first) << PAGE_SHIFT);
+}
+
+bool native_mapped_primary(uint64_t page)
+{
+    uint64_t pages, offset;
+
+    if (!atomic_load_explicit(&mapped_hint, memory_order_relaxed))
+        return true;
+    native_map_lock();
+    offset = mapped_offset(page, &pages);
+    native_map_unlock();
+    return offset == space_page_offset(page);
 }
 
 bool native_mapped(const void *ptr, uint64_t bytes, uint64_t *offset_out)

@@ -51,7 +51,8 @@ static bool cut_here(const struct native_memory *memory)
 }
 
 /* Did the region begin with one page, is it at home in its primary frames, and
- * without names? */
+ * without names?  And does this process see these?  A hold is there before it is
+ * shown: a gift that was not taken yet, native_take_alone(). */
 static bool simple(const struct proto_region *region)
 {
     const struct native_memory *memory = region->memory;
@@ -63,7 +64,8 @@ static bool simple(const struct proto_region *region)
                1 &&
            memory->home && !memory->named && !memory->delta &&
            cut_here(memory) && frames && frames->set->runs == memory->extents &&
-           !frameset_has_alternate(&runtime.space, frames->set);
+           !frameset_has_alternate(&runtime.space, frames->set) &&
+           native_mapped_primary(frames->set->run[0].first_page);
 }
 
 /* Set the magazine back that alone has touched the heap; NULL: make it anew. */

@@ -349,6 +349,10 @@ int native_mapping_show(struct native_mapping *view);
  * piece. */
 bool native_mapped(const void *ptr, uint64_t bytes, uint64_t *offset_out);
 
+/* Does this process see the primary frames of @page?  By who has the lock of its
+ * region's tree. */
+bool native_mapped_primary(uint64_t page);
+
 void native_map_lock(void);
 void native_map_unlock(void);
 

@@ -20,6 +20,11 @@ setup() {
   export TSAN_OPTIONS="${TSAN_OPTIONS:-}:detect_deadlocks=0"
 }
 
+@test "where a circle ended, the next region is seen as it is" {
+  run -0 mpi 2 "$programs/native_circle_again"
+  assert_line "circle again ok ranks=2"
+}
+
 @test "references, weak handles, ends and misuse, on a node" {
   for n in 1 2 4; do
     run -0 mpi "$n" "$programs/native_managed"
