@@ -159,4 +159,5 @@ void failed(struct step *s, struct proto_op *op, int error)
     struct proto_effect *e = effect(s, PROTO_FAILED);
     e->waiter = op->waiter;
     e->error = error;
+    e->incarnation = op->target ? op->target->incarnation : 0;
 }

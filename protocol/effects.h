@@ -76,6 +76,7 @@ struct proto_effect {
     struct proto_copy *copy;
     struct proto_hold *hold;
     uint64_t address, pages, ticket;
+    uint64_t incarnation; /* FAILED: of what was asked for; 0: not known */
     const char *why;
     size_t message; /* SEND: see proto_effect_message() */
 };

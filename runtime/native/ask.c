@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "runtime/native/recycle.h"
+#include "runtime/native/request.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
 #include "runtime/services/names.h"
@@ -153,16 +154,27 @@ static int incarnation_here(drasync_region_t region, bool name, uint64_t *out)
     return err;
 }
 
-/* Asking for the region, without waiting, makes it known here. */
-static int make_known(drasync_region_t region)
+/* Ask who has the region, without waiting for it, which lives: *incarnation_out.
+ * What is refused is not known here afterwards. */
+static int ask_elsewhere(drasync_region_t region, uint64_t *incarnation_out)
 {
-    int err = native_acquire(region, DRASYNC_READ, 0);
+    uint64_t address = (uint64_t)(uintptr_t)region;
+    struct native_pending q = {.address = address, .mode = DRASYNC_READ};
+    int err = native_lease_take(address, q.mode, 0);
 
-    if (!err)
-        err = native_release(region);
+    if (err == NATIVE_LEASE_NOT)
+        err = native_acquire_pending(&q, 0);
+    *incarnation_out = q.incarnation;
+    if (!err) {
+        err = incarnation_here(region, false, incarnation_out);
+        native_release(region);
+    }
     if (err == DRASYNC_EDELETED)
         return DRASYNC_ENOREGION;
-    return err == DRASYNC_EAGAIN ? 0 : err;
+    if (err != DRASYNC_EAGAIN)
+        return err;
+    return *incarnation_out ? 0
+                            : incarnation_here(region, false, incarnation_out);
 }
 
 int native_incarnation(drasync_region_t region, uint64_t *incarnation_out)
@@ -172,11 +184,9 @@ int native_incarnation(drasync_region_t region, uint64_t *incarnation_out)
 
 int native_ask_incarnation(drasync_region_t region, uint64_t *incarnation_out)
 {
-    int err = runtime.nodes > 1 && native_address_valid(region)
-                  ? make_known(region)
-                  : 0;
-
-    return err ? err : incarnation_here(region, false, incarnation_out);
+    return runtime.nodes > 1 && native_address_valid(region)
+               ? ask_elsewhere(region, incarnation_out)
+               : incarnation_here(region, false, incarnation_out);
 }
 
 int native_publish(const char *name, drasync_region_t region)
@@ -185,11 +195,8 @@ int native_publish(const char *name, drasync_region_t region)
     int err = incarnation_here(region, true, &incarnation);
 
     if (err == DRASYNC_ENOREGION && runtime.nodes > 1 &&
-        native_address_valid(region)) {
-        err = make_known(region);
-        if (!err)
-            err = incarnation_here(region, true, &incarnation);
-    }
+        native_address_valid(region))
+        err = ask_elsewhere(region, &incarnation);
     if (err)
         return err;
     return names_publish(name, (uint64_t)(uintptr_t)region, incarnation);

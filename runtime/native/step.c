@@ -229,6 +229,7 @@ static void wake(const struct proto_effect *e)
     struct native_wait *wait = e->waiter;
 
     wait->split = e->split || native_read_splits(e->hold);
+    wait->incarnation = e->incarnation;
     if (e->region) {
         wait->incarnation = e->region->incarnation;
         wait->layout = e->region->root->layout;

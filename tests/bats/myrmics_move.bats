@@ -54,6 +54,10 @@ runs() {
   assert_output "ok number_again_own"
 }
 
+@test "a subregion that stays away for a while is below its parent again" {
+  runs 2 kept_below
+}
+
 @test "what the mode cannot carry is refused, and the line names the mode" {
   refused alloc_elsewhere "belongs to worker 0, to which it was sent at"
   refused send_twice "belongs to worker 0"

@@ -217,6 +217,55 @@ static void number_again(int know)
     lives_on(sub, 2, know);
 }
 
+/*
+ * Worker 1 keeps a subregion, and lends what it is below to worker 0; back, it
+ * still is, and goes along the next time, though worker 0 has known its number as
+ * another region's.
+ */
+static void kept_below(void)
+{
+    for (int i = 0; i < 30; i++) {
+        struct {
+            rid_t whole, part;
+            int *in_whole, *in_part;
+        } r = {0};
+
+        if (me == 1) {
+            /* Every other time the two have each other's numbers. */
+            rid_t other = i % 2 ? sys_ralloc(0, 0) : 0;
+
+            r.whole = sys_ralloc(0, 0);
+            if (other)
+                sys_rfree(other);
+            r.part = sys_ralloc(r.whole, 0);
+            r.in_whole = sys_alloc(sizeof(int), r.whole);
+            r.in_part = sys_alloc(sizeof(int), r.part);
+            *r.in_whole = *r.in_part = i;
+        }
+        MPI_Bcast(&r, sizeof(r), MPI_BYTE, 1, MPI_COMM_WORLD);
+        if (me == 1) {
+            sys_send(r.part, 1);
+            sys_send(r.whole, 0);
+            sys_recv(r.part, 1);
+            sys_recv(r.whole, 0);
+            CHECK(*r.in_whole == i + 1 && *r.in_part == i);
+            *r.in_part = i + 2;
+            sys_send(r.whole, 0);
+        } else if (me == 0) {
+            sys_recv(r.whole, 1);
+            ++*r.in_whole;
+            sys_send(r.whole, 1);
+            sys_recv(r.whole, 1);
+            CHECK(*r.in_whole == i + 1 && *r.in_part == i + 2);
+            sys_send(r.whole, 1);
+        }
+        if (me == 1) {
+            sys_recv(r.whole, 0);
+            sys_rfree(r.whole);
+        }
+    }
+}
+
 static void number_again_unknown(void)
 {
     number_again(0);
@@ -382,6 +431,7 @@ static const struct {
     {"round_trip", round_trip},
     {"part_away", part_away},
     {"child_freed", child_freed},
+    {"kept_below", kept_below},
     {"number_again_unknown", number_again_unknown},
     {"number_again_known", number_again_known},
     {"number_again_own", number_again_own},

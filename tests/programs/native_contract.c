@@ -225,6 +225,18 @@ static void names(void)
     }
     OK(drasync_lookup("awaited", DRASYNC_FOREVER, &found));
     check_barrier();
+
+    /* One that somebody else holds for WRITE, and nobody here has met. */
+    if (check_rank == check_ranks - 1) {
+        OK(drasync_delete(r));
+        OK(drasync_new_region(&r));
+    }
+    check_share(&r, check_ranks - 1);
+    if (check_rank == 0)
+        OK(drasync_publish("held elsewhere", r));
+    OK(drasync_lookup("held elsewhere", DRASYNC_FOREVER, &found));
+    CHECK(found == r);
+    check_barrier();
     if (check_rank == check_ranks - 1)
         OK(drasync_delete(r));
 }
