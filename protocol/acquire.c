@@ -272,6 +272,7 @@ int locate_begin(struct step *s, uint64_t address, bool read,
         send_message(s, climbs ? climb_from(s, (uint32_t)home) : (uint32_t)home,
                      PROTO_LOCATE);
     m->root = m->region = address;
+    m->after = s->env->ticket(s->env->ctx);
     m->via = (uint32_t)home;
     m->flags = climbs ? PROTO_CLIMBS : 0;
     *region_out = r;
@@ -291,10 +292,13 @@ static int acquire_unknown(struct step *s, uint64_t address,
         return err;
     *grant = (struct proto_grant){.region = r};
     err = acquire_slow(s, r, asked, op_out);
-    if (err != PROTO_WAIT || !*op_out || asked->newer)
+    if (err != PROTO_WAIT || !*op_out)
         return err;
-    (*op_out)->ticket = s->env->ticket(s->env->ctx);
     struct proto_message *m = message_of(s, send);
+    m->after = s->env->ticket(s->env->ctx);
+    if (asked->newer)
+        return err;
+    (*op_out)->ticket = m->after;
     m->ticket = (*op_out)->ticket;
     m->mode = (uint8_t)asked->mode;
     m->flags |= asked->nowait ? PROTO_NOWAIT : 0;

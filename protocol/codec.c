@@ -353,7 +353,8 @@ static const char *check_header(const struct proto_env *env,
         return "LOCATED in another tree";
     if (m->type == PROTO_REQUEST && m->items_count > PROTO_WANTED_MAX)
         return "too many parts wanted";
-    if (m->after && m->type != PROTO_TRANSFER && !(m->flags & PROTO_CHAINED))
+    if (m->after && m->type != PROTO_TRANSFER && m->type != PROTO_LOCATE &&
+        m->type != PROTO_LOCATED && !(m->flags & PROTO_CHAINED))
         return "a place in no line";
     if (m->type == PROTO_REQUEST && m->flags & (PROTO_CLIMBS | PROTO_RELAYS) &&
         (m->mode != DRASYNC_READ || m->flags & PROTO_NOWAIT))

@@ -154,6 +154,7 @@ void on_LOCATE(struct step *s, uint32_t from, const struct proto_message *m)
     }
     struct proto_message *answer = send_message(s, m->node, PROTO_LOCATED);
     answer->root = answer->region = m->region;
+    answer->after = m->after;
     answer->error = DRASYNC_ENOREGION;
 }
 
@@ -178,14 +179,51 @@ static void request_under_way(struct proto_region *r, uint64_t ticket)
     request_sent(op, r);
 }
 
-static void located_none(struct step *s, struct proto_region *r, int error)
+/* Ask again, for an operation that began when it was asked already: what has the
+ * address since is what that one means. */
+static void locate_for(struct step *s, struct proto_region *r,
+                       struct proto_op *op)
 {
-    r->locating = false;
-    while (!list_empty(&r->pending)) {
-        struct proto_op *op = CONTAINER(r->pending.next, struct proto_op, link);
+    struct proto_message *again =
+        send_message(s, home_of(s, r->address), PROTO_LOCATE);
+    again->root = again->region = r->address;
+    again->via = home_of(s, r->address);
+    again->after = s->env->ticket(s->env->ctx);
+    if (op->kind != OP_ACQUIRE || op->newer)
+        return;
+    again->ticket = op->ticket = again->after;
+    again->mode = op->mode;
+    again->flags = op->flags & PROTO_NOWAIT;
+}
+
+/* The next operation that waits for where @r is, and began before @asked, a
+ * ticket; 0: at any time. */
+static struct proto_op *began_before(const struct proto_region *r,
+                                     uint64_t asked)
+{
+    for (struct proto_link *l = r->pending.next; l != &r->pending;
+         l = l->next) {
+        struct proto_op *op = CONTAINER(l, struct proto_op, link);
+        if (!asked || !is_local(op) || op->born < asked)
+            return op;
+    }
+    return NULL;
+}
+
+/* When that was asked no region was there. */
+static void located_none(struct step *s, struct proto_region *r, int error,
+                         uint64_t asked)
+{
+    struct proto_op *op;
+    while ((op = began_before(r, asked)) != NULL) {
         op_unlist(op);
         op_fail(s, op, error);
     }
+    if (!list_empty(&r->pending)) {
+        locate_for(s, r, CONTAINER(r->pending.next, struct proto_op, link));
+        return;
+    }
+    r->locating = false;
     r->gone = true;
     mark_serve(s, r);
     mark_gc(s, r);
@@ -198,13 +236,13 @@ void on_LOCATED(struct step *s, uint32_t from, const struct proto_message *m)
     if (!r || !r->locating)
         return;
     if (m->error) {
-        located_none(s, r, m->error);
+        located_none(s, r, m->error, m->after);
         return;
     }
     uint32_t counts[PROTO_TYPES] = {0};
     counts[PROTO_REGION] = m->items_count;
     if (s->env->reserve(s->env->ctx, counts)) {
-        located_none(s, r, DRASYNC_ENOMEM);
+        located_none(s, r, DRASYNC_ENOMEM, 0);
         return;
     }
     struct proto_region *parent = NULL;
@@ -212,7 +250,7 @@ void on_LOCATED(struct step *s, uint32_t from, const struct proto_message *m)
         parent = region_learn(s, m->items[i].address, m->items[i].incarnation,
                               parent);
         if (!parent) {
-            located_none(s, r, DRASYNC_EDELETED);
+            located_none(s, r, DRASYNC_EDELETED, 0);
             return;
         }
         mark_gc(s, parent);

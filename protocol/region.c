@@ -249,10 +249,13 @@ void region_end_waiting(struct step *s, struct proto_region *r)
             struct proto_op *op =
                 CONTAINER(lists[i]->next, struct proto_op, link);
             op_unlist(op);
-            if (op->kind == OP_FOREIGN)
+            if (op->kind == OP_FOREIGN) {
+                /* Whose others may ask for what has its address next. */
+                presence_add(s, r, op->node, 0, 0);
                 refuse(s, r, op, DRASYNC_EDELETED);
-            else
+            } else {
                 request_refused(s, op, DRASYNC_EDELETED);
+            }
         }
     }
     if (!r->sent && !r->awaited && !r->ahead)

@@ -177,7 +177,8 @@ static void deleted(struct sim *sim, struct sim_rank *rank, struct oracle *top)
 }
 
 /* Had another region this address?  While a node still waits for an answer
- * about that one, it may take the new one for it, and say EDELETED. */
+ * about that one, to a question that came when it was deleted, it may take the
+ * new one for it, and say EDELETED. */
 static bool used_before(struct sim *sim, const struct oracle *o)
 {
     for (struct oracle *x = sim->regions; x; x = x->next)
@@ -222,7 +223,8 @@ void rank_check_error(struct sim *sim, struct sim_rank *rank, int error)
     bool memory = sim->script->memory_fault || sim->script->data_fault;
     bool wrong = false;
     if (error == DRASYNC_ENOREGION || error == DRASYNC_EDELETED)
-        wrong = o->death == UINT64_MAX && !o->deleting && !used_before(sim, o);
+        wrong = o->death == UINT64_MAX && !o->deleting &&
+                (error == DRASYNC_ENOREGION || !used_before(sim, o));
     else if (error == DRASYNC_ENOMEM)
         wrong = !memory;
     else if (error == DRASYNC_EORDER || error == DRASYNC_EUPGRADE)

@@ -211,6 +211,11 @@ programs=$abs_top_builddir/tests/programs
   assert_line "beyond ok ranks=4"
 }
 
+@test "a new region at the address of one that others still wait for is found" {
+  DRASYNC_NODE=2 run -0 mpi 4 "$programs/native_next"
+  assert_line "next ok ranks=4"
+}
+
 @test "a READ of more regions than a message takes" {
   DRASYNC_NODE=rank run -0 mpi 3 "$programs/native_portions"
   assert_line "portions ok ranks=3"
