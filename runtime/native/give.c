@@ -16,9 +16,10 @@ static uint64_t address_of(drasync_region_t region)
 
 /* --- Give ----------------------------------------------------------------- */
 
-/* Under the lock of @tree: the hold of its region goes to rank @to. */
+/* Under the lock of @tree: the hold of its region goes to rank @to.  *back_out:
+ * that is of this node, and has a hold that is in the way, so nobody has it. */
 static int give_hold(struct native_tree *tree, uint64_t address, int to,
-                     int tag, uint64_t *incarnation_out,
+                     int tag, uint64_t *incarnation_out, bool *back_out,
                      struct native_found **found_out)
 {
     struct proto_region *region = tree->region;
@@ -42,6 +43,8 @@ static int give_hold(struct native_tree *tree, uint64_t address, int to,
     *incarnation_out = region->incarnation;
     effects = native_effects();
     err = proto_give(&native.node, native.rank, region, &gift, effects);
+    *back_out =
+        !err && gift.node == (uint32_t)runtime.node && region->write_rank != to;
     native_do(effects, NULL);
     /* Before anybody of this rank may take it again. */
     if (!err)
@@ -65,9 +68,9 @@ void gift_give_up(const struct gift *gift, int to)
     native_unlock(&tree);
 }
 
-/* *incarnation_out is of what was given. */
+/* *incarnation_out is of what was given; *back_out as above. */
 static int give_locked(uint64_t address, int to, int tag,
-                       uint64_t *incarnation_out)
+                       uint64_t *incarnation_out, bool *back_out)
 {
     struct native_found *found = NULL;
     struct native_tree tree;
@@ -75,7 +78,7 @@ static int give_locked(uint64_t address, int to, int tag,
 
     if (err)
         return err;
-    err = give_hold(&tree, address, to, tag, incarnation_out, &found);
+    err = give_hold(&tree, address, to, tag, incarnation_out, back_out, &found);
     if (native.check && !err)
         native_guard_gave(&tree, address, *incarnation_out, DRASYNC_WRITE);
     native_unlock(&tree);
@@ -98,7 +101,7 @@ static int give_here(uint64_t address, int to, int tag)
     reserved = !err;
     /* To a rank that has ended, as where that cannot be known. */
     if (!err || err == DRASYNC_ENOTREADY)
-        err = give_locked(address, to, tag, &gift->incarnation);
+        err = give_locked(address, to, tag, &gift->incarnation, &gift->back);
     if (!err && reserved && !give_post(local, gift)) {
         give_half(false);
         return 0;
@@ -115,6 +118,7 @@ static int give_here(uint64_t address, int to, int tag)
 int native_give(drasync_region_t region, int to, int tag)
 {
     uint64_t incarnation;
+    bool back;
     int err;
 
     if (!native_address_valid(region))
@@ -123,7 +127,7 @@ int native_give(drasync_region_t region, int to, int tag)
     if (runtime.node_of[to] == runtime.node)
         err = give_here(address_of(region), to, tag);
     else
-        err = give_locked(address_of(region), to, tag, &incarnation);
+        err = give_locked(address_of(region), to, tag, &incarnation, &back);
     limit_reserve_leave();
     if (!err)
         runtime_count(native.self, RUNTIME_COUNT_RELEASES, 1);
@@ -219,8 +223,9 @@ static int own(struct gift *gift, uint64_t deadline)
         if (err)
             return err;
         gift->far = false;
+        gift->back = result != 0;
     }
-    err = result ? DRASYNC_EAGAIN : show(gift);
+    err = gift->back ? DRASYNC_EAGAIN : show(gift);
     return err == DRASYNC_EAGAIN ? acquire(gift, deadline) : err;
 }
 

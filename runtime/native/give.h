@@ -25,7 +25,8 @@ struct gift {
     struct gift *next;
     uint64_t address, incarnation;
     int32_t from, tag;
-    bool far; /* came from another node, and nobody has waited for it */
+    bool far;  /* came from another node, and nobody has waited for it */
+    bool back; /* there is no hold: its rank had one in the way, or the like */
 };
 
 /* Rank @to of this node, which was given @gift and has not taken it, has ended:

@@ -297,9 +297,18 @@ static void a_reader_is_given_it(void)
     }
     OK(drasync_release(reads));
     if (check_ranks > 1) {
+        struct drasync_info info;
+
+        /* A hold of its own is not the gift's. */
+        if (check_rank % 2)
+            OK(drasync_acquire(reads, DRASYNC_WRITE));
         OK(drasync_take(DRASYNC_ANY, 6, DRASYNC_FOREVER, &taken, NULL));
         CHECK(taken == reads && *number_of(taken) == 6);
+        OK(drasync_get_info(reads, &info));
+        CHECK(info.held_write == 1 + check_rank % 2);
         OK(drasync_release(taken));
+        if (check_rank % 2)
+            OK(drasync_release(reads));
     }
     check_barrier();
     OK(drasync_delete(region));
