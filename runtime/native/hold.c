@@ -213,10 +213,18 @@ bool native_pending_ended(struct native_pending *q)
     struct proto_effects *effects;
     struct native_tree tree;
     bool ended;
+    int result;
 
     if (native_lock(q->address, &tree))
         return false;
     ended = waiter_done(&q->wait->waiter);
+    /* What waits keeps its region's record.  Where there is none any more, who
+     * has the lock of the tree that it was in has ended it, and is about to say
+     * so. */
+    if (!ended && !tree.region) {
+        native_unlock(&tree);
+        return !waiter_wait(&q->wait->waiter, WAIT_FOREVER, &result);
+    }
     if (!ended) {
         effects = native_effects();
         proto_detach(&native.node, q->op, effects);

@@ -216,6 +216,11 @@ programs=$abs_top_builddir/tests/programs
   assert_line "next ok ranks=4"
 }
 
+@test "who gives up meets the end of what was asked for" {
+  run -0 mpi 4 "$programs/native_timed_out"
+  assert_line "timed out ok ranks=4"
+}
+
 @test "a READ of more regions than a message takes" {
   DRASYNC_NODE=rank run -0 mpi 3 "$programs/native_portions"
   assert_line "portions ok ranks=3"
