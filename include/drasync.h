@@ -233,6 +233,7 @@ int drasync_new_subregion(drasync_region_t parent,
  *                     or manage the region
  *   DRASYNC_EMANAGED  it ends by itself (drasync_manage())
  *   DRASYNC_EUPGRADE  this rank holds it for READ only
+ *   DRASYNC_ENOMEM    it is another node's, and there is no place for its data
  */
 int drasync_delete(drasync_region_t region);
 

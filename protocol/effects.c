@@ -159,5 +159,6 @@ void failed(struct step *s, struct proto_op *op, int error)
     struct proto_effect *e = effect(s, PROTO_FAILED);
     e->waiter = op->waiter;
     e->error = error;
+    e->unsettled = op->unsettled;
     e->incarnation = op->target ? op->target->incarnation : 0;
 }

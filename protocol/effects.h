@@ -61,6 +61,9 @@ struct proto_effect {
                    before anybody writes */
     bool data, dead, used, begun;
     bool told; /* POISONED: by a message of node */
+    /* FAILED, of a delete: all that was in its way is a READ that was answered
+     * and whose node has not said that it is over: it soon will, as a rule. */
+    bool unsettled;
     bool hint; /* ARRIVING: it was asked ahead, and may be refused */
     /* SEND: nobody waits for it; nor is it to be there soon.  The order of
      * messages is kept. */

@@ -214,6 +214,8 @@ bool grantable(struct step *s, const struct proto_region *r,
                const struct proto_op *op);
 /* Is nothing but what was asked ahead in the way of @op? */
 bool only_ahead(const struct proto_region *r, const struct proto_op *op);
+/* Is nothing in its way but READs that were answered and are not over? */
+bool only_unsettled(const struct proto_region *r, const struct proto_op *op);
 /* Would @op wait for @r until a rank gives something back?  What was asked ahead
  * is given back as soon as somebody waits. */
 bool waits_for_ranks(struct step *s, const struct proto_region *r,

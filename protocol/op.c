@@ -379,10 +379,12 @@ void advance(struct step *s, struct proto_op *op)
         if (r == op->target && newer_waits(s, r, op))
             return;
         if (!grantable(s, r, op) || (queued(r) && !own_write(r, op))) {
-            if (op->flags & PROTO_NOWAIT && waits_for_ranks(s, r, op))
-                op_fail(s, op, DRASYNC_EAGAIN);
-            else
+            if (!(op->flags & PROTO_NOWAIT) || !waits_for_ranks(s, r, op)) {
                 enqueue(s, op, r);
+                return;
+            }
+            op->unsettled = op->kind == OP_DELETE && only_unsettled(r, op);
+            op_fail(s, op, DRASYNC_EAGAIN);
             return;
         }
         if (!lock_part(s, op, r)) {

@@ -106,6 +106,11 @@ bool only_ahead(const struct proto_region *r, const struct proto_op *op)
     return (coming || r->promised) && unheld(r, coming ? r->lock : NULL, op);
 }
 
+bool only_unsettled(const struct proto_region *r, const struct proto_op *op)
+{
+    return r->shared && !queued(r) && unheld(r, op, op);
+}
+
 bool waits_for_ranks(struct step *s, const struct proto_region *r,
                      const struct proto_op *op)
 {

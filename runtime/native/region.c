@@ -1,4 +1,6 @@
 /* Making and deleting regions. */
+#include <time.h>
+
 #include "memory/control.h"
 #include "memory/limit.h"
 #include "runtime/death.h"
@@ -159,12 +161,18 @@ static int unused(const struct native_tree *tree, uint64_t incarnation,
                : 0;
 }
 
+/* So long a delete tries again while another node's READ is answered, and not
+ * over: longer than a node that computes is deaf, as a rule. */
+#define UNSETTLED_US_MAX 100000
+#define UNSETTLED_NAP_NS 50000
+
 /* What is to be deleted. */
 struct deletion {
     uint64_t incarnation; /* of what was there */
     uint64_t wanted;      /* that one alone, if it is unused; 0: any */
     bool taken;           /* by native_take_again() */
     bool unknown;         /* it is not known which one is there */
+    bool unsettled;       /* it was refused for what is over soon */
 };
 
 static int delete_one(drasync_region_t region, struct deletion *d)
@@ -176,6 +184,7 @@ static int delete_one(drasync_region_t region, struct deletion *d)
     struct native_tree tree;
     int err, result = 0;
 
+    d->unsettled = false;
     if (!native_address_valid(region))
         return DRASYNC_ENOREGION;
     err = native_lock(address, &tree);
@@ -204,6 +213,7 @@ static int delete_one(drasync_region_t region, struct deletion *d)
         if (!err) {
             if (native.check && tree.region)
                 native_guard_close(tree.region);
+            wait->unsettled = false;
             effects = native_effects();
             err = proto_delete(&native.node, native.rank, tree.region, address,
                                wait, effects);
@@ -221,8 +231,10 @@ static int delete_one(drasync_region_t region, struct deletion *d)
         if (!err)
             err = result;
     }
-    if (wait)
+    if (wait) {
+        d->unsettled = err == DRASYNC_EBUSY && wait->unsettled;
         native_wait_give(wait);
+    }
     if (native.check && err)
         native_guard_at(address);
     else if (native.check)
@@ -236,15 +248,42 @@ bool native_take_again(drasync_region_t region)
            native_lease_take_own((uint64_t)(uintptr_t)region, DRASYNC_WRITE);
 }
 
+/* What other nodes READ last, all of them may have released long ago by the
+ * program's order before they have told. */
+static int delete_settled(drasync_region_t region, struct deletion *d)
+{
+    const struct timespec nap = {.tv_nsec = UNSETTLED_NAP_NS};
+    uint64_t since_us = 0;
+    int err;
+
+    for (;;) {
+        limit_reserve_enter();
+        err = delete_one(region, d);
+        limit_reserve_leave();
+        /* Who serves other nodes may not wait for one. */
+        if (!d->unsettled || native_running.server)
+            return err;
+        if (!since_us)
+            since_us = runtime_now_us();
+        if (runtime_now_us() - since_us > UNSETTLED_US_MAX)
+            return err;
+        runtime_glance();
+        nanosleep(&nap, NULL);
+    }
+}
+
 static int delete (drasync_region_t region, struct deletion *d)
 {
     int err;
 
     /* Deleted as one that is held it can be recycled. */
     d->taken = native_take_again(region);
-    limit_reserve_enter();
-    err = delete_one(region, d);
-    limit_reserve_leave();
+    err = delete_settled(region, d);
+    /* Of another node it comes with its data. */
+    if (err == DRASYNC_ENOMEM && runtime.nodes > 1 && !native_running.server) {
+        native_evict();
+        err = delete_settled(region, d);
+    }
     if ((err || (d->wanted && d->unknown)) && d->taken)
         native_release(region);
     else if (!err)

@@ -112,7 +112,7 @@ struct native_shared {
     _Atomic(struct native_entry *) buckets[NATIVE_BUCKETS];
     struct native_pool pools[NATIVE_STRIPES][PROTO_TYPES];
     struct native_pool spare[PROTO_TYPES]; /* under table_lock */
-    _Atomic bool deletes_asked; /* proto_env */
+    _Atomic bool deletes_asked;            /* proto_env */
     _Atomic bool scarce; /* there was no memory for an object: keep few */
     _Atomic(struct native_hidden *) hidden; /* recycle.c */
     struct native_turn *turns;              /* [locals] */
@@ -135,6 +135,7 @@ struct native_wait {
         *slot;                /* of the lease that the grant began, with */
     uint64_t word;            /* this word; or NULL */
     bool served;              /* the leader's engine waits: run_hold.c */
+    bool unsettled;           /* as the effect that ended it */
     struct native_wait *next; /* while unused */
 };
 

@@ -216,6 +216,14 @@ programs=$abs_top_builddir/tests/programs
   assert_line "next ok ranks=4"
 }
 
+@test "what all have released is deleted, whatever its readers have not said yet" {
+  export DRASYNC_AHEAD=off
+  DRASYNC_NODE=2 run -0 mpi 3 "$programs/native_delete_after"
+  assert_line "delete after ok ranks=3"
+  DRASYNC_NODE=3 run -0 mpi 6 "$programs/native_delete_after"
+  assert_line "delete after ok ranks=6"
+}
+
 @test "who gives up meets the end of what was asked for" {
   run -0 mpi 4 "$programs/native_timed_out"
   assert_line "timed out ok ranks=4"
