@@ -96,7 +96,7 @@ int drasync_new_region(drasync_region_t *region_out)
 int api_new_subregion(drasync_region_t parent, drasync_region_t *region_out,
                       const void *caller)
 {
-    int err = runtime_enter();
+    int err = api_enter("drasync_new_subregion");
 
     if (err)
         return err;

@@ -171,6 +171,13 @@ static void check(const char *file, int line, int err, rid_t region,
         myrmics_fail(file, line, "The job is ending: %s", replica_trouble());
     case DRASYNC_EMODE:
         myrmics_fail(file, line, "%s", myrmics_refusal());
+    case DRASYNC_EINTERNAL:
+        /* As runtime/native/object.c says of its heaps. */
+        myrmics_fail(file, line,
+                     "The heap of a region was overwritten, most likely by a "
+                     "write outside of an object; DRASYNC_CHECK=objects finds "
+                     "most such writes.  If it finds none: %s",
+                     drasync_strerror(err));
     default:
         myrmics_fail(file, line, "%s", drasync_strerror(err));
     }

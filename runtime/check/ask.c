@@ -178,7 +178,7 @@ void check_serve(void)
     while (next_question(&q)) {
         text.used = 0;
         if (q.asked.address)
-            check_add_node(&text, q.asked.address);
+            check_add_node(&text, q.asked.address, -1);
         else
             check_add_stack(
                 &text, (struct heap_who){q.asked.rank, q.asked.stack}, false);

@@ -88,7 +88,7 @@ static void add_why(drasync_region_t region, int err,
     uint32_t holds = note ? note->holds : 0;
 
     if (err == DRASYNC_EBUSY)
-        check_add_node(&text, (uintptr_t)region);
+        check_add_node(&text, (uintptr_t)region, runtime.rank);
     else if ((err == DRASYNC_EUPGRADE || err == DRASYNC_ENOTHELD) && holds &&
              holds <= CHECK_OPEN_MAX)
         add_done("this rank took it,", &note->open[holds - 1]);

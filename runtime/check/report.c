@@ -150,7 +150,7 @@ static void add_holders(struct check_text *t, const struct check_place *place,
                   runtime.node);
 }
 
-void check_add_node(struct check_text *t, uint64_t address)
+void check_add_node(struct check_text *t, uint64_t address, int but)
 {
     struct check_place place = {0};
     struct check_note note;
@@ -165,7 +165,7 @@ void check_add_node(struct check_text *t, uint64_t address)
     known = check_note_of(place.region, place.incarnation, &note);
     check_add_region(t, place.region, known ? &note : NULL);
     check_add(t, "\n");
-    add_holders(t, &place, -1);
+    add_holders(t, &place, but);
     if (place.node != runtime.node)
         check_add(t, "node %d owns it\n", place.node);
 }

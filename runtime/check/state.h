@@ -142,8 +142,9 @@ void check_add_taken(struct check_text *text, uint64_t region);
  * other nodes too. */
 void check_add_stack(struct check_text *text, struct heap_who who,
                      bool may_ask);
-/* Who of this node has the region that has @address, and where it was taken. */
-void check_add_node(struct check_text *text, uint64_t address);
+/* Who of this node, but rank @but, has the region that has @address, and where it
+ * was taken. */
+void check_add_node(struct check_text *text, uint64_t address, int but);
 void check_leaks(void);
 
 /* --- Ranks and nodes ask each other (ask.c) ------------------------------- */

@@ -124,6 +124,7 @@ static int misbehave(drasync_region_t region, const void *arg, size_t bytes,
     CODE(drasync_run_ff(region, f, DRASYNC_WRITE, &bytes, 4), DRASYNC_ERUNNING);
     CODE(drasync_run_flush(), DRASYNC_ERUNNING);
     CODE(drasync_publish("name", region), DRASYNC_ERUNNING);
+    CODE(drasync_new_subregion(region, &other), DRASYNC_ERUNNING);
     OK(drasync_alloc(region, 100, &p));
     OK(drasync_free(p));
     return 7;
