@@ -37,7 +37,9 @@
  *   - WRITE by two threads nests: each has it until it gives its own back, and
  *     it is theirs not to write at once.
  *   - READ while another thread has WRITE is granted, and sees what that thread
- *     writes; from the end of that WRITE on it pins what is there then.
+ *     writes; from the end of that WRITE on it pins what is there then.  Where
+ *     the rank has WRITE of a part of it still, it is as good as WRITE instead,
+ *     until it is released.
  *   - WRITE while the rank has READ only is DRASYNC_EUPGRADE, whichever threads
  *     they are: it may be asked for again once those have released.
  *   - What is newer (drasync_acquire_newer()) is refused in the same way while
@@ -295,8 +297,9 @@ int drasync_try_acquire(drasync_region_t region, enum drasync_mode mode);
  * caller had from an earlier call; with 0 any is, as of drasync_acquire_timed().
  * It waits until a rank, this one or another, that took the region, or one above
  * it, for WRITE since that version has released it; *@version is that of what is
- * held then, for WRITE of what this rank is about to write.  So a rank learns that another one has written without a
- * message or a barrier, and between hosts the data comes with it:
+ * held then, for WRITE of what this rank is about to write.  So a rank learns
+ * that another one has written without a message or a barrier, and between hosts
+ * the data comes with it:
  *
  *     uint64_t seen = 0;
  *     for (;;) {
@@ -309,10 +312,11 @@ int drasync_try_acquire(drasync_region_t region, enum drasync_mode mode);
  * that takes WRITE several times while nobody else has the region may make one
  * for all of them; versions that are written over before a rank asks are not
  * seen by it, unless it asks again after DRASYNC_EAGAIN: then what comes may be
- * what the first call asked for.  WRITE of a subregion makes none of what is above
- * it.  Where a rank died and what it wrote was taken back
- * (drasync_set_recovery()), that counts as written.  Who waits is an obstacle to nobody, and in no ring; that all ranks
- * wait is found as one.  docs/guide.md, "Waiting for what others write".
+ * what the first call asked for.  WRITE of a subregion makes none of what is
+ * above it.  Where a rank died and what it wrote was taken back
+ * (drasync_set_recovery()), that counts as written.  Who waits is an obstacle to
+ * nobody, and in no ring; that all ranks wait is found as one.  docs/guide.md,
+ * "Waiting for what others write".
  *   DRASYNC_EINVAL    @version is NULL, or the region has had no such version: it
  *                     is another region's
  *   DRASYNC_ENESTED   *@version is not 0, and this rank holds the region,

@@ -353,6 +353,17 @@ static int acquire(struct step *s, struct proto_region *r, uint64_t address,
     return acquire_slow(s, r, asked, op_out);
 }
 
+void proto_forget_gone(struct proto_node *node, struct proto_region *r,
+                       struct proto_effects *out)
+{
+    struct step s;
+    step_begin(&s, node, out);
+    s.forgets = true;
+    if (r->gone && !r->dead && !r->owned && !r->home && !r->sends)
+        region_dead(&s, r);
+    step_end(&s);
+}
+
 int proto_acquire_as(struct proto_node *node, struct proto_region *region,
                      uint64_t address, const struct proto_asked *asked,
                      struct proto_grant *grant_out, struct proto_op **op_out,

@@ -184,8 +184,9 @@ static unsigned flags_of(uint8_t type)
     case PROTO_LOCATE:
         return PROTO_CLIMBS | PROTO_NOWAIT;
     case PROTO_LOCATED:
-    case PROTO_REFUSED:
         return PROTO_HOT;
+    case PROTO_REFUSED:
+        return PROTO_HOT | PROTO_DELETION;
     case PROTO_REQUEST:
         return REQUEST_FLAGS;
     case PROTO_TRANSFER:

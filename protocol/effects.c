@@ -160,5 +160,6 @@ void failed(struct step *s, struct proto_op *op, int error)
     e->waiter = op->waiter;
     e->error = error;
     e->unsettled = op->unsettled;
+    e->waited = op->waited;
     e->incarnation = op->target ? op->target->incarnation : 0;
 }

@@ -64,6 +64,9 @@ struct proto_effect {
     /* FAILED, of a delete: all that was in its way is a READ that was answered
      * and whose node has not said that it is over: it soon will, as a rule. */
     bool unsettled;
+    /* FAILED, DRASYNC_EDELETED: the region was deleted while this waited for it.
+     * Else what has its address by now may be what was meant. */
+    bool waited;
     bool hint; /* ARRIVING: it was asked ahead, and may be refused */
     /* SEND: nobody waits for it; nor is it to be there soon.  The order of
      * messages is kept. */

@@ -34,6 +34,9 @@ struct step {
      * else it wants is forgotten. */
     const struct proto_message *request;
     const struct proto_op *requester;
+    /* What ends with a region that is dead was not waiting as it was deleted:
+     * this node believed in it for longer than it lived. */
+    bool forgets;
 };
 
 void step_begin(struct step *s, struct proto_node *node,
@@ -239,8 +242,8 @@ void request_sent(struct proto_op *op, struct proto_region *r);
 /* Does @op, which waits here, go out by itself when nothing else has? */
 bool is_local(const struct proto_op *op);
 struct proto_op *request_by_ticket(struct proto_region *r, uint64_t ticket);
-void refuse(struct step *s, struct proto_region *r, struct proto_op *op,
-            int error);
+struct proto_message *refuse(struct step *s, struct proto_region *r,
+                             struct proto_op *op, int error);
 /* The answer to @op's request says that the part is deleted, or why not. */
 void request_refused(struct step *s, struct proto_op *op, int error);
 

@@ -67,7 +67,8 @@ enum proto_flags {
     PROTO_NOWAIT = 1 << 0,   /* refuse rather than queue */
     PROTO_TELL = 1 << 0,     /* TRANSFER for READ: say UNREAD in the end */
     PROTO_DELETION = 1 << 1, /* the WRITE of a delete; RECALL: it is dead
-                                already, and the answer has time */
+                                already, and the answer has time; REFUSED: it
+                                was deleted while the request waited */
     PROTO_DETOUR = 1 << 2,   /* REQUEST: has been sent by way of the home */
     PROTO_GIVEN = 1 << 2,    /* TRANSFER: nobody asked for it: a gift */
     PROTO_FRESH = 1 << 3,    /* the requester dropped copies: send all data */

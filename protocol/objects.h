@@ -47,6 +47,7 @@ struct proto_op {
     bool detached;  /* nobody waits any more */
     bool busy;      /* a delete was told so */
     bool found;     /* a delete was told of nodes it did not know of */
+    bool waited;    /* its target was deleted while it waited */
     bool unsettled; /* it failed, as a READ that was answered is not over */
     bool relays;    /* some of its followers are other nodes' */
     bool restart;   /* a copy it was told it has is not here: begin again */

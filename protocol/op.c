@@ -190,6 +190,7 @@ void op_fail(struct step *s, struct proto_op *op, int error)
         struct proto_op *follower =
             CONTAINER(op->followers.next, struct proto_op, link);
         op_unlist(follower);
+        follower->waited = op->waited;
         op_fail(s, follower, error);
     }
     end_parts(s, op);

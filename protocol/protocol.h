@@ -188,6 +188,12 @@ int proto_acquire_as(struct proto_node *node, struct proto_region *region,
                      struct proto_grant *grant_out, struct proto_op **op_out,
                      struct proto_effects *out);
 
+/* What another node has said to be deleted, @region, may not be what has its
+ * address now: if it is that, forget it, so that the next acquire asks.  What waits
+ * for it ends with DRASYNC_EDELETED. */
+void proto_forget_gone(struct proto_node *node, struct proto_region *region,
+                       struct proto_effects *out);
+
 /* The version of @region that who was granted it sees: @hold is that of the
  * grant.  Under the lock of its tree, in the step of the grant or as long as
  * the hold is there. */

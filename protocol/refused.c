@@ -1,8 +1,8 @@
 /* refused.c - REFUSED: the token's node cannot give what was asked for. */
 #include "protocol/internal.h"
 
-void refuse(struct step *s, struct proto_region *r, struct proto_op *op,
-            int error)
+struct proto_message *refuse(struct step *s, struct proto_region *r,
+                             struct proto_op *op, int error)
 {
     struct proto_message *m =
         send_about(s, op->node, PROTO_REFUSED, r, op->ticket);
@@ -11,6 +11,7 @@ void refuse(struct step *s, struct proto_region *r, struct proto_op *op,
     m->epoch = r->owned ? r->epoch : 0;
     if (op->kind == OP_FOREIGN)
         op_free(s, op);
+    return m;
 }
 
 void request_refused(struct step *s, struct proto_op *op, int error)
@@ -50,6 +51,7 @@ void on_REFUSED(struct step *s, uint32_t from, const struct proto_message *m)
     if (!op)
         return;
     op_unlist(op);
+    op->waited = m->flags & PROTO_DELETION;
     learn_hint(s, r, m->via, m->epoch);
     if (m->flags & PROTO_HOT && op->newer && !op->detached)
         newer_told(s, op);

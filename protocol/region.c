@@ -148,8 +148,11 @@ struct proto_region *region_learn(struct step *s, uint64_t address,
         return NULL; /* that one is gone, its address was used again */
     if (!r && home_of(s, address) == self_of(s))
         return NULL; /* the home knows all that live */
-    if (r)
+    if (r) {
+        s->forgets = true;
         region_dead(s, r);
+        s->forgets = false;
+    }
     return region_new(s, address, incarnation, parent);
 }
 
@@ -252,8 +255,9 @@ void region_end_waiting(struct step *s, struct proto_region *r)
             if (op->kind == OP_FOREIGN) {
                 /* Whose others may ask for what has its address next. */
                 presence_add(s, r, op->node, 0, 0);
-                refuse(s, r, op, DRASYNC_EDELETED);
+                refuse(s, r, op, DRASYNC_EDELETED)->flags |= PROTO_DELETION;
             } else {
+                op->waited = !s->forgets;
                 request_refused(s, op, DRASYNC_EDELETED);
             }
         }
@@ -267,6 +271,7 @@ void region_end_waiting(struct step *s, struct proto_region *r)
         if (op->at != r)
             continue;
         op_unlist(op);
+        op->waited = !s->forgets;
         request_refused(s, op, DRASYNC_EDELETED);
         next = requests->next;
     }

@@ -9,6 +9,7 @@ void step_begin(struct step *s, struct proto_node *node,
     s->out = out;
     s->request = NULL;
     s->requester = NULL;
+    s->forgets = false;
     list_init(&s->serve);
     list_init(&s->gc);
     list_init(&s->begin);

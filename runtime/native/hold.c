@@ -178,6 +178,7 @@ int native_pending_granted(struct native_pending *q, int result)
     bool shown = !result && native_mapping_granted(q->address, wait);
 
     q->incarnation = wait->incarnation;
+    q->waited = wait->waited;
     if (q->version && !result)
         *q->version = wait->version;
     q->noted = !shown || !wait->slot ||
@@ -285,6 +286,23 @@ static int acquire_once(struct native_pending *q, uint64_t deadline)
                : native_pending_took(q, native_pending_granted(q, result));
 }
 
+bool native_pending_renews(const struct native_pending *q, int err)
+{
+    struct proto_effects *effects;
+    struct native_tree tree;
+
+    if (err != DRASYNC_EDELETED || runtime.nodes == 1 || q->waited ||
+        native_lock(q->address, &tree))
+        return false;
+    if (tree.region) {
+        effects = native_effects();
+        proto_forget_gone(&native.node, tree.region, effects);
+        native_do(effects, NULL);
+    }
+    native_unlock(&tree);
+    return true;
+}
+
 int native_acquire_pending(struct native_pending *q, uint64_t deadline)
 {
     const struct native_pending again = *q;
@@ -296,6 +314,12 @@ int native_acquire_pending(struct native_pending *q, uint64_t deadline)
         native_evict();
         *q = again;
         err = acquire_once(q, deadline);
+    }
+    if (native_pending_renews(q, err)) {
+        *q = again;
+        err = acquire_once(q, deadline);
+        if (err == DRASYNC_ENOREGION)
+            err = DRASYNC_EDELETED;
     }
     return err;
 }

@@ -209,6 +209,8 @@ int native_iacquire(drasync_region_t region, enum drasync_mode mode,
         return 0;
     }
     err = native_pending_start(&r->pending, false);
+    if (native_pending_renews(&r->pending, err))
+        err = native_pending_start(&r->pending, false);
     if (err && err != PROTO_WAIT) {
         request_back(r);
         return err;
@@ -217,13 +219,17 @@ int native_iacquire(drasync_region_t region, enum drasync_mode mode,
     return 0;
 }
 
-/* A request that ended with @err: the first time that it found no memory it is
- * asked again, with place made for it.  PROTO_WAIT: it goes on. */
+/* A request that ended with @err, for the first time: where that may help it is
+ * asked again, with place made for it, or for what has the address by now.
+ * PROTO_WAIT: it goes on. */
 static int request_again(struct native_pending *q, int err)
 {
-    if (err != DRASYNC_ENOMEM || q->again)
+    bool renews = native_pending_renews(q, err);
+
+    if ((err != DRASYNC_ENOMEM && !renews) || q->again)
         return err;
-    native_evict();
+    if (!renews)
+        native_evict();
     *q = (struct native_pending){
         .address = q->address, .mode = q->mode, .later = true, .again = true};
     err = native_pending_start(q, false);

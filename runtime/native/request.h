@@ -45,7 +45,8 @@ struct native_pending {
     bool away;            /* another node is to give it */
     bool told;            /* and was asked for it ahead */
     bool later;           /* who asks goes on, and waits later */
-    bool again;           /* it found no memory, and is asked once more */
+    bool again;           /* it is asked once more */
+    bool waited;          /* as in proto_effect */
     /* drasync_acquire_newer(): only what is newer than *version, which becomes
      * that of what was granted; or NULL. */
     uint64_t *version;
@@ -199,6 +200,10 @@ static inline bool native_request_granted(drasync_request_t handle)
 void native_requests_forget(void);
 
 /* --- Steps of an acquire (hold.c) ----------------------------------------- */
+
+/* @q ended with @err, and is to be asked again: what has the address now may not
+ * be what was said to be deleted, which is forgotten here. */
+bool native_pending_renews(const struct native_pending *q, int err);
 
 /* All of them: what is asked for is in @q, its other fields 0.  @deadline 0: do
  * not wait for others. */

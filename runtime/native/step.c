@@ -231,6 +231,7 @@ static void wake(const struct proto_effect *e)
     wait->split = e->split || native_read_splits(e->hold);
     wait->incarnation = e->incarnation;
     wait->unsettled = e->unsettled;
+    wait->waited = e->waited;
     if (e->region) {
         wait->incarnation = e->region->incarnation;
         wait->layout = e->region->root->layout;
