@@ -8,6 +8,7 @@
 #include "runtime/messages/messages.h"
 #include "runtime/native/lease_inline.h"
 #include "runtime/native/recycle.h"
+#include "runtime/native/request.h"
 #include "runtime/native/state.h"
 #include "runtime/native/taken.h"
 #include "runtime/process.h"
@@ -173,6 +174,7 @@ struct deletion {
     bool taken;           /* by native_take_again() */
     bool unknown;         /* it is not known which one is there */
     bool unsettled;       /* it was refused for what is over soon */
+    bool waited;          /* it was deleted while this waited */
 };
 
 static int delete_one(drasync_region_t region, struct deletion *d)
@@ -184,7 +186,7 @@ static int delete_one(drasync_region_t region, struct deletion *d)
     struct native_tree tree;
     int err, result = 0;
 
-    d->unsettled = false;
+    d->unsettled = d->waited = false;
     if (!native_address_valid(region))
         return DRASYNC_ENOREGION;
     err = native_lock(address, &tree);
@@ -213,7 +215,7 @@ static int delete_one(drasync_region_t region, struct deletion *d)
         if (!err) {
             if (native.check && tree.region)
                 native_guard_close(tree.region);
-            wait->unsettled = false;
+            wait->unsettled = wait->waited = false;
             effects = native_effects();
             err = proto_delete(&native.node, native.rank, tree.region, address,
                                wait, effects);
@@ -233,6 +235,7 @@ static int delete_one(drasync_region_t region, struct deletion *d)
     }
     if (wait) {
         d->unsettled = err == DRASYNC_EBUSY && wait->unsettled;
+        d->waited = wait->waited;
         native_wait_give(wait);
     }
     if (native.check && err)
@@ -272,6 +275,15 @@ static int delete_settled(drasync_region_t region, struct deletion *d)
     }
 }
 
+/* As an acquire that ended with @err: forget what was said to be gone. */
+static bool renews(drasync_region_t region, const struct deletion *d, int err)
+{
+    const struct native_pending q = {.address = (uint64_t)(uintptr_t)region,
+                                     .waited = d->waited};
+
+    return !native_running.server && native_pending_renews(&q, err);
+}
+
 static int delete (drasync_region_t region, struct deletion *d)
 {
     int err;
@@ -283,6 +295,11 @@ static int delete (drasync_region_t region, struct deletion *d)
     if (err == DRASYNC_ENOMEM && runtime.nodes > 1 && !native_running.server) {
         native_evict();
         err = delete_settled(region, d);
+    }
+    if (renews(region, d, err)) {
+        err = delete_settled(region, d);
+        if (err == DRASYNC_ENOREGION)
+            err = DRASYNC_EDELETED;
     }
     if ((err || (d->wanted && d->unknown)) && d->taken)
         native_release(region);

@@ -2,7 +2,7 @@
  * Four ranks, two on a node: while rank 0 waits for a region, and rank 1 has said
  * that it will want a part of it, the last rank, on the other node, deletes it,
  * makes another, which may have its addresses, or those of one before, and tells
- * rank 1.  That acquires the new one, whatever its own node still knows of the old
+ * rank 1.  That acquires or deletes the new one, whatever its own node still knows of the old
  * ones.
  */
 #include <time.h>
@@ -97,10 +97,13 @@ int main(int argc, char **argv)
             drasync_ahead(old.part, DRASYNC_READ);
             MPI_Recv(&next, sizeof(next), MPI_BYTE, last, 0, MPI_COMM_WORLD,
                      MPI_STATUS_IGNORE);
-            look(&next, round);
+            if (round % 6 == 5)
+                delete_it(next.whole);
+            else
+                look(&next, round);
         }
         check_barrier();
-        if (check_rank == last)
+        if (check_rank == last && round % 6 != 5)
             delete_it(next.whole);
         check_barrier();
     }
