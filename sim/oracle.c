@@ -258,7 +258,6 @@ void check_read_grant(struct sim *sim, struct sim_rank *rank,
                       rank->id, NUMBER(region), NUMBER(o));
 }
 
-/* What a hold saw when it was granted, it sees still. */
 void check_here(struct sim *sim, const struct sim_rank *rank,
                 const struct oracle *o)
 {
@@ -271,6 +270,7 @@ void check_here(struct sim *sim, const struct sim_rank *rank,
                   rank->id, NUMBER(o));
 }
 
+/* What a hold saw when it was granted, it sees still. */
 void check_pins(struct sim *sim, struct sim_rank *rank, struct sim_held *held)
 {
     struct proto_region *r = world_find(sim, rank->node, held->region->address);

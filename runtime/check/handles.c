@@ -207,7 +207,7 @@ void check_unwritable(const char *call, drasync_region_t region, int err)
 
 void check_root(drasync_region_t region, const void *root)
 {
-    bool last = runtime.options.check_action == OPTIONS_CHECK_END;
+    bool last;
     struct check_note note;
     uint32_t stack;
 
@@ -224,10 +224,7 @@ void check_root(drasync_region_t region, const void *root)
                      check_note_of((uintptr_t)region, 0, &note) ? &note : NULL);
     check_add(&text, "\n");
     end(stack);
-    if (last)
-        check_add(&text,
-                  "the job ends with this; DRASYNC_CHECK_ACTION=continue "
-                  "goes on\n");
+    last = check_add_last(&text);
     print();
     if (last)
         runtime_end_job();

@@ -161,7 +161,7 @@ void check_objects(const struct heap_faults *faults,
                    const struct check_region *region, enum check_when when,
                    struct heap_who who, bool may_ask)
 {
-    bool last = runtime.options.check_action == OPTIONS_CHECK_END;
+    bool last;
     uint64_t count =
         faults->count < HEAP_FAULTS_MAX ? faults->count : HEAP_FAULTS_MAX;
     bool told = false;
@@ -181,10 +181,7 @@ void check_objects(const struct heap_faults *faults,
         if (f->wrong == HEAP_WRITTEN_FREED || f->wrong == HEAP_FREED_TWICE)
             add_who("freed", f->freed, may_ask);
         add_who("allocated", f->made, may_ask);
-        if (last)
-            check_add(&text,
-                      "the job ends with this; DRASYNC_CHECK_ACTION=continue "
-                      "goes on\n");
+        last = check_add_last(&text);
         check_print(&text);
         if (last)
             runtime_end_job();

@@ -45,6 +45,16 @@ void check_print(const struct check_text *t)
     }
 }
 
+bool check_add_last(struct check_text *t)
+{
+    bool last = runtime.options.check_action == OPTIONS_CHECK_END;
+
+    if (last)
+        check_add(t, "the job ends with this; DRASYNC_CHECK_ACTION=continue "
+                     "goes on\n");
+    return last;
+}
+
 void check_add_region(struct check_text *t, uint64_t address,
                       const struct check_note *note)
 {
@@ -338,10 +348,7 @@ enum check_verdict check_report(const struct check_fault *f)
     text.used = 0;
     if (!at.dead)
         ask_node(f, &at.place);
-    if (last)
-        check_add(&text,
-                  "the job ends with this; DRASYNC_CHECK_ACTION=continue "
-                  "goes on\n");
+    check_add_last(&text);
     check_print(&text);
     if (last)
         runtime_told();

@@ -133,6 +133,8 @@ enum check_verdict {
 enum check_verdict check_report(const struct check_fault *fault);
 /* Has the report of the fault that is looked at been written? */
 bool check_reported(void);
+/* The report's last line, if the job ends with it, as DRASYNC_CHECK_ACTION says. */
+bool check_add_last(struct check_text *text);
 /* What the program calls the region at @address; @note may be NULL. */
 void check_add_region(struct check_text *text, uint64_t address,
                       const struct check_note *note);

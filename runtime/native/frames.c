@@ -379,10 +379,15 @@ static int extent_try_less(struct native_memory *memory, uint64_t pages_min,
                            uint64_t pages, struct extent **extent_out)
 {
     int err = extent_try(memory, pages, extent_out);
-    uint64_t part = part_of_room();
 
-    if (err == DRASYNC_ENOMEM && pages / 2 > part && pages > pages_min)
-        pages = 2 * (part > pages_min ? part : pages_min);
+    if (err == DRASYNC_ENOMEM && pages > pages_min) {
+        uint64_t part = part_of_room();
+
+        if (part < pages_min)
+            part = pages_min;
+        if (pages / 2 > part)
+            pages = 2 * part;
+    }
     while (is_short(err) && pages > pages_min) {
         pages = pages / 2 > pages_min ? pages / 2 : pages_min;
         err = extent_try(memory, pages, extent_out);

@@ -286,13 +286,13 @@ static int acquire_once(struct native_pending *q, uint64_t deadline)
                : native_pending_took(q, native_pending_granted(q, result));
 }
 
-bool native_pending_renews(const struct native_pending *q, int err)
+bool native_forget_gone(uint64_t address, int err, bool waited)
 {
     struct proto_effects *effects;
     struct native_tree tree;
 
-    if (err != DRASYNC_EDELETED || runtime.nodes == 1 || q->waited ||
-        native_lock(q->address, &tree))
+    if (err != DRASYNC_EDELETED || runtime.nodes == 1 || waited ||
+        native_lock(address, &tree))
         return false;
     if (tree.region) {
         effects = native_effects();
@@ -315,7 +315,7 @@ int native_acquire_pending(struct native_pending *q, uint64_t deadline)
         *q = again;
         err = acquire_once(q, deadline);
     }
-    if (native_pending_renews(q, err)) {
+    if (native_forget_gone(q->address, err, q->waited)) {
         *q = again;
         err = acquire_once(q, deadline);
         if (err == DRASYNC_ENOREGION)

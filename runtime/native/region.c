@@ -275,15 +275,6 @@ static int delete_settled(drasync_region_t region, struct deletion *d)
     }
 }
 
-/* As an acquire that ended with @err: forget what was said to be gone. */
-static bool renews(drasync_region_t region, const struct deletion *d, int err)
-{
-    const struct native_pending q = {.address = (uint64_t)(uintptr_t)region,
-                                     .waited = d->waited};
-
-    return !native_running.server && native_pending_renews(&q, err);
-}
-
 static int delete (drasync_region_t region, struct deletion *d)
 {
     int err;
@@ -296,7 +287,8 @@ static int delete (drasync_region_t region, struct deletion *d)
         native_evict();
         err = delete_settled(region, d);
     }
-    if (renews(region, d, err)) {
+    if (!native_running.server &&
+        native_forget_gone((uint64_t)(uintptr_t)region, err, d->waited)) {
         err = delete_settled(region, d);
         if (err == DRASYNC_ENOREGION)
             err = DRASYNC_EDELETED;

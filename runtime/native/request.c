@@ -209,7 +209,7 @@ int native_iacquire(drasync_region_t region, enum drasync_mode mode,
         return 0;
     }
     err = native_pending_start(&r->pending, false);
-    if (native_pending_renews(&r->pending, err))
+    if (native_forget_gone(address, err, r->pending.waited))
         err = native_pending_start(&r->pending, false);
     if (err && err != PROTO_WAIT) {
         request_back(r);
@@ -224,12 +224,12 @@ int native_iacquire(drasync_region_t region, enum drasync_mode mode,
  * PROTO_WAIT: it goes on. */
 static int request_again(struct native_pending *q, int err)
 {
-    bool renews = native_pending_renews(q, err);
-
-    if ((err != DRASYNC_ENOMEM && !renews) || q->again)
+    if (q->again)
         return err;
-    if (!renews)
+    if (err == DRASYNC_ENOMEM)
         native_evict();
+    else if (!native_forget_gone(q->address, err, q->waited))
+        return err;
     *q = (struct native_pending){
         .address = q->address, .mode = q->mode, .later = true, .again = true};
     err = native_pending_start(q, false);

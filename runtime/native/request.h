@@ -201,9 +201,10 @@ void native_requests_forget(void);
 
 /* --- Steps of an acquire (hold.c) ----------------------------------------- */
 
-/* @q ended with @err, and is to be asked again: what has the address now may not
- * be what was said to be deleted, which is forgotten here. */
-bool native_pending_renews(const struct native_pending *q, int err);
+/* What asked for @address ended with @err; @waited as in proto_effect.  True: that
+ * is no answer about what has the address now.  What was said to be deleted is
+ * forgotten here, and it is to be asked again. */
+bool native_forget_gone(uint64_t address, int err, bool waited);
 
 /* All of them: what is asked for is in @q, its other fields 0.  @deadline 0: do
  * not wait for others. */
