@@ -307,6 +307,10 @@ int replica_receive(struct replica_dir *dir, uint32_t from,
 {
     if (from >= dir->env->nodes || m->origin >= dir->env->nodes || !m->address)
         return DRASYNC_EINTERNAL;
+    /* What this node asks is not sent on to it. */
+    if ((m->type == REPLICA_MSG_ATTACH || m->type == REPLICA_MSG_FREE) &&
+        m->origin == dir->node)
+        return DRASYNC_EINTERNAL;
     switch (m->type) {
     case REPLICA_MSG_ATTACH:
         return on_attach(dir, from, m);
