@@ -26,6 +26,8 @@ enum {
     PROTO_HOPS_AHEAD = 8,
     /* Forwards after which a request goes by way of the region's home. */
     PROTO_HOPS_DETOUR = 2,
+    /* The same again: after so many, twice as many and so on.  A power of 2. */
+    PROTO_HOPS_LOST = 32,
     /* Requests that travel with a token; the others wait in a line. */
     PROTO_WAITERS_MAX = 32,
     /* Nodes known to have been at a region, which travel with its token. */

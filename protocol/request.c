@@ -243,7 +243,9 @@ static uint32_t next_hop(struct step *s, struct proto_region *r,
         m->flags |= PROTO_LOST | PROTO_HOMEWARD;
         return home;
     }
-    if (m->hops < PROTO_HOPS_DETOUR || (m->flags & PROTO_DETOUR) ||
+    /* Hints of a deleted region may lead round; its home is told of its end. */
+    bool again = m->hops >= PROTO_HOPS_LOST && (m->hops & (m->hops - 1u)) == 0;
+    if (m->hops < PROTO_HOPS_DETOUR || ((m->flags & PROTO_DETOUR) && !again) ||
         home == self_of(s) || home == to)
         return to;
     m->flags |= PROTO_DETOUR;
