@@ -54,6 +54,7 @@ static bool keep_question(struct step *s, struct proto_region *r,
     if (!op)
         return false;
     op->node = m->node;
+    op->after = m->after;
     op->where = AT_LOCATE;
     list_insert(&r->locates, &op->link);
     return true;
@@ -79,6 +80,7 @@ void locates_end(struct step *s, struct proto_region *r)
                 send_message(s, home_of(s, r->address), PROTO_LOCATE);
             m->root = m->region = r->address;
             m->node = op->node;
+            m->after = op->after;
         }
         op_free(s, op);
     }
@@ -290,4 +292,5 @@ void locate_again(struct step *s, struct proto_region *r,
         send_message(s, home_of(s, r->address), PROTO_LOCATE);
     again->root = again->region = r->address;
     again->via = home_of(s, r->address);
+    again->after = s->env->ticket(s->env->ctx);
 }

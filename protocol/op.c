@@ -39,10 +39,10 @@ struct proto_op *op_new(struct step *s, enum op_kind kind, int32_t rank,
     list_init(&op->by_target);
     if (target)
         target->keeps++;
-    if (kind == OP_ACQUIRE) {
+    if (is_local(op))
         op->born = s->env->ticket(s->env->ctx);
+    if (kind == OP_ACQUIRE)
         list_insert(&target->asking, &op->by_target);
-    }
     return op;
 }
 
