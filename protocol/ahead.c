@@ -258,7 +258,9 @@ static bool serve_read(struct step *s, struct proto_op *op,
     return true;
 }
 
-/* Those who came while its data was on its way. */
+/* Those who came while its data was on its way.  A hold of a part ends what its
+ * rank asked for above (end_above()), which may be any of the list: so the list
+ * is looked at from its head after each. */
 static void serve_reads(struct step *s, struct proto_op *op)
 {
     struct proto_region *r = op->target;
@@ -273,6 +275,7 @@ static void serve_reads(struct step *s, struct proto_op *op)
             op_free(s, waits);
         else
             make_pending(waits, r);
+        next = head->next;
     }
     /* Their own requests are under way, and end without them. */
     head = &r->root->requests;
