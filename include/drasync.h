@@ -216,6 +216,7 @@ int drasync_new_region(drasync_region_t *region_out);
 /*
  * Make a subregion of @parent, which this rank must hold for WRITE (directly or
  * through an ancestor).  The hold of the parent covers the subregion.
+ *   DRASYNC_EBUSY     another thread of this rank is deleting @parent
  *   DRASYNC_ENOREGION, DRASYNC_ENOTHELD, DRASYNC_ENOMEM, DRASYNC_ENOSPACE,
  *   DRASYNC_ELIMIT
  */

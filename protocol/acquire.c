@@ -54,6 +54,9 @@ int proto_create_subregion(struct proto_node *node, int32_t rank,
         return DRASYNC_EDELETED;
     if (!own_cover(parent, rank, &mode) || mode != DRASYNC_WRITE)
         return DRASYNC_ENOTHELD;
+    /* The delete has listed what is below. */
+    if (parent->lock && parent->lock->kind == OP_DELETE)
+        return DRASYNC_EBUSY;
     for (struct proto_region *x = parent; x; x = x->parent)
         if (++depth >= PROTO_DEPTH_MAX)
             return DRASYNC_ELIMIT;
@@ -249,6 +252,7 @@ static int acquire_slow(struct step *s, struct proto_region *r,
     if (!op)
         return DRASYNC_ENOMEM;
     op->newer = asked->newer;
+    op->only_newer = asked->newer > 0;
     if (asked->nowait)
         op->flags |= PROTO_NOWAIT;
     if (waits_above(op) || op_begin(s, op))

@@ -306,6 +306,18 @@ void pins_end(struct step *s, struct proto_link *list)
         pin_end(s, CONTAINER(list->next, struct proto_pin, link));
 }
 
+bool clone_pins(struct step *s, struct proto_link *from, struct proto_link *to)
+{
+    for (struct proto_link *l = from->next; l != from; l = l->next) {
+        struct proto_pin *pin = CONTAINER(l, struct proto_pin, link);
+        if (!pin_new(s, to, pin->region, pin->copy)) {
+            pins_end(s, to);
+            return false;
+        }
+    }
+    return true;
+}
+
 void proto_copying(struct proto_region *region, struct proto_copy *copy)
 {
     copy->sends++;

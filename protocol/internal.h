@@ -339,6 +339,10 @@ void newer_spread(struct step *s, struct proto_region *r);
 /* @op, a foreign one, waits as above, or is told so, if many have READ what is
  * there; else false. */
 bool newer_asked(struct step *s, struct proto_region *r, struct proto_op *op);
+/* Has another thread of its rank got a hold meanwhile, so that @op, which wants
+ * what is newer, is refused?  That hold may be of what is older.  It has been told, and its pins
+ * are gone. */
+bool newer_nested(struct step *s, struct proto_op *op);
 /* @op is told so. */
 void newer_told(struct step *s, struct proto_op *op);
 /* What a local operation's request for @r says of that. */

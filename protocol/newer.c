@@ -108,6 +108,17 @@ bool newer_asked(struct step *s, struct proto_region *r, struct proto_op *op)
     return true;
 }
 
+bool newer_nested(struct step *s, struct proto_op *op)
+{
+    enum drasync_mode have;
+    if (op->detached || !op->only_newer ||
+        !own_cover(op->target, op->rank, &have))
+        return false;
+    pins_end(s, &op->pins);
+    failed(s, op, DRASYNC_ENESTED);
+    return true;
+}
+
 void newer_told(struct step *s, struct proto_op *op)
 {
     struct proto_region *r = op->at;

@@ -44,13 +44,14 @@ struct proto_op {
     struct proto_link by_target; /* OP_ACQUIRE: in target->asking */
     uint8_t kind, where, mode, stage;
     uint16_t flags, hops;
-    bool detached;  /* nobody waits any more */
-    bool busy;      /* a delete was told so */
-    bool found;     /* a delete was told of nodes it did not know of */
-    bool waited;    /* its target was deleted while it waited */
-    bool unsettled; /* it failed, as a READ that was answered is not over */
-    bool relays;    /* some of its followers are other nodes' */
-    bool restart;   /* a copy it was told it has is not here: begin again */
+    bool detached;   /* nobody waits any more */
+    bool busy;       /* a delete was told so */
+    bool found;      /* a delete was told of nodes it did not know of */
+    bool waited;     /* its target was deleted while it waited */
+    bool unsettled;  /* it failed, as a READ that was answered is not over */
+    bool relays;     /* some of its followers are other nodes' */
+    bool restart;    /* a copy it was told it has is not here: begin again */
+    bool only_newer; /* it was asked for what is newer than some version */
     /* OP_AHEAD: what it was promised is here; was revoked before that; it was
      * asked for again after that; some data came. */
     bool parked, revoked, again, came;

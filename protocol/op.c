@@ -201,23 +201,13 @@ void op_fail(struct step *s, struct proto_op *op, int error)
     op_free(s, op);
 }
 
-bool clone_pins(struct step *s, struct proto_link *from, struct proto_link *to)
-{
-    for (struct proto_link *l = from->next; l != from; l = l->next) {
-        struct proto_pin *pin = CONTAINER(l, struct proto_pin, link);
-        if (!pin_new(s, to, pin->region, pin->copy)) {
-            pins_end(s, to);
-            return false;
-        }
-    }
-    return true;
-}
-
 void become_hold(struct step *s, struct proto_op *op)
 {
     enum drasync_mode mode;
     struct proto_region *r = op->target;
     struct proto_hold *hold = hold_of(r, op->rank);
+    if (newer_nested(s, op))
+        return;
     if (hold || own_cover(r, op->rank, &mode))
         pins_end(s, &op->pins);
     if (hold) {
@@ -296,6 +286,10 @@ void complete(struct step *s, struct proto_op *op)
     }
     if (op->mode == DRASYNC_READ) {
         complete_read(s, op);
+        return;
+    }
+    if (newer_nested(s, op)) {
+        op_fail(s, op, DRASYNC_ENESTED);
         return;
     }
     /* Its READ came first. */
