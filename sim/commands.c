@@ -117,22 +117,14 @@ static enum drasync_mode to_release(struct sim_held *held)
                                                     : DRASYNC_WRITE;
 }
 
-static bool do_release(struct sim *sim, struct sim_rank *rank, struct oracle *o)
+int rank_release(struct sim *sim, struct sim_rank *rank, struct proto_region *r,
+                 struct sim_held *held)
 {
-    struct proto_region *r = o ? world_find(sim, rank->node, o->address) : NULL;
-    if (!r || r->incarnation != o->incarnation)
-        return true;
-    struct sim_held *held = held_of(rank, o);
-    if (held)
-        check_pins(sim, rank, held);
     struct proto_effects *out = effects_take(sim);
     sim->step++;
     enum drasync_mode mode = held ? to_release(held) : DRASYNC_WRITE;
     int err =
         proto_release(&sim->node[rank->node].proto, rank->local, r, mode, out);
-    if ((err == 0) != (held != NULL))
-        sim_found(sim, "rank %u: release of #%llu gave %s", rank->id,
-                  (unsigned long long)o->number, sim_errname(err));
     if (held && mode == DRASYNC_WRITE)
         held->writes--;
     else if (held)
@@ -142,6 +134,24 @@ static bool do_release(struct sim *sim, struct sim_rank *rank, struct oracle *o)
     rank_tell(sim, rank, err);
     effects_run(sim, rank->node, out, NULL);
     effects_give(sim, out);
+    return err;
+}
+
+static bool do_release(struct sim *sim, struct sim_rank *rank, struct oracle *o)
+{
+    struct proto_region *r = o ? world_find(sim, rank->node, o->address) : NULL;
+    if (!r || r->incarnation != o->incarnation)
+        return true;
+    struct sim_held *held = held_of(rank, o);
+    if (!held && held_beside(rank, o))
+        return true;
+    bool has = held != NULL;
+    if (held)
+        check_pins(sim, rank, held);
+    int err = rank_release(sim, rank, r, held);
+    if ((err == 0) != has)
+        sim_found(sim, "rank %u: release of #%llu gave %s", rank->id,
+                  (unsigned long long)o->number, sim_errname(err));
     return true;
 }
 
@@ -174,7 +184,7 @@ static bool do_delete(struct sim *sim, struct sim_rank *rank, struct oracle *o)
 
 static bool do_write(struct sim *sim, struct sim_rank *rank, struct oracle *o)
 {
-    if (!o || o->death != UINT64_MAX || !held_write(rank, o))
+    if (!o || o->death != UINT64_MAX || !held_write_own(rank, o))
         return true;
     struct proto_region *r = world_find(sim, rank->node, o->address);
     struct proto_copy *copy = r ? proto_newest(r) : NULL;
@@ -195,7 +205,7 @@ static bool do_write(struct sim *sim, struct sim_rank *rank, struct oracle *o)
 
 static bool do_alloc(struct sim *sim, struct sim_rank *rank, struct oracle *o)
 {
-    if (!o || o->death != UINT64_MAX || !held_write(rank, o) ||
+    if (!o || o->death != UINT64_MAX || !held_write_own(rank, o) ||
         o->extents_count == 16)
         return true;
     uint64_t address = page_cut(sim, rank->node);

@@ -181,6 +181,10 @@ void sim_generate(struct sim_script *script, uint64_t seed)
     script->seed = seed;
     script->nodes = seed % 50 == 0 ? 64 : 1 + pick(&state, 8);
     script->ranks_per_node = 1 + pick(&state, script->nodes > 8 ? 2 : 4);
+    if (seed % 8 == 6) {
+        script->threads = 2 + (uint32_t)(seed / 8 % 2);
+        script->ranks_per_node = script->threads * (1 + pick(&state, 2));
+    }
     script->delay_max = pick(&state, 4) ? 20 : 200;
     script->think_max = pick(&state, 3) ? 10 : 100;
     if (pick(&state, 3) == 0)

@@ -156,6 +156,8 @@ static bool give(struct sim *sim, struct sim_rank *rank, struct oracle *o,
 bool do_give(struct sim *sim, struct sim_rank *rank,
              const struct sim_command *c)
 {
+    if (sim->script->threads > 1) /* a gift is taken by a thread: not here */
+        return true;
     struct sim_rank *to = &sim->rank[c->other % sim->ranks_count];
     int err;
     sim->loose = true;

@@ -104,7 +104,7 @@ static void check_exclusion(struct sim *sim, struct sim_rank *rank,
 {
     for (uint32_t i = 0; i < sim->ranks_count; i++) {
         struct sim_rank *other = &sim->rank[i];
-        if (other == rank)
+        if (rank_same(other, rank))
             continue;
         for (uint32_t j = 0; j < other->held_count; j++) {
             struct sim_held *held = &other->held[j];
@@ -137,7 +137,8 @@ static bool written_by_others(struct sim *sim, const struct sim_rank *rank,
 {
     for (uint32_t i = 0; i < sim->ranks_count; i++) {
         struct sim_rank *other = &sim->rank[i];
-        if (other != rank && other->node == rank->node && held_write(other, o))
+        if (!rank_same(other, rank) && other->node == rank->node &&
+            held_write(other, o))
             return true;
     }
     return false;
@@ -303,7 +304,8 @@ void check_delete(struct sim *sim, struct sim_rank *rank, struct oracle *top)
 {
     for (uint32_t i = 0; i < sim->ranks_count; i++) {
         struct sim_rank *other = &sim->rank[i];
-        for (uint32_t j = 0; other != rank && j < other->held_count; j++) {
+        for (uint32_t j = 0; !rank_same(other, rank) && j < other->held_count;
+             j++) {
             struct sim_held *held = &other->held[j];
             bool part = oracle_below(held->region, top);
             bool whole = held->writes && oracle_below(top, held->region);

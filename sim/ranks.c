@@ -44,7 +44,7 @@ void held_remove(struct sim_rank *rank, struct sim_held *held)
     rank->held[rank->held_count] = gone;
 }
 
-bool held_write(struct sim_rank *rank, const struct oracle *region)
+bool held_write_own(struct sim_rank *rank, const struct oracle *region)
 {
     for (; region; region = region->parent) {
         struct sim_held *held = held_of(rank, region);
@@ -54,15 +54,31 @@ bool held_write(struct sim_rank *rank, const struct oracle *region)
     return false;
 }
 
-bool held_above(struct sim_rank *rank, const struct oracle *region)
+bool held_write(struct sim_rank *rank, const struct oracle *region)
 {
-    for (; region; region = region->parent)
-        if (held_of(rank, region))
+    for (uint32_t t = 0; t < rank->threads; t++)
+        if (held_write_own(&rank->first[t], region))
             return true;
     return false;
 }
 
-bool held_below(struct sim_rank *rank, const struct oracle *region)
+bool held_beside(struct sim_rank *rank, const struct oracle *region)
+{
+    for (uint32_t t = 0; t < rank->threads; t++)
+        if (&rank->first[t] != rank && held_of(&rank->first[t], region))
+            return true;
+    return false;
+}
+
+bool held_above(struct sim_rank *rank, const struct oracle *region)
+{
+    for (; region; region = region->parent)
+        if (held_of(rank, region) || held_beside(rank, region))
+            return true;
+    return false;
+}
+
+static bool held_below_own(struct sim_rank *rank, const struct oracle *region)
 {
     for (uint32_t i = 0; i < rank->held_count; i++)
         if (rank->held[i].region != region &&
@@ -71,15 +87,38 @@ bool held_below(struct sim_rank *rank, const struct oracle *region)
     return false;
 }
 
+bool held_below(struct sim_rank *rank, const struct oracle *region)
+{
+    for (uint32_t t = 0; t < rank->threads; t++)
+        if (held_below_own(&rank->first[t], region))
+            return true;
+    return false;
+}
+
 /* May the rank wait for @region without risking a deadlock with others that
  * keep to the order? */
-bool in_order(struct sim_rank *rank, const struct oracle *region)
+static bool after_what_it_has(const struct sim_rank *rank,
+                              const struct oracle *region)
 {
     for (uint32_t i = 0; i < rank->held_count; i++)
         if (!oracle_below(region, rank->held[i].region) &&
             !oracle_before(rank->held[i].region, region))
             return false;
     return true;
+}
+
+/* Where another thread of the rank waits for what is above, @rank waits for that
+ * too; and what is above is what its node knows of the address, which may be older
+ * than what the handle means. */
+bool in_order(struct sim_rank *rank, const struct oracle *region)
+{
+    for (uint32_t t = 0; t < rank->threads; t++) {
+        const struct sim_rank *other = &rank->first[t];
+        if (other != rank && other->blocked &&
+            !after_what_it_has(rank, other->target))
+            return false;
+    }
+    return after_what_it_has(rank, region);
 }
 
 /* --- Results -------------------------------------------------------------- */
@@ -142,7 +181,9 @@ void rank_acquired(struct sim *sim, struct sim_rank *rank,
         held->hold = hold;
         if (held->reads == 1) {
             held->seen_count = 0;
-            check_read_grant(sim, rank, o, held);
+            /* Another thread's hold may be older than this thread's wish. */
+            if (hold->count == 1)
+                check_read_grant(sim, rank, o, held);
         }
     }
 }
@@ -170,9 +211,11 @@ static void deleted(struct sim *sim, struct sim_rank *rank, struct oracle *top)
         if (o->death != UINT64_MAX || !oracle_below(o, top))
             continue;
         o->death = sim->step;
-        struct sim_held *held = held_of(rank, o);
-        if (held)
-            held_remove(rank, held);
+        for (uint32_t t = 0; t < rank->threads; t++) {
+            struct sim_held *held = held_of(&rank->first[t], o);
+            if (held)
+                held_remove(&rank->first[t], held);
+        }
     }
 }
 
@@ -204,10 +247,34 @@ static bool may_be_busy(const struct sim *sim, const struct sim_rank *rank)
     return false;
 }
 
-/* Has @rank a hold that @error, of @o, is about? */
-static bool is_in_the_way(struct sim_rank *rank, const struct oracle *o,
-                          int error)
+static bool error_about(const struct oracle *o, const struct oracle *other,
+                        int error)
 {
+    return error == DRASYNC_EORDER ? oracle_below(other, o)
+                                   : oracle_below(o, other);
+}
+
+/* Does another thread of @rank ask for what @error, of @o, is about?  It may be
+ * granted in this step. */
+static bool comes_in_the_way(struct sim *sim, const struct sim_rank *rank,
+                             const struct oracle *o, int error)
+{
+    for (uint32_t t = 0; t < rank->threads; t++) {
+        const struct sim_rank *other = &rank->first[t];
+        if (other != rank && other->blocked &&
+            (error_about(o, other->target, error) ||
+             error_about(o, oracle_handle(sim, other->target), error)))
+            return true;
+    }
+    return false;
+}
+
+/* Has @rank a hold that @error, of @o, is about? */
+static bool is_in_the_way(struct sim *sim, struct sim_rank *rank,
+                          const struct oracle *o, int error)
+{
+    if (comes_in_the_way(sim, rank, o, error))
+        return true;
     if (error == DRASYNC_EORDER)
         return held_below(rank, o);
     return held_above(rank, o) &&
@@ -228,8 +295,8 @@ void rank_check_error(struct sim *sim, struct sim_rank *rank, int error)
     else if (error == DRASYNC_ENOMEM)
         wrong = !memory;
     else if (error == DRASYNC_EORDER || error == DRASYNC_EUPGRADE)
-        wrong =
-            !is_in_the_way(rank, o, error) && !is_in_the_way(rank, now, error);
+        wrong = !is_in_the_way(sim, rank, o, error) &&
+                !is_in_the_way(sim, rank, now, error);
     else if (error == DRASYNC_EAGAIN)
         wrong =
             rank->doing.verb == SIM_ACQUIRE || rank->doing.verb == SIM_NEWER;
@@ -237,8 +304,8 @@ void rank_check_error(struct sim *sim, struct sim_rank *rank, int error)
         wrong = !rank->newer ||
                 (rank->newer_of == o && o->death == UINT64_MAX && !o->deleting);
     else if (error == DRASYNC_ENESTED)
-        wrong = !rank->newer || (!is_in_the_way(rank, o, error) &&
-                                 !is_in_the_way(rank, now, error));
+        wrong = !rank->newer || (!is_in_the_way(sim, rank, o, error) &&
+                                 !is_in_the_way(sim, rank, now, error));
     else if (error == DRASYNC_EBUSY)
         wrong = rank->doing.verb != SIM_DELETE || !may_be_busy(sim, rank);
     else
@@ -304,18 +371,40 @@ void rank_timeout(struct sim *sim, struct sim_rank *rank, uint32_t serial)
     event_rank(sim, rank);
 }
 
+/* The thread ends, its rank goes on: it gives back what it took. */
+static void thread_finish(struct sim *sim, struct sim_rank *rank)
+{
+    while (rank->held_count && !sim->finding[0]) {
+        struct sim_held *held = &rank->held[rank->held_count - 1];
+        struct proto_region *r =
+            world_find(sim, rank->node, held->region->address);
+        rank->doing = (struct sim_command){
+            .rank = rank->id, .verb = SIM_RELEASE, .slot = held->region->slot};
+        if (!r || rank_release(sim, rank, r, held))
+            sim_found(sim, "rank %u cannot end its hold of #%llu", rank->id,
+                      (unsigned long long)held->region->number);
+    }
+}
+
 /* The rank has nothing more to do: its holds end, and perhaps its node. */
 static void rank_finish(struct sim *sim, struct sim_rank *rank)
 {
     struct sim_node *node = &sim->node[rank->node];
     uint64_t cursor = 0;
     struct proto_region *root;
+    bool last = true;
     if (rank->done)
         return;
     rank->done = true;
     if (rank->held_count)
         rank->moved = sim->now;
     sim->step++;
+    for (uint32_t t = 0; t < rank->threads; t++)
+        last = last && rank->first[t].done;
+    if (!last) {
+        thread_finish(sim, rank);
+        return;
+    }
     while ((root = world_next_root(sim, rank->node, &cursor)) != NULL) {
         struct proto_effects *out = effects_take(sim);
         proto_end_rank(&node->proto, rank->local, root, out);

@@ -4,20 +4,29 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 
 #include "sim/sim.h"
 
-/* Where a run goes on whose protocol failed an assertion. */
+/* Where a run goes on whose protocol failed an assertion, crashed, or is in an
+ * endless loop: no event came for a second of computing. */
 static sigjmp_buf aborted;
+
+enum { STEP_S = 1 };
 
 static void give_out(struct sim *sim)
 {
     struct sim_script *script = sim->script;
+    uint32_t threads = script->threads ? script->threads : 1;
     for (uint32_t i = 0; i < sim->ranks_count; i++) {
         struct sim_rank *rank = &sim->rank[i];
+        uint32_t at = i % script->ranks_per_node;
         rank->id = i;
         rank->node = i / script->ranks_per_node;
-        rank->local = (int32_t)(i % script->ranks_per_node);
+        uint32_t left = script->ranks_per_node - at / threads * threads;
+        rank->local = (int32_t)(at / threads);
+        rank->first = rank - at % threads;
+        rank->threads = left < threads ? left : threads;
     }
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < script->count; i++) {
@@ -187,8 +196,54 @@ static void run_scenario(struct sim *sim)
 
 static void on_abort(int number)
 {
-    (void)number;
-    siglongjmp(aborted, 1);
+    siglongjmp(aborted, number);
+}
+
+/* Runs are short, but for those of very many nodes; a step always is. */
+static uint64_t events_seen;
+static const struct sim *watched;
+
+static void on_tick(int number)
+{
+    if (watched->events == events_seen)
+        siglongjmp(aborted, number);
+    events_seen = watched->events;
+}
+
+static void watch(const struct sim *sim)
+{
+    const struct itimerval each = {{STEP_S, 0}, {STEP_S, 0}};
+    struct sigaction crash;
+
+    watched = sim;
+    events_seen = UINT64_MAX;
+    signal(SIGABRT, on_abort);
+    signal(SIGVTALRM, on_tick);
+    /* A sanitizer that has it says more. */
+    sigaction(SIGSEGV, NULL, &crash);
+    if (crash.sa_handler == SIG_DFL || crash.sa_handler == on_abort)
+        signal(SIGSEGV, on_abort);
+    setitimer(ITIMER_VIRTUAL, &each, NULL);
+}
+
+static void watch_no_more(void)
+{
+    static const struct itimerval none;
+
+    setitimer(ITIMER_VIRTUAL, &none, NULL);
+    signal(SIGABRT, SIG_DFL);
+}
+
+static const char *why_aborted(int number)
+{
+    switch (number) {
+    case SIGABRT:
+        return "assertion: the protocol failed one";
+    case SIGVTALRM:
+        return "a step does not end";
+    default:
+        return "the protocol crashed";
+    }
 }
 
 static void run(struct sim *sim)
@@ -216,12 +271,13 @@ bool sim_run(struct sim_script *script, FILE *show, char *finding_out,
     static struct sim sim;
     world_open(&sim, script);
     sim.show = show;
-    signal(SIGABRT, on_abort);
-    if (sigsetjmp(aborted, 1) == 0)
+    watch(&sim);
+    int number = sigsetjmp(aborted, 1);
+    if (!number)
         run(&sim);
     else
-        sim_found(&sim, "assertion: the protocol failed one");
-    signal(SIGABRT, SIG_DFL);
+        sim_found(&sim, "%s", why_aborted(number));
+    watch_no_more();
     memcpy(finding_out, sim.finding, sizeof(sim.finding));
     if (packets_out)
         *packets_out = sim.packets;

@@ -46,6 +46,7 @@ static const struct {
 } numbers[] = {
     {"nodes", offsetof(struct sim_script, nodes)},
     {"ranks", offsetof(struct sim_script, ranks_per_node)},
+    {"threads", offsetof(struct sim_script, threads)},
     {"delay", offsetof(struct sim_script, delay_max)},
     {"think", offsetof(struct sim_script, think_max)},
     {"slow", offsetof(struct sim_script, slow_node)},

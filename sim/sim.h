@@ -57,6 +57,8 @@ struct sim_command {
 struct sim_script {
     uint64_t seed;
     uint32_t nodes, ranks_per_node;
+    uint32_t threads;       /* so many of them, one after the other, are threads
+                               of one rank of the protocol; 0: 1 */
     uint32_t delay_max;     /* of a message */
     uint32_t think_max;     /* between two commands of a rank */
     uint32_t slow_node;     /* its messages take 20 times as long; 0: none */
@@ -132,10 +134,14 @@ struct sim_known {
     uint64_t version;
 };
 
+/* A rank with one thread, or one of the threads of a rank: it has its own
+ * commands and the holds that it took; all are the protocol's rank's. */
 struct sim_rank {
     uint32_t id, node;
     int32_t local;
-    uint32_t *todo; /* indices of commands */
+    struct sim_rank *first; /* of the threads of its rank, */
+    uint32_t threads;       /* and how many they are */
+    uint32_t *todo;         /* indices of commands */
     uint32_t todo_count, at;
     bool blocked, done;
     bool gave_up;    /* asking, or was refused, at least once */
@@ -286,11 +292,19 @@ bool rank_do(struct sim *sim, struct sim_rank *rank,
 /* Acquire as the command says; only what is newer than rank->newer. */
 bool rank_acquire(struct sim *sim, struct sim_rank *rank,
                   const struct sim_command *command);
+/* What this thread took; all else is about the holds of the whole rank. */
 struct sim_held *held_of(struct sim_rank *rank, const struct oracle *region);
 struct sim_held *held_add(struct sim_rank *rank, struct oracle *region);
 void held_remove(struct sim_rank *rank, struct sim_held *held);
 bool held_above(struct sim_rank *rank, const struct oracle *region);
 bool held_below(struct sim_rank *rank, const struct oracle *region);
+/* Has a thread of @rank but @rank itself a hold of @region? */
+bool held_beside(struct sim_rank *rank, const struct oracle *region);
+/* Is it for this thread to write, since a hold that it took covers @region? */
+bool held_write_own(struct sim_rank *rank, const struct oracle *region);
+/* The hold that this thread took last of what it took of @held ends. */
+int rank_release(struct sim *sim, struct sim_rank *rank,
+                 struct proto_region *region, struct sim_held *held);
 bool in_order(struct sim_rank *rank, const struct oracle *region);
 void rank_tell(struct sim *sim, struct sim_rank *rank, int error);
 /* Before a WRITE hold is used: readers keep the frames they have. */
@@ -302,6 +316,10 @@ void rank_acquired(struct sim *sim, struct sim_rank *rank,
 void rank_check_error(struct sim *sim, struct sim_rank *rank, int error);
 struct oracle *oracle_handle(struct sim *sim, struct oracle *o);
 bool held_write(struct sim_rank *rank, const struct oracle *region);
+static inline bool rank_same(const struct sim_rank *a, const struct sim_rank *b)
+{
+    return a->first == b->first;
+}
 
 /* gifts.c */
 bool do_give(struct sim *sim, struct sim_rank *rank,
