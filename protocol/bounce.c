@@ -33,7 +33,7 @@ void bounce(struct step *s, uint32_t from, const struct proto_message *m)
             if (!x || x->incarnation != incarnation)
                 continue;
             learn_hint(s, x, from, epoch);
-            if (x->presence_count)
+            if (x->presence_count || presence_to_come(x))
                 own->flags |= PROTO_MORE;
         }
     }

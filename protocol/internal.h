@@ -389,6 +389,9 @@ struct proto_presence *presence_add(struct step *s, struct proto_region *r,
                                     uint32_t node, uint64_t version,
                                     unsigned flags);
 void presence_end(struct step *s, struct proto_region *r);
+/* Will what comes for an operation here be passed on, to nodes of which this one
+ * notes that only then? */
+bool presence_to_come(const struct proto_region *r);
 /* What goes along with @r's token to @to; and what becomes of the list then. */
 void presence_items(struct step *s, size_t send, const struct proto_region *r,
                     uint32_t to);

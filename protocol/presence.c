@@ -86,6 +86,15 @@ static bool read_here(struct step *s, const struct proto_region *r)
     return false;
 }
 
+bool presence_to_come(const struct proto_region *r)
+{
+    for (const struct proto_link *l = r->asking.next; l != &r->asking;
+         l = l->next)
+        if (CONTAINER(l, const struct proto_op, by_target)->relays)
+            return true;
+    return false;
+}
+
 void presence_items(struct step *s, size_t send, const struct proto_region *r,
                     uint32_t to)
 {
@@ -98,7 +107,7 @@ void presence_items(struct step *s, size_t send, const struct proto_region *r,
             add_presence(s, send, p->node, p->version, p->more, p->reads);
     }
     add_presence(s, send, self_of(s), copy_find(r, r->version) ? r->version : 0,
-                 longer || sends,
+                 longer || sends || presence_to_come(r),
                  read_here(s, r) && !FAULT(s, FAULT_FORGET_READS));
 }
 
