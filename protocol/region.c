@@ -152,6 +152,8 @@ struct proto_region *region_learn(struct step *s, uint64_t address,
         s->forgets = true;
         region_dead(s, r);
         s->forgets = false;
+        if (r->indexed) /* still being sent: nobody has its address already */
+            return NULL;
     }
     return region_new(s, address, incarnation, parent);
 }

@@ -127,6 +127,17 @@ static void number(struct replay *replay, struct record_rank *rank, size_t at)
     line->life[1] = find(lives, line->argument[1], line->life[1]);
 }
 
+/* Region number @n is made below @above; 0 where that is below @n itself, which a
+ * record can say though no run is like that. */
+static uint32_t made_below(const struct replay *replay, uint64_t n,
+                           uint64_t above)
+{
+    for (uint64_t x = above; x; x = life_at(replay, x)->above)
+        if (x == n)
+            return 0;
+    return (uint32_t)above;
+}
+
 /* Line @at of a rank: how its hold of a region begins and ends. */
 static void follow(struct replay *replay, uint32_t id, size_t at)
 {
@@ -140,7 +151,8 @@ static void follow(struct replay *replay, uint32_t id, size_t at)
     life->seen = at;
     switch (line->kind) {
     case 'N':
-        life->above = (uint32_t)line->life[1];
+        line->life[1] = life->above =
+            made_below(replay, line->life[0], line->life[1]);
         life->depth = !line->argument[1];
         life->order = 1;
         life->outer = NULL;
