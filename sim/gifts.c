@@ -40,7 +40,7 @@ static void granted(struct sim *sim, struct gift *gift,
     gift->region = o;
     sim->grants++;
     /* READ of what is above may be of a time before it was made. */
-    if (held_of(rank, o) || held_below(rank, o))
+    if (held_of(rank, o) || held_beside(rank, o) || held_below(rank, o))
         sim_found(sim, "gifts: rank %u is given #%llu, which it holds",
                   rank->id, (unsigned long long)o->number);
     struct sim_held *held = held_add(rank, o);
@@ -57,12 +57,14 @@ static void granted(struct sim *sim, struct gift *gift,
 
 void gift_arrives(struct sim *sim, uint32_t node, struct proto_message *m)
 {
-    uint32_t local = (uint32_t)m->version;
-    struct sim_rank *rank =
-        &sim->rank[node * sim->script->ranks_per_node + local];
-    if (m->after != rank->id + UINT64_C(1))
+    struct sim_rank *rank = m->after && m->after <= sim->ranks_count
+                                ? &sim->rank[m->after - 1]
+                                : NULL;
+    if (!rank || rank->node != node || rank->local != (int32_t)m->version) {
         sim_found(sim, "gifts: node %u is given what is another rank's", node);
-    if (rank->done)
+        return;
+    }
+    if (rank_over(rank))
         sim->gifts--;
     else
         m->waiter = gift_new(sim, rank);
@@ -96,13 +98,18 @@ void gift_answered(struct sim *sim, const struct proto_effect *e)
                 sim_errname(e->error));
 }
 
-/* Why a rank may be told DRASYNC_EBUSY: it waits for something of the subtree, or
- * deletes that; or what it asked for before came to nothing, and may still have
- * locks. */
+/* Why a rank may be told DRASYNC_EBUSY: a thread of it waits for something of the
+ * subtree, or deletes that; or what it asked for before came to nothing, and may
+ * still have locks. */
 static bool may_be_busy(const struct sim_rank *rank, const struct oracle *o)
 {
-    return rank->gave_up || (rank->blocked && (oracle_below(rank->target, o) ||
-                                               oracle_below(o, rank->target)));
+    for (uint32_t t = 0; t < rank->threads; t++) {
+        const struct sim_rank *x = &rank->first[t];
+        if (x->gave_up || (x->blocked && (oracle_below(x->target, o) ||
+                                          oracle_below(o, x->target))))
+            return true;
+    }
+    return false;
 }
 
 /* Must it be possible for @rank to give @o away? */
@@ -112,7 +119,7 @@ static bool must_give(const struct sim *sim, struct sim_rank *rank,
     const struct sim_held *held = held_of(rank, o);
     return held && held->writes == 1 && !held->reads && !o->deleting &&
            !sim->script->memory_fault && !held_below(rank, o) &&
-           !(o->parent && held_above(rank, o->parent));
+           !held_beside(rank, o) && !(o->parent && held_above(rank, o->parent));
 }
 
 static bool give(struct sim *sim, struct sim_rank *rank, struct oracle *o,
@@ -122,6 +129,8 @@ static bool give(struct sim *sim, struct sim_rank *rank, struct oracle *o,
     if (!r || r->incarnation != o->incarnation)
         return false;
     struct sim_held *held = held_of(rank, o);
+    if (!held && held_beside(rank, o))
+        return false; /* another thread's to give */
     if (held)
         check_pins(sim, rank, held);
     struct proto_gift gift = {
@@ -156,8 +165,6 @@ static bool give(struct sim *sim, struct sim_rank *rank, struct oracle *o,
 bool do_give(struct sim *sim, struct sim_rank *rank,
              const struct sim_command *c)
 {
-    if (sim->script->threads > 1) /* a gift is taken by a thread: not here */
-        return true;
     struct sim_rank *to = &sim->rank[c->other % sim->ranks_count];
     int err;
     sim->loose = true;

@@ -392,27 +392,26 @@ static void rank_finish(struct sim *sim, struct sim_rank *rank)
     struct sim_node *node = &sim->node[rank->node];
     uint64_t cursor = 0;
     struct proto_region *root;
-    bool last = true;
     if (rank->done)
         return;
     rank->done = true;
     if (rank->held_count)
         rank->moved = sim->now;
     sim->step++;
-    for (uint32_t t = 0; t < rank->threads; t++)
-        last = last && rank->first[t].done;
-    if (!last) {
+    if (!rank_over(rank)) {
         thread_finish(sim, rank);
         return;
     }
     while ((root = world_next_root(sim, rank->node, &cursor)) != NULL) {
         struct proto_effects *out = effects_take(sim);
         proto_end_rank(&node->proto, rank->local, root, out);
-        rank->held_count = 0;
+        for (uint32_t t = 0; t < rank->threads; t++)
+            rank->first[t].held_count = 0;
         effects_run(sim, rank->node, out, NULL);
         effects_give(sim, out);
     }
-    rank->held_count = 0;
+    for (uint32_t t = 0; t < rank->threads; t++)
+        rank->first[t].held_count = 0;
 }
 
 void rank_next(struct sim *sim, struct sim_rank *rank)

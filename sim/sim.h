@@ -316,6 +316,14 @@ void rank_acquired(struct sim *sim, struct sim_rank *rank,
 void rank_check_error(struct sim *sim, struct sim_rank *rank, int error);
 struct oracle *oracle_handle(struct sim *sim, struct oracle *o);
 bool held_write(struct sim_rank *rank, const struct oracle *region);
+/* Have all its threads ended? */
+static inline bool rank_over(const struct sim_rank *rank)
+{
+    for (uint32_t t = 0; t < rank->threads; t++)
+        if (!rank->first[t].done)
+            return false;
+    return true;
+}
 static inline bool rank_same(const struct sim_rank *a, const struct sim_rank *b)
 {
     return a->first == b->first;
