@@ -43,7 +43,9 @@
  *   - WRITE while the rank has READ only is DRASYNC_EUPGRADE, whichever threads
  *     they are: it may be asked for again once those have released.
  *   - What is newer (drasync_acquire_newer()) is refused in the same way while
- *     the rank has READ or WRITE, with DRASYNC_ENESTED.
+ *     the rank has READ or WRITE, with DRASYNC_ENESTED; also to a thread that
+ *     waits for it when another one gets such a hold, unless that is of what is
+ *     newer.
  *   - A thread takes a hold when its call returns it: of a request that is the
  *     thread whose drasync_test() or drasync_wait() gives 0.
  *   - A hold may be handed to another thread.  A thread that took nothing of the

@@ -252,7 +252,7 @@ static int acquire_slow(struct step *s, struct proto_region *r,
     if (!op)
         return DRASYNC_ENOMEM;
     op->newer = asked->newer;
-    op->only_newer = asked->newer > 0;
+    op->asked_newer = asked->newer;
     if (asked->nowait)
         op->flags |= PROTO_NOWAIT;
     if (waits_above(op) || op_begin(s, op))

@@ -111,8 +111,13 @@ bool newer_asked(struct step *s, struct proto_region *r, struct proto_op *op)
 bool newer_nested(struct step *s, struct proto_op *op)
 {
     enum drasync_mode have;
-    if (op->detached || !op->only_newer ||
+    uint64_t version;
+    if (op->detached || !op->asked_newer ||
         !own_cover(op->target, op->rank, &have))
+        return false;
+    if (have == DRASYNC_READ && op->mode == DRASYNC_READ &&
+        !proto_held_version(op->target, op->rank, &version) &&
+        version > op->asked_newer)
         return false;
     pins_end(s, &op->pins);
     failed(s, op, DRASYNC_ENESTED);

@@ -44,14 +44,13 @@ struct proto_op {
     struct proto_link by_target; /* OP_ACQUIRE: in target->asking */
     uint8_t kind, where, mode, stage;
     uint16_t flags, hops;
-    bool detached;   /* nobody waits any more */
-    bool busy;       /* a delete was told so */
-    bool found;      /* a delete was told of nodes it did not know of */
-    bool waited;     /* its target was deleted while it waited */
-    bool unsettled;  /* it failed, as a READ that was answered is not over */
-    bool relays;     /* some of its followers are other nodes' */
-    bool restart;    /* a copy it was told it has is not here: begin again */
-    bool only_newer; /* it was asked for what is newer than some version */
+    bool detached;  /* nobody waits any more */
+    bool busy;      /* a delete was told so */
+    bool found;     /* a delete was told of nodes it did not know of */
+    bool waited;    /* its target was deleted while it waited */
+    bool unsettled; /* it failed, as a READ that was answered is not over */
+    bool relays;    /* some of its followers are other nodes' */
+    bool restart;   /* a copy it was told it has is not here: begin again */
     /* OP_AHEAD: what it was promised is here; was revoked before that; it was
      * asked for again after that; some data came. */
     bool parked, revoked, again, came;
@@ -84,8 +83,9 @@ struct proto_op {
     struct proto_copy *base;
     struct proto_region *base_of;
     uint64_t base_version;
-    /* It wants a version of its target that is newer than this one; 0: any. */
-    uint64_t newer;
+    /* It wants a version of its target that is newer than this one; 0: any, or
+     * what is under way is newer.  And what it was asked for, whatever comes. */
+    uint64_t newer, asked_newer;
 };
 
 /* An answer that was sent: until the receiver says SETTLED and the caller, of

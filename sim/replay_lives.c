@@ -129,8 +129,7 @@ static void number(struct replay *replay, struct record_rank *rank, size_t at)
 
 /* Region number @n is made below @above; 0 where that is below @n itself, which a
  * record can say though no run is like that. */
-static uint32_t made_below(const struct replay *replay, uint64_t n,
-                           uint64_t above)
+static uint32_t made_below(struct replay *replay, uint64_t n, uint64_t above)
 {
     for (uint64_t x = above; x; x = life_at(replay, x)->above)
         if (x == n)
