@@ -6,8 +6,9 @@
 static bool unknown_to_others(const struct proto_region *r, uint32_t holds)
 {
     const struct proto_link *lists[] = {
-        &r->children, &r->holds,    &r->queue,    &r->pending,  &r->presence,
-        &r->parts,    &r->sendings, &r->requests, &r->arrivals,
+        &r->children, &r->holds,  &r->queue,    &r->pending,
+        &r->presence, &r->parts,  &r->sendings, &r->requests,
+        &r->arrivals, &r->asking, &r->locates,  &r->subscribers,
     };
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
         if (!list_empty(lists[i]))

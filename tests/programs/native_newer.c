@@ -5,6 +5,7 @@
  * native_newer ROUNDS [SEED] | ring, 2 ranks and more
  */
 #include <stdbool.h>
+#include <unistd.h>
 
 #include "native_check.h"
 
@@ -210,6 +211,34 @@ static void limits(void)
     check_barrier();
 }
 
+/* Rank 0 deletes what it has had since it made it, and nobody else ever had: who
+ * waits for what is newer than what it was told is told that as well. */
+static void deleted_unseen(int rounds, enum drasync_mode mode)
+{
+    struct {
+        drasync_region_t region;
+        uint64_t version;
+    } unseen = {0};
+
+    for (int i = 0; i < rounds; i++) {
+        if (check_rank == 0) {
+            OK(drasync_new_region(&unseen.region));
+            OK(drasync_get_version(unseen.region, &unseen.version));
+        }
+        MPI_Bcast(&unseen, sizeof(unseen), MPI_BYTE, 0, MPI_COMM_WORLD);
+        if (check_rank == 0) {
+            usleep((useconds_t)(i % 3) * 300);
+            OK(drasync_delete(unseen.region));
+        } else {
+            int err = drasync_acquire_newer(unseen.region, mode,
+                                            &unseen.version, DRASYNC_FOREVER);
+
+            CHECK(err == DRASYNC_EDELETED || err == DRASYNC_ENOREGION);
+        }
+        check_barrier();
+    }
+}
+
 /* Rank 0 tells the version that it is about to write, before it releases; others
  * wait with that, and are granted what comes after it. */
 static void told(int rounds, enum drasync_mode mode)
@@ -387,6 +416,8 @@ int main(int argc, char **argv)
     swap(rounds);
     limits();
     told(rounds, DRASYNC_READ);
+    deleted_unseen(rounds, DRASYNC_READ);
+    deleted_unseen(rounds, DRASYNC_WRITE);
     if (check_ranks == 2)
         told(rounds, DRASYNC_WRITE);
     subtree(rounds);
