@@ -35,7 +35,9 @@
  * Threads of a rank share its holds: while one of them has a region, any may do
  * with it what the hold allows, and a call by any asks as the rank.
  *   - WRITE by two threads nests: each has it until it gives its own back, and
- *     it is theirs not to write at once.
+ *     it is theirs not to write at once.  The rank has the region as long as one
+ *     of them does: where their holds overlap without end, other ranks wait
+ *     without end.
  *   - READ while another thread has WRITE is granted, and sees what that thread
  *     writes; from the end of that WRITE on it pins what is there then.  Where
  *     the rank has WRITE of a part of it still, it is as good as WRITE instead,
@@ -701,7 +703,9 @@ int drasync_get_managed_stats(struct drasync_managed_stats *stats_out);
 
 /*
  * Give @region a name that every rank can look up.  The name goes with the
- * region when it is deleted.
+ * region when it is deleted; if other nodes know the region, when they have been
+ * told, which the delete does not wait for.  Until then the name is taken, and
+ * leads to a handle whose use is DRASYNC_EDELETED.
  *   DRASYNC_EINVAL (empty or too long), DRASYNC_EEXIST, DRASYNC_ENOREGION
  */
 int drasync_publish(const char *name, drasync_region_t region);
@@ -778,7 +782,8 @@ int drasync_load(const char *path, drasync_region_t *region_out);
  *     these calls return DRASYNC_ERUNNING, with a line on stderr that names it.
  *     Nor may it call MPI, or wait for a lock that a thread may have while it is
  *     in a call of DRASync's or MPI's: it may run on that very thread.  Several
- *     may run at a time, of regions that have nothing in common;
+ *     may run at a time, of regions that have nothing in common, threads of one
+ *     rank or not;
  *   - should be short.  Until it returns, the owner's node serves no other node.
  *     DRASync adds some microseconds.
  *
@@ -858,9 +863,12 @@ int drasync_irun(drasync_region_t region, drasync_function_t function,
  * nothing else to do, sends what has waited for a millisecond; it looks every
  * ten at least.  The call waits while more than 1 MiB of the thread's runs are
  * under way.  What they return other than 0 is for drasync_run_flush(), as are
- * their errors; from the call itself come DRASYNC_EINVAL, DRASYNC_ELIMIT,
- * DRASYNC_ENOREGION (no region can have this address), DRASYNC_ERUNNING and
- * DRASYNC_ENOMEM.
+ * their errors: one that is refused is not done, nor are those that were
+ * collected with it, as where the region is on this node and a thread of this
+ * rank has it for READ (DRASYNC_EUPGRADE) or has a part of it (DRASYNC_EORDER);
+ * so who cannot rule that out uses drasync_irun().  From the call itself come
+ * DRASYNC_EINVAL, DRASYNC_ELIMIT, DRASYNC_ENOREGION (no region can have this
+ * address), DRASYNC_ERUNNING and DRASYNC_ENOMEM.
  */
 int drasync_run_ff(drasync_region_t region, drasync_function_t function,
                    enum drasync_mode mode, const void *arg, size_t arg_bytes);

@@ -1,6 +1,8 @@
 /* Runs on this node, by the thread that asked for them: see run.h. */
+#include <sched.h>
 #include <string.h>
 
+#include "memory/space.h"
 #include "runtime/native/lease_inline.h"
 #include "runtime/native/run.h"
 #include "runtime/native/state.h"
@@ -24,12 +26,43 @@ static void give(uint64_t address)
         native_release((drasync_region_t)(uintptr_t)address);
 }
 
+/*
+ * Threads of a rank have its holds in common, so a hold does not keep a function
+ * that another thread runs out.  A tree does: regions with something in common
+ * are of one tree.  Whoever has it waits for nothing, since a function may not,
+ * so it has it for a moment.
+ */
+#define TREES (1 << 6)
+
+static struct {
+    _Alignas(64) _Atomic bool taken;
+} trees[TREES];
+
+/* The region is held, so its record stays, and the root's. */
+static _Atomic bool *enter_tree(uint64_t address)
+{
+    const struct proto_region *region = native_find(address);
+    uint64_t root = region ? region->root->address : address;
+    _Atomic bool *taken = &trees[space_page_hash(root, 6)].taken;
+
+    /* Acquire, with the release of leave_tree(). */
+    while (atomic_exchange_explicit(taken, true, memory_order_acquire))
+        sched_yield();
+    return taken;
+}
+
+static void leave_tree(_Atomic bool *taken)
+{
+    atomic_store_explicit(taken, false, memory_order_release);
+}
+
 int run_here(uint64_t address, const struct run_work *work, void *answer,
              uint64_t timeout_us, bool *done_out)
 {
     _Alignas(16) unsigned char copy[DRASYNC_RUN_BYTES_MAX];
     const void *arg = work->arg_bytes ? work->arg : NULL;
     int result = take(address, work->mode, timeout_us);
+    _Atomic bool *tree;
 
     *done_out = result != DRASYNC_EAGAIN;
     if (result)
@@ -39,10 +72,12 @@ int run_here(uint64_t address, const struct run_work *work, void *answer,
         arg = memcpy(copy, arg, work->arg_bytes);
     if (work->answer_bytes)
         memset(answer, 0, work->answer_bytes);
+    tree = enter_tree(address);
     result = run_function_call(
         work->function, (drasync_region_t)(uintptr_t)address, arg,
         work->arg_bytes, work->answer_bytes ? answer : NULL,
         work->answer_bytes);
+    leave_tree(tree);
     give(address);
     return result;
 }
@@ -85,6 +120,7 @@ bool run_own(struct run_caller *c, struct run_stream *s, uint64_t timeout_us)
     const char *at = (const char *)s->bytes, *end = at + s->used, *args;
     struct run_request *q = s->requests;
     const struct run_group *g;
+    _Atomic bool *tree = NULL;
     int err, locked;
 
     /* Nobody else takes it now; this thread alone adds to it. */
@@ -93,10 +129,14 @@ bool run_own(struct run_caller *c, struct run_stream *s, uint64_t timeout_us)
     run_unlock(c);
     err =
         take(s->address, s->writes ? DRASYNC_WRITE : DRASYNC_READ, timeout_us);
+    if (!err)
+        tree = enter_tree(s->address);
     while (err != DRASYNC_EAGAIN && (g = run_group_next(&at, end, &args)))
         q = group_here(c, s->address, g, args, q, err);
-    if (!err)
+    if (tree) {
+        leave_tree(tree);
         give(s->address);
+    }
     locked = run_lock(c);
     atomic_store_explicit(&s->flying, false, memory_order_relaxed);
     /* Poisoned: without the lock nothing more is touched. */

@@ -43,6 +43,13 @@ teardown_file() {
   done
 }
 
+@test "functions that threads run on one region run one at a time" {
+  for node in shared rank 2; do
+    DRASYNC_NODE=$node run -0 mpi 3 "$programs/native_run_threads"
+    assert_output "run_threads ok ranks=3"
+  done
+}
+
 @test "what a function may not do is refused with its name" {
   for node in 2 rank; do
     DRASYNC_NODE=$node run -0 mpi 2 "$programs/native_run" --forbidden

@@ -1,0 +1,77 @@
+/*
+ * Threads of all ranks run functions that change one region: one at a time,
+ * though threads have their rank's holds in common.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "native_check.h"
+
+enum { THREADS = 4, ROUNDS = 100 };
+
+static drasync_function_t f_linger;
+
+static drasync_region_t box;
+
+/* Adds 1 to the number in the region, and takes its time. */
+static int linger(drasync_region_t where, const void *arg, size_t arg_bytes,
+                  void *answer, size_t answer_bytes)
+{
+    volatile uint64_t *number;
+    uint64_t before;
+    void *root;
+
+    (void)arg;
+    (void)arg_bytes;
+    (void)answer;
+    (void)answer_bytes;
+    OK(drasync_get_root(where, &root));
+    number = root;
+    before = *number;
+    sched_yield();
+    *number = before + 1;
+    return 0;
+}
+
+/* @asks: is it to wait for each? */
+static void *linger_often(void *asks)
+{
+    for (int i = 0; i < ROUNDS; i++)
+        if (asks)
+            OK(drasync_run(box, f_linger, DRASYNC_WRITE, NULL, 0, NULL, 0));
+        else
+            OK(drasync_run_ff(box, f_linger, DRASYNC_WRITE, NULL, 0));
+    OK(drasync_run_flush());
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    pthread_t thread[THREADS];
+    void *p;
+
+    OK(drasync_register("linger", linger, &f_linger));
+    check_start(&argc, &argv);
+    if (check_rank == 0) {
+        OK(drasync_new_region(&box));
+        OK(drasync_alloc(box, sizeof(uint64_t), &p));
+        memset(p, 0, sizeof(uint64_t));
+        OK(drasync_set_root(box, p));
+        OK(drasync_release(box));
+    }
+    check_share(&box, 0);
+    for (int i = 0; i < THREADS; i++)
+        CHECK(!pthread_create(&thread[i], NULL, linger_often,
+                              i % 2 ? &box : NULL));
+    for (int i = 0; i < THREADS; i++)
+        CHECK(!pthread_join(thread[i], NULL));
+    check_barrier();
+    OK(drasync_acquire(box, DRASYNC_READ));
+    OK(drasync_get_root(box, &p));
+    CHECK(*(uint64_t *)p == (uint64_t)(THREADS * ROUNDS * check_ranks));
+    OK(drasync_release(box));
+    check_barrier();
+    return check_end("run_threads");
+}
