@@ -103,8 +103,10 @@ static void native_line(struct replay *replay, uint32_t id,
         op = push(r, MODEL_ASK);
         op->other = replay->model.rank[id].node != 0;
         op->ns = replay->model.cost.overhead_ns;
-        op = push(r, line->kind == 'P' ? MODEL_POST : MODEL_AWAIT);
-        op->slot = replay_address(replay, line->argument[0])->slot;
+        slot = replay_address(replay, line->argument[0])->slot;
+        if (slot >= replay->model.flags)
+            break; /* the name has a region's number: no run is like that */
+        push(r, line->kind == 'P' ? MODEL_POST : MODEL_AWAIT)->slot = slot;
         break;
     }
 }

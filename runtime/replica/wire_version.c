@@ -144,6 +144,8 @@ static int unpack(int from, const void *header, size_t header_bytes,
     atomic_store(&version->ready, 0);
     version->shared = version->wire == REPLICA_KEEP;
     if (!version_valid(version, header_bytes, bulk_bytes)) {
+        /* What came may look like a slot that is free. */
+        memset(version, 0, sizeof(*version));
         control_free(&runtime.space, version);
         replica_wire_bad(from, "a version of a region");
         return DRASYNC_EINTERNAL;
