@@ -196,8 +196,9 @@ bool check_ask_node(int node, uint64_t address, char text[CHECK_ANSWER_BYTES])
     const struct asked what = {.address = address};
     size_t bytes = 0;
 
-    if (runtime_call(node, RUNTIME_KIND_CHECK, &what, sizeof(what), text,
-                     CHECK_ANSWER_BYTES, &bytes) ||
+    /* A touch inside MPI may have MPI's lock, without which none comes. */
+    if (runtime_call_timed(node, RUNTIME_KIND_CHECK, &what, sizeof(what), text,
+                           CHECK_ANSWER_BYTES, &bytes, 2 * ANSWER_US) ||
         !bytes)
         return false;
     text[bytes < CHECK_ANSWER_BYTES ? bytes : CHECK_ANSWER_BYTES - 1] = 0;

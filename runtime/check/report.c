@@ -180,8 +180,8 @@ void check_add_node(struct check_text *t, uint64_t address, int but)
         check_add(t, "node %d owns it\n", place.node);
 }
 
-/* What the node says that owns @f's region, or that its address comes from; it
- * may take for ever. */
+/* What the node says that owns @f's region, or that its address comes from, if it
+ * does so in time. */
 static void ask_node(const struct check_fault *f,
                      const struct check_place *place)
 {

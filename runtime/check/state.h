@@ -185,7 +185,7 @@ bool check_ask_stack(int rank, uint32_t stack, char text[CHECK_ANSWER_BYTES]);
 /* The same of a rank of another node. */
 bool check_ask_stack_there(int rank, uint32_t stack,
                            char text[CHECK_ANSWER_BYTES]);
-/* Ask another node who has a region, which may take for ever. */
+/* Ask another node who has a region; false: it does not say so in time. */
 bool check_ask_node(int node, uint64_t address, char text[CHECK_ANSWER_BYTES]);
 
 /* --- Faults (fault.c) ----------------------------------------------------- */

@@ -57,6 +57,16 @@ ends() {
   ends read_write read_write_nodes
 }
 
+@test "a touch by MPI is reported to the end, also if the owner cannot be asked" {
+  for node in shared rank; do
+    DRASYNC_NODE=$node run mpi 2 "$programs/check_wrong" received
+    assert_failure
+    assert_line --partial ' wrote to 0x'
+    assert_line --regexp '#[0-9]+ main at .*check_wrong.c:'
+    assert_line 'the job ends with this; DRASYNC_CHECK_ACTION=continue goes on'
+  done
+}
+
 @test "two hosts: the owner is asked where the region was taken" {
   [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] || skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
   for mistake in held released deleted; do

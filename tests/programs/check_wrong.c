@@ -220,6 +220,18 @@ NOINLINE static void touch(void)
     KEEP;
 }
 
+/* The touch is MPI's, which has a lock then that the answer of another node
+ * needs. */
+static void receive_unheld(void)
+{
+    int sent[5] = {1, 2, 3, 4, 5};
+
+    if (rank == 0)
+        MPI_Send(sent, 5, MPI_INT, ranks - 1, 0, MPI_COMM_WORLD);
+    if (rank == ranks - 1)
+        MPI_Recv(numbers, 5, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 NOINLINE static void forget(void)
 {
     give(new_region());
@@ -431,6 +443,8 @@ int main(int argc, char **argv)
         if (is("held"))
             write_number(&numbers[5], 1);
     }
+    if (is("received"))
+        receive_unheld();
     if (is("stale") || is("stale_there"))
         use_stale();
     if (is("finished") && rank == 0)
