@@ -340,9 +340,8 @@ void newer_spread(struct step *s, struct proto_region *r);
  * there; else false. */
 bool newer_asked(struct step *s, struct proto_region *r, struct proto_op *op);
 /* Has another thread of its rank got a hold meanwhile, so that @op, which wants
- * what is newer, is refused: a READ hold of what is older, or WRITE?  It has been
- * told then, and its pins are gone. */
-bool newer_nested(struct step *s, struct proto_op *op);
+ * what is newer, is to be refused: a READ hold of what is older, or WRITE? */
+bool newer_nested(const struct proto_op *op);
 /* @op is told so. */
 void newer_told(struct step *s, struct proto_op *op);
 /* What a local operation's request for @r says of that. */

@@ -108,20 +108,16 @@ bool newer_asked(struct step *s, struct proto_region *r, struct proto_op *op)
     return true;
 }
 
-bool newer_nested(struct step *s, struct proto_op *op)
+bool newer_nested(const struct proto_op *op)
 {
     enum drasync_mode have;
     uint64_t version;
     if (op->detached || !op->asked_newer ||
         !own_cover(op->target, op->rank, &have))
         return false;
-    if (have == DRASYNC_READ && op->mode == DRASYNC_READ &&
-        !proto_held_version(op->target, op->rank, &version) &&
-        version > op->asked_newer)
-        return false;
-    pins_end(s, &op->pins);
-    failed(s, op, DRASYNC_ENESTED);
-    return true;
+    return have != DRASYNC_READ || op->mode != DRASYNC_READ ||
+           proto_held_version(op->target, op->rank, &version) ||
+           version <= op->asked_newer;
 }
 
 void newer_told(struct step *s, struct proto_op *op)

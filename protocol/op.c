@@ -206,8 +206,11 @@ void become_hold(struct step *s, struct proto_op *op)
     enum drasync_mode mode;
     struct proto_region *r = op->target;
     struct proto_hold *hold = hold_of(r, op->rank);
-    if (newer_nested(s, op))
+    if (newer_nested(op)) {
+        pins_end(s, &op->pins);
+        failed(s, op, DRASYNC_ENESTED);
         return;
+    }
     if (hold || own_cover(r, op->rank, &mode))
         pins_end(s, &op->pins);
     if (hold) {
@@ -288,7 +291,7 @@ void complete(struct step *s, struct proto_op *op)
         complete_read(s, op);
         return;
     }
-    if (newer_nested(s, op)) {
+    if (newer_nested(op)) {
         op_fail(s, op, DRASYNC_ENESTED);
         return;
     }
