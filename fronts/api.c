@@ -93,10 +93,10 @@ int drasync_new_region(drasync_region_t *region_out)
     return 0;
 }
 
-int api_new_subregion(drasync_region_t parent, drasync_region_t *region_out,
-                      const void *caller)
+int api_new_subregion(const char *call, drasync_region_t parent,
+                      drasync_region_t *region_out, const void *caller)
 {
-    int err = api_enter("drasync_new_subregion");
+    int err = api_enter(call);
 
     if (err)
         return err;
@@ -108,21 +108,19 @@ int api_new_subregion(drasync_region_t parent, drasync_region_t *region_out,
     if (!err)
         api_tell_apart(*region_out, parent);
     RECORD_DONE(err, RECORD_NEW, (uintptr_t)*region_out, (uintptr_t)parent, 0);
-    return api_told("drasync_new_subregion", parent, err);
+    return api_told(call, parent, err);
 }
 
 int drasync_new_subregion(drasync_region_t parent, drasync_region_t *region_out)
 {
-    return api_new_subregion(parent, region_out, __builtin_return_address(0));
+    return api_new_subregion("drasync_new_subregion", parent, region_out,
+                             __builtin_return_address(0));
 }
 
-int drasync_delete(drasync_region_t region)
+int api_delete(const char *call, drasync_region_t region)
 {
-    int err;
+    int err = api_enter(call);
 
-    if (native_recycle_put_new(region))
-        return 0;
-    err = api_enter("drasync_delete");
     if (!err && managed_knows(region))
         err = DRASYNC_EMANAGED;
     if (err)
@@ -131,7 +129,14 @@ int drasync_delete(drasync_region_t region)
     api_tell_apart(region, NULL);
     err = native_delete(region);
     RECORD_DONE(err, RECORD_DELETE, (uintptr_t)region, 0, 0);
-    return api_told("drasync_delete", region, err);
+    return api_told(call, region, err);
+}
+
+int drasync_delete(drasync_region_t region)
+{
+    if (native_recycle_put_new(region))
+        return 0;
+    return api_delete("drasync_delete", region);
 }
 
 int drasync_set_recovery(drasync_region_t region,
@@ -153,10 +158,10 @@ static int mode_valid(enum drasync_mode mode)
     return mode == DRASYNC_READ || mode == DRASYNC_WRITE;
 }
 
-int api_acquire(drasync_region_t region, enum drasync_mode mode,
-                uint64_t timeout_us, const void *caller)
+int api_acquire(const char *call, drasync_region_t region,
+                enum drasync_mode mode, uint64_t timeout_us, const void *caller)
 {
-    int err = api_enter("drasync_acquire");
+    int err = api_enter(call);
 
     if (err)
         return err;
@@ -168,26 +173,28 @@ int api_acquire(drasync_region_t region, enum drasync_mode mode,
     if (!err)
         api_tell_apart(region, NULL);
     RECORD_DONE(err, RECORD_ACQUIRE, (uintptr_t)region, mode, 0);
-    return api_told("drasync_acquire", region, err);
+    return api_told(call, region, err);
 }
 
 int drasync_acquire(drasync_region_t region, enum drasync_mode mode)
 {
     if (api_acquire_own(region, mode))
         return 0;
-    return api_acquire(region, mode, DRASYNC_FOREVER,
+    return api_acquire("drasync_acquire", region, mode, DRASYNC_FOREVER,
                        __builtin_return_address(0));
 }
 
 int drasync_acquire_timed(drasync_region_t region, enum drasync_mode mode,
                           uint64_t timeout_us)
 {
-    return api_acquire(region, mode, timeout_us, __builtin_return_address(0));
+    return api_acquire("drasync_acquire_timed", region, mode, timeout_us,
+                       __builtin_return_address(0));
 }
 
 int drasync_try_acquire(drasync_region_t region, enum drasync_mode mode)
 {
-    return api_acquire(region, mode, 0, __builtin_return_address(0));
+    return api_acquire("drasync_try_acquire", region, mode, 0,
+                       __builtin_return_address(0));
 }
 
 int drasync_acquire_newer(drasync_region_t region, enum drasync_mode mode,
@@ -363,9 +370,10 @@ int drasync_cancel(drasync_request_t *request)
 }
 
 /* Apart, so that the short way below saves no register. */
-__attribute__((noinline)) static int release(drasync_region_t region)
+__attribute__((noinline)) static int release(const char *call,
+                                             drasync_region_t region)
 {
-    int err = api_enter("drasync_release");
+    int err = api_enter(call);
 
     if (err)
         return err;
@@ -373,10 +381,10 @@ __attribute__((noinline)) static int release(drasync_region_t region)
     api_tell_left(region);
     err = native_release(region);
     RECORD_DONE(err, RECORD_RELEASE, (uintptr_t)region, 0, 0);
-    return api_told("drasync_release", region, err);
+    return api_told(call, region, err);
 }
 
-int drasync_release(drasync_region_t region)
+int api_release(const char *call, drasync_region_t region)
 {
     int how = api_calm() ? native_lease_give_own((uintptr_t)region)
                          : NATIVE_LEASE_NOT;
@@ -384,5 +392,10 @@ int drasync_release(drasync_region_t region)
     if (!how)
         return 0;
     return how == NATIVE_LEASE_LEFT ? native_lease_left((uintptr_t)region)
-                                    : release(region);
+                                    : release(call, region);
+}
+
+int drasync_release(drasync_region_t region)
+{
+    return api_release("drasync_release", region);
 }

@@ -50,11 +50,19 @@ int api_told(const char *call, drasync_region_t region, int err);
 /* drasync_new_region(), drasync_new_subregion(), called by the program at
  * @caller. */
 int api_new_region(drasync_region_t *region_out, const void *caller);
-int api_new_subregion(drasync_region_t parent, drasync_region_t *region_out,
-                      const void *caller);
+int api_new_subregion(const char *call, drasync_region_t parent,
+                      drasync_region_t *region_out, const void *caller);
 
-/* drasync_acquire_timed(), called by the program at @caller. */
-int api_acquire(drasync_region_t region, enum drasync_mode mode,
-                uint64_t timeout_us, const void *caller);
+/* drasync_acquire_timed(), called by the program at @caller, as @call. */
+int api_acquire(const char *call, drasync_region_t region,
+                enum drasync_mode mode, uint64_t timeout_us,
+                const void *caller);
+
+/* drasync_release(), drasync_delete() and drasync_alloc(), which the program
+ * knows as @call; the last two without their short ways. */
+int api_release(const char *call, drasync_region_t region);
+int api_delete(const char *call, drasync_region_t region);
+int api_alloc(const char *call, drasync_region_t region, size_t size_bytes,
+              void **ptr_out);
 
 #endif /* DRASYNC_FRONTS_API_H */

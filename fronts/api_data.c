@@ -6,6 +6,7 @@
 
 #include "drasync.h"
 
+#include "fronts/api.h"
 #include "runtime/check/check.h"
 #include "runtime/native/magazine.h"
 #include "runtime/native/native.h"
@@ -38,7 +39,8 @@ static int told(const char *call, drasync_region_t region, const void *ptr,
 }
 
 /* Apart, so that the short way below saves no register. */
-__attribute__((noinline)) static int alloc(drasync_region_t region,
+__attribute__((noinline)) static int alloc(const char *call,
+                                           drasync_region_t region,
                                            size_t size_bytes, void **ptr_out)
 {
     int err = runtime_enter();
@@ -54,8 +56,13 @@ __attribute__((noinline)) static int alloc(drasync_region_t region,
         return 0;
     }
     err = native_alloc(region, size_bytes, ptr_out);
-    return told("drasync_alloc", region, NULL,
-                recorded(err, region, size_bytes));
+    return told(call, region, NULL, recorded(err, region, size_bytes));
+}
+
+int api_alloc(const char *call, drasync_region_t region, size_t size_bytes,
+              void **ptr_out)
+{
+    return alloc(call, region, size_bytes, ptr_out);
 }
 
 __attribute__((noinline)) static int alloc_inside(drasync_region_t region,
@@ -66,7 +73,7 @@ __attribute__((noinline)) static int alloc_inside(drasync_region_t region,
     void *ptr = native_magazine_alloc_inside(inside, size_bytes);
 
     if (!ptr)
-        return alloc(region, size_bytes, ptr_out);
+        return alloc("drasync_alloc", region, size_bytes, ptr_out);
     *ptr_out = ptr;
     return 0;
 }
@@ -80,7 +87,7 @@ int drasync_alloc(drasync_region_t region, size_t size_bytes, void **ptr_out)
     if (!ptr)
         return inside.magazine
                    ? alloc_inside(region, size_bytes, ptr_out, inside)
-                   : alloc(region, size_bytes, ptr_out);
+                   : alloc("drasync_alloc", region, size_bytes, ptr_out);
     *ptr_out = ptr;
     return 0;
 }

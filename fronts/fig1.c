@@ -2,28 +2,53 @@
  * The calls of the paper's Fig. 1, as printed there.  They return no errors:
  * one line says what was wrong, and the job ends.
  */
+#include <stdio.h>
+#include <unistd.h>
+
 #include "drasync.h"
 
 #include "fronts/api.h"
 #include "runtime/native/magazine.h"
 #include "runtime/native/native.h"
 #include "runtime/native/recycle.h"
+#include "runtime/place.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
 
-/* End the job if @err is one.  @needed: the hold that @call needs of @r; or
- * DRASYNC_NONE: it gives one back. */
-static void check(int err, const char *call, region r, enum drasync_mode needed)
+/* What the program called, of which region, where; and the hold that the call
+ * needs of it, or DRASYNC_NONE: it gives one back. */
+struct called {
+    const char *name;
+    region r;
+    enum drasync_mode needed;
+    const void *at; /* the return address */
+};
+
+/* " in main (app.c:12)", as far as that is known. */
+static const char *where(const void *at, char text[PLACE_TEXT_BYTES + 4])
 {
-    char text[NATIVE_EXPLAIN_BYTES];
+    const uint64_t pc = (uint64_t)(uintptr_t)at - 1; /* the call itself */
+    struct code_place place = {.offset = 0};
+    char found[PLACE_TEXT_BYTES];
+
+    places_of((int)getpid(), &pc, 1, &place);
+    snprintf(text, PLACE_TEXT_BYTES + 4, " in %s",
+             place_text(&place, found, sizeof(found)));
+    return found[0] ? text : "";
+}
+
+/* End the job if @err is one. */
+static void check(int err, struct called c)
+{
+    char text[NATIVE_EXPLAIN_BYTES], at[PLACE_TEXT_BYTES + 4], arg[24] = "";
 
     if (!err)
         return;
-    native_explain(err, r, needed, text, sizeof(text));
-    if (r || needed == DRASYNC_NONE)
-        runtime_die("%s(%p): %s (%s)", call, (void *)r, text,
-                    drasync_errname(err));
-    runtime_die("%s(): %s (%s)", call, text, drasync_errname(err));
+    native_explain(err, c.r, c.needed, text, sizeof(text));
+    if (c.r || c.needed == DRASYNC_NONE)
+        snprintf(arg, sizeof(arg), "%p", (void *)c.r);
+    runtime_die("%s(%s)%s: %s (%s)", c.name, arg, where(c.at, at), text,
+                drasync_errname(err));
 }
 
 /* Apart, as ralloc_slow(): so that what is short needs no stack. */
@@ -31,7 +56,8 @@ __attribute__((noinline)) static region new_region_slow(const void *caller)
 {
     region made = NULL;
 
-    check(api_new_region(&made, caller), "new_region", NULL, DRASYNC_WRITE);
+    check(api_new_region(&made, caller),
+          (struct called){"new_region", NULL, DRASYNC_WRITE, caller});
     return made;
 }
 
@@ -44,39 +70,45 @@ region new_region(void)
 
 region new_subregion(region r)
 {
+    struct called c = {"new_subregion", r, DRASYNC_WRITE,
+                       __builtin_return_address(0)};
     region made = NULL;
 
-    check(api_new_subregion(r, &made, __builtin_return_address(0)),
-          "new_subregion", r, DRASYNC_WRITE);
+    check(api_new_subregion(c.name, r, &made, c.at), c);
     return made;
 }
 
-__attribute__((noinline)) static void delete_region_slow(region r)
+__attribute__((noinline)) static void delete_region_slow(region r,
+                                                         const void *caller)
 {
-    check(drasync_delete(r), "delete_region", r, DRASYNC_WRITE);
+    struct called c = {"delete_region", r, DRASYNC_WRITE, caller};
+
+    check(api_delete(c.name, r), c);
 }
 
 void delete_region(region r)
 {
     if (!native_recycle_put_new(r))
-        delete_region_slow(r);
+        delete_region_slow(r, __builtin_return_address(0));
 }
 
-__attribute__((noinline)) static void *ralloc_slow(region r, size_t s)
+__attribute__((noinline)) static void *ralloc_slow(region r, size_t s,
+                                                   const void *caller)
 {
-    void *object = native_magazine_alloc_any(r, s);
+    struct called c = {"ralloc", r, DRASYNC_WRITE, caller};
+    void *object = NULL;
 
-    if (!object)
-        check(drasync_alloc(r, s, &object), "ralloc", r, DRASYNC_WRITE);
+    check(api_alloc(c.name, r, s, &object), c);
     return object;
 }
 
 __attribute__((noinline)) static void *
-ralloc_inside(region r, size_t s, struct native_inside inside)
+ralloc_inside(region r, size_t s, struct native_inside inside,
+              const void *caller)
 {
     void *object = native_magazine_alloc_inside(inside, s);
 
-    return object ? object : ralloc_slow(r, s);
+    return object ? object : ralloc_slow(r, s, caller);
 }
 
 void *ralloc(region r, size_t s)
@@ -86,20 +118,23 @@ void *ralloc(region r, size_t s)
 
     if (object)
         return object;
-    return inside.magazine ? ralloc_inside(r, s, inside) : ralloc_slow(r, s);
+    return inside.magazine
+               ? ralloc_inside(r, s, inside, __builtin_return_address(0))
+               : ralloc_slow(r, s, __builtin_return_address(0));
 }
 
 __attribute__((noinline)) static void acquire_region_slow(region r, int choice,
                                                           const void *caller)
 {
-    int err =
-        api_acquire(r, (enum drasync_mode)choice, DRASYNC_FOREVER, caller);
+    struct called c = {"acquire_region", r, (enum drasync_mode)choice, caller};
+    char at[PLACE_TEXT_BYTES + 4];
+    int err = api_acquire(c.name, r, c.needed, DRASYNC_FOREVER, caller);
 
     if (err == DRASYNC_EINVAL)
-        runtime_die("acquire_region(%p, %d): the choice is READ (%d) or WRITE "
-                    "(%d) (DRASYNC_EINVAL)",
-                    (void *)r, choice, READ, WRITE);
-    check(err, "acquire_region", r, (enum drasync_mode)choice);
+        runtime_die("acquire_region(%p, %d)%s: the choice is READ (%d) or "
+                    "WRITE (%d) (DRASYNC_EINVAL)",
+                    (void *)r, choice, where(caller, at), READ, WRITE);
+    check(err, c);
 }
 
 void acquire_region(region r, int choice)
@@ -110,5 +145,9 @@ void acquire_region(region r, int choice)
 
 void release_region(region r)
 {
-    check(drasync_release(r), "release_region", r, DRASYNC_NONE);
+    int err = api_release("release_region", r);
+
+    if (err)
+        check(err, (struct called){"release_region", r, DRASYNC_NONE,
+                                   __builtin_return_address(0)});
 }

@@ -3,7 +3,9 @@
  * are finished; releases that fit no acquire of their thread; and roots that
  * lead out of all regions.
  */
+#include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -81,13 +83,35 @@ static void print(void)
 
 /* --- Regions -------------------------------------------------------------- */
 
+/* Where this rank got its hold of @part, which is in its way. */
+static void add_part(uint64_t part)
+{
+    struct check_note note;
+    const struct check_done *done;
+    char what[64];
+
+    if (!part || !check_note_of(part, 0, &note))
+        return;
+    done = note.holds && note.holds <= CHECK_OPEN_MAX
+               ? &note.open[note.holds - 1]
+               : &note.done[note.done[CHECK_TOOK].thread ? CHECK_TOOK
+                                                         : CHECK_MADE];
+    snprintf(what, sizeof(what), "this rank took subregion 0x%" PRIx64 ",",
+             part);
+    add_done(what, done);
+}
+
 /* What is known of why @err is the answer for a region that is there. */
 static void add_why(drasync_region_t region, int err,
                     const struct check_note *note)
 {
     uint32_t holds = note ? note->holds : 0;
+    struct check_place place = {0};
 
-    if (err == DRASYNC_EBUSY)
+    if (err == DRASYNC_EORDER) {
+        check_hooks.look(region, 0, &place);
+        add_part(place.part);
+    } else if (err == DRASYNC_EBUSY)
         check_add_node(&text, (uintptr_t)region, runtime.rank);
     else if ((err == DRASYNC_EUPGRADE || err == DRASYNC_ENOTHELD) && holds &&
              holds <= CHECK_OPEN_MAX)
@@ -103,6 +127,8 @@ static const char *what_of(drasync_region_t region, int err, bool dead)
 
     if (dead)
         return "which was deleted";
+    if (err == DRASYNC_EORDER)
+        return "of which this rank holds a subregion";
     switch (err) {
     case DRASYNC_EBUSY:
         return "which another rank held or waited for";
@@ -168,7 +194,7 @@ void check_refused(const char *call, drasync_region_t region, int err)
 
     if (err != DRASYNC_ENOREGION && err != DRASYNC_EDELETED &&
         err != DRASYNC_ENOTHELD && err != DRASYNC_EUPGRADE &&
-        err != DRASYNC_EBUSY)
+        err != DRASYNC_EBUSY && err != DRASYNC_EORDER)
         return;
     known = check_note_of((uintptr_t)region, 0, &note);
     dead = known && note.done[CHECK_DELETED].thread;

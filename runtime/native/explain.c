@@ -106,6 +106,38 @@ static void not_held(drasync_region_t handle, enum drasync_mode needed,
     native_unlock(&tree);
 }
 
+const struct proto_region *native_part_held(const struct proto_region *region)
+{
+    for (struct proto_region *r = proto_next(region, region); r;
+         r = proto_next(region, r))
+        if (r->write_rank == native.rank || proto_read_hold(r, native.rank))
+            return r;
+    return NULL;
+}
+
+/* DRASYNC_EORDER. */
+static void below_held(drasync_region_t handle, char *text, size_t bytes)
+{
+    const struct proto_region *part = NULL;
+    struct native_tree tree;
+
+    if (!native_lock_for(NATIVE_FOR_DATA, (uintptr_t)handle, &tree)) {
+        if (tree.region)
+            part = native_part_held(tree.region);
+        if (part)
+            snprintf(text, bytes,
+                     "this rank holds region %p, a subregion of the one it "
+                     "asks for, for %s: release that first, since ancestors "
+                     "come first",
+                     (void *)(uintptr_t)part->address,
+                     proto_held(part, native.rank) == DRASYNC_WRITE ? "WRITE"
+                                                                    : "READ");
+        native_unlock(&tree);
+    }
+    if (!part)
+        snprintf(text, bytes, "%s", drasync_strerror(DRASYNC_EORDER));
+}
+
 static void no_memory(char *text, size_t bytes)
 {
     char used[SIZE_TEXT], limit[SIZE_TEXT];
@@ -131,6 +163,8 @@ void native_explain(int err, drasync_region_t region, enum drasync_mode needed,
         no_region(region, text, bytes);
     else if (running && err == DRASYNC_ENOTHELD)
         not_held(region, needed, text, bytes);
+    else if (running && err == DRASYNC_EORDER)
+        below_held(region, text, bytes);
     else if (running && err == DRASYNC_ENOMEM)
         no_memory(text, bytes);
     else if (running && err == DRASYNC_ENOSPACE)

@@ -237,6 +237,7 @@ static void look(const void *address, int mode, struct check_place *out)
         out->node = r->owned ? runtime.node : (int)r->hint;
         find_holders(r, out);
         find_object(r, (uintptr_t)address, out);
+        out->part = native_part_held(r) ? native_part_held(r)->address : 0;
         if (mode && out->held >= mode)
             native_guard(r);
     }

@@ -301,6 +301,10 @@ void native_quarantine_clear(struct native_quarantine *quarantine);
 /* Was there a region until not long ago? */
 bool native_quarantined(uint64_t address);
 
+/* A region below @region that this rank holds, not by a hold above that; or
+ * NULL.  Under the tree's lock. */
+const struct proto_region *native_part_held(const struct proto_region *region);
+
 /* Any moment, no lock held: cut an extent of @pages, or fewer but @pages_min,
  * for @memory; asks the manager for addresses and drops cached copies if it
  * must.  This process sees its primary frames.

@@ -10,13 +10,24 @@ setup_file() {
 }
 
 # mistake WHAT: a job of one rank that ends with a line; sets region, below and
-# object to what it had.
+# object to what it had.  In $output calls are without their place, which is in
+# $place.
 mistake() {
   run mpi 1 "$mistakes" "$1"
   refute [ "$status" -eq 0 ]
   refute [ "$status" -eq 124 ]
   read -r _ region _ below _ object \
     < <(grep '^region ' <<<"$output") || fail "$output"
+  place=$(sed -nE 's/.*\) in ([a-z]+ \(mistakes\.c:[0-9]+\)): .*/\1/p' \
+    <<<"$output")
+  output=${output/) in "$place": /): }
+}
+
+@test "a call that ends the job is named with its function, file and line" {
+  for what in read twice null choice; do
+    mistake "$what"
+    assert [ -n "$place" ]
+  done
 }
 
 @test "a hold that is too little: which there is, and which is needed" {
@@ -27,6 +38,21 @@ READ, and WRITE is needed: release it, then acquire it for WRITE \
   mistake none
   assert_output --partial "ralloc($below): this rank has no hold on the region, \
 and WRITE is needed: acquire it for WRITE first (DRASYNC_ENOTHELD)"
+}
+
+@test "an ancestor after a region below it: which one is held" {
+  mistake order
+  assert_output --partial "acquire_region($region): this rank holds region \
+$below, a subregion of the one it asks for, for READ: release that first, since \
+ancestors come first (DRASYNC_EORDER)"
+  DRASYNC_CHECK=access mistake order
+  assert_output --regexp "called acquire_region for region $region, of which \
+this rank holds a subregion
+it was called here:
+    #0 [a-z]+ at [^ ]*mistakes.c:[0-9]+
+.*this rank took subregion $below, by thread [0-9]+:
+    #0 [a-z]+ at [^ ]*mistakes.c:[0-9]+
+"
 }
 
 @test "a release without a hold: there is none, or another region's covers it" {

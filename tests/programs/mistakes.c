@@ -32,6 +32,10 @@ static void holds(region r, region below)
         ralloc(below, 8);
     if (is("twice"))
         release_region(r);
+    if (is("order")) {
+        acquire_region(below, READ);
+        acquire_region(r, READ);
+    }
     if (is("choice"))
         acquire_region(r, 7);
 }
