@@ -193,53 +193,77 @@ static int scopes_at(Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die **scopes)
     return found;
 }
 
-/* Leave what was inlined from our header: out to the line that called it. */
-static void leave_header(Dwfl_Module *module, Dwarf_Addr address,
-                         struct code_line *out)
+/* The name that @die, of a function, was compiled by. */
+static const char *name_of(Dwarf_Die *die)
+{
+    Dwarf_Attribute attribute;
+    const char *name = NULL;
+
+    if (code_line_libdw.dwarf_attr_integrate(die, DW_AT_linkage_name,
+                                             &attribute))
+        name = code_line_libdw.dwarf_formstring(&attribute);
+    return name ? name : code_line_libdw.dwarf_diename(die);
+}
+
+/* Is nobody going to look for a mistake there? */
+static bool is_left_out(const char *file)
+{
+    return code_line_is_header(file) || (file && strstr(file, "/include/c++/"));
+}
+
+/* The functions inlined at @address of @module, where *at is, into @out, of
+ * @max: how many; *at is where the outermost was called then. */
+static int inlined_at(Dwfl_Module *module, Dwarf_Addr address,
+                      struct code_line *at, struct code_line *out, int max)
 {
     Dwarf_Addr bias;
     Dwarf_Die *unit =
         code_line_libdw.dwfl_module_addrdie(module, address, &bias);
     Dwarf_Die *scopes = NULL;
-    int count = unit ? scopes_at(unit, address - bias, &scopes) : 0;
+    int scopes_count = unit ? scopes_at(unit, address - bias, &scopes) : 0;
+    int count = 0;
 
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < scopes_count; i++) {
         int tag = code_line_libdw.dwarf_tag(&scopes[i]);
 
         if (tag == DW_TAG_subprogram)
             break;
         if (tag != DW_TAG_inlined_subroutine)
             continue;
-        /* The scope around what was left has its line. */
-        if (!code_line_is_header(out->file)) {
-            set_function(out, code_line_libdw.dwarf_diename(&scopes[i]));
-            break;
+        if (count < max && !is_left_out(at->file)) {
+            out[count] = *at;
+            set_function(&out[count++], name_of(&scopes[i]));
         }
-        if (!called_at(unit, &scopes[i], out))
+        if (!called_at(unit, &scopes[i], at))
             break;
     }
     free(scopes);
+    return count;
 }
 
-void code_line_of(Dwfl_Module *module, Dwarf_Addr address,
-                  struct code_line *out)
+int code_lines_of(Dwfl_Module *module, Dwarf_Addr address,
+                  struct code_line *out, int max)
 {
+    struct code_line at = {.file = NULL};
     GElf_Off within = 0;
     GElf_Sym symbol;
     Dwfl_Line *line;
+    int count = 0;
 
-    *out = (struct code_line){.file = NULL};
-    if (!module)
-        return;
-    set_function(out, code_line_libdw.dwfl_module_addrinfo(
-                          module, address, &within, &symbol, NULL, NULL, NULL));
-    out->within = within;
-    line = code_line_libdw.dwfl_module_getsrc(module, address);
-    if (line)
-        out->file = code_line_libdw.dwfl_lineinfo(line, NULL, &out->line, NULL,
-                                                  NULL, NULL);
-    if (code_line_is_header(out->file))
-        leave_header(module, address, out);
+    if (module) {
+        line = code_line_libdw.dwfl_module_getsrc(module, address);
+        if (line)
+            at.file = code_line_libdw.dwfl_lineinfo(line, NULL, &at.line, NULL,
+                                                    NULL, NULL);
+        if (at.file)
+            count = inlined_at(module, address, &at, out, max - 1);
+        set_function(&at,
+                     code_line_libdw.dwfl_module_addrinfo(
+                         module, address, &within, &symbol, NULL, NULL, NULL));
+        at.within = within;
+    }
+    out[count] = at;
+    return count + 1;
 }
 
 #endif

@@ -2,10 +2,10 @@
  * code_line.h - the function, file and line of an address, by elfutils' libdw,
  * which is loaded at run time where it is installed.
  *
- * What was inlined from drasync.hpp, or a file of include/drasync/, is the line
- * of the program that called it: a C++ program's lock guards are header only, and nobody looks for
- * a mistake there.  Names of C++ are as their author wrote them, if the process
- * has a C++ library that can say so.
+ * What was inlined from drasync.hpp, a file of include/drasync/ or the C++
+ * library is the line of the program that called it: nobody looks there for
+ * a mistake.  Names of C++ are as their author wrote them, if the process has a
+ * C++ library that can say so.
  */
 #ifndef DRASYNC_RUNTIME_CODE_LINE_H
 #define DRASYNC_RUNTIME_CODE_LINE_H
@@ -59,6 +59,8 @@ bool code_line_is_header(const char *file);
     X(dwarf_tag)                    \
     X(dwarf_diename)                \
     X(dwarf_attr)                   \
+    X(dwarf_attr_integrate)         \
+    X(dwarf_formstring)             \
     X(dwarf_formudata)
 
 /* libdw's calls, for who has the lock. */
@@ -73,9 +75,14 @@ extern struct code_line_libdw {
  * not. */
 bool code_line_open(bool others);
 
-/* What libdw knows of @address in @module.  Loads nothing; allocates memory. */
-void code_line_of(Dwfl_Module *module, Dwarf_Addr address,
-                  struct code_line *out);
+/* Functions that one address may be in, but for those left out. */
+#define CODE_LINES_MAX 8
+
+/* What libdw knows of @address in @module: the function whose code was inlined
+ * there, the one that called it, and so on, at most @max and at least one, the
+ * last.  Returns how many.  Loads nothing; allocates memory. */
+int code_lines_of(Dwfl_Module *module, Dwarf_Addr address,
+                  struct code_line *out, int max);
 
 #endif
 #endif /* DRASYNC_RUNTIME_CODE_LINE_H */

@@ -98,21 +98,22 @@ static int no_elf(Dwfl_Module *module, void **data, const char *name,
 static bool describe(Dwfl_Module *module, uint64_t offset, char *text,
                      size_t bytes)
 {
-    struct code_line known;
+    struct code_line lines[CODE_LINES_MAX];
+    const struct code_line *known = lines;
     Dwarf_Addr low;
 
     code_line_libdw.dwfl_module_info(module, NULL, &low, NULL, NULL, NULL, NULL,
                                      NULL);
-    code_line_of(module, low + offset, &known);
-    if (!*known.function && !known.file)
+    code_lines_of(module, low + offset, lines, CODE_LINES_MAX);
+    if (!*known->function && !known->file)
         return false;
-    if (!*known.function)
-        snprintf(text, bytes, "%s:%d", base_name(known.file), known.line);
-    else if (!known.file)
-        snprintf(text, bytes, "%s+0x%" PRIx64, known.function, known.within);
+    if (!*known->function)
+        snprintf(text, bytes, "%s:%d", base_name(known->file), known->line);
+    else if (!known->file)
+        snprintf(text, bytes, "%s+0x%" PRIx64, known->function, known->within);
     else
-        snprintf(text, bytes, "%s (%s:%d)", known.function,
-                 base_name(known.file), known.line);
+        snprintf(text, bytes, "%s (%s:%d)", known->function,
+                 base_name(known->file), known->line);
     return true;
 }
 

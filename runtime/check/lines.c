@@ -49,10 +49,12 @@ static void modules_close(Dwfl *dwfl)
         code_line_libdw.dwfl_end(dwfl);
 }
 
-static void line_of(Dwfl *dwfl, uintptr_t at, struct code_line *out)
+static int lines_of(Dwfl *dwfl, uintptr_t at,
+                    struct code_line out[CODE_LINES_MAX])
 {
-    code_line_of(dwfl ? code_line_libdw.dwfl_addrmodule(dwfl, at) : NULL, at,
-                 out);
+    return code_lines_of(dwfl ? code_line_libdw.dwfl_addrmodule(dwfl, at)
+                              : NULL,
+                         at, out, CODE_LINES_MAX);
 }
 #else
 typedef void Dwfl;
@@ -71,10 +73,12 @@ static void modules_close(Dwfl *dwfl)
     (void)dwfl;
 }
 
-static void line_of(Dwfl *dwfl, uintptr_t at, struct code_line *out)
+static int lines_of(Dwfl *dwfl, uintptr_t at,
+                    struct code_line out[CODE_LINES_MAX])
 {
     (void)dwfl, (void)at;
-    *out = (struct code_line){.file = NULL};
+    out[0] = (struct code_line){.file = NULL};
+    return 1;
 }
 #endif
 
@@ -125,24 +129,43 @@ static bool add(struct check_text *text, int number,
 
 bool check_symbol_add(struct check_text *text, uint64_t address)
 {
-    struct code_line known;
+    struct code_line known[CODE_LINES_MAX];
     Dwfl *dwfl;
 
     code_line_lock();
     dwfl = modules_open();
-    line_of(dwfl, (uintptr_t)address, &known);
-    if (known.function[0])
-        check_add(text, "%s", known.function);
+    lines_of(dwfl, (uintptr_t)address, known);
+    if (known->function[0])
+        check_add(text, "%s", known->function);
     modules_close(dwfl);
     code_line_unlock();
-    return known.function[0];
+    return known->function[0];
+}
+
+/* The functions whose code is at @at, in the order of calls; false: what is above
+ * is no program's.  @shown is the address to print; @last: there is no frame
+ * after it. */
+static bool add_frame(struct check_text *text, Dwfl *dwfl, int *number,
+                      uintptr_t at, uintptr_t shown, bool last)
+{
+    struct code_line known[CODE_LINES_MAX];
+    int count = lines_of(dwfl, at, known);
+
+    for (int i = 0; i < count; i++) {
+        /* A function of our header that was not inlined. */
+        if (!*number && !(last && i == count - 1) &&
+            code_line_is_header(known[i].file))
+            continue;
+        if (!add(text, (*number)++, &known[i], at, shown))
+            return false;
+    }
+    return true;
 }
 
 void check_lines_add(struct check_text *text, const struct check_stack *stack,
                      bool fault)
 {
     int frames = stack ? stack->frames : 0, from = 0, number = 0;
-    struct code_line known;
     Dwfl *dwfl;
 
     if (!frames) {
@@ -161,13 +184,8 @@ void check_lines_add(struct check_text *text, const struct check_stack *stack,
         /* A return address is behind its call. */
         uintptr_t at = shown - (fault && i == 0 ? 0 : 1);
 
-        if (!shown)
-            break;
-        line_of(dwfl, at, &known);
-        /* A function of our header that was not inlined. */
-        if (!number && i < frames - 1 && code_line_is_header(known.file))
-            continue;
-        if (!add(text, number++, &known, at, shown))
+        if (!shown ||
+            !add_frame(text, dwfl, &number, at, shown, i == frames - 1))
             break;
     }
     modules_close(dwfl);

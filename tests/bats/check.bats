@@ -128,6 +128,11 @@ ends() {
   # Where it wrote, and where it took the hold.
   [ "$(grep -cE "$put" <<<"$output")" = 2 ]
   refute_output --partial ".hpp"
+  DRASYNC_CHECK=access run mpi 1 "$programs/cxx_wrong" inlined
+  assert_failure
+  # Below the container's own, where that was not inlined.
+  assert_line --regexp "#[01] fill at .*cxx_wrong.cc:[0-9]+"
+  assert_line --regexp "#[12] fill_all at .*cxx_wrong.cc:[0-9]+"
   DRASYNC_CHECK=leaks run -0 mpi 1 "$programs/cxx_wrong" leak
   assert_output --regexp "$forget"
   refute_output --partial ".hpp"

@@ -118,7 +118,7 @@ drasync:     in its queue on node 0: rank 1 for WRITE"
   hangs_until "nobody has published" mpi 2 "$program" name "$over"
   [ "$status" -eq 0 ]
   same "$head
-drasync:   rank 1 (HOST, process P) waits in drasync_lookup for the name \"nothing\" since T s, in main (stuck.c:LINE)
+drasync:   rank 1 (HOST, process P) waits in drasync_lookup for the name \"nothing\" since T s, in unnamed (stuck.c:LINE)
 drasync:     nobody has published it"
 }
 
@@ -127,7 +127,7 @@ drasync:     nobody has published it"
     DRASYNC_NODE=$node hangs_until "in drasync_take" mpi 2 "$program" give "$over"
     [ "$status" -eq 0 ]
     same "$head
-drasync:   rank 1 (HOST, process P) waits in drasync_take for what rank 0 gives with tag 7 since T s, in main (stuck.c:LINE)
+drasync:   rank 1 (HOST, process P) waits in drasync_take for what rank 0 gives with tag 7 since T s, in not_given (stuck.c:LINE)
 drasync:     rank 0 (HOST, process P) computes"
   done
 }
@@ -429,5 +429,5 @@ $(link 1 MPI_Wait 2 "sent it that message, with tag 7")"
   done
   DRASYNC_NODE=rank DRASYNC_STATS=waits hangs_until "in drasync_take" \
     mpi 2 "$program" give "$over"
-  assert_output --regexp "waits: [0-9]{3,}\.[0-9] ms, (once|2 times), for drasync_take in main \(stuck\.c:LINE\)"
+  assert_output --regexp "waits: [0-9]{3,}\.[0-9] ms, (once|2 times), for drasync_take in not_given \(stuck\.c:LINE\)"
 }
