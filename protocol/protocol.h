@@ -298,8 +298,8 @@ int proto_delete(struct proto_node *node, int32_t rank,
                  struct proto_region *region, uint64_t address, void *waiter,
                  struct proto_effects *out);
 
-/* Has nobody but @rank anything of @region, which it holds for WRITE once, nor
- * asks for it, nor knows it on another node? */
+/* Has nobody but @rank anything of @region, a root, and what is below it, which
+ * it holds for WRITE once, nor asks for it, nor knows it on another node? */
 bool proto_alone(int32_t rank, const struct proto_region *region);
 
 /* The same of all ranks: nobody has anything of it. */

@@ -25,6 +25,13 @@ setup() {
   assert_line "circle again ok ranks=2"
 }
 
+@test "a circle some of whose regions have subregions ends with them" {
+  run -0 mpi 2 "$programs/native_circle_below"
+  assert_line "circle below ok ranks=2"
+  DRASYNC_NODE=rank run -0 mpi 2 "$programs/native_circle_below"
+  assert_line "circle below ok ranks=2"
+}
+
 @test "references, weak handles, ends and misuse, on a node" {
   for n in 1 2 4; do
     run -0 mpi "$n" "$programs/native_managed"
