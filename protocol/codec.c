@@ -329,8 +329,6 @@ static const char *check_header(const struct proto_env *env,
         return "a node that does not exist";
     if (m->flags & ~flags_of(m->type))
         return "a flag that this message does not have";
-    if (m->type == PROTO_LOCATE && m->node == env->self)
-        return "an own question that comes back";
     if (m->type == PROTO_BOUNCE && m->mode != DRASYNC_WRITE)
         return "copies that come back";
     if ((m->type == PROTO_REQUEST || transfer ||

@@ -135,31 +135,6 @@ static void locate_known(struct step *s, struct proto_region *r,
         on_REQUEST(s, m->node, q);
 }
 
-void on_LOCATE(struct step *s, uint32_t from, const struct proto_message *m)
-{
-    (void)from;
-    uint32_t home = home_of(s, m->region);
-    if (m->flags & PROTO_CLIMBS && m->via != self_of(s) && home != self_of(s)) {
-        locate_climbs(s, m);
-        return;
-    }
-    if (home != self_of(s)) {
-        struct proto_message *on = send_message(s, home, PROTO_LOCATE);
-        *on = *m;
-        on->flags &= PROTO_NOWAIT;
-        return;
-    }
-    struct proto_region *r = find(s, m->region);
-    if (r && r->home && !r->dead) {
-        locate_known(s, r, m);
-        return;
-    }
-    struct proto_message *answer = send_message(s, m->node, PROTO_LOCATED);
-    answer->root = answer->region = m->region;
-    answer->after = m->after;
-    answer->error = DRASYNC_ENOREGION;
-}
-
 /* The operation whose request has @ticket; NULL: it was given up. */
 static struct proto_op *waiting_op(struct proto_region *r, uint64_t ticket)
 {
@@ -229,6 +204,44 @@ static void located_none(struct step *s, struct proto_region *r, int error,
     r->gone = true;
     mark_serve(s, r);
     mark_gc(s, r);
+}
+
+/* An own question has come back: nodes differ on whose the address is, as while
+ * ranks load and delete regions there in turn.  So no region was there. */
+static void locate_came_back(struct step *s, const struct proto_message *m)
+{
+    struct proto_region *r = find(s, m->region);
+    if (r && r->locating)
+        located_none(s, r, DRASYNC_ENOREGION, m->after);
+}
+
+void on_LOCATE(struct step *s, uint32_t from, const struct proto_message *m)
+{
+    (void)from;
+    uint32_t home = home_of(s, m->region);
+    if (m->node == self_of(s)) {
+        locate_came_back(s, m);
+        return;
+    }
+    if (m->flags & PROTO_CLIMBS && m->via != self_of(s) && home != self_of(s)) {
+        locate_climbs(s, m);
+        return;
+    }
+    if (home != self_of(s)) {
+        struct proto_message *on = send_message(s, home, PROTO_LOCATE);
+        *on = *m;
+        on->flags &= PROTO_NOWAIT;
+        return;
+    }
+    struct proto_region *r = find(s, m->region);
+    if (r && r->home && !r->dead) {
+        locate_known(s, r, m);
+        return;
+    }
+    struct proto_message *answer = send_message(s, m->node, PROTO_LOCATED);
+    answer->root = answer->region = m->region;
+    answer->after = m->after;
+    answer->error = DRASYNC_ENOREGION;
 }
 
 void on_LOCATED(struct step *s, uint32_t from, const struct proto_message *m)

@@ -79,4 +79,8 @@ int native_image_make(const struct native_image *image, uint64_t *refused_out);
  * filled in: does its heap make sense?  0 or DRASYNC_EFORMAT. */
 int native_image_check(const struct native_image *image, uint64_t i);
 
+/* The data could not be filled in: delete the regions, @top and below.  Checked
+ * mode does not look at what is there, which no program wrote. */
+void native_image_drop(const struct native_image *image, drasync_region_t top);
+
 #endif /* DRASYNC_RUNTIME_NATIVE_IMAGE_H */

@@ -114,6 +114,12 @@ static int record_make(const struct native_image *image,
 
     if (err)
         return err;
+    /* A rank here asks another node for what was there before, and has no answer
+     * yet: an address has one record. */
+    if (native_find(r->address)) {
+        native_unlock(&tree);
+        return DRASYNC_ETAKEN;
+    }
     effects = native_effects();
     if (r->parent == NATIVE_IMAGE_NO_PARENT)
         err = proto_create_root(&native.node, native.rank, r->address, memory,
@@ -243,10 +249,20 @@ int native_image_make(const struct native_image *image, uint64_t *refused_out)
     }
     if (err == DRASYNC_ETAKEN && page)
         *refused_out = address_of(&(struct pages_run){.first = page});
-    if (!err)
+    if (!err) {
         err = make_all(&m);
+        if (err == DRASYNC_ETAKEN)
+            *refused_out = image->region[m.made].address;
+    }
     free(m.runs);
     return err;
+}
+
+void native_image_drop(const struct native_image *image, drasync_region_t top)
+{
+    for (uint64_t i = 0; i < image->regions; i++)
+        heap_checked_end(&native_header_of(image->region[i].address)->heap);
+    native_delete(top);
 }
 
 int native_image_check(const struct native_image *image, uint64_t i)

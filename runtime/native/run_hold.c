@@ -30,10 +30,9 @@ static bool read_here(const struct proto_region *region)
 
 int32_t native_rank_new(void)
 {
-    static _Atomic uint32_t next;
-
-    return runtime.ranks + (int32_t)(atomic_fetch_add(&next, 1) %
-                                     (uint32_t)(INT32_MAX - runtime.ranks));
+    return runtime.ranks +
+           (int32_t)(atomic_fetch_add(&native.shared->ranks, 1) %
+                     (uint32_t)(INT32_MAX - runtime.ranks));
 }
 
 /* Who else has it, or knows who has it?  -1: this node, or nobody. */

@@ -107,6 +107,7 @@ struct native_shared {
     _Atomic uint32_t notes;      /* that are being made by chores */
     _Atomic uint64_t twin_bytes; /* of all of them: diff.h */
     _Atomic uint64_t laters;     /* numbers given: later.h */
+    _Atomic uint32_t ranks;      /* native_rank_new(): all processes' */
     struct lock table_lock;      /* changes of the table, and of spare[] */
     struct native_entry *entries_free;
     _Atomic(struct native_entry *) buckets[NATIVE_BUCKETS];

@@ -132,7 +132,7 @@ static int load_made(const char *path, const struct save_table *table,
     if (!err)
         err = publish(table, path);
     if (err)
-        native_delete(top);
+        native_image_drop(image, top);
     return err;
 }
 

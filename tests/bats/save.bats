@@ -99,6 +99,21 @@ load_by() {
   assert_output "threads ok ranks=2"
 }
 
+@test "ranks of a node save a region at once, and each what it wrote before" {
+  for nodes in shared rank; do
+    DRASYNC_NODE=$nodes run -0 mpi 2 "$programs/save_ranks" at_once "$dir"
+    # Between nodes the addresses are not free at once, which load says.
+    assert_line "at_once ok ranks=2"
+  done
+}
+
+@test "a handle of what is loaded and deleted in turns by two nodes is told" {
+  for nodes in 2 rank; do
+    DRASYNC_NODE=$nodes run -0 mpi 3 "$programs/save_ranks" turns "$dir"
+    assert_line "turns ok ranks=3"
+  done
+}
+
 @test "a region without objects, and ten thousand small ones" {
   run -0 mpi 1 "$programs/save_tree" empty "$dir/empty"
   run -0 mpi 1 "$programs/save_tree" many "$dir/many" 10000

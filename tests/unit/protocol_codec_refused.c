@@ -98,9 +98,6 @@ static void what_is_refused(void)
     tap_ok(refused(&m, "a request that climbs in vain"),
            "an own one that climbs");
     m = valid(PROTO_LOCATE);
-    m.node = SELF;
-    tap_ok(refused(&m, "an own question that comes back"), "an own LOCATE");
-    m = valid(PROTO_LOCATE);
     m.ticket = 1;
     m.mode = 0;
     tap_ok(refused(&m, "a mode that does not exist"),
