@@ -120,10 +120,11 @@ enum drasync_mode {
       "out of memory: DRASYNC_MEMORY, or the machine, gives this node no "    \
       "more")                                                                 \
     X(DRASYNC_ENOSPACE, -10, "out of region addresses: raise DRASYNC_SPACE")  \
-    X(DRASYNC_ENOOBJECT, -11, "no object starts at this address")             \
+    X(DRASYNC_ENOOBJECT, -11, "this node knows no region with this address")  \
     X(DRASYNC_EALIGN, -12, "the address is not aligned as objects are")       \
     X(DRASYNC_EFREED, -13,                                                    \
-      "the object is not allocated; it may have been freed already")          \
+      "no object that is allocated starts at this address: it was freed, or " \
+      "the address lies inside of one")                                       \
     X(DRASYNC_EEXIST, -14, "the name is published already")                   \
     X(DRASYNC_ENOTREADY, -15, "DRASync is not running in this process")       \
     X(DRASYNC_ETHREAD, -16, "MPI does not give MPI_THREAD_MULTIPLE")          \
@@ -347,7 +348,9 @@ int drasync_get_version(drasync_region_t region, uint64_t *version_out);
 /*
  * The non-blocking form.  *request_out is owned by the caller until
  * drasync_wait() returns, drasync_test() says it is done, or drasync_cancel().
- * The hold is there only when test or wait gave 0.
+ * The hold is there only when test or wait gave 0.  End a request before its
+ * region is deleted: one that was granted is not told, and who ends it later may
+ * give back a hold of what has the address by then.
  *
  * A request is a number.  Copies of it are the same request: the first call that
  * ends it has its result, and later ones with a copy return DRASYNC_EINVAL, as

@@ -63,6 +63,10 @@ struct heap_fault {
                              the object's start */
     uint64_t address;     /* of HEAP_POINTS_OUT */
     struct heap_who made, freed;
+    /* Not `noted`: the object right behind, whose user may have written in front
+     * of its start; 0: none. */
+    uint64_t behind, behind_bytes;
+    struct heap_who behind_made;
 };
 
 #define HEAP_FAULTS_MAX 16

@@ -135,6 +135,27 @@ void heap_note_fault(const struct heap_checked *c, const struct heap_slot *slot,
     add(c, fault);
 }
 
+/* The object that begins where @slot ends, if one does: who wrote in front of
+ * its start has written there. */
+static void look_behind(const struct heap_checked *c,
+                        const struct heap_slot *slot, struct heap_fault *fault)
+{
+    void *end = (char *)(uintptr_t)slot->address + slot->bytes;
+    const struct heap_note *note;
+    struct heap_slot next;
+
+    if (heap_note_slot(c, end, &next))
+        return;
+    note = heap_note_of(c, &next);
+    if (next.taken && next.bytes > sizeof(*note) &&
+        heap_note_whole(c, &next, note) && note->state == HEAP_NOTE_LIVE) {
+        fault->behind = next.address;
+        fault->behind_bytes = note->bytes;
+        fault->behind_made = note->made;
+    }
+    heap_note_mark(c, &next);
+}
+
 /* The note of a taken slot is not whole: report it, and make one anew. */
 void heap_note_mend(const struct heap_checked *c, const struct heap_slot *slot,
                     struct heap_note *note)
@@ -148,6 +169,7 @@ void heap_note_mend(const struct heap_checked *c, const struct heap_slot *slot,
         .freed = unknown,
     };
 
+    look_behind(c, slot, &fault);
     add(c, &fault);
     *note = (struct heap_note){
         .state = HEAP_NOTE_LIVE,

@@ -135,7 +135,8 @@ struct check_place {
     int held;                      /* 0, READ or WRITE: by this process */
     int node;                      /* which owns the region, as far as known */
     uint64_t object, object_bytes; /* that it is in; 0: none */
-    uint64_t part; /* a subregion of it that this rank holds; 0: none */
+    uint64_t part;    /* a subregion of it that this rank holds; 0: none */
+    uint64_t through; /* the one above whose hold covers it; 0: none */
     uint32_t holders;              /* on this node, and */
     struct {
         int rank, mode;

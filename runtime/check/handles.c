@@ -83,22 +83,38 @@ static void print(void)
 
 /* --- Regions -------------------------------------------------------------- */
 
-/* Where this rank got its hold of @part, which is in its way. */
-static void add_part(uint64_t part)
+/* Where this rank got its hold of the region at @address, which is another one
+ * than that of the call. */
+static void add_other(const char *what, uint64_t address)
 {
     struct check_note note;
     const struct check_done *done;
-    char what[64];
+    char text_of[64];
 
-    if (!part || !check_note_of(part, 0, &note))
+    if (!address || !check_note_of(address, 0, &note))
         return;
     done = note.holds && note.holds <= CHECK_OPEN_MAX
                ? &note.open[note.holds - 1]
                : &note.done[note.done[CHECK_TOOK].thread ? CHECK_TOOK
                                                          : CHECK_MADE];
-    snprintf(what, sizeof(what), "this rank took subregion 0x%" PRIx64 ",",
-             part);
-    add_done(what, done);
+    snprintf(text_of, sizeof(text_of), "this rank took %s 0x%" PRIx64 ",", what,
+             address);
+    add_done(text_of, done);
+}
+
+/* The rank took no hold of @region itself: that of a region above covers it, or
+ * it had one. */
+static void add_through(drasync_region_t region, int err,
+                        const struct check_note *note)
+{
+    struct check_place place = {0};
+
+    check_hooks.look(region, 0, &place);
+    if (place.through)
+        add_other("region", place.through);
+    else if (err == DRASYNC_ENOTHELD && note && note->done[CHECK_GAVE].thread)
+        add_done("this rank last gave back a hold of it,",
+                 &note->done[CHECK_GAVE]);
 }
 
 /* What is known of why @err is the answer for a region that is there. */
@@ -110,15 +126,14 @@ static void add_why(drasync_region_t region, int err,
 
     if (err == DRASYNC_EORDER) {
         check_hooks.look(region, 0, &place);
-        add_part(place.part);
+        add_other("subregion", place.part);
     } else if (err == DRASYNC_EBUSY)
         check_add_node(&text, (uintptr_t)region, runtime.rank);
     else if ((err == DRASYNC_EUPGRADE || err == DRASYNC_ENOTHELD) && holds &&
              holds <= CHECK_OPEN_MAX)
         add_done("this rank took it,", &note->open[holds - 1]);
-    else if (err == DRASYNC_ENOTHELD && note && note->done[CHECK_GAVE].thread)
-        add_done("this rank last gave back a hold of it,",
-                 &note->done[CHECK_GAVE]);
+    else if (err == DRASYNC_EUPGRADE || err == DRASYNC_ENOTHELD)
+        add_through(region, err, note);
 }
 
 static const char *what_of(drasync_region_t region, int err, bool dead)
@@ -227,7 +242,7 @@ void check_unwritable(const char *call, drasync_region_t region, int err)
     struct check_place place = {0};
 
     check_hooks.look(region, 0, &place);
-    if (place.held != DRASYNC_WRITE)
+    if (place.held != DRASYNC_WRITE || place.region != (uintptr_t)region)
         check_refused(call, region, err);
 }
 
@@ -265,7 +280,7 @@ void check_other_thread(uint64_t address, uint64_t incarnation,
     if (!begin(stack, (int)mode))
         return;
     check_add(&text,
-              "that took nothing of region %p gives back a hold for %s "
+              "that has no hold of region %p of its own gives back one for %s "
               "that another thread took\n",
               (void *)(uintptr_t)address,
               mode == DRASYNC_WRITE ? "WRITE" : "READ");

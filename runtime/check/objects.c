@@ -127,6 +127,17 @@ static void add_who(const char *what, struct heap_who who, bool may_ask)
     check_add_stack(&text, who, may_ask);
 }
 
+/* Nobody can tell an end that was passed from a start that was. */
+static void add_behind(const struct heap_fault *f, bool may_ask)
+{
+    check_add(&text,
+              "or the object of %" PRIu64
+              " bytes at %p, behind it, was written "
+              "in front of its start\n",
+              f->behind_bytes, (void *)(uintptr_t)f->behind);
+    add_who("allocated", f->behind_made, may_ask);
+}
+
 /* By what a fault is known that is found again and again; UINT64_MAX: none. */
 static uint64_t key_of(const struct heap_fault *f, struct heap_who who)
 {
@@ -181,6 +192,8 @@ void check_objects(const struct heap_faults *faults,
         if (f->wrong == HEAP_WRITTEN_FREED || f->wrong == HEAP_FREED_TWICE)
             add_who("freed", f->freed, may_ask);
         add_who("allocated", f->made, may_ask);
+        if (f->behind)
+            add_behind(f, may_ask);
         last = check_add_last(&text);
         check_print(&text);
         if (last)

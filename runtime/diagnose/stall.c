@@ -10,6 +10,9 @@
 /* After a report, none for so many times DRASYNC_STALL_S. */
 #define STALL_PAUSE 10
 
+/* So many of one process. */
+#define STALLS_MAX 10
+
 /* Between two looks for a ring: as long as the first took to come, twice as long
  * each time, to this. */
 #define LOOK_PAUSE_US     200000
@@ -51,11 +54,22 @@ static int look_for_ring(struct waiting *w, uint64_t now)
 
 static void look_at_time(struct waiting *w, uint64_t now)
 {
+    /* This process has reported.  Node 0 knows of it, unless it does not answer,
+     * which may be why threads wait.  Relaxed: one report more does no harm. */
+    static _Atomic uint64_t quiet_until_us;
+    static _Atomic int reports;
+
     if (!stall_us() || now < w->stall_us)
         return;
     w->stall_us = now + stall_us();
-    if (ask_claim(STALL_PAUSE * stall_us(), ASK_WHY_STALL))
-        report_stall();
+    if (now < atomic_load_explicit(&quiet_until_us, memory_order_relaxed) ||
+        atomic_load_explicit(&reports, memory_order_relaxed) >= STALLS_MAX ||
+        !ask_claim(STALL_PAUSE * stall_us(), ASK_WHY_STALL))
+        return;
+    atomic_store_explicit(&quiet_until_us, now + STALL_PAUSE * stall_us(),
+                          memory_order_relaxed);
+    atomic_fetch_add_explicit(&reports, 1, memory_order_relaxed);
+    report_stall();
 }
 
 int stall_slept(uint64_t since_us)

@@ -53,25 +53,27 @@ static void no_region(const void *address, char *text, size_t bytes)
                  "was one");
 }
 
-/* Whose hold covers @region, which this rank holds; under its lock. */
-static const struct proto_region *
-held_through(const struct proto_region *region)
+const struct proto_region *
+native_held_through(const struct proto_region *region)
 {
     for (const struct proto_region *r = region; r; r = r->parent)
         if (r->write_rank == native.rank || proto_read_hold(r, native.rank))
             return r;
-    return region;
+    return NULL;
 }
 
 /* A call that ends a hold found none. */
 static void not_to_release(const struct proto_region *region, char *text,
                            size_t bytes)
 {
-    if (region && proto_held(region, native.rank))
+    const struct proto_region *through =
+        region ? native_held_through(region) : NULL;
+
+    if (through)
         snprintf(text, bytes,
                  "this rank took no hold on this region itself: that of region "
                  "%p, above it, covers it, so release that",
-                 (void *)(uintptr_t)held_through(region)->address);
+                 (void *)(uintptr_t)through->address);
     else
         snprintf(text, bytes,
                  "this rank has no hold on this region to give back: each "

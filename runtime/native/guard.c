@@ -5,6 +5,8 @@
  * subtree, under the lock of the tree: so whoever changes rights last has seen
  * the last holds.  Pages that no walk has opened are closed (check.c).
  */
+#include <stdlib.h>
+
 #include "memory/heap.h"
 #include "runtime/check/check.h"
 #include "runtime/native/state.h"
@@ -115,8 +117,46 @@ void native_guard_gave(const struct native_tree *tree, uint64_t address,
     native_guard_again(tree, address);
 }
 
-void native_guard_close(const struct proto_region *top)
+/* Regions below one that is being deleted. */
+struct native_goes {
+    size_t count, room;
+    struct {
+        uint64_t address, incarnation;
+    } region[];
+};
+
+/* @goes with @r too; without memory less is said later. */
+static struct native_goes *goes_add(struct native_goes *goes,
+                                    const struct proto_region *r)
 {
+    size_t count = goes ? goes->count : 0, room = count ? 2 * count : 8;
+
+    if (!goes || count == goes->room) {
+        struct native_goes *more =
+            realloc(goes, sizeof(*goes) + room * sizeof(goes->region[0]));
+
+        if (!more)
+            return goes;
+        goes = more;
+        goes->room = room;
+    }
+    goes->region[count].address = r->address;
+    goes->region[count].incarnation = r->incarnation;
+    goes->count = count + 1;
+    return goes;
+}
+
+void native_guard_deleted(struct native_goes *goes, bool deleted)
+{
+    for (size_t i = 0; goes && deleted && i < goes->count; i++)
+        check_event(CHECK_DELETED, goes->region[i].address,
+                    goes->region[i].incarnation, DRASYNC_NONE);
+    free(goes);
+}
+
+struct native_goes *native_guard_close(const struct proto_region *top)
+{
+    struct native_goes *goes = NULL;
     struct proto_region *r = NULL;
     struct pages run = {0};
 
@@ -128,8 +168,11 @@ void native_guard_close(const struct proto_region *top)
             check_gone(first_of(e), pages_of(e), r->address, r->incarnation);
         native_objects_mark(r, 0);
         add_region(&run, r, 0);
+        if (r != top)
+            goes = goes_add(goes, r);
     }
     flush(&run);
+    return goes;
 }
 
 /* --- What is known of an address ------------------------------------------ */
@@ -229,7 +272,7 @@ static void look(const void *address, int mode, struct check_place *out)
     if (native_lock_for(NATIVE_FOR_DATA, (uintptr_t)region, &tree))
         return;
     if (tree.region && !tree.region->dead) {
-        const struct proto_region *r = tree.region;
+        const struct proto_region *r = tree.region, *other;
 
         out->region = r->address;
         out->incarnation = r->incarnation;
@@ -237,7 +280,10 @@ static void look(const void *address, int mode, struct check_place *out)
         out->node = r->owned ? runtime.node : (int)r->hint;
         find_holders(r, out);
         find_object(r, (uintptr_t)address, out);
-        out->part = native_part_held(r) ? native_part_held(r)->address : 0;
+        other = native_part_held(r);
+        out->part = other ? other->address : 0;
+        other = native_held_through(r);
+        out->through = other && other != r ? other->address : 0;
         if (mode && out->held >= mode)
             native_guard(r);
     }

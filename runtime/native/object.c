@@ -208,10 +208,13 @@ static int told(int err, uint64_t address)
     static atomic_flag once = ATOMIC_FLAG_INIT;
 
     if (err == DRASYNC_EINTERNAL && !atomic_flag_test_and_set(&once))
-        runtime_say("region %p: its heap was overwritten, most likely by a "
-                    "write outside of an object; DRASYNC_CHECK=objects finds "
-                    "such writes",
-                    (void *)(uintptr_t)address);
+        runtime_say(
+            "region %p: its heap was overwritten, most likely by a write %s",
+            (void *)(uintptr_t)address,
+            native.objects ? "in front of its first object, as by a pointer "
+                             "that is too low or by the region's handle"
+                           : "outside of an object; DRASYNC_CHECK=objects "
+                             "finds most such writes");
     return err;
 }
 
@@ -405,6 +408,9 @@ int native_realloc(void *ptr, size_t size_bytes, drasync_region_t region,
         err = 0;
     }
     native_unlock(&tree);
+    /* Who frees it is told more. */
+    if (err == DRASYNC_EFREED && native.objects)
+        return native_free(ptr);
     if (err)
         return err;
     moved = native_magazine_alloc_any(region, size_bytes);

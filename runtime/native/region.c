@@ -183,6 +183,7 @@ static int delete_one(drasync_region_t region, struct deletion *d)
     struct proto_effects *effects;
     struct native_found *found = NULL;
     struct native_wait *wait = NULL;
+    struct native_goes *goes = NULL;
     struct native_tree tree;
     int err, result = 0;
 
@@ -214,7 +215,7 @@ static int delete_one(drasync_region_t region, struct deletion *d)
             found = native_objects_look(tree.region, CHECK_AT_DELETE);
         if (!err) {
             if (native.check && tree.region)
-                native_guard_close(tree.region);
+                goes = native_guard_close(tree.region);
             wait->unsettled = wait->waited = false;
             effects = native_effects();
             err = proto_delete(&native.node, native.rank, tree.region, address,
@@ -242,6 +243,7 @@ static int delete_one(drasync_region_t region, struct deletion *d)
         native_guard_at(address);
     else if (native.check)
         check_event(CHECK_DELETED, address, d->incarnation, DRASYNC_NONE);
+    native_guard_deleted(goes, !err);
     return err != DRASYNC_EBUSY ? err : death_refused(err);
 }
 

@@ -305,6 +305,9 @@ bool native_quarantined(uint64_t address);
 /* A region below @region that this rank holds, not by a hold above that; or
  * NULL.  Under the tree's lock. */
 const struct proto_region *native_part_held(const struct proto_region *region);
+/* @region or the one above it whose hold, of this rank, covers it; or NULL. */
+const struct proto_region *
+native_held_through(const struct proto_region *region);
 
 /* Any moment, no lock held: cut an extent of @pages, or fewer but @pages_min,
  * for @memory; asks the manager for addresses and drops cached copies if it
@@ -378,7 +381,10 @@ void native_guard_took(uint64_t address, uint64_t incarnation,
 void native_guard_gave(const struct native_tree *tree, uint64_t address,
                        uint64_t incarnation, enum drasync_mode mode);
 /* Under the lock of its tree: the subtree is going to be deleted. */
-void native_guard_close(const struct proto_region *top);
+struct native_goes *native_guard_close(const struct proto_region *top);
+/* What native_guard_close() gave, which this frees: it is @deleted, or was
+ * refused.  May be NULL. */
+void native_guard_deleted(struct native_goes *goes, bool deleted);
 void native_guard_start(void);
 
 /* --- Holds (hold.c) ------------------------------------------------------- */

@@ -57,6 +57,7 @@ is_numbered() {
 
 @test "one that reaches far is found, too" {
   ends far_past
+  ends in_front
 }
 
 @test "a write after free is found at release, and when memory is used again" {

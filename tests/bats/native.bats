@@ -483,10 +483,10 @@ without_memory() { # RANK
   run -0 mpi 1 "$programs/native_threads" others
   assert_output "others ok ranks=1"
   DRASYNC_CHECK=1 run -0 mpi 1 "$programs/native_threads" others
-  assert_line --regexp "DRASYNC_CHECK: thread [0-9]+ that took nothing of\
- region 0x[0-9a-f]+ gives back a hold for WRITE that another thread took"
-  assert_line --regexp "DRASYNC_CHECK: thread [0-9]+ that took nothing of\
- region 0x[0-9a-f]+ gives back a hold for READ that another thread took"
+  assert_line --regexp "DRASYNC_CHECK: thread [0-9]+ that has no hold of\
+ region 0x[0-9a-f]+ of its own gives back one for WRITE that another thread took"
+  assert_line --regexp "DRASYNC_CHECK: thread [0-9]+ that has no hold of\
+ region 0x[0-9a-f]+ of its own gives back one for READ that another thread took"
   assert_line "others ok ranks=1"
   # Not with ownership of Myrmics regions, which is the worker's.
   DRASYNC_MYRMICS=move DRASYNC_CHECK=1 run -0 mpi 1 \

@@ -103,6 +103,8 @@ NOINLINE static void go_wrong(void)
         spoil(objects[3], BYTES, 1);
     if (is("far_past"))
         spoil(objects[3], 0, 2 * BYTES);
+    if (is("in_front"))
+        spoil(objects[3] - 4, 0, 4);
     if (is("below")) {
         region r = new_subregion(top);
 

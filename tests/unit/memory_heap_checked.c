@@ -131,6 +131,22 @@ static void test_far(void)
            "and the object can be freed");
 }
 
+/* Of a size that no other test has, so one lies behind the other. */
+static void test_in_front(void)
+{
+    char *object = make(700), *after = make(700);
+
+    after[-1] = 1;
+    heap_checked_walk(&checked);
+    tap_ok(faults.count == 1 && !faults.fault[0].noted &&
+               faults.fault[0].object == (uintptr_t)object &&
+               faults.fault[0].behind == (uintptr_t)after &&
+               faults.fault[0].behind_bytes == 700,
+           "of a note that was overwritten the object behind it is known");
+    faults.count = 0;
+    tap_ok(!give(object) && !give(after) && clean(), "and both can be freed");
+}
+
 /* What waits counts as freed. */
 static void test_used(const struct space *space)
 {
@@ -319,6 +335,7 @@ int main(void)
     test_mistakes(5000, "one of more than a page");
     test_mistakes(3 * MIB, "one with an extent of its own");
     test_far();
+    test_in_front();
     test_points_out();
     test_quarantine();
     test_used(&space);
