@@ -42,6 +42,15 @@ static struct proto_message *say_located(struct step *s, uint32_t node,
     return message_of(s, send);
 }
 
+static void say_none(struct step *s, uint32_t node, uint64_t address,
+                     uint64_t after)
+{
+    struct proto_message *answer = send_message(s, node, PROTO_LOCATED);
+    answer->root = answer->region = address;
+    answer->after = after;
+    answer->error = DRASYNC_ENOREGION;
+}
+
 /* Another node's question waits here for the answer to this node's own, which
  * goes the same way; false: no memory, or it goes another. */
 static bool keep_question(struct step *s, struct proto_region *r,
@@ -73,11 +82,13 @@ void locates_end(struct step *s, struct proto_region *r)
     while (!list_empty(&r->locates)) {
         struct proto_op *op = CONTAINER(r->locates.next, struct proto_op, link);
         op_unlist(op);
+        uint32_t home = home_of(s, r->address);
         if (!r->dead && !r->gone && r->epoch) {
             say_located(s, op->node, r, true);
+        } else if (home == self_of(s)) {
+            say_none(s, op->node, r->address, op->after);
         } else {
-            struct proto_message *m =
-                send_message(s, home_of(s, r->address), PROTO_LOCATE);
+            struct proto_message *m = send_message(s, home, PROTO_LOCATE);
             m->root = m->region = r->address;
             m->node = op->node;
             m->after = op->after;
@@ -192,6 +203,10 @@ static void located_none(struct step *s, struct proto_region *r, int error,
                          uint64_t asked)
 {
     struct proto_op *op;
+    /* The address has become this node's own, to load a region there: nobody
+     * else is to be asked. */
+    if (home_of(s, r->address) == self_of(s))
+        asked = 0;
     while ((op = began_before(r, asked)) != NULL) {
         op_unlist(op);
         op_fail(s, op, error);
@@ -238,10 +253,7 @@ void on_LOCATE(struct step *s, uint32_t from, const struct proto_message *m)
         locate_known(s, r, m);
         return;
     }
-    struct proto_message *answer = send_message(s, m->node, PROTO_LOCATED);
-    answer->root = answer->region = m->region;
-    answer->after = m->after;
-    answer->error = DRASYNC_ENOREGION;
+    say_none(s, m->node, m->region, m->after);
 }
 
 void on_LOCATED(struct step *s, uint32_t from, const struct proto_message *m)
@@ -301,6 +313,10 @@ void locate_again(struct step *s, struct proto_region *r,
     struct proto_op *op = waiting_op(r, m->ticket);
     if (op)
         op->ticket = 0;
+    if (home_of(s, r->address) == self_of(s)) {
+        located_none(s, r, DRASYNC_ENOREGION, 0);
+        return;
+    }
     struct proto_message *again =
         send_message(s, home_of(s, r->address), PROTO_LOCATE);
     again->root = again->region = r->address;
