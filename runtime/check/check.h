@@ -136,8 +136,9 @@ struct check_place {
     int node;                      /* which owns the region, as far as known */
     uint64_t object, object_bytes; /* that it is in; 0: none */
     uint64_t part;    /* a subregion of it that this rank holds; 0: none */
+    uint64_t busy;    /* a subregion that another rank of the node holds; 0 */
     uint64_t through; /* the one above whose hold covers it; 0: none */
-    uint32_t holders;              /* on this node, and */
+    uint32_t holders; /* on this node, and */
     struct {
         int rank, mode;
     } holder[CHECK_HOLDERS_MAX];

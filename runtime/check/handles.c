@@ -127,10 +127,13 @@ static void add_why(drasync_region_t region, int err,
     if (err == DRASYNC_EORDER) {
         check_hooks.look(region, 0, &place);
         add_other("subregion", place.part);
-    } else if (err == DRASYNC_EBUSY)
+    } else if (err == DRASYNC_EBUSY) {
+        check_hooks.look(region, 0, &place);
         check_add_node(&text, (uintptr_t)region, runtime.rank);
-    else if ((err == DRASYNC_EUPGRADE || err == DRASYNC_ENOTHELD) && holds &&
-             holds <= CHECK_OPEN_MAX)
+        if (place.busy)
+            check_add_node(&text, place.busy, runtime.rank);
+    } else if ((err == DRASYNC_EUPGRADE || err == DRASYNC_ENOTHELD) && holds &&
+               holds <= CHECK_OPEN_MAX)
         add_done("this rank took it,", &note->open[holds - 1]);
     else if (err == DRASYNC_EUPGRADE || err == DRASYNC_ENOTHELD)
         add_through(region, err, note);
@@ -168,7 +171,7 @@ static bool held_elsewhere(drasync_region_t region)
     for (uint32_t i = 0; i < place.holders && i < CHECK_HOLDERS_MAX; i++)
         if (place.holder[i].rank != runtime.rank)
             return true;
-    return place.holders > CHECK_HOLDERS_MAX;
+    return place.busy || place.holders > CHECK_HOLDERS_MAX;
 }
 
 /* @region is no handle, and never was one: say so, and where. */

@@ -256,6 +256,21 @@ static void find_holders(const struct proto_region *r, struct check_place *out)
 
 _Static_assert(offsetof(struct proto_hold, link) == 0, "see find_holders()");
 
+/* The first region below @top that another rank of this node holds; 0: none. */
+static uint64_t busy_below(const struct proto_region *top)
+{
+    for (struct proto_region *r = proto_next(top, top); r;
+         r = proto_next(top, r)) {
+        struct check_place place = {0};
+
+        find_holders(r, &place);
+        for (uint32_t i = 0; i < place.holders && i < CHECK_HOLDERS_MAX; i++)
+            if (place.holder[i].rank != native.rank)
+                return r->address;
+    }
+    return 0;
+}
+
 static void look(const void *address, int mode, struct check_place *out)
 {
     drasync_region_t region;
@@ -280,6 +295,7 @@ static void look(const void *address, int mode, struct check_place *out)
         out->node = r->owned ? runtime.node : (int)r->hint;
         find_holders(r, out);
         find_object(r, (uintptr_t)address, out);
+        out->busy = busy_below(r);
         other = native_part_held(r);
         out->part = other ? other->address : 0;
         other = native_held_through(r);

@@ -9,6 +9,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,6 +20,9 @@
 #include "runtime/process.h"
 #include "runtime/say.h"
 #include "save/save.h"
+
+/* That an address is in use is said again after so long. */
+#define SAID_AGAIN_US 10000000
 
 struct input {
     int fd;
@@ -100,12 +105,30 @@ static int publish(const struct save_table *t, const char *path)
     return err;
 }
 
+/* Was the same address said to be in use just now, as to who tries again and
+ * again?  Relaxed: one line more does no harm. */
+static bool said_just_now(uint64_t address)
+{
+    static _Atomic uint64_t last_address, last_us;
+    uint64_t now = runtime_now_us();
+
+    if (atomic_load_explicit(&last_address, memory_order_relaxed) == address &&
+        now - atomic_load_explicit(&last_us, memory_order_relaxed) <
+            SAID_AGAIN_US)
+        return true;
+    atomic_store_explicit(&last_address, address, memory_order_relaxed);
+    atomic_store_explicit(&last_us, now, memory_order_relaxed);
+    return false;
+}
+
 static void say_taken(const char *path, uint64_t address,
                       const struct save_table *t)
 {
     uint64_t base = (uint64_t)(uintptr_t)runtime.space.base;
     uint64_t bytes = runtime.space.layout.data_bytes;
 
+    if (said_just_now(address))
+        return;
     if (address && address - base >= bytes)
         runtime_say("cannot load %s: address 0x%llx is outside of this job's "
                     "space, 0x%llx to 0x%llx; it was saved with "

@@ -97,6 +97,8 @@ ends() {
   is_reported upgrade
   DRASYNC_CHECK=access run -0 mpi 2 "$programs/check_wrong" busy
   is_reported busy
+  DRASYNC_CHECK=access run -0 mpi 2 "$programs/check_wrong" busy_below
+  is_reported busy_below
 }
 
 @test "leaks: holds and regions that are left at the end, by who made them" {

@@ -385,14 +385,24 @@ NOINLINE static void leave_first(void)
 /* Another rank holds it. */
 NOINLINE static void delete_held(void)
 {
-    if (rank == 1)
+    region held = top;
+
+    if (is("busy_below") && rank == 0) {
+        take(top, WRITE);
+        held = new_subregion(top);
+        give(top);
+    }
+    MPI_Bcast(&held, sizeof(held), MPI_BYTE, 0, MPI_COMM_WORLD);
+    if (rank == 1 && is("busy"))
         look_and_leave();
+    else if (rank == 1)
+        take(held, READ);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0)
         printf("%s\n", drasync_errname(drasync_delete(top)));
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 1)
-        give(top);
+        give(held);
     KEEP;
 }
 
@@ -463,7 +473,7 @@ int main(int argc, char **argv)
         allocate_unheld();
     if ((is("first") || is("upgrade")) && rank == 0)
         leave_first();
-    if (is("busy"))
+    if (is("busy") || is("busy_below"))
         delete_held();
     fflush(stdout);
     leave();
