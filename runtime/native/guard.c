@@ -256,18 +256,30 @@ static void find_holders(const struct proto_region *r, struct check_place *out)
 
 _Static_assert(offsetof(struct proto_hold, link) == 0, "see find_holders()");
 
-/* The first region below @top that another rank of this node holds; 0: none. */
+/* Has another rank of this node a hold of @r itself? */
+static bool others_hold(const struct proto_region *r)
+{
+    struct proto_link *l;
+
+    if (r->write_rank >= 0 && r->write_rank != native.rank)
+        return true;
+    for (l = r->holds.next; l && l != &r->holds; l = l->next) {
+        const struct proto_hold *hold =
+            (const struct proto_hold *)(const void *)l; /* as above */
+
+        if (hold->rank != native.rank)
+            return true;
+    }
+    return false;
+}
+
+/* The first region below @top of which that is so; 0: none. */
 static uint64_t busy_below(const struct proto_region *top)
 {
     for (struct proto_region *r = proto_next(top, top); r;
-         r = proto_next(top, r)) {
-        struct check_place place = {0};
-
-        find_holders(r, &place);
-        for (uint32_t i = 0; i < place.holders && i < CHECK_HOLDERS_MAX; i++)
-            if (place.holder[i].rank != native.rank)
-                return r->address;
-    }
+         r = proto_next(top, r))
+        if (others_hold(r))
+            return r->address;
     return 0;
 }
 
