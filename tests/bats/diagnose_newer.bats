@@ -17,7 +17,7 @@ setup() {
 
 # The line of a rank that waits for what is newer.
 newer() {
-  echo "drasync:   rank $1 (HOST, process P) waits for a version newer than 1, for READ, of region ADDRESS \"tree\" since T s, in main (stuck_newer.c:LINE)"
+  echo "drasync:   rank $1 (HOST, process P) waits for a version newer than 1, for READ, of region ADDRESS \"tree\" since T s, in not_written (stuck_newer.c:LINE)"
 }
 
 @test "who waits for a newer version is told which there is, who holds it, or what the others do" {
