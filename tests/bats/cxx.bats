@@ -84,7 +84,7 @@ terminates() { # RANKS WHAT
 @test "memory that is given back twice ends the job with a line" {
   terminates 1 twice
   assert_line --regexp \
-    "^drasync::allocator: 0x[0-9a-f]+ is not given back: the object is not allocated"
+    "^drasync::allocator: 0x[0-9a-f]+ is not given back: no object that is allocated starts"
 }
 
 @test "an exception that nobody catches says what was wrong" {

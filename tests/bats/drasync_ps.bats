@@ -60,7 +60,7 @@ look_newer() {
     mpi 2 "$program" newer "$over"
   [ "$status" -eq 0 ]
   run -0 masked <"$BATS_TEST_TMPDIR/ps"
-  assert_output --regexp "waits for a version newer than 1, for READ, of region ADDRESS \"tree\" since T s, in main"
+  assert_output --regexp "waits for a version newer than 1, for READ, of region ADDRESS \"tree\" since T s, in not_written"
   assert_output --regexp "\"tree\": 4096 B, version 1$"
   run -0 grep -o '"for": "newer".*"newer_than": 1, "stack"' "$BATS_TEST_TMPDIR/json"
 }
