@@ -356,7 +356,14 @@ int main(int argc, char **argv)
     names();
     forms();
     misuse();
-    deleted();
+    /* In turns: it uses a handle after its region was deleted, and the region that
+     * another rank made there meanwhile would be meant. */
+    for (int rank = 0; rank < check_ranks; rank++) {
+        check_barrier();
+        if (rank == check_rank)
+            deleted();
+    }
+    check_barrier();
     several();
     between_ranks();
     newer();
