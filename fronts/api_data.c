@@ -39,9 +39,9 @@ static int told(const char *call, drasync_region_t region, const void *ptr,
 }
 
 /* Apart, so that the short way below saves no register. */
-__attribute__((noinline)) static int alloc(const char *call,
-                                           drasync_region_t region,
-                                           size_t size_bytes, void **ptr_out)
+__attribute__((noinline)) int api_alloc(const char *call,
+                                        drasync_region_t region,
+                                        size_t size_bytes, void **ptr_out)
 {
     int err = runtime_enter();
     void *ptr;
@@ -59,12 +59,6 @@ __attribute__((noinline)) static int alloc(const char *call,
     return told(call, region, NULL, recorded(err, region, size_bytes));
 }
 
-int api_alloc(const char *call, drasync_region_t region, size_t size_bytes,
-              void **ptr_out)
-{
-    return alloc(call, region, size_bytes, ptr_out);
-}
-
 __attribute__((noinline)) static int alloc_inside(drasync_region_t region,
                                                   size_t size_bytes,
                                                   void **ptr_out,
@@ -73,7 +67,7 @@ __attribute__((noinline)) static int alloc_inside(drasync_region_t region,
     void *ptr = native_magazine_alloc_inside(inside, size_bytes);
 
     if (!ptr)
-        return alloc("drasync_alloc", region, size_bytes, ptr_out);
+        return api_alloc("drasync_alloc", region, size_bytes, ptr_out);
     *ptr_out = ptr;
     return 0;
 }
@@ -87,12 +81,12 @@ int drasync_alloc(drasync_region_t region, size_t size_bytes, void **ptr_out)
     if (!ptr)
         return inside.magazine
                    ? alloc_inside(region, size_bytes, ptr_out, inside)
-                   : alloc("drasync_alloc", region, size_bytes, ptr_out);
+                   : api_alloc("drasync_alloc", region, size_bytes, ptr_out);
     *ptr_out = ptr;
     return 0;
 }
 
-/* Apart, as alloc(). */
+/* Apart, as api_alloc(). */
 __attribute__((noinline)) static int give(void *ptr)
 {
     int err;

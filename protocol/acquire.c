@@ -67,15 +67,16 @@ int proto_create_subregion(struct proto_node *node, int32_t rank,
     return *region_out ? 0 : DRASYNC_ENOMEM;
 }
 
-bool proto_held_below(const struct proto_region *top, int32_t rank)
+const struct proto_region *proto_held_below(const struct proto_region *top,
+                                            int32_t rank)
 {
     if (!top->busy && !top->reads)
-        return false;
+        return NULL;
     for (struct proto_region *r = proto_next(top, top); r;
          r = proto_next(top, r))
         if (r->write_rank == rank || hold_of(r, rank))
-            return true;
-    return false;
+            return r;
+    return NULL;
 }
 
 static struct proto_hold *hold_new(struct step *s, int32_t rank, bool covered)

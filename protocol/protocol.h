@@ -375,8 +375,10 @@ static inline bool proto_promised_only(const struct proto_region *r)
     return r->busy == r->promised && r->shared == r->promised;
 }
 
-/* Does @rank hold something below @region, but not @region itself? */
-bool proto_held_below(const struct proto_region *region, int32_t rank);
+/* What @rank holds below @region, the first of it, by a hold that it took there;
+ * NULL: nothing. */
+const struct proto_region *proto_held_below(const struct proto_region *region,
+                                            int32_t rank);
 
 /* The READ hold of @rank on @region itself, or NULL.  A hold that a WRITE hold
  * covered may be gone when that is released, if there was no memory for pins:

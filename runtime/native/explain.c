@@ -108,15 +108,6 @@ static void not_held(drasync_region_t handle, enum drasync_mode needed,
     native_unlock(&tree);
 }
 
-const struct proto_region *native_part_held(const struct proto_region *region)
-{
-    for (struct proto_region *r = proto_next(region, region); r;
-         r = proto_next(region, r))
-        if (r->write_rank == native.rank || proto_read_hold(r, native.rank))
-            return r;
-    return NULL;
-}
-
 /* DRASYNC_EORDER. */
 static void below_held(drasync_region_t handle, char *text, size_t bytes)
 {
@@ -125,7 +116,7 @@ static void below_held(drasync_region_t handle, char *text, size_t bytes)
 
     if (!native_lock_for(NATIVE_FOR_DATA, (uintptr_t)handle, &tree)) {
         if (tree.region)
-            part = native_part_held(tree.region);
+            part = proto_held_below(tree.region, native.rank);
         if (part)
             snprintf(text, bytes,
                      "this rank holds region %p, a subregion of the one it "

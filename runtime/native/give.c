@@ -4,6 +4,7 @@
 #include "memory/limit.h"
 #include "runtime/death.h"
 #include "runtime/messages/messages.h"
+#include "runtime/native/guard.h"
 #include "runtime/native/magazine.h"
 #include "runtime/native/taken.h"
 #include "runtime/process.h"

@@ -9,6 +9,7 @@
 
 #include "memory/heap.h"
 #include "runtime/check/check.h"
+#include "runtime/native/guard.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
 
@@ -308,7 +309,7 @@ static void look(const void *address, int mode, struct check_place *out)
         find_holders(r, out);
         find_object(r, (uintptr_t)address, out);
         out->busy = busy_below(r);
-        other = native_part_held(r);
+        other = proto_held_below(r, native.rank);
         out->part = other ? other->address : 0;
         other = native_held_through(r);
         out->through = other && other != r ? other->address : 0;

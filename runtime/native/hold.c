@@ -6,6 +6,7 @@
 #include "runtime/messages/messages.h"
 #include "runtime/native/ahead.h"
 #include "runtime/native/delta.h"
+#include "runtime/native/guard.h"
 #include "runtime/native/magazine.h"
 #include "runtime/check/check.h"
 #include "runtime/native/request.h"

@@ -19,7 +19,7 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/native/give.c \
 	runtime/native/give.h \
 	runtime/native/give_inbox.c \
-	runtime/native/guard.c \
+	runtime/native/guard.c runtime/native/guard.h \
 	runtime/native/hold.c \
 	runtime/native/hold_show.c \
 	runtime/native/image.c \

@@ -9,6 +9,7 @@
 #include "runtime/native/ahead.h"
 #include "runtime/native/claim.h"
 #include "runtime/native/give.h"
+#include "runtime/native/guard.h"
 #include "runtime/native/recycle.h"
 #include "runtime/native/request.h"
 #include "runtime/native/run.h"

@@ -6,6 +6,7 @@
 #include "runtime/death.h"
 #include "runtime/check/check.h"
 #include "runtime/messages/messages.h"
+#include "runtime/native/guard.h"
 #include "runtime/native/lease_inline.h"
 #include "runtime/native/recycle.h"
 #include "runtime/native/request.h"

@@ -12,6 +12,7 @@
  * write where the leader reads.
  */
 #include "runtime/messages/messages.h"
+#include "runtime/native/guard.h"
 #include "runtime/native/run.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"

@@ -302,9 +302,6 @@ void native_quarantine_clear(struct native_quarantine *quarantine);
 /* Was there a region until not long ago? */
 bool native_quarantined(uint64_t address);
 
-/* A region below @region that this rank holds, not by a hold above that; or
- * NULL.  Under the tree's lock. */
-const struct proto_region *native_part_held(const struct proto_region *region);
 /* @region or the one above it whose hold, of this rank, covers it; or NULL. */
 const struct proto_region *
 native_held_through(const struct proto_region *region);
@@ -364,28 +361,6 @@ bool native_mapped_primary(uint64_t page);
 
 void native_map_lock(void);
 void native_map_unlock(void);
-
-/* --- Checked mode (guard.c), if native.check ------------------------------- */
-
-/* Under the lock of its tree: let what this process may touch of @top's subtree
- * follow the holds of its rank. */
-void native_guard(const struct proto_region *top);
-/* The same by address; takes the lock. */
-void native_guard_at(uint64_t address);
-/* The same after a step that may have ended the region; under the lock. */
-void native_guard_again(const struct native_tree *tree, uint64_t address);
-/* A call of the program has taken a hold (no lock is held), or given one back,
- * by a step under the lock of @tree. */
-void native_guard_took(uint64_t address, uint64_t incarnation,
-                       enum drasync_mode mode);
-void native_guard_gave(const struct native_tree *tree, uint64_t address,
-                       uint64_t incarnation, enum drasync_mode mode);
-/* Under the lock of its tree: the subtree is going to be deleted. */
-struct native_goes *native_guard_close(const struct proto_region *top);
-/* What native_guard_close() gave, which this frees: it is @deleted, or was
- * refused.  May be NULL. */
-void native_guard_deleted(struct native_goes *goes, bool deleted);
-void native_guard_start(void);
 
 /* --- Holds (hold.c) ------------------------------------------------------- */
 
