@@ -11,14 +11,26 @@
 #include "runtime/process.h"
 #include "runtime/waiting.h"
 
+static bool name_valid(const char *name)
+{
+    return name && *name &&
+           strnlen(name, DRASYNC_NAME_MAX + 1) <= DRASYNC_NAME_MAX;
+}
+
 int drasync_register(const char *name, drasync_function_fn *function,
                      drasync_function_t *function_out)
 {
-    if (!name || !*name ||
-        strnlen(name, DRASYNC_NAME_MAX + 1) > DRASYNC_NAME_MAX || !function ||
-        !function_out)
+    if (!name_valid(name) || !function || !function_out)
         return DRASYNC_EINVAL;
-    return native_register(name, function, function_out);
+    return native_register(name, function, NULL, function_out);
+}
+
+int drasync_register_batch(const char *name, drasync_batch_fn *function,
+                           drasync_function_t *function_out)
+{
+    if (!name_valid(name) || !function || !function_out)
+        return DRASYNC_EINVAL;
+    return native_register(name, NULL, function, function_out);
 }
 
 /* What all forms begin with. */
@@ -32,7 +44,8 @@ static int check(const char *call, drasync_function_t function,
         return err;
     if (!native_function_valid(function) ||
         (mode != DRASYNC_READ && mode != DRASYNC_WRITE) ||
-        (arg_bytes && !arg) || (answer_bytes && !answer))
+        (arg_bytes && !arg) ||
+        (answer_bytes && (!answer || native_function_batch(function))))
         return DRASYNC_EINVAL;
     if (arg_bytes > DRASYNC_RUN_BYTES_MAX ||
         answer_bytes > DRASYNC_RUN_BYTES_MAX)

@@ -805,6 +805,15 @@ typedef int drasync_function_fn(drasync_region_t region, const void *arg,
                                 size_t arg_bytes, void *answer,
                                 size_t answer_bytes);
 
+/*
+ * The same for many at once: it gets the @count arguments of runs of the region
+ * that were collected one behind the other, 1 or more, in their order, each
+ * aligned to 8 bytes; so they are @arg_bytes apart, rounded up to 8.  It has no
+ * answer.  What it returns is the result of all of them.
+ */
+typedef int drasync_batch_fn(drasync_region_t region, const void *args,
+                             size_t arg_bytes, size_t count);
+
 /* A function that is registered; of this process, good until it ends. */
 typedef struct drasync_function *drasync_function_t;
 
@@ -827,12 +836,20 @@ int drasync_register(const char *name, drasync_function_fn *function,
                      drasync_function_t *function_out);
 
 /*
+ * The same for a function that takes many arguments at once, which is faster
+ * where each of them means little work: drasync_run_ff() may collect hundreds.
+ */
+int drasync_register_batch(const char *name, drasync_batch_fn *function,
+                           drasync_function_t *function_out);
+
+/*
  * Run @function on @region under a hold for @mode, with a copy of @arg_bytes at
  * @arg, and wait until it is done: @answer_bytes of answer are at @answer then.
  * Returns what the function returned, or, if it was not called:
  *   DRASYNC_EINVAL    @mode is neither READ nor WRITE; @arg or @answer with
  *                     bytes is NULL; @function is not from drasync_register() in
- *                     this process (each rank has its own)
+ *                     this process (each rank has its own), or is a batch
+ *                     function, which has no answer, and @answer_bytes is not 0
  *   DRASYNC_ELIMIT    more than DRASYNC_RUN_BYTES_MAX of argument or answer
  *   DRASYNC_ENOFUNCTION, DRASYNC_ERUNNING
  *   DRASYNC_ENOREGION, DRASYNC_EDELETED

@@ -29,15 +29,13 @@ static void check(int err)
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* Where the shard's region is: apply the updates in @arg, all to that shard. */
-static int add_updates(region r, const void *arg, size_t bytes, void *answer,
-                       size_t answer_bytes)
+/* Where the shard's region is: apply the updates in @args, all to that shard. */
+static int add_updates(region r, const void *args, size_t bytes, size_t count)
 {
-    const struct update *update = arg, *end = update + bytes / sizeof(*update);
+    const struct update *update = args;
+    const struct update *end = update + count * bytes / sizeof(*update);
     struct shard *shard = store.shards[shard_number(update->key)];
 
-    (void)answer;
-    (void)answer_bytes;
     for (; update < end; update++) {
         struct entry *entry = shard_find(shard, update->key);
 
@@ -52,7 +50,7 @@ static int add_updates(region r, const void *arg, size_t bytes, void *answer,
 /* Shards are made by the ranks in turn, and known to all. */
 static void store_make(int rank, int ranks)
 {
-    check(drasync_register("add updates", add_updates, &store.add));
+    check(drasync_register_batch("add updates", add_updates, &store.add));
     for (int s = 0; s < KV_SHARDS; s++) {
         if (s % ranks == rank) {
             store.regions[s] = new_region();

@@ -63,10 +63,13 @@ int native_take(int rank, int tag, uint64_t timeout_us,
 
 /* Is it from native_register(), in this process? */
 bool native_function_valid(drasync_function_t function);
+/* Is it one that takes a batch?  It is valid. */
+bool native_function_batch(drasync_function_t function);
 
-/* Arguments are checked: names, modes, sizes, pointers. */
-int native_register(const char *name, drasync_function_fn *function,
-                    drasync_function_t *function_out);
+/* Arguments are checked: names, modes, sizes, pointers.  The function is @call,
+ * or, if that is NULL, @batch. */
+int native_register(const char *name, drasync_function_fn *call,
+                    drasync_batch_fn *batch, drasync_function_t *function_out);
 int native_run(drasync_region_t region, drasync_function_t function,
                enum drasync_mode mode, const void *arg, size_t arg_bytes,
                void *answer, size_t answer_bytes);

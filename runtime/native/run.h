@@ -36,8 +36,9 @@
 #define RUN_FUNCTIONS_MAX 4096
 
 struct drasync_function {
-    uint64_t hash; /* of the name: what goes between nodes */
-    drasync_function_fn *call;
+    uint64_t hash;             /* of the name: what goes between nodes */
+    drasync_function_fn *call; /* or NULL, and */
+    drasync_batch_fn *batch;
     char name[DRASYNC_NAME_MAX + 1];
 };
 
@@ -49,8 +50,8 @@ int run_function_call(const struct drasync_function *function,
                       drasync_region_t region, const void *arg,
                       size_t arg_bytes, void *answer, size_t answer_bytes);
 
-/* Call it @count times without an answer, with the arguments at @args, each
- * padded: the first result that is not 0, or 0. */
+/* Call it @count times, or once for all, without an answer, with the arguments
+ * at @args, each padded: the first result that is not 0, or 0. */
 int run_function_calls(const struct drasync_function *function,
                        drasync_region_t region, const char *args,
                        size_t arg_bytes, uint32_t count);

@@ -58,11 +58,16 @@ bool native_function_valid(drasync_function_t function)
 
     /* Its thread has registered it, or knows it from one that has. */
     return offset < sizeof(functions) && offset % sizeof(functions[0]) == 0 &&
-           function->call;
+           (function->call || function->batch);
 }
 
-int native_register(const char *name, drasync_function_fn *function,
-                    drasync_function_t *function_out)
+bool native_function_batch(drasync_function_t function)
+{
+    return function->batch;
+}
+
+int native_register(const char *name, drasync_function_fn *call,
+                    drasync_batch_fn *batch, drasync_function_t *function_out)
 {
     size_t length = strnlen(name, DRASYNC_NAME_MAX + 1);
     uint64_t hash = hash_of(name, length);
@@ -73,14 +78,16 @@ int native_register(const char *name, drasync_function_fn *function,
     pthread_mutex_lock(&mutex);
     slot = slot_of(hash);
     f = atomic_load_explicit(slot, memory_order_relaxed);
-    if (f && (f->call != function || strcmp(f->name, name) != 0)) {
+    if (f &&
+        (f->call != call || f->batch != batch || strcmp(f->name, name) != 0)) {
         err = DRASYNC_EEXIST;
     } else if (!f && functions_count == RUN_FUNCTIONS_MAX) {
         err = DRASYNC_ELIMIT;
     } else if (!f) {
         f = &functions[functions_count++];
         f->hash = hash;
-        f->call = function;
+        f->call = call;
+        f->batch = batch;
         memcpy(f->name, name, length + 1);
         atomic_store_explicit(slot, f, memory_order_release);
     }
@@ -116,7 +123,9 @@ int run_function_call(const struct drasync_function *function,
                       size_t arg_bytes, void *answer, size_t answer_bytes)
 {
     struct native_lease_thread *leases = function_begin(function);
-    int result = function->call(region, arg, arg_bytes, answer, answer_bytes);
+    int result = function->batch ? function->batch(region, arg, arg_bytes, 1)
+                                 : function->call(region, arg, arg_bytes,
+                                                  answer, answer_bytes);
 
     function_end(leases);
     return result;
@@ -132,6 +141,11 @@ int run_function_calls(const struct drasync_function *function,
     size_t padded = RUN_PADDED(arg_bytes);
     int first = 0;
 
+    if (function->batch) {
+        first =
+            function->batch(region, arg_bytes ? args : NULL, arg_bytes, count);
+        count = 0;
+    }
     for (; count; count--, args += padded) {
         int result = call(region, arg_bytes ? args : NULL, arg_bytes, NULL, 0);
 

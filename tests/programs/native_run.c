@@ -7,7 +7,8 @@
 #include "native_run.h"
 
 static int rounds = 300; /* with --short, 40 */
-static drasync_function_t f_add, f_give, f_turn, f_grow, f_misbehave;
+static drasync_function_t f_batch, f_small, f_add, f_give, f_turn, f_grow,
+    f_misbehave;
 
 /* A region of rank @owner, with a counter. */
 static drasync_region_t region_of(int owner)
@@ -55,6 +56,16 @@ static void refused(void)
     CODE(drasync_register("give", add, &f), DRASYNC_EEXIST);
     OK(drasync_register("give", give, &f));
     CHECK(f == f_give);
+    CODE(drasync_register_batch("", add_batch, &f), DRASYNC_EINVAL);
+    CODE(drasync_register_batch("x", NULL, &f), DRASYNC_EINVAL);
+    CODE(drasync_register_batch("x", add_batch, NULL), DRASYNC_EINVAL);
+    CODE(drasync_register_batch("give", add_batch, &f), DRASYNC_EEXIST);
+    CODE(drasync_register("batch", add, &f), DRASYNC_EEXIST);
+    OK(drasync_register_batch("batch", add_batch, &f));
+    CHECK(f == f_batch);
+    CODE(drasync_run(region, f_batch, DRASYNC_WRITE, NULL, 0, large, 8),
+         DRASYNC_EINVAL);
+    f = f_give;
     if (check_rank != 0)
         OK(drasync_register("not on rank 0", give, &missing));
     CODE(drasync_run(region, NULL, DRASYNC_WRITE, NULL, 0, NULL, 0),
@@ -182,6 +193,41 @@ static void order(void)
     OK(drasync_run_flush());
     check_barrier();
     CHECK(sum_of(region) == (uint64_t)(rounds * 7 * check_ranks));
+    check_barrier();
+}
+
+/* Functions of many arguments: collected, asked for and alone, in one order with
+ * those of one argument. */
+static void batches(void)
+{
+    drasync_region_t region = region_of(0), small = region_of(check_ranks - 1);
+    struct add a = {.rank = (uint64_t)check_rank};
+    const unsigned char three[] = {1, 0, 2};
+    drasync_request_t request;
+
+    for (int i = 0; i < rounds; i++) {
+        for (int n = 0; n < 20; n++) {
+            a.number++;
+            OK(drasync_run_ff(region, n == 7 ? f_add : f_batch, DRASYNC_WRITE,
+                              &a, sizeof(a)));
+            OK(drasync_run_ff(small, f_small, DRASYNC_WRITE, three,
+                              sizeof(three)));
+        }
+        a.number++;
+        OK(drasync_irun(region, f_batch, DRASYNC_WRITE, &a, sizeof(a), NULL, 0,
+                        &request));
+        OK(drasync_wait(&request, DRASYNC_FOREVER));
+        a.number++;
+        OK(drasync_run(region, f_batch, DRASYNC_WRITE, &a, sizeof(a), NULL, 0));
+    }
+    OK(drasync_run_flush());
+    CODE(drasync_run(small, f_small, DRASYNC_READ, NULL, 0, NULL, 0), 1);
+    for (int n = 0; n < 5; n++)
+        OK(drasync_run_ff(small, f_small, DRASYNC_READ, NULL, 0));
+    CODE(drasync_run_flush(), 5);
+    check_barrier();
+    CHECK(sum_of(region) == (uint64_t)(rounds * 22 * check_ranks));
+    CHECK(sum_of(small) == (uint64_t)(rounds * 20 * 3 * check_ranks));
     check_barrier();
 }
 
@@ -417,6 +463,8 @@ int main(int argc, char **argv)
     OK(drasync_register("add", add, &f_add));
     check_start(&argc, &argv);
     OK(drasync_register("give", give, &f_give));
+    OK(drasync_register_batch("batch", add_batch, &f_batch));
+    OK(drasync_register_batch("small", add_small, &f_small));
     OK(drasync_register("turn", turn, &f_turn));
     OK(drasync_register("grow", grow, &f_grow));
     OK(drasync_register("misbehave", misbehave, &f_misbehave));
@@ -426,6 +474,7 @@ int main(int argc, char **argv)
     not_registered(stats.nodes);
     results();
     order();
+    batches();
     moving();
     many();
     held();

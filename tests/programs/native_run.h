@@ -45,6 +45,40 @@ static int add(drasync_region_t region, const void *arg, size_t bytes,
     return 0;
 }
 
+/* The same for @count at once. */
+static int add_batch(drasync_region_t region, const void *args, size_t bytes,
+                     size_t count)
+{
+    struct counter *c = counter_of(region);
+    const struct add *a = args;
+
+    CHECK(bytes == sizeof(*a));
+    CHECK(count > 0);
+    CHECK((uintptr_t)args % 8 == 0);
+    for (size_t i = 0; i < count; i++, a++) {
+        CHECK(a->number == c->last[a->rank] + 1);
+        c->last[a->rank] = a->number;
+        c->sum++;
+    }
+    return 0;
+}
+
+/* Add up arguments of 3 bytes, each at the next multiple of 8; without any,
+ * return how many there are. */
+static int add_small(drasync_region_t region, const void *args, size_t bytes,
+                     size_t count)
+{
+    const unsigned char *from = args;
+
+    CHECK((bytes != 0) == (args != NULL));
+    if (!bytes)
+        return (int)count;
+    CHECK(bytes == 3);
+    for (size_t i = 0; i < count; i++)
+        counter_of(region)->sum += from[i * 8] + from[i * 8 + 2];
+    return 0;
+}
+
 /* The number in @arg is what it returns. */
 static int give(drasync_region_t region, const void *arg, size_t bytes,
                 void *answer, size_t answer_bytes)

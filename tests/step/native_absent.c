@@ -8,6 +8,7 @@
 #include "runtime/messages/messages.h"
 #include "runtime/native/ahead.h"
 #include "runtime/native/delta.h"
+#include "runtime/native/guard.h"
 #include "runtime/native/magazine.h"
 #include "runtime/native/run.h"
 #include "runtime/native/state.h"
