@@ -65,12 +65,14 @@ static struct job *jobs_take(void)
 
 /* --- Calling -------------------------------------------------------------- */
 
-/* Calls whose results are wanted. */
+/* Calls whose results are wanted.  The caller may know as plain what is a batch
+ * function here, which has no answer. */
 static void call_asking(const struct drasync_function *f,
                         drasync_region_t region, const struct run_group *group,
                         const char *args, struct run_answers *answers)
 {
     size_t padded = RUN_PADDED(group->answer_bytes);
+    bool can = f && (!f->batch || !group->answer_bytes);
     struct run_answer_one *one;
 
     for (uint32_t i = 0; i < group->count; i++) {
@@ -79,10 +81,10 @@ static void call_asking(const struct drasync_function *f,
             return;
         one->bytes = group->answer_bytes;
         one->result =
-            f ? run_function_call(f, region, group->arg_bytes ? args : NULL,
-                                  group->arg_bytes, padded ? one + 1 : NULL,
-                                  group->answer_bytes)
-              : DRASYNC_ENOFUNCTION;
+            can ? run_function_call(f, region, group->arg_bytes ? args : NULL,
+                                    group->arg_bytes, padded ? one + 1 : NULL,
+                                    group->answer_bytes)
+                : DRASYNC_ENOFUNCTION;
         args += RUN_PADDED(group->arg_bytes);
     }
 }

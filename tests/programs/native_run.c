@@ -124,6 +124,9 @@ static void not_registered(int nodes)
     int one = 1;
 
     if (nodes == check_ranks && check_rank != 0) {
+        OK(drasync_register("a batch on rank 0", add, &f));
+        CODE(drasync_run(region, f, DRASYNC_WRITE, &one, 4, &one, 4),
+             DRASYNC_ENOFUNCTION);
         OK(drasync_register("not on rank 0", give, &f));
         CODE(drasync_run(region, f, DRASYNC_WRITE, &one, 4, NULL, 0),
              DRASYNC_ENOFUNCTION);
@@ -465,6 +468,8 @@ int main(int argc, char **argv)
     OK(drasync_register("give", give, &f_give));
     OK(drasync_register_batch("batch", add_batch, &f_batch));
     OK(drasync_register_batch("small", add_small, &f_small));
+    if (check_rank == 0)
+        OK(drasync_register_batch("a batch on rank 0", add_batch, &f_turn));
     OK(drasync_register("turn", turn, &f_turn));
     OK(drasync_register("grow", grow, &f_grow));
     OK(drasync_register("misbehave", misbehave, &f_misbehave));
