@@ -851,8 +851,8 @@ int drasync_register_batch(const char *name, drasync_batch_fn *function,
  *                     this process (each rank has its own), or is a batch
  *                     function, which has no answer, and @answer_bytes is not 0
  *   DRASYNC_ELIMIT    more than DRASYNC_RUN_BYTES_MAX of argument or answer
- *   DRASYNC_ENOFUNCTION  also of a batch function there that is none here, if
- *                     there is to be an answer
+ *   DRASYNC_ENOFUNCTION  where it was to run, no function has this name; or a
+ *                     batch function has, and an answer was asked for
  *   DRASYNC_ERUNNING, DRASYNC_ENOREGION, DRASYNC_EDELETED
  *   DRASYNC_EUPGRADE, DRASYNC_EORDER  as drasync_acquire(), where the region is
  *                     on this node
