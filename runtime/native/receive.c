@@ -143,13 +143,6 @@ refuse:
     return err;
 }
 
-/* All of it is here, and known: who sees it counted can have it. */
-static void count_diffs(const struct native_arrival *a)
-{
-    if (a->diff_bytes)
-        atomic_fetch_add(&runtime.shared->diff_bytes_received, a->diff_bytes);
-}
-
 /* Until all of it has arrived. */
 static int arrival_keep(const struct native_arrival *a, uint64_t *context_out)
 {
@@ -187,8 +180,6 @@ static int place(int from, const void *header, size_t header_bytes,
         data_done(&a, DRASYNC_ENOMEM);
     later_refuse(a.later);
     free(a.placed);
-    if (!err)
-        count_diffs(&a);
     /* Data that nobody waits for is refused. */
     return err ? err : bulk_bytes ? DRASYNC_EINVAL : 0;
 }
@@ -200,8 +191,6 @@ void native_arrival_part(struct native_arrival *a, int err)
     if (--a->parts > 0)
         return;
     data_done(a, a->err);
-    if (!a->err)
-        count_diffs(a);
     free(a->placed);
     free(a);
 }

@@ -25,7 +25,6 @@ struct native_arrival {
     int parts;           /* of the data, that are not here */
     int err;
     bool expected, token;
-    uint64_t diff_bytes; /* words that came with the message */
     uint64_t root, ticket;
 };
 

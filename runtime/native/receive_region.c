@@ -317,7 +317,9 @@ static bool take_diff(struct native_arrival *a, struct incoming *in)
                                        in->region->extents, &words))
         return false;
     in->words = take_array(a, words, sizeof(*in->words));
-    a->diff_bytes += words * sizeof(*in->words);
+    /* Relaxed: a count. */
+    atomic_fetch_add_explicit(&runtime.shared->diff_bytes_received,
+                              words * sizeof(*in->words), memory_order_relaxed);
     return in->words != NULL;
 }
 

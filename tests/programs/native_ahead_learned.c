@@ -163,8 +163,10 @@ static void by_itself(void)
         check_barrier();
     }
     if (check_rank == 1) {
-        /* One may wait a moment, for data that is just put in place. */
-        CHECK(stats().acquires_waited - learned.acquires_waited <= LOOP / 2);
+        /* A few may wait a moment, for data that is just coming: bytes do not say
+         * of which region they are.  Without subscriptions all would wait. */
+        CHECK(stats().acquires_waited - learned.acquires_waited <=
+              (ROUNDS - SEEN) * LOOP / 8);
         CHECK(stats().ahead_used == (ROUNDS - SEEN) * LOOP);
         CHECK(stats().ahead_asked == (ROUNDS - SEEN + 1) * LOOP);
         CHECK(stats().ahead_vain_bytes == 0);
