@@ -8,6 +8,13 @@
  */
 #include "protocol/search.h"
 
+#ifdef PROTO_FAULTS
+#include "protocol/faults.h"
+#define FAULT(which) ((refs_faults & (uint32_t)(which)) != 0)
+#else
+#define FAULT(which) 0
+#endif
+
 struct marking {
     struct refs_part *part;
     size_t count;
@@ -21,7 +28,7 @@ static struct refs_part *part_of(const struct marking *m,
 {
     const struct refs_entry *to = link->to;
 
-    /* Numbers of entries that are no part are of an earlier search. */
+    /* Numbers of entries that are no part are of an earlier look. */
     return to && to->number < m->count && m->part[to->number].entry == to
                ? &m->part[to->number]
                : NULL;
@@ -32,7 +39,8 @@ static void mark(struct marking *m, struct refs_part *part)
     if (!part || part->live)
         return;
     part->live = true;
-    m->open[m->opened++] = (size_t)(part - m->part);
+    if (part->entry)
+        m->open[m->opened++] = (size_t)(part - m->part);
 }
 
 /* All that can be reached from what is open. */
@@ -114,18 +122,20 @@ size_t refs_find_garbage(struct refs_part *parts, size_t count, size_t *open)
 
         if (parts[i].live)
             continue;
-        e->use = REFS_ENDING;
-        e->number = garbage;
-        parts[garbage++] =
-            (struct refs_part){.entry = e, .address = e->address};
+        parts[garbage++] = (struct refs_part){.entry = e,
+                                              .address = e->address,
+                                              .incarnation = e->incarnation,
+                                              .stamp = e->stamp};
     }
     return garbage;
 }
 
-void refs_renumber(struct refs_part *parts, size_t count)
+/* Frozen by a search over all nodes counts as changed, and so does what is about
+ * to end otherwise. */
+static bool has_changed(const struct refs_part *part)
 {
-    for (size_t i = 0; i < count; i++)
-        parts[i].entry->number = i;
+    return part->entry->use != REFS_USED ||
+           (part->entry->stamp != part->stamp && !FAULT(FAULT_END_CHANGED));
 }
 
 /* Take what leads to parts that end out of @e's links, onto @cut. */
@@ -157,15 +167,17 @@ struct refs_link *refs_spare(struct refs_part *parts, size_t count,
     struct refs_link *cut = NULL;
 
     for (size_t i = 0; i < count; i++)
-        if (!parts[i].taken)
+        if (parts[i].entry)
+            parts[i].entry->number = i;
+    for (size_t i = 0; i < count; i++)
+        if (!parts[i].taken || !parts[i].entry || has_changed(&parts[i]))
             mark(&m, &parts[i]);
     spread(&m);
     for (size_t i = 0; i < count; i++) {
-        struct refs_entry *e = parts[i].entry;
-
-        e->use = parts[i].live ? REFS_USED : REFS_DOOMED;
-        if (!parts[i].live)
-            cut = cut_links(&m, e, cut);
+        if (parts[i].live)
+            continue;
+        parts[i].entry->use = REFS_DOOMED;
+        cut = cut_links(&m, parts[i].entry, cut);
     }
     return cut;
 }

@@ -52,6 +52,7 @@ enum refs_fault {
     FAULT_ON_ITS_WAY = 1 << 6,     /* take a region for garbage though a
                                     * reference to it may be on its way */
     FAULT_FREEZE_CHANGED = 1 << 7, /* freeze what is not as it was seen */
+    FAULT_END_CHANGED = 1 << 8,    /* end it, of one home */
 };
 
 extern uint32_t refs_faults;

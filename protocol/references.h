@@ -10,7 +10,7 @@
  * Callers guarantee:
  *   - Calls that are given an entry have the entry to themselves: by a lock of
  *     its address.  refs_find_garbage() and refs_spare() have all entries of a
- *     home to themselves.
+ *     home to themselves.  In between entries may change, and go.
  *   - Who looks an entry up, keeps a list of what is unused, and sends what the
  *     calls below say is to be sent, is the caller.
  *   - A message about a region is sent before the lock of its entry is given
@@ -145,7 +145,7 @@ void refs_got(struct refs_entry *e);
  * circle. */
 struct refs_part {
     struct refs_entry *entry;
-    uint64_t address; /* the entry's, of garbage */
+    uint64_t address, incarnation, stamp; /* the entry's, of garbage, then */
     bool live;
     bool taken; /* for the caller */
 };
@@ -153,16 +153,16 @@ struct refs_part {
 /*
  * Of @parts, the @count entries of a home, all of them, in any order, leave those
  * that only links between them refer to, from which no other part can be
- * reached; they are ENDING from then on.  @open has room for @count.  How many.
+ * reached.  @open has room for @count.  How many.  Nothing is changed: who
+ * searches at the same time, on another node, sees them as they are.
  */
 size_t refs_find_garbage(struct refs_part *parts, size_t count, size_t *open);
 
-/* They have been put into another order. */
-void refs_renumber(struct refs_part *parts, size_t count);
-
 /*
- * Of these, the ones that are not taken live on, and all that they reach: they
- * are USED again, and part->live.  The others are DOOMED, and in them links to
+ * Of these, in any order, with the entries that they have now, NULL for none: the
+ * ones that are not taken, or have changed since, live on, and all that they
+ * reach: part->live.  All that refers to the others, and all that they refer to,
+ * is as it was: they are still garbage.  They are DOOMED, and in them links to
  * what ends too are taken out: nothing has to be given back for them.  These
  * links, by `next`.
  */

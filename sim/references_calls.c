@@ -358,7 +358,7 @@ void refsim_home_end(uint32_t home, bool all)
 
 static struct refsim_region *region_of(const struct refs_part *part)
 {
-    return refsim_at(part->entry->address, part->entry->incarnation);
+    return refsim_at(part->address, part->incarnation);
 }
 
 /* native_take_alone(). */
@@ -380,7 +380,6 @@ static bool take_alone(const struct refs_part *part)
 
 static void end_part(uint32_t home, const struct refs_part *part)
 {
-    struct refsim_entry *e = entry_of(part->entry);
     struct refsim_region *r = region_of(part);
 
     refsim_pause();
@@ -389,15 +388,26 @@ static void end_part(uint32_t home, const struct refs_part *part)
         r->taken = false;
         refsim_ends(r);
         refsim_pause();
-        refsim_home_gone(home, e);
+        refsim_home_gone(home, entry_of(part->entry));
         return;
     }
     if (!part->live) {
         refsim_pause();
-        refsim_home_linger(home, e);
+        refsim_home_linger(home, entry_of(part->entry));
     }
     if (part->taken)
         r->taken = false;
+}
+
+/* Which entries parts have now. */
+static void look_again(uint32_t home, struct refs_part *part, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct refsim_entry *e =
+            refsim_find(home, part[i].address, part[i].incarnation);
+
+        part[i].entry = e && e->refs.home ? &e->refs : NULL;
+    }
 }
 
 /* Would there be more if nobody elsewhere used any, nor held what was spared? */
@@ -423,13 +433,13 @@ static bool circles(uint32_t home)
         part[count - 1 - i] = part[i];
         part[i] = last;
     }
-    refs_renumber(part, count);
     for (size_t i = 0; i < count; i++)
         part[i].taken = take_alone(&part[i]);
     refsim_pause();
+    look_again(home, part, count);
     cut = refs_spare(part, count, open);
     for (size_t i = 0; i < count; i++) {
-        region_of(&part[i])->doomed = !part[i].live;
+        region_of(&part[i])->doomed |= !part[i].live;
         suspected |= part[i].live;
     }
     for (; cut; cut = next) {

@@ -222,7 +222,7 @@ static void end_all(struct looking *l)
 {
     refs_search_spare(&l->search);
     for (size_t i = 0; i < l->search.parts; i++)
-        region_of(&l->search.part[i])->doomed = !l->search.part[i].live;
+        region_of(&l->search.part[i])->doomed |= !l->search.part[i].live;
     each_record(l, true, thaw);
     each_record(l, false, doom);
     each_record(l, false, cut);

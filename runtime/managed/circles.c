@@ -3,9 +3,11 @@
  * their home here (protocol/circles.c), and their end.
  *
  * References wait while they are looked for: a visit of each region and link, no
- * message, no hold.  Then each part is taken without waiting, and deleted.  What
- * somebody holds, and what that reaches, lives on.  What another node has met is
- * not told from that, and is left to a search over all nodes (far.c).
+ * message, no hold.  Then each part is taken without waiting, while others go on,
+ * and what is as it was is deleted.  What somebody holds, and what that reaches,
+ * lives on.  What another node has met is not told from that, and is left to a
+ * search over all nodes (far.c), to which this one shows nothing before it is
+ * certain of it.
  */
 #include "runtime/managed/state.h"
 
@@ -72,11 +74,22 @@ static bool gather(struct search *s)
     return true;
 }
 
+/* Which entries parts have now. */
+static void look_again(struct search *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        struct managed_entry *e =
+            managed_find(s->parts[i].address, s->parts[i].incarnation);
+
+        s->parts[i].entry = e && e->refs.home ? &e->refs : NULL;
+    }
+}
+
 /* --- Without a lock ------------------------------------------------------- */
 
 static drasync_region_t region_of(const struct refs_part *part)
 {
-    return (drasync_region_t)(uintptr_t)part->entry->address;
+    return (drasync_region_t)(uintptr_t)part->address;
 }
 
 static int by_address(const void *a, const void *b)
@@ -96,13 +109,13 @@ static int spare_held(struct search *s, bool *far_out)
     int err;
 
     qsort(s->parts, s->count, sizeof(*s->parts), by_address);
-    refs_renumber(s->parts, s->count);
     for (size_t i = 0; i < s->count; i++)
-        s->parts[i].taken = native_take_alone(region_of(&s->parts[i]),
-                                              s->parts[i].entry->incarnation);
+        s->parts[i].taken =
+            native_take_alone(region_of(&s->parts[i]), s->parts[i].incarnation);
     err = lock_all();
     if (err)
         return err;
+    look_again(s);
     cut = refs_spare(s->parts, s->count, s->open);
     unlock_all();
     managed_links_free(cut);
@@ -111,7 +124,7 @@ static int spare_held(struct search *s, bool *far_out)
     return 0;
 }
 
-/* End a part.  If somebody asked for it who refers to it neither by reference nor
+/* End a part, or give it back.  If somebody asked for it who refers to it neither by reference nor
  * by link, it could not be deleted, and goes when nobody holds it any more. */
 static int end_part(const struct refs_part *part)
 {

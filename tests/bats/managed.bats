@@ -99,3 +99,12 @@ setup() {
     assert_output "$what ok ranks=2"
   done
 }
+
+@test "a circle has ended after the call that looks for it, whoever looks beside that" {
+  DRASYNC_NODE=2 run -0 mpi 4 "$programs/native_circle_soon" 500
+  assert_line "circle soon ok ranks=4"
+  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
+    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  run -0 hosts_run 4 "$programs/native_circle_soon" 500
+  assert_line "circle soon ok ranks=4"
+}

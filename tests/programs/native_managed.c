@@ -238,25 +238,6 @@ static void links(void)
     check_barrier();
 }
 
-static drasync_region_t ring(drasync_weak_t *weak, int parts)
-{
-    drasync_region_t first, last, next;
-    struct node *node;
-
-    first = last = make(&node, 30);
-    for (int i = 1; i <= parts; i++) {
-        next = i == parts ? first : make(&node, 30);
-        OK(drasync_acquire(last, DRASYNC_WRITE));
-        OK(drasync_link(last, next));
-        OK(drasync_release(last));
-        if (i < parts)
-            OK(drasync_unref(next));
-        last = next;
-    }
-    OK(drasync_weak(first, weak));
-    return first;
-}
-
 /* They end, unless somebody refers to one part of them, or holds it. */
 static void circles(void)
 {

@@ -35,6 +35,26 @@ static inline void read_it(drasync_region_t region, uint64_t number)
     OK(drasync_release(region));
 }
 
+/* Regions that are linked in a circle, of which this rank refers to the first. */
+static inline drasync_region_t ring(drasync_weak_t *weak, int parts)
+{
+    drasync_region_t first, last, next;
+    struct node *node;
+
+    first = last = make(&node, 30);
+    for (int i = 1; i <= parts; i++) {
+        next = i == parts ? first : make(&node, 30);
+        OK(drasync_acquire(last, DRASYNC_WRITE));
+        OK(drasync_link(last, next));
+        OK(drasync_release(last));
+        if (i < parts)
+            OK(drasync_unref(next));
+        last = next;
+    }
+    OK(drasync_weak(first, weak));
+    return first;
+}
+
 /* All regions of all homes that are managed have ended, once messages that
  * nobody waits for have come. */
 static inline void wait_for_ends(void)

@@ -252,6 +252,41 @@ static void changed(void)
            "it lives, and all that it reaches; another circle ends");
 }
 
+/* Circles of one home, which others may change between the two looks: what is
+ * not taken lives on, what has changed, and what is gone. */
+static void one_home(void)
+{
+    struct known *k[5];
+    struct refs_part part[5];
+    size_t open[5], live = 0;
+    bool used = true;
+
+    begin();
+    for (int i = 0; i < 5; i++) {
+        k[i] = entry(0, (uint64_t)i + 1, true);
+        join(k[i], k[i], k[i]);
+        k[i]->links[0].to = &k[i]->refs;
+        part[i] = (struct refs_part){.entry = &k[i]->refs};
+    }
+    tap_ok(refs_find_garbage(part, 5, open) == 5, "five circles of one home");
+    for (int i = 0; i < 5; i++) {
+        used = used && k[i]->refs.use == REFS_USED;
+        part[i].taken = i != 1;
+    }
+    tap_ok(used, "a search over all nodes sees them as they are");
+    refs_count(&k[2]->refs, 0, 0, 1, false);
+    k[3]->refs.use = REFS_ENDING;
+    part[4].entry = NULL;
+    refs_spare(part, 5, open);
+    for (int i = 1; i < 5; i++)
+        live += part[i].live && k[i]->refs.use != REFS_DOOMED;
+    tap_ok(!part[0].live && k[0]->refs.use == REFS_DOOMED && live == 4 &&
+               k[3]->refs.use == REFS_ENDING,
+           "it ends; what is held, has changed, is frozen or gone does not");
+    tap_ok(!k[0]->refs.links && !k[0]->refs.references,
+           "with the link to itself");
+}
+
 static void suspects(void)
 {
     struct pair p = pair();
@@ -298,6 +333,7 @@ int main(void)
     frozen();
     spared();
     changed();
+    one_home();
     suspects();
     broken();
     free(search.room);

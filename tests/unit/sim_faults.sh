@@ -119,4 +119,5 @@ caught_references 16 "left: "
 caught_references 32 "ends: "
 caught_references 64 "counts: "
 caught_references 128 "ends: "
+caught_references 256 "ends: "
 exit $((failures > 0))
