@@ -121,10 +121,10 @@ int api_delete(const char *call, drasync_region_t region)
 {
     int err = api_enter(call);
 
-    if (!err && managed_knows(region))
-        err = DRASYNC_EMANAGED;
     if (err)
         return err;
+    if (managed_knows(region))
+        return api_told(call, region, DRASYNC_EMANAGED);
     RECORD_BEGIN();
     api_tell_apart(region, NULL);
     err = native_delete(region);

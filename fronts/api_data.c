@@ -201,7 +201,7 @@ int drasync_publish(const char *name, drasync_region_t region)
     if (!err && runtime.options.check)
         check_named(region, name);
     RECORD_DONE(err, RECORD_PUBLISH, drasync_record_name(name), 0, 0);
-    return err;
+    return api_told("drasync_publish", region, err);
 }
 
 int drasync_lookup(const char *name, uint64_t timeout_us,

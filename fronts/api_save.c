@@ -29,7 +29,7 @@ int drasync_save(drasync_region_t region, const char *path)
         api_tell_apart(region, NULL);
         RECORD_DONE(0, RECORD_RELEASE, (uintptr_t)region, 0, 0);
     }
-    return err;
+    return api_told("drasync_save", region, err);
 }
 
 static void record_region(drasync_region_t region, drasync_region_t parent)

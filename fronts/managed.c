@@ -3,50 +3,111 @@
 #include "drasync.h"
 
 #include "fronts/api.h"
+#include "runtime/check/check.h"
 #include "runtime/managed/managed.h"
 #include "runtime/native/native.h"
 #include "runtime/process.h"
+
+#define UNMANAGED "which is not managed"
+#define UNREFERENCED \
+    "which is not managed, or to which this rank's node has no reference"
+
+/* @err; in checked mode, if it is one, say what was wrong with @region: @invalid
+ * after DRASYNC_EINVAL. */
+static int told(const char *call, drasync_region_t region, int err,
+                const char *invalid)
+{
+    if (!err || !runtime.options.check)
+        return err;
+    if (err == DRASYNC_EINVAL)
+        check_refused_as(call, region, err, invalid);
+    else if (err == DRASYNC_ENOTHELD)
+        check_refused_as(call, region, err,
+                         "which this rank does not hold, and to which its node "
+                         "has no reference");
+    else
+        check_refused(call, region, err);
+    return err;
+}
 
 int drasync_manage(drasync_region_t region)
 {
     int err = api_enter("drasync_manage");
 
-    return err ? err : managed_manage(region);
+    if (err)
+        return err;
+    err = managed_manage(region);
+    return err == DRASYNC_EINVAL
+               ? told("drasync_manage", region, err,
+                      "which is a subregion, and ends with what is above it")
+               : api_told("drasync_manage", region, err);
 }
 
 int drasync_ref(drasync_region_t region)
 {
     int err = api_enter("drasync_ref");
 
-    return err ? err : managed_ref(region);
+    return err ? err
+               : told("drasync_ref", region, managed_ref(region), UNMANAGED);
 }
 
 int drasync_unref(drasync_region_t region)
 {
     int err = api_enter("drasync_unref");
 
-    return err ? err : managed_unref(region);
+    return err ? err
+               : told("drasync_unref", region, managed_unref(region),
+                      UNREFERENCED);
 }
 
 int drasync_ref_give(drasync_region_t region, int rank)
 {
     int err = api_enter("drasync_ref_give");
 
-    return err ? err : managed_ref_give(region, rank);
+    if (!err && (rank < 0 || rank >= runtime.ranks))
+        err = DRASYNC_EINVAL;
+    return err ? err
+               : told("drasync_ref_give", region,
+                      managed_ref_give(region, rank), UNREFERENCED);
+}
+
+static bool is_held(drasync_region_t region)
+{
+    struct native_identity id;
+
+    return !native_identify(region, &id) && id.held;
+}
+
+/* What was wrong with a link from @from to @to. */
+static int told_link(const char *call, drasync_region_t from,
+                     drasync_region_t to, int err, const char *invalid)
+{
+    if (!err || !runtime.options.check)
+        return err;
+    if (is_held(from) && err != DRASYNC_EINVAL)
+        return told(call, to, err, NULL);
+    return err == DRASYNC_EINVAL ? told(call, from, err, invalid)
+                                 : api_told(call, from, err);
 }
 
 int drasync_link(drasync_region_t from, drasync_region_t to)
 {
     int err = api_enter("drasync_link");
 
-    return err ? err : managed_link(from, to);
+    return err ? err
+               : told_link("drasync_link", from, to, managed_link(from, to),
+                           "which is not managed, or is to be linked to one "
+                           "that is not");
 }
 
 int drasync_unlink(drasync_region_t from, drasync_region_t to)
 {
     int err = api_enter("drasync_unlink");
 
-    return err ? err : managed_unlink(from, to);
+    return err ? err
+               : told_link("drasync_unlink", from, to, managed_unlink(from, to),
+                           "which is not managed, or not linked to that "
+                           "region");
 }
 
 int drasync_weak(drasync_region_t region, drasync_weak_t *weak_out)
@@ -55,7 +116,9 @@ int drasync_weak(drasync_region_t region, drasync_weak_t *weak_out)
 
     if (!err && !weak_out)
         err = DRASYNC_EINVAL;
-    return err ? err : managed_weak(region, weak_out);
+    return err ? err
+               : told("drasync_weak", region, managed_weak(region, weak_out),
+                      UNMANAGED);
 }
 
 int drasync_weak_lock(const drasync_weak_t *weak, drasync_region_t *region_out)
@@ -73,7 +136,9 @@ int drasync_on_end(drasync_region_t region, drasync_end_fn *call, void *arg)
 
     if (!err && !call)
         err = DRASYNC_EINVAL;
-    return err ? err : managed_on_end(region, call, arg);
+    return err ? err
+               : told("drasync_on_end", region,
+                      managed_on_end(region, call, arg), UNREFERENCED);
 }
 
 int drasync_collect(void)

@@ -70,9 +70,13 @@ void check_holds_left(void);
 
 /* --- Handles (handles.c) -------------------------------------------------- */
 
-/* @call was refused with @err: if this rank deleted @region, or does not hold
- * it, say so with what is known of it; once for each place of the program. */
+/* @call was refused with @err: if that is about @region, which this rank deleted,
+ * or does not hold, or which is none, say so with what is known of it; once for
+ * each place of the program. */
 void check_refused(const char *call, drasync_region_t region, int err);
+/* The same with any @err: @region is one of which @what is true, if it is there. */
+void check_refused_as(const char *call, drasync_region_t region, int err,
+                      const char *what);
 /* The same of a call that needs WRITE of @region, unless this rank has that. */
 void check_unwritable(const char *call, drasync_region_t region, int err);
 

@@ -152,6 +152,8 @@ static const char *what_of(drasync_region_t region, int err, bool dead)
         return "which another rank held or waited for";
     case DRASYNC_EUPGRADE:
         return "which this rank holds for READ";
+    case DRASYNC_EMANAGED:
+        return "which is managed, and ends by itself";
     default:
         check_hooks.look(region, 0, &place);
         return place.held == DRASYNC_READ
@@ -174,8 +176,8 @@ static bool held_elsewhere(drasync_region_t region)
     return place.busy || place.holders > CHECK_HOLDERS_MAX;
 }
 
-/* @region is no handle, and never was one: say so, and where. */
-static void tell_never(const char *call, drasync_region_t region)
+/* If @region is no handle, and never was one, say so, and where; true. */
+static bool tell_never(const char *call, drasync_region_t region)
 {
     struct check_place place = {0};
     bool outside = space_page(&runtime.space, region) == SPACE_NO_PAGE;
@@ -184,10 +186,10 @@ static void tell_never(const char *call, drasync_region_t region)
     if (!outside)
         check_hooks.look(region, 0, &place);
     if (!outside && (!place.region || place.region == (uintptr_t)region))
-        return;
+        return false;
     stack = check_stack_here();
     if (!begin(stack, 0))
-        return;
+        return true;
     if (!region)
         check_add(&text, "called %s for NULL, which is no region\n", call);
     else if (outside)
@@ -202,25 +204,25 @@ static void tell_never(const char *call, drasync_region_t region)
                   call, (void *)region, (void *)(uintptr_t)place.region);
     end(stack);
     print();
+    return true;
 }
 
-void check_refused(const char *call, drasync_region_t region, int err)
+/* @call was refused @region with @err: say so; @what of the region, NULL: what
+ * that error says of it. */
+static void tell(const char *call, drasync_region_t region, int err,
+                 const char *what)
 {
     struct check_note note;
     bool known, dead;
     uint32_t stack;
 
-    if (err != DRASYNC_ENOREGION && err != DRASYNC_EDELETED &&
-        err != DRASYNC_ENOTHELD && err != DRASYNC_EUPGRADE &&
-        err != DRASYNC_EBUSY && err != DRASYNC_EORDER)
-        return;
     known = check_note_of((uintptr_t)region, 0, &note);
     dead = known && note.done[CHECK_DELETED].thread;
     /* What another rank deleted may be asked for meanwhile: the error says all. */
-    if ((err == DRASYNC_ENOREGION || err == DRASYNC_EDELETED) && !dead) {
-        tell_never(call, region);
+    if (!dead &&
+        (tell_never(call, region) || err == DRASYNC_ENOREGION ||
+         err == DRASYNC_EDELETED))
         return;
-    }
     /* Who tries to delete, and is as often refused by a hold that is over at
      * once, does nothing wrong. */
     if (err == DRASYNC_EBUSY && !held_elsewhere(region))
@@ -229,7 +231,7 @@ void check_refused(const char *call, drasync_region_t region, int err)
     if (!begin(stack, 0))
         return;
     check_add(&text, "called %s for region %p, %s\n", call, (void *)region,
-              what_of(region, err, dead));
+              what && !dead ? what : what_of(region, err, dead));
     if (known && note.name[0])
         check_add(&text, "it was named \"%s\"\n", note.name);
     end(stack);
@@ -238,6 +240,21 @@ void check_refused(const char *call, drasync_region_t region, int err)
     else
         add_why(region, err, known ? &note : NULL);
     print();
+}
+
+void check_refused(const char *call, drasync_region_t region, int err)
+{
+    if (err == DRASYNC_ENOREGION || err == DRASYNC_EDELETED ||
+        err == DRASYNC_ENOTHELD || err == DRASYNC_EUPGRADE ||
+        err == DRASYNC_EBUSY || err == DRASYNC_EORDER ||
+        err == DRASYNC_EMANAGED)
+        tell(call, region, err, NULL);
+}
+
+void check_refused_as(const char *call, drasync_region_t region, int err,
+                      const char *what)
+{
+    tell(call, region, err, what);
 }
 
 void check_unwritable(const char *call, drasync_region_t region, int err)

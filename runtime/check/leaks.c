@@ -26,7 +26,8 @@ struct leak {
     struct check_done done;
     struct check_note note; /* of the first one */
     uint64_t count, places, untold;
-    enum kind kind; /* that is looked for */
+    uint64_t unplaced; /* holds whose places were not kept */
+    enum kind kind;    /* that is looked for */
 };
 
 static void tell(struct leak *leak)
@@ -83,6 +84,8 @@ static void each(const struct check_note *note, void *arg)
          leak->kind == HOLDS && i < note->holds && i < CHECK_OPEN_MAX; i++)
         if (!is_ownership(note, &note->open[i]))
             add(leak, &note->open[i], note);
+    if (leak->kind == HOLDS && note->holds > CHECK_OPEN_MAX)
+        leak->unplaced += note->holds - CHECK_OPEN_MAX;
 }
 
 static void each_request(const struct check_request *request, void *arg)
@@ -110,6 +113,11 @@ static void look_for(enum kind kind)
     if (leak.untold)
         check_add(&leak.text, "and %" PRIu64 " of %" PRIu64 " more places\n",
                   leak.untold, leak.places - PLACES_MAX);
+    if (leak.unplaced)
+        check_add(&leak.text,
+                  "and %" PRIu64 " more of regions that this rank holds more "
+                  "than %d times\n",
+                  leak.unplaced, CHECK_OPEN_MAX);
     if (leak.places)
         check_print(&leak.text);
 }

@@ -47,10 +47,12 @@ static int give_hold(struct native_tree *tree, uint64_t address, int to,
     *back_out =
         !err && gift.node == (uint32_t)runtime.node && region->write_rank != to;
     native_do(effects, NULL);
+    if (err)
+        return err;
     /* Before anybody of this rank may take it again. */
-    if (!err)
-        native_taken_forget(address, *incarnation_out);
-    return err;
+    native_taken_forget(address, *incarnation_out);
+    waiting_hold_forget(address);
+    return 0;
 }
 
 void gift_give_up(const struct gift *gift, int to)
@@ -167,6 +169,7 @@ static int show(const struct gift *gift)
     }
     if (native.check)
         native_guard_took(gift->address, gift->incarnation, DRASYNC_WRITE);
+    waiting_hold_note(gift->address);
     runtime_count(native.self, RUNTIME_COUNT_ACQUIRES, 1);
     return err;
 }

@@ -107,6 +107,9 @@ ends() {
   is_reported leaks
   DRASYNC_CHECK=leaks run -0 mpi 1 "$programs/check_wrong" first
   is_reported first
+  DRASYNC_CHECK=leaks run -0 mpi 1 "$programs/check_wrong" many
+  assert_line --regexp "^4 not released, the first of region .* for READ by"
+  assert_line "and 2 more of regions that this rank holds more than 4 times"
   DRASYNC_CHECK=leaks run -0 mpi 2 "$programs/check_wrong" tidy
   assert_output "over"
 }
@@ -199,6 +202,13 @@ that \(DRASYNC_ENOREGION\)"
 @test "what is no handle of a region is named, with the call" {
   is_told no_handle
   assert_line DRASYNC_ENOREGION
+}
+
+@test "references to what is not managed, and names and files of no region" {
+  export DRASYNC_CHECK=access DRASYNC_CHECK_ACTION=continue
+  run -0 mpi 2 "$programs/check_refer"
+  assert_line over
+  is_reported refer
 }
 
 @test "a call of Fig. 1 that ends the job is named, with its place" {

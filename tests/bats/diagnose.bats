@@ -44,6 +44,16 @@ drasync:     rank 0 (HOST, process P) holds it for WRITE since T s, taken in tak
 drasync:     in its queue on node 0: rank 1 for WRITE"
 }
 
+@test "since when a region that was given is held, and where it was taken, is said" {
+  for node in shared rank; do
+    DRASYNC_NODE=$node hangs_until "in its queue" mpi 2 "${program}_gift" kept "$over"
+    [ "$status" -eq 0 ]
+    run -0 grep "^drasync:     rank 0" <<<"$output"
+    assert_output --partial "holds it for WRITE since T s, taken in kept \
+(stuck_gift.c:LINE)"
+  done
+}
+
 @test "a rank that is inside MPI is said to be, and for whom it waits there" {
   for node in shared rank; do
     DRASYNC_NODE=$node hangs_until "in its queue" \
@@ -124,10 +134,10 @@ drasync:     nobody has published it"
 
 @test "a region that nobody gives is waited for by name of the giver" {
   for node in shared rank; do
-    DRASYNC_NODE=$node hangs_until "in drasync_take" mpi 2 "$program" give "$over"
+    DRASYNC_NODE=$node hangs_until "in drasync_take" mpi 2 "${program}_gift" give "$over"
     [ "$status" -eq 0 ]
     same "$head
-drasync:   rank 1 (HOST, process P) waits in drasync_take for what rank 0 gives with tag 7 since T s, in not_given (stuck.c:LINE)
+drasync:   rank 1 (HOST, process P) waits in drasync_take for what rank 0 gives with tag 7 since T s, in not_given (stuck_gift.c:LINE)
 drasync:     rank 0 (HOST, process P) computes"
   done
 }
@@ -428,6 +438,6 @@ $(link 1 MPI_Wait 2 "sent it that message, with tag 7")"
     assert_output --regexp "waits: [0-9]{3,}\.[0-9] ms, once, for WRITE in take \(stuck\.c:LINE\); the longest [0-9]{3,}\.[0-9] ms \(region ADDRESS\)"
   done
   DRASYNC_NODE=rank DRASYNC_STATS=waits hangs_until "in drasync_take" \
-    mpi 2 "$program" give "$over"
-  assert_output --regexp "waits: [0-9]{3,}\.[0-9] ms, (once|2 times), for drasync_take in not_given \(stuck\.c:LINE\)"
+    mpi 2 "${program}_gift" give "$over"
+  assert_output --regexp "waits: [0-9]{3,}\.[0-9] ms, (once|2 times), for drasync_take in not_given \(stuck_gift\.c:LINE\)"
 }

@@ -424,6 +424,14 @@ NOINLINE static void leave(void)
     KEEP;
 }
 
+/* More holds of one region than have a note of their place. */
+NOINLINE static void leave_many(void)
+{
+    for (volatile int i = 0; i < 6; i = i + 1)
+        take(top, READ);
+    KEEP;
+}
+
 /* The last rank never releases what rank 0 deletes, when that lets it. */
 static void forget_for_ever(void)
 {
@@ -471,6 +479,8 @@ int main(int argc, char **argv)
         ask_and_forget();
     if (is("ralloc") && rank == 0)
         allocate_unheld();
+    if (is("many"))
+        leave_many();
     if ((is("first") || is("upgrade")) && rank == 0)
         leave_first();
     if (is("busy") || is("busy_below"))

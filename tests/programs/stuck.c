@@ -283,23 +283,6 @@ static void unnamed(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* The last rank takes what rank 0 gives in the end. */
-static void not_given(void)
-{
-    drasync_region_t r;
-
-    if (rank == 0) {
-        until_over();
-        r = new_region();
-        must(drasync_give(r, ranks - 1, 7), "give");
-    }
-    if (rank == ranks - 1) {
-        must(drasync_take(0, 7, DRASYNC_FOREVER, &r, NULL), "take");
-        must(drasync_delete(r), "delete");
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-}
-
 /* Rank 0 dies with what rank 1 wants. */
 static void dies(void)
 {
@@ -469,8 +452,6 @@ int main(int argc, char **argv)
         threads();
     else if (!strcmp(what, "name"))
         unnamed();
-    else if (!strcmp(what, "give"))
-        not_given();
     else if (!strncmp(what, "mpi-", 4))
         inside(what);
     else if (!strncmp(what, "none-", 5))
