@@ -33,6 +33,7 @@ enum check_what {
     CHECK_GAVE,
     CHECK_DELETED,
     CHECK_KINDS,
+    CHECK_GIVEN = CHECK_KINDS, /* as CHECK_GAVE, to another rank */
 };
 
 /* Keep that the calling thread did this now, and its stack.  @mode: of a hold.

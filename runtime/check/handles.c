@@ -113,7 +113,9 @@ static void add_through(drasync_region_t region, int err,
     if (place.through)
         add_other("region", place.through);
     else if (err == DRASYNC_ENOTHELD && note && note->done[CHECK_GAVE].thread)
-        add_done("this rank last gave back a hold of it,",
+        add_done(note->done[CHECK_GAVE].given
+                     ? "this rank gave it to another one,"
+                     : "this rank last gave back a hold of it,",
                  &note->done[CHECK_GAVE]);
 }
 
@@ -219,9 +221,8 @@ static void tell(const char *call, drasync_region_t region, int err,
     known = check_note_of((uintptr_t)region, 0, &note);
     dead = known && note.done[CHECK_DELETED].thread;
     /* What another rank deleted may be asked for meanwhile: the error says all. */
-    if (!dead &&
-        (tell_never(call, region) || err == DRASYNC_ENOREGION ||
-         err == DRASYNC_EDELETED))
+    if (!dead && (tell_never(call, region) || err == DRASYNC_ENOREGION ||
+                  err == DRASYNC_EDELETED))
         return;
     /* Who tries to delete, and is as often refused by a hold that is over at
      * once, does nothing wrong. */
@@ -317,7 +318,7 @@ void check_other_thread(uint64_t address, uint64_t incarnation,
 void check_request_ends(const char *call, const void *request)
 {
     const struct request now = {
-        request, call, {check_stack_here(), gettid(), 0}};
+        request, call, {check_stack_here(), gettid(), 0, false}};
 
     check_request_gone(request);
     pthread_mutex_lock(&mutex);

@@ -137,9 +137,12 @@ static void open_end(struct check_note *n, int32_t thread)
 void check_event(enum check_what what, uint64_t address, uint64_t incarnation,
                  enum drasync_mode mode)
 {
-    const struct check_done done = {check_stack_here(), gettid(), (int)mode};
+    const struct check_done done = {check_stack_here(), gettid(), (int)mode,
+                                    what == CHECK_GIVEN};
     struct check_note *n;
 
+    if (what == CHECK_GIVEN)
+        what = CHECK_GAVE;
     pthread_mutex_lock(&mutex);
     n = enter(address, incarnation);
     if (n) {

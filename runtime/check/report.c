@@ -103,8 +103,9 @@ static void add_hold(struct check_text *t, const struct check_note *note,
         snprintf(what, sizeof(what), "  taken for %s", mode_name(held));
         add_done(t, what, took);
     } else if (!held && gave->thread) {
-        snprintf(what, sizeof(what), "  its hold for %s was given back",
-                 mode_name(gave->mode));
+        snprintf(what, sizeof(what), "  its hold for %s was given %s",
+                 mode_name(gave->mode),
+                 gave->given ? "to another rank" : "back");
         add_done(t, what, gave);
     }
 }
@@ -242,10 +243,13 @@ static void add_rule(const struct target *at, const struct check_fault *f)
                   "not received again\n",
                   note->rid, note->to, note->file, note->line);
     else if (at->noted && note->done[CHECK_GAVE].thread)
+        check_add(
+            &text, "in a region that it has %s: acquire it for %s first\n",
+            note->done[CHECK_GAVE].given ? "given to another rank" : "released",
+            mode_name(f->mode));
+    else if (runtime.options.myrmics == RUNTIME_MYRMICS_MOVE)
         check_add(&text,
-                  "in a region that it has released: acquire it for %s "
-                  "first\n",
-                  mode_name(f->mode));
+                  "in a region that this worker neither made nor received\n");
     else
         check_add(&text,
                   "in a region that it does not hold: acquire it for "

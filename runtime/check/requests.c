@@ -22,7 +22,8 @@ static struct check_request **place_of(const void *request)
 void check_request_begins(const void *request, drasync_region_t region,
                           enum drasync_mode mode)
 {
-    const struct check_done done = {check_stack_here(), gettid(), (int)mode};
+    const struct check_done done = {check_stack_here(), gettid(), (int)mode,
+                                    false};
     struct check_request *r;
 
     if (!(runtime.options.check & OPTIONS_CHECK_LEAKS))

@@ -63,6 +63,7 @@ struct check_done {
     uint32_t stack;
     int32_t thread; /* 0: never done */
     int mode;
+    bool given; /* of CHECK_GAVE: to another rank */
 };
 
 /* Open holds of a region whose places are kept. */

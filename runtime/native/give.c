@@ -83,7 +83,7 @@ static int give_locked(uint64_t address, int to, int tag,
         return err;
     err = give_hold(&tree, address, to, tag, incarnation_out, back_out, &found);
     if (native.check && !err)
-        native_guard_gave(&tree, address, *incarnation_out, DRASYNC_WRITE);
+        native_guard_given(&tree, address, *incarnation_out);
     native_unlock(&tree);
     native_objects_end(found);
     return err;

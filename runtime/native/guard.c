@@ -118,6 +118,13 @@ void native_guard_gave(const struct native_tree *tree, uint64_t address,
     native_guard_again(tree, address);
 }
 
+void native_guard_given(const struct native_tree *tree, uint64_t address,
+                        uint64_t incarnation)
+{
+    check_event(CHECK_GIVEN, address, incarnation, DRASYNC_WRITE);
+    native_guard_again(tree, address);
+}
+
 /* Regions below one that is being deleted. */
 struct native_goes {
     size_t count, room;

@@ -21,12 +21,14 @@ void native_guard(const struct proto_region *top);
 void native_guard_at(uint64_t address);
 /* The same after a step that may have ended the region; under the lock. */
 void native_guard_again(const struct native_tree *tree, uint64_t address);
-/* A call of the program has taken a hold (no lock is held), or given one back,
- * by a step under the lock of @tree. */
+/* A call of the program has taken a hold (no lock is held), or given one back or
+ * away, by a step under the lock of @tree. */
 void native_guard_took(uint64_t address, uint64_t incarnation,
                        enum drasync_mode mode);
 void native_guard_gave(const struct native_tree *tree, uint64_t address,
                        uint64_t incarnation, enum drasync_mode mode);
+void native_guard_given(const struct native_tree *tree, uint64_t address,
+                        uint64_t incarnation);
 /* Under the lock of its tree: the subtree is going to be deleted. */
 struct native_goes *native_guard_close(const struct proto_region *top);
 /* What native_guard_close() gave, which this frees: it is @deleted, or was

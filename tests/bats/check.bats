@@ -209,6 +209,9 @@ that \(DRASYNC_ENOREGION\)"
   run -0 mpi 2 "$programs/check_refer"
   assert_line over
   is_reported refer
+  run -0 mpi 2 "$programs/check_refer" given
+  assert_line over
+  is_reported given
 }
 
 @test "a call of Fig. 1 that ends the job is named, with its place" {
@@ -237,6 +240,13 @@ that \(DRASYNC_ENOREGION\)"
       is_reported myrmics_${what}_$node
     done
   done
+}
+
+@test "DRASYNC_MYRMICS=move: so does one of what was never received" {
+  DRASYNC_MYRMICS=move run mpi_preloaded 3 "$abs_top_builddir/myrmics_move" \
+    touch_foreign
+  assert_failure
+  is_reported myrmics_touch_foreign
 }
 
 @test "programs that do nothing wrong run as without checks" {

@@ -1,6 +1,7 @@
 /*
  * References to what is not managed, or to what there is none; names and files of
- * no region: each wrong, for checked mode to say so.
+ * no region; with "given", a touch of what was given to another rank: each wrong,
+ * for checked mode to say so.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -41,6 +42,19 @@ NOINLINE static void refer_wrongly(void)
     KEEP;
 }
 
+NOINLINE static void touch_given(void)
+{
+    drasync_region_t given;
+    void *v, *root;
+
+    drasync_new_region(&given);
+    drasync_alloc(given, sizeof(int), &v);
+    drasync_give(given, 1, 0);
+    drasync_get_root(given, &root);
+    *(volatile int *)v = 1;
+    KEEP;
+}
+
 int main(int argc, char **argv)
 {
     int rank;
@@ -48,7 +62,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0)
-        refer_wrongly();
+        argc > 1 ? touch_given() : refer_wrongly();
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0)
         printf("over\n");

@@ -402,6 +402,16 @@ static void __attribute__((noinline)) touch(void)
     __asm__ volatile(""); /* this frame stays */
 }
 
+/* It was told the address, and not sent the region. */
+static void __attribute__((noinline)) touch_foreign(void)
+{
+    if (me == 0)
+        tell(workers - 1, (uint64_t)(uintptr_t)sys_alloc(64, sys_ralloc(0, 0)));
+    if (me == workers - 1)
+        touch_it((char *)(uintptr_t)told(0));
+    __asm__ volatile("");
+}
+
 /* A call writes there what the program told it to. */
 static void __attribute__((noinline)) touch_by_call(void)
 {
@@ -443,6 +453,7 @@ static const struct {
     {"child_away", child_away},
     {"touch", touch},
     {"touch_by_call", touch_by_call},
+    {"touch_foreign", touch_foreign},
     {"spawn", spawn},
     {"wait_on", wait_on},
 };
