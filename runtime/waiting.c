@@ -37,8 +37,7 @@ static struct waiting_slot *take_slot(void)
     return NULL;
 }
 
-/* The program's part of this thread's stack. */
-static void fill_frames(struct code_place frames[WAITING_FRAMES])
+void waiting_frames(struct code_place frames[WAITING_FRAMES])
 {
     struct code_place found[DEPTH_MAX];
     void *stack[DEPTH_MAX];
@@ -77,7 +76,7 @@ void waiting_show(struct waiting *w, uint64_t since_us)
     seen.number = atomic_fetch_add(&waiting_self->numbers, 1) + 1;
     if (w->name)
         strncpy(seen.name, w->name, DRASYNC_NAME_MAX);
-    fill_frames(seen.frames);
+    waiting_frames(seen.frames);
     /* The fences pair with those of waiting_read(): who sees anything of what is
      * written here sees the odd sequence before, or not the same after. */
     sequence = atomic_load_explicit(&slot->sequence, memory_order_relaxed);

@@ -219,6 +219,10 @@ static inline void waiting_end(struct waiting *w)
         waiting_hide(w);
 }
 
+/* The program's part of this thread's stack, as far as it can be had.  Reads
+ * files: for reports only. */
+void waiting_frames(struct code_place frames[WAITING_FRAMES]);
+
 /* Show @w, which has waited since @since_us, if there is a slot. */
 void waiting_show(struct waiting *w, uint64_t since_us);
 

@@ -6,6 +6,7 @@
 #include "runtime/native/lease_inline.h"
 #include "runtime/native/run.h"
 #include "runtime/native/state.h"
+#include "runtime/place.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
 #include "runtime/waiting.h"
@@ -159,17 +160,23 @@ int run_function_calls(const struct drasync_function *function,
 int native_run_refused(const char *call)
 {
     static _Atomic unsigned said;
+    struct code_place frames[WAITING_FRAMES];
+    char text[PLACE_TEXT_BYTES];
     unsigned before;
 
     if (!native_running.function)
         return 0;
     before =
         atomic_load(&said) < SAID_MAX ? atomic_fetch_add(&said, 1) : SAID_MAX;
-    if (before < SAID_MAX)
-        runtime_say("function \"%s\", which drasync_run runs, calls %s: it may "
-                    "not wait, nor take or give holds; let it return, and do "
-                    "that after drasync_run%s",
-                    native_running.function->name, call,
-                    before + 1 < SAID_MAX ? "" : " (no more of this is said)");
+    if (before < SAID_MAX) {
+        waiting_frames(frames);
+        place_text(&frames[0], text, sizeof(text));
+        runtime_say(
+            "function \"%s\", which drasync_run runs, calls %s%s%s: it "
+            "may not wait, nor take or give holds; let it return, and do "
+            "that after drasync_run%s",
+            native_running.function->name, call, text[0] ? " in " : "", text,
+            before + 1 < SAID_MAX ? "" : " (no more of this is said)");
+    }
     return DRASYNC_ERUNNING;
 }
