@@ -169,7 +169,10 @@ int api_acquire(const char *call, drasync_region_t region,
         return DRASYNC_EINVAL;
     waiting_caller = caller;
     RECORD_BEGIN();
-    err = native_acquire(region, mode, timeout_us);
+    if (timeout_us == DRASYNC_FOREVER)
+        err = native_run_before_hold(region);
+    if (!err)
+        err = native_acquire(region, mode, timeout_us);
     if (!err)
         api_tell_apart(region, NULL);
     RECORD_DONE(err, RECORD_ACQUIRE, (uintptr_t)region, mode, 0);
@@ -210,7 +213,10 @@ int drasync_acquire_newer(drasync_region_t region, enum drasync_mode mode,
     waiting_caller = __builtin_return_address(0);
     RECORD_BEGIN();
     known = *version;
-    err = native_acquire_newer(region, mode, version, timeout_us);
+    if (timeout_us == DRASYNC_FOREVER)
+        err = native_run_before_hold(region);
+    if (!err)
+        err = native_acquire_newer(region, mode, version, timeout_us);
     if (!err && record_wanted()) {
         drasync_record_versions(known, *version, drasync_record_thread_ns());
         api_tell_apart(region, NULL);

@@ -628,7 +628,8 @@ int drasync_ref(drasync_region_t region);
 int drasync_unref(drasync_region_t region);
 
 /*
- * Give one to @rank, which has it before this rank has not.  The handle is told
+ * Give one of this node's, so its ranks have one less, to @rank: drasync_ref()
+ * first, to keep one.  @rank has it before this rank has not.  The handle is told
  * it by other means, such as MPI_Send() after this call.  One round trip, if it
  * is on another node.
  *   DRASYNC_EINVAL    no such rank, or this node's ranks have none
@@ -791,8 +792,11 @@ int drasync_load(const char *path, drasync_region_t *region_out);
  *     DRASync adds some microseconds.
  *
  * What a thread runs on one region is done in the order of its calls.  Between
- * threads, between regions, and between runs and acquires there is no order but
- * what waiting for them makes.
+ * threads and between regions there is no order but what waiting for them makes.
+ * Between nodes drasync_acquire() waits for what its thread ran on the region
+ * before; else flush before you acquire what you run on.  Holds are the rank's
+ * (see Threads): what one thread holds keeps out no function that another thread
+ * of its rank runs.
  *
  * If the region moves while a run is under way, that is forwarded, up to
  * DRASYNC_RUN_HOPS_MAX times; the node where it then is acquires the region.
@@ -878,16 +882,20 @@ int drasync_irun(drasync_region_t region, drasync_function_t function,
 /*
  * The same without an answer (fire and forget, as UPC++'s rpc_ff()), for many:
  * they are collected, those of one region run under one hold, and those for one
- * node travel in one packet.  It is done when drasync_run_flush() has returned,
- * and sooner if there are many: some KiB for a region of this node, or 64 KiB
- * for others.  Where there are several nodes the progress thread, when it has
- * nothing else to do, sends what has waited for a millisecond; it looks every
- * ten at least.  The call waits while more than 1 MiB of the thread's runs are
- * under way.  What they return other than 0 is for drasync_run_flush(), as are
- * their errors: one that is refused is not done, nor are those that were
- * collected with it, as where the region is on this node and a thread of this
- * rank has it for READ (DRASYNC_EUPGRADE) or has a part of it (DRASYNC_EORDER);
- * so who cannot rule that out uses drasync_irun().  From the call itself come
+ * node travel in one packet.  It is done when drasync_run_flush() has returned.
+ * It may be sooner: if there are many, some KiB for a region of this node, or 64
+ * KiB for others; and where there are several nodes, when it has waited for some
+ * milliseconds.  So who waits for its effect flushes first: on one node nobody
+ * else sends it.  Flush also before anybody deletes the region: what is left is
+ * refused then, or runs on a new region that has the address by then.
+ *
+ * The call waits while more than 1 MiB of the thread's runs are under way.  What
+ * they return other than 0 is for drasync_run_flush(), as are their errors.  One
+ * that is refused is not done, nor are those that were collected with it, as
+ * where the region is on this node and another thread of this rank has it for
+ * READ (DRASYNC_EUPGRADE), also by a run, or has a part of it (DRASYNC_EORDER);
+ * which of them, nobody is told, so who cannot rule that out uses
+ * drasync_irun(), which says it of each.  From the call itself come
  * DRASYNC_EINVAL, DRASYNC_ELIMIT, DRASYNC_ENOREGION (no region can have this
  * address), DRASYNC_ERUNNING and DRASYNC_ENOMEM.
  */
@@ -895,10 +903,10 @@ int drasync_run_ff(drasync_region_t region, drasync_function_t function,
                    enum drasync_mode mode, const void *arg, size_t arg_bytes);
 
 /*
- * Wait until all that this thread ran is done.  0, or the first result of
- * drasync_run_ff() that was something else since the last flush.  MPI_Finalize
- * and drasync_finalize() do this for all threads, and print a line if such a
- * result is left.
+ * Wait until all that this thread ran is done, by drasync_irun() too.  0, or the
+ * first result of drasync_run_ff() that was something else since the last flush.
+ * MPI_Finalize and drasync_finalize() do this for all threads, and print a line
+ * if such a result is left.
  */
 int drasync_run_flush(void);
 

@@ -39,22 +39,23 @@ enum waiting_what {
     WAITING_VERSION, /* sys_recv() of what rank `peer` sends */
     WAITING_BARRIER, /* sys_barrier() */
     WAITING_NAME,    /* drasync_lookup() of `name` */
-    WAITING_RUN,     /* drasync_run() on `address` */
+    WAITING_RUN,     /* for what drasync_run() and its like run on `address` */
     WAITING_GIFT,    /* drasync_take() of what rank `peer` gives, or anybody */
     WAITING_NEWER,   /* for a hold of `address` once somebody has written it */
 };
 
 /* MPI's calls that wait, by the functions that begin them. */
-#define WAITING_MPI_CALLS(X)                                               \
-    X(MPI_Wait)                                                            \
-    X(MPI_Waitall)                                                         \
-    X(MPI_Waitany)                                                         \
-    X(MPI_Waitsome)                                                        \
-    X(MPI_Probe)                                                           \
-    X(MPI_Recv) X(MPI_Send) X(MPI_Ssend) X(MPI_Sendrecv) X(MPI_Barrier)    \
-        X(MPI_Bcast) X(MPI_Reduce) X(MPI_Allreduce) X(MPI_Gather)          \
-            X(MPI_Gatherv) X(MPI_Scatter) X(MPI_Scatterv) X(MPI_Allgather) \
-                X(MPI_Allgatherv) X(MPI_Alltoall) X(MPI_Alltoallv) X(MPI_Scan)
+#define WAITING_MPI_CALLS(X)                                                  \
+    X(MPI_Wait)                                                               \
+    X(MPI_Waitall)                                                            \
+    X(MPI_Waitany)                                                            \
+    X(MPI_Waitsome)                                                           \
+    X(MPI_Probe)                                                              \
+    X(MPI_Recv)                                                               \
+    X(MPI_Send) X(MPI_Ssend) X(MPI_Sendrecv) X(MPI_Barrier) X(MPI_Bcast)      \
+        X(MPI_Reduce) X(MPI_Allreduce) X(MPI_Gather) X(MPI_Gatherv)           \
+            X(MPI_Scatter) X(MPI_Scatterv) X(MPI_Allgather) X(MPI_Allgatherv) \
+                X(MPI_Alltoall) X(MPI_Alltoallv) X(MPI_Scan)
 
 enum waiting_mpi_call {
     WAITING_MPI_NONE,
@@ -70,7 +71,8 @@ enum waiting_mpi_call {
 /* A wait, as a reader gets it. */
 struct waiting_seen {
     uint32_t what; /* enum waiting_what */
-    uint32_t mode; /* WAITING_REGION; WAITING_GIFT: the tag */
+    uint32_t mode; /* WAITING_REGION, _RUN, or 0: of several runs; _GIFT: the
+                    * tag */
     int32_t rank;
     int32_t peer;
     int32_t thread; /* as the kernel numbers it */

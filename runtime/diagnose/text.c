@@ -154,7 +154,11 @@ void text_wait(struct text *text, const struct waiting_seen *seen,
         text_add(text, "in drasync_lookup for the name \"%s\"", seen->name);
         break;
     case WAITING_RUN:
-        text_add(text, "in drasync_run, for %s, on ", text_mode(seen->mode));
+        if (seen->mode)
+            text_add(text, "in drasync_run, for %s, on ",
+                     text_mode(seen->mode));
+        else
+            text_add(text, "for functions that it ran, on ");
         text_region(text, seen->address, name);
         break;
     default:

@@ -64,6 +64,7 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/native/run_own.c \
 	runtime/native/run_send.c \
 	runtime/native/run_serve.c \
+	runtime/native/run_wait.c \
 	runtime/native/run_wire.c \
 	runtime/native/run_wire.h \
 	runtime/native/running.h \
@@ -145,7 +146,7 @@ EXTRA_DIST += tests/bats/messages.bats
 native_test_programs += \
 	tests/programs/native_ahead \
 	tests/programs/native_ahead_learned \
-	tests/programs/native_run \
+	tests/programs/native_run tests/programs/native_run_held \
 	tests/programs/native_run_dies \
 	tests/programs/native_run_threads \
 	tests/programs/native_give \

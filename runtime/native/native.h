@@ -81,6 +81,10 @@ int native_run_ff(drasync_region_t region, drasync_function_t function,
                   enum drasync_mode mode, const void *arg, size_t arg_bytes);
 int native_run_flush(void);
 
+/* This thread is about to wait for a hold of @region: what it ran on that, or its
+ * tree, comes first, if it may be on its way between nodes.  DRASYNC_EPEER. */
+int native_run_before_hold(drasync_region_t region);
+
 /* Is this thread in a function that drasync_run() runs, which calls @call?
  * DRASYNC_ERUNNING then, with a line on stderr; else 0. */
 int native_run_refused(const char *call);

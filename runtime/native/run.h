@@ -5,6 +5,7 @@
  *   run_function.c  functions by name, and calling one
  *   run_caller.c    what a thread has collected, and what is under way
  *   run_send.c      packets, and what comes back
+ *   run_wait.c      waiting for that
  *   run.c           the calls
  *   run_own.c       what is run on this node
  *   run_serve.c     the executing node: packets that came, and what must wait
@@ -71,12 +72,14 @@ enum {
     RUN_HOLD_WAIT = 1, /* run_hold_look() says when it is there */
     RUN_HOLD_AWAY,     /* another node has the region */
     RUN_HOLD_LATER,    /* this process reads it: try again when it has not */
+    RUN_HOLD_CALLER,   /* the rank that wants the unit run writes it itself */
     RUN_HOLD_SPLIT,    /* held; run_hold_split() comes before the function */
 };
 
 /* Take the region for WRITE for a unit: 0, one of the above, or an error.
- * @here: even if another node has it.  None of them waits but the last. */
-int run_hold_take(struct run_hold *hold, bool here);
+ * @here: even if another node has it; @caller: the rank that wants it run, if
+ * that is of this node, or -1.  None of them waits but the last. */
+int run_hold_take(struct run_hold *hold, bool here, int32_t caller);
 int run_hold_look(struct run_hold *hold);
 int run_hold_split(struct run_hold *hold);
 void run_hold_give(struct run_hold *hold);
@@ -124,6 +127,8 @@ struct run_request {
     struct waiter waiter;
     struct run_caller *caller;
     struct run_request *next; /* in the order of the stream */
+    uint64_t address;         /* of the region */
+    uint32_t mode;
     /* 0; RUN_LEFT by who does not want it; RUN_DONE: whoever comes second frees
      * it. */
     _Atomic uint32_t ends;
@@ -157,12 +162,19 @@ struct run_stream {
 
 #define RUN_BUCKETS 256
 
+/* Bytes of buffers that a caller keeps, as long as there is memory. */
+#define RUN_KEPT_BYTES ((uint64_t)4 << 20)
+
+/* Whose a caller is: nobody's, a thread's, or nobody's any more, and it may have
+ * runs that are not done. */
+enum { RUN_FREE, RUN_TAKEN, RUN_ENDED };
+
 /* What a thread has; in control memory, where the leader's engine finds it. */
 struct run_caller {
     uint64_t reserved_by_control[2];
     struct run_caller *next; /* of all; never taken out */
-    _Atomic uint32_t taken;  /* by a thread */
-    int32_t local;           /* of that rank */
+    _Atomic uint32_t taken;  /* RUN_FREE, or by a thread, or since it ended */
+    int32_t rank, local;     /* of that rank */
     _Atomic uint32_t lock;
     _Atomic bool again;      /* something is to be sent: whoever has the lock */
     _Atomic int32_t error;   /* the first one, for the flush */
@@ -173,7 +185,7 @@ struct run_caller {
     _Atomic(struct waiter *) waits;      /* who wants to know of any answer */
     _Atomic uint32_t answers;            /* that came */
     struct run_stream *busy, *busy_last; /* that have something collected */
-    struct run_stream *cached;           /* the last one used */
+    uint64_t room;                       /* of the buffers of its streams */
     struct run_stream *buckets[RUN_BUCKETS];
 };
 
@@ -202,6 +214,9 @@ extern _Thread_local struct run_caller *run_callers_mine
 
 /* A new one; NULL: no memory. */
 struct run_caller *run_caller_new(void);
+
+/* The first error of threads that have ended without a flush, once; or 0. */
+int run_callers_left(void);
 
 static inline struct run_caller *run_caller_had(void)
 {
@@ -266,11 +281,19 @@ struct run_work {
     struct run_request *request; /* or NULL */
 };
 
+/* Under the lock: free the buffers of streams that have nothing collected. */
+void run_caller_trim(struct run_caller *c);
+
 /* Under the lock.  DRASYNC_ENOMEM, DRASYNC_EAGAIN (the stream is full). */
 int run_stream_add(struct run_caller *c, struct run_stream *s,
                    const struct run_work *work);
 /* Its bytes are whole, and may be read. */
 void run_stream_end(struct run_stream *s);
+/* Before what it has collected is to come what was taken out of it: @bytes of
+ * groups, and @requests.  DRASYNC_ENOMEM, and nothing has changed. */
+int run_stream_put_back(struct run_caller *c, struct run_stream *s,
+                        const char *groups, uint32_t bytes,
+                        struct run_request *requests);
 /* It has nothing collected any more. */
 void run_stream_taken(struct run_caller *c, struct run_stream *s);
 
@@ -297,6 +320,15 @@ int run_here(uint64_t address, const struct run_work *work, void *answer,
 /* An answer came from @node: that of the units of a flight. */
 void run_answered(int node, const void *answer, size_t bytes);
 
+/* The rank of this node that wants the unit run that came with @head; -1: none
+ * of this node. */
+int32_t run_caller_rank(const struct run_packet_head *head);
+
+/* That rank holds the region: its thread is to run the unit itself.  False: it
+ * has the caller's lock just now, or another one has: later. */
+bool run_returned(const struct run_packet_head *head,
+                  const struct run_unit *unit);
+
 /* For the next flush, if @err is the first error. */
 void run_error(struct run_caller *c, int err);
 void run_request_end(struct run_request *q, int result);
@@ -321,9 +353,21 @@ void run_cancel(struct run_pending *pending);
 int native_request_of_run(const struct run_pending *pending, int result,
                           drasync_request_t *request_out);
 
+/* --- Waiting (run_wait.c) -------------------------------------------------- */
+
+/* Under the lock, by the caller's thread: send, and wait until @c has at most
+ * @bytes collected and under way, and @s, if not NULL, nothing.  DRASYNC_EPEER,
+ * and the lock is not held. */
+int run_drain(struct run_caller *c, uint64_t bytes, const struct run_stream *s);
+
 /* Wait until nothing of @c, whose thread this is, is left: its first error.
  * DRASYNC_EPEER. */
 int run_flush(struct run_caller *c);
+
+/* The thread of @c is about to acquire the region at @address: wait for what it
+ * ran on that and the rest of its tree.  A run that is under way may else come
+ * to wait behind that hold, and the thread for the run.  DRASYNC_EPEER. */
+int run_before_hold(struct run_caller *c, uint64_t address);
 void run_thread_ends(void);
 void run_quiesce(void);
 

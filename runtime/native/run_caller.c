@@ -20,17 +20,40 @@
 
 _Thread_local struct run_caller *run_callers_mine
     __attribute__((tls_model("initial-exec")));
-/* Of a thread of this rank that has ended. */
+
+/* The first error of threads of this rank that have ended, and did not ask. */
+static _Atomic int32_t left;
+
+int run_callers_left(void)
+{
+    return atomic_exchange(&left, 0);
+}
+
+static bool is_done(struct run_caller *c)
+{
+    return !atomic_load_explicit(&c->queued, memory_order_relaxed) &&
+           !atomic_load_explicit(&c->flying, memory_order_acquire);
+}
+
+/* Of a thread of this rank that has ended, with all that it ran done. */
 static struct run_caller *used_before(void)
 {
     struct run_caller *c;
 
     for (c = atomic_load(&run_shared->callers); c; c = c->next) {
-        uint32_t no = 0;
+        uint32_t was = atomic_load(&c->taken);
+        int32_t none = 0, err;
 
-        if (c->local == runtime.local &&
-            atomic_compare_exchange_strong(&c->taken, &no, 1))
-            return c;
+        if (c->local != runtime.local || was == RUN_TAKEN ||
+            (was == RUN_ENDED && !is_done(c)) ||
+            !atomic_compare_exchange_strong(&c->taken, &was, RUN_TAKEN))
+            continue;
+        if (was == RUN_ENDED)
+            atomic_fetch_sub(&c->urgent, 1);
+        err = atomic_exchange(&c->error, 0);
+        if (err)
+            atomic_compare_exchange_strong(&left, &none, err);
+        return c;
     }
     return NULL;
 }
@@ -45,8 +68,9 @@ static struct run_caller *caller_new(void)
     if (control_alloc_zero(&runtime.space, sizeof(*c), &v))
         return NULL;
     c = v;
+    c->rank = runtime.rank;
     c->local = runtime.local;
-    atomic_store(&c->taken, 1);
+    atomic_store(&c->taken, RUN_TAKEN);
     /* Release: who walks the list sees what is in it. */
     c->next = atomic_load(&run_shared->callers);
     while (!atomic_compare_exchange_weak(&run_shared->callers, &c->next, c))
@@ -71,11 +95,10 @@ void run_thread_ends(void)
     run_callers_mine = NULL;
     run_own_all(c, 0);
     run_send_all(c, false);
-    if (!c->busy && !atomic_load(&c->flying))
-        atomic_store(&c->taken, 0);
-    else
-        atomic_fetch_add(&c->urgent, 1);
+    atomic_fetch_add(&c->urgent, 1);
     run_unlock_send(c);
+    /* Nobody touches it as its own from here on. */
+    atomic_store(&c->taken, RUN_ENDED);
 }
 
 /* --- Its lock ------------------------------------------------------------- */
@@ -141,7 +164,23 @@ struct run_stream *run_stream_of(struct run_caller *c, uint64_t address)
     return s;
 }
 
-static int stream_grow(struct run_stream *s, size_t bytes)
+static void buffer_free(struct run_caller *c, struct run_stream *s)
+{
+    control_free(&runtime.space, s->bytes);
+    c->room -= s->room;
+    s->bytes = NULL;
+    s->room = 0;
+}
+
+void run_caller_trim(struct run_caller *c)
+{
+    for (int i = 0; i < RUN_BUCKETS; i++)
+        for (struct run_stream *s = c->buckets[i]; s; s = s->chain)
+            if (s->room && is_idle(s))
+                buffer_free(c, s);
+}
+
+static int stream_grow(struct run_caller *c, struct run_stream *s, size_t bytes)
 {
     uint32_t room = s->room ? s->room : BUFFER_BYTES_MIN;
     void *v;
@@ -154,9 +193,10 @@ static int stream_grow(struct run_stream *s, size_t bytes)
         return DRASYNC_ENOMEM;
     if (s->used)
         memcpy(v, s->bytes, s->used);
-    control_free(&runtime.space, s->bytes);
+    buffer_free(c, s);
     s->bytes = v;
     s->room = room;
+    c->room += room;
     return 0;
 }
 
@@ -228,7 +268,7 @@ int run_stream_add(struct run_caller *c, struct run_stream *s,
     if (s->answers > RUN_STREAM_BYTES_MAX)
         return DRASYNC_EAGAIN;
     if (s->used + bytes > s->room)
-        err = stream_grow(s, s->used + bytes);
+        err = stream_grow(c, s, s->used + bytes);
     if (err)
         return err;
     if (!s->listed)
@@ -245,6 +285,74 @@ int run_stream_add(struct run_caller *c, struct run_stream *s,
         s->posts = true;
     if (work->mode == DRASYNC_WRITE)
         s->writes = true;
+    atomic_store_explicit(
+        &c->queued,
+        atomic_load_explicit(&c->queued, memory_order_relaxed) + bytes,
+        memory_order_relaxed);
+    return 0;
+}
+
+/* What @s has of its bytes besides is as its groups, @bytes at @groups, say. */
+static void count_groups(struct run_stream *s, const char *groups,
+                         uint32_t bytes)
+{
+    const char *at = groups, *end = groups + bytes, *args;
+    const struct run_group *g;
+    const bool last = !s->used;
+
+    for (const char *from = at; (g = run_group_next(&at, end, &args));
+         from = at) {
+        s->posts |= !g->asks;
+        s->writes |= g->mode == DRASYNC_WRITE;
+        if (last) {
+            s->last = *g;
+            s->last_at = (uint32_t)(from - groups);
+        }
+    }
+    if (!last)
+        s->last_at += bytes;
+}
+
+static void requests_put_back(struct run_stream *s, struct run_request *first)
+{
+    struct run_request *last = NULL;
+
+    for (struct run_request *q = first; q; q = q->next) {
+        s->answers += (uint32_t)(sizeof(struct run_answer_one) +
+                                 RUN_PADDED(q->answer_bytes));
+        last = q;
+    }
+    if (!last)
+        return;
+    last->next = s->requests;
+    if (!s->requests)
+        s->requests_last = last;
+    s->requests = first;
+}
+
+int run_stream_put_back(struct run_caller *c, struct run_stream *s,
+                        const char *groups, uint32_t bytes,
+                        struct run_request *requests)
+{
+    uint32_t room = BUFFER_BYTES_KEPT;
+    void *v;
+
+    while (room < bytes + s->used)
+        room *= 2;
+    if (control_alloc(&runtime.space, room, &v))
+        return DRASYNC_ENOMEM;
+    memcpy(v, groups, bytes);
+    if (s->used)
+        memcpy((char *)v + bytes, s->bytes, s->used);
+    buffer_free(c, s);
+    s->bytes = v;
+    s->room = room;
+    c->room += room;
+    if (!s->listed)
+        stream_list(c, s);
+    count_groups(s, groups, bytes);
+    requests_put_back(s, requests);
+    s->used += bytes;
     atomic_store_explicit(
         &c->queued,
         atomic_load_explicit(&c->queued, memory_order_relaxed) + bytes,
@@ -275,9 +383,6 @@ void run_stream_taken(struct run_caller *c, struct run_stream *s)
     s->used = s->answers = 0;
     s->posts = s->writes = false;
     s->requests = s->requests_last = NULL;
-    if (s->room > BUFFER_BYTES_KEPT) {
-        control_free(&runtime.space, s->bytes);
-        s->bytes = NULL;
-        s->room = 0;
-    }
+    if (s->room > BUFFER_BYTES_KEPT || c->room > RUN_KEPT_BYTES)
+        buffer_free(c, s);
 }

@@ -119,6 +119,15 @@ static void unit_end(struct run_flight *f, struct run_flight_unit *u,
         flight_free(f);
 }
 
+/* No function of it was called, and @err is why. */
+static void unit_fails(struct run_caller *c, const struct run_flight_unit *u,
+                       int err)
+{
+    requests_end(u->requests, err);
+    if (u->posts)
+        run_error(c, err);
+}
+
 /* --- Sending -------------------------------------------------------------- */
 
 struct ready {
@@ -193,9 +202,7 @@ static void flight_fails(struct run_flight *f, int err)
         struct run_flight_unit *u = &f->units[i];
         struct run_stream *s = atomic_exchange(&u->stream, NULL);
 
-        requests_end(u->requests, err);
-        if (u->posts)
-            run_error(f->caller, err);
+        unit_fails(f->caller, u, err);
         unit_end(f, u, s, -1);
     }
 }
@@ -293,9 +300,7 @@ static bool answer_unit(struct run_flight *f, int node,
     if (!s)
         return false;
     if (r->failed) {
-        requests_end(u->requests, r->failed);
-        if (u->posts)
-            run_error(f->caller, r->failed);
+        unit_fails(f->caller, u, r->failed);
     } else {
         good = answer_requests(u->requests, r);
         run_error(f->caller, r->error);
@@ -304,8 +309,8 @@ static bool answer_unit(struct run_flight *f, int node,
     return good;
 }
 
-/* Something of @c is over: let it, or send on for it, who waits. */
-static void caller_goes_on(struct run_caller *c)
+/* Something of @c is over, or is to be run by it: let it go on, if it waits. */
+static void wake(struct run_caller *c)
 {
     struct waiter *waits;
 
@@ -314,6 +319,12 @@ static void caller_goes_on(struct run_caller *c)
     waits = atomic_exchange(&c->waits, NULL);
     if (waits)
         waiter_wake(waits, 0);
+}
+
+/* Something of @c is over: let it, or send on for it, who waits. */
+static void caller_goes_on(struct run_caller *c)
+{
+    wake(c);
     if (!atomic_load(&c->queued) ||
         (!atomic_load(&c->urgent) && atomic_load(&c->queued) < RUN_SEND_BYTES))
         return;
@@ -325,17 +336,64 @@ static void caller_goes_on(struct run_caller *c)
     run_unlock_send(c);
 }
 
+/* The flight of @slot with that ticket, or NULL. */
+static struct run_flight *flight_of(uint32_t slot, uint64_t ticket)
+{
+    struct run_flight *f =
+        slot < RUN_PACKETS_MAX ? &run_shared->flights[slot] : NULL;
+
+    return f && ticket && atomic_load(&f->ticket) == ticket ? f : NULL;
+}
+
+int32_t run_caller_rank(const struct run_packet_head *head)
+{
+    const struct run_flight *f =
+        head->node == runtime.node ? flight_of(head->slot, head->ticket) : NULL;
+
+    return f ? f->caller->rank : -1;
+}
+
+bool run_returned(const struct run_packet_head *head,
+                  const struct run_unit *unit)
+{
+    struct run_flight *f = flight_of(head->slot, head->ticket);
+    struct run_caller *c = f ? f->caller : NULL;
+    struct run_flight_unit *u;
+    struct run_stream *s;
+    int err;
+
+    /* Whoever has the lock may be what this thread was called from. */
+    if (c && !run_try(c))
+        return false;
+    u = f && unit->index < f->count ? &f->units[unit->index] : NULL;
+    s = u ? atomic_exchange(&u->stream, NULL) : NULL;
+    if (s) {
+        err = run_stream_put_back(c, s, (const char *)(unit + 1), unit->bytes,
+                                  u->requests);
+        if (err)
+            unit_fails(c, u, err);
+        unit_end(f, u, s, runtime.node);
+    } else {
+        runtime_broken("node %d returned a run that was not sent",
+                       runtime.node);
+    }
+    if (c)
+        run_unlock(c);
+    if (s)
+        wake(c);
+    return true;
+}
+
 void run_answered(int node, const void *answer, size_t bytes)
 {
     const struct run_answer_head *head = answer;
     const char *at = (const char *)(head + 1);
-    struct run_flight *f = NULL;
+    struct run_flight *f =
+        bytes >= sizeof(*head) ? flight_of(head->slot, head->ticket) : NULL;
     struct run_caller *c = NULL;
     uint32_t units = 0;
 
-    if (bytes >= sizeof(*head) && head->slot < RUN_PACKETS_MAX)
-        f = &run_shared->flights[head->slot];
-    if (f && head->ticket && atomic_load(&f->ticket) == head->ticket) {
+    if (f) {
         c = f->caller;
         units = head->units;
     }

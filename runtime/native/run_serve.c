@@ -3,6 +3,9 @@
  * functions, and answers.  A unit whose region another node has is forwarded; one
  * that has to wait is kept as a job, so that nobody waits for it but its caller.
  *
+ * A unit whose caller's rank holds the region, on this node, goes back to the
+ * caller, whose thread runs it under that hold: waited for it would be in vain.
+ *
  * Packets are served with the turns of the leader's engine.  A thread of the
  * leader that ends a READ hold serves what waited for that, and a unit whose
  * region must be copied first, for readers, gets a thread of its own.
@@ -25,7 +28,7 @@ struct job {
     struct job *next;
     struct run_hold hold;
     bool later; /* for the leader's READ hold; else for a grant, */
-    bool fresh; /* or only for its turn */
+    bool fresh; /* or only for its turn, or a caller's lock */
     struct run_packet_head head;
     _Alignas(8) struct run_unit unit; /* with its groups behind it */
 };
@@ -233,6 +236,8 @@ static bool unit_go_on(struct run_hold *hold,
 {
     if (err == RUN_HOLD_WAIT || err == RUN_HOLD_LATER || err == RUN_HOLD_SPLIT)
         return true;
+    if (err == RUN_HOLD_CALLER)
+        return !run_returned(head, unit);
     if (err == RUN_HOLD_AWAY) {
         forward(head, unit, hold->node);
         return false;
@@ -246,6 +251,7 @@ static bool unit_go_on(struct run_hold *hold,
 static void job_wait(struct job *job, int err)
 {
     job->later = err == RUN_HOLD_LATER;
+    job->fresh = err == RUN_HOLD_CALLER;
     if (err == RUN_HOLD_SPLIT)
         split_begin(job);
     else
@@ -285,7 +291,8 @@ static void unit_serve(const struct run_packet_head *head,
                        const struct run_unit *unit, struct run_answers *answers)
 {
     struct run_hold hold = {.address = unit->address};
-    int err = run_hold_take(&hold, head->hops >= DRASYNC_RUN_HOPS_MAX);
+    int err = run_hold_take(&hold, head->hops >= DRASYNC_RUN_HOPS_MAX,
+                            run_caller_rank(head));
     struct job *job;
 
     if (!unit_go_on(&hold, head, unit, err, answers))
@@ -327,7 +334,8 @@ static void job_try(struct job *job)
     if (job->later || job->fresh) {
         job->fresh = false;
         job->hold = (struct run_hold){.address = job->unit.address};
-        err = run_hold_take(&job->hold, job->head.hops >= DRASYNC_RUN_HOPS_MAX);
+        err = run_hold_take(&job->hold, job->head.hops >= DRASYNC_RUN_HOPS_MAX,
+                            run_caller_rank(&job->head));
     } else {
         err = run_hold_look(&job->hold);
     }

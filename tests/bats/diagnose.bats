@@ -116,6 +116,18 @@ drasync:     in its queue on node 0: rank 1 for WRITE"
   done
 }
 
+@test "so does who waits for what it collected, or began" {
+  for how in flush wait; do
+    for node in shared rank; do
+      DRASYNC_NODE=$node hangs_until "computes" \
+        mpi 2 "$program" run-$how "$over"
+      [ "$status" -eq 0 ]
+      assert_output --regexp "rank 1 \(HOST, process P\) waits (for functions that it ran, on|in drasync_run, for WRITE, on|for WRITE of) region ADDRESS \"tree\""
+      assert_output --partial "rank 0 (HOST, process P) holds it for WRITE"
+    done
+  done
+}
+
 @test "in a queue functions of other nodes are no ranks" {
   DRASYNC_NODE=rank hangs_until "in its queue" mpi 3 "$program" run "$over"
   [ "$status" -eq 0 ]

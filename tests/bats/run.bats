@@ -50,6 +50,17 @@ teardown_file() {
   done
 }
 
+@test "a rank runs on what it holds, before, meanwhile and after" {
+  for node in shared rank 2; do
+    DRASYNC_NODE=$node run -0 mpi 3 "$programs/native_run_held"
+    assert_output "run held ok ranks=3"
+  done
+  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
+    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  run -0 hosts_run 4 "$programs/native_run_held"
+  assert_output "run held ok ranks=4"
+}
+
 @test "what a function may not do is refused with its name" {
   for node in 2 rank; do
     DRASYNC_NODE=$node run -0 mpi 2 "$programs/native_run" --forbidden

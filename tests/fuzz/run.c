@@ -50,15 +50,31 @@ int run_function_calls(const struct drasync_function *function,
     return 0;
 }
 
-/* By the region: it is here, elsewhere, held, or there is none. */
-int run_hold_take(struct run_hold *hold, bool here)
+/* By the region: it is here, elsewhere, held, or there is none; or its caller
+ * holds it. */
+int run_hold_take(struct run_hold *hold, bool here, int32_t caller)
 {
     static const int result[] = {0, RUN_HOLD_AWAY, RUN_HOLD_LATER,
                                  DRASYNC_ENOREGION};
     int what = result[hold->address >> 12 & 3];
 
     hold->node = 2;
+    if (caller >= 0 && hold->address >> 14 & 1)
+        return RUN_HOLD_CALLER;
     return what == RUN_HOLD_AWAY && here ? 0 : now_us ? 0 : what;
+}
+
+int32_t run_caller_rank(const struct run_packet_head *head)
+{
+    return head->node == runtime.node ? 0 : -1;
+}
+
+/* The caller's lock is free the second time. */
+bool run_returned(const struct run_packet_head *head,
+                  const struct run_unit *unit)
+{
+    FUZZ_HOLDS(head->node == runtime.node && unit->bytes % 8 == 0);
+    return now_us != 0;
 }
 
 int run_hold_look(struct run_hold *hold)

@@ -214,10 +214,11 @@ static int nothing(drasync_region_t r, const void *arg, size_t arg_bytes,
     return 0;
 }
 
-/* All others run a function on what rank 0 has. */
-static void runs(void)
+/* All others run a function on what rank 0 has, and wait for it as @how says. */
+static void runs(const char *how)
 {
     drasync_function_t function;
+    drasync_request_t request;
     region tree = shared_region("tree", 0);
 
     must(drasync_register("nothing", nothing, &function), "register");
@@ -228,7 +229,15 @@ static void runs(void)
         until_over();
     if (rank == 0)
         release_region(tree);
-    else
+    else if (!strcmp(how, "-flush")) {
+        must(drasync_run_ff(tree, function, DRASYNC_WRITE, NULL, 0), "run");
+        must(drasync_run_flush(), "flush");
+    } else if (!strcmp(how, "-wait")) {
+        must(drasync_irun(tree, function, DRASYNC_WRITE, NULL, 0, NULL, 0,
+                          &request),
+             "run");
+        must(drasync_wait(&request, DRASYNC_FOREVER), "wait");
+    } else
         must(drasync_run(tree, function, DRASYNC_WRITE, NULL, 0, NULL, 0),
              "run");
 }
@@ -446,8 +455,8 @@ int main(int argc, char **argv)
         parts(DRASYNC_READ);
     else if (!strcmp(what, "no-ring"))
         no_ring();
-    else if (!strcmp(what, "run"))
-        runs();
+    else if (!strncmp(what, "run", 3))
+        runs(what + 3);
     else if (!strcmp(what, "threads"))
         threads();
     else if (!strcmp(what, "name"))
