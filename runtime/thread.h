@@ -28,8 +28,9 @@
  * called when it ends.  0, or DRASYNC_ENOMEM: they will not be. */
 int thread_watch(void);
 
-/* As pthread_create(), for a thread of the library's own: with all signals
- * blocked, as the program's are for the program's threads. */
+/* As pthread_create(), for a thread of the library's own: with signals blocked, as
+ * the program's are for the program's threads; but for those of faults, which
+ * functions of the program may cause there (drasync_run()). */
 int thread_create(pthread_t *thread, void *(*run)(void *arg), void *arg);
 
 /* The calling thread is the library's own, and none of the program's. */

@@ -184,6 +184,9 @@ void check_lines_add(struct check_text *text, const struct check_stack *stack,
         /* A return address is behind its call. */
         uintptr_t at = shown - (fault && i == 0 ? 0 : 1);
 
+        /* What runs a function of the program, and whom it waits for. */
+        if (number && is_ours(stack->frame[i]))
+            continue;
         if (!shown ||
             !add_frame(text, dwfl, &number, at, shown, i == frames - 1))
             break;

@@ -214,6 +214,13 @@ that \(DRASYNC_ENOREGION\)"
   is_reported given
 }
 
+@test "a touch by a function, on a thread of DRASync's own, is reported" {
+  DRASYNC_CHECK=access DRASYNC_NODE=rank run mpi 2 "$programs/check_refer" \
+    function
+  assert_failure
+  is_reported function
+}
+
 @test "a call of Fig. 1 that ends the job is named, with its place" {
   run mpi 2 "$programs/check_wrong" ralloc
   assert_failure

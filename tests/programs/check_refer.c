@@ -1,10 +1,13 @@
 /*
  * References to what is not managed, or to what there is none; names and files of
- * no region; with "given", a touch of what was given to another rank: each wrong,
- * for checked mode to say so.
+ * no region; with "given", a touch of what was given to another rank; with
+ * "function", one of what nobody holds, by a function that another rank runs: each
+ * wrong, for checked mode to say so.
  */
 #include <mpi.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "drasync.h"
 
@@ -55,13 +58,49 @@ NOINLINE static void touch_given(void)
     KEEP;
 }
 
+static int *unheld;
+
+NOINLINE static int touch_unheld(drasync_region_t r, const void *arg,
+                                 size_t arg_bytes, void *answer,
+                                 size_t answer_bytes)
+{
+    (void)r, (void)arg, (void)arg_bytes, (void)answer, (void)answer_bytes;
+    *(volatile int *)unheld = 1;
+    return 0;
+}
+
+/* Rank 1 runs it, rank 0 computes meanwhile; the job ends with the report. */
+static void touch_in_function(int rank)
+{
+    drasync_region_t region = NULL, other;
+    drasync_function_t function;
+    void *v;
+
+    drasync_register("touch", touch_unheld, &function);
+    if (rank == 0) {
+        drasync_new_region(&region);
+        drasync_release(region);
+        drasync_new_region(&other);
+        drasync_alloc(other, sizeof(int), &v);
+        unheld = v;
+        drasync_release(other);
+    }
+    MPI_Bcast(&region, sizeof(region), MPI_BYTE, 0, MPI_COMM_WORLD);
+    if (rank == 1)
+        drasync_run(region, function, DRASYNC_WRITE, NULL, 0, NULL, 0);
+    for (int i = 0; i < 20 && rank == 0; i++)
+        sleep(1);
+}
+
 int main(int argc, char **argv)
 {
     int rank;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank == 0)
+    if (argc > 1 && !strcmp(argv[1], "function"))
+        touch_in_function(rank);
+    else if (rank == 0)
         argc > 1 ? touch_given() : refer_wrongly();
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0)
