@@ -95,13 +95,30 @@ __attribute__((no_sanitize("thread"))) static bool holds_part(uint64_t address)
     return has;
 }
 
+/* Has it the region, or anything of its tree? */
+static bool holds_of_tree(uint64_t address)
+{
+    const struct proto_region *root;
+    struct native_tree tree;
+    bool has;
+
+    if (native_lock_for(NATIVE_FOR_DATA, address, &tree))
+        return false;
+    root = tree.region ? tree.region->root : NULL;
+    has = root && (proto_held(root, native.rank) ||
+                   proto_held_below(root, native.rank));
+    native_unlock(&tree);
+    return has;
+}
+
 int native_run_before_hold(drasync_region_t region)
 {
     struct run_caller *c = run_caller_had();
 
     if (runtime.nodes == 1 || !c ||
         (!atomic_load_explicit(&c->queued, memory_order_relaxed) &&
-         !atomic_load_explicit(&c->flying, memory_order_relaxed)))
+         !atomic_load_explicit(&c->flying, memory_order_relaxed)) ||
+        !native_address_valid(region) || holds_of_tree(address_of(region)))
         return 0;
     return run_before_hold(c, address_of(region));
 }

@@ -72,13 +72,14 @@ enum {
     RUN_HOLD_WAIT = 1, /* run_hold_look() says when it is there */
     RUN_HOLD_AWAY,     /* another node has the region */
     RUN_HOLD_LATER,    /* this process reads it: try again when it has not */
-    RUN_HOLD_CALLER,   /* the rank that wants the unit run writes it itself */
-    RUN_HOLD_SPLIT,    /* held; run_hold_split() comes before the function */
+    RUN_HOLD_CALLER, /* the rank that wants the unit run is to run it itself */
+    RUN_HOLD_SPLIT,  /* held; run_hold_split() comes before the function */
 };
 
 /* Take the region for WRITE for a unit: 0, one of the above, or an error.
  * @here: even if another node has it; @caller: the rank that wants it run, if
- * that is of this node, or -1.  None of them waits but the last. */
+ * that is of this node, or -1: then the hold is not waited for, as the rank may
+ * have it or stand before it in the queue.  None of them waits but the last. */
 int run_hold_take(struct run_hold *hold, bool here, int32_t caller);
 int run_hold_look(struct run_hold *hold);
 int run_hold_split(struct run_hold *hold);
@@ -324,8 +325,8 @@ void run_answered(int node, const void *answer, size_t bytes);
  * of this node. */
 int32_t run_caller_rank(const struct run_packet_head *head);
 
-/* That rank holds the region: its thread is to run the unit itself.  False: it
- * has the caller's lock just now, or another one has: later. */
+/* Its thread is to run the unit itself.  False: it has the caller's lock just now,
+ * or another one has: later. */
 bool run_returned(const struct run_packet_head *head,
                   const struct run_unit *unit);
 
@@ -365,8 +366,9 @@ int run_drain(struct run_caller *c, uint64_t bytes, const struct run_stream *s);
 int run_flush(struct run_caller *c);
 
 /* The thread of @c is about to acquire the region at @address: wait for what it
- * ran on that and the rest of its tree.  A run that is under way may else come
- * to wait behind that hold, and the thread for the run.  DRASYNC_EPEER. */
+ * ran on that and the rest of its tree, of which its rank holds nothing.  A run
+ * that is under way may else come to wait behind that hold, and the thread for
+ * the run.  DRASYNC_EPEER. */
 int run_before_hold(struct run_caller *c, uint64_t address);
 void run_thread_ends(void);
 void run_quiesce(void);

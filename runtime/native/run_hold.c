@@ -128,8 +128,8 @@ int run_hold_take(struct run_hold *hold, bool here, int32_t caller)
     hold->wait->served = true;
     effects = native_effects();
     err = proto_acquire(&native.node, hold->rank, tree.region, hold->address,
-                        DRASYNC_WRITE, false, hold->wait, &grant, &hold->op,
-                        effects);
+                        DRASYNC_WRITE, caller >= 0, hold->wait, &grant,
+                        &hold->op, effects);
     native_do(effects, NULL);
     if (err == PROTO_WAIT) {
         native_unlock(&tree);
@@ -139,7 +139,7 @@ int run_hold_take(struct run_hold *hold, bool here, int32_t caller)
     hold->wait = NULL;
     if (err) {
         native_unlock(&tree);
-        return err;
+        return err == DRASYNC_EAGAIN ? RUN_HOLD_CALLER : err;
     }
     tree.region = grant.region;
     return taken(hold, &tree, grant.split);
@@ -160,7 +160,7 @@ int run_hold_look(struct run_hold *hold)
     if (!err)
         err = native_lock(hold->address, &tree);
     if (err)
-        return err;
+        return err == DRASYNC_EAGAIN ? RUN_HOLD_CALLER : err;
     if (!tree.region) {
         native_unlock(&tree);
         return DRASYNC_EDELETED;

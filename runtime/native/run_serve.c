@@ -3,8 +3,9 @@
  * functions, and answers.  A unit whose region another node has is forwarded; one
  * that has to wait is kept as a job, so that nobody waits for it but its caller.
  *
- * A unit whose caller's rank holds the region, on this node, goes back to the
- * caller, whose thread runs it under that hold: waited for it would be in vain.
+ * A unit of a caller of this node that would have to wait goes back to that: its
+ * rank may hold the region, or be about to, and wait for the unit.  The caller's
+ * thread runs it, or it is tried again when it has waited for a millisecond.
  *
  * Packets are served with the turns of the leader's engine.  A thread of the
  * leader that ends a READ hold serves what waited for that, and a unit whose

@@ -161,12 +161,17 @@ static bool same_tree(uint64_t a, uint64_t b)
     return a == b || (x && y && x->root && x->root == y->root);
 }
 
+static bool is_left(const struct run_stream *s)
+{
+    return s->listed || atomic_load(&s->flying);
+}
+
 /* Until @s has nothing; under the lock, not after an error. */
 static int drain_one(struct run_caller *c, struct run_stream *s)
 {
     int err = 0;
 
-    while (!err && (s->listed || atomic_load(&s->flying))) {
+    while (!err && is_left(s)) {
         uint32_t seen = atomic_load(&c->answers);
 
         if (!atomic_load(&s->flying) &&
@@ -174,7 +179,7 @@ static int drain_one(struct run_caller *c, struct run_stream *s)
             run_own(c, s, DRASYNC_FOREVER);
         else
             run_send_all(c, false);
-        if (s->listed || atomic_load(&s->flying))
+        if (is_left(s))
             err = wait_any(c, seen, NULL, WAIT_FOREVER);
     }
     return err;
@@ -188,8 +193,7 @@ drain_tree(struct run_caller *c, uint64_t address)
 
     for (int i = 0; i < RUN_BUCKETS && !err; i++)
         for (struct run_stream *s = c->buckets[i]; s && !err; s = s->chain)
-            if ((s->listed || atomic_load(&s->flying)) &&
-                same_tree(s->address, address))
+            if (is_left(s) && same_tree(s->address, address))
                 err = drain_one(c, s);
     return err;
 }
