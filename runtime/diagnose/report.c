@@ -141,13 +141,22 @@ static void add_since(struct text *text, const struct facts_wait *waits,
 
 /* --- Who is in the way ---------------------------------------------------- */
 
+/* Of drasync_run(): it has a rank of its own (native_rank_new()). */
+static bool is_function(const struct native_look_blocker *b)
+{
+    return b->rank >= runtime.ranks;
+}
+
 static void add_blocker(struct text *text, const struct facts_wait *wait,
                         const struct facts_region *region)
 {
     const struct native_look_blocker *b = &region->blocker;
     char other[DRASYNC_NAME_MAX + 1] = "";
 
-    text_add(text, "rank %d", (int)b->rank);
+    if (is_function(b))
+        text_add(text, "a function of drasync_run");
+    else
+        text_add(text, "rank %d", (int)b->rank);
     if (region->rank.rank >= 0)
         text_add(text, " (%s, process %d)", region->rank.host,
                  (int)region->rank.pid);
@@ -220,8 +229,10 @@ static bool add_region_state(struct text *text, const struct facts_wait *wait)
     }
     if (region.status == FACTS_BLOCKED) {
         add_blocker(text, wait, &region);
-        text_add(text, ", and ");
-        add_doing(text, &region.rank);
+        if (!is_function(&region.blocker)) {
+            text_add(text, ", and ");
+            add_doing(text, &region.rank);
+        }
         text_add(text, "\n");
         if (newer)
             text_add(text,
