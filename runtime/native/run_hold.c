@@ -3,11 +3,11 @@
  *
  * It is one for WRITE, by a rank of its own that only the protocol of this node
  * knows: so it keeps out the ranks of this node, the leader too, in whose
- * process the function runs, and waits in the queue with everybody.  But it does
- * not wait for what a rank of this node wants run, which may hold the region, or
- * stand before it in the queue.  For the same reason a function that only reads
- * has the region for itself: this process may have an address only once, so
- * nothing must move on beside it.
+ * process the function runs, and waits in the queue with everybody.  For the
+ * same reason a function that only reads has the region for itself: this
+ * process may have an address only once, so nothing must move on beside it.
+ * It does not wait for what a rank of this node wants run, which may hold the
+ * region, or stand before it in the queue.
  *
  * And so a READ hold of the leader, which keeps no writer of another process
  * out, keeps this one out: the process shows an older version, or would have to
