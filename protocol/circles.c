@@ -6,14 +6,8 @@
  * but over links: what is referred to otherwise than by links of this home is
  * marked, and what can be reached from there; the rest is garbage.
  */
+#include "protocol/refs_faults.h"
 #include "protocol/search.h"
-
-#ifdef PROTO_FAULTS
-#include "protocol/faults.h"
-#define FAULT(which) ((refs_faults & (uint32_t)(which)) != 0)
-#else
-#define FAULT(which) 0
-#endif
 
 struct marking {
     struct refs_part *part;

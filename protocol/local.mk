@@ -34,6 +34,7 @@ protocol_sources = \
 	protocol/recall.c \
 	protocol/references.c \
 	protocol/references.h \
+	protocol/refs_faults.h \
 	protocol/refused.c \
 	protocol/region.c \
 	protocol/renew.c \

@@ -1,14 +1,11 @@
 /* References to managed regions, counted by node: see references.h. */
 #include "protocol/references.h"
+#include "protocol/refs_faults.h"
 
 #include <string.h>
 
 #ifdef PROTO_FAULTS
-#include "protocol/faults.h"
 uint32_t refs_faults;
-#define FAULT(which) ((refs_faults & (uint32_t)(which)) != 0)
-#else
-#define FAULT(which) 0
 #endif
 
 /* --- At home -------------------------------------------------------------- */

@@ -1,15 +1,9 @@
 /* Circles of managed regions over several nodes: see search.h. */
 #include "protocol/search.h"
+#include "protocol/refs_faults.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#ifdef PROTO_FAULTS
-#include "protocol/faults.h"
-#define FAULT(which) ((refs_faults & (uint32_t)(which)) != 0)
-#else
-#define FAULT(which) 0
-#endif
 
 /* --- Records -------------------------------------------------------------- */
 

@@ -75,7 +75,8 @@ void check_holds_left(void);
  * or does not hold, or which is none, say so with what is known of it; once for
  * each place of the program. */
 void check_refused(const char *call, drasync_region_t region, int err);
-/* The same with any @err: @region is one of which @what is true, if it is there. */
+/* The same with any @err; @what is true of the region, if it is there; NULL: what
+ * @err says of it. */
 void check_refused_as(const char *call, drasync_region_t region, int err,
                       const char *what);
 /* The same of a call that needs WRITE of @region, unless this rank has that. */

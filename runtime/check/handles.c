@@ -209,10 +209,8 @@ static bool tell_never(const char *call, drasync_region_t region)
     return true;
 }
 
-/* @call was refused @region with @err: say so; @what of the region, NULL: what
- * that error says of it. */
-static void tell(const char *call, drasync_region_t region, int err,
-                 const char *what)
+void check_refused_as(const char *call, drasync_region_t region, int err,
+                      const char *what)
 {
     struct check_note note;
     bool known, dead;
@@ -249,13 +247,7 @@ void check_refused(const char *call, drasync_region_t region, int err)
         err == DRASYNC_ENOTHELD || err == DRASYNC_EUPGRADE ||
         err == DRASYNC_EBUSY || err == DRASYNC_EORDER ||
         err == DRASYNC_EMANAGED)
-        tell(call, region, err, NULL);
-}
-
-void check_refused_as(const char *call, drasync_region_t region, int err,
-                      const char *what)
-{
-    tell(call, region, err, what);
+        check_refused_as(call, region, err, NULL);
 }
 
 void check_unwritable(const char *call, drasync_region_t region, int err)

@@ -124,8 +124,9 @@ static int spare_held(struct search *s, bool *far_out)
     return 0;
 }
 
-/* End a part, or give it back.  If somebody asked for it who refers to it neither by reference nor
- * by link, it could not be deleted, and goes when nobody holds it any more. */
+/* End a part, or give it back.  If somebody asked for it who refers to it neither
+ * by reference nor by link, it could not be deleted, and goes when nobody holds it
+ * any more. */
 static int end_part(const struct refs_part *part)
 {
     drasync_region_t region = region_of(part);

@@ -147,6 +147,7 @@ native_test_programs += \
 	tests/programs/native_ahead \
 	tests/programs/native_ahead_learned \
 	tests/programs/native_run tests/programs/native_run_held \
+	tests/programs/native_run_memory \
 	tests/programs/native_run_dies \
 	tests/programs/native_run_threads \
 	tests/programs/native_give \

@@ -1,15 +1,10 @@
 /* The calls that run functions where a region is: see run.h. */
-#include <sched.h>
 #include <string.h>
 
 #include "memory/control.h"
-#include "runtime/death.h"
-#include "runtime/messages/messages.h"
 #include "runtime/native/run.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
-#include "runtime/waiting.h"
-#include "runtime/say.h"
 
 static uint64_t address_of(drasync_region_t region)
 {
@@ -79,36 +74,29 @@ static bool has_earlier(struct run_caller *c, uint64_t address)
     return has;
 }
 
-/* Has this rank a part of the region, which is another node's?  A run would wait
- * for that.  The record is read without a lock, as a hint. */
-__attribute__((no_sanitize("thread"))) static bool holds_part(uint64_t address)
+/* Has this rank a part of the region or, with @tree_too, anything of its tree? */
+static bool holds_of(uint64_t address, bool tree_too)
 {
-    const struct proto_region *r = native_find(address);
-    struct native_tree tree;
-    bool has;
-
-    if (!r || r->children.next == &r->children ||
-        native_lock_for(NATIVE_FOR_DATA, address, &tree))
-        return false;
-    has = tree.region && proto_held_below(tree.region, native.rank);
-    native_unlock(&tree);
-    return has;
-}
-
-/* Has it the region, or anything of its tree? */
-static bool holds_of_tree(uint64_t address)
-{
-    const struct proto_region *root;
+    const struct proto_region *r;
     struct native_tree tree;
     bool has;
 
     if (native_lock_for(NATIVE_FOR_DATA, address, &tree))
         return false;
-    root = tree.region ? tree.region->root : NULL;
-    has = root && (proto_held(root, native.rank) ||
-                   proto_held_below(root, native.rank));
+    r = tree.region && tree_too ? tree.region->root : tree.region;
+    has = r && ((tree_too && proto_held(r, native.rank)) ||
+                proto_held_below(r, native.rank));
     native_unlock(&tree);
     return has;
+}
+
+/* Has this rank a part of the region, which is another node's?  A run would wait
+ * for that.  The record is read without a lock, as a hint. */
+__attribute__((no_sanitize("thread"))) static bool holds_part(uint64_t address)
+{
+    const struct proto_region *r = native_find(address);
+
+    return r && r->children.next != &r->children && holds_of(address, false);
 }
 
 int native_run_before_hold(drasync_region_t region)
@@ -118,7 +106,7 @@ int native_run_before_hold(drasync_region_t region)
     if (runtime.nodes == 1 || !c ||
         (!atomic_load_explicit(&c->queued, memory_order_relaxed) &&
          !atomic_load_explicit(&c->flying, memory_order_relaxed)) ||
-        !native_address_valid(region) || holds_of_tree(address_of(region)))
+        !native_address_valid(region) || holds_of(address_of(region), true))
         return 0;
     return run_before_hold(c, address_of(region));
 }

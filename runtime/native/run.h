@@ -166,15 +166,15 @@ struct run_stream {
 /* Bytes of buffers that a caller keeps, as long as there is memory. */
 #define RUN_KEPT_BYTES ((uint64_t)4 << 20)
 
-/* Whose a caller is: nobody's, a thread's, or nobody's any more, and it may have
- * runs that are not done. */
-enum { RUN_FREE, RUN_TAKEN, RUN_ENDED };
+/* Whose a caller is: a thread's, or nobody's any more, and it may have runs that
+ * are not done. */
+enum { RUN_TAKEN, RUN_ENDED };
 
 /* What a thread has; in control memory, where the leader's engine finds it. */
 struct run_caller {
     uint64_t reserved_by_control[2];
     struct run_caller *next; /* of all; never taken out */
-    _Atomic uint32_t taken;  /* RUN_FREE, or by a thread, or since it ended */
+    _Atomic uint32_t taken;  /* RUN_TAKEN, by a thread, or RUN_ENDED */
     int32_t rank, local;     /* of that rank */
     _Atomic uint32_t lock;
     _Atomic bool again;      /* something is to be sent: whoever has the lock */

@@ -41,15 +41,13 @@ static struct run_caller *used_before(void)
     struct run_caller *c;
 
     for (c = atomic_load(&run_shared->callers); c; c = c->next) {
-        uint32_t was = atomic_load(&c->taken);
+        uint32_t ended = RUN_ENDED;
         int32_t none = 0, err;
 
-        if (c->local != runtime.local || was == RUN_TAKEN ||
-            (was == RUN_ENDED && !is_done(c)) ||
-            !atomic_compare_exchange_strong(&c->taken, &was, RUN_TAKEN))
+        if (c->local != runtime.local || !is_done(c) ||
+            !atomic_compare_exchange_strong(&c->taken, &ended, RUN_TAKEN))
             continue;
-        if (was == RUN_ENDED)
-            atomic_fetch_sub(&c->urgent, 1);
+        atomic_fetch_sub(&c->urgent, 1);
         err = atomic_exchange(&c->error, 0);
         if (err)
             atomic_compare_exchange_strong(&left, &none, err);

@@ -91,18 +91,6 @@ static int taken(struct run_hold *hold, struct native_tree *tree, bool split)
     return shown(hold, err);
 }
 
-/* Has @rank it, or a part of it, for WRITE?  (Readers keep nobody out.) */
-static bool written_by(const struct proto_region *region, int32_t rank)
-{
-    const struct proto_region *part;
-
-    if (rank < 0)
-        return false;
-    part = proto_held_below(region, rank);
-    return proto_held(region, rank) == DRASYNC_WRITE ||
-           (part && proto_held(part, rank) == DRASYNC_WRITE);
-}
-
 int run_hold_take(struct run_hold *hold, bool here, int32_t caller)
 {
     struct proto_effects *effects;
@@ -114,11 +102,11 @@ int run_hold_take(struct run_hold *hold, bool here, int32_t caller)
         return err;
     hold->rank = native_rank_new();
     hold->node = elsewhere(tree.region, hold->address);
-    err = tree.region && written_by(tree.region, caller) ? RUN_HOLD_CALLER
-          : hold->node >= 0 && !here                     ? RUN_HOLD_AWAY
-          : !tree.region && hold->node < 0               ? DRASYNC_ENOREGION
-          : tree.region && read_here(tree.region)        ? RUN_HOLD_LATER
-                                                         : 0;
+    err = hold->node >= 0 && !here                  ? RUN_HOLD_AWAY
+          : !tree.region && hold->node < 0          ? DRASYNC_ENOREGION
+          : !tree.region || !read_here(tree.region) ? 0
+          : caller >= 0                             ? RUN_HOLD_CALLER
+                                                    : RUN_HOLD_LATER;
     if (!err) {
         hold->wait = native_wait_take();
         err = hold->wait ? 0 : DRASYNC_ENOMEM;

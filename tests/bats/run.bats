@@ -61,6 +61,16 @@ teardown_file() {
   assert_output "run held ok ranks=4"
 }
 
+@test "threads that end, and idle buffers, keep no memory from others" {
+  for node in shared rank; do
+    DRASYNC_NODE=$node run -0 mpi 2 "$programs/native_run_memory" threads
+    assert_output "run memory ok ranks=2"
+  done
+  # ASan'"'"'s own memory is not in the limit, but the space is small for it.
+  DRASYNC_MEMORY=48M run -0 mpi 1 "$programs/native_run_memory" regions
+  assert_output "run memory ok ranks=1"
+}
+
 @test "what a function may not do is refused with its name" {
   for node in 2 rank; do
     DRASYNC_NODE=$node run -0 mpi 2 "$programs/native_run" --forbidden
