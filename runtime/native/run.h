@@ -282,7 +282,8 @@ struct run_work {
     struct run_request *request; /* or NULL */
 };
 
-/* Under the lock: free the buffers of streams that have nothing collected. */
+/* Under the lock: free the buffers of streams that have nothing collected; what is
+ * under way has been copied, or counts as collected. */
 void run_caller_trim(struct run_caller *c);
 
 /* Under the lock.  DRASYNC_ENOMEM, DRASYNC_EAGAIN (the stream is full). */

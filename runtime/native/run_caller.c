@@ -93,6 +93,7 @@ void run_thread_ends(void)
     run_callers_mine = NULL;
     run_own_all(c, 0);
     run_send_all(c, false);
+    run_caller_trim(c);
     atomic_fetch_add(&c->urgent, 1);
     run_unlock_send(c);
     /* Nobody touches it as its own from here on. */
@@ -174,7 +175,7 @@ void run_caller_trim(struct run_caller *c)
 {
     for (int i = 0; i < RUN_BUCKETS; i++)
         for (struct run_stream *s = c->buckets[i]; s; s = s->chain)
-            if (s->room && is_idle(s))
+            if (s->room && !s->used)
                 buffer_free(c, s);
 }
 
