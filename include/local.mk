@@ -1,12 +1,18 @@
 include_HEADERS += include/drasync.h include/myrmics.h include/drasync.hpp
 drasyncincludedir = $(includedir)/drasync
 drasyncinclude_HEADERS = \
+	include/drasync/ahead.h \
 	include/drasync/allocator.hpp \
+	include/drasync/base.h \
 	include/drasync/construct.hpp \
 	include/drasync/error.hpp \
+	include/drasync/give.h \
 	include/drasync/guard.hpp \
+	include/drasync/managed.h \
 	include/drasync/ref.hpp \
 	include/drasync/region.hpp \
+	include/drasync/run.h \
+	include/drasync/save.h \
 	include/drasync/storable.hpp
 
 # Of drasync.hpp, by a C++ compiler if there is one.

@@ -55,7 +55,8 @@ END
 
 @test "drasync(3) has every call of the header, and no other" {
   sed -n 's/^[a-z].*[ *]\(drasync_[a-z_]*\)(.*/\1/p' \
-    "$abs_top_srcdir/include/drasync.h" | sort -u >header
+    "$abs_top_srcdir/include/drasync.h" \
+    "$abs_top_srcdir"/include/drasync/*.h | sort -u >header
   sed -n 's/^\.Fn \(drasync_[a-z_]*\) .*/\1/p' \
     "$abs_top_srcdir/docs/man/drasync.3" | sort -u >manual
   run diff header manual

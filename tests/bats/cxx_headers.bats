@@ -29,9 +29,14 @@ each_alone() {
   done
 }
 
-@test "drasync.h compiles alone in C++, without a warning" {
+@test "drasync.h and each of its parts compile alone in C++, without a warning" {
+  local header parts=(drasync.h)
+  for header in "$abs_top_srcdir"/include/drasync/*.h; do
+    parts+=("drasync/${header##*/}")
+  done
+  assert [ "${#parts[@]}" -gt 5 ]
   for standard in c++11 c++17 gnu++20; do
-    run -0 each_alone "$standard" drasync.h
+    run -0 each_alone "$standard" "${parts[@]}"
     assert_output ""
   done
 }

@@ -1,0 +1,75 @@
+/*
+ * drasync/give.h - part of drasync.h: regions that one rank gives to another.
+ */
+#ifndef DRASYNC_PART_GIVE_H
+#define DRASYNC_PART_GIVE_H
+
+#include <stdint.h>
+
+#include "drasync/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* drasync_take(): from any rank, or with any tag. */
+#define DRASYNC_ANY (-1)
+
+/*
+ * Give @region, with all below it, to rank @rank, which may be this one: its
+ * WRITE hold, the data and a note of that go in one message.  The call waits for
+ * nobody.  From its return on this rank holds nothing of @region; @rank does as
+ * soon as the message is there, whether or not it has called drasync_take(), and
+ * nobody has held it in between.  What @rank does not take is released when it
+ * ends.  Gifts of one thread to one rank arrive in their order.  References to a
+ * managed region stay with who has them (drasync_ref_give()).
+ *
+ * @rank should neither hold a part of @region for READ, or what is above it, nor
+ * wait for them: then it may not have WRITE (DRASYNC_EUPGRADE, DRASYNC_EORDER),
+ * and the region is released instead, until @rank takes it.  It is also released
+ * if @rank is of another node, which has no memory for the data.
+ *
+ *   DRASYNC_EINVAL    there is no rank @rank, or @tag is negative
+ *   DRASYNC_ENOREGION
+ *   DRASYNC_ENOTHELD  this rank has no WRITE hold of @region itself
+ *   DRASYNC_ENESTED   it has other holds of it, of what is above it or of what is
+ *                     below: of other threads, or of its own
+ *   DRASYNC_EBUSY     another thread of this rank is deleting or acquiring it, a
+ *                     part of it or what it is a part of, or a request for one of
+ *                     these that failed, as its time had passed or otherwise, is
+ *                     still on its way: try again
+ *   DRASYNC_ELIMIT    @rank has not taken 1,048,576 others (on its own node)
+ *   DRASYNC_ENOMEM, DRASYNC_ERUNNING
+ */
+int drasync_give(drasync_region_t region, int rank, int tag);
+
+/* What else is said of a region that was given. */
+struct drasync_gift {
+    int from; /* the rank that gave it */
+    int tag;
+};
+
+/*
+ * Take the first region that was given to this rank by @rank (DRASYNC_ANY: by
+ * any) with @tag (DRASYNC_ANY: with any), waiting for one and its data at most
+ * @timeout_us; 0 does not wait.  It is held for WRITE, as if this thread had
+ * acquired it.  *gift_out, which may be NULL, says who gave it.
+ *   DRASYNC_EINVAL    there is no rank @rank, @tag is negative, or @region_out
+ *                     is NULL
+ *   DRASYNC_EAGAIN    the time passed first
+ *   DRASYNC_EDELETED  *region_out was given, as *gift_out says, but came back for
+ *                     want of memory and was deleted before this rank could take
+ *                     it; or this rank has deleted it
+ *   DRASYNC_EPEER     @rank has died and has left none; also where the job goes on
+ *   DRASYNC_ERUNNING
+ * and, of a region that stays to be taken, DRASYNC_ENOMEM, DRASYNC_EUPGRADE and
+ * DRASYNC_EORDER as drasync_acquire().
+ */
+int drasync_take(int rank, int tag, uint64_t timeout_us,
+                 drasync_region_t *region_out, struct drasync_gift *gift_out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* DRASYNC_PART_GIVE_H */
