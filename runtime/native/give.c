@@ -230,7 +230,11 @@ static int own(struct gift *gift, uint64_t deadline)
         gift->back = result != 0;
     }
     err = gift->back ? DRASYNC_EAGAIN : show(gift);
-    return err == DRASYNC_EAGAIN ? acquire(gift, deadline) : err;
+    if (err == DRASYNC_EAGAIN)
+        return acquire(gift, deadline);
+    /* What could not be shown has been released. */
+    gift->back |= err != 0;
+    return err;
 }
 
 /* Of gifts alike the first one comes first. */
@@ -249,7 +253,7 @@ static bool is_behind(const struct gift *passed, const struct gift *gift)
  */
 static int take_now(int from, int tag, struct gift **out)
 {
-    struct gift *passed = NULL, *next;
+    struct gift *passed = NULL;
     int err;
 
     while (!(err = give_take_out(from, tag, 0, out))) {
@@ -262,10 +266,7 @@ static int take_now(int from, int tag, struct gift **out)
         if (err != DRASYNC_EAGAIN || passed->far)
             break;
     }
-    for (; passed; passed = next) {
-        next = passed->next;
-        give_put_back(passed);
-    }
+    give_put_back(passed);
     return err;
 }
 

@@ -69,8 +69,9 @@ void give_unreserve(int local);
  */
 int give_take_out(int32_t from, int32_t tag, uint64_t deadline_us,
                   struct gift **out);
-/* Before all others, again. */
-void give_put_back(struct gift *gift);
+/* @gifts, a list of what was taken out, is before all others again, its last one
+ * first; or with those who wait for it.  NULL: nothing. */
+void give_put_back(struct gift *gifts);
 
 /* On the progress thread, before the step of @message, a gift from @node: note
  * it, and name who waits for the hold. */

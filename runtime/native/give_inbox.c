@@ -90,7 +90,7 @@ int give_reserve(int local)
         return err;
     if (inbox->closed)
         err = DRASYNC_ENOTREADY;
-    else if (inbox->count == GIVE_GIFTS_MAX)
+    else if (inbox->count >= GIVE_GIFTS_MAX)
         err = DRASYNC_ELIMIT;
     else
         inbox->count++;
@@ -108,8 +108,8 @@ void give_unreserve(int local)
     lock_give(&inbox->lock);
 }
 
-/* To the first who waits for one like it; else the last in the inbox. */
-static void post(struct inbox *inbox, struct gift *gift)
+/* To the first who waits for one like it.  False: nobody does. */
+static bool hand(struct inbox *inbox, struct gift *gift)
 {
     for (struct taker **at = &inbox->takers; *at; at = &(*at)->next) {
         struct taker *taker = *at;
@@ -120,8 +120,16 @@ static void post(struct inbox *inbox, struct gift *gift)
         taker->gift = gift;
         inbox->count--;
         waiter_wake(&taker->waiter, 0);
-        return;
+        return true;
     }
+    return false;
+}
+
+/* To who waits for it; else the last in the inbox. */
+static void post(struct inbox *inbox, struct gift *gift)
+{
+    if (hand(inbox, gift))
+        return;
     if (inbox->last)
         inbox->last->next = gift;
     else
@@ -167,17 +175,45 @@ static struct gift *find(struct inbox *inbox, int32_t from, int32_t tag)
     return gift;
 }
 
-void give_put_back(struct gift *gift)
+/* Hand what is in the inbox, in order, to those who began to wait while some of
+ * it was out. */
+static void hand_all(struct inbox *inbox)
+{
+    struct gift *before = NULL, *next;
+
+    for (struct gift *gift = inbox->first; gift && inbox->takers; gift = next) {
+        next = gift->next;
+        gift->next = NULL;
+        if (!hand(inbox, gift)) {
+            gift->next = next;
+            before = gift;
+            continue;
+        }
+        if (before)
+            before->next = next;
+        else
+            inbox->first = next;
+        if (inbox->last == gift)
+            inbox->last = before;
+    }
+}
+
+void give_put_back(struct gift *gifts)
 {
     struct inbox *inbox = &inboxes[runtime.local];
+    struct gift *next;
 
-    if (lock_take(&inbox->lock))
+    if (!gifts || lock_take(&inbox->lock))
         return; /* the job ends */
-    gift->next = inbox->first;
-    inbox->first = gift;
-    if (!inbox->last)
-        inbox->last = gift;
-    inbox->count++;
+    for (struct gift *gift = gifts; gift; gift = next) {
+        next = gift->next;
+        gift->next = inbox->first;
+        inbox->first = gift;
+        if (!inbox->last)
+            inbox->last = gift;
+        inbox->count++;
+    }
+    hand_all(inbox);
     lock_give(&inbox->lock);
 }
 

@@ -52,6 +52,13 @@ teardown_file() {
   done
 }
 
+@test "a gift that one thread puts back is for another one that waits for it" {
+  for node in 2 rank; do
+    DRASYNC_NODE=$node run -0 mpi 2 "$programs/native_take_threads"
+    assert_output "take threads ok ranks=2"
+  done
+}
+
 @test "what a rank does not take is released in its MPI_Finalize" {
   for node in 2 rank; do
     DRASYNC_NODE=$node run -0 mpi 2 "$programs/native_give_ends" left
