@@ -307,6 +307,8 @@ bool native_forget_gone(uint64_t address, int err, bool waited)
 int native_acquire_pending(struct native_pending *q, uint64_t deadline)
 {
     const struct native_pending again = *q;
+    /* What was granted and could not be shown has set it. */
+    const uint64_t known = q->version ? *q->version : 0;
     int err = acquire_once(q, deadline);
 
     /* How much a region takes is known when it arrives, too late to make place
@@ -314,10 +316,14 @@ int native_acquire_pending(struct native_pending *q, uint64_t deadline)
     if (err == DRASYNC_ENOMEM && deadline) {
         native_evict();
         *q = again;
+        if (q->version)
+            *q->version = known;
         err = acquire_once(q, deadline);
     }
     if (native_forget_gone(q->address, err, q->waited)) {
         *q = again;
+        if (q->version)
+            *q->version = known;
         err = acquire_once(q, deadline);
         if (err == DRASYNC_ENOREGION)
             err = DRASYNC_EDELETED;

@@ -59,7 +59,8 @@ static bool simple(const struct proto_region *region)
     const struct proto_copy *copy = proto_newest(region);
     const struct native_frames *frames = copy ? copy->frames : NULL;
 
-    return memory &&
+    /* What another node has, and was evicted here, has no extents. */
+    return memory && memory->first &&
            atomic_load_explicit(&memory->first->pages, memory_order_relaxed) ==
                1 &&
            memory->home && !memory->named && !memory->delta &&

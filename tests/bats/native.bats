@@ -211,6 +211,14 @@ programs=$abs_top_builddir/tests/programs
   assert_line "beyond ok ranks=4"
 }
 
+@test "short memory: what was evicted is deleted, what could not be shown is no version" {
+  DRASYNC_NODE=rank DRASYNC_MEMORY=32M run -0 mpi 2 \
+    "$programs/native_evicted" deleted
+  assert_output "evicted ok ranks=2"
+  DRASYNC_MEMORY=64M run -0 mpi 2 "$programs/native_evicted" newer
+  assert_output "evicted ok ranks=2"
+}
+
 @test "a new region at the address of one that others still wait for is found" {
   DRASYNC_NODE=2 run -0 mpi 4 "$programs/native_next"
   assert_line "next ok ranks=4"
