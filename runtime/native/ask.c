@@ -189,17 +189,34 @@ int native_ask_incarnation(drasync_region_t region, uint64_t *incarnation_out)
                : incarnation_here(region, false, incarnation_out);
 }
 
+/* Of what is to have a name. */
+static int incarnation_named(drasync_region_t region, uint64_t *incarnation_out)
+{
+    int err = incarnation_here(region, true, incarnation_out);
+
+    return err == DRASYNC_ENOREGION && runtime.nodes > 1 &&
+                   native_address_valid(region)
+               ? ask_elsewhere(region, incarnation_out)
+               : err;
+}
+
 int native_publish(const char *name, drasync_region_t region)
 {
-    uint64_t incarnation = 0;
-    int err = incarnation_here(region, true, &incarnation);
+    struct names_region named = {.address = (uint64_t)(uintptr_t)region};
+    uint64_t now = 0;
+    int err = incarnation_named(region, &named.incarnation);
 
-    if (err == DRASYNC_ENOREGION && runtime.nodes > 1 &&
-        native_address_valid(region))
-        err = ask_elsewhere(region, &incarnation);
+    if (!err)
+        err = names_publish(name, named.address, named.incarnation);
     if (err)
         return err;
-    return names_publish(name, (uint64_t)(uintptr_t)region, incarnation);
+    /* Who deleted it meanwhile may have found no name to take back. */
+    err = incarnation_named(region, &now);
+    if (!err && now != named.incarnation)
+        err = DRASYNC_ENOREGION;
+    if (err)
+        names_withdraw(&named, 1);
+    return err;
 }
 
 int native_lookup(const char *name, uint64_t timeout_us,

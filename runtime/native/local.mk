@@ -106,6 +106,14 @@ tests_programs_native_known_SOURCES = tests/programs/native_known.c \
 tests_programs_native_known_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_native_known_LDADD = $(native_inside_libs)
 
+check_PROGRAMS += tests/programs/native_names
+tests_programs_native_names_SOURCES = tests/programs/native_names.c \
+	$(native_inside_sources)
+tests_programs_native_names_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_programs_native_names_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=names_publish
+tests_programs_native_names_LDADD = $(native_inside_libs)
+
 check_PROGRAMS += tests/programs/native_pieces
 tests_programs_native_pieces_SOURCES = tests/programs/native_pieces.c \
 	tests/programs/native_check.h fronts/api.c fronts/api_data.c \

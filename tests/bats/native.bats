@@ -219,6 +219,13 @@ programs=$abs_top_builddir/tests/programs
   assert_output "evicted ok ranks=2"
 }
 
+@test "a region that is deleted while it gets a name has none" {
+  for node in shared rank; do
+    DRASYNC_NODE=$node run -0 mpi 2 "$programs/native_names"
+    assert_output "names ok ranks=2"
+  done
+}
+
 @test "a new region at the address of one that others still wait for is found" {
   DRASYNC_NODE=2 run -0 mpi 4 "$programs/native_next"
   assert_line "next ok ranks=4"
