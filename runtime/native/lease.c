@@ -65,17 +65,24 @@ static int turn_ended(const struct native_lease_slot *slot)
 static int wait_turn(struct native_lease *l, uint64_t word,
                      uint64_t deadline_us)
 {
-    int err = wait_word(&slot_of(l)->word, word, WORD_ASLEEP, deadline_us);
-    uint64_t now =
-        atomic_load_explicit(&slot_of(l)->word, memory_order_acquire);
+    uint64_t now = word;
+    int err;
 
+    /* The flags come and go while it waits. */
+    do {
+        err = wait_word(&slot_of(l)->word, now, WORD_ASLEEP, deadline_us);
+        now = atomic_load_explicit(&slot_of(l)->word, memory_order_acquire);
+    } while (!err && word_waits_as(now, word));
     if (err == DRASYNC_EPEER)
         return err;
-    while (err && (now == word || now == (word | WORD_ASLEEP)))
-        if (swap(l, &now, word_leave(word))) {
-            l->word = word_leave(word);
+    while (err && word_waits_as(now, word)) {
+        uint64_t left = word_leave(now);
+
+        if (swap(l, &now, left)) {
+            l->word = left;
             return err;
         }
+    }
     if (word_same(now, word) && word_held_by(now, runtime.local)) {
         native_lease_add(NATIVE_LEASE_WAITS);
         return took(l, now);

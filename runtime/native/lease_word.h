@@ -92,6 +92,13 @@ static inline uint64_t word_wait(uint64_t word, int local)
     return word | (uint64_t)(local + 1) << WORD_WAITER_BIT;
 }
 
+/* Is @word what the one who waits in @before still waits in?  Others may have
+ * set LOOKS meanwhile, and it ASLEEP. */
+static inline bool word_waits_as(uint64_t word, uint64_t before)
+{
+    return !((word ^ before) & ~(uint64_t)(WORD_LOOKS | WORD_ASLEEP));
+}
+
 /* The waiter has gone. */
 static inline uint64_t word_leave(uint64_t word)
 {

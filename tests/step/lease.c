@@ -120,9 +120,30 @@ static void rank_reads(void)
     world_leave(2);
 }
 
+/* --- Other nodes want the region: keep.c says so in the word -------------- */
+
+static void sets_looks(void)
+{
+    world_thread();
+    for (int i = 0; i < 2; i++)
+        world_wanted();
+    world_leave(3);
+}
+
+static void rank_writes_beside_looks(void)
+{
+    world_thread();
+    for (int i = 0; i < ROUNDS; i++) {
+        STEP_CHECK(!world_acquire(DRASYNC_WRITE, DRASYNC_FOREVER));
+        write_once();
+        STEP_CHECK(!world_release());
+    }
+    world_leave(3);
+}
+
 /* --- The test ------------------------------------------------------------- */
 
-enum { TWO, THREE, TIMEOUT, DATA, READERS, SCENARIOS };
+enum { TWO, THREE, TIMEOUT, DATA, READERS, LOOKS, SCENARIOS };
 
 static const struct step_scenario scenarios[SCENARIOS] = {
     [TWO] = {.title = "two ranks that write in turn exclude each other",
@@ -169,6 +190,16 @@ static const struct step_scenario scenarios[SCENARIOS] = {
                  .process = {0, 1},
                  .deviations = 2,
                  .seeds = 4000},
+    [LOOKS] = {.title = "a rank that waits sees that it has the hold, though "
+                        "others ask for it meanwhile",
+               .begin = begin_two,
+               .enter = world_enter,
+               .thread = {rank_writes_beside_looks, rank_writes_beside_looks,
+                          sets_looks},
+               .process = {0, 1, 2},
+               .end = two_wrote,
+               .deviations = 3,
+               .seeds = 8000},
 };
 
 static bool by_another(int thread, uint64_t value)

@@ -176,6 +176,24 @@ __attribute__((no_sanitize("thread"))) static void check_leases(void)
         STEP_CHECK(memory[i].leases == of[i]);
 }
 
+void world_wanted(void)
+{
+    struct native_leases *leases = leases_of_tree();
+
+    step_lock(mutex_of(&node.shared.trees[leases - shared.leases]));
+    for (int i = native_lease_next(leases, -1); i >= 0;
+         i = native_lease_next(leases, i)) {
+        struct native_lease_slot *slot = leases->slot[i];
+        uint64_t word = atomic_load(&slot->word);
+
+        while (word_state(word) && !(word & WORD_LOOKS) &&
+               !atomic_compare_exchange_weak(&slot->word, &word,
+                                             word | WORD_LOOKS))
+            continue;
+    }
+    step_unlock(mutex_of(&node.shared.trees[leases - shared.leases]));
+}
+
 void lock_give(struct lock *lock)
 {
     check_leases();

@@ -44,6 +44,10 @@ int *world_data(void);
 int world_acquire(enum drasync_mode mode, uint64_t timeout_us);
 int world_release(void);
 
+/* Other nodes want what has a lease: what native_keep_defer() says in its
+ * word. */
+void world_wanted(void);
+
 /* All threads have come here; then nobody holds any region, whatever its leases
  * say. */
 void world_leave(int threads);
