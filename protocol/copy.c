@@ -321,6 +321,7 @@ bool clone_pins(struct step *s, struct proto_link *from, struct proto_link *to)
 void proto_copying(struct proto_region *region, struct proto_copy *copy)
 {
     copy->sends++;
+    region->sends++;
     pinned_update(region);
 }
 
@@ -332,6 +333,7 @@ void proto_copied(struct proto_node *node, struct proto_region *region,
     copy->sends--;
     pinned_update(region);
     copy_check(&s, region, copy);
+    region_sent(&s, region);
     step_end(&s);
 }
 

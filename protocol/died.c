@@ -40,6 +40,7 @@ static void end_copying(struct step *s, struct proto_region *r)
     struct proto_link *l;
     for (l = r->copies.next; l != &r->copies; l = l->next)
         CONTAINER(l, struct proto_copy, link)->sends = 0;
+    r->sends = 0;
     pinned_update(r);
     copies_check(s, r);
 }

@@ -425,7 +425,8 @@ void tell_homes(struct step *s, const struct proto_message *m);
 /* It has got something: is that all? */
 void arrival_advance(struct step *s, struct proto_arrival *a);
 void arrival_end(struct step *s, struct proto_arrival *a, int error);
-void answer_asker(struct step *s, struct proto_region *r);
+/* One of those who read copies of @r (its `sends`) has ended. */
+void region_sent(struct step *s, struct proto_region *r);
 
 /* give.c */
 /* The operation that will hold what @m, a gift from node @from, brings, and for

@@ -123,7 +123,7 @@ struct proto_region {
     uint32_t losses;     /* regions with `lost` */
 
     uint32_t keeps;   /* operations that refer to this record */
-    uint32_t sends;   /* transfers that are not settled */
+    uint32_t sends;   /* transfers that are not settled, and proto_copying() */
     uint32_t sent;    /* own requests for it that are under way, */
     uint32_t awaited; /* and those that wait for a newer version, maybe long */
     uint32_t asker;   /* node + 1 that waits for sends to be 0; 0: none */

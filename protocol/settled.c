@@ -1,8 +1,8 @@
 /* settled.c - SETTLED: what a TRANSFER brought is in place, or given up. */
 #include "protocol/internal.h"
 
-/* The last transfer of @r's data from here is over: RECALL or BURY waited. */
-void answer_asker(struct step *s, struct proto_region *r)
+/* The last transfer of @r's data from here may be over: RECALL or BURY waited. */
+static void answer_asker(struct step *s, struct proto_region *r)
 {
     if (r->sends)
         return;
@@ -18,6 +18,15 @@ void answer_asker(struct step *s, struct proto_region *r)
     }
     if (r->lock && r->lock->kind == OP_DELETE)
         delete_next(s, r->lock);
+}
+
+void region_sent(struct step *s, struct proto_region *r)
+{
+    r->sends--;
+    mark_gc(s, r);
+    answer_asker(s, r);
+    if (!r->sends && r->forgotten)
+        region_unindex(s, r);
 }
 
 /* The data of @pin is not needed any more. */
@@ -41,11 +50,7 @@ void end_sending(struct step *s, struct proto_sending *sending)
         struct proto_region *r = pin->region;
         end_copy(s, pin);
         pin_end(s, pin);
-        r->sends--;
-        mark_gc(s, r);
-        answer_asker(s, r);
-        if (!r->sends && r->forgotten)
-            region_unindex(s, r);
+        region_sent(s, r);
     }
     list_remove(&sending->link);
     give(s, PROTO_SENDING, sending);

@@ -103,6 +103,11 @@ int native_hold_show(uint64_t address, struct native_tree *tree, bool locked,
         /* The WRITE hold has ended, and had split before. */
         if (err == DRASYNC_ENOTHELD && mode == DRASYNC_READ)
             err = 0;
+        /* By another thread of this rank; there is nothing to undo. */
+        if (err == DRASYNC_ENOTHELD)
+            return err;
+        if (err == DRASYNC_ENOREGION)
+            return DRASYNC_EDELETED;
     } else if (locked && native_mapping_current(tree->region)) {
         if (mode == DRASYNC_READ)
             note_shown(tree->region);

@@ -79,6 +79,35 @@ static void test_copying(void)
     CHECK(delete (0, a) == 0 && objects == 0);
 }
 
+/* Pages that go back where they were cut, among the effects. */
+static int freed(void)
+{
+    int found = 0;
+    for (size_t i = 0; i < out.count; i++)
+        found += out.effect[i].kind == PROTO_EXTENT;
+    return found;
+}
+
+/* Another thread deletes the region meanwhile: its pages are used again when the
+ * copy is complete, and that is given up. */
+static void test_copying_deleted(void)
+{
+    struct proto_region *a = root_of(0, 1);
+    CHECK(release(0, a) == 0);
+    CHECK(acquire(1, a, DRASYNC_READ) == 0);
+    CHECK(acquire(0, a, DRASYNC_WRITE) == 0 && grant.split);
+    struct proto_copy *old = proto_newest(a);
+    proto_copying(a, old);
+    CHECK(release(1, a) == 0);
+    CHECK(delete (0, a) == 0);
+    CHECK(freed() == 0);
+    proto_effects_clear(&out);
+    CHECK(proto_split(&node, 0, a, &counter, &out) == DRASYNC_ENOTHELD);
+    proto_effects_clear(&out);
+    proto_copied(&node, a, old, &out);
+    CHECK(freed() == 1 && objects == 0);
+}
+
 /* READ within WRITE is given back by itself. */
 static void test_release_for(void)
 {
@@ -248,6 +277,7 @@ int main(void)
     test_nesting();
     test_pins();
     test_copying();
+    test_copying_deleted();
     test_release_for();
     test_waiting();
     test_pass();
