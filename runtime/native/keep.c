@@ -72,6 +72,9 @@ void native_credit_waited(bool granted)
     uint64_t kept = atomic_load_explicit(&c->kept_us, memory_order_relaxed);
     uint64_t left = until > since ? until - since : 0;
 
+    /* Of several threads that wait at a time the first one told. */
+    if (!since)
+        return;
     if (kept && kept < now) /* another thread may set it meanwhile */
         atomic_fetch_add_explicit(&c->waits_us,
                                   now - (kept > since ? kept : since),

@@ -419,8 +419,13 @@ int native_realloc(void *ptr, size_t size_bytes, drasync_region_t region,
     if (err)
         return err;
     memcpy(moved, ptr, old_bytes < size_bytes ? old_bytes : size_bytes);
-    *ptr_out = moved;
-    return native_magazine_free_any(ptr) ? 0 : native_free(ptr);
+    if (!native_magazine_free_any(ptr))
+        err = native_free(ptr);
+    if (err)
+        native_free(moved);
+    else
+        *ptr_out = moved;
+    return err;
 }
 
 /* Threads of the rank may do both at a time. */
