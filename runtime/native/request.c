@@ -166,20 +166,20 @@ void native_request_drop(drasync_request_t *request)
         request_end(r, request);
 }
 
-int native_request_of_run(const struct run_pending *pending, int result,
-                          drasync_request_t *request_out)
+int native_request_for_run(struct native_request **r_out)
 {
-    struct native_request *r;
-    int err = request_take(&r);
+    return request_take(r_out);
+}
 
-    if (err)
-        return err;
+drasync_request_t native_request_of_run(struct native_request *r,
+                                        const struct run_pending *pending,
+                                        int result)
+{
     r->pending = (struct native_pending){0};
     r->run = *pending;
     r->result = result;
     r->is_run = true;
-    *request_out = native_request_use(r, REQUEST_LIVE);
-    return 0;
+    return native_request_use(r, REQUEST_LIVE);
 }
 
 /* --- Calls ---------------------------------------------------------------- */
@@ -273,14 +273,22 @@ int native_test(drasync_request_t *request, int *done_out)
     return err;
 }
 
-static int request_wait(struct native_request *r, uint64_t timeout_us)
+/* *done_out: it is over.  (A function may return DRASYNC_EAGAIN, too.) */
+static int wait_for_run(struct native_request *r, uint64_t timeout_us,
+                        bool *done_out)
+{
+    int result = r->run.request ? run_wait(&r->run, timeout_us) : r->result;
+
+    *done_out = !r->run.request;
+    return result;
+}
+
+static int wait_for_hold(struct native_request *r, uint64_t timeout_us)
 {
     uint64_t deadline = wait_deadline_us(timeout_us);
     struct native_pending *q = &r->pending;
     int err, result;
 
-    if (r->is_run)
-        return r->run.request ? run_wait(&r->run, timeout_us) : r->result;
     if (!q->wait)
         return native_pending_took(q, r->result);
     do {
@@ -299,12 +307,18 @@ static int request_wait(struct native_request *r, uint64_t timeout_us)
 int native_wait(drasync_request_t *request, uint64_t timeout_us)
 {
     struct native_request *r = request_claim(*request);
+    bool done;
     int err;
 
     if (!r)
         return DRASYNC_EINVAL;
-    err = request_wait(r, timeout_us);
-    if (err != DRASYNC_EAGAIN)
+    if (r->is_run) {
+        err = wait_for_run(r, timeout_us, &done);
+    } else {
+        err = wait_for_hold(r, timeout_us);
+        done = err != DRASYNC_EAGAIN;
+    }
+    if (done)
         request_end(r, request);
     else
         request_leave(r, *request);

@@ -181,15 +181,17 @@ int native_irun(drasync_region_t region, drasync_function_t function,
                             .arg_bytes = arg_bytes,
                             .answer_bytes = answer_bytes};
     struct run_pending pending = {0};
+    struct native_request *request;
     int result, err;
 
     if (!native_address_valid(region))
         return DRASYNC_ENOREGION;
-    result = begin(address_of(region), &work, answer, 0, &pending);
-    err = native_request_of_run(&pending, result, request_out);
+    err = native_request_for_run(&request);
     if (err)
-        run_cancel(&pending);
-    return err;
+        return err;
+    result = begin(address_of(region), &work, answer, 0, &pending);
+    *request_out = native_request_of_run(request, &pending, result);
+    return 0;
 }
 
 /* --- Fire and forget ------------------------------------------------------ */

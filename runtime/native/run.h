@@ -57,6 +57,10 @@ int run_function_calls(const struct drasync_function *function,
                        drasync_region_t region, const char *args,
                        size_t arg_bytes, uint32_t count);
 
+/* A function that is wanted here is none of this process: a line says so, once.
+ * Returns DRASYNC_ENOFUNCTION. */
+int run_function_unknown(void);
+
 /* --- The executing node --------------------------------------------------- */
 
 /* Of the hold of one unit (run_hold.c).  All zero but for the address. */
@@ -350,10 +354,15 @@ int run_test(struct run_pending *pending, int *done_out);
 int run_wait(struct run_pending *pending, uint64_t timeout_us);
 void run_cancel(struct run_pending *pending);
 
-/* A drasync_request of a run that is under way; or that is over, with @result.
- * DRASYNC_ENOMEM. */
-int native_request_of_run(const struct run_pending *pending, int result,
-                          drasync_request_t *request_out);
+struct native_request;
+
+/* A request for a run that is about to begin.  DRASYNC_ENOMEM,
+ * DRASYNC_ELIMIT. */
+int native_request_for_run(struct native_request **r_out);
+/* Its handle: the run is under way; or it is over, with @result. */
+drasync_request_t native_request_of_run(struct native_request *r,
+                                        const struct run_pending *pending,
+                                        int result);
 
 /* --- Waiting (run_wait.c) -------------------------------------------------- */
 

@@ -146,10 +146,10 @@ static void results(void)
     for (int i = 0; i < 4; i++)
         CODE(drasync_run(region, f_give, DRASYNC_READ, &numbers[i], 4, NULL, 0),
              numbers[i]);
+    wait_for_result(region, f_give, DRASYNC_EAGAIN);
     for (int i = 0; i < 4; i++)
         OK(drasync_run_ff(region, f_give, DRASYNC_WRITE, &numbers[i], 4));
     CODE(drasync_run_flush(), 3);
-    OK(drasync_run_flush());
     for (size_t i = 0; i < sizeof(from); i++)
         from[i] = (unsigned char)(i * 7 + (size_t)check_rank);
     for (size_t n = 0; n < sizeof(sizes) / sizeof(*sizes); n++) {

@@ -164,4 +164,16 @@ static int misbehave(drasync_region_t region, const void *arg, size_t bytes,
     return 7;
 }
 
+/* A function may return what drasync_wait() also says of time: @gives does. */
+static void wait_for_result(drasync_region_t region, drasync_function_t gives,
+                            int result)
+{
+    drasync_request_t request;
+
+    OK(drasync_irun(region, gives, DRASYNC_READ, &result, sizeof(result), NULL,
+                    0, &request));
+    CODE(drasync_wait(&request, DRASYNC_FOREVER), result);
+    CHECK(!request);
+}
+
 #endif /* DRASYNC_TESTS_NATIVE_RUN_H */
