@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "fronts/api.h"
+#include "runtime/check/check.h"
 #include "runtime/native/native.h"
 #include "runtime/process.h"
 #include "runtime/waiting.h"
@@ -87,6 +88,8 @@ int drasync_irun(drasync_region_t region, drasync_function_t function,
         return DRASYNC_EINVAL;
     err = native_irun(region, function, mode, arg, arg_bytes, answer,
                       answer_bytes, request_out);
+    if (!err && runtime.options.check)
+        check_request_begins(*request_out, region, mode);
     return told("drasync_irun", region, err);
 }
 

@@ -155,14 +155,21 @@ static void at_exit(int status, void *unused)
     (void)unused;
     if (getpid() != process || atomic_load(&runtime.state) == RUNTIME_CHILD)
         return;
-    if (!runtime_started_mpi() || boot_finalized())
+    if (runtime_serving && !boot_finalized()) {
+        /* The function's region is held: nobody else gets on. */
+        runtime_poison("rank %d called exit(%d) in a function that "
+                       "drasync_run ran",
+                       runtime.rank, status);
+        boot_abort(status ? status : 1);
+    } else if (!runtime_started_mpi() || boot_finalized()) {
         stop_alone();
-    else if (status == 0 && survive_any())
+    } else if (status == 0 && survive_any()) {
         stop_at_finalize();
-    else if (status == 0)
+    } else if (status == 0) {
         boot_end_mpi();
-    else
+    } else {
         boot_abort(status);
+    }
 }
 
 static void in_child(void)

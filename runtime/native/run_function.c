@@ -157,6 +157,19 @@ int run_function_calls(const struct drasync_function *function,
     return first;
 }
 
+int run_function_unknown(void)
+{
+    static _Atomic bool said;
+
+    if (!atomic_exchange(&said, true))
+        runtime_say("a rank of another node runs a function here that this "
+                    "process has not registered, or registered as one of "
+                    "another kind (with or without batches): all ranks call "
+                    "drasync_register with the same names, before the first "
+                    "of them runs a function (said once)");
+    return DRASYNC_ENOFUNCTION;
+}
+
 int native_run_refused(const char *call)
 {
     static _Atomic unsigned said;

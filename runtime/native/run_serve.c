@@ -88,7 +88,7 @@ static void call_asking(const struct drasync_function *f,
             can ? run_function_call(f, region, group->arg_bytes ? args : NULL,
                                     group->arg_bytes, padded ? one + 1 : NULL,
                                     group->answer_bytes)
-                : DRASYNC_ENOFUNCTION;
+                : run_function_unknown();
         args += RUN_PADDED(group->arg_bytes);
     }
 }
@@ -108,7 +108,7 @@ static void call_group(const struct run_unit *unit,
     }
     result =
         f ? run_function_calls(f, region, args, group->arg_bytes, group->count)
-          : DRASYNC_ENOFUNCTION;
+          : run_function_unknown();
     r = (void *)(answers->bytes + record);
     if (!r->error)
         r->error = result;

@@ -103,21 +103,21 @@ ends() {
 
 @test "leaks: holds and regions that are left at the end, by who made them" {
   # One rank: of several, none waits for the others' lines.
-  DRASYNC_CHECK=leaks run -0 mpi 1 "$programs/check_wrong" leaks
+  DRASYNC_CHECK=leaks run -0 mpi 1 "$programs/check_left" leaks
   is_reported leaks
   DRASYNC_CHECK=leaks run -0 mpi 1 "$programs/check_wrong" first
   is_reported first
-  DRASYNC_CHECK=leaks run -0 mpi 1 "$programs/check_wrong" many
+  DRASYNC_CHECK=leaks run -0 mpi 1 "$programs/check_left" many
   assert_line --regexp "^4 not released, the first of region .* for READ by"
   assert_line "and 2 more of regions that this rank holds more than 4 times"
-  DRASYNC_CHECK=leaks run -0 mpi 2 "$programs/check_wrong" tidy
+  DRASYNC_CHECK=leaks run -0 mpi 2 "$programs/check_left" tidy
   assert_output "over"
 }
 
 @test "leaks: a hold that was never released, though another rank deletes its region" {
   for node in shared rank; do
     DRASYNC_NODE=$node DRASYNC_CHECK=leaks run -0 mpi 2 \
-      "$programs/check_wrong" forgotten
+      "$programs/check_left" forgotten
     assert_line --partial "holds that were not released are left at the end"
     assert_line --regexp "1 not released, the first of .*, taken for READ"
   done
@@ -149,7 +149,7 @@ ends() {
 @test "leaks: a request that nobody waited for, by who asked" {
   for DRASYNC_NODE in shared rank; do
     export DRASYNC_NODE
-    DRASYNC_CHECK=leaks run -0 mpi 2 "$programs/check_wrong" requests_left
+    DRASYNC_CHECK=leaks run -0 mpi 2 "$programs/check_left" requests
     is_reported requests_left
   done
 }
@@ -157,7 +157,7 @@ ends() {
 @test "leaks: what was given to a rank and not taken, by whom" {
   for DRASYNC_NODE in shared rank; do
     export DRASYNC_NODE
-    DRASYNC_CHECK=leaks run -0 mpi 2 "$programs/check_wrong" given
+    DRASYNC_CHECK=leaks run -0 mpi 2 "$programs/check_left" given
     assert_line --regexp "rank 1 \(.*\): DRASYNC_CHECK: 1 region given to this\
  rank was not taken, the first 0x[0-9a-f]+ by rank 0 with tag 7"
   done

@@ -25,7 +25,9 @@ teardown_file() {
   export DRASYNC_NODE=rank
   for n in 2 4; do
     run -0 mpi "$n" "$programs/native_run"
-    assert_output "run ok ranks=$n"
+    assert_line "run ok ranks=$n"
+    assert_line --regexp \
+      "rank 0 .*runs a function here that this process has not registered"
   done
 }
 
@@ -39,7 +41,7 @@ teardown_file() {
     skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
   for n in 2 4; do
     run -0 hosts_run "$n" "$programs/native_run" --short
-    assert_output "run ok ranks=$n"
+    assert_line "run ok ranks=$n"
   done
 }
 
@@ -98,6 +100,15 @@ teardown_file() {
     DRASYNC_NODE=$node run -0 mpi 2 "$programs/native_run_dies" left
     assert_line --partial "a function that drasync_run_ff ran returned 5"
     assert_line "rank 0: ran"
+  done
+}
+
+@test "a function that calls exit ends the job with a line that says so" {
+  for node in 2 rank; do
+    DRASYNC_NODE=$node run mpi_rank_dies 2 "$programs/native_run_dies" leave
+    refute [ "$status" -eq 124 ]
+    assert_line --partial "called exit(0) in a function that drasync_run ran"
+    refute_output --partial "network between nodes failed"
   done
 }
 

@@ -1,6 +1,6 @@
 /*
- * One touch that no hold allows, or something that is left at the end: what
- * checked mode says of it is compared with golden text.
+ * One touch that no hold allows, or a wrong call: what checked mode says of it is
+ * compared with golden text.
  *
  *   check_wrong WHAT     see tests/bats/check.bats
  *
@@ -232,12 +232,6 @@ static void receive_unheld(void)
         MPI_Recv(numbers, 5, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-NOINLINE static void forget(void)
-{
-    give(new_region());
-    KEEP;
-}
-
 /* --- Handles -------------------------------------------------------------- */
 
 /* All ranks: the last one deletes, and all use the handle. */
@@ -337,27 +331,6 @@ NOINLINE static void allocate_unheld(void)
     KEEP;
 }
 
-/* Nobody waits for some of them. */
-NOINLINE static void ask_and_forget(void)
-{
-    drasync_request_t request, ended;
-
-    drasync_iacquire(top, DRASYNC_READ, &ended);
-    drasync_iacquire(top, DRASYNC_READ, &request);
-    drasync_wait(&ended, DRASYNC_FOREVER);
-    give(top);
-    KEEP;
-}
-
-/* Nobody takes it. */
-static void give_away(void)
-{
-    drasync_region_t region;
-
-    drasync_new_region(&region);
-    drasync_give(region, 1, 7);
-}
-
 NOINLINE static void look_and_leave(void)
 {
     take(top, READ);
@@ -406,42 +379,6 @@ NOINLINE static void delete_held(void)
     KEEP;
 }
 
-/* One of two holds, and two regions. */
-NOINLINE static void leave(void)
-{
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == ranks - 1 && (is("leaks") || is("tidy"))) {
-        take(top, READ);
-        take(top, READ);
-        give(top);
-        if (is("tidy"))
-            give(top);
-        if (is("tidy"))
-            delete (top);
-        for (volatile int i = 0; i < 2 && is("leaks"); i = i + 1)
-            forget();
-    }
-    KEEP;
-}
-
-/* More holds of one region than have a note of their place. */
-NOINLINE static void leave_many(void)
-{
-    for (volatile int i = 0; i < 6; i = i + 1)
-        take(top, READ);
-    KEEP;
-}
-
-/* The last rank never releases what rank 0 deletes, when that lets it. */
-static void forget_for_ever(void)
-{
-    if (rank == ranks - 1)
-        take(top, READ);
-    MPI_Barrier(MPI_COMM_WORLD);
-    while (rank == 0 && drasync_delete(top) == DRASYNC_EBUSY)
-        usleep(1000);
-}
-
 int main(int argc, char **argv)
 {
     what = argc > 1 ? argv[1] : "";
@@ -469,29 +406,20 @@ int main(int argc, char **argv)
         use_finished();
     if (is("wrong_release") && rank == 0)
         give_wrong();
-    if (is("given") && rank == 0)
-        give_away();
     if (is("unheld") && rank == 0)
         change_unheld();
     if (is("no_handle") && rank == 0)
         use_no_handle();
-    if (is("requests_left") && rank == 0)
-        ask_and_forget();
     if (is("ralloc") && rank == 0)
         allocate_unheld();
-    if (is("many"))
-        leave_many();
     if ((is("first") || is("upgrade")) && rank == 0)
         leave_first();
     if (is("busy") || is("busy_below"))
         delete_held();
     fflush(stdout);
-    leave();
     MPI_Barrier(MPI_COMM_WORLD);
     if (is("held") && rank == 0)
         give(top);
-    if (is("forgotten"))
-        forget_for_ever();
     MPI_Finalize();
     if (rank == 0)
         printf("over\n");

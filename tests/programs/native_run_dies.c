@@ -1,7 +1,7 @@
 /*
  * Runs under way when a rank ends.  FORM run, irun, ff: rank 0, which has the
  * region, dies with it held.  left: they are left for MPI_Finalize.  exit: rank
- * 1 exits without it, with runs under way.
+ * 1 exits without it, with runs under way.  leave: the function calls exit(0).
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -21,6 +21,17 @@ static int say(drasync_region_t region, const void *arg, size_t bytes,
     printf("rank %d: ran\n", check_rank);
     fflush(stdout);
     return 5;
+}
+
+static int leave(drasync_region_t region, const void *arg, size_t bytes,
+                 void *answer, size_t answer_bytes)
+{
+    (void)region;
+    (void)arg;
+    (void)bytes;
+    (void)answer;
+    (void)answer_bytes;
+    exit(0);
 }
 
 static int run_as(const char *form, drasync_region_t region,
@@ -50,16 +61,17 @@ static void wait_for_end(pid_t pid)
 int main(int argc, char **argv)
 {
     const char *form = argc > 1 ? argv[1] : "run";
-    bool ends = !strcmp(form, "left"), exits = !strcmp(form, "exit");
+    bool ends = !strcmp(form, "left"), exits = !strcmp(form, "exit"),
+         leaves = !strcmp(form, "leave");
     drasync_region_t region = NULL;
     drasync_function_t f;
     int pid = getpid();
 
     check_start(&argc, &argv);
-    OK(drasync_register("say", say, &f));
+    OK(drasync_register("say", leaves ? leave : say, &f));
     if (check_rank == 0) {
         OK(drasync_new_region(&region));
-        if (ends)
+        if (ends || leaves)
             OK(drasync_release(region));
     }
     check_share(&region, 0);
@@ -67,6 +79,12 @@ int main(int argc, char **argv)
     if (ends) {
         if (check_rank == 0)
             OK(drasync_run_ff(region, f, DRASYNC_WRITE, NULL, 0));
+        MPI_Finalize();
+        return 0;
+    }
+    if (leaves) {
+        if (check_rank == 1)
+            drasync_run(region, f, DRASYNC_WRITE, NULL, 0, NULL, 0);
         MPI_Finalize();
         return 0;
     }
