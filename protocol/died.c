@@ -20,17 +20,49 @@ void set_lost(struct proto_region *r, bool lost)
     count(r, COUNT_LOST, lost ? 1 : -1);
 }
 
+/* Who died: @rank, and what else is that modulo @ranks. */
+struct dead {
+    int32_t rank, ranks;
+};
+
+static bool is_dead(int32_t rank, struct dead dead)
+{
+    return rank >= 0 && rank % dead.ranks == dead.rank;
+}
+
+static struct proto_op *asked_by_dead(const struct proto_region *r,
+                                      struct dead dead)
+{
+    for (struct proto_link *l = r->asking.next; l != &r->asking; l = l->next) {
+        struct proto_op *op = CONTAINER(l, struct proto_op, by_target);
+        if (is_dead(op->rank, dead) && !op->detached)
+            return op;
+    }
+    return NULL;
+}
+
 /* Nobody is told: the waiters were the dead rank's. */
 static void drop_requests(struct step *s, struct proto_region *root,
-                          int32_t rank)
+                          struct dead dead)
 {
     struct proto_op *op;
     for (struct proto_region *r = root; r; r = proto_next(root, r)) {
-        while ((op = asked_by(r, rank, UINT64_MAX)) != NULL) {
+        while ((op = asked_by_dead(r, dead)) != NULL) {
             op->detached = true;
             op_give_up(s, op, DRASYNC_EAGAIN);
         }
     }
+}
+
+static struct proto_hold *hold_of_dead(const struct proto_region *r,
+                                       struct dead dead)
+{
+    for (struct proto_link *l = r->holds.next; l != &r->holds; l = l->next) {
+        struct proto_hold *hold = CONTAINER(l, struct proto_hold, link);
+        if (is_dead(hold->rank, dead))
+            return hold;
+    }
+    return NULL;
 }
 
 /* It was copying for its split (proto_copying()), as nothing else reads copies
@@ -58,21 +90,22 @@ static void lose(struct step *s, struct proto_region *top)
     }
 }
 
-void proto_rank_died(struct proto_node *node, int32_t rank,
+void proto_rank_died(struct proto_node *node, int32_t rank, int32_t ranks,
                      struct proto_region *root, struct proto_effects *out)
 {
+    const struct dead dead = {rank, ranks};
     struct step s;
     assert(node->env.nodes == 1);
     step_begin(&s, node, out);
-    drop_requests(&s, root, rank);
+    drop_requests(&s, root, dead);
     /* READ holds first, so that none is left for a WRITE hold to uncover. */
     for (struct proto_region *r = root; r; r = proto_next(root, r)) {
         struct proto_hold *hold;
-        while ((hold = hold_of(r, rank)) != NULL)
+        while ((hold = hold_of_dead(r, dead)) != NULL)
             hold_end(&s, hold);
     }
     for (struct proto_region *r = root; r; r = proto_next(root, r)) {
-        if (r->write_rank != rank)
+        if (!is_dead(r->write_rank, dead))
             continue;
         lose(&s, r);
         /* Nobody writes what is above while that is lost. */

@@ -331,14 +331,16 @@ void proto_end_rank(struct proto_node *node, int32_t rank,
                     struct proto_region *root, struct proto_effects *out);
 
 /*
- * @rank has died: what it asked for in the tree of @root is forgotten, its READ
+ * @rank has died, and what has a number that is @rank modulo @ranks, by which its
+ * process asked for what it saved: what it asked for in the tree of @root is
+ * forgotten, its READ
  * holds end, and what it had for WRITE is lost (region->lost): every acquire of
  * it, or of what is above it, ends with DRASYNC_ELOST until it is deleted.  But
  * what has region->recovers is what it was when that hold was granted; what has
  * region->fresh, and was not there then, is deleted before, as by @rank.  Only where
  * there is one node.
  */
-void proto_rank_died(struct proto_node *node, int32_t rank,
+void proto_rank_died(struct proto_node *node, int32_t rank, int32_t ranks,
                      struct proto_region *root, struct proto_effects *out);
 
 /* From the next WRITE hold on @top, what is below it, and what is made there, goes

@@ -63,6 +63,7 @@ void waiting_show(struct waiting *w, uint64_t since_us)
         .rank = runtime.rank,
         .peer = w->peer,
         .timed = w->timed,
+        .as = w->as,
         .address = w->address,
         .version = w->version,
         .since_us = since_us,

@@ -45,17 +45,18 @@ enum waiting_what {
 };
 
 /* MPI's calls that wait, by the functions that begin them. */
-#define WAITING_MPI_CALLS(X)                                                  \
-    X(MPI_Wait)                                                               \
-    X(MPI_Waitall)                                                            \
-    X(MPI_Waitany)                                                            \
-    X(MPI_Waitsome)                                                           \
-    X(MPI_Probe)                                                              \
-    X(MPI_Recv)                                                               \
-    X(MPI_Send) X(MPI_Ssend) X(MPI_Sendrecv) X(MPI_Barrier) X(MPI_Bcast)      \
-        X(MPI_Reduce) X(MPI_Allreduce) X(MPI_Gather) X(MPI_Gatherv)           \
-            X(MPI_Scatter) X(MPI_Scatterv) X(MPI_Allgather) X(MPI_Allgatherv) \
-                X(MPI_Alltoall) X(MPI_Alltoallv) X(MPI_Scan)
+#define WAITING_MPI_CALLS(X)                                                   \
+    X(MPI_Wait)                                                                \
+    X(MPI_Waitall)                                                             \
+    X(MPI_Waitany)                                                             \
+    X(MPI_Waitsome)                                                            \
+    X(MPI_Probe)                                                               \
+    X(MPI_Recv)                                                                \
+    X(MPI_Send)                                                                \
+    X(MPI_Ssend) X(MPI_Sendrecv) X(MPI_Barrier) X(MPI_Bcast) X(MPI_Reduce)     \
+        X(MPI_Allreduce) X(MPI_Gather) X(MPI_Gatherv) X(MPI_Scatter)           \
+            X(MPI_Scatterv) X(MPI_Allgather) X(MPI_Allgatherv) X(MPI_Alltoall) \
+                X(MPI_Alltoallv) X(MPI_Scan)
 
 enum waiting_mpi_call {
     WAITING_MPI_NONE,
@@ -77,6 +78,8 @@ struct waiting_seen {
     int32_t peer;
     int32_t thread; /* as the kernel numbers it */
     uint32_t timed; /* it ends by itself */
+    int32_t as;     /* 0, or the number by which the protocol knows who asks:
+                     * native_rank_new() */
     uint64_t address, since_us;
     uint64_t version; /* WAITING_NEWER: that the rank knows */
     uint64_t number;  /* of this wait; no other of this rank has it */
@@ -182,7 +185,7 @@ bool waiting_mpi_read(const struct waiting_mpi *mpi,
 struct waiting {
     enum waiting_what what;
     uint32_t mode;
-    int32_t peer;
+    int32_t peer, as;
     bool timed;
     uint64_t address;
     uint64_t version;

@@ -65,7 +65,8 @@ static bool read_wait(const struct waiting_slot *slot, struct facts_wait *out)
     if (out->seen.what == WAITING_RUN || out->seen.what == WAITING_NEWER)
         asked_there(out);
     else if (out->seen.what == WAITING_REGION &&
-             !native_look_asking(out->seen.address, out->seen.rank,
+             !native_look_asking(out->seen.address,
+                                 out->seen.as ? out->seen.as : out->seen.rank,
                                  &out->asked))
         out->asked.at = 0;
     return true;

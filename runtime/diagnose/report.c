@@ -141,10 +141,16 @@ static void add_since(struct text *text, const struct facts_wait *waits,
 
 /* --- Who is in the way ---------------------------------------------------- */
 
-/* Of drasync_run(): it has a rank of its own (native_rank_new()). */
-static bool is_function(const struct native_look_blocker *b)
+/* Who holds or asks for a region: what is no rank of the job (native_rank_new())
+ * runs functions under WRITE, or saves, which is READ. */
+static void add_who(struct text *text, int32_t rank, uint32_t mode)
 {
-    return b->rank >= runtime.ranks;
+    if (rank < runtime.ranks)
+        text_add(text, "rank %d", (int)rank);
+    else if (mode == DRASYNC_WRITE)
+        text_add(text, "a function of drasync_run");
+    else
+        text_add(text, "drasync_save of rank %d", (int)(rank % runtime.ranks));
 }
 
 static void add_blocker(struct text *text, const struct facts_wait *wait,
@@ -153,10 +159,7 @@ static void add_blocker(struct text *text, const struct facts_wait *wait,
     const struct native_look_blocker *b = &region->blocker;
     char other[DRASYNC_NAME_MAX + 1] = "";
 
-    if (is_function(b))
-        text_add(text, "a function of drasync_run");
-    else
-        text_add(text, "rank %d", (int)b->rank);
+    add_who(text, b->rank, b->mode);
     if (region->rank.rank >= 0)
         text_add(text, " (%s, process %d)", region->rank.host,
                  (int)region->rank.pid);
@@ -194,14 +197,11 @@ static void add_queue(struct text *text, const struct facts_region *region)
 
         text_add(text, i ? ", " : "drasync:     in its queue on node %u: ",
                  region->node);
-        if (q->rank >= runtime.ranks) /* native_rank_new() */
-            text_add(text, "a function of drasync_run for %s",
-                     text_mode(q->mode));
-        else if (q->rank >= 0)
-            text_add(text, "rank %d for %s", (int)q->rank, text_mode(q->mode));
+        if (q->rank >= 0)
+            add_who(text, q->rank, q->mode);
         else
-            text_add(text, "a rank of node %u for %s", q->node,
-                     text_mode(q->mode));
+            text_add(text, "a rank of node %u", q->node);
+        text_add(text, " for %s", text_mode(q->mode));
     }
     if (region->queued == FACTS_QUEUE_MAX)
         text_add(text, " ...");
@@ -229,7 +229,7 @@ static bool add_region_state(struct text *text, const struct facts_wait *wait)
     }
     if (region.status == FACTS_BLOCKED) {
         add_blocker(text, wait, &region);
-        if (!is_function(&region.blocker)) {
+        if (region.blocker.rank < runtime.ranks) {
             text_add(text, ", and ");
             add_doing(text, &region.rank);
         }

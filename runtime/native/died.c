@@ -89,7 +89,8 @@ static void died_in_tree(uint64_t address, void *arg)
     if (tree.region && tree.region->root == tree.region) {
         delete_fresh(tree.region, rank);
         effects = native_effects();
-        proto_rank_died(&native.node, rank, tree.region, effects);
+        proto_rank_died(&native.node, rank, runtime.ranks, tree.region,
+                        effects);
         native_do(effects, NULL);
         for (r = tree.region; r; r = proto_next(tree.region, r))
             if (r->recovers && r->owned && !r->lost)

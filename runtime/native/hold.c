@@ -246,6 +246,7 @@ int native_pending_wait(struct native_pending *q, uint64_t deadline,
         .mode = q->mode,
         .address = q->address,
         .version = q->version ? *q->version : 0,
+        .as = q->as,
         .timed = deadline != WAIT_FOREVER,
     };
     int err;

@@ -201,15 +201,15 @@ static int hold_start(struct native_tree *tree, uint64_t address,
     struct proto_grant grant;
     int err, result = 0;
 
+    q.as = *rank_out = native_rank_new();
     q.wait = native_wait_take();
     if (!q.wait) {
         native_unlock(tree);
         return DRASYNC_ENOMEM;
     }
-    *rank_out = native_rank_new();
     effects = native_effects();
-    err = proto_acquire(&native.node, *rank_out, tree->region, address,
-                        DRASYNC_READ, false, q.wait, &grant, &q.op, effects);
+    err = proto_acquire(&native.node, q.as, tree->region, address, DRASYNC_READ,
+                        false, q.wait, &grant, &q.op, effects);
     native_do(effects, NULL);
     native_unlock(tree);
     if (err == PROTO_WAIT) {
@@ -226,13 +226,13 @@ static int hold_start(struct native_tree *tree, uint64_t address,
 /* This rank has it, or something below, which may be another thread's: that will
  * give it back.  DRASYNC_EAGAIN: it did not. */
 static int hold_beside(struct native_tree *tree, uint64_t address,
-                       native_stop_fn *stop, int32_t *rank_out)
+                       int32_t *rank_out)
 {
     if (native_taken_any() || native_lease_of(address)) {
         native_unlock(tree);
         return DRASYNC_EAGAIN;
     }
-    return hold_start(tree, address, stop, wait_deadline_us(PATIENCE_US),
+    return hold_start(tree, address, NULL, wait_deadline_us(PATIENCE_US),
                       rank_out);
 }
 
@@ -252,16 +252,17 @@ static int hold_take(uint64_t address, native_stop_fn *stop, int32_t *rank_out)
 
     if (err)
         return err;
-    held = tree.region && proto_held(tree.region, native.rank);
-    below = tree.region && proto_held_below(tree.region, native.rank);
+    /* A thread with @stop is the library's, and has no holds. */
+    held = !stop && tree.region && proto_held(tree.region, native.rank);
+    below = !stop && tree.region && proto_held_below(tree.region, native.rank);
     if (!held && !below) {
         if (tree.region || runtime.nodes > 1)
             return hold_start(&tree, address, stop, WAIT_FOREVER, rank_out);
         native_unlock(&tree);
         return DRASYNC_ENOREGION;
     }
-    err = hold_beside(&tree, address, stop, rank_out);
-    if (err != DRASYNC_EAGAIN || (stop && stop()))
+    err = hold_beside(&tree, address, rank_out);
+    if (err != DRASYNC_EAGAIN)
         return err;
     /* A rank of its own would wait for this one, which waits for it. */
     return held ? hold_as_rank(address, rank_out) : DRASYNC_EORDER;

@@ -51,6 +51,8 @@ struct native_image {
  *
  * @stop, unless it is NULL, is asked now and then while others are waited for, and
  * ends that; such a wait is not taken for this rank's when a ring is looked for.
+ * The thread is the library's then: what this rank holds is not its own, and is
+ * waited for as any other's.
  *   DRASYNC_ENOREGION, DRASYNC_EDELETED, DRASYNC_EORDER, DRASYNC_ENOMEM,
  *   DRASYNC_EDEADLK  as native_acquire()
  *   DRASYNC_EAGAIN   @stop

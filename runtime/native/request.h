@@ -41,6 +41,7 @@ struct native_pending {
     struct native_wait *wait; /* NULL: decided */
     struct proto_op *op;
     uint64_t incarnation; /* of what was granted; */
+    int32_t as;           /* native_rank_new(), or 0: this rank */
     bool noted;           /* it matters which thread has that: taken.h */
     bool away;            /* another node is to give it */
     bool told;            /* and was asked for it ahead */

@@ -33,9 +33,11 @@ static bool read_here(const struct proto_region *region)
 
 int32_t native_rank_new(void)
 {
-    return runtime.ranks +
-           (int32_t)(atomic_fetch_add(&native.shared->ranks, 1) %
-                     (uint32_t)(INT32_MAX - runtime.ranks));
+    uint32_t count = (uint32_t)(INT32_MAX / runtime.ranks) - 1;
+
+    return (int32_t)(1 + atomic_fetch_add(&native.shared->ranks, 1) % count) *
+               runtime.ranks +
+           runtime.rank;
 }
 
 /* Who else has it, or knows who has it?  -1: this node, or nobody. */

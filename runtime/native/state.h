@@ -158,8 +158,8 @@ static inline int32_t native_rank(void)
     return native_running.server ? native_running.server : native.rank;
 }
 
-/* A rank of its own, of this node, for a hold that no rank of the job has
- * (run_hold.c). */
+/* A rank of its own, of this process, for a hold that no rank of the job has
+ * (run_hold.c, image.c): this rank, modulo the number of ranks. */
 int32_t native_rank_new(void);
 
 /* pool.c: objects and records for the protocol, in control memory. */

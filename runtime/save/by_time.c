@@ -19,15 +19,21 @@
 #include "runtime/say.h"
 #include "runtime/services/names.h"
 #include "runtime/thread.h"
+#include "runtime/wait.h"
 
 #define SECONDS_MAX 1000000
 
 /* A name with each byte as three, and what comes behind it. */
 #define FILE_NAME_BYTES (3 * DRASYNC_NAME_MAX + 16)
 
+/* So long a region that is held for WRITE is waited for, or as long as the time
+ * between two saves, if that is longer. */
+#define PATIENCE_S 10
+
 static struct {
     pthread_t thread;
-    bool running, stop; /* under the mutex */
+    uint64_t patient_until_us; /* the thread's */
+    bool running, stop;        /* under the mutex */
     char *folder;
     long seconds;
 } saver;
@@ -61,13 +67,18 @@ static bool is_stopping(void)
     return stop || !runtime_running() || runtime_enter();
 }
 
+/* Is the region not to be waited for any longer? */
+static bool is_enough(void)
+{
+    return is_stopping() || runtime_now_us() > saver.patient_until_us;
+}
+
 /* Is it for the user to know that saving ended with @err?  A line was said of
  * the file; a region that is gone, or another by now, needs no saving. */
 static bool is_news(int err)
 {
-    return err && err != DRASYNC_EFILE && err != DRASYNC_EAGAIN &&
-           err != DRASYNC_EINVAL && err != DRASYNC_ENOREGION &&
-           err != DRASYNC_EDELETED;
+    return err && err != DRASYNC_EFILE && err != DRASYNC_EINVAL &&
+           err != DRASYNC_ENOREGION && err != DRASYNC_EDELETED;
 }
 
 /* A region that is below another goes with its root. */
@@ -77,15 +88,17 @@ static int save_named(const struct names_listed *named)
         (drasync_region_t)(uintptr_t)named->region.address;
     size_t bytes = strlen(saver.folder) + FILE_NAME_BYTES + 1;
     char name[FILE_NAME_BYTES], *path = malloc(bytes);
+    long patience_s = saver.seconds > PATIENCE_S ? saver.seconds : PATIENCE_S;
     struct native_identity identity;
     int err = 0;
 
     if (!path)
         return DRASYNC_ENOMEM;
+    saver.patient_until_us = wait_deadline_us((uint64_t)patience_s * 1000000);
     file_name(named->name, name);
     snprintf(path, bytes, "%s/%s", saver.folder, name);
     if (native_identify(region, &identity) || identity.root)
-        err = files_save_root(&named->region, path, is_stopping);
+        err = files_save_root(&named->region, path, is_enough);
     free(path);
     return err;
 }
@@ -108,7 +121,10 @@ static void save_all(void)
         if (is_news(err) && !is_stopping())
             runtime_say("DRASYNC_SAVE: the region named %s is not saved this "
                         "time: %s",
-                        listed[i].name, drasync_strerror(err));
+                        listed[i].name,
+                        err == DRASYNC_EAGAIN
+                            ? "a rank has held it for WRITE all the time"
+                            : drasync_strerror(err));
     }
     free(listed);
 }

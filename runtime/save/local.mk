@@ -12,7 +12,7 @@ libdrasync_runtime_la_SOURCES += \
 
 native_test_programs += \
 	tests/programs/save_disk \
-	tests/programs/save_steps tests/programs/save_threads \
+	tests/programs/save_steps tests/programs/save_threads tests/programs/save_held \
 	tests/programs/save_ranks \
 	tests/programs/save_tree
 TESTS += tests/bats/save.bats

@@ -55,6 +55,11 @@ or_ends() {
   goes_on read
 }
 
+@test "what a dead rank was saving can be deleted" {
+  goes_on saves
+  rm -f /dev/shm/drasync_death.saved*
+}
+
 @test "requests of a dead rank are dropped, in a queue and in a word" {
   goes_on queued
   or_ends waits 2

@@ -255,6 +255,30 @@ refused() {
   assert_output --partial "DRASYNC_SAVE=$dir is not valid: it may be a folder"
 }
 
+@test "DRASYNC_SAVE waits for who holds a region, also if that is rank 0" {
+  for node in shared rank; do
+    mkdir -p "$dir/held.$node"
+    DRASYNC_NODE=$node DRASYNC_SAVE=$dir/held.$node,1 run -0 mpi 2 \
+      "$programs/save_held" by_time "$dir/held.$node/held.saved"
+    assert_output "held ok ranks=2"
+  done
+}
+
+@test "who saves beside a delete is said to" {
+  DRASYNC_CHECK=access run -0 mpi 2 "$programs/save_held" read "$dir/read"
+  assert_line --partial "called drasync_delete for region"
+  assert_line "rank 0 saves it"
+}
+
+@test "a ring through drasync_save ends the job with a report" {
+  for node in shared rank; do
+    DRASYNC_NODE=$node run mpi 2 "$programs/save_held" ring
+    refute [ "$status" -eq 124 ]
+    assert_line --partial "rank 0"
+    assert_output --regexp "deadlock|wait for each other"
+  done
+}
+
 @test "drasync-file says what is in a file, and whether it is right" {
   save_by 2
   run -0 "$tool" --lines 2 "$dir/tree"

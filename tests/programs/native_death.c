@@ -240,6 +240,44 @@ static void read_only(void)
     }
 }
 
+static void *kills_itself(void *unused)
+{
+    usleep(20000);
+    die();
+    return unused;
+}
+
+/* It dies while it saves, as it READs by a rank of its own. */
+static void saves(void)
+{
+    const size_t bytes = (size_t)256 << 20;
+    drasync_region_t r = shared_region(NULL), large = NULL;
+    pthread_t thread;
+    void *v;
+    int err;
+
+    if (dies()) {
+        OK(drasync_new_region(&large));
+        OK(drasync_alloc(large, bytes, &v));
+        memset(v, 1, bytes);
+        OK(drasync_release(large));
+        OK(drasync_acquire(r, DRASYNC_WRITE));
+    }
+    MPI_Bcast(&large, sizeof(large), MPI_BYTE, dying, MPI_COMM_WORLD);
+    meet_all();
+    if (dies()) {
+        CHECK(!pthread_create(&thread, NULL, kills_itself, NULL));
+        for (;;)
+            OK(drasync_save(large, "/dev/shm/drasync_death.saved"));
+    }
+    CODE(drasync_acquire(r, DRASYNC_READ), DRASYNC_ELOST);
+    meet();
+    while (check_rank == first && (err = drasync_delete(large)) != 0) {
+        CHECK(err == DRASYNC_EBUSY);
+        sched_yield();
+    }
+}
+
 /* --- Gifts ---------------------------------------------------------------- */
 
 /* What was given to it, and what it has not taken, is as it was; what is given to
@@ -391,7 +429,7 @@ int main(int argc, char **argv)
         {"waits", waits},     {"queued", queued},   {"read", read_only},
         {"given", given},     {"gave", gave},       {"next", next},
         {"both", both},       {"leaves", leaves},   {"finalized", finalized},
-        {NULL, NULL},
+        {"saves", saves},     {NULL, NULL},
     };
 
     return death_story(argc, argv, stories);

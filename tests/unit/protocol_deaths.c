@@ -196,7 +196,7 @@ static void do_die(int id)
     rank->waits = false;
     rank->count = 0;
     proto_effects_clear(&out);
-    proto_rank_died(&node, id, table[1], &out);
+    proto_rank_died(&node, id, INT32_MAX, table[1], &out);
     for (uint64_t i = 1; i <= REGIONS; i++) {
         const struct proto_region *r = table[i];
         CHECK(proto_held(r, id) == 0 && !proto_held_below(r, id));

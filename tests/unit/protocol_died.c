@@ -4,7 +4,7 @@
 static void died(int rank, struct proto_region *root)
 {
     proto_effects_clear(&out);
-    proto_rank_died(&node, rank, root, &out);
+    proto_rank_died(&node, rank, INT32_MAX, root, &out);
 }
 
 /* What it had for WRITE is lost, with what is below, until that is deleted. */

@@ -1,0 +1,92 @@
+/*
+ * Saving beside ranks that hold what is saved.
+ *
+ *   save_held by_time FILE   with DRASYNC_SAVE: rank 0 has the region for WRITE for
+ *                            some seconds, in which nothing is saved; then it is
+ *   save_held ring           rank 0 saves what rank 1 has, which waits for what
+ *                            rank 0 has
+ *   save_held read FILE      rank 1 deletes what rank 0 saves
+ */
+#include <fcntl.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include "native_check.h"
+
+#define LARGE_BYTES ((size_t)64 << 20)
+
+static void by_time(const char *path)
+{
+    drasync_region_t region;
+
+    if (check_rank == 0) {
+        OK(drasync_new_region(&region));
+        OK(drasync_publish("held", region));
+        /* The first time to save comes after one second. */
+        sleep(4);
+        CHECK(access(path, F_OK) < 0);
+        OK(drasync_release(region));
+        while (access(path, F_OK) < 0)
+            usleep(10000);
+        OK(drasync_acquire(region, DRASYNC_WRITE));
+    }
+}
+
+static void ring(void)
+{
+    drasync_region_t mine, all[2];
+
+    CHECK(check_ranks == 2);
+    OK(drasync_new_region(&mine));
+    MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, all, sizeof(mine), MPI_BYTE,
+                  MPI_COMM_WORLD);
+    if (check_rank == 0)
+        drasync_save(all[1], "/dev/null/none");
+    else
+        drasync_acquire(all[0], DRASYNC_WRITE);
+}
+
+/* Until it has been refused once, as the save READs it. */
+static void read_beside(const char *path)
+{
+    drasync_region_t region = NULL;
+    uint64_t x = 88172645463325252u;
+    void *v;
+    int err = 0;
+
+    if (check_rank == 0) {
+        OK(drasync_new_region(&region));
+        OK(drasync_alloc(region, LARGE_BYTES, &v));
+        for (size_t i = 0; i < LARGE_BYTES / 8; i++) {
+            x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+            ((uint64_t *)v)[i] = x;
+        }
+        OK(drasync_release(region));
+    }
+    check_share(&region, 0);
+    check_barrier();
+    if (check_rank == 0)
+        OK(drasync_save(region, path));
+    while (check_rank == 1 && err != DRASYNC_EBUSY) {
+        OK(drasync_acquire(region, DRASYNC_READ));
+        OK(drasync_release(region));
+        usleep(5000);
+        err = drasync_delete(region);
+        CHECK(err == DRASYNC_EBUSY);
+    }
+    check_barrier();
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "", *path = argc > 2 ? argv[2] : "";
+
+    check_start(&argc, &argv);
+    if (!strcmp(what, "by_time"))
+        by_time(path);
+    else if (!strcmp(what, "ring"))
+        ring();
+    else
+        read_beside(path);
+    return check_end("held");
+}
