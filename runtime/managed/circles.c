@@ -191,10 +191,13 @@ void managed_rank_died(int rank)
 {
     struct managed_shared *shared = managed_get();
 
-    if (shared &&
-        atomic_load(&shared->searching) == (uint32_t)runtime.local_of[rank] + 1)
+    if (!shared)
+        return;
+    if (atomic_load(&shared->searching) == (uint32_t)runtime.local_of[rank] + 1)
         runtime_poison("rank %d died while it looked for circles of regions",
                        rank);
+    else if (atomic_load(&shared->rank[runtime.local_of[rank]].ending))
+        runtime_poison("rank %d died while it ended a managed region", rank);
 }
 
 int managed_circles(bool *far_out)

@@ -13,8 +13,8 @@ void managed_ended(struct managed_entry *e)
     if (call && !lock_take(&shared->list)) {
         for (; call; call = next) {
             next = call->next;
-            call->next = shared->due[call->local];
-            shared->due[call->local] = call;
+            call->next = shared->rank[call->local].due;
+            shared->rank[call->local].due = call;
             atomic_fetch_add_explicit(&shared->counts.due, 1,
                                       memory_order_relaxed);
         }
@@ -30,9 +30,9 @@ static struct managed_call *next_due(void)
 
     if (lock_take(&shared->list))
         return NULL;
-    call = shared->due[runtime.local];
+    call = shared->rank[runtime.local].due;
     if (call) {
-        shared->due[runtime.local] = call->next;
+        shared->rank[runtime.local].due = call->next;
         atomic_fetch_sub_explicit(&shared->counts.due, 1, memory_order_relaxed);
     }
     lock_give(&shared->list);
@@ -41,9 +41,15 @@ static struct managed_call *next_due(void)
 
 void managed_call_due(void)
 {
+    /* A function may give a reference back, and so make calls due: these are for
+     * the loop that called it, however long the chain is. */
+    static _Thread_local bool calling;
     struct managed_shared *shared = managed_get();
     struct managed_call *call;
 
+    if (calling)
+        return;
+    calling = true;
     while (shared &&
            atomic_load_explicit(&shared->counts.due, memory_order_relaxed) &&
            (call = next_due())) {
@@ -52,4 +58,5 @@ void managed_call_due(void)
         control_free(&runtime.space, call);
         now.call((drasync_region_t)(uintptr_t)now.address, now.arg);
     }
+    calling = false;
 }

@@ -5,6 +5,7 @@
 #include "runtime/native/native.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
+#include "runtime/survive.h"
 
 /* --- Who refers to a region ----------------------------------------------- */
 
@@ -214,15 +215,12 @@ static int end(struct managed_entry *e)
     return ends ? managed_home_end_one(e) : 0;
 }
 
-int managed_home_end(bool all)
+static int end_all(struct managed_shared *shared, bool all)
 {
-    struct managed_shared *shared = managed_get();
     struct managed_entry *e;
     uint64_t left;
     int err = 0;
 
-    if (!shared)
-        return 0;
     /* Those that come back to the list meanwhile wait for the next time. */
     left = all ? atomic_load_explicit(&shared->counts.lingering,
                                       memory_order_relaxed)
@@ -236,5 +234,25 @@ int managed_home_end(bool all)
            atomic_load_explicit(&shared->counts.fresh, memory_order_relaxed) &&
            (e = pop(&shared->fresh, &shared->counts.fresh)))
         err = end(e);
+    return err;
+}
+
+int managed_home_end(bool all)
+{
+    struct managed_shared *shared = managed_get();
+    _Atomic uint32_t *ending;
+    const char *why;
+    int err;
+
+    if (!shared || (!all && !atomic_load_explicit(&shared->counts.fresh,
+                                                  memory_order_relaxed)))
+        return 0;
+    if (!survive_wanted(&why))
+        return end_all(shared, all);
+    /* Relaxed: read when this rank is dead. */
+    ending = &shared->rank[runtime.local].ending;
+    atomic_fetch_add_explicit(ending, 1, memory_order_relaxed);
+    err = end_all(shared, all);
+    atomic_fetch_sub_explicit(ending, 1, memory_order_relaxed);
     return err;
 }

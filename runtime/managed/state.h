@@ -77,7 +77,12 @@ struct managed_shared {
     struct lock list;
     struct managed_entry *fresh, *lingering;
     uint64_t far_begun, far_done; /* node 0: searches over all nodes */
-    struct managed_call *due[];   /* for each rank of the node */
+    struct managed_rank {
+        struct managed_call *due;
+        /* Threads of it that may have taken a region off its list, or set it
+         * ENDING; where deaths are survived. */
+        _Atomic uint32_t ending;
+    } rank[]; /* of the node */
 };
 
 /* What the node shares; NULL: no rank of it has met a managed region.  Once there

@@ -28,7 +28,7 @@ int managed_open(void)
 {
     _Atomic(void *) *anchor = &runtime.shared->anchors[RUNTIME_ANCHOR_MANAGED];
     size_t bytes = sizeof(struct managed_shared) +
-                   (size_t)runtime.locals * sizeof(struct managed_call *);
+                   (size_t)runtime.locals * sizeof(struct managed_rank);
     void *mine = NULL, *none = NULL;
     int err;
 

@@ -100,6 +100,11 @@ setup() {
   done
 }
 
+@test "a long chain of regions that end one by one needs no deep stack" {
+  run -0 mpi 1 "$programs/native_end_chain"
+  assert_output "chain ok ranks=1"
+}
+
 @test "a circle has ended after the call that looks for it, whoever looks beside that" {
   DRASYNC_NODE=2 run -0 mpi 4 "$programs/native_circle_soon" 500
   assert_line "circle soon ok ranks=4"
