@@ -102,10 +102,25 @@ class unique_region
     drasync_region_t region_ = nullptr;
 };
 
-/* The hold ends before the region does: members go in reverse order. */
+/* The hold ends before the region does: members go in reverse order, and are
+ * moved to in it. */
 struct made_region {
     unique_region region;
     write_guard hold;
+
+    made_region(unique_region made, write_guard held) noexcept
+        : region(std::move(made)), hold(std::move(held))
+    {
+    }
+
+    made_region(made_region &&other) noexcept = default;
+
+    made_region &operator=(made_region &&other) noexcept
+    {
+        hold = std::move(other.hold);
+        region = std::move(other.region);
+        return *this;
+    }
 };
 
 /* A new root region, with the hold for WRITE that this rank has of it.  Throws
