@@ -89,18 +89,32 @@ static int read_data(const struct native_image *image,
     return err;
 }
 
+static int refuse_name(const char *name, const char *path)
+{
+    runtime_say("cannot load %s: a region is published as %s already", path,
+                name);
+    return DRASYNC_EEXIST;
+}
+
+/* All names are looked at before the first is published, as those who wait for
+ * that have the region at once. */
 static int publish(const struct save_table *t, const char *path)
 {
+    uint64_t address;
     int err = 0;
 
     for (uint64_t i = 0; i < t->names && !err; i++) {
-        uint64_t address = t->region[t->name[i].region].address;
-
+        err = names_lookup(t->name[i].name, 0, &address);
+        if (!err)
+            return refuse_name(t->name[i].name, path);
+        err = err == DRASYNC_EAGAIN ? 0 : err;
+    }
+    for (uint64_t i = 0; i < t->names && !err; i++) {
+        address = t->region[t->name[i].region].address;
         err = native_publish(t->name[i].name,
                              (drasync_region_t)(uintptr_t)address);
         if (err == DRASYNC_EEXIST)
-            runtime_say("cannot load %s: a region is published as %s already",
-                        path, t->name[i].name);
+            refuse_name(t->name[i].name, path);
     }
     return err;
 }
