@@ -10,17 +10,30 @@ uint64_t proto_version(const struct proto_region *region)
     return version;
 }
 
+const struct proto_pin *pin_of(const struct proto_hold *hold,
+                               const struct proto_region *r)
+{
+    /* A hold may pin 100,000 regions, but a region's copies have few pins. */
+    for (const struct proto_link *c = r->copies.next; c != &r->copies;
+         c = c->next) {
+        const struct proto_link *head =
+            &CONTAINER(c, const struct proto_copy, link)->pinned;
+        for (const struct proto_link *l = head->next; l != head; l = l->next) {
+            const struct proto_pin *pin =
+                CONTAINER(l, const struct proto_pin, by_copy);
+            if (pin->of == &hold->pins)
+                return pin;
+        }
+    }
+    return NULL;
+}
+
 uint64_t proto_seen_version(const struct proto_region *region,
                             const struct proto_hold *hold)
 {
-    const struct proto_link *head = hold ? &hold->pins : NULL;
-    for (const struct proto_link *l = head ? head->next : NULL; l != head;
-         l = l->next) {
-        const struct proto_pin *pin =
-            CONTAINER(l, const struct proto_pin, link);
-        if (pin->region == region)
-            return pin->version;
-    }
+    const struct proto_pin *pin = hold ? pin_of(hold, region) : NULL;
+    if (pin)
+        return pin->version;
     if (region->owned)
         return proto_version(region);
     const struct proto_copy *copy = proto_newest(region);
@@ -64,6 +77,7 @@ struct proto_copy *copy_new(struct step *s, struct proto_region *r,
     if (!copy)
         return NULL;
     memset(copy, 0, sizeof(*copy));
+    list_init(&copy->pinned);
     copy->version = version;
     copy->arriving = arriving;
     struct proto_link *at = r->copies.next;
@@ -262,7 +276,9 @@ struct proto_pin *pin_new(struct step *s, struct proto_link *list,
     pin->shared = pin->promise = pin->ahead = false;
     pin->version = copy ? copy->version : 0;
     list_insert(list, &pin->link);
+    pin->of = list;
     if (copy) {
+        list_insert(&copy->pinned, &pin->by_copy);
         copy->pins++;
         pinned_update(r);
     }
@@ -291,6 +307,7 @@ void pin_end(struct step *s, struct proto_pin *pin)
     unshare(s, pin);
     if (pin->copy) {
         assert(pin->copy->pins > 0);
+        list_remove(&pin->by_copy);
         pin->copy->pins--;
         pin->copy->ahead -= pin->ahead;
         pinned_update(r);
@@ -298,6 +315,13 @@ void pin_end(struct step *s, struct proto_pin *pin)
     }
     list_remove(&pin->link);
     give(s, PROTO_PIN, pin);
+}
+
+void pins_move(struct proto_link *to, struct proto_link *from)
+{
+    for (struct proto_link *l = from->next; l != from; l = l->next)
+        CONTAINER(l, struct proto_pin, link)->of = to;
+    list_move_all(to, from);
 }
 
 void pins_end(struct step *s, struct proto_link *list)

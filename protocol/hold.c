@@ -20,12 +20,7 @@ struct proto_hold *proto_read_hold(const struct proto_region *region,
 /* Is @r part of what @hold pins? */
 static bool sees(const struct proto_hold *hold, const struct proto_region *r)
 {
-    if (hold->region == r)
-        return true;
-    for (struct proto_link *l = hold->pins.next; l != &hold->pins; l = l->next)
-        if (CONTAINER(l, struct proto_pin, link)->region == r)
-            return true;
-    return false;
+    return hold->region == r || pin_of(hold, r);
 }
 
 /* The hold of @rank that covers @r, except @but: WRITE before READ. */
@@ -196,11 +191,13 @@ static void uncover(struct step *s, struct proto_hold *hold,
     }
     struct proto_link *next;
     for (struct proto_link *l = ended->pins.next; l != &ended->pins; l = next) {
+        struct proto_pin *pin = CONTAINER(l, struct proto_pin, link);
         next = l->next;
-        if (!is_below(CONTAINER(l, struct proto_pin, link)->region, top))
+        if (!is_below(pin->region, top))
             continue;
         list_remove(l);
         list_insert(&hold->pins, l);
+        pin->of = &hold->pins;
     }
 }
 

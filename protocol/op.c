@@ -221,7 +221,7 @@ void become_hold(struct step *s, struct proto_op *op)
     hold = op->hold;
     op->hold = NULL;
     hold->covered = own_cover(r, op->rank, &mode);
-    list_move_all(&hold->pins, &op->pins);
+    pins_move(&hold->pins, &op->pins);
     hold_link(hold, r);
     granted(s, op, hold, false);
     if (!hold->covered)

@@ -33,11 +33,12 @@ enum proto_type {
 struct proto_copy {
     struct proto_link link; /* in region->copies, newest first */
     uint64_t version;
-    uint32_t pins;     /* by READ holds, and operations that will be one */
-    uint32_t sends;    /* by transfers that read it, and proto_copying() */
-    uint32_t bases;    /* by requests whose answer may be what changed since */
-    uint32_t ahead;    /* so many of the pins are of what was asked ahead */
-    bool taken;        /* its frames are a newer version's now */
+    uint32_t pins;  /* by READ holds, and operations that will be one */
+    uint32_t sends; /* by transfers that read it, and proto_copying() */
+    uint32_t bases; /* by requests whose answer may be what changed since */
+    uint32_t ahead; /* so many of the pins are of what was asked ahead */
+    struct proto_link pinned; /* the pins */
+    bool taken;               /* its frames are a newer version's now */
     uint64_t arriving; /* ticket of the transfer that brings its data; 0: it is
                           here */
     void *frames;      /* the caller's; NULL in a copy nobody has filled */
@@ -46,6 +47,8 @@ struct proto_copy {
 /* A reference to a copy by a hold, an operation or a transfer. */
 struct proto_pin {
     struct proto_link link; /* in the order of the subtree: parents first */
+    const struct proto_link *of; /* the head of that list */
+    struct proto_link by_copy; /* in copy->pinned, if it counts in copy->pins */
     struct proto_region *region;
     struct proto_copy *copy; /* NULL: a lock without data (transfers) */
     bool shared;             /* also keeps writers out of region, */
