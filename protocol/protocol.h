@@ -452,8 +452,9 @@ void proto_sent(struct proto_node *node, struct proto_region *root, uint32_t to,
  * that went with it and still is the current one of its region, which nobody was
  * granted WRITE of since; and its version. */
 typedef void proto_sent_visit(struct proto_region *region,
-                              const struct proto_copy *copy, uint64_t version);
+                              const struct proto_copy *copy, uint64_t version,
+                              void *arg);
 void proto_sent_each(const struct proto_region *root, uint32_t to,
-                     uint64_t ticket, proto_sent_visit *visit);
+                     uint64_t ticket, proto_sent_visit *visit, void *arg);
 
 #endif

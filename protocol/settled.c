@@ -120,7 +120,7 @@ void sending_settled(struct step *s, struct proto_region *root, uint32_t node,
 }
 
 void proto_sent_each(const struct proto_region *root, uint32_t to,
-                     uint64_t ticket, proto_sent_visit *visit)
+                     uint64_t ticket, proto_sent_visit *visit, void *arg)
 {
     const struct proto_link *head = &root->root->sendings;
     for (const struct proto_link *l = head->next; l != head; l = l->next) {
@@ -136,7 +136,7 @@ void proto_sent_each(const struct proto_region *root, uint32_t to,
                 CONTAINER(l, const struct proto_pin, link);
             if (pin->copy && pin->region->owned &&
                 proto_version(pin->region) == pin->version)
-                visit(pin->region, pin->copy, pin->version);
+                visit(pin->region, pin->copy, pin->version, arg);
         }
         return;
     }

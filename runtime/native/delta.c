@@ -402,7 +402,8 @@ void native_delta_finish(uint64_t address)
 }
 
 void native_delta_sent(const struct proto_region *region,
-                       const struct native_frames *frames, uint64_t version)
+                       const struct native_frames *frames, uint64_t version,
+                       uint64_t *spent)
 {
     const struct native_memory *memory = region->memory;
     const struct native_delta *delta = memory->delta;
@@ -411,6 +412,11 @@ void native_delta_sent(const struct proto_region *region,
         (delta && (delta->pause || delta->version[0] >= version)) ||
         !worth_noting())
         return;
+    if (noted_in_one(frames)) {
+        if (*spent + note_cost(frames) > CHORE_PIECE_PAGES * HASH_COST)
+            return;
+        *spent += note_cost(frames);
+    }
     note_soon(region, frames, version);
 }
 

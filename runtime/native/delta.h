@@ -106,9 +106,11 @@ int native_delta_list(struct native_memory *memory,
                       const struct native_frames *frames,
                       struct delta_list *list);
 
-/* @frames, which are @version of @region and current, have been sent. */
+/* @frames, which are @version of @region and current, have been sent.  *spent, 0
+ * at first, bounds what is hashed in one step, of however many regions. */
 void native_delta_sent(const struct proto_region *region,
-                       const struct native_frames *frames, uint64_t version);
+                       const struct native_frames *frames, uint64_t version,
+                       uint64_t *spent);
 
 /* This thread, without a lock, is about to wait for WRITE of the region at
  * @address: what is being noted of it is noted first. */

@@ -36,11 +36,13 @@ enum delta_answer native_delta_since(const struct proto_region *region,
 }
 
 void native_delta_sent(const struct proto_region *region,
-                       const struct native_frames *frames, uint64_t version)
+                       const struct native_frames *frames, uint64_t version,
+                       uint64_t *spent)
 {
     (void)region;
     (void)frames;
     (void)version;
+    (void)spent;
 }
 
 void native_delta_finish(uint64_t address)

@@ -171,10 +171,11 @@ static bool answer_piece(struct runtime_chore *chore)
 
 /* A reader may come again. */
 static void note_copy(struct proto_region *region,
-                      const struct proto_copy *copy, uint64_t version)
+                      const struct proto_copy *copy, uint64_t version,
+                      void *spent)
 {
     if (region->memory && copy->frames && !native_diff_works(region->memory))
-        native_delta_sent(region, copy->frames, version);
+        native_delta_sent(region, copy->frames, version, spent);
 }
 
 /* Refused or not, the frames are not read any more. */
@@ -182,6 +183,7 @@ void native_wire_sent(int to, uint64_t context, int result)
 {
     struct shipment *shipment = (struct shipment *)(uintptr_t)context;
     struct native_tree tree;
+    uint64_t spent = 0;
 
     (void)result;
     if (--shipment->messages > 0)
@@ -190,7 +192,8 @@ void native_wire_sent(int to, uint64_t context, int result)
         struct proto_region *root = native_find(shipment->root);
 
         if (root)
-            proto_sent_each(root, (uint32_t)to, shipment->ticket, note_copy);
+            proto_sent_each(root, (uint32_t)to, shipment->ticket, note_copy,
+                            &spent);
         native_wire_left(shipment->root, (uint32_t)to, shipment->ticket);
         native_unlock(&tree);
     }

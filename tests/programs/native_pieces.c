@@ -20,6 +20,7 @@
 #define BLOCKS      4096
 #define ROUNDS      6
 #define PIECE_BYTES ((size_t)1 << 20)
+#define PARTS       16
 
 static _Thread_local int locks;
 static _Thread_local size_t under_lock;
@@ -152,6 +153,40 @@ static void split(drasync_region_t r, unsigned char *object)
     check_barrier();
 }
 
+/* A tree of parts that each are less than a piece: what was sent of it is noted
+ * for who may come again. */
+static void parts(void)
+{
+    drasync_region_t top = NULL, part;
+    void *object;
+
+    if (check_rank == 0) {
+        OK(drasync_new_region(&top));
+        for (int i = 0; i < PARTS; i++) {
+            OK(drasync_new_subregion(top, &part));
+            OK(drasync_alloc(part, PIECE_BYTES / 4 * 3, &object));
+            memset(object, i, PIECE_BYTES / 4 * 3);
+        }
+        OK(drasync_release(top));
+    }
+    check_share(&top, 0);
+    for (int round = 0; round < 3; round++) {
+        if (check_rank == 2) {
+            OK(drasync_acquire(top, DRASYNC_READ));
+            OK(drasync_release(top));
+        }
+        check_barrier();
+        if (check_rank == 0) {
+            OK(drasync_acquire(top, DRASYNC_WRITE));
+            OK(drasync_release(top));
+        }
+        check_barrier();
+    }
+    if (check_rank == 0)
+        OK(drasync_delete(top));
+    check_barrier();
+}
+
 int main(int argc, char **argv)
 {
     drasync_region_t r = NULL;
@@ -168,6 +203,7 @@ int main(int argc, char **argv)
     }
     check_share(&r, 0);
     check_share(&object, 0);
+    parts();
     split(r, object);
     rounds(r, object, 1, ROUNDS);
     if (check_rank == 3) {
