@@ -20,7 +20,7 @@ static bool list_has(const struct life_shared *shared, uint64_t head,
     return head != 0;
 }
 
-/* @taking goes before what is young; may be done again. */
+/* Put the list @taking in front of @young.  Safe to repeat after a crash. */
 static void join_young(struct life_shared *shared)
 {
     if (shared->young != shared->taking) {
@@ -60,8 +60,8 @@ static void lingers_less(struct life_shared *shared, uint64_t object)
 }
 
 /*
- * Somebody has, or had, a counted reference again: off the lists, or, if that
- * was given back, on the first one once more.  True: on that.
+ * @o has, or had since, more than one reference.  Take it off the lists; if its
+ * count is 1 again, it goes back to `eligible`.  True: it is there.
  */
 static bool let_go(struct life_object *o)
 {

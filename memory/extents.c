@@ -91,7 +91,8 @@ static void clear(const struct space *space, struct extent *extent)
     control_free(space, extent);
 }
 
-/* Give the oldest back, but no more than take about as long as the longest. */
+/* Give the oldest back until @pages_max are left; stop once
+ * EXTENT_KEPT_PAGES_MAX pages or more have gone. */
 static uint64_t trim(const struct space *space, uint64_t pages_max)
 {
     struct kept *kept = &shared_of(space)->kept;

@@ -139,10 +139,9 @@ void lock_on_death(void (*fn)(void))
 /*
  * What pthread_mutex_lock() or trylock() said.
  *
- * The mutex itself is made consistent: given back otherwise it would stay
- * unusable, but of one that is, pthread_mutex_trylock() of glibc keeps the word
- * (2.36: it looks for what the word was, not is), and the next pthread_mutex_lock()
- * waits for ever.  So `broken` is ours.
+ * A robust mutex that is unlocked without pthread_mutex_consistent() is unusable.
+ * But after it, pthread_mutex_trylock() of glibc 2.36 can leave the mutex locked
+ * for ever.  So we make it consistent, and keep `broken` ourselves.
  */
 static int taken(struct lock *lock, int result)
 {

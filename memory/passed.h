@@ -40,8 +40,8 @@ static inline void passed_take(void)
 
 extern char passed_far;
 
-/* What other nodes' messages order, in however many processes: all before this,
- * and what is done after the other. */
+/* Ordering by messages between nodes: all before passed_far_give() precedes
+ * what follows its counterpart, in any process. */
 static inline void passed_far_give(void)
 {
     __tsan_release(&passed_far);

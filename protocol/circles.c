@@ -60,7 +60,8 @@ static bool is_root(const struct refs_entry *e)
     return false;
 }
 
-/* By a search over all nodes: who ends it for want of references has seen none. */
+/* Is @e ENDING because a search over all nodes froze it? An entry that ends for
+ * lack of references is unused as well. */
 static bool is_frozen(const struct refs_entry *e)
 {
     return e->use == REFS_ENDING && !refs_unused(e);

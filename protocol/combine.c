@@ -32,8 +32,9 @@ bool is_hot(const struct step *s, struct proto_region *r)
     return r->read_version == proto_version(r) && r->readers > s->node->fanout;
 }
 
-/* Does a READ of this node's own wait only for what knows as much as move
- * @epoch, in the same tree nearer to its root? */
+/* May a READ that knows move @epoch wait for this node's copy, or for its
+ * requests for @r?  None of these is of an earlier move, so READs never wait in
+ * a ring. */
 static bool may_wait(const struct proto_region *r, uint64_t epoch)
 {
     if (r->gone || r->epoch < epoch || (list_empty(&r->copies) && !r->sent))

@@ -34,8 +34,8 @@ struct step {
      * else it wants is forgotten. */
     const struct proto_message *request;
     const struct proto_op *requester;
-    /* What ends with a region that is dead was not waiting as it was deleted:
-     * this node believed in it for longer than it lived. */
+    /* The step ends a stale record. Operations that end with it began after the
+     * deletion, so they may mean the region that has the address now. */
     bool forgets;
 };
 
@@ -329,8 +329,8 @@ void subscriptions_leave(struct step *s, struct proto_region *r);
 /* newer.c */
 /* @op wants a version of @r, whose token is here, that nobody has begun yet. */
 bool newer_missing(const struct proto_region *r, const struct proto_op *op);
-/* The token is here: @op waits for a newer version of @r than there is, or is
- * over, if it does not wait; false: it is there. */
+/* The token is here, and @op wants a newer version than @r has: it waits as a
+ * subscriber, or ends if it may not wait.  False: @r is newer already. */
 bool newer_waits(struct step *s, struct proto_region *r, struct proto_op *op);
 /* @op wants a newer version of @r, to READ, and its node has subscribed to just
  * what is newer than the one that @op knows:
@@ -393,8 +393,8 @@ struct proto_presence *presence_add(struct step *s, struct proto_region *r,
                                     uint32_t node, uint64_t version,
                                     unsigned flags);
 void presence_end(struct step *s, struct proto_region *r);
-/* Will what comes for an operation here be passed on, to nodes of which this one
- * notes that only then? */
+/* Does an operation here relay @r?  Then presence gains nodes only when its
+ * answer comes. */
 bool presence_to_come(const struct proto_region *r);
 /* What goes along with @r's token to @to; and what becomes of the list then. */
 void presence_items(struct step *s, size_t send, const struct proto_region *r,

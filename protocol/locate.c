@@ -167,8 +167,8 @@ static void request_under_way(struct proto_region *r, uint64_t ticket)
     request_sent(op, r);
 }
 
-/* Ask again, for an operation that began when it was asked already: what has the
- * address since is what that one means. */
+/* LOCATE again, for an operation that began after the first LOCATE was sent:
+ * the address may have a new region since. */
 static void locate_for(struct step *s, struct proto_region *r,
                        struct proto_op *op)
 {
@@ -198,7 +198,8 @@ static struct proto_op *began_before(const struct proto_region *r,
     return NULL;
 }
 
-/* When that was asked no region was there. */
+/* No region had the address when LOCATE @asked was sent: end the operations
+ * that began before it. */
 static void located_none(struct step *s, struct proto_region *r, int error,
                          uint64_t asked)
 {

@@ -341,7 +341,9 @@ static void restart(struct step *s, struct proto_op *op)
     op_begin(s, op);
 }
 
-/* Nobody waits for @op, which needs @r next.  What asks ahead does so once. */
+/* Is @op to be given up before it asks for @r?  So it is if it is detached, and
+ * nobody follows it.  What asks ahead asks for its target alone, and only while
+ * the token is elsewhere. */
 static bool abandoned(const struct proto_op *op, const struct proto_region *r)
 {
     if (op->kind == OP_AHEAD)

@@ -86,8 +86,8 @@ enum refs_ask {
 /* --- At home -------------------------------------------------------------- */
 
 /*
- * Room for what is known of one more node: *room_out such, for @e->nodes, are
- * wanted before refs_count() of @node of node @self; 0: there is room.
+ * How many elements @e->nodes must have before refs_count() for @node, at home
+ * @self; 0: it has enough.
  */
 uint32_t refs_room(const struct refs_entry *e, int self, int node);
 

@@ -216,9 +216,10 @@ static void refuse_request(struct step *s, const struct proto_message *m,
 
 /*
  * Where a request goes from here; this node if nowhere.  A hint that another
- * node passed on may be ahead of the token itself; whom it led here in vain
- * goes home, and from there along the way that the token took.  Who does not
- * know the home asks the manager, whose own hint is not on that way.
+ * node passed on may be ahead of the token.  A request that followed one here and
+ * finds nothing goes to the home, and from there along the token's own path.  A
+ * node that does not know the home sends it to the manager, whose own hint is not
+ * on that path.
  */
 static uint32_t next_hop(struct step *s, struct proto_region *r,
                          struct proto_message *m)

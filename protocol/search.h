@@ -11,8 +11,8 @@
  * entry has changed lives, and what it reaches by the links that were seen.  So
  * all that refers to the rest, and all that this refers to, was seen as it was at
  * that moment: it was garbage then.  And it still is: a frozen entry gives no
- * reference away.  What changes elsewhere in the job is no obstacle to that.
- * Nobody waits meanwhile, but who asks for a reference to what is frozen.
+ * reference away.  Changes elsewhere in the job do not matter.  Only calls for a
+ * reference to a frozen region wait.
  * (The double collect of snapshots; marking as in circles.c.)
  *
  * What a record must say, so that it can be relied on:

@@ -99,8 +99,8 @@ void subscriptions_leave(struct step *s, struct proto_region *r)
     }
 }
 
-/* All of @r, but those who know the version that is there now: they were told of
- * it by who wrote it. */
+/* Serve @r's subscribers, except those that know the current version: the
+ * writer itself told them of it. */
 static void serve_those(struct step *s, struct proto_region *r)
 {
     struct proto_link *next;

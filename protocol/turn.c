@@ -125,7 +125,7 @@ bool own_write(const struct proto_region *r, const struct proto_op *op)
     return false;
 }
 
-/* What the rank that writes @r has asked for besides, and waits in @r's queue. */
+/* A request, in @r's queue, of the rank that holds @r for WRITE; NULL: none. */
 static struct proto_op *own_waits(const struct proto_region *r)
 {
     for (const struct proto_region *x = r; x; x = x->parent) {

@@ -97,8 +97,8 @@ static bool has_ended(struct death_peer *peer)
     return process_ended(&peer->process);
 }
 
-/* Who is @dead, as a list in @text.  All of them: those that died of the first
- * one's death come later. */
+/* List all dead ranks in @text: the one that died first is among them, as those
+ * that died of its death come later. */
 static int list_dead(bool (*dead)(struct death_peer *peer), char *text,
                      size_t text_bytes)
 {

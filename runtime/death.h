@@ -37,10 +37,8 @@ void death_watch(void);
  */
 int death_check(uint64_t since_us);
 
-/*
- * The same for somebody who does not wait, but may ask again and again: @err is
- * why he does not have it, and what he gets unless the job is poisoned.
- */
+/* For a call that does not wait: DRASYNC_EPEER if the job is poisoned, else
+ * @err. */
 int death_refused(int err);
 
 /*

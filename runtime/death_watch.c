@@ -38,8 +38,8 @@ static void nap(int ms)
         continue;
 }
 
-/* Until something may have happened to it; what has, process_ended() tells, also
- * that the pidfd is none any more. */
+/* Wait until the process may have ended.  Then ask process_ended(), which also
+ * notices a pidfd that the program closed. */
 static void wait_for_end(void)
 {
     struct pollfd wait = {.fd = watched.fd, .events = POLLIN};

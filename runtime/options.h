@@ -17,7 +17,7 @@ enum runtime_progress {
 };
 
 enum runtime_myrmics {
-    RUNTIME_MYRMICS_COPY, /* a send is a copy: design section 7 */
+    RUNTIME_MYRMICS_COPY, /* a send is a copy */
     RUNTIME_MYRMICS_MOVE,
 };
 

@@ -39,8 +39,8 @@ bool drasync_blocking_all_poll(void);
  * not, or not to the end; whoever called waits in MPI. */
 bool drasync_blocking_until(bool (*over)(void *arg), void *arg);
 
-/* A thread is, or is not any more, inside a call that it cannot serve from: the
- * progress thread takes nothing from a core that waits. */
+/* This thread enters, or leaves, an MPI call from which it cannot poll.
+ * Meanwhile the progress thread may poll often, as this core only waits. */
 void drasync_blocking_inside(bool inside);
 
 /* This rank is inside @call, which waits for rank @peer (WAITING_NOBODY: it is not

@@ -69,7 +69,8 @@ int MPI_Sendrecv_replace(void *buffer, int count, MPI_Datatype type, int to,
         next(buffer, count, type, to, tag, from, in_tag, comm, status));
 }
 
-/* Its number may be another one's soon, and it has got no message maybe. */
+/* Forget the request: its handle may be used again, and its message may not
+ * have come. */
 int MPI_Request_free(MPI_Request *request)
 {
     NEXT_CALL(MPI_Request_free);

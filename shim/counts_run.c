@@ -93,8 +93,8 @@ void drasync_counts_request(uint64_t request, const struct waiting_need *need)
     *place_of(request) = (struct request){request, *need};
 }
 
-/* That of a request which is over, and whose number is another one's, needs a
- * message that has been sent. */
+/* An entry of a finished request whose handle was used again is harmless: its
+ * message was sent. */
 bool drasync_counts_awaited(uint64_t request, struct waiting_need *need)
 {
     const struct request *r = place_of(request);

@@ -59,7 +59,7 @@ static bool covers(const struct proto_sending *sending,
     return false;
 }
 
-/* A writer that only promises keep out waits for messages, and nobody else. */
+/* If only promises block a writer, each must have been revoked already. */
 static void check_promises(struct sim *sim, const struct proto_region *r)
 {
     const struct proto_link *head = &r->root->sendings;

@@ -36,8 +36,8 @@ bool do_newer(struct sim *sim, struct sim_rank *rank,
         rank->newer = o->told;
     rank->newer_of = o;
     sim->asks_ahead = true; /* of what is checked */
-    /* Without a limit it waits as any other acquire, or for what may not come,
-     * which who holds something must not. */
+    /* Without a time limit, a rank that holds something must not wait for a
+     * version that may never come: make it a try. */
     if (!c->other && (!rank->newer || rank->held_count)) {
         rank->doing.verb = rank->newer ? SIM_TRY : SIM_ACQUIRE;
         if (rank->doing.verb == SIM_ACQUIRE &&

@@ -182,7 +182,7 @@ struct refsim_entry *refsim_entry(uint32_t node, uint64_t address,
                                   uint64_t incarnation);
 
 /* managed_change(); @ends_out: managed_give_back(), and what is to be ended is
- * there, for refsim_end(). */
+ * there, for refsim_end_one(). */
 int refsim_change(uint32_t node, uint64_t address, uint64_t incarnation,
                   int64_t by, struct refsim_entry **ends_out);
 void refsim_end_one(uint32_t home, struct refsim_entry *e);

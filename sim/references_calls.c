@@ -410,7 +410,8 @@ static void look_again(uint32_t home, struct refs_part *part, size_t count)
     }
 }
 
-/* Would there be more if nobody elsewhere used any, nor held what was spared? */
+/* Collect circles of this home.  True: a search over all nodes might end more.
+ */
 static bool circles(uint32_t home)
 {
     struct refs_part part[REFSIM_REGIONS_MAX];

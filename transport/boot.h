@@ -106,9 +106,9 @@ int boot_join(struct boot *boot, const struct boot_places *places);
  * memory? */
 bool boot_neighbours(const struct boot *boot);
 
-/* The least of the leaders' values, on all of them, once all have come; it
- * connects each with some others.  Only the first rank of each node calls.
- * 0 or DRASYNC_EPEER. */
+/* The least of the leaders' values, on all of them, once all have come.  As a
+ * side effect, each leader gets connected to some others.  Only the first rank
+ * of each node calls.  0 or DRASYNC_EPEER. */
 int boot_min(struct boot *boot, int64_t *value);
 
 /*

@@ -9,11 +9,11 @@
  * rank that does not wait stops.
  *
  * An edge counts only where one thread of the rank in the way has ever taken or
- * given a hold, and that waits for a region, without a limit of time, in a queue: such a rank
- * gives nothing back before it is granted.
+ * given a hold, and that waits for a region, without a limit of time, in a queue:
+ * such a rank gives nothing back before it is granted.
  *
- * (That a thread whose first call gives back a hold of another's, as drasync.h
- * allows, while that waits, cannot be known: such programs turn this off.)
+ * (A thread's first call may release another thread's hold, which nobody can
+ * foresee.  Such programs set DRASYNC_DEADLOCK=off.)
  *
  * With DRASYNC_CHECK=deadlock so does a rank inside a call of MPI's, where counts
  * say that it waits for a message that a rank has not sent, or for a rank to come

@@ -5,9 +5,8 @@
  * References wait while they are looked for: a visit of each region and link, no
  * message, no hold.  Then each part is taken without waiting, while others go on,
  * and what is as it was is deleted.  What somebody holds, and what that reaches,
- * lives on.  What another node has met is not told from that, and is left to a
- * search over all nodes (far.c), to which this one shows nothing before it is
- * certain of it.
+ * lives on.  Regions that another node has met are left to the search over all
+ * nodes (far.c), which sees nothing of this search until a part is certain garbage.
  */
 #include "runtime/managed/state.h"
 

@@ -27,9 +27,9 @@ int outbox_pipe_new(int *fd_out);
 void outbox_wake(void);
 
 /*
- * The progress thread: after `asleep` was set, and whoever sets something for
- * it to see before it looks was looked for, sleep until @alarm is readable.
- * True if that ended because @watch is, which may be -1.
+ * For the progress thread, after it has set `asleep` and then looked at what
+ * others set before they look at that.  Sleep until the pipe, @alarm or @watch
+ * (-1: none) is readable.  True if @watch is.
  */
 bool outbox_sleep(int alarm, int watch);
 

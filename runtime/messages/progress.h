@@ -128,7 +128,7 @@ void progress_inside(bool inside);
 /*
  * On a leader these use the node's engine; another rank opens one of its own,
  * without asking anybody, and progress_join() closes it.  Only kinds that go
- * by_rank (runtime.h) may come to it.  The errors of boot_transport().
+ * by_rank (messages.h) may come to it.  The errors of boot_transport().
  */
 int progress_own_open(void);
 

@@ -40,8 +40,9 @@
 #define PROGRESS_SOON_US  60
 #define PROGRESS_PAYS_MAX 3
 
-/* Woken by what has time, it does not listen for the first of these; from the
- * PROGRESS_CALMth time in a row on for twice as long each time, up to the other. */
+/* After messages that may be late have woken it, it does not listen to sockets for
+ * the first of these; from the PROGRESS_CALMth time in a row on for twice as long
+ * each time, up to the other. */
 #define PROGRESS_CALM        8
 #define PROGRESS_DEAF_US_MIN 50
 #define PROGRESS_DEAF_US_MAX 500
@@ -314,9 +315,9 @@ void idle_turned(uint64_t now, bool moved, uint64_t before, uint64_t urgent)
 }
 
 /*
- * Much that comes on sockets is the program's own, or has time.  Where nothing
- * else woke the thread so often, it does not listen for a while, and longer each
- * time, until something urgent has come.
+ * Much that comes on sockets is the program's own, or may be late.  If only such
+ * messages woke the thread PROGRESS_CALM times in a row, it does not listen for a
+ * while, and longer each time, until something urgent has come.
  */
 static void sleep_idle(uint64_t us, uint64_t since_us)
 {

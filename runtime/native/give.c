@@ -247,9 +247,9 @@ static bool is_behind(const struct gift *passed, const struct gift *gift)
 }
 
 /*
- * The first gift that is to be had without waiting.  One that came back may not
- * be, for as long as others want its region, perhaps just those who wait for what
- * a later one brought: so that is not kept from this rank.
+ * The first gift that can be had without waiting.  A gift that came back must be
+ * acquired again, and may be refused while others want its region.  It must not
+ * block a later gift, for which those others may wait.
  */
 static int take_now(int from, int tag, struct gift **out)
 {

@@ -37,8 +37,8 @@ void gift_give_up(const struct gift *gift, int to);
  * it is as it was. */
 void give_bury(int rank);
 
-/* This rank begins, or has ended, what others must see whole: the hold is another
- * rank's, and the note is in its inbox. */
+/* Brackets the two parts of a gift on a node, the hold's new rank and its note,
+ * so that a death in between is noticed. */
 void give_half(bool begins);
 
 /* The inboxes of a node, in control memory: by the leader. */

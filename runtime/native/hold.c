@@ -68,8 +68,8 @@ leave:
 
 /* --- Acquire -------------------------------------------------------------- */
 
-/* Has this rank a hold of @region for READ, and one for WRITE, or may another
- * thread get that, as there is one of what is above? */
+/* Does this rank hold @region for READ, covered by a WRITE hold of it or of an
+ * ancestor?  Then a release must know which of them ends. */
 static bool is_mixed(const struct proto_region *region)
 {
     const struct proto_hold *hold = proto_read_hold(region, native.rank);
@@ -220,9 +220,8 @@ bool native_pending_ended(struct native_pending *q)
     if (native_lock(q->address, &tree))
         return false;
     ended = waiter_done(&q->wait->waiter);
-    /* What waits keeps its region's record.  Where there is none any more, who
-     * has the lock of the tree that it was in has ended it, and is about to say
-     * so. */
+    /* A waiting operation keeps its region's record.  If that is gone, the
+     * holder of that tree's lock has ended the operation, and will wake us. */
     if (!ended && !tree.region) {
         native_unlock(&tree);
         return !waiter_wait(&q->wait->waiter, WAIT_FOREVER, &result);

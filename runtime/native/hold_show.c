@@ -122,8 +122,8 @@ int native_hold_show(uint64_t address, struct native_tree *tree, bool locked,
         native_unlock(tree);
         return DRASYNC_EDELETED; /* by another thread of this rank */
     }
-    /* From here on until it is shown, or what another thread of this rank
-     * collects later could be shown earlier. */
+    /* Until the view is shown: a view that another thread of this rank collects
+     * later could be shown first. */
     native_map_lock();
     /* What was granted a while ago may be WRITE now: see proto_read_hold(). */
     if (mode == DRASYNC_READ && proto_read_hold(tree->region, native.rank) &&

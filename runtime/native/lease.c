@@ -265,9 +265,8 @@ static struct native_lease_thread *thread_new(void)
 }
 
 /* Where this thread is to note a lease of the region at @address: where it knows
- * an older one, or where there is none, or in place of another one.  NULL: not
- * at all; whoever ends the lease that there is a use of will look for it there.
- */
+ * an older one, or where there is none, or in place of another one.  NULL: both
+ * places are in use, and whoever ends those leases must find the uses there. */
 static struct native_lease *place_for(uint64_t address, uint64_t word)
 {
     struct native_lease *set = native_lease_set(native_leases_mine, address);

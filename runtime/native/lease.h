@@ -137,7 +137,7 @@ static inline int native_lease_next(const struct native_leases *leases, int i)
     return -1;
 }
 
-/* Of a rank: see native_lease_word.h.  One thread of it waits at a time. */
+/* Of a rank: see lease_word.h.  One thread of it waits at a time. */
 struct native_turn {
     _Atomic uint64_t state;
     /* What its threads know; never taken out. */

@@ -185,8 +185,8 @@ void native_lease_end_shared(struct native_lease_slot *slot, uint64_t word)
     memory->alone_until_us = now + ALONE_TIMES * (now - since + 1);
 }
 
-/* Under the lock of @tree: has the end of its lease counted one use more than
- * @l's, in which it then found a call of this thread that came to nothing? */
+/* Under the lock of @tree: did whoever ended the lease count one use more than
+ * @l has now?  A call of this thread was under way then, and failed. */
 static bool counted_more(const struct native_tree *tree,
                          const struct native_lease *l)
 {

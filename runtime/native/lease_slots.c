@@ -178,9 +178,9 @@ int native_lease_new(struct native_leases *leases, uint32_t stripe)
     return err;
 }
 
-/* *i_out: an empty slot, with a ticket to give: the threads that know one
- * without know it for ever, so that is not used again.  False: no memory for
- * another, or all have a lease. */
+/* *i_out: an empty slot with tickets left.  A slot whose tickets are used up is
+ * never filled again, as threads may remember its last lease.  False: no memory
+ * for another slot, or all have a lease. */
 static bool empty_slot(struct native_leases *leases, uint32_t *i_out)
 {
     uint32_t i = 0;
@@ -195,9 +195,9 @@ static bool empty_slot(struct native_leases *leases, uint32_t *i_out)
            !slot_new(&leases->slot[i], leases->stripe * NATIVE_LEASE_SLOTS + i);
 }
 
-/* Of leases that would end others that nobody has used, so many begin none: a
- * program that goes through more regions than there are slots ends each lease
- * before it is of use, and when its record is cold. */
+/* When all slots are full of unused leases, only one in so many new leases
+ * takes a slot: a program that goes through more regions than there are slots
+ * ends each lease before it is of use, and when its record is cold. */
 #define SKIPS 8
 
 /* False: let there be no new lease. */

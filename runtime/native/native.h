@@ -119,8 +119,9 @@ int native_ask_incarnation(drasync_region_t region, uint64_t *incarnation_out);
 bool native_take_again(drasync_region_t region);
 /*
  * Delete @region, if it is of @incarnation and this rank does not hold it.
- *   DRASYNC_EBUSY, DRASYNC_ENOREGION, DRASYNC_EDELETED as drasync_delete(); also
- *   this rank holds it; also it is another one by now
+ *   DRASYNC_EBUSY      as drasync_delete(); or this rank holds it
+ *   DRASYNC_ENOREGION  as drasync_delete(); or the address has another region
+ *   DRASYNC_EDELETED   as drasync_delete()
  */
 int native_delete_unused(drasync_region_t region, uint64_t incarnation);
 /* Hold @region for WRITE, as native_identity.alone says, without waiting or a

@@ -50,9 +50,9 @@ static bool cut_here(const struct native_memory *memory)
     return !e;
 }
 
-/* Did the region begin with one page, is it at home in its primary frames, and
- * without names?  And does this process see these?  A hold is there before it is
- * shown: a gift that was not taken yet, native_take_alone(). */
+/* Can @region be recycled: a first extent of one page, all extents cut here, its
+ * primary frames, no names, and shown by this process?  (A gift, and what
+ * native_take_alone() took, is held before it is shown.) */
 static bool simple(const struct proto_region *region)
 {
     const struct native_memory *memory = region->memory;

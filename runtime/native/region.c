@@ -254,8 +254,8 @@ bool native_take_again(drasync_region_t region)
            native_lease_take_own((uint64_t)(uintptr_t)region, DRASYNC_WRITE);
 }
 
-/* What other nodes READ last, all of them may have released long ago by the
- * program's order before they have told. */
+/* A reader's node may still be telling that its READ is over, although by the
+ * program's order its ranks released long ago.  So try again for a while. */
 static int delete_settled(drasync_region_t region, struct deletion *d)
 {
     const struct timespec nap = {.tv_nsec = UNSETTLED_NAP_NS};

@@ -295,8 +295,8 @@ int run_stream_add(struct run_caller *c, struct run_stream *s,
                    const struct run_work *work);
 /* Its bytes are whole, and may be read. */
 void run_stream_end(struct run_stream *s);
-/* Before what it has collected is to come what was taken out of it: @bytes of
- * groups, and @requests.  DRASYNC_ENOMEM, and nothing has changed. */
+/* Put back, in front of what @s has collected, @bytes of groups and the
+ * @requests that were taken out.  DRASYNC_ENOMEM, and nothing has changed. */
 int run_stream_put_back(struct run_caller *c, struct run_stream *s,
                         const char *groups, uint32_t bytes,
                         struct run_request *requests);

@@ -102,7 +102,7 @@ struct native_shared {
     _Atomic uint64_t stamp, ticket, frames_id;
     _Atomic uint64_t regions;
     /* Versions that were hashed after they were sent, since one of them was
-     * built upon: native_delta.c. */
+     * built upon: delta.c. */
     _Atomic uint32_t noted_in_vain;
     _Atomic uint32_t notes;      /* that are being made by chores */
     _Atomic uint64_t twin_bytes; /* of all of them: diff.h */
@@ -381,9 +381,9 @@ static inline enum native_for native_step_for(enum drasync_mode mode)
 int native_hold_show(uint64_t address, struct native_tree *tree, bool locked,
                      enum drasync_mode mode, bool must_split);
 
-/* Under the lock: is @hold (NULL: of WRITE) below a WRITE hold of its rank that was
- * granted, but whose thread has not split yet what others read?  That is READ in
- * frames which are given back when it does; so who is granted @hold splits too. */
+/* Under the lock: is the READ @hold (NULL: it is one for WRITE) covered by a
+ * WRITE hold of its rank whose thread has not split yet?  Then who is granted
+ * @hold splits too, as those frames are given back. */
 bool native_read_splits(const struct proto_hold *hold);
 
 /* Give back a hold for @mode that native_rank() has and nobody uses. */
@@ -396,8 +396,7 @@ int native_hold_undo(uint64_t address, enum drasync_mode mode);
  */
 int native_hold_give(struct native_tree *tree);
 
-/* After a grant with split, no lock held: see native_split.c. DRASYNC_ENOMEM.
- */
+/* After a grant with split, no lock held: see split.c.  DRASYNC_ENOMEM. */
 int native_split(uint64_t address);
 
 /* --- Deaths (died.c) ------------------------------------------------------ */

@@ -1,6 +1,6 @@
 /*
- * wire.h - what the runtime adds to the protocol's messages.  Private to
- * runtime/native_wire*.c.
+ * wire.h - what the runtime adds to the protocol's messages.  For
+ * runtime/native/send*.c and receive*.c only.
  *
  * A message's header is a wire_head, the encoded message, and for each region
  * whose data comes along, in order, a wire_region with its wire_extents and its

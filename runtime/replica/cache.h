@@ -1,6 +1,6 @@
 /*
  * cache.h - free slots (memory/heap_cache.h) at hand for each thread, of the
- * heaps of this worker that it uses most; for runtime/replica_*.c only.
+ * heaps of this worker that it uses most; for this folder only.
  *
  * The lock of a heap is for all of its node: other workers free objects there,
  * and regions.  A thread does without it.  It allocates from a cache of its own

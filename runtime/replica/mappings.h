@@ -1,6 +1,6 @@
 /*
  * mappings.h - frames and mappings of copies that are gone, kept by the
- * process that had them; for runtime/replica_*.c only.
+ * process that had them; for this folder only.
  *
  * Programs free a region and make the next one, which gets the same addresses,
  * and send it to the same workers.  To map frames and to undo that takes two

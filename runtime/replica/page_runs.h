@@ -1,6 +1,6 @@
 /*
  * page_runs.h - runs of pages that a worker had and will have again; for
- * runtime/replica_*.c only.
+ * this folder only.
  *
  * The extents of a region that is gone go to the worker that cut
  * them, as far as the limit allows it, and its next regions are made from

@@ -193,9 +193,9 @@ int replica_region_free(uint32_t rid)
 }
 
 /*
- * What a part of a version still needs: 0 nothing more, 1 to wait for what was
- * asked about it, 2 to wait and look again: an older region is still on its way
- * out there, or was asked about, and the answer says nothing of this one.
+ * What a part of a version still needs.  0: nothing.  1: wait for the answer about
+ * it.  2: wait and look again, as an older region at that address is still going,
+ * or was the one asked about.
  */
 static int part_missing(struct replica_shared *shared,
                         const struct replica_part *part, int asked, int *err)

@@ -121,8 +121,8 @@ replica_free_fn replica_cache_free;
 /* How many such calls there were. */
 uint64_t replica_cache_calls(void);
 
-/* Some more are answered, REPLICA_CACHE_CALLS, if none is left: then 1 is
- * returned, but for the first time.  None at first. */
+/* Allow REPLICA_CACHE_CALLS more quick calls if none is left.  Returns 1 then,
+ * but 0 the first time.  None are allowed at first. */
 #define REPLICA_CACHE_CALLS 1016
 
 int replica_cache_allow(replica_alloc_fn *alloc, replica_free_fn *free);

@@ -1,6 +1,6 @@
 /*
  * send.h - what a worker has of a subtree, on its way into a version;
- * for runtime/replica_*.c only.
+ * for this folder only.
  */
 #ifndef DRASYNC_RUNTIME_REPLICA_SEND_H
 #define DRASYNC_RUNTIME_REPLICA_SEND_H

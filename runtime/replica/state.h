@@ -1,6 +1,6 @@
 /*
  * state.h - what the ranks of a node share about replicated regions;
- * for runtime/replica_*.c only.
+ * for this folder only.
  *
  * All of it lies in control memory.  Locks, in the order they are taken:
  *

@@ -1,4 +1,4 @@
-/* Asking another node for transfers: see rma_far.h. */
+/* Asking another node for transfers: see far.h. */
 #include "runtime/rma/far.h"
 
 #include <sched.h>

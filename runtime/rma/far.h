@@ -1,5 +1,5 @@
 /*
- * far.h - inside runtime/rma_far*.c: transfers to and from the data files of
+ * far.h - inside runtime/rma/far*.c: transfers to and from the data files of
  * other nodes by messages.  What fronts call is in rma.h.
  *
  *   PUT   bytes for a place, in the header if they are few, else as data; and

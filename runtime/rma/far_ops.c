@@ -1,4 +1,4 @@
-/* What was begun and is not answered, and who waits for it: see rma_far.h. */
+/* What was begun and is not answered, and who waits for it: see far.h. */
 #include <pthread.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* Asking another node for transfers in shapes: see rma_far_runs.h. */
+/* Asking another node for transfers in shapes: see far_runs.h. */
 #include "runtime/rma/far_runs.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * far_runs.h - inside runtime/rma_far_runs*.c: transfers in shapes.
+ * far_runs.h - inside runtime/rma/far_runs*.c: transfers in shapes.
  *
  *   PUT_RUNS  blocks of bytes, packed, and where they go, as a list of runs
  *   GET_RUNS  such a list; the bytes come packed, with DATA

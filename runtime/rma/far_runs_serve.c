@@ -1,4 +1,4 @@
-/* Answering transfers in shapes: see rma_far_runs.h.  Handlers. */
+/* Answering transfers in shapes: see far_runs.h.  Handlers. */
 #include <string.h>
 
 #include "memory/passed.h"

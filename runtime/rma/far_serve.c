@@ -1,4 +1,4 @@
-/* Answering transfers of other nodes, and taking their answers: see rma_far.h.
+/* Answering transfers of other nodes, and taking their answers: see far.h.
  * Handlers, so all on whoever does the progress thread's work. */
 #include <stdlib.h>
 #include <string.h>

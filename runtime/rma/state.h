@@ -129,7 +129,7 @@ int rma_agent_pass(const struct rma_request *request,
 /* Nobody is to have this rank's private memory any more. */
 void rma_agent_leave(void);
 
-/* --- Start (rma_*.c) ------------------------------------------------------ */
+/* --- Start ---------------------------------------------------------------- */
 
 int rma_peers_init(struct rma_shared *shared, int locals,
                    _Atomic uint32_t *poison);

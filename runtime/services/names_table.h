@@ -1,6 +1,6 @@
 /*
  * names_table.h - the manager's table of names and of lookups that wait.
- * Private to runtime/names*.c.
+ * For names*.c only.
  *
  * Callers hold the table's lock.
  */
