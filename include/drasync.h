@@ -145,6 +145,8 @@ int drasync_new_region(drasync_region_t *region_out);
  * through an ancestor).  The hold of the parent covers the subregion.
  *   DRASYNC_EBUSY     another thread of this rank is deleting @parent
  *   DRASYNC_ELIMIT    4,096 levels of subregions
+ * A tree of more than some 300,000 regions cannot move to another node for WRITE:
+ * the job ends, with a line.
  *   DRASYNC_ENOREGION, DRASYNC_ENOTHELD, DRASYNC_ENOMEM, DRASYNC_ENOSPACE
  */
 int drasync_new_subregion(drasync_region_t parent,
@@ -154,9 +156,10 @@ int drasync_new_subregion(drasync_region_t parent,
  * Delete @region, its objects and all its subregions, wherever they are.  This
  * rank must hold it for WRITE, or must be able to take it without waiting for a
  * holder (the call waits up to 0.1 s for the end of READs that have just been
- * granted elsewhere); holds of this rank inside the subtree end with it.  Requests that wait for it, on any
- * rank, return DRASYNC_EDELETED.  Its addresses may be used again at once, so
- * an old handle may name another region then (DRASYNC_CHECK tells).
+ * granted elsewhere); holds of this rank inside the subtree end with it.  Requests
+ * that wait for it, on any rank, return DRASYNC_EDELETED.  Its addresses may be
+ * used again at once, so an old handle may name another region then (DRASYNC_CHECK
+ * tells).
  *   DRASYNC_ENOREGION, DRASYNC_EDELETED
  *   DRASYNC_EBUSY     another rank holds a part of it, or is acquiring it, or
  *                     saves it (drasync_save()); or READs an older version, which

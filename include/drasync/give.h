@@ -38,7 +38,8 @@ extern "C" {
  *                     part of it or what it is a part of, or a request for one of
  *                     these that failed, as its time had passed or otherwise, is
  *                     still on its way: try again
- *   DRASYNC_ELIMIT    @rank has not taken 1,048,576 others (on its own node)
+ *   DRASYNC_ELIMIT    @rank, of this node, has not taken 1,048,576 others; between
+ *                     nodes so many end the job
  *   DRASYNC_ENOMEM, DRASYNC_ERUNNING
  */
 int drasync_give(drasync_region_t region, int rank, int tag);

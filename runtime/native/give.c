@@ -93,7 +93,7 @@ static int give_locked(uint64_t address, int to, int tag,
 static int give_here(uint64_t address, int to, int tag)
 {
     struct gift *gift;
-    int local = runtime.local_of[to];
+    int local = runtime.local_of[to], holder = to;
     int err = gift_new(runtime.rank, tag, address, &gift);
     bool reserved = false;
 
@@ -102,15 +102,21 @@ static int give_here(uint64_t address, int to, int tag)
     give_half(true);
     err = give_reserve(local);
     reserved = !err;
-    /* To a rank that has ended, as where that cannot be known. */
-    if (!err || err == DRASYNC_ENOTREADY)
-        err = give_locked(address, to, tag, &gift->incarnation, &gift->back);
+    /* To a rank that has ended, as where that cannot be known: the region is free
+     * afterwards.  This rank has it until then, as what a dead one has is lost. */
+    if (err == DRASYNC_ENOTREADY) {
+        holder = runtime.rank;
+        err = 0;
+    }
+    if (!err)
+        err =
+            give_locked(address, holder, tag, &gift->incarnation, &gift->back);
     if (!err && reserved && !give_post(local, gift)) {
         give_half(false);
         return 0;
     }
     if (!err)
-        gift_give_up(gift, to);
+        gift_give_up(gift, holder);
     else if (reserved)
         give_unreserve(local);
     give_half(false);
