@@ -209,7 +209,11 @@ static int private_pieces(const struct far *far, char *packed)
 
 dart_ret_t far_private(const struct far *far)
 {
-    const struct type *element = type_of(far->here->base);
+    /* Its own type may have been destroyed. */
+    const struct type element = {.kind = TYPE_BASIC,
+                                 .bytes = far->here->bytes,
+                                 .elements = 1,
+                                 .extent_bytes = far->here->bytes};
     bool plain = far->here->kind == TYPE_BASIC;
     char *packed = far->buffer;
     int err;
@@ -220,10 +224,10 @@ dart_ret_t far_private(const struct far *far)
             return front_fail(DART_ERR_NOMEM, "no memory to pack a transfer");
     }
     if (!plain && far->put)
-        shape_copy(packed, element, far->buffer, far->here, far->nelem);
+        shape_copy(packed, &element, far->buffer, far->here, far->nelem);
     err = private_pieces(far, packed);
     if (!plain && !far->put && !err)
-        shape_copy(far->buffer, far->here, packed, element, far->nelem);
+        shape_copy(far->buffer, far->here, packed, &element, far->nelem);
     if (!plain)
         free(packed);
     return err ? front_fail(front_error(err), "private memory of unit %d: %s",

@@ -25,6 +25,7 @@ dart_ret_t front_error(int err)
         return DART_ERR_INVAL;
     case DRASYNC_ENOMEM:
     case DRASYNC_ENOSPACE:
+    case DRASYNC_ELIMIT:
         return DART_ERR_NOMEM;
     case DRASYNC_ENOTREADY:
         return DART_ERR_NOTINIT;

@@ -16,6 +16,7 @@
 #include "fronts/dart/team.h"
 #include "fronts/dart/team_call.h"
 #include "fronts/dart/team_make.h"
+#include "fronts/dart/window.h"
 
 /* Attempts to take a number before some other thread does. */
 #define TURNS_MAX 10000
@@ -349,7 +350,9 @@ dart_ret_t dart_team_destroy(dart_team_t *teamid)
     ret = locks_drop(what, team);
     if (ret)
         return ret;
-    /* Nobody uses it any more, so what it has can go. */
+    /* What this unit has put is there before anybody's memory is another's, and
+     * nobody uses it any more, so what it has can go. */
+    ret = window_flush_all();
     if (team_barrier(team))
         ret = front_fail(DART_ERR_OTHER, "%s: MPI's barrier failed", what);
     team_drop(team);

@@ -17,7 +17,8 @@ static dart_ret_t check_types(const char *what, const struct far *far)
 {
     const struct type *here = far->here, *there = far->there;
 
-    if (!here || !there || here->base != there->base)
+    if (!here || !there || here->base != there->base ||
+        here->bytes != there->bytes)
         return front_fail(DART_ERR_INVAL,
                           "%s: types that are not of the same elements", what);
     if (here->elements == 0 || there->elements == 0)

@@ -144,10 +144,13 @@ int rma_far_get(int node, uint64_t place, void *to, size_t bytes,
 
 int rma_far_cover(int node, rma_ticket *ticket_out)
 {
+    /* In this order: what another thread begins in between covers this one's
+     * small transfers, and is the last then, or a later one is. */
+    bool open = far_small_open(node);
     int err;
 
     *ticket_out = far_last(node);
-    if (!far_small_open(node))
+    if (!open)
         return 0;
     err = far_op_take(node, NULL, 0, 1, ticket_out);
     return err ? err : put_small(node, 0, NULL, 0, *ticket_out);

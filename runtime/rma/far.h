@@ -95,7 +95,7 @@ int far_small_begin(int node, size_t bytes, bool asked, rma_ticket *ticket_out);
 int far_small_send(const struct runtime_message *message, size_t bytes,
                    rma_ticket ticket);
 
-/* The last ticket for @node; 0: it is done.  Ask before far_small_open(). */
+/* The last ticket for @node; 0: it is done.  Ask after far_small_open(). */
 rma_ticket far_last(int node);
 
 int far_ops_start(void);

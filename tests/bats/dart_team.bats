@@ -28,3 +28,10 @@ load dart_hosts
   units_on_a_node dart_teams threads
   units_as_nodes dart_teams threads
 }
+
+@test "what was put into a team's memory is there before its end; types outlive their parts" {
+  units_on_a_node dart_destroyed
+  units_as_nodes dart_destroyed
+  DRASYNC_RMA=messages units_on_a_node dart_destroyed
+  DRASYNC_RMA=messages units_as_nodes dart_destroyed
+}
