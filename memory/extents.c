@@ -91,16 +91,21 @@ static void clear(const struct space *space, struct extent *extent)
     control_free(space, extent);
 }
 
-/* Give the oldest back until @pages_max are left; stop once
- * EXTENT_KEPT_PAGES_MAX pages or more have gone. */
-static uint64_t trim(const struct space *space, uint64_t pages_max)
+/* Give frames of the oldest back until @pages_max are left; stop once
+ * EXTENT_KEPT_PAGES_MAX pages or more have gone.  @records: those too, which
+ * make_room() does else. */
+static uint64_t trim(const struct space *space, uint64_t pages_max,
+                     bool records)
 {
     struct kept *kept = &shared_of(space)->kept;
     uint64_t pages = kept->pages;
 
     while (kept->pages > pages_max &&
            pages - kept->pages < EXTENT_KEPT_PAGES_MAX)
-        clear(space, kept->oldest);
+        if (records)
+            clear(space, kept->oldest);
+        else
+            strip(space, kept->oldest);
     return pages - kept->pages;
 }
 
@@ -111,7 +116,8 @@ uint64_t extents_trim(const struct space *space, bool wait)
 
     if (wait ? lock_take(&shared->extents) : lock_try(&shared->extents))
         return 0;
-    pages = trim(space, 0);
+    /* Who may not wait may have a lock of the control heap, where records are. */
+    pages = trim(space, 0, wait);
     lock_give(&shared->extents);
     return pages;
 }
@@ -271,7 +277,7 @@ static int leave(const struct space *space, struct extent *extent,
         clear(space, extent);
     } else if (how == STAY_WITH_FRAMES) {
         keep(&shared->kept, extent);
-        trim(space, limit_kept_bytes(space) / 2 >> PAGE_SHIFT);
+        trim(space, limit_kept_bytes(space) / 2 >> PAGE_SHIFT, true);
     }
     lock_give(&shared->extents);
     return 0;

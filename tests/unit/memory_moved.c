@@ -1,7 +1,12 @@
 /* Runs at given places, and addresses that change hands. */
+#include <unistd.h>
+
 #include "memory_common.h"
 #include "memory_look.h"
 
+#include "memory/control.h"
+#include "memory/extents.h"
+#include "memory/limit.h"
 #include "memory/pages.h"
 
 #define NODES 3
@@ -191,10 +196,35 @@ static void chunks(void)
         node_close(&space[i]);
 }
 
+/* The descriptors of kept extents are of the class whose slab is wanted. */
+static void control_memory_beside_kept_frames(void)
+{
+    struct space space;
+    struct extent *extent;
+    uint64_t first;
+    int owner, err = 0;
+    void *p;
+
+    node_open(&space, 64 * MIB, 0, 2, 32 * MIB);
+    first = space.pages / 4 + 8; /* of the other node's */
+    REQUIRE(!extent_adopt(&space, first, 512, &owner, 1, &extent));
+    REQUIRE(!extent_forget(&space, extent));
+    REQUIRE(!limit_charge(&space, limit_room_bytes(&space), LIMIT_FOR_DATA));
+    alarm(60); /* it waited for itself */
+    for (int i = 0; i < 2000 && !err; i++)
+        err = control_alloc(&space, 100, &p);
+    tap_ok(!err, "frames that are kept make room for control memory");
+    tap_ok(!extent_insert(&space, first, 512, &owner, 1, &extent),
+           "and their addresses are used again");
+    alarm(0);
+    node_close(&space);
+}
+
 int main(void)
 {
     at_a_place();
     kept_frames();
+    control_memory_beside_kept_frames();
     moves();
     meets_two_lanes();
     chunks();
