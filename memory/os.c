@@ -38,6 +38,8 @@ int os_file_new(const char *name, uint64_t size_bytes, int *fd_out)
     return 0;
 }
 
+#define RESERVE_PIECE_BYTES ((uint64_t)16 << 20)
+
 static int change_frames(int fd, int mode, uint64_t offset, uint64_t bytes)
 {
     int result;
@@ -48,14 +50,25 @@ static int change_frames(int fd, int mode, uint64_t offset, uint64_t bytes)
     return result;
 }
 
+/*
+ * Piece by piece: a signal makes the kernel begin a piece again, and a program
+ * with a timer would never get a large one.  What was got of one that fails stays,
+ * as another process may have reserved the same pages meanwhile.
+ */
 int os_file_reserve(int fd, uint64_t offset, uint64_t bytes)
 {
     int saved = errno;
+    uint64_t piece;
 
-    if (!change_frames(fd, 0, offset, bytes))
-        return 0;
-    errno = saved;
-    return DRASYNC_ENOMEM;
+    for (uint64_t done = 0; done < bytes; done += piece) {
+        piece = bytes - done < RESERVE_PIECE_BYTES ? bytes - done
+                                                   : RESERVE_PIECE_BYTES;
+        if (change_frames(fd, 0, offset + done, piece)) {
+            errno = saved;
+            return DRASYNC_ENOMEM;
+        }
+    }
+    return 0;
 }
 
 int os_file_punch(int fd, uint64_t offset, uint64_t bytes)

@@ -114,8 +114,12 @@ static void look_at(const char *folder, int version, struct usage *usage)
     if (snprintf(path, sizeof(path), "%s/memory.stat", folder) <
             (int)sizeof(path) &&
         !read_text(path, text))
-        cache = field(
-            text, version == 2 ? "inactive_file " : "total_inactive_file ", 0);
+        /* The kernel takes both back; what was read twice is active. */
+        cache =
+            field(text,
+                  version == 2 ? "inactive_file " : "total_inactive_file ", 0) +
+            field(text, version == 2 ? "active_file " : "total_active_file ",
+                  0);
     used = used > cache ? used - cache : 0;
     if (limit < usage->limit_bytes)
         usage->limit_bytes = limit;
