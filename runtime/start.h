@@ -42,6 +42,8 @@ struct start_facts {
     int32_t space_err;     /* the same, with its own options; 0 if err */
     uint32_t free_places;  /* for the space: bits of space_probe() */
     uint32_t processors;   /* of its machine */
+    uint32_t allowed;      /* that it may use; */
+    uint32_t allowed_key;  /* equal for those who may use the same */
     uint16_t threads_many; /* MPI gives MPI_THREAD_MULTIPLE */
     uint16_t leave;        /* boot_leave_vote() */
     uint32_t addresses[START_ADDRESSES]; /* transport/connections.h; 0: none */
@@ -84,7 +86,8 @@ void start_places_find(const struct start_facts *facts, int ranks,
                        int node_ranks, void *room, struct start_places *out);
 size_t start_places_bytes(int ranks);
 
-/* Do the ranks on the machine of @rank outnumber its processors? */
+/* Do the ranks on the machine of @rank outnumber its processors, or those who may
+ * use just what @rank may? */
 bool start_crowded(const struct start_facts *facts, int ranks, int rank);
 
 /* --- Where a node meets ----------------------------------------------------- */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,6 +129,23 @@ static int find_space(struct start_facts *own)
     return err ? refused_by_system("cannot read /proc/self/maps", errno) : 0;
 }
 
+/* Where a container, a batch system or a launcher binds ranks, the machine has
+ * more processors than they may use. */
+static void find_allowed(struct start_facts *own)
+{
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    own->allowed = own->processors;
+    own->allowed_key = 0;
+    if (sched_getaffinity(0, sizeof(set), &set))
+        return; /* more than a set of this size has */
+    own->allowed = (uint32_t)CPU_COUNT(&set);
+    for (size_t i = 0; i < CPU_SETSIZE; i++)
+        if (CPU_ISSET(i, &set))
+            own->allowed_key = own->allowed_key * 31 + (uint32_t)i + 1;
+}
+
 static int find_out(struct start_facts *own)
 {
     int err = check_pages();
@@ -147,6 +165,7 @@ static int find_out(struct start_facts *own)
     own->pid = getpid();
     own->start_ticks = process_start_ticks(own->pid);
     own->processors = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+    find_allowed(own);
     own->threads_many = boot_thread_level() >= BOOT_MULTIPLE;
     own->leave = (uint16_t)boot_leave_vote();
     if (runtime.options.link_s)

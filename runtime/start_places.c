@@ -83,9 +83,14 @@ void start_places_find(const struct start_facts *facts, int ranks,
 
 bool start_crowded(const struct start_facts *facts, int ranks, int rank)
 {
-    uint32_t there = 0;
+    const struct start_facts *own = &facts[rank];
+    uint32_t there = 0, alike = 0;
 
-    for (int i = 0; i < ranks; i++)
-        there += facts[i].machine_key == facts[rank].machine_key;
-    return there > facts[rank].processors;
+    for (int i = 0; i < ranks; i++) {
+        bool same = facts[i].machine_key == own->machine_key;
+
+        there += same;
+        alike += same && facts[i].allowed_key == own->allowed_key;
+    }
+    return there > own->processors || alike > own->allowed;
 }

@@ -102,8 +102,19 @@ static void crowds_are_found(void)
                                    {.machine_key = 2, .processors = 2},
                                    {.machine_key = 2, .processors = 2}};
 
+    for (int i = 0; i < 5; i++)
+        facts[i].allowed = 2;
+
     tap_ok(!start_crowded(facts, 5, 0) && !start_crowded(facts, 5, 1),
            "as many ranks as processors are no crowd");
+    for (int i = 0; i < 5; i++) {
+        facts[i].machine_key = 1;
+        facts[i].processors = 64;
+        facts[i].allowed = i < 3 ? 2 : 1;
+        facts[i].allowed_key = i < 3 ? 7 : (uint32_t)i;
+    }
+    tap_ok(start_crowded(facts, 5, 0) && !start_crowded(facts, 5, 3),
+           "three ranks that may use the same two are, one for each is not");
     tap_ok(start_crowded(facts, 5, 2) && start_crowded(facts, 5, 4),
            "more are");
 }
