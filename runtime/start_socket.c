@@ -207,9 +207,12 @@ int start_socket_receive(int fd, int *fds, int max, int *count_out,
                              .msg_iovlen = 1,
                              .msg_control = control.bytes,
                              .msg_controllen = sizeof(control.bytes)};
-    ssize_t got = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
     int all[FDS_MAX], count, error = 0;
+    ssize_t got;
 
+    do
+        got = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+    while (got < 0 && errno == EINTR);
     if (got < 0)
         return errno;
     count = take_fds(&message, all);
@@ -227,25 +230,50 @@ int start_socket_receive(int fd, int *fds, int max, int *count_out,
     return error;
 }
 
+/* Connecting waits where many do.  A connection of this kind that a signal
+ * interrupts is not made, and is asked for again. */
+static int connect_to(int fd, const struct start_facts *leader)
+{
+    const struct timeval limit = {.tv_sec = TIMEOUT_MS / 1000};
+    struct sockaddr_un address;
+    socklen_t bytes = name_of(leader, &address);
+    int err;
+
+    if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)))
+        return errno;
+    do
+        err = connect(fd, (const struct sockaddr *)&address, bytes) ? errno : 0;
+    while (err == EINTR);
+    return err;
+}
+
+/* However often a signal comes; the limit begins anew with each. */
+static int wait_for_answer(int fd)
+{
+    struct pollfd wait = {.fd = fd, .events = POLLIN};
+    int ready;
+
+    do
+        ready = poll(&wait, 1, TIMEOUT_MS);
+    while (ready < 0 && errno == EINTR);
+    return ready == 1 ? 0 : ETIMEDOUT;
+}
+
 static int ask(int fd, const struct start_facts *leader, int *fds, int max,
                int *count_out, int *err_out)
 {
-    const struct timeval limit = {.tv_sec = TIMEOUT_MS / 1000};
-    struct pollfd wait = {.fd = fd, .events = POLLIN};
-    struct sockaddr_un address;
-    socklen_t bytes = name_of(leader, &address);
+    int err = connect_to(fd, leader);
 
-    /* Connecting waits where many do. */
-    if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) ||
-        connect(fd, (const struct sockaddr *)&address, bytes))
-        return errno;
+    if (err)
+        return err;
     if (!same_user(fd))
         return EACCES;
     if (send(fd, &leader->secret[1], sizeof(leader->secret[1]), MSG_NOSIGNAL) <
         0)
         return errno == EPIPE ? ECONNRESET : errno;
-    if (poll(&wait, 1, TIMEOUT_MS) != 1)
-        return ETIMEDOUT;
+    err = wait_for_answer(fd);
+    if (err)
+        return err;
     return start_socket_receive(fd, fds, max, count_out, err_out);
 }
 

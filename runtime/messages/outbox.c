@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "memory/control.h"
+#include "memory/limit.h"
 #include "memory/passed.h"
 #include "runtime/messages/dispatch.h"
 #include "runtime/messages/messages.h"
@@ -136,8 +137,11 @@ int runtime_send(const struct runtime_message *m)
         return DRASYNC_EINVAL;
     if (progress_send(m, &err))
         return err;
+    /* The step that it is of is done, and cannot be undone. */
+    limit_reserve_enter();
     err = control_alloc(&runtime.space,
                         sizeof(*out) + pieces_bytes + m->header_bytes, &slot);
+    limit_reserve_leave();
     if (err)
         return err;
     out = slot;

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <time.h>
 
 #include "memory/limit.h"
 #include "runtime/death.h"
@@ -26,6 +27,9 @@
 
 /* How long a process that exits without MPI_Finalize serves on. */
 #define PROGRESS_ABANDON_US 1000000
+
+/* And how long it waits for that. */
+#define ABANDON_S_MAX 3
 
 static pthread_t thread;
 static uint64_t poison_told_us; /* 0: the other nodes do not know */
@@ -180,6 +184,17 @@ void progress_join(void)
     close_all();
 }
 
+/* A process that exits does not wait for a function of the program that the
+ * thread runs for another node. */
+static void await_end(void)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += ABANDON_S_MAX;
+    pthread_timedjoin_np(thread, NULL, &until);
+}
+
 void progress_abandon(void)
 {
     if (!turns_opened() || !progress.thread)
@@ -187,7 +202,7 @@ void progress_abandon(void)
     atomic_store(&progress.abandoned, true);
     progress_leave();
     outbox_wake();
-    pthread_join(thread, NULL);
+    await_end();
 }
 
 void progress_undo(void)

@@ -36,7 +36,7 @@ static int open_partial(struct output *o)
         snprintf(o->partial, bytes, "%s.saving-%s-%d-%d", o->path, runtime.host,
                  (int)getpid(), i);
         o->fd = open(o->partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-        if (o->fd >= 0 || errno != EEXIST)
+        if (o->fd >= 0 || (errno != EEXIST && errno != EINTR))
             break;
     }
     if (o->fd < 0)
@@ -109,6 +109,17 @@ int output_write(void *arg, const void *bytes, size_t count)
     return 0;
 }
 
+/* Over a network a signal may interrupt it. */
+static int sync_file(int fd)
+{
+    int err;
+
+    do
+        err = fsync(fd);
+    while (err && errno == EINTR);
+    return err;
+}
+
 /* The new name is on the disk too; where a file system cannot say so, it is as
  * it is. */
 static int sync_folder(const char *path)
@@ -122,7 +133,7 @@ static int sync_folder(const char *path)
         return DRASYNC_ENOMEM;
     fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0) {
-        if (fsync(fd) && errno != EINVAL && errno != ENOTSUP)
+        if (sync_file(fd) && errno != EINVAL && errno != ENOTSUP)
             err = failed("write", folder);
         close(fd);
     }
@@ -134,7 +145,7 @@ int output_commit(struct output *o)
 {
     int fd = o->fd;
 
-    if (fsync(fd))
+    if (sync_file(fd))
         return failed("write", o->partial);
     o->fd = -1;
     /* Some file systems say only here that there was no room. */
