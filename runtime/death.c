@@ -248,6 +248,8 @@ bool death_next(struct process *out)
         if (runtime.node_of[peers[i].rank] == runtime.node &&
             !has_state(&peers[i], RUNTIME_RANK_BURIED) &&
             !has_state(&peers[i], RUNTIME_RANK_STOPPED) &&
+            !(has_state(&peers[i], RUNTIME_RANK_EXITED) &&
+              process_ended(&peers[i].process)) &&
             (!next ||
              (next->rank < runtime.rank && peers[i].rank > runtime.rank)))
             next = &peers[i];

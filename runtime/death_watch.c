@@ -72,6 +72,8 @@ static enum told tell(void)
         told = death_next(&watched) ? TOLD_GOES_ON : TOLD_NOTHING;
     else if (watching && death_look())
         told = TOLD_ENDS;
+    else if (watching && death_next(&watched)) /* it has left */
+        told = TOLD_GOES_ON;
     pthread_mutex_unlock(&mutex);
     return told;
 }

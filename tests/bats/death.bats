@@ -167,3 +167,10 @@ or_ends() {
     assert_line "rank $(((dead + 2) % 3)): written ok"
   done
 }
+
+@test "behind a rank that left without MPI_Finalize the next one is watched" {
+  unset DRASYNC_ON_DEATH
+  run mpi_rank_dies 3 "$abs_top_builddir/tests/programs/watched"
+  refute [ "$status" -eq 124 ]
+  assert_line --regexp "rank 2 \(.*\) died"
+}
