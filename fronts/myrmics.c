@@ -331,12 +331,15 @@ void *_sys_realloc(char *file, int line, void *old_ptr, size_t new_size,
     job = enter(file, line);
     since = sched_begin(job);
     check_region(file, line, job, new_region);
-    if (!old_ptr && new_size)
+    if (!old_ptr && !new_size)
+        check(file, line, ops_of(job)->region_check(new_region), new_region,
+              NULL, 0);
+    else if (!old_ptr)
         check(file, line, ops_of(job)->alloc(new_region, new_size, &object),
               new_region, NULL, new_size);
-    else if (old_ptr && !new_size)
+    else if (!new_size)
         free_object(file, line, job, old_ptr);
-    else if (old_ptr)
+    else
         check(file, line,
               ops_of(job)->realloc(old_ptr, new_size, new_region, &place,
                                    &object),

@@ -295,6 +295,7 @@ int MPI_Sendrecv(const void *out, int out_count, MPI_Datatype out_type, int to,
     CALL(MPI_Sendrecv, MPI_Irecv);
     OWN(send, MPI_Isend);
     OWN(receive, MPI_Recv);
+    OWN(cancel, MPI_Cancel);
     struct waiting_need need;
     MPI_Request received, sent;
     int err = MPI_SUCCESS, err_sent;
@@ -314,10 +315,16 @@ int MPI_Sendrecv(const void *out, int out_count, MPI_Datatype out_type, int to,
         return passed(counted, err);
     err_sent = finish(send(out, out_count, out_type, to, out_tag, comm, &sent),
                       &sent, MPI_STATUS_IGNORE);
+    if (err_sent) {
+        /* As MPI's own, which looks at all arguments first, and waits for none. */
+        if (from != MPI_PROC_NULL && cancel && !cancel(&received))
+            finish(MPI_SUCCESS, &received, MPI_STATUS_IGNORE);
+        return passed(counted, err_sent);
+    }
     err = from == MPI_PROC_NULL
               ? receive(in, in_count, in_type, from, in_tag, comm, status)
               : finish(MPI_SUCCESS, &received, status);
-    return passed(counted, err_sent ? err_sent : err);
+    return passed(counted, err);
 }
 
 /* --- Collectives ---------------------------------------------------------- */

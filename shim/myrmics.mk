@@ -48,6 +48,13 @@ myrmics_everybody_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 myrmics_everybody_LDFLAGS = $(AM_LDFLAGS) -no-install
 myrmics_everybody_LDADD = libmyrmics.la $(MPI_LIBS)
 
+check_PROGRAMS += myrmics_receivers
+myrmics_receivers_SOURCES = tests/programs/myrmics_receivers.c \
+	tests/programs/myrmics_check.h
+myrmics_receivers_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+myrmics_receivers_LDFLAGS = $(AM_LDFLAGS) -no-install
+myrmics_receivers_LDADD = libmyrmics.la $(MPI_LIBS)
+
 check_PROGRAMS += myrmics_threads
 myrmics_threads_SOURCES = tests/programs/myrmics_threads.c \
 	tests/programs/myrmics_check.h

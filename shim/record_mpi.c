@@ -90,7 +90,7 @@ int MPI_Send(const void *buf, int count, MPI_Datatype type, int dest, int tag,
     int err;
 
     REAL(MPI_Send);
-    if (!recording())
+    if (!recording() || dest == MPI_PROC_NULL)
         return real(buf, count, type, dest, tag, comm);
     begin();
     err = real(buf, count, type, dest, tag, comm);
@@ -101,18 +101,18 @@ int MPI_Send(const void *buf, int count, MPI_Datatype type, int dest, int tag,
 int MPI_Recv(void *buf, int count, MPI_Datatype type, int source, int tag,
              MPI_Comm comm, MPI_Status *status)
 {
-    MPI_Status own;
+    MPI_Status own = {.MPI_SOURCE = source, .MPI_TAG = tag};
     int err;
 
     REAL(MPI_Recv);
-    if (!recording())
+    if (!recording() || source == MPI_PROC_NULL)
         return real(buf, count, type, source, tag, comm, status);
+    if (status == MPI_STATUS_IGNORE)
+        status = &own;
     begin();
-    err = real(buf, count, type, source, tag, comm, &own);
-    if (status != MPI_STATUS_IGNORE)
-        *status = own;
-    end(RECORD_MPI_RECV, (uint64_t)own.MPI_SOURCE, (uint64_t)own.MPI_TAG,
-        bytes_of(count, type));
+    err = real(buf, count, type, source, tag, comm, status);
+    end(RECORD_MPI_RECV, (uint64_t)status->MPI_SOURCE,
+        (uint64_t)status->MPI_TAG, bytes_of(count, type));
     return err;
 }
 

@@ -233,7 +233,9 @@ static void uninterrupted(bool on)
     }
     if (!taken)
         taken = !take_turns(&turns);
-    if (!taken || sched_setscheduler(0, SCHED_FIFO, &first))
+    /* Threads and processes that come of this one have no such timer. */
+    if (!taken ||
+        sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &first))
         ask_for(SCHED_BATCH, SLICE_NS);
 }
 

@@ -30,6 +30,6 @@ tests_unit_progress_help_t_SOURCES = tests/unit/progress_help.c \
 tests_unit_progress_help_t_CFLAGS = $(AM_CFLAGS)
 tests_unit_progress_help_t_LDADD = libdrasync_memory.la
 
-native_test_programs += tests/programs/link_turns
+native_test_programs += tests/programs/link_turns tests/programs/sendrecv_error
 TESTS += tests/bats/links.bats
 EXTRA_DIST += tests/bats/links.bats

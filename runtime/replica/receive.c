@@ -18,6 +18,7 @@ struct plan {
     enum action action;
     uint64_t target;             /* frame of the page where the data begins */
     struct replica_block *spare; /* frames that nobody uses any more */
+    struct replica_block *held;  /* those written or mapped: a reference */
 };
 
 /* The extent of a piece, entered if another node cut it.  Locked. */
@@ -74,6 +75,16 @@ static struct replica_copy *copy_of(const struct replica_region *region,
     return NULL;
 }
 
+/* The frames of @copy stay as long as @plan needs them: without the lock of the
+ * directory another worker may free the region, or another thread of this one
+ * receive it too. */
+static void hold(struct plan *plan, const struct replica_copy *copy)
+{
+    plan->held = copy->block;
+    if (plan->held)
+        atomic_fetch_add(&plan->held->references, 1);
+}
+
 /* This worker takes the piece's frames for its own, or others where those are
  * not this version's alone. */
 static int adopt(struct replica_copy *copy, struct replica_piece *piece,
@@ -93,6 +104,7 @@ static int adopt(struct replica_copy *copy, struct replica_piece *piece,
     copy->end_bytes = piece->end_bytes;
     plan->action = shared ? CLONE : MAP;
     plan->target = copy->offset;
+    hold(plan, copy);
     if (!shared)
         piece->block = NULL;
     return 0;
@@ -128,6 +140,7 @@ static int plan_first(struct replica_region *region, struct extent *extent,
     if (reuse(copy, extent, piece)) {
         plan->action = COPY;
         plan->target = copy->offset;
+        hold(plan, copy);
     } else {
         err = adopt(copy, piece, shared, plan);
         if (err) {
@@ -167,6 +180,7 @@ static int plan_copy(struct replica_region *region, struct extent *extent,
     }
     plan->action = COPY;
     plan->target = copy->offset;
+    hold(plan, copy);
     if (copy->end_bytes < piece->end_bytes)
         copy->end_bytes = piece->end_bytes;
     return 0;
@@ -186,7 +200,6 @@ static int make_plans(struct replica_version *version, struct plan *plans)
         int err;
 
         plans[i].action = DROP;
-        plans[i].spare = NULL;
         if (!region || region->entry.state != REPLICA_LIVE ||
             region->entry.incarnation != part->incarnation)
             continue;
@@ -259,9 +272,16 @@ static int carry_out(struct replica_version *version, const struct plan *plans)
                            replica_piece_pages(piece), plans[i].target);
         i++;
     }
-    for (i = 0; i < version->pieces; i++)
-        replica_block_put(plans[i].spare);
     return err;
+}
+
+static void plans_free(struct plan *plans, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        replica_block_put(plans[i].spare);
+        replica_block_put(plans[i].held);
+    }
+    free(plans);
 }
 
 static int install(struct replica_version *version)
@@ -282,11 +302,30 @@ static int install(struct replica_version *version)
     }
     if (!err)
         err = carry_out(version, plans);
-    free(plans);
+    plans_free(plans, version->pieces);
     return err;
 }
 
-static int version_wait(int worker, struct replica_version **version_out)
+/* Take the first version of @queue, if it is of region @rid, or that is 0.
+ * Locked.  *region_out: of which it is; DRASYNC_EAGAIN: it stays. */
+static int queue_take(struct replica_queue *queue, uint32_t rid,
+                      uint32_t *region_out)
+{
+    const struct replica_version *version = queue->first;
+    uint64_t address = replica_version_parts(queue->first)->address;
+
+    *region_out = address ? (uint32_t)(address >> PAGE_SHIFT) + 1 : 0;
+    if (rid && rid != *region_out)
+        return DRASYNC_EAGAIN;
+    queue->first = version->next;
+    if (!queue->first)
+        queue->last = NULL;
+    return 0;
+}
+
+/* Several threads of this worker may wait, and look: one of them takes it. */
+static int version_wait(uint32_t rid, int worker, uint32_t *region_out,
+                        struct replica_version **version_out)
 {
     struct replica_inbox *inbox = replica_inbox();
     int remote = runtime.node_of[worker] != runtime.node;
@@ -299,10 +338,14 @@ static int version_wait(int worker, struct replica_version **version_out)
         if (err)
             return err;
         version = inbox->queues[worker].first;
+        if (version && !atomic_load(&version->ready))
+            version = NULL;
+        if (version)
+            err = queue_take(&inbox->queues[worker], rid, region_out);
         lock_give(&inbox->lock);
-        if (version && atomic_load(&version->ready)) {
+        if (version) {
             *version_out = version;
-            return 0;
+            return err;
         }
         err = replica_wait(&inbox->doorbell, seen, remote);
         if (err)
@@ -310,18 +353,8 @@ static int version_wait(int worker, struct replica_version **version_out)
     }
 }
 
-int replica_version_wait(int worker, struct replica_version **version_out)
-{
-    struct waiting w = {.what = WAITING_VERSION, .peer = worker};
-    int err;
-
-    waiting_begin(&w);
-    err = version_wait(worker, version_out);
-    waiting_end(&w);
-    return err;
-}
-
-int replica_version_take(struct replica_version *version)
+/* Before all others, again. */
+static int version_put_back(struct replica_version *version)
 {
     struct replica_inbox *inbox = replica_inbox();
     struct replica_queue *queue = &inbox->queues[version->from];
@@ -329,31 +362,32 @@ int replica_version_take(struct replica_version *version)
 
     if (err)
         return err;
-    queue->first = version->next;
-    if (!queue->first)
-        queue->last = NULL;
+    version->next = queue->first;
+    queue->first = version;
+    if (!queue->last)
+        queue->last = version;
     lock_give(&inbox->lock);
+    doorbell_ring(&inbox->doorbell);
     return 0;
 }
 
-/* Wait for the next version of @worker, and see whether it is what the caller
- * wants; it stays where it is. */
+/* Wait for the next version of @worker, and take it if it is what the caller
+ * wants. */
 static int expect(uint32_t rid, int worker, uint32_t *region_out,
                   struct replica_version **version_out)
 {
-    uint64_t address;
+    struct waiting w = {.what = WAITING_VERSION, .peer = worker};
     int err;
 
     if (worker < 0 || worker >= runtime.ranks)
         return DRASYNC_EINVAL;
     err = replica_flush_frees();
-    if (!err)
-        err = replica_version_wait(worker, version_out);
     if (err)
         return err;
-    address = replica_version_parts(*version_out)->address;
-    *region_out = address ? (uint32_t)(address >> PAGE_SHIFT) + 1 : 0;
-    return rid && rid != *region_out ? DRASYNC_EAGAIN : 0;
+    waiting_begin(&w);
+    err = version_wait(rid, worker, region_out, version_out);
+    waiting_end(&w);
+    return err;
 }
 
 int replica_recv(uint32_t rid, int worker, uint32_t *region_out,
@@ -363,8 +397,6 @@ int replica_recv(uint32_t rid, int worker, uint32_t *region_out,
     int err;
 
     err = expect(rid, worker, region_out, &version);
-    if (!err)
-        err = replica_version_take(version);
     if (err)
         return err;
     *bytes_out = version->bytes;
@@ -385,12 +417,9 @@ int replica_notified(uint32_t rid, int worker, uint32_t *region_out,
         return err;
     bytes = version->parts * sizeof(**notes_out);
     *notes_out = malloc(bytes);
-    if (!*notes_out)
-        return DRASYNC_ENOMEM;
-    err = replica_version_take(version);
-    if (err) {
-        free(*notes_out);
-        return err;
+    if (!*notes_out) {
+        err = version_put_back(version);
+        return err ? err : DRASYNC_ENOMEM;
     }
     memcpy(*notes_out, replica_version_parts(version), bytes);
     *count_out = version->parts;

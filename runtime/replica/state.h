@@ -401,14 +401,6 @@ int replica_version_post(struct replica_version *version);
 /* Its data is there: wake the receiver, who may free it at once. */
 void replica_version_ready(struct replica_version *version);
 
-/* --- receive.c: versions that came ---------------------------------------- */
-
-/* The next version of @worker, left where it is. */
-int replica_version_wait(int worker, struct replica_version **version_out);
-
-/* Take it out of the queue. */
-int replica_version_take(struct replica_version *version);
-
 /* --- wire.c: other nodes -------------------------------------------------- */
 
 void replica_wire_open(void);

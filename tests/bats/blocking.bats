@@ -71,3 +71,10 @@ tool_sees() {
   tool_sees "${preload%"$shim"}$tool:$shim"
   tool_sees "$preload:$tool"
 }
+
+@test "MPI_Sendrecv with a wrong argument returns its error, as MPI's own does" {
+  DRASYNC_NODE=rank run -0 mpi 2 \
+    "$abs_top_builddir/tests/programs/sendrecv_error"
+  assert_line "rank 0: error"
+  assert_line "rank 1: error"
+}

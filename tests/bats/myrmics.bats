@@ -185,6 +185,14 @@ random() {
   assert_output "ok 2 workers"
 }
 
+@test "threads of a worker receive what one or several others send, each version once" {
+  for node in shared rank; do
+    DRASYNC_NODE=$node run -0 mpi_preloaded 3 \
+      "$abs_top_builddir/myrmics_receivers"
+    assert_output "ok 3 workers"
+  done
+}
+
 @test "threads allocate and free at the same time, and others with them" {
   run -0 mpi_preloaded 1 "$abs_top_builddir/myrmics_together" 3
   assert_output "ok 1 workers"
