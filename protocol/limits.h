@@ -16,6 +16,11 @@ enum {
     PROTO_ITEMS_MAX = 1 << 22,
     /* Regions in the first of the messages that answer a READ. */
     PROTO_PORTION_FIRST = 512,
+    /* Items of one message of an answer, from which on what is left of the subtree
+     * is left to be asked for; and regions in one message of a READ's.  With the
+     * data's own lists both stay below RUNTIME_HEADER_BYTES_MAX. */
+    PROTO_ANSWER_ITEMS = 1 << 19,
+    PROTO_PORTION_MAX = 1 << 17,
     /* Items of a TRANSFER for which it is worth a look whether all are known. */
     PROTO_ITEMS_KNOWN_MAX = 16,
     /* Further parts that one request may ask for. */

@@ -93,6 +93,7 @@ struct proto_node {
     uint32_t presence_max;  /* the same of PROTO_PRESENCE_MAX */
     uint32_t fanout;        /* the same of PROTO_FANOUT */
     uint32_t portion_first; /* the same of PROTO_PORTION_FIRST */
+    uint32_t answer_items;  /* the same of PROTO_ANSWER_ITEMS */
     uint32_t subscriptions_max; /* the same of PROTO_SUBSCRIPTIONS_MAX */
     uint32_t subscribe;         /* PROTO_SUBSCRIBE; 0: never */
     uint32_t faults;            /* rules that the simulator breaks on purpose */

@@ -108,7 +108,7 @@ static struct proto_item *copy_item(struct step *s, struct answer *a,
         message_of(s, a->send)->flags |= PROTO_MORE;
         ship(s, a);
         begin_message(s, a, PROTO_FURTHER);
-        if (a->room <= PROTO_ITEMS_MAX / 2)
+        if (a->room <= PROTO_PORTION_MAX / 2)
             a->room *= 2;
     }
     a->regions++;
@@ -242,6 +242,13 @@ static void leave(struct step *s, struct answer *a)
     }
 }
 
+/* Would one message more be too long?  A token's presence is told for each node
+ * that may know the region. */
+static bool is_full(struct step *s, const struct answer *a)
+{
+    return message_of(s, a->send)->items_count >= s->node->answer_items;
+}
+
 /* Put what is free of @top's subtree into the answer, and the rest as TODO;
  * false: not even @top can be given. */
 static bool add_subtree(struct step *s, struct answer *a,
@@ -250,7 +257,8 @@ static bool add_subtree(struct step *s, struct answer *a,
     struct proto_region *r = top;
     while (r) {
         bool in = !r->dead && !r->gone;
-        if (in && !a->stopped && add_region(s, a, r)) {
+        if (in && !a->stopped && (r == top || !is_full(s, a)) &&
+            add_region(s, a, r)) {
             r = proto_next(top, r);
             continue;
         }

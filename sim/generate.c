@@ -210,6 +210,8 @@ void sim_generate(struct sim_script *script, uint64_t seed)
         script->fanout = 1 + (uint32_t)(seed / 7 % 3);
     if (seed % 5 < 2)
         script->portion = 1 + (uint32_t)(seed / 5 % 3);
+    if (seed % 11 < 3)
+        script->answer = 4 + (uint32_t)(seed / 11 % 16);
     if (seed % 3 < 2)
         script->subscribe = 1 + (uint32_t)(seed / 3 % 2);
     if (seed % 5 == 0)

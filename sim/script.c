@@ -58,6 +58,7 @@ static const struct {
     {"presence", offsetof(struct sim_script, presence)},
     {"fanout", offsetof(struct sim_script, fanout)},
     {"portion", offsetof(struct sim_script, portion)},
+    {"answer", offsetof(struct sim_script, answer)},
     {"subscribe", offsetof(struct sim_script, subscribe)},
     {"subscriptions", offsetof(struct sim_script, subscriptions)},
     {"faults", offsetof(struct sim_script, faults)},

@@ -70,6 +70,7 @@ struct sim_script {
     uint32_t presence;      /* nodes that travel with it; the same */
     uint32_t fanout;        /* of the trees of readers; the same */
     uint32_t portion;       /* regions in a message of an answer; the same */
+    uint32_t answer;        /* items of one, then the rest is left; the same */
     uint32_t subscribe;     /* READs before a subscription; 0: never */
     uint32_t subscriptions; /* under way of a node in a tree; the same */
     uint32_t faults;        /* enum sim_fault */

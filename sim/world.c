@@ -392,6 +392,8 @@ void world_open(struct sim *sim, struct sim_script *script)
             sim->node[i].proto.fanout = script->fanout;
         if (script->portion)
             sim->node[i].proto.portion_first = script->portion;
+        if (script->answer)
+            sim->node[i].proto.answer_items = script->answer;
         sim->node[i].proto.subscribe = script->subscribe;
         if (script->subscriptions)
             sim->node[i].proto.subscriptions_max = script->subscriptions;
