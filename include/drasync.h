@@ -145,8 +145,6 @@ int drasync_new_region(drasync_region_t *region_out);
  * through an ancestor).  The hold of the parent covers the subregion.
  *   DRASYNC_EBUSY     another thread of this rank is deleting @parent
  *   DRASYNC_ELIMIT    4,096 levels of subregions
- * A tree of more than some 300,000 regions cannot move to another node for WRITE:
- * the job ends, with a line.
  *   DRASYNC_ENOREGION, DRASYNC_ENOTHELD, DRASYNC_ENOMEM, DRASYNC_ENOSPACE
  */
 int drasync_new_subregion(drasync_region_t parent,

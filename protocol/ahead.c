@@ -340,7 +340,8 @@ static int ask_ahead(struct step *s, struct proto_region *r, uint64_t address,
     if (r->dead || r->gone)
         return DRASYNC_EDELETED;
     r->news.hinted = true;
-    if (r->ahead && mode == DRASYNC_READ)
+    /* UINT32_MAX stands for any number. */
+    if (r->ahead && mode == DRASYNC_READ && r->ahead->hints < UINT32_MAX)
         r->ahead->hints++;
     if (r->owned || r->ahead)
         return 0;

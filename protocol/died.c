@@ -110,7 +110,8 @@ void proto_rank_died(struct proto_node *node, int32_t rank, int32_t ranks,
         lose(&s, r);
         /* Nobody writes what is above while that is lost. */
         for (struct proto_region *x = r->parent; x; x = x->parent)
-            subscriptions_end(&s, x, DRASYNC_ELOST);
+            if (x->losses)
+                subscriptions_end(&s, x, DRASYNC_ELOST);
         write_end(&s, r);
     }
     step_end(&s);

@@ -127,10 +127,11 @@ int drasync_run(drasync_region_t region, drasync_function_t function,
  * If the region is on this node and free, the function runs inside this call.  If
  * it is there and not free, and there is one node, only the thread that made this
  * call runs it, in its test, wait or flush: another thread's drasync_wait() waits
- * for that.
+ * for that, unless the thread has ended.
  *   DRASYNC_ELIMIT    as drasync_run(), or as drasync_iacquire()
- *   DRASYNC_EINVAL, DRASYNC_ENOREGION, DRASYNC_EORDER, DRASYNC_ERUNNING,
- *   DRASYNC_ENOMEM    as drasync_run(): no request was made
+ *   DRASYNC_ENOREGION no region can have this address
+ *   DRASYNC_EINVAL, DRASYNC_ERUNNING, DRASYNC_ENOMEM  as drasync_run()
+ * with no request made.  Other errors are the request's.
  */
 int drasync_irun(drasync_region_t region, drasync_function_t function,
                  enum drasync_mode mode, const void *arg, size_t arg_bytes,

@@ -62,10 +62,7 @@ static bool has_earlier(struct run_caller *c, uint64_t address)
     const struct run_stream *s;
     bool has;
 
-    if (!c ||
-        (!atomic_load_explicit(&c->queued, memory_order_relaxed) &&
-         !atomic_load_explicit(&c->flying, memory_order_acquire)) ||
-        run_lock(c))
+    if (!c || run_is_done(c) || run_lock(c))
         return false;
     s = run_stream_find(c, address);
     has = s &&
@@ -103,9 +100,7 @@ int native_run_before_hold(drasync_region_t region)
 {
     struct run_caller *c = run_caller_had();
 
-    if (runtime.nodes == 1 || !c ||
-        (!atomic_load_explicit(&c->queued, memory_order_relaxed) &&
-         !atomic_load_explicit(&c->flying, memory_order_relaxed)) ||
+    if (runtime.nodes == 1 || !c || run_is_done(c) ||
         !native_address_valid(region) || holds_of(address_of(region), true))
         return 0;
     return run_before_hold(c, address_of(region));

@@ -220,6 +220,11 @@ extern _Thread_local struct run_caller *run_callers_mine
 /* A new one; NULL: no memory. */
 struct run_caller *run_caller_new(void);
 
+/* Has it nothing collected and nothing under way?  What goes out is counted as
+ * under way first, what comes back as collected: so both are looked at, and the
+ * first once more. */
+bool run_is_done(const struct run_caller *c);
+
 /* The first error of threads that have ended without a flush, once; or 0. */
 int run_callers_left(void);
 

@@ -29,10 +29,11 @@ int run_callers_left(void)
     return atomic_exchange(&left, 0);
 }
 
-static bool is_done(struct run_caller *c)
+bool run_is_done(const struct run_caller *c)
 {
-    return !atomic_load_explicit(&c->queued, memory_order_relaxed) &&
-           !atomic_load_explicit(&c->flying, memory_order_acquire);
+    return !atomic_load_explicit(&c->queued, memory_order_acquire) &&
+           !atomic_load_explicit(&c->flying, memory_order_acquire) &&
+           !atomic_load_explicit(&c->queued, memory_order_relaxed);
 }
 
 /* Of a thread of this rank that has ended, with all that it ran done. */
@@ -44,7 +45,7 @@ static struct run_caller *used_before(void)
         uint32_t ended = RUN_ENDED;
         int32_t none = 0, err;
 
-        if (c->local != runtime.local || !is_done(c) ||
+        if (c->local != runtime.local || !run_is_done(c) ||
             !atomic_compare_exchange_strong(&c->taken, &ended, RUN_TAKEN))
             continue;
         atomic_fetch_sub(&c->urgent, 1);

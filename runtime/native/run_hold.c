@@ -43,8 +43,9 @@ int32_t native_rank_new(void)
 /* Who else has it, or knows who has it?  -1: this node, or nobody. */
 static int elsewhere(const struct proto_region *region, uint64_t address)
 {
-    int node = region && region->incarnation ? (int)region->hint
-                                             : native_home(address);
+    int node = region && region->incarnation && region->epoch
+                   ? (int)region->hint
+                   : native_home(address);
 
     if (region && (region->owned || region->dead))
         return -1;

@@ -31,7 +31,9 @@ __attribute__((no_sanitize("thread"))) int run_where(uint64_t address,
         return runtime.node;
     if (s && s->node >= 0 && s->node != runtime.node)
         return s->node;
-    if (r && *(const volatile uint64_t *)&r->incarnation)
+    /* Without a move there is no hint: an ancestor of what was met here. */
+    if (r && *(const volatile uint64_t *)&r->incarnation &&
+        *(const volatile uint64_t *)&r->epoch)
         return (int)*(const volatile uint32_t *)&r->hint;
     home = native_home(address);
     return home >= 0 ? home : runtime.node;

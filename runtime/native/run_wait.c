@@ -11,6 +11,10 @@
 #include "runtime/say.h"
 #include "runtime/waiting.h"
 
+/* Who waits for what another thread began looks so often whether that has
+ * ended. */
+#define ENDED_LOOK_US 50000
+
 /* --- Answers -------------------------------------------------------------- */
 
 /* A region with something of @c, under way or collected; under the lock. */
@@ -24,15 +28,15 @@ static uint64_t waits_on(const struct run_caller *c)
 }
 
 /* Wait for @waiter; others see that this thread waits for a run on @address, for
- * @mode, or 0: for several. */
+ * @mode, or 0: for several; and whether it is @timed. */
 static int wait_shown(struct waiter *waiter, uint64_t address, uint32_t mode,
-                      uint64_t deadline_us)
+                      bool timed, uint64_t deadline_us)
 {
     struct waiting w = {
         .what = WAITING_RUN,
         .mode = mode,
         .address = address,
-        .timed = deadline_us != WAIT_FOREVER,
+        .timed = timed,
     };
     int err, result;
 
@@ -83,7 +87,8 @@ static int wait_any(struct run_caller *c, uint32_t seen,
         native_wait_give(w);
         return run_lock(c);
     }
-    err = wait_shown(&w->waiter, address, q ? q->mode : 0, deadline_us);
+    err = wait_shown(&w->waiter, address, q ? q->mode : 0,
+                     deadline_us != WAIT_FOREVER, deadline_us);
     if (err && atomic_exchange(&c->waits, NULL) != &w->waiter) {
         if (err != DRASYNC_EAGAIN)
             return err; /* somebody may still wake it */
@@ -294,6 +299,31 @@ static int wait_own(struct run_request *q, uint64_t deadline_us)
     return waiter_done(&q->waiter) ? 0 : err;
 }
 
+/* For @q of another thread, which runs what is its own; or has ended, then this
+ * one does. */
+static int wait_for_other(struct run_request *q, uint64_t deadline_us)
+{
+    struct run_caller *c = q->caller;
+    int err;
+
+    do {
+        uint64_t look_us = wait_deadline_us(ENDED_LOOK_US);
+        uint32_t ended = RUN_ENDED;
+
+        if (c->local == runtime.local &&
+            atomic_compare_exchange_strong(&c->taken, &ended, RUN_TAKEN)) {
+            err = wait_own(q, deadline_us);
+            atomic_store(&c->taken, RUN_ENDED);
+            return err;
+        }
+        send_for(q, 0);
+        err = wait_shown(&q->waiter, q->address, q->mode,
+                         deadline_us != WAIT_FOREVER,
+                         look_us < deadline_us ? look_us : deadline_us);
+    } while (err == DRASYNC_EAGAIN && runtime_now_us() < deadline_us);
+    return err;
+}
+
 int run_wait(struct run_pending *p, uint64_t timeout_us)
 {
     struct run_request *q = p->request;
@@ -303,12 +333,8 @@ int run_wait(struct run_pending *p, uint64_t timeout_us)
 
     if (!waiter_done(&q->waiter)) {
         atomic_fetch_add(&c->urgent, 1);
-        if (c == run_caller_had()) {
-            err = wait_own(q, deadline_us);
-        } else {
-            send_for(q, 0);
-            err = wait_shown(&q->waiter, q->address, q->mode, deadline_us);
-        }
+        err = c == run_caller_had() ? wait_own(q, deadline_us)
+                                    : wait_for_other(q, deadline_us);
         atomic_fetch_sub(&c->urgent, 1);
     }
     if (!err)

@@ -47,6 +47,72 @@ static void *linger_often(void *asks)
     return NULL;
 }
 
+static drasync_request_t left;
+
+static void *begin_and_end(void *unused)
+{
+    OK(drasync_irun(box, f_linger, DRASYNC_WRITE, NULL, 0, NULL, 0, &left));
+    return unused;
+}
+
+/* A thread of rank 0 begins a run that has to wait, and ends; another one waits
+ * for that. */
+static void wait_for_ended(void)
+{
+    pthread_t thread;
+
+    if (check_rank == 1)
+        OK(drasync_acquire(box, DRASYNC_WRITE));
+    check_barrier();
+    if (check_rank == 0) {
+        CHECK(!pthread_create(&thread, NULL, begin_and_end, NULL));
+        CHECK(!pthread_join(thread, NULL));
+        CODE(drasync_wait(&left, 0), DRASYNC_EAGAIN);
+    }
+    check_barrier();
+    if (check_rank == 1)
+        OK(drasync_release(box));
+    if (check_rank == 0)
+        OK(drasync_wait(&left, DRASYNC_FOREVER));
+    check_barrier();
+}
+
+static int where(drasync_region_t region, const void *arg, size_t arg_bytes,
+                 void *answer, size_t answer_bytes)
+{
+    (void)region;
+    (void)arg;
+    (void)arg_bytes;
+    (void)answer;
+    (void)answer_bytes;
+    return 100 + check_rank;
+}
+
+/* Rank 0 has met a part of what rank 1 made, and of the whole no more than that it
+ * is above: a run on that goes to rank 1, where each rank is a node. */
+static void run_above_what_is_known(void)
+{
+    drasync_region_t all[2] = {NULL, NULL};
+    struct drasync_stats stats;
+    drasync_function_t f;
+
+    OK(drasync_register("where", where, &f));
+    OK(drasync_get_stats(&stats));
+    if (check_rank == 1) {
+        OK(drasync_new_region(&all[0]));
+        OK(drasync_new_subregion(all[0], &all[1]));
+        OK(drasync_release(all[0]));
+    }
+    MPI_Bcast(all, sizeof(all), MPI_BYTE, 1, MPI_COMM_WORLD);
+    if (check_rank == 0) {
+        OK(drasync_acquire(all[1], DRASYNC_READ));
+        OK(drasync_release(all[1]));
+        if (stats.nodes == check_ranks)
+            CODE(drasync_run(all[0], f, DRASYNC_WRITE, NULL, 0, NULL, 0), 101);
+    }
+    check_barrier();
+}
+
 int main(int argc, char **argv)
 {
     pthread_t thread[THREADS];
@@ -73,5 +139,7 @@ int main(int argc, char **argv)
     CHECK(*(uint64_t *)p == (uint64_t)(THREADS * ROUNDS * check_ranks));
     OK(drasync_release(box));
     check_barrier();
+    wait_for_ended();
+    run_above_what_is_known();
     return check_end("run_threads");
 }

@@ -203,6 +203,20 @@ static void test_newer(void)
     died(1, a);
     CHECK(result() == DRASYNC_ELOST && a->subscribed == 0);
     CHECK(delete (0, a) == 0 && objects == 0);
+
+    /* But not above what is as it was before. */
+    a = root_of(0, 1), b = child_of(0, a, 2);
+    proto_set_recovery(b, true);
+    CHECK(release(0, a) == 0 && newer(2, a) == PROTO_WAIT);
+    CHECK(acquire(1, b, DRASYNC_WRITE) == 0 && grant.split);
+    proto_effects_clear(&out);
+    CHECK(proto_split(&node, 1, b, &counter, &out) == 0);
+    died(1, a);
+    CHECK(result() == 1 && a->subscribed == 1);
+    CHECK(acquire(0, a, DRASYNC_WRITE) == 0);
+    CHECK(release(0, a) == 0 && result() == 0);
+    CHECK(release(2, a) == 0);
+    CHECK(delete (0, a) == 0 && objects == 0);
 }
 
 int main(void)
