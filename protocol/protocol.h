@@ -224,6 +224,9 @@ bool proto_ahead_comes(const struct proto_region *region);
 void proto_ahead_end(struct proto_node *node, struct proto_region *root,
                      struct proto_effects *out);
 
+/* The record of the region that @op, which waits, asked for; it keeps that. */
+const struct proto_region *proto_target(const struct proto_op *op);
+
 /*
  * The waiter gives up: no effect will name it.  The operation may go on
  * without it; what it gets is released at once.  Tree: that of the region it

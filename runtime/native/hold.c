@@ -117,6 +117,7 @@ static int start(struct native_pending *q, bool nowait)
         native_effects_soon(effects);
     native_do(effects, NULL);
     if (err == PROTO_WAIT) {
+        q->record = proto_target(q->op);
         runtime_count(native.self, RUNTIME_COUNT_ACQUIRES_WAITED, 1);
         native_unlock(&tree);
         return err;
@@ -220,9 +221,10 @@ bool native_pending_ended(struct native_pending *q)
     if (native_lock(q->address, &tree))
         return false;
     ended = waiter_done(&q->wait->waiter);
-    /* A waiting operation keeps its region's record.  If that is gone, the
-     * holder of that tree's lock has ended the operation, and will wake us. */
-    if (!ended && !tree.region) {
+    /* A waiting operation keeps its region's record.  If that is gone, and maybe
+     * another region has the address, the holder of that tree's lock, which may
+     * be another one, has ended the operation, and will wake us. */
+    if (!ended && tree.region != q->record) {
         native_unlock(&tree);
         return !waiter_wait(&q->wait->waiter, WAIT_FOREVER, &result);
     }

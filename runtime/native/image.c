@@ -211,6 +211,8 @@ static int hold_start(struct native_tree *tree, uint64_t address,
     err = proto_acquire(&native.node, q.as, tree->region, address, DRASYNC_READ,
                         false, q.wait, &grant, &q.op, effects);
     native_do(effects, NULL);
+    if (err == PROTO_WAIT)
+        q.record = proto_target(q.op);
     native_unlock(tree);
     if (err == PROTO_WAIT) {
         err = wait_for(&q, stop, until, &result);

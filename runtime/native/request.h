@@ -40,14 +40,15 @@ struct native_pending {
     enum drasync_mode mode;
     struct native_wait *wait; /* NULL: decided */
     struct proto_op *op;
-    uint64_t incarnation; /* of what was granted; */
-    int32_t as;           /* native_rank_new(), or 0: this rank */
-    bool noted;           /* it matters which thread has that: taken.h */
-    bool away;            /* another node is to give it */
-    bool told;            /* and was asked for it ahead */
-    bool later;           /* who asks goes on, and waits later */
-    bool again;           /* it is asked once more */
-    bool waited;          /* as in proto_effect */
+    const struct proto_region *record; /* that the operation keeps */
+    uint64_t incarnation;              /* of what was granted; */
+    int32_t as;                        /* native_rank_new(), or 0: this rank */
+    bool noted;  /* it matters which thread has that: taken.h */
+    bool away;   /* another node is to give it */
+    bool told;   /* and was asked for it ahead */
+    bool later;  /* who asks goes on, and waits later */
+    bool again;  /* it is asked once more */
+    bool waited; /* as in proto_effect */
     /* drasync_acquire_newer(): only what is newer than *version, which becomes
      * that of what was granted; or NULL. */
     uint64_t *version;
