@@ -39,20 +39,26 @@ static struct managed_call *next_due(void)
     return call;
 }
 
+/* Does this thread make calls just now?  A function may give a reference back, and
+ * so make calls due: these are for the loop that called it, however long the chain
+ * is. */
+static _Thread_local bool calling __attribute__((tls_model("initial-exec")));
+
+static bool is_due(struct managed_shared *shared)
+{
+    return shared &&
+           atomic_load_explicit(&shared->counts.due, memory_order_relaxed);
+}
+
 void managed_call_due(void)
 {
-    /* A function may give a reference back, and so make calls due: these are for
-     * the loop that called it, however long the chain is. */
-    static _Thread_local bool calling;
     struct managed_shared *shared = managed_get();
     struct managed_call *call;
 
-    if (calling)
+    if (!is_due(shared) || calling)
         return;
     calling = true;
-    while (shared &&
-           atomic_load_explicit(&shared->counts.due, memory_order_relaxed) &&
-           (call = next_due())) {
+    while (is_due(shared) && (call = next_due())) {
         struct managed_call now = *call;
 
         control_free(&runtime.space, call);
