@@ -248,9 +248,11 @@ int drasync_try_acquire(drasync_region_t region, enum drasync_mode mode);
  * A call repeated after DRASYNC_EAGAIN may take over the first request, and get
  * the version that answered it.  WRITE of a subregion makes no version of what is
  * above it.  Where a rank died and what it wrote was taken back
- * (drasync_set_recovery()), that counts as written.  A waiting call blocks no
- * request and is part of no ring; that all ranks wait is reported as a ring is.
- * docs/guide.md, "Waiting for what others write".
+ * (drasync_set_recovery()), that counts as written.  A waiting call blocks no other
+ * rank's request and is part of no ring; that all ranks wait is reported as a ring
+ * is.  But other threads of this rank that ask for a subregion meanwhile wait for
+ * it, as for any earlier request above.  docs/guide.md, "Waiting for what others
+ * write".
  *   DRASYNC_EINVAL    @version is NULL, or the region has had no such version: it
  *                     is another region's
  *   DRASYNC_ENESTED   *@version is not 0, and this rank holds the region,

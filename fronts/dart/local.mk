@@ -173,6 +173,7 @@ dart_test_programs += \
 	tests/programs/dart_group \
 	tests/programs/dart_team \
 	tests/programs/dart_teams tests/programs/dart_destroyed \
+	tests/programs/dart_idle \
 	tests/programs/dart_locality \
 	tests/programs/dart_io \
 	tests/programs/dart_collective \

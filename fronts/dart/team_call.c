@@ -29,6 +29,8 @@ void team_poll(bool (*over)(void *arg), void *arg)
     if (rma_help(over, arg))
         return;
     for (int tests = 0; !over(arg); tests++) {
+        /* Others' transfers wait behind those of this unit. */
+        rma_glance();
         if (tests >= TESTS_MAX) {
             tests = TESTS_MAX;
             sched_yield();

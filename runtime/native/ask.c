@@ -212,11 +212,11 @@ int native_publish(const char *name, drasync_region_t region)
         return err;
     /* Who deleted it meanwhile may have found no name to take back. */
     err = incarnation_named(region, &now);
-    if (!err && now != named.incarnation)
-        err = DRASYNC_ENOREGION;
-    if (err)
+    if (err == DRASYNC_ENOREGION || (!err && now != named.incarnation)) {
         names_withdraw(&named, 1);
-    return err;
+        return DRASYNC_ENOREGION;
+    }
+    return 0;
 }
 
 int native_lookup(const char *name, uint64_t timeout_us,

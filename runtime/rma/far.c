@@ -168,6 +168,11 @@ bool rma_help(bool (*over)(void *arg), void *arg)
     return progress_help_until(over, arg);
 }
 
+void rma_glance(void)
+{
+    progress_glance();
+}
+
 void rma_far_start(void)
 {
     far_serve_start();

@@ -49,6 +49,7 @@
 #define rma_far_flush_end   drasync_rma_far_flush_end
 #define rma_far_flush_all   drasync_rma_far_flush_all
 #define rma_help            drasync_rma_help
+#define rma_glance          drasync_rma_glance
 
 /* This job, as a front needs it; does not change while the library runs. */
 struct rma_job {
@@ -248,6 +249,9 @@ int rma_far_flush_all(bool there);
  * answers other nodes meanwhile.  False: it is not over, wait otherwise.
  */
 bool rma_help(bool (*over)(void *arg), void *arg);
+
+/* For who waits otherwise: move on what this rank has under way to other nodes. */
+void rma_glance(void);
 
 /* MPI's one-sided operations are about to go to @node: its progress thread is
  * to stay awake.  Cheap; sends at most one message in a millisecond. */

@@ -27,3 +27,9 @@ load dart_hosts
   DRASYNC_NODE=2 run -0 mpi 4 "$abs_top_builddir/tests/programs/dart_transfer"
   assert_line "ok"
 }
+
+@test "a unit that waits for another one goes on with its own large puts" {
+  DRASYNC_NODE=2 DRASYNC_RMA=messages run -0 mpi 4 \
+    "$abs_top_builddir/tests/programs/dart_idle"
+  assert_line "ok"
+}
