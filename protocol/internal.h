@@ -160,7 +160,6 @@ static inline uint32_t copy_read(struct step *s, const struct proto_copy *copy)
                                          : copy->pins - copy->ahead;
 }
 void pins_end(struct step *s, struct proto_link *list);
-/* All of @from are @to's, behind what that has. */
 void pins_move(struct proto_link *to, struct proto_link *from);
 /* The pin by which @hold sees @r, or NULL. */
 const struct proto_pin *pin_of(const struct proto_hold *hold,

@@ -217,9 +217,8 @@ static void refuse_request(struct step *s, const struct proto_message *m,
 /*
  * Where a request goes from here; this node if nowhere.  A hint that another
  * node passed on may be ahead of the token.  A request that followed one here and
- * finds nothing goes to the home, and from there along the token's own path.  A
- * node that does not know the home sends it to the manager, whose own hint is not
- * on that path.
+ * finds nothing goes home (by the manager, where only that knows the home, but
+ * not by the manager's own hint), and from there along the token's own path.
  */
 static uint32_t next_hop(struct step *s, struct proto_region *r,
                          struct proto_message *m)

@@ -80,8 +80,7 @@ static int block_new(struct native_requests *pool)
     return 0;
 }
 
-/* A request out of this thread's pool.  DRASYNC_ENOMEM, DRASYNC_ELIMIT. */
-static int request_take(struct native_request **r_out)
+int native_request_take(struct native_request **r_out)
 {
     struct native_requests *pool = native_requests_mine;
     int err = 0;
@@ -166,11 +165,6 @@ void native_request_drop(drasync_request_t *request)
         request_end(r, request);
 }
 
-int native_request_for_run(struct native_request **r_out)
-{
-    return request_take(r_out);
-}
-
 drasync_request_t native_request_of_run(struct native_request *r,
                                         const struct run_pending *pending,
                                         int result)
@@ -196,7 +190,7 @@ int native_iacquire(drasync_region_t region, enum drasync_mode mode,
         return DRASYNC_ENOREGION;
     /* With nobody to wait for: else the step joins those who wait. */
     held = !native_lease_take(address, mode, 0);
-    err = request_take(&r);
+    err = native_request_take(&r);
     if (err) {
         if (held)
             native_hold_undo(address, mode);

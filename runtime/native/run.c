@@ -181,7 +181,7 @@ int native_irun(drasync_region_t region, drasync_function_t function,
 
     if (!native_address_valid(region))
         return DRASYNC_ENOREGION;
-    err = native_request_for_run(&request);
+    err = native_request_take(&request);
     if (err)
         return err;
     result = begin(address_of(region), &work, answer, 0, &pending);

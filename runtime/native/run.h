@@ -361,9 +361,8 @@ void run_cancel(struct run_pending *pending);
 
 struct native_request;
 
-/* A request for a run that is about to begin.  DRASYNC_ENOMEM,
- * DRASYNC_ELIMIT. */
-int native_request_for_run(struct native_request **r_out);
+/* A request out of this thread's pool.  DRASYNC_ENOMEM, DRASYNC_ELIMIT. */
+int native_request_take(struct native_request **r_out);
 /* Its handle: the run is under way; or it is over, with @result. */
 drasync_request_t native_request_of_run(struct native_request *r,
                                         const struct run_pending *pending,

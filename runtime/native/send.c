@@ -292,10 +292,7 @@ bool native_wire_send(struct proto_effects *effects, size_t index)
     if (p.err)
         runtime_poison("cannot send %s to node %u: %s",
                        proto_message_name(message->type), send->node,
-                       p.err == DRASYNC_EINVAL
-                           ? "a tree of more than some 300,000 regions cannot "
-                             "move between nodes"
-                           : drasync_strerror(p.err));
+                       drasync_strerror(p.err));
     data = p.pieces.count > 0 || p.later;
     free(p.header);
     transport_sink_free(&p.pieces);

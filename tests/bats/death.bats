@@ -80,13 +80,14 @@ or_ends() {
 
 @test "after the leader another one dies, and the last one goes on" {
   for dead in 0 1; do
-    run mpi_rank_dies 3 "$program" next "$dead"
-    refute [ "$status" -eq 124 ]
-    # The second one may die while a thread of it buries the first.
-    if [[ $output != *"does not go on"* ]]; then
-      assert_line "rank $((1 - dead)): next ok"
-      [ "$(grep -c "the others go on" <<<"$output")" -eq 2 ]
-    fi
+    # The second one may die while a thread of it buries the first: then once more.
+    for _ in 1 2 3 4 5; do
+      run mpi_rank_dies 3 "$program" next "$dead"
+      refute [ "$status" -eq 124 ]
+      [[ $output == *"does not go on"* ]] || break
+    done
+    assert_line "rank $((1 - dead)): next ok"
+    [ "$(grep -c "the others go on" <<<"$output")" -eq 2 ]
   done
 }
 
