@@ -66,4 +66,69 @@
        MPI_Comm comm),                                                         \
       (in, out, count, type, op, comm))
 
+#define MPI_COLLECTIVES_LARGE(X)
+
+/* The same of many elements, which meet those: X(name, its nonblocking form, its
+ * parameters, the arguments). */
+#if MPI_VERSION >= 4
+#undef MPI_COLLECTIVES_LARGE
+#define MPI_COLLECTIVES_LARGE(X)                                               \
+    X(MPI_Bcast_c, MPI_Ibcast_c,                                               \
+      (void *buffer, MPI_Count count, MPI_Datatype type, int root,             \
+       MPI_Comm comm),                                                         \
+      (buffer, count, type, root, comm))                                       \
+    X(MPI_Reduce_c, MPI_Ireduce_c,                                             \
+      (const void *in, void *out, MPI_Count count, MPI_Datatype type,          \
+       MPI_Op op, int root, MPI_Comm comm),                                    \
+      (in, out, count, type, op, root, comm))                                  \
+    X(MPI_Allreduce_c, MPI_Iallreduce_c,                                       \
+      (const void *in, void *out, MPI_Count count, MPI_Datatype type,          \
+       MPI_Op op, MPI_Comm comm),                                              \
+      (in, out, count, type, op, comm))                                        \
+    X(MPI_Gather_c, MPI_Igather_c,                                             \
+      (const void *in, MPI_Count in_count, MPI_Datatype in_type, void *out,    \
+       MPI_Count out_count, MPI_Datatype out_type, int root, MPI_Comm comm),   \
+      (in, in_count, in_type, out, out_count, out_type, root, comm))           \
+    X(MPI_Gatherv_c, MPI_Igatherv_c,                                           \
+      (const void *in, MPI_Count in_count, MPI_Datatype in_type, void *out,    \
+       const MPI_Count out_counts[], const MPI_Aint displacements[],           \
+       MPI_Datatype out_type, int root, MPI_Comm comm),                        \
+      (in, in_count, in_type, out, out_counts, displacements, out_type, root,  \
+       comm))                                                                  \
+    X(MPI_Scatter_c, MPI_Iscatter_c,                                           \
+      (const void *in, MPI_Count in_count, MPI_Datatype in_type, void *out,    \
+       MPI_Count out_count, MPI_Datatype out_type, int root, MPI_Comm comm),   \
+      (in, in_count, in_type, out, out_count, out_type, root, comm))           \
+    X(MPI_Scatterv_c, MPI_Iscatterv_c,                                         \
+      (const void *in, const MPI_Count in_counts[],                            \
+       const MPI_Aint displacements[], MPI_Datatype in_type, void *out,        \
+       MPI_Count out_count, MPI_Datatype out_type, int root, MPI_Comm comm),   \
+      (in, in_counts, displacements, in_type, out, out_count, out_type, root,  \
+       comm))                                                                  \
+    X(MPI_Allgather_c, MPI_Iallgather_c,                                       \
+      (const void *in, MPI_Count in_count, MPI_Datatype in_type, void *out,    \
+       MPI_Count out_count, MPI_Datatype out_type, MPI_Comm comm),             \
+      (in, in_count, in_type, out, out_count, out_type, comm))                 \
+    X(MPI_Allgatherv_c, MPI_Iallgatherv_c,                                     \
+      (const void *in, MPI_Count in_count, MPI_Datatype in_type, void *out,    \
+       const MPI_Count out_counts[], const MPI_Aint displacements[],           \
+       MPI_Datatype out_type, MPI_Comm comm),                                  \
+      (in, in_count, in_type, out, out_counts, displacements, out_type, comm)) \
+    X(MPI_Alltoall_c, MPI_Ialltoall_c,                                         \
+      (const void *in, MPI_Count in_count, MPI_Datatype in_type, void *out,    \
+       MPI_Count out_count, MPI_Datatype out_type, MPI_Comm comm),             \
+      (in, in_count, in_type, out, out_count, out_type, comm))                 \
+    X(MPI_Alltoallv_c, MPI_Ialltoallv_c,                                       \
+      (const void *in, const MPI_Count in_counts[],                            \
+       const MPI_Aint in_displacements[], MPI_Datatype in_type, void *out,     \
+       const MPI_Count out_counts[], const MPI_Aint out_displacements[],       \
+       MPI_Datatype out_type, MPI_Comm comm),                                  \
+      (in, in_counts, in_displacements, in_type, out, out_counts,              \
+       out_displacements, out_type, comm))                                     \
+    X(MPI_Scan_c, MPI_Iscan_c,                                                 \
+      (const void *in, void *out, MPI_Count count, MPI_Datatype type,          \
+       MPI_Op op, MPI_Comm comm),                                              \
+      (in, out, count, type, op, comm))
+#endif
+
 #endif /* DRASYNC_SHIM_COLLECTIVES_H */

@@ -1,6 +1,5 @@
 /*
- * What MPI 4 can send by, and its collective calls of many elements: not counted
- * (counts.h).
+ * What MPI 4 can send by: not counted (counts.h).
  */
 #include "shim/counts_next.h"
 
@@ -59,62 +58,6 @@ UNSURE(MPI_Psend_init,
        (const void *buffer, int partitions, MPI_Count count, MPI_Datatype type,
         int to, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request),
        (buffer, partitions, count, type, to, tag, comm, info, request))
-UNSURE(MPI_Bcast_c,
-       (void *buffer, MPI_Count count, MPI_Datatype type, int root,
-        MPI_Comm comm),
-       (buffer, count, type, root, comm))
-UNSURE(MPI_Reduce_c,
-       (const void *in, void *out, MPI_Count count, MPI_Datatype type,
-        MPI_Op op, int root, MPI_Comm comm),
-       (in, out, count, type, op, root, comm))
-UNSURE(MPI_Allreduce_c,
-       (const void *in, void *out, MPI_Count count, MPI_Datatype type,
-        MPI_Op op, MPI_Comm comm),
-       (in, out, count, type, op, comm))
-UNSURE(MPI_Scan_c,
-       (const void *in, void *out, MPI_Count count, MPI_Datatype type,
-        MPI_Op op, MPI_Comm comm),
-       (in, out, count, type, op, comm))
-UNSURE(MPI_Gather_c,
-       (const void *in, MPI_Count in_count, MPI_Datatype in_type, void *out,
-        MPI_Count out_count, MPI_Datatype out_type, int root, MPI_Comm comm),
-       (in, in_count, in_type, out, out_count, out_type, root, comm))
-UNSURE(MPI_Scatter_c,
-       (const void *in, MPI_Count in_count, MPI_Datatype in_type, void *out,
-        MPI_Count out_count, MPI_Datatype out_type, int root, MPI_Comm comm),
-       (in, in_count, in_type, out, out_count, out_type, root, comm))
-UNSURE(MPI_Allgather_c,
-       (const void *in, MPI_Count in_count, MPI_Datatype in_type, void *out,
-        MPI_Count out_count, MPI_Datatype out_type, MPI_Comm comm),
-       (in, in_count, in_type, out, out_count, out_type, comm))
-UNSURE(MPI_Alltoall_c,
-       (const void *in, MPI_Count in_count, MPI_Datatype in_type, void *out,
-        MPI_Count out_count, MPI_Datatype out_type, MPI_Comm comm),
-       (in, in_count, in_type, out, out_count, out_type, comm))
-UNSURE(MPI_Gatherv_c,
-       (const void *in, MPI_Count in_count, MPI_Datatype in_type, void *out,
-        const MPI_Count out_counts[], const MPI_Aint displacements[],
-        MPI_Datatype out_type, int root, MPI_Comm comm),
-       (in, in_count, in_type, out, out_counts, displacements, out_type, root,
-        comm))
-UNSURE(MPI_Allgatherv_c,
-       (const void *in, MPI_Count in_count, MPI_Datatype in_type, void *out,
-        const MPI_Count out_counts[], const MPI_Aint displacements[],
-        MPI_Datatype out_type, MPI_Comm comm),
-       (in, in_count, in_type, out, out_counts, displacements, out_type, comm))
-UNSURE(MPI_Scatterv_c,
-       (const void *in, const MPI_Count in_counts[],
-        const MPI_Aint displacements[], MPI_Datatype in_type, void *out,
-        MPI_Count out_count, MPI_Datatype out_type, int root, MPI_Comm comm),
-       (in, in_counts, displacements, in_type, out, out_count, out_type, root,
-        comm))
-UNSURE(MPI_Alltoallv_c,
-       (const void *in, const MPI_Count in_counts[],
-        const MPI_Aint in_displacements[], MPI_Datatype in_type, void *out,
-        const MPI_Count out_counts[], const MPI_Aint out_displacements[],
-        MPI_Datatype out_type, MPI_Comm comm),
-       (in, in_counts, in_displacements, in_type, out, out_counts,
-        out_displacements, out_type, comm))
 
 #else
 

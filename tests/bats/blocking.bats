@@ -72,6 +72,15 @@ tool_sees() {
   tool_sees "$preload:$tool"
 }
 
+@test "errors, many requests and large counts are as with MPI's own calls" {
+  local node
+  for node in shared rank; do
+    DRASYNC_NODE=$node run -0 mpi 2 \
+      "$abs_top_builddir/tests/programs/blocking_alike"
+    assert_line "blocking_alike ok ranks=2"
+  done
+}
+
 @test "MPI_Sendrecv with a wrong argument returns its error, as MPI's own does" {
   DRASYNC_NODE=rank run -0 mpi 2 \
     "$abs_top_builddir/tests/programs/sendrecv_error"

@@ -52,3 +52,16 @@ assert drasync.drasync_finalize() == 0
 print("a region from Python")' "$libs/libdrasync.so"
   assert_output --partial "a region from Python"
 }
+
+@test "a preloaded library finds an MPI that a plug-in loaded for itself" {
+  command -v python3 >/dev/null || skip "python3 is not there"
+  preload="${preload/$shim/$libs/libdrasync_record.so $shim}" \
+    run -0 mpi_preloaded 2 python3 -c '
+import ctypes, os
+mpi = ctypes.CDLL("libmpich.so.12", mode=os.RTLD_NOW | os.RTLD_LOCAL)
+assert mpi.MPI_Init(None, None) == 0
+assert mpi.MPI_Barrier(0x44000000) == 0  # MPI_COMM_WORLD
+assert mpi.MPI_Finalize() == 0
+print("an MPI from Python")'
+  assert_output --partial "an MPI from Python"
+}
