@@ -167,10 +167,12 @@ static int plan_copy(struct replica_region *region, struct extent *extent,
         return plan_first(region, extent, piece, shared, plan);
     if (copy->begin_bytes != piece->begin_bytes)
         return DRASYNC_EINTERNAL;
-    /* All of the old data is covered, or the frames are too few. */
+    /* All of the old data is covered, and no page stays mapped as it was; or the
+     * frames are too few. */
     if (piece->end_bytes >= copy->end_bytes &&
-        (bytes > REPLICA_COPY_BYTES_MAX ||
-         replica_piece_pages(piece) > copy->pages)) {
+        (replica_piece_pages(piece) > copy->pages ||
+         (replica_piece_pages(piece) == copy->pages &&
+          bytes > REPLICA_COPY_BYTES_MAX))) {
         struct replica_block *old = copy->block;
         int err = adopt(copy, piece, shared, plan);
 

@@ -237,7 +237,8 @@ int replica_attach_parts(struct replica_version *version)
     struct replica_shared *shared = replica_shared();
     struct replica_part *parts = replica_version_parts(version);
     unsigned char *asked;
-    uint64_t missing;
+    uint64_t here = 0;
+    bool all = true;
     int err = 0;
 
     if (runtime.nodes == 1)
@@ -245,25 +246,30 @@ int replica_attach_parts(struct replica_version *version)
     asked = calloc(version->parts, 1);
     if (!asked)
         return DRASYNC_ENOMEM;
+    /* First all are asked about; then each is awaited, and not looked at again:
+     * answers come by the thousand. */
     do {
         uint32_t seen = doorbell_read(&shared->known);
 
         err = replica_lock();
         if (err)
             break;
-        missing = 0;
-        for (uint64_t i = 0; i < version->parts && !err; i++) {
+        for (uint64_t i = here; i < version->parts && !err; i++) {
             int more = parts[i].address
                            ? part_missing(shared, &parts[i], asked[i], &err)
                            : 0;
 
             asked[i] |= more == 1;
-            missing += more != 0;
+            if (!more && i == here)
+                here++;
+            else if (!all)
+                break;
         }
         replica_unlock();
-        if (missing && !err)
+        all = false;
+        if (here < version->parts && !err)
             err = replica_wait(&shared->known, seen, 1);
-    } while (missing && !err);
+    } while (here < version->parts && !err);
     free(asked);
     return err;
 }

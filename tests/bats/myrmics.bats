@@ -193,6 +193,11 @@ random() {
   done
 }
 
+@test "a worker sees no page that was a region's which is gone" {
+  run -0 mpi_preloaded 2 "$abs_top_builddir/myrmics_tail"
+  assert_line "rank 0: 0 wrong"
+}
+
 @test "threads allocate and free at the same time, and others with them" {
   run -0 mpi_preloaded 1 "$abs_top_builddir/myrmics_together" 3
   assert_output "ok 1 workers"
