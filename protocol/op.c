@@ -469,7 +469,7 @@ void op_give_up(struct step *s, struct proto_op *op, int error)
 
 const struct proto_region *proto_target(const struct proto_op *op)
 {
-    return op->target;
+    return op ? op->target : NULL;
 }
 
 void proto_detach(struct proto_node *node, struct proto_op *op,

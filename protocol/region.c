@@ -264,9 +264,20 @@ void region_end_waiting(struct step *s, struct proto_region *r)
             }
         }
     }
+    struct proto_link *next;
+    for (struct proto_link *l = r->asking.next; l != &r->asking; l = next) {
+        struct proto_op *op = CONTAINER(l, struct proto_op, by_target);
+        next = l->next;
+        if (op->where != AT_ABOVE)
+            continue;
+        op_unlist(op);
+        op->waited = !s->forgets;
+        op_fail(s, op, DRASYNC_EDELETED);
+        next = r->asking.next;
+    }
     if (!r->sent && !r->awaited && !r->ahead)
         return;
-    struct proto_link *requests = &r->root->requests, *next;
+    struct proto_link *requests = &r->root->requests;
     for (struct proto_link *l = requests->next; l != requests; l = next) {
         struct proto_op *op = CONTAINER(l, struct proto_op, link);
         next = l->next;
