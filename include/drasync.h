@@ -155,9 +155,10 @@ int drasync_new_subregion(drasync_region_t parent,
  * rank must hold it for WRITE, or must be able to take it without waiting for a
  * holder (the call waits up to 0.1 s for the end of READs that have just been
  * granted elsewhere); holds of this rank inside the subtree end with it.  Requests
- * that wait for it, on any rank, return DRASYNC_EDELETED.  Its addresses may be
- * used again at once, so an old handle may name another region then (DRASYNC_CHECK
- * tells).
+ * that wait for it, on any rank, return DRASYNC_EDELETED; on another node, one that
+ * waits behind an earlier request of its rank for a region above does so only after
+ * that.  Its addresses may be used again at once, so an old handle may name another
+ * region then (DRASYNC_CHECK tells).
  *   DRASYNC_ENOREGION, DRASYNC_EDELETED
  *   DRASYNC_EBUSY     another rank holds a part of it, or is acquiring it, or
  *                     saves it (drasync_save()); or READs an older version, which

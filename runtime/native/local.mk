@@ -78,7 +78,7 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/native/trim.c \
 	runtime/native/wire.h
 
-# Test programs of the API; tests/bats/native.bats runs them.
+# Test programs of the API; tests/bats/native*.bats run them.
 
 check_PROGRAMS += tests/programs/native_random
 tests_programs_native_random_SOURCES = tests/programs/native_random.c \
@@ -133,8 +133,10 @@ tests_programs_native_fig1_SOURCES = tests/programs/native_fig1.c
 tests_programs_native_fig1_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_native_fig1_LDADD = libdrasync.la
 
-long_tests += tests/bats/native.bats
-EXTRA_DIST += tests/bats/native.bats
+long_tests += tests/bats/native.bats tests/bats/native_holds.bats \
+	tests/bats/native_memory.bats
+EXTRA_DIST += tests/bats/native.bats tests/bats/native_holds.bats \
+	tests/bats/native_memory.bats
 TESTS += tests/bats/run.bats
 EXTRA_DIST += tests/bats/run.bats
 TESTS += tests/bats/give.bats
@@ -158,6 +160,7 @@ native_test_programs += \
 	tests/programs/native_run_memory \
 	tests/programs/native_run_dies \
 	tests/programs/native_run_threads \
+	tests/programs/native_deleted_part \
 	tests/programs/native_give \
 	tests/programs/native_give_ends tests/programs/native_take_threads \
 	tests/programs/native_evicted tests/programs/watched \

@@ -2,7 +2,7 @@
  * A region is deleted for which a thread waits behind what another thread of its
  * rank asked for, above it: the wait ends, and is not for what is above.
  *
- * native_deleted_part        2 ranks
+ * native_deleted_part        2 ranks of a node
  */
 #include <pthread.h>
 #include <unistd.h>
