@@ -117,9 +117,13 @@ struct refsim_packet {
     struct refsim_packet *next; /* in an inbox */
 };
 
+struct refsim_list {
+    struct refsim_entry *first, *last;
+};
+
 struct refsim_node {
     struct refsim_entry *entries;
-    struct refsim_entry *fresh, *lingering;
+    struct refsim_list fresh, lingering;
     struct refsim_packet *inbox, **inbox_end;
     bool idle; /* its server waits for messages */
     bool searching;

@@ -82,28 +82,31 @@ static bool is_on(const struct refsim_entry *head, const struct refsim_entry *e)
 /* Is it to be ended later? */
 static bool is_listed(uint32_t node, const struct refsim_entry *e)
 {
-    bool listed = e->popped || is_on(refsim.node[node].fresh, e) ||
-                  is_on(refsim.node[node].lingering, e);
+    bool listed = e->popped || is_on(refsim.node[node].fresh.first, e) ||
+                  is_on(refsim.node[node].lingering.first, e);
 
     if (listed)
         refsim_found("ends: what is to be ended twice");
     return listed;
 }
 
-/* @head is one of the lists of that. */
-static void list(uint32_t node, struct refsim_entry **head,
-                 struct refsim_entry *e)
+/* @list is one of those of that. */
+static void put(uint32_t node, struct refsim_list *list, struct refsim_entry *e)
 {
     if (is_listed(node, e))
         return;
-    e->unused_next = *head;
-    *head = e;
+    e->unused_next = NULL;
+    if (list->first)
+        list->last->unused_next = e;
+    else
+        list->first = e;
+    list->last = e;
 }
 
 void refsim_home_look(uint32_t node, struct refsim_entry *e)
 {
     if (refs_look(&e->refs))
-        list(node, &refsim.node[node].fresh, e);
+        put(node, &refsim.node[node].fresh, e);
 }
 
 static void count(uint32_t home, struct refsim_entry *e, uint32_t node,
@@ -304,7 +307,7 @@ void refsim_home_gone(uint32_t home, struct refsim_entry *e)
 void refsim_home_linger(uint32_t home, struct refsim_entry *e)
 {
     refs_linger(&e->refs);
-    list(home, &refsim.node[home].lingering, e);
+    put(home, &refsim.node[home].lingering, e);
 }
 
 void refsim_end_one(uint32_t home, struct refsim_entry *e)
@@ -322,12 +325,12 @@ void refsim_end_one(uint32_t home, struct refsim_entry *e)
     refsim_home_gone(home, e);
 }
 
-static struct refsim_entry *pop(struct refsim_entry **head)
+static struct refsim_entry *pop(struct refsim_list *list)
 {
-    struct refsim_entry *e = *head;
+    struct refsim_entry *e = list->first;
 
     if (e)
-        *head = e->unused_next;
+        list->first = e->unused_next;
     return e;
 }
 
@@ -346,7 +349,7 @@ void refsim_home_end(uint32_t home, bool all)
     struct refsim_entry *e;
     uint32_t left = 0;
 
-    for (e = node->lingering; all && e; e = e->unused_next)
+    for (e = node->lingering.first; all && e; e = e->unused_next)
         left++;
     while (left-- && (e = pop(&node->lingering)))
         end(home, e);

@@ -9,16 +9,20 @@
 
 /* --- Who refers to a region ----------------------------------------------- */
 
-/* Onto a list, which has no lock of an address. */
-static void list(struct managed_entry **head, _Atomic uint64_t *count,
-                 struct managed_entry *e)
+/* Onto the end of a list, which has no lock of an address. */
+static void put(struct managed_list *list, _Atomic uint64_t *count,
+                struct managed_entry *e)
 {
     struct managed_shared *shared = managed_get();
 
     if (lock_take(&shared->list))
         return;
-    e->unused_next = *head;
-    *head = e;
+    e->unused_next = NULL;
+    if (list->first)
+        list->last->unused_next = e;
+    else
+        list->first = e;
+    list->last = e;
     atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
     lock_give(&shared->list);
 }
@@ -28,7 +32,7 @@ void managed_home_look(struct managed_entry *e)
     struct managed_shared *shared = managed_get();
 
     if (refs_look(&e->refs))
-        list(&shared->fresh, &shared->counts.fresh, e);
+        put(&shared->fresh, &shared->counts.fresh, e);
 }
 
 /* --- What nodes ask and tell ---------------------------------------------- */
@@ -120,17 +124,17 @@ int managed_home_count(int node, uint64_t address, uint64_t incarnation,
 
 /* --- Ending --------------------------------------------------------------- */
 
-/* The first of the fresh ones, or with @all of those that linger, too. */
-static struct managed_entry *pop(struct managed_entry **head,
+/* The first of @list, or NULL. */
+static struct managed_entry *pop(struct managed_list *list,
                                  _Atomic uint64_t *count)
 {
     struct managed_entry *e;
 
     if (lock_take(&managed_get()->list))
         return NULL;
-    e = *head;
+    e = list->first;
     if (e) {
-        *head = e->unused_next;
+        list->first = e->unused_next;
         atomic_fetch_sub_explicit(count, 1, memory_order_relaxed);
     }
     lock_give(&managed_get()->list);
@@ -182,7 +186,7 @@ int managed_home_linger(struct managed_entry *e)
     if (err)
         return err;
     refs_linger(&e->refs);
-    list(&shared->lingering, &shared->counts.lingering, e);
+    put(&shared->lingering, &shared->counts.lingering, e);
     managed_unlock(address);
     return 0;
 }
@@ -221,7 +225,7 @@ static int end_all(struct managed_shared *shared, bool all)
     uint64_t left;
     int err = 0;
 
-    /* Those that come back to the list meanwhile wait for the next time. */
+    /* Each once: those that come back to the list meanwhile are behind. */
     left = all ? atomic_load_explicit(&shared->counts.lingering,
                                       memory_order_relaxed)
                : 0;
@@ -237,22 +241,36 @@ static int end_all(struct managed_shared *shared, bool all)
     return err;
 }
 
+_Atomic uint32_t *managed_ending_begin(void)
+{
+    _Atomic uint32_t *ending;
+    const char *why;
+
+    if (!survive_wanted(&why))
+        return NULL;
+    /* Relaxed: read when this rank is dead. */
+    ending = &managed_get()->rank[runtime.local].ending;
+    atomic_fetch_add_explicit(ending, 1, memory_order_relaxed);
+    return ending;
+}
+
+void managed_ending_end(_Atomic uint32_t *ending)
+{
+    if (ending)
+        atomic_fetch_sub_explicit(ending, 1, memory_order_relaxed);
+}
+
 int managed_home_end(bool all)
 {
     struct managed_shared *shared = managed_get();
     _Atomic uint32_t *ending;
-    const char *why;
     int err;
 
     if (!shared || (!all && !atomic_load_explicit(&shared->counts.fresh,
                                                   memory_order_relaxed)))
         return 0;
-    if (!survive_wanted(&why))
-        return end_all(shared, all);
-    /* Relaxed: read when this rank is dead. */
-    ending = &shared->rank[runtime.local].ending;
-    atomic_fetch_add_explicit(ending, 1, memory_order_relaxed);
+    ending = managed_ending_begin();
     err = end_all(shared, all);
-    atomic_fetch_sub_explicit(ending, 1, memory_order_relaxed);
+    managed_ending_end(ending);
     return err;
 }

@@ -60,9 +60,17 @@ int managed_change(uint64_t address, uint64_t incarnation, int64_t by)
 int managed_give_back(uint64_t address)
 {
     struct managed_entry *ends = NULL;
-    int err = find_and_change(address, 0, -1, &ends);
+    _Atomic uint32_t *ending;
+    int err;
 
-    return ends ? managed_home_end_one(ends) : err;
+    if (!managed_get())
+        return DRASYNC_EINVAL;
+    ending = managed_ending_begin();
+    err = find_and_change(address, 0, -1, &ends);
+    if (ends)
+        err = managed_home_end_one(ends);
+    managed_ending_end(ending);
+    return err;
 }
 
 int managed_referred_to(uint64_t address, uint64_t *incarnation_out)

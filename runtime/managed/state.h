@@ -65,6 +65,12 @@ struct managed_shard {
     uint32_t count;                 /* of entries */
 } __attribute__((aligned(64)));
 
+/* Which end, first come first. */
+struct managed_list {
+    struct managed_entry *first;
+    struct managed_entry *last; /* of any */
+};
+
 struct managed_shared {
     struct managed_shard shards[MANAGED_SHARDS];
     struct managed_counts counts;
@@ -75,7 +81,7 @@ struct managed_shared {
     /* Under `list`: unused regions that were not tried yet, and those that
      * somebody held then. */
     struct lock list;
-    struct managed_entry *fresh, *lingering;
+    struct managed_list fresh, lingering;
     uint64_t far_begun, far_done; /* node 0: searches over all nodes */
     struct managed_rank {
         struct managed_call *due;
@@ -182,6 +188,14 @@ void managed_home_look(struct managed_entry *entry);
 /* End what is unused; @all: also what was held when it was tried last.  No lock
  * is held; a region's end may take messages, as drasync_delete(). */
 int managed_home_end(bool all);
+
+/*
+ * Between the two this thread sets regions ENDING, or takes them off their lists;
+ * if its rank dies there, nobody else ends them, and so the job does, where others
+ * would go on.  The one's result is the other's argument.
+ */
+_Atomic uint32_t *managed_ending_begin(void);
+void managed_ending_end(_Atomic uint32_t *ending);
 
 /* End @entry, ENDING, unless somebody holds the region: then it lingers.  No lock
  * is held. */

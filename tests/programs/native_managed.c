@@ -164,6 +164,39 @@ static void held(void)
     wait_for_ends();
 }
 
+/* Of two that lingered, the first is given back: that one ends. */
+static void held_two(void)
+{
+    const int last = check_ranks - 1;
+    drasync_region_t regions[2] = {NULL, NULL};
+    struct drasync_managed_stats stats;
+    struct node *node;
+
+    for (int i = 0; i < 2; i++) {
+        if (check_rank == 0)
+            regions[i] = make(&node, 21);
+        check_share(&regions[i], 0);
+        if (check_rank == last)
+            OK(drasync_acquire(regions[i], DRASYNC_READ));
+    }
+    check_barrier();
+    for (int i = 0; i < 2 && check_rank == 0; i++)
+        OK(drasync_unref(regions[i]));
+    check_barrier();
+    if (check_rank == last)
+        OK(drasync_release(regions[0]));
+    check_barrier();
+    if (check_rank == 0) {
+        OK(drasync_collect());
+        OK(drasync_get_managed_stats(&stats));
+        CHECK(stats.unused == 1);
+    }
+    check_barrier();
+    if (check_rank == last)
+        OK(drasync_release(regions[1]));
+    wait_for_ends();
+}
+
 /* It ends in one call, up to what is referred to. */
 static void long_list(void)
 {
@@ -347,6 +380,7 @@ int main(int argc, char **argv)
     chain();
     weak_handles();
     held();
+    held_two();
     links();
     circles();
     told();
