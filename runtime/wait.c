@@ -72,6 +72,18 @@ void wait_futex_wake(_Atomic uint32_t *word, int count)
     errno = saved;
 }
 
+int wait_check(uint64_t since_us)
+{
+    /* Relaxed: the function is all there is to see. */
+    wait_slept_fn *slept =
+        atomic_load_explicit(&wait_slept, memory_order_relaxed);
+    int err = death_check(since_us);
+
+    if (!err && slept && runtime_now_us() >= since_us + WAIT_CHECK_US)
+        err = slept(since_us);
+    return err;
+}
+
 /*
  * Sleep a while on @word, which had @value, within @deadline_us; then see
  * whether waiting still makes sense.
@@ -87,13 +99,8 @@ static int sleep_and_check(_Atomic uint32_t *word, uint32_t value,
     if (until > deadline_us)
         until = deadline_us;
     wait_futex(word, value, until);
-    int err = death_check(since_us);
-    /* Relaxed: the function is all there is to see. */
-    wait_slept_fn *slept =
-        atomic_load_explicit(&wait_slept, memory_order_relaxed);
-    if (!err && slept && runtime_now_us() >= now + WAIT_CHECK_US)
-        err = slept(since_us);
-    return err;
+    return runtime_now_us() >= now + WAIT_CHECK_US ? wait_check(since_us)
+                                                   : death_check(since_us);
 }
 
 /*

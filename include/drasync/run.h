@@ -127,7 +127,8 @@ int drasync_run(drasync_region_t region, drasync_function_t function,
  * If the region is on this node and free, the function runs inside this call.  If
  * it is there and not free, and there is one node, only the thread that made this
  * call runs it, in its test, wait or flush: another thread's drasync_wait() waits
- * for that, unless the thread has ended.
+ * for that, and its drasync_test() says that it is not done, unless the thread has
+ * ended.
  *   DRASYNC_ELIMIT    as drasync_run(), or as drasync_iacquire()
  *   DRASYNC_ENOREGION no region can have this address
  *   DRASYNC_EINVAL, DRASYNC_ERUNNING, DRASYNC_ENOMEM  as drasync_run()

@@ -36,16 +36,19 @@ struct chase {
 
 static bool leads_back(struct chase *c, const struct facts_rank *rank);
 
-/* Rank @next keeps the last link's from getting on. */
-static bool leads_on(struct chase *c, int32_t next)
+/* Who is known to the protocol as @as keeps the last link's rank from getting on:
+ * a rank, or what a rank saves by a number of its own (native_rank_new()). */
+static bool leads_on(struct chase *c, int32_t as)
 {
+    int32_t next = as < runtime.ranks ? as : as % runtime.ranks;
     struct facts_rank rank;
 
     c->links[c->count - 1].next = next;
-    if (next != runtime.rank && (next < 0 || next >= runtime.ranks ||
-                                 c->seen[next] || c->looked >= LOOKED_MAX))
+    if (next != runtime.rank &&
+        (next < 0 || c->seen[next] || c->looked >= LOOKED_MAX))
         return false;
-    return !ask_rank(next, &rank) && leads_back(c, &rank);
+    return !ask_rank(next, &rank) && (as == next || rank.wait.seen.as == as) &&
+           leads_back(c, &rank);
 }
 
 /* It needs messages: is one of them not sent yet? */

@@ -111,7 +111,7 @@ int native_get_info(drasync_region_t region, struct drasync_info *info_out)
     info.subregions = queued(&r->children);
     copy = proto_newest(r);
     info.version = r->owned ? proto_version(r) : copy ? copy->version : 0;
-    info.owner_node = r->owned ? runtime.node : (int)r->hint;
+    info.owner_node = native_owner_seen(r);
     info.owned_here = r->owned;
     info.waiting = (int)(queued(&r->queue) + queued(&r->pending));
     fill_holds(&info, r);

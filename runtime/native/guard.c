@@ -125,40 +125,46 @@ void native_guard_given(const struct native_tree *tree, uint64_t address,
     native_guard_again(tree, address);
 }
 
-/* Regions below one that is being deleted. */
+/* Extents of regions that are being deleted; of one without any, no pages. */
 struct native_goes {
     size_t count, room;
-    struct {
-        uint64_t address, incarnation;
-    } region[];
+    struct native_going {
+        uint64_t address, incarnation, first_page, pages;
+        bool told; /* that the region is deleted, elsewhere */
+    } extent[];
 };
 
-/* @goes with @r too; without memory less is said later. */
+/* @goes with @next too; without memory less is said later. */
 static struct native_goes *goes_add(struct native_goes *goes,
-                                    const struct proto_region *r)
+                                    const struct native_going *next)
 {
     size_t count = goes ? goes->count : 0, room = count ? 2 * count : 8;
 
     if (!goes || count == goes->room) {
         struct native_goes *more =
-            realloc(goes, sizeof(*goes) + room * sizeof(goes->region[0]));
+            realloc(goes, sizeof(*goes) + room * sizeof(goes->extent[0]));
 
         if (!more)
             return goes;
         goes = more;
         goes->room = room;
     }
-    goes->region[count].address = r->address;
-    goes->region[count].incarnation = r->incarnation;
+    goes->extent[count] = *next;
     goes->count = count + 1;
     return goes;
 }
 
 void native_guard_deleted(struct native_goes *goes, bool deleted)
 {
-    for (size_t i = 0; goes && deleted && i < goes->count; i++)
-        check_event(CHECK_DELETED, goes->region[i].address,
-                    goes->region[i].incarnation, DRASYNC_NONE);
+    for (size_t i = 0; goes && deleted && i < goes->count; i++) {
+        const struct native_going *e = &goes->extent[i];
+
+        if (e->pages)
+            check_gone(e->first_page, e->pages, e->address, e->incarnation);
+        if (!e->told)
+            check_event(CHECK_DELETED, e->address, e->incarnation,
+                        DRASYNC_NONE);
+    }
     free(goes);
 }
 
@@ -170,14 +176,20 @@ struct native_goes *native_guard_close(const struct proto_region *top)
 
     while ((r = proto_next(top, r))) {
         const struct native_memory *memory = r->memory;
-        const struct extent *e;
+        const struct extent *e = memory ? memory->first : NULL;
+        struct native_going next = {.address = r->address,
+                                    .incarnation = r->incarnation,
+                                    .told = r == top};
 
-        for (e = memory ? memory->first : NULL; e; e = e->next)
-            check_gone(first_of(e), pages_of(e), r->address, r->incarnation);
+        do {
+            next.first_page = e ? first_of(e) : 0;
+            next.pages = e ? pages_of(e) : 0;
+            goes = goes_add(goes, &next);
+            next.told = true;
+            e = e ? e->next : NULL;
+        } while (e);
         native_objects_mark(r, 0);
         add_region(&run, r, 0);
-        if (r != top)
-            goes = goes_add(goes, r);
     }
     flush(&run);
     return goes;
@@ -312,7 +324,7 @@ static void look(const void *address, int mode, struct check_place *out)
         out->region = r->address;
         out->incarnation = r->incarnation;
         out->held = allowed(r);
-        out->node = r->owned ? runtime.node : (int)r->hint;
+        out->node = native_owner_seen(r);
         find_holders(r, out);
         find_object(r, (uintptr_t)address, out);
         out->busy = busy_below(r);

@@ -2,6 +2,7 @@
 #include "runtime/native/image.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "memory/limit.h"
 #include "runtime/native/lease_inline.h"
@@ -165,25 +166,20 @@ _Static_assert(offsetof(struct proto_pin, link) == 0, "a link is its pin");
 
 /* --- The hold ------------------------------------------------------------- */
 
-/* How often a wait asks whether to stop. */
-#define STOP_US 200000
+/* Who is asked whether to stop waits so long at a time, and so long does not: what
+ * it has of a subtree keeps writers out while it waits for the rest. */
+#define TURN_US  250000
+#define PAUSE_US 750000
 
 /* So long another thread's hold is waited for, if it is not known that it is
  * not this thread's. */
 #define PATIENCE_US 1000000
 
 /* Wait for @q, until @until at most: 0 with *result_out, or it is over without. */
-static int wait_for(struct native_pending *q, native_stop_fn *stop,
-                    uint64_t until, int *result_out)
+static int wait_for(struct native_pending *q, uint64_t until, int *result_out)
 {
-    int err;
+    int err = native_pending_wait(q, until, result_out);
 
-    do {
-        uint64_t next = stop ? wait_deadline_us(STOP_US) : WAIT_FOREVER;
-
-        err = native_pending_wait(q, next < until ? next : until, result_out);
-    } while (err == DRASYNC_EAGAIN && runtime_now_us() < until && stop &&
-             !stop());
     if ((err == DRASYNC_EAGAIN || err == DRASYNC_EDEADLK) &&
         native_pending_ended(q)) {
         *result_out = q->wait->waiter.result;
@@ -194,14 +190,14 @@ static int wait_for(struct native_pending *q, native_stop_fn *stop,
 
 /* By a rank of its own, under the lock of @tree, which is given back. */
 static int hold_start(struct native_tree *tree, uint64_t address,
-                      native_stop_fn *stop, uint64_t until, int32_t *rank_out)
+                      uint64_t until, int32_t *rank_out)
 {
     struct native_pending q = {.address = address, .mode = DRASYNC_READ};
     struct proto_effects *effects;
     struct proto_grant grant;
     int err, result = 0;
 
-    q.as = *rank_out = native_rank_new();
+    q.as = *rank_out = native_rank_new(true);
     q.wait = native_wait_take();
     if (!q.wait) {
         native_unlock(tree);
@@ -215,7 +211,7 @@ static int hold_start(struct native_tree *tree, uint64_t address,
         q.record = proto_target(q.op);
     native_unlock(tree);
     if (err == PROTO_WAIT) {
-        err = wait_for(&q, stop, until, &result);
+        err = wait_for(&q, until, &result);
         /* The wait is not ours any more: given back, or the job is over. */
         if (err)
             return err;
@@ -234,8 +230,7 @@ static int hold_beside(struct native_tree *tree, uint64_t address,
         native_unlock(tree);
         return DRASYNC_EAGAIN;
     }
-    return hold_start(tree, address, NULL, wait_deadline_us(PATIENCE_US),
-                      rank_out);
+    return hold_start(tree, address, wait_deadline_us(PATIENCE_US), rank_out);
 }
 
 /* As this rank, which has it. */
@@ -246,23 +241,60 @@ static int hold_as_rank(uint64_t address, int32_t *rank_out)
                           DRASYNC_FOREVER);
 }
 
+/* As one who holds nothing. */
+static int hold_apart(struct native_tree *tree, uint64_t address,
+                      uint64_t until, int32_t *rank_out)
+{
+    if (tree->region || runtime.nodes > 1)
+        return hold_start(tree, address, until, rank_out);
+    native_unlock(tree);
+    return DRASYNC_ENOREGION;
+}
+
+/* False: @stop says so. */
+static bool pause_between(native_stop_fn *stop)
+{
+    struct timespec part = {.tv_nsec = TURN_US * 1000L};
+
+    for (int i = 0; i < PAUSE_US / TURN_US; i++) {
+        if (stop())
+            return false;
+        nanosleep(&part, NULL);
+    }
+    return !stop();
+}
+
+/* By a thread of the library's, which holds nothing, until @stop. */
+static int hold_in_turns(uint64_t address, native_stop_fn *stop,
+                         int32_t *rank_out)
+{
+    struct native_tree tree;
+    int err;
+
+    do {
+        err = native_lock(address, &tree);
+        if (!err)
+            err =
+                hold_apart(&tree, address, wait_deadline_us(TURN_US), rank_out);
+    } while (err == DRASYNC_EAGAIN && pause_between(stop));
+    return err;
+}
+
 static int hold_take(uint64_t address, native_stop_fn *stop, int32_t *rank_out)
 {
     struct native_tree tree;
     bool held, below;
-    int err = native_lock(address, &tree);
+    int err;
 
+    if (stop)
+        return hold_in_turns(address, stop, rank_out);
+    err = native_lock(address, &tree);
     if (err)
         return err;
-    /* A thread with @stop is the library's, and has no holds. */
-    held = !stop && tree.region && proto_held(tree.region, native.rank);
-    below = !stop && tree.region && proto_held_below(tree.region, native.rank);
-    if (!held && !below) {
-        if (tree.region || runtime.nodes > 1)
-            return hold_start(&tree, address, stop, WAIT_FOREVER, rank_out);
-        native_unlock(&tree);
-        return DRASYNC_ENOREGION;
-    }
+    held = tree.region && proto_held(tree.region, native.rank);
+    below = tree.region && proto_held_below(tree.region, native.rank);
+    if (!held && !below)
+        return hold_apart(&tree, address, WAIT_FOREVER, rank_out);
     err = hold_beside(&tree, address, rank_out);
     if (err != DRASYNC_EAGAIN)
         return err;

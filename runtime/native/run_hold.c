@@ -31,13 +31,15 @@ static bool read_here(const struct proto_region *region)
            proto_held_below(region, native.rank);
 }
 
-int32_t native_rank_new(void)
+int32_t native_rank_new(bool saves)
 {
-    uint32_t count = (uint32_t)(INT32_MAX / runtime.ranks) - 1;
+    uint32_t all = (uint32_t)(INT32_MAX / runtime.ranks) - 1, few = all / 16,
+             number;
 
-    return (int32_t)(1 + atomic_fetch_add(&native.shared->ranks, 1) % count) *
-               runtime.ranks +
-           runtime.rank;
+    number =
+        saves ? atomic_fetch_add(&native.shared->saves, 1) % few
+              : few + atomic_fetch_add(&native.shared->runs, 1) % (all - few);
+    return (int32_t)(1 + number) * runtime.ranks + runtime.rank;
 }
 
 /* Who else has it, or knows who has it?  -1: this node, or nobody. */
@@ -103,7 +105,7 @@ int run_hold_take(struct run_hold *hold, bool here, int32_t caller)
 
     if (err)
         return err;
-    hold->rank = native_rank_new();
+    hold->rank = native_rank_new(false);
     hold->node = elsewhere(tree.region, hold->address);
     err = hold->node >= 0 && !here                  ? RUN_HOLD_AWAY
           : !tree.region && hold->node < 0          ? DRASYNC_ENOREGION

@@ -226,18 +226,42 @@ static void request_leave(struct run_request *q)
         control_free(&runtime.space, q);
 }
 
-/* What is before @q, and it, is to go; what is this node's, by this thread, if
- * it can have that within @timeout_us. */
-static void send_for(struct run_request *q, uint64_t timeout_us)
+/* Has the thread of @c ended, so that this one may run what is this node's?  Then
+ * until give_over(). */
+static bool take_over(struct run_caller *c)
+{
+    uint32_t ended = RUN_ENDED;
+
+    return c->local == runtime.local &&
+           atomic_compare_exchange_strong(&c->taken, &ended, RUN_TAKEN);
+}
+
+static void give_over(struct run_caller *c)
+{
+    atomic_store(&c->taken, RUN_ENDED);
+}
+
+/* What is before @q, and it, is to go; what is this node's, and free, by this
+ * thread, if @own. */
+static void send_for(struct run_request *q, bool own)
 {
     struct run_caller *c = q->caller;
 
     if (run_lock(c))
         return;
-    if (c == run_caller_had())
-        run_own_all(c, timeout_us);
+    if (own)
+        run_own_all(c, 0);
     run_send_all(c, false);
     run_unlock_send(c);
+}
+
+static void send_for_test(struct run_request *q)
+{
+    bool ended = take_over(q->caller);
+
+    send_for(q, ended || q->caller == run_caller_had());
+    if (ended)
+        give_over(q->caller);
 }
 
 static int result_of(struct run_pending *p)
@@ -257,7 +281,7 @@ int run_test(struct run_pending *p, int *done_out)
     int err = 0;
 
     if (!waiter_done(&p->request->waiter)) {
-        send_for(p->request, 0);
+        send_for_test(p->request);
         runtime_look(runtime_now_us());
     }
     *done_out = waiter_done(&p->request->waiter);
@@ -299,28 +323,50 @@ static int wait_own(struct run_request *q, uint64_t deadline_us)
     return waiter_done(&q->waiter) ? 0 : err;
 }
 
-/* For @q of another thread, which runs what is its own; or has ended, then this
- * one does. */
+/* As long as the thread of @q's caller goes on, which runs what is its own.
+ * *ended_out: it has ended, and take_over() was true. */
+static int wait_while_other_goes_on(struct run_request *q, uint64_t deadline_us,
+                                    bool *ended_out)
+{
+    uint64_t since_us = runtime_now_us(), look_us;
+    int err, result;
+
+    while (!(*ended_out = take_over(q->caller))) {
+        send_for(q, false);
+        look_us = wait_deadline_us(ENDED_LOOK_US);
+        err = runtime_wait_remote(
+            &q->waiter, look_us < deadline_us ? look_us : deadline_us, &result);
+        if (err != DRASYNC_EAGAIN)
+            return err;
+        err = wait_check(since_us);
+        if (err)
+            return err;
+        if (runtime_now_us() >= deadline_us)
+            return DRASYNC_EAGAIN;
+    }
+    return 0;
+}
+
+/* For @q of another thread, or of one that has ended: then this one runs what is
+ * that one's own. */
 static int wait_for_other(struct run_request *q, uint64_t deadline_us)
 {
-    struct run_caller *c = q->caller;
+    struct waiting w = {
+        .what = WAITING_RUN,
+        .mode = q->mode,
+        .address = q->address,
+        .timed = deadline_us != WAIT_FOREVER,
+    };
+    bool ended;
     int err;
 
-    do {
-        uint64_t look_us = wait_deadline_us(ENDED_LOOK_US);
-        uint32_t ended = RUN_ENDED;
-
-        if (c->local == runtime.local &&
-            atomic_compare_exchange_strong(&c->taken, &ended, RUN_TAKEN)) {
-            err = wait_own(q, deadline_us);
-            atomic_store(&c->taken, RUN_ENDED);
-            return err;
-        }
-        send_for(q, 0);
-        err = wait_shown(&q->waiter, q->address, q->mode,
-                         deadline_us != WAIT_FOREVER,
-                         look_us < deadline_us ? look_us : deadline_us);
-    } while (err == DRASYNC_EAGAIN && runtime_now_us() < deadline_us);
+    waiting_begin(&w);
+    err = wait_while_other_goes_on(q, deadline_us, &ended);
+    waiting_end(&w);
+    if (ended) {
+        err = wait_own(q, deadline_us);
+        give_over(q->caller);
+    }
     return err;
 }
 

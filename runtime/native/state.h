@@ -107,7 +107,8 @@ struct native_shared {
     _Atomic uint32_t notes;      /* that are being made by chores */
     _Atomic uint64_t twin_bytes; /* of all of them: diff.h */
     _Atomic uint64_t laters;     /* numbers given: later.h */
-    _Atomic uint32_t ranks;      /* native_rank_new(): all processes' */
+    _Atomic uint32_t runs;       /* numbers of native_rank_new(), all */
+    _Atomic uint32_t saves;      /* processes' */
     struct lock table_lock;      /* changes of the table, and of spare[] */
     struct native_entry *entries_free;
     _Atomic(struct native_entry *) buckets[NATIVE_BUCKETS];
@@ -159,8 +160,18 @@ static inline int32_t native_rank(void)
 }
 
 /* A rank of its own, of this process, for a hold that no rank of the job has
- * (run_hold.c, image.c): this rank, modulo the number of ranks. */
-int32_t native_rank_new(void);
+ * (run_hold.c, or image.c, which @saves): this rank, modulo the number of ranks.
+ * Numbers come again, those of saves, which may be long, after as many saves. */
+int32_t native_rank_new(bool saves);
+
+/* The node of the token, as far as this one knows; under the tree's lock.  Without a
+ * move there is no hint: an ancestor of what was met here. */
+static inline int native_owner_seen(const struct proto_region *r)
+{
+    return r->owned   ? runtime.node
+           : r->epoch ? (int)r->hint
+                      : native_home(r->address);
+}
 
 /* pool.c: objects and records for the protocol, in control memory. */
 int native_shared_new(struct native_shared **shared_out);

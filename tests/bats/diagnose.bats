@@ -108,7 +108,7 @@ drasync:     in its queue on node 0: rank 1 for WRITE"
 
 @test "a function that waits for its region says who holds it" {
   for node in shared rank; do
-    DRASYNC_NODE=$node hangs_until "computes" mpi 2 "$program" run "$over"
+    DRASYNC_NODE=$node hangs_until "computes" mpi 2 "${program}_run" run "$over"
     [ "$status" -eq 0 ]
     assert_output --regexp \
       "rank 1 \(HOST, process P\) waits (in drasync_run, for WRITE, on|for WRITE of) region ADDRESS \"tree\""
@@ -117,10 +117,10 @@ drasync:     in its queue on node 0: rank 1 for WRITE"
 }
 
 @test "so does who waits for what it collected, or began" {
-  for how in flush wait; do
+  for how in flush wait other; do
     for node in shared rank; do
       DRASYNC_NODE=$node hangs_until "computes" \
-        mpi 2 "$program" run-$how "$over"
+        mpi 2 "${program}_run" run-$how "$over"
       [ "$status" -eq 0 ]
       assert_output --regexp "rank 1 \(HOST, process P\) waits (for functions that it ran, on|in drasync_run, for WRITE, on|for WRITE of) region ADDRESS \"tree\""
       assert_output --partial "rank 0 (HOST, process P) holds it for WRITE"
@@ -129,7 +129,7 @@ drasync:     in its queue on node 0: rank 1 for WRITE"
 }
 
 @test "in a queue functions of other nodes are no ranks" {
-  DRASYNC_NODE=rank hangs_until "in its queue" mpi 3 "$program" run "$over"
+  DRASYNC_NODE=rank hangs_until "in its queue" mpi 3 "${program}_run" run "$over"
   [ "$status" -eq 0 ]
   run -0 grep "in its queue" <<<"$output"
   assert_output --regexp \

@@ -272,11 +272,19 @@ refused() {
 
 @test "a ring through drasync_save ends the job with a report" {
   for node in shared rank; do
-    DRASYNC_NODE=$node run mpi 2 "$programs/save_held" ring
-    refute [ "$status" -eq 124 ]
-    assert_line --partial "rank 0"
-    assert_output --regexp "deadlock|wait for each other"
+    for ring in ring pinned; do
+      DRASYNC_NODE=$node run mpi 2 "$programs/save_held" "$ring"
+      refute [ "$status" -eq 124 ]
+      assert_line --partial "rank 0"
+      assert_output --regexp "deadlock|wait for each other"
+    done
   done
+}
+
+@test "DRASYNC_SAVE waits for a part without keeping ranks from the others" {
+  mkdir -p "$dir/beside"
+  DRASYNC_SAVE=$dir/beside,1 run -0 mpi 1 "$programs/save_held" beside
+  assert_output "held ok ranks=1"
 }
 
 @test "drasync-file says what is in a file, and whether it is right" {

@@ -4,6 +4,7 @@
  */
 #include <pthread.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -56,10 +57,11 @@ static void *begin_and_end(void *unused)
 }
 
 /* A thread of rank 0 begins a run that has to wait, and ends; another one waits
- * for that. */
-static void wait_for_ended(void)
+ * for that, or @polls. */
+static void wait_for_ended(bool polls)
 {
     pthread_t thread;
+    int done = 0;
 
     if (check_rank == 1)
         OK(drasync_acquire(box, DRASYNC_WRITE));
@@ -72,7 +74,9 @@ static void wait_for_ended(void)
     check_barrier();
     if (check_rank == 1)
         OK(drasync_release(box));
-    if (check_rank == 0)
+    while (check_rank == 0 && polls && !done)
+        OK(drasync_test(&left, &done));
+    if (check_rank == 0 && !polls)
         OK(drasync_wait(&left, DRASYNC_FOREVER));
     check_barrier();
 }
@@ -94,6 +98,7 @@ static void run_above_what_is_known(void)
 {
     drasync_region_t all[2] = {NULL, NULL};
     struct drasync_stats stats;
+    struct drasync_info info;
     drasync_function_t f;
 
     OK(drasync_register("where", where, &f));
@@ -107,6 +112,8 @@ static void run_above_what_is_known(void)
     if (check_rank == 0) {
         OK(drasync_acquire(all[1], DRASYNC_READ));
         OK(drasync_release(all[1]));
+        OK(drasync_get_info(all[0], &info));
+        CHECK(info.owner_node == (stats.nodes == check_ranks));
         if (stats.nodes == check_ranks)
             CODE(drasync_run(all[0], f, DRASYNC_WRITE, NULL, 0, NULL, 0), 101);
     }
@@ -139,7 +146,8 @@ int main(int argc, char **argv)
     CHECK(*(uint64_t *)p == (uint64_t)(THREADS * ROUNDS * check_ranks));
     OK(drasync_release(box));
     check_barrier();
-    wait_for_ended();
+    wait_for_ended(false);
+    wait_for_ended(true);
     run_above_what_is_known();
     return check_end("run_threads");
 }

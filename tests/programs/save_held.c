@@ -5,6 +5,10 @@
  *                            some seconds, in which nothing is saved; then it is
  *   save_held ring           rank 0 saves what rank 1 has, which waits for what
  *                            rank 0 has
+ *   save_held pinned         the same, and what rank 1 waits for is rank 0's only
+ *                            because it saves it, with what rank 1 has
+ *   save_held beside         with DRASYNC_SAVE: a part is held, and another one
+ *                            is taken meanwhile
  *   save_held read FILE      rank 1 deletes what rank 0 saves
  */
 #include <fcntl.h>
@@ -44,6 +48,46 @@ static void ring(void)
         drasync_save(all[1], "/dev/null/none");
     else
         drasync_acquire(all[0], DRASYNC_WRITE);
+}
+
+static void pinned(void)
+{
+    drasync_region_t all[3] = {NULL, NULL, NULL};
+
+    CHECK(check_ranks == 2);
+    if (check_rank == 0) {
+        OK(drasync_new_region(&all[0]));
+        OK(drasync_new_subregion(all[0], &all[1]));
+        OK(drasync_new_subregion(all[0], &all[2]));
+        OK(drasync_release(all[0]));
+    }
+    MPI_Bcast(all, sizeof(all), MPI_BYTE, 0, MPI_COMM_WORLD);
+    if (check_rank == 1)
+        OK(drasync_acquire(all[2], DRASYNC_WRITE));
+    check_barrier();
+    if (check_rank == 0)
+        drasync_save(all[0], "/dev/null/none");
+    sleep(1); /* by then it waits */
+    drasync_acquire(all[1], DRASYNC_WRITE);
+}
+
+static void beside(void)
+{
+    drasync_region_t top, parts[2];
+
+    OK(drasync_new_region(&top));
+    OK(drasync_publish("tree", top));
+    OK(drasync_new_subregion(top, &parts[0]));
+    OK(drasync_new_subregion(top, &parts[1]));
+    OK(drasync_release(top));
+    OK(drasync_acquire(parts[1], DRASYNC_WRITE));
+    /* The first time to save comes after one second. */
+    for (int i = 0; i < 4000; i++) {
+        OK(drasync_acquire_timed(parts[0], DRASYNC_WRITE, 3000000));
+        OK(drasync_release(parts[0]));
+        usleep(1000);
+    }
+    OK(drasync_release(parts[1]));
 }
 
 /* Until it has been refused once, as the save READs it. */
@@ -86,6 +130,10 @@ int main(int argc, char **argv)
         by_time(path);
     else if (!strcmp(what, "ring"))
         ring();
+    else if (!strcmp(what, "pinned"))
+        pinned();
+    else if (!strcmp(what, "beside"))
+        beside();
     else
         read_beside(path);
     return check_end("held");

@@ -207,41 +207,6 @@ static void no_ring(void)
     release_region(rank == 0 ? a : b);
 }
 
-static int nothing(drasync_region_t r, const void *arg, size_t arg_bytes,
-                   void *answer, size_t answer_bytes)
-{
-    (void)r, (void)arg, (void)arg_bytes, (void)answer, (void)answer_bytes;
-    return 0;
-}
-
-/* All others run a function on what rank 0 has, and wait for it as @how says. */
-static void runs(const char *how)
-{
-    drasync_function_t function;
-    drasync_request_t request;
-    region tree = shared_region("tree", 0);
-
-    must(drasync_register("nothing", nothing, &function), "register");
-    if (rank == 0)
-        take(tree, WRITE);
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 0)
-        until_over();
-    if (rank == 0)
-        release_region(tree);
-    else if (!strcmp(how, "-flush")) {
-        must(drasync_run_ff(tree, function, DRASYNC_WRITE, NULL, 0), "run");
-        must(drasync_run_flush(), "flush");
-    } else if (!strcmp(how, "-wait")) {
-        must(drasync_irun(tree, function, DRASYNC_WRITE, NULL, 0, NULL, 0,
-                          &request),
-             "run");
-        must(drasync_wait(&request, DRASYNC_FOREVER), "wait");
-    } else
-        must(drasync_run(tree, function, DRASYNC_WRITE, NULL, 0, NULL, 0),
-             "run");
-}
-
 static region handed;
 
 /* Takes and gives back something, then what the other thread took. */
@@ -455,8 +420,6 @@ int main(int argc, char **argv)
         parts(DRASYNC_READ);
     else if (!strcmp(what, "no-ring"))
         no_ring();
-    else if (!strncmp(what, "run", 3))
-        runs(what + 3);
     else if (!strcmp(what, "threads"))
         threads();
     else if (!strcmp(what, "name"))

@@ -1,0 +1,83 @@
+/* As stuck.c: programs that hang over what they run where the data is. */
+#include <pthread.h>
+#include <string.h>
+
+#include "tests/programs/stuck.h"
+
+static int nothing(drasync_region_t r, const void *arg, size_t arg_bytes,
+                   void *answer, size_t answer_bytes)
+{
+    (void)r, (void)arg, (void)arg_bytes, (void)answer, (void)answer_bytes;
+    return 0;
+}
+
+static drasync_request_t begun;
+static drasync_function_t f_nothing;
+
+/* It goes on, and is in no call. */
+static void *begin(void *tree)
+{
+    must(drasync_irun(tree, f_nothing, DRASYNC_WRITE, NULL, 0, NULL, 0, &begun),
+         "run");
+    until_over();
+    must(drasync_run_flush(), "flush");
+    return NULL;
+}
+
+/* Another thread than that which began it waits for it. */
+static void wait_for_other(region tree, drasync_function_t function)
+{
+    pthread_t thread;
+
+    f_nothing = function;
+    must(pthread_create(&thread, NULL, begin, tree), "thread");
+    while (!__atomic_load_n(&begun, __ATOMIC_ACQUIRE))
+        usleep(1000);
+    must(drasync_wait(&begun, DRASYNC_FOREVER), "wait");
+    must(pthread_join(thread, NULL), "thread");
+}
+
+/* All others run a function on what rank 0 has, and wait for it as @how says. */
+static void runs(const char *how)
+{
+    drasync_function_t function;
+    drasync_request_t request;
+    region tree = shared_region("tree", 0);
+
+    must(drasync_register("nothing", nothing, &function), "register");
+    if (rank == 0)
+        acquire_region(tree, WRITE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        until_over();
+    if (rank == 0)
+        release_region(tree);
+    else if (!strcmp(how, "-flush")) {
+        must(drasync_run_ff(tree, function, DRASYNC_WRITE, NULL, 0), "run");
+        must(drasync_run_flush(), "flush");
+    } else if (!strcmp(how, "-wait")) {
+        must(drasync_irun(tree, function, DRASYNC_WRITE, NULL, 0, NULL, 0,
+                          &request),
+             "run");
+        must(drasync_wait(&request, DRASYNC_FOREVER), "wait");
+    } else if (!strcmp(how, "-other")) {
+        wait_for_other(tree, function);
+    } else
+        must(drasync_run(tree, function, DRASYNC_WRITE, NULL, 0, NULL, 0),
+             "run");
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+
+    over = argc > 2 ? argv[2] : "/";
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (strncmp(what, "run", 3))
+        return 2;
+    runs(what + 3);
+    MPI_Finalize();
+    return 0;
+}
