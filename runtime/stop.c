@@ -152,11 +152,14 @@ void stop_alone(void)
 
 static void at_exit(int status, void *unused)
 {
+    const char *why;
+
     (void)unused;
     if (getpid() != process || atomic_load(&runtime.state) == RUNTIME_CHILD)
         return;
-    if (runtime_serving && !boot_finalized()) {
-        /* The function's region is held: nobody else gets on. */
+    if (runtime_serving && !boot_finalized() && !survive_wanted(&why)) {
+        /* The function's region is held: nobody else gets on.  (Where a death is
+         * survived this is one.) */
         runtime_poison("rank %d called exit(%d) in a function that "
                        "drasync_run ran",
                        runtime.rank, status);

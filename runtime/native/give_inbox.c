@@ -399,7 +399,9 @@ void give_bury(int rank)
     lock_give(&inbox->lock);
     for (; gift; gift = next) {
         next = gift->next;
-        gift_give_up(gift, rank);
+        /* What came back is free, or somebody's own hold. */
+        if (!gift->back)
+            gift_give_up(gift, rank);
         gift_free(gift);
     }
     for (int i = 0; i < runtime.locals; i++)

@@ -105,16 +105,14 @@ static int splits_enter(struct splits *splits)
     return err;
 }
 
-static void splits_free(struct splits *splits)
+/* What was not entered. */
+static void splits_undo(const struct splits *splits)
 {
     for (uint64_t i = 0; i < splits->count; i++) {
         native_plan_free(&splits->list[i].plan);
         if (splits->list[i].to)
             native_frames_free(splits->list[i].to);
     }
-    free(splits->list);
-    splits->list = NULL;
-    splits->count = splits->room = 0;
 }
 
 static void splits_begin(const struct splits *splits)
@@ -123,6 +121,7 @@ static void splits_begin(const struct splits *splits)
         proto_copying(splits->list[i].region, splits->list[i].copy);
 }
 
+/* From here on a region that was deleted meanwhile gives its pages to others. */
 static void splits_end(const struct splits *splits)
 {
     for (uint64_t i = 0; i < splits->count; i++) {
@@ -151,13 +150,14 @@ static int split_once(uint64_t address)
     for (uint64_t i = 0; i < splits.count && !err; i++)
         err = split_copy(&splits.list[i]);
     if (native_lock(address, &tree)) {
-        splits_free(&splits);
+        free(splits.list);
         return DRASYNC_EPEER;
     }
     if (!err)
         err = splits_enter(&splits);
+    splits_undo(&splits);
     splits_end(&splits);
-    splits_free(&splits);
+    free(splits.list);
     native_unlock(&tree);
     return err;
 }

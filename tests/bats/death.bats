@@ -68,10 +68,12 @@ or_ends() {
 @test "what was given to a dead rank is there, and what it gave can be taken" {
   goes_on given
   goes_on gave
+  goes_on back
 }
 
 @test "a rank that exits without MPI_Finalize has died" {
   goes_on leaves
+  goes_on leaves_in
 }
 
 @test "ranks that are in MPI_Finalize already come out of it" {

@@ -389,6 +389,59 @@ static void both(void)
     use(t.part[2]);
 }
 
+/* A part keeps a region from being held by who it is given to; once that is over it
+ * takes the region otherwise, writes, and dies without having taken the gift. */
+static void given_back(void)
+{
+    struct tree t = make_tree();
+
+    if (dies())
+        OK(drasync_acquire(t.below, DRASYNC_READ));
+    meet_all();
+    if (check_rank == first) {
+        OK(drasync_acquire(t.part[1], DRASYNC_WRITE));
+        OK(drasync_give(t.part[1], dying, 0));
+    }
+    meet_all();
+    if (dies()) {
+        OK(drasync_release(t.below));
+        OK(drasync_acquire(t.part[1], DRASYNC_WRITE));
+        pair_of(t.part[1])->first = 77;
+    }
+    meet_all();
+    if (dies())
+        die();
+    CODE(drasync_acquire(t.part[1], DRASYNC_READ), DRASYNC_ELOST);
+    use(t.part[2]);
+}
+
+static int leave(drasync_region_t region, const void *arg, size_t arg_bytes,
+                 void *answer, size_t answer_bytes)
+{
+    (void)region;
+    (void)arg;
+    (void)arg_bytes;
+    (void)answer;
+    (void)answer_bytes;
+    exit(0);
+}
+
+/* It leaves by exit() in a function that it runs. */
+static void leaves_in(void)
+{
+    struct tree t = make_tree();
+    drasync_function_t f;
+
+    OK(drasync_register("leave", leave, &f));
+    if (dies())
+        OK(drasync_acquire(t.part[0], DRASYNC_WRITE));
+    meet_all();
+    if (dies())
+        drasync_run(t.part[0], f, DRASYNC_WRITE, NULL, 0, NULL, 0);
+    CODE(drasync_acquire(t.part[0], DRASYNC_READ), DRASYNC_ELOST);
+    use(t.part[1]);
+}
+
 /* It leaves by exit(), with a hold. */
 static void leaves(void)
 {
@@ -429,7 +482,8 @@ int main(int argc, char **argv)
         {"waits", waits},     {"queued", queued},   {"read", read_only},
         {"given", given},     {"gave", gave},       {"next", next},
         {"both", both},       {"leaves", leaves},   {"finalized", finalized},
-        {"saves", saves},     {NULL, NULL},
+        {"saves", saves},     {"back", given_back}, {"leaves_in", leaves_in},
+        {NULL, NULL},
     };
 
     return death_story(argc, argv, stories);
