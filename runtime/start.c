@@ -82,16 +82,12 @@ static int start_boot(void)
     return 0;
 }
 
-/* Do the ranks of this machine outnumber its processors; and do those of each
- * one?  All ranks conclude the latter alike. */
-static void find_crowd(const struct start_facts *facts,
-                       const struct start_places *places)
+/* Is this rank's processor shared, and is each one's?  All ranks conclude the
+ * latter alike. */
+static void find_crowd(const struct start_facts *facts)
 {
     runtime.crowded = start_crowded(facts, runtime.ranks, runtime.rank);
-    runtime.all_crowded = runtime.crowded;
-    for (int i = 0; i < runtime.ranks && runtime.all_crowded; i++)
-        if (places->host_of[i] == i)
-            runtime.all_crowded = start_crowded(facts, runtime.ranks, i);
+    runtime.all_crowded = start_all_crowded(facts, runtime.ranks);
     lock_set_spins(runtime.crowded ? 0 : LOCK_SPINS);
 }
 
@@ -149,7 +145,7 @@ static int start_nodes(const struct start_facts *facts)
     start_places_find(facts, runtime.ranks, (int)runtime.options.node_ranks,
                       room, &places);
     take_places(&places);
-    find_crowd(facts, &places);
+    find_crowd(facts);
     int err = check_threads(facts);
     if (err)
         return err;

@@ -90,6 +90,9 @@ size_t start_places_bytes(int ranks);
  * use just what @rank may? */
 bool start_crowded(const struct start_facts *facts, int ranks, int rank);
 
+/* Is that so of each rank? */
+bool start_all_crowded(const struct start_facts *facts, int ranks);
+
 /* --- Where a node meets ----------------------------------------------------- */
 
 /* What the leader makes and all ranks of its node open. */

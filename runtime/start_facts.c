@@ -143,7 +143,8 @@ static void find_allowed(struct start_facts *own)
     own->allowed = (uint32_t)CPU_COUNT(&set);
     for (size_t i = 0; i < CPU_SETSIZE; i++)
         if (CPU_ISSET(i, &set))
-            own->allowed_key = own->allowed_key * 31 + (uint32_t)i + 1;
+            own->allowed_key =
+                (own->allowed_key ^ ((uint32_t)i + 1)) * UINT32_C(0x9e3779b1);
 }
 
 static int find_out(struct start_facts *own)

@@ -81,16 +81,31 @@ void start_places_find(const struct start_facts *facts, int ranks,
          arrays + 5 * (size_t)ranks, out);
 }
 
+static bool is_alike(const struct start_facts *a, const struct start_facts *b)
+{
+    return a->machine_key == b->machine_key && a->allowed == b->allowed &&
+           a->allowed_key == b->allowed_key;
+}
+
 bool start_crowded(const struct start_facts *facts, int ranks, int rank)
 {
     const struct start_facts *own = &facts[rank];
     uint32_t there = 0, alike = 0;
 
     for (int i = 0; i < ranks; i++) {
-        bool same = facts[i].machine_key == own->machine_key;
-
-        there += same;
-        alike += same && facts[i].allowed_key == own->allowed_key;
+        there += facts[i].machine_key == own->machine_key;
+        alike += is_alike(&facts[i], own);
     }
     return there > own->processors || alike > own->allowed;
+}
+
+/* Where ranks have processors of their own the first one answers; else those
+ * that follow one another are mostly alike. */
+bool start_all_crowded(const struct start_facts *facts, int ranks)
+{
+    for (int i = 0; i < ranks; i++)
+        if ((i == 0 || !is_alike(&facts[i], &facts[i - 1])) &&
+            !start_crowded(facts, ranks, i))
+            return false;
+    return true;
 }

@@ -117,6 +117,8 @@ static void crowds_are_found(void)
     }
     tap_ok(start_crowded(facts, 5, 0) && !start_crowded(facts, 5, 3),
            "three ranks that may use the same two are, one for each is not");
+    tap_ok(!start_all_crowded(facts, 5) && start_all_crowded(facts, 3),
+           "so not all are, but the three are all of three");
 }
 
 int main(void)
