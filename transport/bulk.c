@@ -60,7 +60,10 @@ int bulk_announce(struct engine *engine, int to,
         o->stream.stretches = stretches;
     }
     o->stream.bytes_total = bulk_bytes;
-    o->id = (uint64_t)++engine->out_serial << 32 | slot;
+    /* 0 is none. */
+    if (!++engine->out_serial)
+        engine->out_serial = 1;
+    o->id = (uint64_t)engine->out_serial << 32 | slot;
     engine->out[slot] = o;
     engine->out_count++;
     o->stream.peer = to;

@@ -141,7 +141,10 @@ static int listen_to_sockets(struct boot *boot)
 /* Nobody uses it any more. */
 static void close_all(void)
 {
-    transport_close(progress.transport);
+    /* With the job over this process ends next, and MPI may wait for ever for what
+     * a host that is gone was sending. */
+    if (!atomic_load(runtime_poisoned))
+        transport_close(progress.transport);
     progress.transport = NULL;
     idle_close();
 }
@@ -209,6 +212,11 @@ void progress_undo(void)
 {
     if (!turns_opened())
         return;
-    progress_abandon();
+    atomic_store(&progress.abandoned, true);
+    progress_leave();
+    outbox_wake();
+    /* No function of the program runs yet. */
+    if (progress.thread)
+        pthread_join(thread, NULL);
     close_all();
 }

@@ -44,6 +44,7 @@ static int put_place(int from, const void *header, size_t header_bytes,
 {
     struct far_head head;
     void *address;
+    int err;
 
     if (!bulk_bytes)
         return 0;
@@ -57,7 +58,10 @@ static int put_place(int from, const void *header, size_t header_bytes,
         far_answer_put(from, head.ticket, DRASYNC_EINVAL);
         return DRASYNC_EINVAL;
     }
-    return transport_sink_add(sink, address, bulk_bytes);
+    err = transport_sink_add(sink, address, bulk_bytes);
+    if (err)
+        far_answer_put(from, head.ticket, err);
+    return err;
 }
 
 static void put_arrived(int from, const void *header, size_t header_bytes,
