@@ -23,6 +23,7 @@ int start_shared(const struct start_facts *facts)
     if (runtime_shared_bytes(runtime.locals) > CONTROL_USER_BYTES)
         return DRASYNC_ELIMIT;
     shared->locals = (uint32_t)runtime.locals;
+    shared->ranks_of_job = runtime.ranks;
     for (int i = 0; i < RUNTIME_TREE_LOCKS && !err; i++)
         err = lock_init(&shared->trees[i], LOCK_RANK_RUNTIME,
                         control_poison_flag(space));

@@ -97,6 +97,7 @@ struct runtime_outbox {
 struct runtime_shared {
     uint64_t magic;
     uint32_t locals;
+    int32_t ranks_of_job;
     /* The flag itself is memory's: control_poison_flag(). */
     _Atomic uint32_t poison_said;  /* 1: one rank says it, 2: it has */
     _Atomic uint32_t poison_state; /* 0, 1: being written, 2: text is there */

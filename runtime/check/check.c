@@ -44,8 +44,10 @@ static void set_all(int mode)
 /* Each run of pages with rights of its own is a mapping for the kernel. */
 static void give_up(void)
 {
+    bool before = atomic_exchange(&given_up, true);
+
     set_all(DRASYNC_WRITE);
-    if (!atomic_exchange(&given_up, true))
+    if (!before)
         runtime_say("DRASYNC_CHECK: this process would need more mappings than "
                     "the kernel gives it, so access is not checked any more: "
                     "raise vm.max_map_count (sysctl)");
@@ -56,7 +58,8 @@ void check_allow(uint64_t first, uint64_t pages, int mode)
     if (!(runtime.options.check & OPTIONS_CHECK_ACCESS) || given_up)
         return;
     check_handler_keep();
-    if (set(first, pages, mode))
+    /* Or another thread gave up meanwhile, and may have opened all before this. */
+    if (set(first, pages, mode) || given_up)
         give_up();
 }
 

@@ -91,6 +91,10 @@ static void chain(int number, siginfo_t *info, void *context, bool nested)
             raise(number);
         return;
     }
+    if (next.sa_flags & (int)SA_RESETHAND) {
+        before.sa_handler = SIG_DFL;
+        before.sa_flags &= ~(SA_SIGINFO | (int)SA_RESETHAND);
+    }
     if (!(next.sa_flags & SA_NODEFER))
         sigaddset(&next.sa_mask, number);
     pthread_sigmask(SIG_BLOCK, &next.sa_mask, &old);

@@ -19,6 +19,7 @@ libdrasync_runtime_la_LIBADD += $(LIBUNWIND_LIBS)
 native_test_programs += tests/programs/check_objects \
 	tests/programs/check_pointers \
 	tests/programs/check_left \
+	tests/programs/check_threads \
 	tests/programs/check_wrong tests/programs/check_refer
 TESTS += tests/bats/check.bats tests/bats/check_objects.bats \
 	tests/bats/check_pointers.bats

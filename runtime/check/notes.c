@@ -249,36 +249,12 @@ bool check_gone_of(uint64_t page, uint64_t *address, uint64_t *incarnation)
     return found != NULL;
 }
 
-static int by_stack(const void *a, const void *b)
-{
-    const struct check_note *const *x = a, *const *y = b;
-    uint32_t s = (*x)->done[CHECK_MADE].stack, t = (*y)->done[CHECK_MADE].stack;
-
-    if (s != t)
-        return s < t ? -1 : 1;
-    s = (*x)->holds ? (*x)->open[0].stack : 0;
-    t = (*y)->holds ? (*y)->open[0].stack : 0;
-    return s < t ? -1 : s > t;
-}
-
 void check_notes_each(void (*each)(const struct check_note *note, void *arg),
                       void *arg)
 {
-    const struct check_note **list;
-    size_t count = 0, n = 0;
-
     pthread_mutex_lock(&mutex);
     for (int i = 0; i < BUCKETS; i++)
-        for (struct check_note *at = bucket[i]; at; at = at->next)
-            count++;
-    list = calloc(count + 1, sizeof(*list));
-    for (int i = 0; list && i < BUCKETS; i++)
-        for (struct check_note *at = bucket[i]; at; at = at->next)
-            list[n++] = at;
-    if (list)
-        qsort(list, n, sizeof(*list), by_stack);
-    for (size_t i = 0; i < n; i++)
-        each(list[i], arg);
-    free(list);
+        for (const struct check_note *at = bucket[i]; at; at = at->next)
+            each(at, arg);
     pthread_mutex_unlock(&mutex);
 }

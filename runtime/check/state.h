@@ -87,7 +87,7 @@ bool check_note_of(uint64_t address, uint64_t incarnation,
                    struct check_note *out);
 /* The region that had @page when it was deleted here. */
 bool check_gone_of(uint64_t page, uint64_t *address, uint64_t *incarnation);
-/* Call @each for all notes, in order of stacks. */
+/* Call @each for all notes. */
 void check_notes_each(void (*each)(const struct check_note *note, void *arg),
                       void *arg);
 

@@ -31,9 +31,11 @@ static void ring(int number, siginfo_t *info, void *context)
 
     sem_post(&rung);
     errno = saved;
+    if (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN)
+        return;
     if (before.sa_flags & SA_SIGINFO)
         before.sa_sigaction(number, info, context);
-    else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
+    else
         before.sa_handler(number);
 }
 

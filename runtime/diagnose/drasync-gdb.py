@@ -161,8 +161,11 @@ class Node:
             else "owned elsewhere",
         ]
         writer = self.writer(region)
-        if writer is not None:
+        ranks = number(self.runtime["shared"]["ranks_of_job"])
+        if writer is not None and writer < ranks:
             parts.append(f"rank {writer} has WRITE")
+        elif writer is not None:
+            parts.append("a function of drasync_run has WRITE")
         if number(region["reads"]):
             parts.append(f"{number(region['reads'])} have READ here")
         if number(region["waiting"]):

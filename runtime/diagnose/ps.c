@@ -177,8 +177,9 @@ static void add_hold(struct text *text, const struct native_look *region,
     int local = facts_local(holder);
 
     ps_name(region->address, name);
-    text_add(text, "  rank %d for %s of ", (int)holder,
-             writes ? "WRITE" : "READ");
+    text_add(text, "  ");
+    text_who(text, holder, writes ? DRASYNC_WRITE : DRASYNC_READ);
+    text_add(text, " for %s of ", writes ? "WRITE" : "READ");
     text_region(text, region->address, name);
     if (local >= 0) {
         facts_of_hold((uint32_t)local, region, &age_us, &place);
@@ -390,7 +391,7 @@ static int run(struct ps *ps, int argc, char **argv)
 
 int drasync_ps(int argc, char **argv)
 {
-    struct ps ps = {.lines_max = LINES_DEFAULT};
+    struct ps ps = {.lines_max = LINES_DEFAULT, .text.endless = true};
     int status = read_options(&ps, argc, argv);
 
     if (status)
@@ -404,6 +405,10 @@ int drasync_ps(int argc, char **argv)
         text_add(&ps.text, "]}\n");
     if (ps.text.length)
         fwrite(ps.text.bytes, 1, ps.text.length, stdout);
+    if (ps.text.cut) {
+        fprintf(stderr, "drasync-ps: out of memory, not all is printed\n");
+        status = 1;
+    }
     if (ps.unready)
         fprintf(stderr,
                 "drasync-ps: %zu nodes are just starting, or run "

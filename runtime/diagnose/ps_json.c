@@ -10,13 +10,44 @@
 #include "runtime/shared.h"
 #include "runtime/stats.h"
 
+/* The bytes that a character of more than one has in UTF-8 (RFC 3629), or 0: @s
+ * begins with none. */
+static int utf8_bytes(const unsigned char *s)
+{
+    int more = s[0] >= 0xf0 && s[0] <= 0xf4   ? 3
+               : s[0] >= 0xe0 && s[0] <= 0xef ? 2
+               : s[0] >= 0xc2 && s[0] <= 0xdf ? 1
+                                              : 0;
+    unsigned char least = s[0] == 0xe0   ? 0xa0
+                          : s[0] == 0xf0 ? 0x90
+                                         : 0x80,
+                  most = s[0] == 0xed   ? 0x9f
+                         : s[0] == 0xf4 ? 0x8f
+                                        : 0xbf;
+
+    for (int i = 1; i <= more; i++) {
+        if (s[i] < least || s[i] > most)
+            return 0;
+        least = 0x80;
+        most = 0xbf;
+    }
+    return more ? more + 1 : 0;
+}
+
+/* A byte that is no UTF-8 comes as the character of its number. */
 static void add_string(struct text *text, const char *key, const char *value)
 {
     text_add(text, "\"%s\": \"", key);
     for (; *value; value++) {
         unsigned char c = (unsigned char)*value;
+        int bytes = utf8_bytes((const unsigned char *)value);
 
-        if (c < 0x20)
+        if (bytes) {
+            text_add(text, "%.*s", bytes, value);
+            value += bytes - 1;
+            continue;
+        }
+        if (c < 0x20 || c >= 0x80)
             text_add(text, "\\u%04x", c);
         else
             text_add(text, c == '"' || c == '\\' ? "\\%c" : "%c", c);
@@ -122,12 +153,17 @@ static void add_rank(struct text *text, uint32_t local)
 static void add_hold(struct text *text, const struct native_look *region,
                      int32_t holder, bool writes)
 {
+    const int32_t ranks = runtime.shared->ranks_of_job;
     char where[PLACE_TEXT_BYTES];
     struct code_place place;
     uint64_t age_us;
     int local = facts_local(holder);
 
-    text_add(text, "    {\"rank\": %d, \"mode\": \"%s\", ", (int)holder,
+    text_add(text, "    {\"rank\": %d, %s\"mode\": \"%s\", ",
+             (int)(holder % ranks),
+             holder < ranks ? ""
+             : writes       ? "\"by\": \"run\", "
+                            : "\"by\": \"save\", ",
              writes ? "WRITE" : "READ");
     add_address(text, region->address);
     if (local >= 0) {

@@ -141,25 +141,13 @@ static void add_since(struct text *text, const struct facts_wait *waits,
 
 /* --- Who is in the way ---------------------------------------------------- */
 
-/* Who holds or asks for a region: what is no rank of the job (native_rank_new())
- * runs functions under WRITE, or saves, which is READ. */
-static void add_who(struct text *text, int32_t rank, uint32_t mode)
-{
-    if (rank < runtime.ranks)
-        text_add(text, "rank %d", (int)rank);
-    else if (mode == DRASYNC_WRITE)
-        text_add(text, "a function of drasync_run");
-    else
-        text_add(text, "drasync_save of rank %d", (int)(rank % runtime.ranks));
-}
-
 static void add_blocker(struct text *text, const struct facts_wait *wait,
                         const struct facts_region *region)
 {
     const struct native_look_blocker *b = &region->blocker;
     char other[DRASYNC_NAME_MAX + 1] = "";
 
-    add_who(text, b->rank, b->mode);
+    text_who(text, b->rank, b->mode);
     if (region->rank.rank >= 0)
         text_add(text, " (%s, process %d)", region->rank.host,
                  (int)region->rank.pid);
@@ -198,7 +186,7 @@ static void add_queue(struct text *text, const struct facts_region *region)
         text_add(text, i ? ", " : "drasync:     in its queue on node %u: ",
                  region->node);
         if (q->rank >= 0)
-            add_who(text, q->rank, q->mode);
+            text_who(text, q->rank, q->mode);
         else
             text_add(text, "a rank of node %u", q->node);
         text_add(text, " for %s", text_mode(q->mode));

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "drasync.h"
+#include "runtime/process.h"
 #include "runtime/shared.h"
 
 void text_add(struct text *text, const char *format, ...)
@@ -31,11 +32,15 @@ void text_add(struct text *text, const char *format, ...)
             text->length += (size_t)more;
             return;
         }
-        if (text->length + (size_t)more >= TEXT_BYTES_MAX)
+        text->cut |=
+            !text->endless && text->length + (size_t)more >= TEXT_BYTES_MAX;
+        if (text->cut)
             return;
         grown = realloc(text->bytes, 2 * text->room + (size_t)more + 1);
-        if (!grown)
+        if (!grown) {
+            text->cut = true;
             return;
+        }
         text->bytes = grown;
         text->room = 2 * text->room + (size_t)more + 1;
     }
@@ -52,6 +57,18 @@ void text_say(const struct text *text)
             return; /* nobody to tell */
         at += (size_t)n;
     }
+}
+
+void text_who(struct text *text, int32_t rank, uint32_t mode)
+{
+    const int32_t ranks = runtime.shared->ranks_of_job;
+
+    if (rank < ranks)
+        text_add(text, "rank %d", (int)rank);
+    else if (mode == DRASYNC_WRITE)
+        text_add(text, "a function of drasync_run");
+    else
+        text_add(text, "drasync_save of rank %d", (int)(rank % ranks));
 }
 
 const char *text_mode(uint32_t mode)

@@ -5,6 +5,7 @@
 #ifndef DRASYNC_RUNTIME_DIAGNOSE_TEXT_H
 #define DRASYNC_RUNTIME_DIAGNOSE_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "runtime/diagnose/facts.h"
@@ -15,10 +16,16 @@
 struct text {
     char *bytes; /* free() it */
     size_t length, room;
+    bool endless; /* a tool's: it has no such limit */
+    bool cut;     /* something is missing */
 };
 
 void text_add(struct text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Who holds or asks for a region for @mode: a rank, or one of those that are none of
+ * the job's (native_rank_new()): "drasync_save of rank 3". */
+void text_who(struct text *text, int32_t rank, uint32_t mode);
 
 /* `region 0x110000001000 "tree"`; a @name of "" is none. */
 void text_region(struct text *text, uint64_t address, const char *name);

@@ -350,24 +350,23 @@ int native_acquire(drasync_region_t region, enum drasync_mode mode,
 }
 
 /* Which of the holds of this rank on @region ends; 0: there is none.  One for
- * READ is a lease's if it is @shared. */
-static enum drasync_mode to_give(const struct proto_region *region, bool shared)
+ * READ is a lease's if it is @shared.  *other_out: another thread took it. */
+static enum drasync_mode to_give(const struct proto_region *region, bool shared,
+                                 bool *other_out)
 {
     const struct proto_hold *hold = proto_read_hold(region, native.rank);
     uint32_t reads = hold ? hold->count - shared : 0, writes = 0;
     enum drasync_mode mode;
-    bool other;
 
+    *other_out = false;
     if (region->write_rank == native.rank)
         writes = region->write_count;
     if (!writes && !reads)
         return 0;
     mode = native_taken_end(region->address, region->incarnation, writes, reads,
-                            &other);
+                            other_out);
     if (!writes || !reads)
         mode = writes ? DRASYNC_WRITE : DRASYNC_READ;
-    if (other && native.threads)
-        check_other_thread(region->address, region->incarnation, mode);
     return mode;
 }
 
@@ -388,8 +387,8 @@ int native_hold_give(struct native_tree *tree)
 {
     struct native_leases *leases = &native.shared->leases[tree->stripe];
     struct proto_region *region = tree->region;
-    bool shared = is_shared(leases, region);
-    enum drasync_mode mode = to_give(region, shared);
+    bool shared = is_shared(leases, region), other;
+    enum drasync_mode mode = to_give(region, shared, &other);
     const uint64_t address = region->address;
     const uint64_t incarnation = region->incarnation;
     struct native_found *found = NULL;
@@ -411,6 +410,9 @@ int native_hold_give(struct native_tree *tree)
             native_guard_gave(tree, address, incarnation, mode);
     }
     native_unlock(tree);
+    /* Not under the lock: reports look at trees. */
+    if (other && native.threads)
+        check_other_thread(address, incarnation, mode);
     native_objects_end(found);
     if (!err)
         runtime_count(native.self, RUNTIME_COUNT_RELEASES, 1);

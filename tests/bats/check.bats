@@ -86,6 +86,13 @@ ends() {
   assert_line "the program's handler had its fault"
 }
 
+@test "a handler that is for one fault only has one, and then the process ends" {
+  DRASYNC_CHECK=access run mpi 1 "$programs/check_wrong" handler_once
+  refute [ "$status" -eq 0 ]
+  refute [ "$status" -eq 124 ]
+  [ "$(grep -c "the program's handler had its fault" <<<"$output")" -eq 1 ]
+}
+
 @test "DRASYNC_CHECK_ACTION=continue goes on, and reports a place once" {
   export DRASYNC_CHECK_ACTION=continue
   run -0 mpi 2 "$programs/check_wrong" twice
@@ -110,6 +117,10 @@ ends() {
   DRASYNC_CHECK=leaks run -0 mpi 1 "$programs/check_left" many
   assert_line --regexp "^4 not released, the first of region .* for READ by"
   assert_line "and 2 more of regions that this rank holds more than 4 times"
+  DRASYNC_CHECK=leaks run -0 mpi 1 "$programs/check_left" places
+  assert_line --regexp "^and [78] of 7 more places$"
+  DRASYNC_CHECK=leaks run -0 mpi 1 "$programs/check_left" turns
+  [ "$(grep -c "^2 not released, the first of .* for READ" <<<"$output")" -eq 2 ]
   DRASYNC_CHECK=leaks run -0 mpi 2 "$programs/check_left" tidy
   assert_output "over"
 }
@@ -192,6 +203,12 @@ that \(DRASYNC_ENOREGION\)"
 @test "a release of what another thread took, or nobody, is named" {
   is_told wrong_release
   assert_line DRASYNC_ENOTHELD
+}
+
+@test "threads that are told of at once do not wait for each other" {
+  DRASYNC_CHECK=1 run -0 mpi 1 "$programs/check_threads"
+  assert_line --partial "that another thread took"
+  assert_line "check_threads ok ranks=1"
 }
 
 @test "to allocate or free without WRITE is named" {

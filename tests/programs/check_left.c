@@ -78,6 +78,29 @@ NOINLINE static void leave_many(void)
     KEEP;
 }
 
+#define FIVE(what) what what what what what
+
+/* Regions, each made in a place of its own, the last one twice. */
+NOINLINE static void leave_places(void)
+{
+    FIVE(FIVE(release_region(new_region()); KEEP;))
+    for (volatile int i = 0; i < 2; i = i + 1)
+        forget();
+}
+
+/* Holds of two regions, by two places in turns. */
+NOINLINE static void leave_turns(void)
+{
+    region other = new_region();
+
+    give(other);
+    for (volatile int i = 0; i < 2; i = i + 1) {
+        acquire_region(i ? other : top, READ);
+        acquire_region(i ? other : top, READ);
+    }
+    KEEP;
+}
+
 /* The last rank never releases what rank 0 deletes, when that lets it. */
 static void forget_for_ever(void)
 {
@@ -148,6 +171,10 @@ int main(int argc, char **argv)
         give_away();
     if (is("many"))
         leave_many();
+    if (is("places"))
+        leave_places();
+    if (is("turns"))
+        leave_turns();
     if (rank == ranks - 1 && (is("leaks") || is("tidy")))
         leave();
     MPI_Barrier(MPI_COMM_WORLD);

@@ -95,6 +95,24 @@ static void own_handler(int number, siginfo_t *info, void *context)
     siglongjmp(back, 1);
 }
 
+/* Comes back, so that the fault does. */
+static void own_handler_once(int number)
+{
+    static const char line[] = "the program's handler had its fault\n";
+
+    (void)number;
+    if (write(STDOUT_FILENO, line, sizeof(line) - 1) < 0)
+        _exit(1);
+}
+
+static void set_handler_once(void)
+{
+    struct sigaction action = {.sa_handler = own_handler_once,
+                               .sa_flags = (int)SA_RESETHAND};
+
+    sigaction(SIGSEGV, &action, NULL);
+}
+
 static void set_handler(void)
 {
     struct sigaction action = {.sa_sigaction = own_handler,
@@ -110,6 +128,8 @@ NOINLINE static void own_fault(void)
 
     if (is("handler"))
         set_handler();
+    if (is("handler_once"))
+        set_handler_once();
     /* Now a call that comes first again. */
     take(top, READ);
     for (volatile int i = 0; i < 2; i++)
@@ -206,7 +226,7 @@ NOINLINE static void touch(void)
         touch_by_thread();
     if (is("nowhere"))
         read_number((int *)((char *)top + (UINT64_C(1) << 30)));
-    if (is("handler") || is("handler_before"))
+    if (is("handler") || is("handler_before") || is("handler_once"))
         own_fault();
     if (is("twice"))
         for (int i = 0; i < 2; i++) {
