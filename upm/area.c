@@ -69,8 +69,9 @@ static size_t choose_unit_pages(size_t pages)
 
     for (size_t i = 0; i < area_count; i++)
         used += atomic_load(&areas[i])->units;
-    /* Never more than half of what is left, so that later areas have some. */
-    size_t room = used < UPM_UNITS_MAX ? (UPM_UNITS_MAX - used) / 2 : 0;
+    /* Never more than a quarter of what is left, so that the twentieth large one
+     * still has some ten. */
+    size_t room = used < UPM_UNITS_MAX ? (UPM_UNITS_MAX - used) / 4 : 0;
     while (room > 0 && (pages + unit - 1) / unit > room)
         unit *= 2;
     return room > 0 ? unit : pages;

@@ -54,8 +54,7 @@ static void forward(int number, siginfo_t *info, void *context)
 {
     struct sigaction action = wanted;
 
-    if (!(action.sa_flags & SA_SIGINFO) &&
-        (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)) {
+    if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN) {
         if (action.sa_handler == SIG_DFL || info->si_code > 0)
             by_default(info);
         return;
@@ -103,11 +102,26 @@ int upm_intercept(void)
 
 /* --- The C library's calls ------------------------------------------------ */
 
+/* The handler of another signal may touch hot pages, too. */
+static int sigaction_of_other(int number, const struct sigaction *action,
+                              struct sigaction *old)
+{
+    struct sigaction open;
+
+    if (!action)
+        return real_sigaction(number, NULL, old);
+    open = *action;
+    sigdelset(&open.sa_mask, SIGSEGV);
+    return real_sigaction(number, &open, old);
+}
+
 int sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
     int result = 0;
 
-    if (number != SIGSEGV || !atomic_load(&caught))
+    if (number != SIGSEGV)
+        return sigaction_of_other(number, action, old);
+    if (!atomic_load(&caught))
         return real_sigaction(number, action, old);
     pthread_mutex_lock(&lock);
     if (atomic_load(&caught)) {
@@ -133,11 +147,33 @@ sighandler_t signal(int number, sighandler_t handler)
     return sigaction(number, &action, &old) ? SIG_ERR : old.sa_handler;
 }
 
-/* @set without SIGSEGV where it would block it. */
+/* Not in the C library's header any more. */
+sighandler_t bsd_signal(int number, sighandler_t handler);
+
+sighandler_t bsd_signal(int number, sighandler_t handler)
+{
+    return signal(number, handler);
+}
+
+/* What signal() is for programs of strict ISO C (-std=c11). */
+sighandler_t __sysv_signal(int number, sighandler_t handler)
+{
+    struct sigaction action = {.sa_handler = handler}, old;
+
+    action.sa_flags = (int)(SA_RESETHAND | SA_NODEFER);
+    return sigaction(number, &action, &old) ? SIG_ERR : old.sa_handler;
+}
+
+sighandler_t sysv_signal(int number, sighandler_t handler)
+{
+    return __sysv_signal(number, handler);
+}
+
+/* @set without SIGSEGV where it would block it: always, as pages may be protected
+ * later, by another thread. */
 static const sigset_t *unblocked(int how, const sigset_t *set, sigset_t *copy)
 {
-    if (!set || how == SIG_UNBLOCK || !atomic_load(&caught) ||
-        sigismember(set, SIGSEGV) != 1)
+    if (!set || how == SIG_UNBLOCK || sigismember(set, SIGSEGV) != 1)
         return set;
     *copy = *set;
     sigdelset(copy, SIGSEGV);

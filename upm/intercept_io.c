@@ -29,14 +29,18 @@
         (__typeof__(&name))found_;            \
     })
 
-static void release(unsigned held)
+static void release(const unsigned *held)
 {
     int saved = errno;
 
-    while (held-- > 0)
+    for (unsigned i = 0; i < *held; i++)
         upm_protect_release();
     errno = saved;
 }
+
+/* So many are held until the block ends, or its thread is cancelled in it. */
+#define HOLDING(count) \
+    unsigned held_ __attribute__((cleanup(release))) = (count)
 
 /* How many of the vectors are held. */
 static unsigned hold_all(const struct iovec *vectors, size_t count)
@@ -57,12 +61,10 @@ static unsigned hold_message(const struct msghdr *message)
 }
 
 /* @call, with [at, at + bytes) held. */
-#define HELD(at, bytes, call)                                      \
-    ({                                                             \
-        unsigned held_ = upm_protect_hold((uintptr_t)(at), bytes); \
-        __typeof__(call) result_ = (call);                         \
-        release(held_);                                            \
-        result_;                                                   \
+#define HELD(at, bytes, call)                              \
+    ({                                                     \
+        HOLDING(upm_protect_hold((uintptr_t)(at), bytes)); \
+        call;                                              \
     })
 
 ssize_t read(int fd, void *at, size_t bytes)
@@ -129,38 +131,95 @@ size_t fwrite(const void *restrict at, size_t bytes, size_t count,
     return HELD(at, bytes * count, NEXT(fwrite)(at, bytes, count, file));
 }
 
+/* --- What the compiler makes of them with _FORTIFY_SOURCE ----------------- */
+
+ssize_t __read_chk(int fd, void *at, size_t bytes, size_t room);
+ssize_t __pread_chk(int fd, void *at, size_t bytes, off_t offset, size_t room);
+ssize_t __pread64_chk(int fd, void *at, size_t bytes, off64_t offset,
+                      size_t room);
+ssize_t __recv_chk(int fd, void *at, size_t bytes, size_t room, int flags);
+ssize_t __recvfrom_chk(int fd, void *restrict at, size_t bytes, size_t room,
+                       int flags, struct sockaddr *restrict from,
+                       socklen_t *restrict length);
+size_t __fread_chk(void *restrict at, size_t room, size_t bytes, size_t count,
+                   FILE *restrict file);
+
+ssize_t __read_chk(int fd, void *at, size_t bytes, size_t room)
+{
+    return HELD(at, bytes, NEXT(__read_chk)(fd, at, bytes, room));
+}
+
+ssize_t __pread_chk(int fd, void *at, size_t bytes, off_t offset, size_t room)
+{
+    return HELD(at, bytes, NEXT(__pread_chk)(fd, at, bytes, offset, room));
+}
+
+ssize_t __pread64_chk(int fd, void *at, size_t bytes, off64_t offset,
+                      size_t room)
+{
+    return HELD(at, bytes, NEXT(__pread64_chk)(fd, at, bytes, offset, room));
+}
+
+ssize_t __recv_chk(int fd, void *at, size_t bytes, size_t room, int flags)
+{
+    return HELD(at, bytes, NEXT(__recv_chk)(fd, at, bytes, room, flags));
+}
+
+ssize_t __recvfrom_chk(int fd, void *restrict at, size_t bytes, size_t room,
+                       int flags, struct sockaddr *restrict from,
+                       socklen_t *restrict length)
+{
+    return HELD(at, bytes,
+                NEXT(__recvfrom_chk)(fd, at, bytes, room, flags, from, length));
+}
+
+size_t __fread_chk(void *restrict at, size_t room, size_t bytes, size_t count,
+                   FILE *restrict file)
+{
+    return HELD(at, bytes * count,
+                NEXT(__fread_chk)(at, room, bytes, count, file));
+}
+
+/* --- Vectors -------------------------------------------------------------- */
+
+ssize_t preadv(int fd, const struct iovec *vectors, int count, off_t offset)
+{
+    HOLDING(count > 0 ? hold_all(vectors, (size_t)count) : 0);
+
+    return NEXT(preadv)(fd, vectors, count, offset);
+}
+
+ssize_t pwritev(int fd, const struct iovec *vectors, int count, off_t offset)
+{
+    HOLDING(count > 0 ? hold_all(vectors, (size_t)count) : 0);
+
+    return NEXT(pwritev)(fd, vectors, count, offset);
+}
+
 ssize_t readv(int fd, const struct iovec *vectors, int count)
 {
-    unsigned held = count > 0 ? hold_all(vectors, (size_t)count) : 0;
-    ssize_t result = NEXT(readv)(fd, vectors, count);
+    HOLDING(count > 0 ? hold_all(vectors, (size_t)count) : 0);
 
-    release(held);
-    return result;
+    return NEXT(readv)(fd, vectors, count);
 }
 
 ssize_t writev(int fd, const struct iovec *vectors, int count)
 {
-    unsigned held = count > 0 ? hold_all(vectors, (size_t)count) : 0;
-    ssize_t result = NEXT(writev)(fd, vectors, count);
+    HOLDING(count > 0 ? hold_all(vectors, (size_t)count) : 0);
 
-    release(held);
-    return result;
+    return NEXT(writev)(fd, vectors, count);
 }
 
 ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
-    unsigned held = hold_message(message);
-    ssize_t result = NEXT(recvmsg)(fd, message, flags);
+    HOLDING(hold_message(message));
 
-    release(held);
-    return result;
+    return NEXT(recvmsg)(fd, message, flags);
 }
 
 ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
-    unsigned held = hold_message(message);
-    ssize_t result = NEXT(sendmsg)(fd, message, flags);
+    HOLDING(hold_message(message));
 
-    release(held);
-    return result;
+    return NEXT(sendmsg)(fd, message, flags);
 }

@@ -41,13 +41,15 @@ libupm_parts_la_SOURCES = \
 	upm/source_protect.h \
 	upm/source_userfaultfd.c \
 	upm/state.h
+# A thread that is cancelled in a call gives back what it held (intercept_io.c).
+libupm_parts_la_CFLAGS = $(AM_CFLAGS) -fexceptions
 libupm_parts_la_LIBADD = libupm_engines.la
 
 lib_LTLIBRARIES += libupm.la
 libupm_la_SOURCES = upm/host.c
 libupm_la_LIBADD = libupm_parts.la
 libupm_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -Wl,-z,nodelete \
-	-export-symbols-regex '^(upmlib_.*|sigaction|signal|sigprocmask|pthread_sigmask|(p?(read|write)(64|v)?|(recv|send)(from|to|msg)?|fread|fwrite))$$'
+	-export-symbols-regex '^(upmlib_.*|sigaction|(bsd_|(__)?sysv_)?signal|sigprocmask|pthread_sigmask|(p?(read|write)(64|v)?|(recv|send)(from|to|msg)?|fread|fwrite)|__(read|pread|pread64|recv|recvfrom|fread)_chk)$$'
 
 # Tests.
 check_PROGRAMS += tests/unit/upm_engines.t

@@ -47,6 +47,20 @@ static int compare(const void *a, const void *b)
     return upm_more_critical(a, b);
 }
 
+/* The room for the others goes back: phases are many, and candidates may be all
+ * pages there are. */
+static void keep_first(struct upm_moves *moves, size_t count)
+{
+    struct upm_move *few =
+        count ? realloc(moves->at, count * sizeof(*few)) : NULL;
+
+    moves->count = count;
+    if (few) {
+        moves->at = few;
+        moves->room = count;
+    }
+}
+
 static int end_phase(struct upm_replay *engine, struct upm_table *const *tables,
                      size_t count, const struct upm_tuning *tuning)
 {
@@ -65,7 +79,7 @@ static int end_phase(struct upm_replay *engine, struct upm_table *const *tables,
     if (moves.count)
         qsort(moves.at, moves.count, sizeof(*moves.at), compare);
     if (moves.count > tuning->critical)
-        moves.count = tuning->critical;
+        keep_first(&moves, tuning->critical);
     for (size_t i = 0; i < moves.count; i++)
         moves.at[i].table->page[moves.at[i].page].planned = moves.at[i].node;
     engine->moves[engine->phases++] = moves;

@@ -103,6 +103,8 @@ static void arm(struct upm_area *area, size_t first, size_t count)
             disarm(area);
     }
     atomic_store(&arming, false);
+    /* As a fault while it is blocked ends the process. */
+    sigdelset(&before, SIGSEGV);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
@@ -186,7 +188,7 @@ bool upm_protect_hold(uintptr_t start, size_t bytes)
 {
     uintptr_t end = start + bytes;
     unsigned seen;
-    bool hot;
+    bool hot, busy;
 
     /* Relaxed: the program orders its own calls with its own threads. */
     if (!bytes || end < start ||
@@ -195,11 +197,13 @@ bool upm_protect_hold(uintptr_t start, size_t bytes)
     upm_areas_enter();
     atomic_fetch_add(&holds, 1);
     do {
+        /* What was being armed before may be armed after this; who begins later
+         * sees `holds`. */
+        busy = atomic_load(&arming);
         seen = upm_area_changes();
         hot = open_range(start, end);
-        /* What was being armed meanwhile may have been armed after that. */
     } while (seen % 2 || seen != upm_area_changes() ||
-             (hot && atomic_load(&arming) && !sched_yield()));
+             (hot && busy && !sched_yield()));
     if (!hot)
         atomic_fetch_sub(&holds, 1);
     upm_areas_leave();

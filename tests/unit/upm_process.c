@@ -72,6 +72,51 @@ static void test_handlers(void)
     signal(SIGSEGV, SIG_DFL);
 }
 
+static volatile sig_atomic_t touched;
+
+static void touch_in_handler(int number)
+{
+    (void)number;
+    touch(1, 0, PAGES);
+    touched = 1;
+}
+
+/* What blocks SIGSEGV was asked for before pages were protected, or is another
+ * signal's handler. */
+static void test_masks(void)
+{
+    struct sigaction action = {.sa_handler = touch_in_handler};
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    begin();
+    upmlib_memrefcnt(arena, PAGES * UPM_PAGE_BYTES);
+    touch(1, 0, PAGES);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    tap_ok(1, "pages are counted where signals were blocked before");
+    sigfillset(&action.sa_mask);
+    sigaction(SIGUSR1, &action, NULL);
+    upmlib_migrate_memory();
+    raise(SIGUSR1);
+    tap_ok(touched, "and in a handler during which all are blocked");
+    signal(SIGUSR1, SIG_DFL);
+    upmlib_end();
+}
+
+sighandler_t __sysv_signal(int number, sighandler_t handler);
+
+/* signal() of programs in strict ISO C. */
+static void test_strict_signal(void)
+{
+    begin();
+    upmlib_memrefcnt(arena, PAGES * UPM_PAGE_BYTES);
+    __sysv_signal(SIGSEGV, SIG_DFL);
+    touch(1, 0, PAGES);
+    tap_ok(1, "signal() of strict ISO C leaves our handler where it is");
+    upmlib_end();
+}
+
 static void test_system_calls(void)
 {
     char path[] = "/tmp/upm_library.XXXXXX";
@@ -177,6 +222,8 @@ int main(void)
 #endif
     make_arena();
     test_handlers();
+    test_masks();
+    test_strict_signal();
     test_system_calls();
     test_processes();
     test_threads();
