@@ -4,6 +4,7 @@ drasyncinclude_HEADERS = \
 	include/drasync/ahead.h \
 	include/drasync/allocator.hpp \
 	include/drasync/base.h \
+	include/drasync/carries.hpp \
 	include/drasync/construct.hpp \
 	include/drasync/error.hpp \
 	include/drasync/give.h \

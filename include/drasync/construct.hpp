@@ -8,6 +8,8 @@
 #ifndef DRASYNC_CONSTRUCT_HPP
 #define DRASYNC_CONSTRUCT_HPP
 
+#include "drasync/carries.hpp"
+
 #include <memory>
 #include <tuple>
 #include <type_traits>
@@ -100,10 +102,16 @@ auto construction_args(const Alloc &alloc, Args &&...args)
     if constexpr (is_pair<std::remove_cv_t<T>>::value)
         return pair_args<std::remove_cv_t<T>>(alloc,
                                               std::forward<Args>(args)...);
-    else if constexpr (!std::uses_allocator_v<std::remove_cv_t<T>, Alloc>)
+    else if constexpr (!std::uses_allocator_v<std::remove_cv_t<T>, Alloc>) {
+        static_assert(!carries<std::remove_cv_t<T>, Alloc>::value,
+                      "drasync: a struct, std::optional, std::array or "
+                      "std::variant with containers inside does not say where "
+                      "these are to be: give the struct an allocator_type and "
+                      "the constructors that docs/cxx.md shows, and put the "
+                      "others into such a struct");
         return std::tuple<Args &&...>(std::forward<Args>(args)...);
-    else if constexpr (std::is_constructible_v<T, std::allocator_arg_t,
-                                               const Alloc &, Args...>)
+    } else if constexpr (std::is_constructible_v<T, std::allocator_arg_t,
+                                                 const Alloc &, Args...>)
         return std::tuple<std::allocator_arg_t, const Alloc &, Args &&...>(
             std::allocator_arg, alloc, std::forward<Args>(args)...);
     else if constexpr (std::is_constructible_v<T, Args..., const Alloc &>)

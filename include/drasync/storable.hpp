@@ -305,11 +305,14 @@ constexpr bool any_refused(std::index_sequence<At...>) noexcept
 }
 
 /* A member has at least a byte, or it has nothing to tell. */
+template <class T> constexpr std::size_t members_of() noexcept
+{
+    return members < T, sizeof(T) < members_max ? sizeof(T) : members_max > ();
+}
+
 template <class T> constexpr bool members_storable() noexcept
 {
-    constexpr std::size_t n = members < T, sizeof(T) < members_max
-                                               ? sizeof(T)
-                                               : members_max > ();
+    constexpr std::size_t n = members_of<T>();
 
     return !any_refused<T, n>(std::make_index_sequence<n>());
 }

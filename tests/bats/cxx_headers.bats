@@ -194,6 +194,7 @@ struct half {
     drasync::string s;
     explicit half(allocator_type a) : s(a) {}
 };
+struct plain { int a; drasync::string s; };
 void f(drasync::write_guard &hold);
 void f(drasync::write_guard &hold)
 {
@@ -236,6 +237,11 @@ END
     'drasync::vector<half> v(hold), w(hold); v.emplace_back(); w = v;'
   refused "drasync: a type with an allocator_type needs" \
     'drasync::vector<half> v(hold); v.emplace_back(); v.push_back(v[0]);'
+  for inside in plain 'std::optional<drasync::string>' 'plain[2]' \
+    'std::array<drasync::vector<int>, 2>' 'std::variant<int, plain>'; do
+    refused "does not say where these are to be" \
+      "using inside = $inside; drasync::vector<inside> v(hold), w(hold); w = v;"
+  done
 }
 
 @test "an allocator of no region, a write through a reader's root do not compile" {
@@ -250,6 +256,7 @@ END
 @test "the statements of these tests are not refused for another reason" {
   cat >fine.cc <<'END'
 #include <drasync.hpp>
+struct number { int x[2]; std::optional<int> y; std::array<double, 2> z; };
 struct whole {
     using allocator_type = drasync::allocator<char>;
     drasync::string s;
@@ -270,6 +277,9 @@ void f(drasync::write_guard &hold)
     a.emplace_back();
     b = a;
     b.push_back(a[0]);
+    drasync::vector<number> c(hold), d(hold);
+    c.push_back(number{{1, 2}, 3, {}});
+    d = c;
 }
 END
   # shellcheck disable=SC2086
