@@ -4,7 +4,8 @@
 setup() {
   load common
   bench=$abs_top_srcdir/scripts/bench
-  export DRASYNC_BUILD=$abs_top_builddir
+  # Beside bench.bats.
+  export DRASYNC_BUILD=$abs_top_builddir DRASYNC_CLUSTER=apps
   number='[0-9.]+(e[-+][0-9]+)?'
 }
 
