@@ -152,6 +152,7 @@ bool native_recycle_put(const struct native_tree *tree)
     uint64_t address = region->address;
     struct native_memory *memory = region->memory;
     struct native_recycled *stocked;
+    struct native_frames *frames;
     struct native_entry *entry;
 
     if (native.check || !w || !has_room(w) || !simple(region))
@@ -171,6 +172,9 @@ bool native_recycle_put(const struct native_tree *tree)
     memory->incarnation = region->incarnation;
     memory->touched = false;
     memory->first->user[EXTENT_USED_BYTES] = PAGE_BYTES;
+    frames = proto_newest(region)->frames;
+    /* What a second split noted of the old region's bytes. */
+    frames->fixed = false;
     native_recycle_set_count(w, native_recycle_count(w) + 1);
     return true;
 }

@@ -125,3 +125,8 @@ without_memory() { # RANK
     assert_output --regexp "Killed|SIGNAL: 9"
   done
 }
+
+@test "a region made of one that was split twice has all that is written to it" {
+  run -0 mpi 2 "$programs/native_recycled_split"
+  assert_output "recycled_split ok ranks=2"
+}
