@@ -40,20 +40,38 @@ static struct proto_region *top_of(const struct proto_arrival *a)
     return a->wide ? a->op->target : a->region;
 }
 
+static void copy_came(struct step *s, struct proto_region *r,
+                      struct proto_copy *copy)
+{
+    copy->arriving = 0;
+    /* What was to be built on a base that is lost is not here. */
+    if (!copy->taken)
+        copy_dropped(r, false);
+    if (!list_empty(&r->pending))
+        mark_serve(s, r);
+    copies_check(s, r);
+}
+
+/* What it brings mostly begins with its region, and lies side by side: of a tree
+ * that comes in many answers each one is not looked for in all of it. */
 static void data_here(struct step *s, struct proto_arrival *a)
 {
     struct proto_region *top = top_of(a);
-    for (struct proto_region *r = top; r; r = proto_next(top, r)) {
+    struct proto_region *first = a->region->indexed ? a->region : top,
+                        *r = first;
+    uint32_t left = a->copies;
+
+    while (left) {
         struct proto_copy *copy = copy_of(r, a->ticket);
-        if (!copy)
-            continue;
-        copy->arriving = 0;
-        /* What was to be built on a base that is lost is not here. */
-        if (!copy->taken)
-            copy_dropped(r, false);
-        if (!list_empty(&r->pending))
-            mark_serve(s, r);
-        copies_check(s, r);
+        if (copy) {
+            copy_came(s, r, copy);
+            left--;
+        }
+        r = proto_next(top, r);
+        if (!r && first != top)
+            r = top;
+        if (!r || r == first)
+            break;
     }
 }
 

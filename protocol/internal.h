@@ -399,10 +399,10 @@ bool presence_to_come(const struct proto_region *r);
 void presence_items(struct step *s, size_t send, const struct proto_region *r,
                     uint32_t to);
 void presence_leave(struct step *s, struct proto_region *r);
-/* Of each region of @m, a RECALL with MORE: whom this node knows; and what a
- * delete makes of the answer, 0 or DRASYNC_ENOMEM. */
-void presence_answer(struct step *s, size_t send,
-                     const struct proto_message *m);
+/* A node that may know the region of the last item. */
+void presence_item(struct step *s, size_t send, uint32_t node, uint64_t version,
+                   bool more, bool reads);
+/* What a delete makes of an answer to RECALL with MORE: 0 or DRASYNC_ENOMEM. */
 int presence_answered(struct step *s, const struct proto_message *m);
 
 /* transfer_send.c, transfer.c */

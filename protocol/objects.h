@@ -113,6 +113,7 @@ struct proto_arrival {
     bool several;      /* TRANSFERs */
     bool more;         /* of which some are to come, */
     uint32_t awaiting; /* and data, of so many */
+    uint32_t copies;   /* that it brings data for, or fewer */
     bool data;         /* some came, */
     bool failed;       /* and cannot be placed */
     bool shared;

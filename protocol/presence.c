@@ -67,8 +67,8 @@ static bool stays(struct step *s, const struct proto_region *r)
     return r->presence_count > s->node->presence_max;
 }
 
-static void add_presence(struct step *s, size_t send, uint32_t node,
-                         uint64_t version, bool more, bool reads)
+void presence_item(struct step *s, size_t send, uint32_t node, uint64_t version,
+                   bool more, bool reads)
 {
     struct proto_item *item = add_item(s, send, PROTO_ITEM_PRESENCE);
     item->node = node;
@@ -104,33 +104,18 @@ void presence_items(struct step *s, size_t send, const struct proto_region *r,
         const struct proto_presence *p =
             CONTAINER(l, const struct proto_presence, link);
         if (p->node != to && p->node != self_of(s))
-            add_presence(s, send, p->node, p->version, p->more, p->reads);
+            presence_item(s, send, p->node, p->version, p->more, p->reads);
     }
-    add_presence(s, send, self_of(s), copy_find(r, r->version) ? r->version : 0,
-                 longer || sends || presence_to_come(r),
-                 read_here(s, r) && !FAULT(s, FAULT_FORGET_READS));
+    presence_item(s, send, self_of(s),
+                  copy_find(r, r->version) ? r->version : 0,
+                  longer || sends || presence_to_come(r),
+                  read_here(s, r) && !FAULT(s, FAULT_FORGET_READS));
 }
 
 void presence_leave(struct step *s, struct proto_region *r)
 {
     if (!stays(s, r))
         presence_end(s, r);
-}
-
-void presence_answer(struct step *s, size_t send, const struct proto_message *m)
-{
-    for (uint32_t i = 0; i < m->items_count; i++) {
-        struct proto_region *r = find(s, m->items[i].address);
-        *add_item(s, send, PROTO_ITEM_DELETED) = m->items[i];
-        if (!r || r->incarnation != m->items[i].incarnation)
-            continue;
-        for (struct proto_link *l = r->presence.next; l != &r->presence;
-             l = l->next) {
-            const struct proto_presence *p =
-                CONTAINER(l, struct proto_presence, link);
-            add_presence(s, send, p->node, 0, p->more, true);
-        }
-    }
 }
 
 int presence_answered(struct step *s, const struct proto_message *m)

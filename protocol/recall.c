@@ -35,13 +35,35 @@ void answer_deletion(struct step *s, uint32_t to, enum proto_message_type type,
         s->out->count = send; /* nothing to say yet */
 }
 
+/* Whom this node knows at each region of @m: several messages, if need be. */
+static void answer_presence(struct step *s, uint32_t to,
+                            const struct proto_message *m)
+{
+    size_t send = s->out->count;
+    for (uint32_t i = 0; i < m->items_count; i++) {
+        struct proto_region *r = find(s, m->items[i].address);
+        if (i == 0 ||
+            message_of(s, send)->items_count >= s->node->answer_items) {
+            send = s->out->count;
+            answer_to(s, to, PROTO_RECALLED, m)->flags = PROTO_MORE;
+        }
+        *add_item(s, send, PROTO_ITEM_DELETED) = m->items[i];
+        if (!r || r->incarnation != m->items[i].incarnation)
+            continue;
+        for (struct proto_link *l = r->presence.next; l != &r->presence;
+             l = l->next) {
+            const struct proto_presence *p =
+                CONTAINER(l, struct proto_presence, link);
+            presence_item(s, send, p->node, 0, p->more, true);
+        }
+    }
+}
+
 void on_RECALL(struct step *s, uint32_t from, const struct proto_message *m)
 {
     bool held = m->flags & PROTO_HELD, busy = false;
     if (m->flags & PROTO_MORE) {
-        size_t send = s->out->count;
-        answer_to(s, from, PROTO_RECALLED, m)->flags = PROTO_MORE;
-        presence_answer(s, send, m);
+        answer_presence(s, from, m);
         return;
     }
     for (uint32_t i = 0; i < m->items_count; i++) {

@@ -13,9 +13,10 @@ struct receipt {
     struct proto_region *region; /* of the last REGION item */
     struct proto_region *parent; /* that one's; or NULL */
     bool token, data;
-    bool missing; /* a copy that the sender counts on */
-    bool pump;    /* something may wait at what came */
-    bool wide;    /* there are parts that are not below the first */
+    bool missing;    /* a copy that the sender counts on */
+    bool pump;       /* something may wait at what came */
+    uint32_t copies; /* whose data is to come */
+    bool wide;       /* there are parts that are not below the first */
 };
 
 static bool known(struct step *s, const struct proto_item *item)
@@ -64,6 +65,7 @@ static struct proto_copy *take_copy(struct step *s, struct receipt *x,
 {
     if (item->flags & PROTO_DATA) {
         x->data = true;
+        x->copies++;
         return copy_new(s, r, item->version, x->m->ticket);
     }
     struct proto_copy *copy = copy_find(r, item->version);
@@ -331,6 +333,7 @@ static void arrival_note(struct step *s, const struct receipt *x)
 {
     struct proto_arrival *a = x->arrival;
     a->wide |= x->wide;
+    a->copies += x->copies;
     a->more = (x->m->flags & PROTO_MORE) != 0;
     a->several |= a->more;
     a->shared = (x->m->flags & PROTO_SHARED) != 0;
