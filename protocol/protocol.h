@@ -227,6 +227,9 @@ void proto_ahead_end(struct proto_node *node, struct proto_region *root,
 /* The record of the region that @op, which waits, asked for; it keeps that. */
 const struct proto_region *proto_target(const struct proto_op *op);
 
+/* Changes as @op, a READ that waits, gets more of the subtree; NULL: it has none. */
+const void *proto_progress(const struct proto_op *op);
+
 /*
  * The waiter gives up: no effect will name it.  The operation may go on
  * without it; what it gets is released at once.  Tree: that of the region it

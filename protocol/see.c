@@ -4,6 +4,11 @@
  */
 #include "protocol/internal.h"
 
+const void *proto_progress(const struct proto_op *op)
+{
+    return list_empty(&op->pins) ? NULL : op->pins.prev;
+}
+
 /* A longer list changes while it is walked, or is of no use to anybody. */
 #define SEE_STEPS_MAX 4096
 

@@ -205,6 +205,12 @@ static void print_region(const struct save_table *t, const struct walk *w)
     putchar('\n');
 }
 
+/* The file may be right for all that is known. */
+static bool cannot_tell(const struct file *f)
+{
+    return f->error == DRASYNC_EFILE || f->error == DRASYNC_ENOMEM;
+}
+
 static void print_text(const struct file *f, uint64_t lines)
 {
     const struct save_table *t = &f->table;
@@ -212,7 +218,7 @@ static void print_text(const struct file *f, uint64_t lines)
 
     printf("%s: ", f->path);
     if (f->error)
-        printf("WRONG: %s\n", f->why);
+        printf("%s: %s\n", cannot_tell(f) ? "cannot be read" : "WRONG", f->why);
     else
         puts("all checksums are right");
     if (!f->table_read)
@@ -347,7 +353,7 @@ int main(int argc, char **argv)
         struct file f;
 
         file_look(&f, argv[i]);
-        status = f.error == DRASYNC_EFILE ? 2 : f.error ? 1 : 0;
+        status = cannot_tell(&f) ? 2 : f.error ? 1 : 0;
         if (wanted.json)
             print_json(&f);
         else

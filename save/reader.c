@@ -188,7 +188,7 @@ static int decompress(struct save_reader *r, size_t stored, size_t bytes,
     (void)bytes;
     snprintf(why, SAVE_WHY_BYTES,
              "it is compressed, and this DRASync was built without zstd");
-    return DRASYNC_EFORMAT;
+    return DRASYNC_EFILE;
 }
 
 static void decompressor_free(struct save_reader *r)

@@ -166,19 +166,63 @@ _Static_assert(offsetof(struct proto_pin, link) == 0, "a link is its pin");
 
 /* --- The hold ------------------------------------------------------------- */
 
-/* Who is asked whether to stop waits so long at a time, and so long does not: what
- * it has of a subtree keeps writers out while it waits for the rest. */
-#define TURN_US  250000
-#define PAUSE_US 750000
+/* Who may be stopped is asked so often. */
+#define STOP_US 200000
+
+/* What it has of a subtree keeps writers out while it waits for the rest.  So it
+ * lets go if it gets no more for so long; later for twice as long and so on. */
+#define TURN_US     200000
+#define TURN_US_MAX 1600000
 
 /* So long another thread's hold is waited for, if it is not known that it is
  * not this thread's. */
 #define PATIENCE_US 1000000
 
-/* Wait for @q, until @until at most: 0 with *result_out, or it is over without. */
-static int wait_for(struct native_pending *q, uint64_t until, int *result_out)
+/* What waits, if it may be stopped. */
+struct stop {
+    native_stop_fn *asks; /* or NULL */
+    uint64_t turn_us;     /* that it waits with a part of the subtree */
+};
+
+/* What @q has of the subtree, as proto_progress(); or it is over. */
+static const void *progress(const struct native_pending *q)
 {
-    int err = native_pending_wait(q, until, result_out);
+    const void *part = NULL;
+    struct native_tree tree;
+
+    if (native_lock(q->address, &tree))
+        return NULL;
+    if (!waiter_done(&q->wait->waiter) && tree.region == q->record)
+        part = proto_progress(q->op);
+    native_unlock(&tree);
+    return part;
+}
+
+/* DRASYNC_EAGAIN: @stop says so, or its turn is over. */
+static int wait_for_parts(struct native_pending *q, const struct stop *stop,
+                          int *result_out)
+{
+    uint64_t since_us = runtime_now_us();
+    const void *last = NULL, *now;
+    int err;
+
+    do {
+        err = native_pending_wait(q, wait_deadline_us(STOP_US), result_out);
+        now = err == DRASYNC_EAGAIN ? progress(q) : NULL;
+        if (now != last || !now)
+            since_us = runtime_now_us();
+        last = now;
+    } while (err == DRASYNC_EAGAIN && !stop->asks() &&
+             runtime_now_us() < since_us + stop->turn_us);
+    return err;
+}
+
+/* Wait for @q, until @until at most: 0 with *result_out, or it is over without. */
+static int wait_for(struct native_pending *q, const struct stop *stop,
+                    uint64_t until, int *result_out)
+{
+    int err = stop->asks ? wait_for_parts(q, stop, result_out)
+                         : native_pending_wait(q, until, result_out);
 
     if ((err == DRASYNC_EAGAIN || err == DRASYNC_EDEADLK) &&
         native_pending_ended(q)) {
@@ -190,7 +234,8 @@ static int wait_for(struct native_pending *q, uint64_t until, int *result_out)
 
 /* By a rank of its own, under the lock of @tree, which is given back. */
 static int hold_start(struct native_tree *tree, uint64_t address,
-                      uint64_t until, int32_t *rank_out)
+                      const struct stop *stop, uint64_t until,
+                      int32_t *rank_out)
 {
     struct native_pending q = {.address = address, .mode = DRASYNC_READ};
     struct proto_effects *effects;
@@ -211,7 +256,7 @@ static int hold_start(struct native_tree *tree, uint64_t address,
         q.record = proto_target(q.op);
     native_unlock(tree);
     if (err == PROTO_WAIT) {
-        err = wait_for(&q, until, &result);
+        err = wait_for(&q, stop, until, &result);
         /* The wait is not ours any more: given back, or the job is over. */
         if (err)
             return err;
@@ -230,7 +275,8 @@ static int hold_beside(struct native_tree *tree, uint64_t address,
         native_unlock(tree);
         return DRASYNC_EAGAIN;
     }
-    return hold_start(tree, address, wait_deadline_us(PATIENCE_US), rank_out);
+    return hold_start(tree, address, &(struct stop){.asks = NULL},
+                      wait_deadline_us(PATIENCE_US), rank_out);
 }
 
 /* As this rank, which has it. */
@@ -243,58 +289,63 @@ static int hold_as_rank(uint64_t address, int32_t *rank_out)
 
 /* As one who holds nothing. */
 static int hold_apart(struct native_tree *tree, uint64_t address,
-                      uint64_t until, int32_t *rank_out)
+                      const struct stop *stop, int32_t *rank_out)
 {
     if (tree->region || runtime.nodes > 1)
-        return hold_start(tree, address, until, rank_out);
+        return hold_start(tree, address, stop, WAIT_FOREVER, rank_out);
     native_unlock(tree);
     return DRASYNC_ENOREGION;
 }
 
-/* False: @stop says so. */
-static bool pause_between(native_stop_fn *stop)
+/* As long as a turn was.  False: @stop says so. */
+static bool pause_between(const struct stop *stop)
 {
-    struct timespec part = {.tv_nsec = TURN_US * 1000L};
+    struct timespec part = {.tv_nsec = STOP_US * 1000L};
 
-    for (int i = 0; i < PAUSE_US / TURN_US; i++) {
-        if (stop())
+    for (uint64_t us = 0; us < stop->turn_us; us += STOP_US) {
+        if (stop->asks())
             return false;
         nanosleep(&part, NULL);
     }
-    return !stop();
+    return !stop->asks();
 }
 
-/* By a thread of the library's, which holds nothing, until @stop. */
-static int hold_in_turns(uint64_t address, native_stop_fn *stop,
+/* By a thread of the library's, which holds nothing, until @asks says so. */
+static int hold_in_turns(uint64_t address, native_stop_fn *asks,
                          int32_t *rank_out)
 {
+    struct stop stop = {.asks = asks, .turn_us = TURN_US};
     struct native_tree tree;
+    bool again;
     int err;
 
     do {
         err = native_lock(address, &tree);
         if (!err)
-            err =
-                hold_apart(&tree, address, wait_deadline_us(TURN_US), rank_out);
-    } while (err == DRASYNC_EAGAIN && pause_between(stop));
+            err = hold_apart(&tree, address, &stop, rank_out);
+        again = err == DRASYNC_EAGAIN && pause_between(&stop);
+        if (stop.turn_us < TURN_US_MAX)
+            stop.turn_us *= 2;
+    } while (again);
     return err;
 }
 
-static int hold_take(uint64_t address, native_stop_fn *stop, int32_t *rank_out)
+static int hold_take(uint64_t address, native_stop_fn *asks, int32_t *rank_out)
 {
+    const struct stop never = {.asks = NULL};
     struct native_tree tree;
     bool held, below;
     int err;
 
-    if (stop)
-        return hold_in_turns(address, stop, rank_out);
+    if (asks)
+        return hold_in_turns(address, asks, rank_out);
     err = native_lock(address, &tree);
     if (err)
         return err;
     held = tree.region && proto_held(tree.region, native.rank);
     below = tree.region && proto_held_below(tree.region, native.rank);
     if (!held && !below)
-        return hold_apart(&tree, address, WAIT_FOREVER, rank_out);
+        return hold_apart(&tree, address, &never, rank_out);
     err = hold_beside(&tree, address, rank_out);
     if (err != DRASYNC_EAGAIN)
         return err;

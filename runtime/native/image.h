@@ -52,8 +52,8 @@ struct native_image {
  * @stop, unless it is NULL, is asked now and then while others are waited for, and
  * ends that; such a wait is not taken for this rank's when a ring is looked for.
  * The thread is the library's then: what this rank holds is not its own, and is
- * waited for as any other's.  It waits a quarter of a second at a time, and then
- * does not for three, as what it has of the subtree by then keeps writers out.
+ * waited for as any other's.  Having a part of the subtree it keeps writers out of
+ * that; so it lets go, and begins anew, if it gets no more for some time.
  *   DRASYNC_ENOREGION, DRASYNC_EDELETED, DRASYNC_EORDER, DRASYNC_ENOMEM,
  *   DRASYNC_EDEADLK  as native_acquire()
  *   DRASYNC_EAGAIN   @stop

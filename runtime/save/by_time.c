@@ -123,7 +123,7 @@ static void save_all(void)
                         "time: %s",
                         listed[i].name,
                         err == DRASYNC_EAGAIN
-                            ? "a rank has held it for WRITE all the time"
+                            ? "ranks held parts of it for WRITE too long"
                             : drasync_strerror(err));
     }
     free(listed);
@@ -198,7 +198,7 @@ static int save_start(void)
         runtime_say("DRASYNC_SAVE=%.100s is not valid: it may be a folder, a "
                     "comma, and a number of seconds from 1 to %d",
                     text, SECONDS_MAX);
-        return DRASYNC_EINVAL;
+        return DRASYNC_ESTART;
     }
     return runtime.rank == 0 ? thread_start() : 0;
 }

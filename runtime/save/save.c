@@ -60,6 +60,8 @@ static int names_fill(struct save_table *t, const struct native_image *image)
                 .incarnation = image->region[i + n].incarnation,
             };
         err = names_of(ask, n, &found, &count);
+        for (; err == DRASYNC_ELIMIT && n > 1; n = (n + 1) / 2)
+            err = names_of(ask, (n + 1) / 2, &found, &count);
         if (!err && count)
             err = names_add(t, i, found, count);
         free(found);

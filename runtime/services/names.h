@@ -52,7 +52,7 @@ struct names_found {
 /*
  * The names of up to NAMES_OF_MAX regions; a region may have several.  The caller
  * frees *found_out, which is NULL if there are none.
- *   DRASYNC_ELIMIT  more than 1 MiB of them
+ *   DRASYNC_ELIMIT  more than 60 MiB of them
  */
 int names_of(const struct names_region *regions, size_t count,
              struct names_found **found_out, size_t *found_count_out);

@@ -284,7 +284,14 @@ refused() {
 @test "DRASYNC_SAVE waits for a part without keeping ranks from the others" {
   mkdir -p "$dir/beside"
   DRASYNC_SAVE=$dir/beside,1 run -0 mpi 1 "$programs/save_held" beside
-  assert_output "held ok ranks=1"
+  assert_line "held ok ranks=1"
+}
+
+@test "DRASYNC_SAVE gets a tree whose parts ranks hold most of the time" {
+  mkdir -p "$dir/turns"
+  DRASYNC_SAVE=$dir/turns,1 run -0 mpi 4 "$programs/save_held" turns \
+    "$dir/turns/tree.saved"
+  assert_line "held ok ranks=4"
 }
 
 @test "drasync-file says what is in a file, and whether it is right" {

@@ -9,6 +9,8 @@
  *                            because it saves it, with what rank 1 has
  *   save_held beside         with DRASYNC_SAVE: a part is held, and another one
  *                            is taken meanwhile
+ *   save_held turns FILE     with DRASYNC_SAVE: each rank has a part for half a
+ *                            second, again and again, until all is saved
  *   save_held read FILE      rank 1 deletes what rank 0 saves
  */
 #include <fcntl.h>
@@ -90,6 +92,28 @@ static void beside(void)
     OK(drasync_release(parts[1]));
 }
 
+static void turns(const char *path)
+{
+    drasync_region_t top, parts[4];
+    int saved = 0;
+
+    CHECK(check_ranks == 4);
+    if (check_rank == 0) {
+        OK(drasync_new_region(&top));
+        OK(drasync_publish("tree", top));
+        for (int i = 0; i < 4; i++)
+            OK(drasync_new_subregion(top, &parts[i]));
+        OK(drasync_release(top));
+    }
+    MPI_Bcast(parts, sizeof(parts), MPI_BYTE, 0, MPI_COMM_WORLD);
+    while (!saved) {
+        OK(drasync_acquire(parts[check_rank], DRASYNC_WRITE));
+        usleep(400000 + 53000 * (unsigned)check_rank);
+        OK(drasync_release(parts[check_rank]));
+        saved = access(path, F_OK) == 0;
+    }
+}
+
 /* Until it has been refused once, as the save READs it. */
 static void read_beside(const char *path)
 {
@@ -134,6 +158,8 @@ int main(int argc, char **argv)
         pinned();
     else if (!strcmp(what, "beside"))
         beside();
+    else if (!strcmp(what, "turns"))
+        turns(path);
     else
         read_beside(path);
     return check_end("held");
