@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/diagnose/asked.h"
 #include "runtime/diagnose/ps.h"
 #include "runtime/messages/messages.h"
 #include "runtime/process.h"
@@ -138,7 +139,16 @@ static size_t answer_here(const struct request *q, union answer *out)
     }
 }
 
-/* On the progress thread. */
+void ask_answer_view(const struct runtime_caller *caller)
+{
+    char *view = malloc(ASK_VIEW_BYTES);
+
+    runtime_reply(caller, view ? 0 : DRASYNC_ENOMEM, view,
+                  view ? view_here(view) : 0);
+    free(view);
+}
+
+/* On the progress thread: lines of places are read on another one. */
 static void serve(const struct runtime_caller *caller, const void *request,
                   size_t request_bytes)
 {
@@ -148,6 +158,10 @@ static void serve(const struct runtime_caller *caller, const void *request,
 
     if (answer && request_bytes == sizeof(q)) {
         memcpy(&q, request, sizeof(q));
+        if (q.what == ASK_VIEW && asked_later(caller)) {
+            free(answer);
+            return;
+        }
         bytes = answer_here(&q, answer);
     }
     runtime_reply(caller, answer ? 0 : DRASYNC_ENOMEM, answer, bytes);
@@ -159,14 +173,17 @@ void ask_start(void)
     runtime_serve(RUNTIME_KIND_DIAGNOSE, serve);
 }
 
-/* The nodes that did not answer: a bit each, of the first so many. */
+/* Until when nodes that did not answer, of the first so many, are not asked. */
 #define SILENT_MAX 65536
-static _Atomic uint64_t silent[SILENT_MAX / 64];
+#define SILENT_US  60000000
+static _Atomic uint64_t silent[SILENT_MAX];
 
+/* Relaxed: nothing depends on it. */
 static bool is_silent(int node)
 {
     return node < SILENT_MAX &&
-           atomic_load(&silent[node / 64]) >> (node % 64) & 1;
+           atomic_load_explicit(&silent[node], memory_order_relaxed) >
+               runtime_now_us();
 }
 
 static int ask(int node, const struct request *q, union answer *out,
@@ -186,7 +203,8 @@ static int ask(int node, const struct request *q, union answer *out,
     err = runtime_call_timed(node, RUNTIME_KIND_DIAGNOSE, q, sizeof(*q), out,
                              sizeof(*out), bytes_out, ASK_TIMEOUT_US);
     if (err == DRASYNC_EAGAIN && node < SILENT_MAX)
-        atomic_fetch_or(&silent[node / 64], UINT64_C(1) << (node % 64));
+        atomic_store_explicit(&silent[node], runtime_now_us() + SILENT_US,
+                              memory_order_relaxed);
     return err;
 }
 

@@ -9,6 +9,7 @@
 #define DRASYNC_RUNTIME_DIAGNOSE_ASK_H
 
 #include "runtime/diagnose/facts.h"
+#include "runtime/messages/messages.h"
 
 #define ASK_TIMEOUT_US 2000000
 
@@ -44,6 +45,8 @@ bool ask_name(uint64_t address, char name[DRASYNC_NAME_MAX + 1]);
 
 /* What drasync-ps prints of a node; cut if it is long. */
 int ask_view(int node, char text[ASK_VIEW_BYTES]);
+/* Answer the node that asks for it. */
+void ask_answer_view(const struct runtime_caller *caller);
 
 enum ask_why {
     ASK_WHY_STALL, /* a wait lasts */

@@ -23,12 +23,21 @@ static struct sigaction before;
 static pthread_t thread;
 static bool started;
 static _Atomic bool stopping;
+static _Atomic bool signalled;
+
+/* Calls of other nodes that wait for this one's view; more are answered by who
+ * serves them. */
+#define CALLERS_MAX 4
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct runtime_caller callers[CALLERS_MAX];
+static int callers_count;
 
 /* Wherever the program was: sem_post() may be called in handlers. */
 static void ring(int number, siginfo_t *info, void *context)
 {
     int saved = errno;
 
+    atomic_store(&signalled, true);
     sem_post(&rung);
     errno = saved;
     if (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN)
@@ -37,6 +46,36 @@ static void ring(int number, siginfo_t *info, void *context)
         before.sa_sigaction(number, info, context);
     else
         before.sa_handler(number);
+}
+
+bool asked_later(const struct runtime_caller *caller)
+{
+    bool taken;
+
+    pthread_mutex_lock(&mutex);
+    taken = started && callers_count < CALLERS_MAX;
+    if (taken)
+        callers[callers_count++] = *caller;
+    pthread_mutex_unlock(&mutex);
+    if (taken)
+        sem_post(&rung);
+    return taken;
+}
+
+static void answer_callers(void)
+{
+    struct runtime_caller first;
+    bool any;
+
+    do {
+        pthread_mutex_lock(&mutex);
+        any = callers_count > 0;
+        if (any)
+            first = callers[--callers_count];
+        pthread_mutex_unlock(&mutex);
+        if (any)
+            ask_answer_view(&first);
+    } while (any);
 }
 
 static void *answer(void *unused)
@@ -51,7 +90,9 @@ static void *answer(void *unused)
             ;
         if (atomic_load(&stopping))
             return NULL;
-        if (ask_claim(PAUSE_US, ASK_WHY_USER))
+        answer_callers();
+        if (atomic_exchange(&signalled, false) &&
+            ask_claim(PAUSE_US, ASK_WHY_USER))
             report_asked();
     }
 }
@@ -87,7 +128,9 @@ int asked_start(void)
     atomic_store(&stopping, false);
     if (thread_create(&thread, answer, NULL))
         return DRASYNC_ENOMEM;
+    pthread_mutex_lock(&mutex);
     started = true;
+    pthread_mutex_unlock(&mutex);
     sigaction(signal_number(), &action, NULL);
     return 0;
 }
@@ -96,7 +139,9 @@ void asked_stop(void)
 {
     if (!started)
         return;
+    pthread_mutex_lock(&mutex);
     started = false;
+    pthread_mutex_unlock(&mutex);
     /* The handler stays: a signal that comes late is no reason to end. */
     atomic_store(&stopping, true);
     sem_post(&rung);

@@ -133,6 +133,16 @@ static uint64_t inside_number(size_t local)
     return mpi && waiting_mpi_read(&mpi[local], &inside) ? inside.number : 0;
 }
 
+bool facts_in_program(uint32_t state)
+{
+    return state == RUNTIME_RANK_STARTING || state == RUNTIME_RANK_RUNNING;
+}
+
+bool facts_in_finalize(uint32_t state)
+{
+    return state == RUNTIME_RANK_QUIESCED;
+}
+
 size_t facts_of_ranks(size_t first, bool threads, struct facts_doing *out,
                       size_t max)
 {
@@ -144,6 +154,9 @@ size_t facts_of_ranks(size_t first, bool threads, struct facts_doing *out,
         struct facts_rank rank;
 
         facts_of_rank(runtime.shared->ranks[i].rank, &rank);
+        /* With one that computes not all stand still, whatever their threads. */
+        threads = threads && (rank.waits || rank.mpi_call ||
+                              facts_in_finalize(rank.state));
         out[count++] = (struct facts_doing){
             .rank = runtime.shared->ranks[i].rank,
             .pid = rank.pid,
@@ -160,16 +173,6 @@ size_t facts_of_ranks(size_t first, bool threads, struct facts_doing *out,
         };
     }
     return count;
-}
-
-bool facts_in_program(uint32_t state)
-{
-    return state == RUNTIME_RANK_STARTING || state == RUNTIME_RANK_RUNNING;
-}
-
-bool facts_in_finalize(uint32_t state)
-{
-    return state == RUNTIME_RANK_QUIESCED;
 }
 
 void facts_of_mpi(int32_t rank, int32_t to, int32_t tag, bool places,

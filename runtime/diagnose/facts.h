@@ -127,7 +127,7 @@ size_t facts_waits(size_t first, struct facts_wait *out, size_t max);
 void facts_of_rank(int32_t rank, struct facts_rank *out);
 
 /* All ranks of this node, from its @first on; at most @max.  `others` only if
- * @threads, as it takes reading files. */
+ * @threads, as it takes reading files, and up to the first that computes. */
 size_t facts_of_ranks(size_t first, bool threads, struct facts_doing *out,
                       size_t max);
 
