@@ -72,9 +72,10 @@
  * in the way; one line on stderr has said which), DRASYNC_EPEER (a rank of the
  * job died; calls that do not wait, such as drasync_try_acquire() and
  * drasync_test(), return it as well) or DRASYNC_EINTERNAL; DRASYNC_EINVAL if a
- * pointer for its result is NULL; and, if it acquires, releases, waits, makes,
- * deletes, gives or names, DRASYNC_ERUNNING inside a function that drasync_run()
- * runs.  DRASYNC_EINTERNAL from an allocator means, nearly always, that the
+ * pointer for its result is NULL; and DRASYNC_ERUNNING inside a function that
+ * drasync_run() runs, unless it allocates, frees, sets or gets a root, finds an
+ * object's region, tells facts, or is of a function's own (drasync_register(),
+ * drasync_running()).  DRASYNC_EINTERNAL from an allocator means, nearly always, that the
  * program wrote over the region's memory.  With DRASYNC_ON_DEATH=continue the
  * ranks of one node go on when one of them dies: then every call that takes a
  * hold of what that was writing, or of what is above it, returns DRASYNC_ELOST
@@ -145,7 +146,8 @@ int drasync_new_region(drasync_region_t *region_out);
  * through an ancestor).  The hold of the parent covers the subregion.
  *   DRASYNC_EBUSY     another thread of this rank is deleting @parent
  *   DRASYNC_ELIMIT    4,096 levels of subregions
- *   DRASYNC_ENOREGION, DRASYNC_ENOTHELD, DRASYNC_ENOMEM, DRASYNC_ENOSPACE
+ *   DRASYNC_ENOREGION, DRASYNC_EDELETED, DRASYNC_ENOTHELD, DRASYNC_ENOMEM,
+ *   DRASYNC_ENOSPACE
  */
 int drasync_new_subregion(drasync_region_t parent,
                           drasync_region_t *region_out);
@@ -400,7 +402,7 @@ struct drasync_stats {
                             words that changed */
     uint64_t bytes_received;
     uint64_t bytes_copied;   /* region data copied inside the node */
-    uint64_t chunk_requests; /* to the manager */
+    uint64_t chunk_requests; /* for more addresses */
     uint64_t regions;        /* alive and known on this node */
     uint64_t reserved_bytes; /* memory of this node behind region pages */
     int rank, ranks, node, nodes;
@@ -419,11 +421,12 @@ int drasync_get_stats(struct drasync_stats *stats_out);
  * Give @region a name that every rank can look up.  The name goes with the
  * region when it is deleted; if other nodes know the region, when they have been
  * told, which the delete does not wait for.  Until then the name is taken, and
- * leads to a handle whose use is DRASYNC_EDELETED.
+ * leads to a handle whose use is DRASYNC_EDELETED, or which names another region
+ * by then, as any old handle may (drasync_delete()).
  *   DRASYNC_EINVAL    @name is empty or too long
  *   DRASYNC_EEXIST    another region has the name
  *   DRASYNC_ELIMIT    1,048,576 names
- *   DRASYNC_ENOREGION
+ *   DRASYNC_ENOREGION, DRASYNC_ENOMEM
  */
 int drasync_publish(const char *name, drasync_region_t region);
 

@@ -164,7 +164,7 @@ static void at_exit(int status, void *unused)
                        "drasync_run ran",
                        runtime.rank, status);
         boot_abort(status ? status : 1);
-    } else if (!runtime_started_mpi() || boot_finalized()) {
+    } else if (runtime_serving || !runtime_started_mpi() || boot_finalized()) {
         stop_alone();
     } else if (status == 0 && survive_any()) {
         stop_at_finalize();

@@ -8,6 +8,7 @@
 set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 build=${DRASYNC_BUILD:-$top/build}
+[[ $build = /* ]] || build=$PWD/$build
 
 say() { printf '%s\n' "$@"; }
 die() {
@@ -29,8 +30,9 @@ have_hwloc() { have pkg-config && pkg-config --exists 'hwloc >= 2.0'; }
 have_xxhash() { have cc && echo "#include <xxhash.h>" | cc -E - >/dev/null 2>&1; }
 have_zstd() { have pkg-config && pkg-config --exists 'libzstd >= 1.4.0'; }
 have_libdw() { have cc && echo "#include <elfutils/libdwfl.h>" | cc -E - >/dev/null 2>&1; }
-have_mpicc() { have mpicc.mpich || have mpicc; }
-have_mpirun() { have mpirun.mpich || have mpirun; }
+# That of Open MPI knows no -compile-info.
+have_mpicc() { have mpicc.mpich || mpicc -compile-info >/dev/null 2>&1; }
+have_mpirun() { have mpirun.mpich || mpirun -info >/dev/null 2>&1; }
 have_fortran() { have mpifort && mpifort -show >/dev/null 2>&1 && have gfortran; }
 
 # What is needed, how to see that it is there, and the package that gives it.

@@ -196,6 +196,21 @@ ssize_t pwritev(int fd, const struct iovec *vectors, int count, off_t offset)
     return NEXT(pwritev)(fd, vectors, count, offset);
 }
 
+ssize_t preadv64(int fd, const struct iovec *vectors, int count, off64_t offset)
+{
+    HOLDING(count > 0 ? hold_all(vectors, (size_t)count) : 0);
+
+    return NEXT(preadv64)(fd, vectors, count, offset);
+}
+
+ssize_t pwritev64(int fd, const struct iovec *vectors, int count,
+                  off64_t offset)
+{
+    HOLDING(count > 0 ? hold_all(vectors, (size_t)count) : 0);
+
+    return NEXT(pwritev64)(fd, vectors, count, offset);
+}
+
 ssize_t readv(int fd, const struct iovec *vectors, int count)
 {
     HOLDING(count > 0 ? hold_all(vectors, (size_t)count) : 0);

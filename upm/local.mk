@@ -49,7 +49,7 @@ lib_LTLIBRARIES += libupm.la
 libupm_la_SOURCES = upm/host.c
 libupm_la_LIBADD = libupm_parts.la
 libupm_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -Wl,-z,nodelete \
-	-export-symbols-regex '^(upmlib_.*|sigaction|(bsd_|(__)?sysv_)?signal|sigprocmask|pthread_sigmask|(p?(read|write)(64|v)?|(recv|send)(from|to|msg)?|fread|fwrite)|__(read|pread|pread64|recv|recvfrom|fread)_chk)$$'
+	-export-symbols-regex '^(upmlib_.*|sigaction|(bsd_|(__)?sysv_)?signal|sigprocmask|pthread_sigmask|(p?(read|write)(64|v|v64)?|(recv|send)(from|to|msg)?|fread|fwrite)|__(read|pread|pread64|recv|recvfrom|fread)_chk)$$'
 
 # Tests.
 check_PROGRAMS += tests/unit/upm_engines.t

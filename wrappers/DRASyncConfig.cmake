@@ -19,6 +19,8 @@ if(CMAKE_VERSION VERSION_LESS 3.13)
 endif()
 
 get_filename_component(_drasync_libdir "${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)
+# Not that of another installation, which was found in this folder before.
+unset(DRASync_INCLUDE_DIR CACHE)
 find_path(DRASync_INCLUDE_DIR drasync.h
   PATHS "${_drasync_libdir}/../include" "${_drasync_libdir}/../../include"
   NO_DEFAULT_PATH)

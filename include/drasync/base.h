@@ -44,7 +44,7 @@ enum drasync_mode {
     X(DRASYNC_ENOMEM, -9,                                                     \
       "out of memory: DRASYNC_MEMORY, or the machine, gives this node no "    \
       "more")                                                                 \
-    X(DRASYNC_ENOSPACE, -10, "out of region addresses: raise DRASYNC_SPACE")  \
+    X(DRASYNC_ENOSPACE, -10, "out of region addresses: delete regions")       \
     X(DRASYNC_ENOOBJECT, -11, "this node knows no region with this address")  \
     X(DRASYNC_EALIGN, -12, "the address is not aligned as objects are")       \
     X(DRASYNC_EFREED, -13,                                                    \

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -43,6 +44,10 @@ struct carries<std::array<T, N>, Alloc> : carries<T, Alloc> {
 };
 template <class T, std::size_t N, class Alloc>
 struct carries<T[N], Alloc> : carries<T, Alloc> {
+};
+template <class... T, class Alloc>
+struct carries<std::tuple<T...>, Alloc> /* takes any, for its members */
+    : std::disjunction<carries<T, Alloc>...> {
 };
 template <class... T, class Alloc>
 struct carries<std::variant<T...>, Alloc>

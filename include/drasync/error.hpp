@@ -46,6 +46,7 @@ class error_category final : public std::error_category
             return std::errc::operation_not_permitted;
         case DRASYNC_EUPGRADE:
         case DRASYNC_EORDER:
+        case DRASYNC_EDEADLK:
             return std::errc::resource_deadlock_would_occur;
         case DRASYNC_EBUSY:
             return std::errc::device_or_resource_busy;

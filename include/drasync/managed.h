@@ -19,7 +19,8 @@ extern "C" {
  * are no holds: who refers to a region acquires it as ever, and a region that is
  * held lives on until it is released.  What ends is deleted by a rank of the
  * node that made it, in one of the calls below; while no rank there calls any,
- * it lingers.  Regions that are linked in a circle end in drasync_collect(), whoever
+ * it lingers.  What was held when it was to end lingers until drasync_collect() is
+ * called there, or drasync_manage() with 64 such regions or more.  Regions that are linked in a circle end in drasync_collect(), whoever
  * made them and wherever they are.  A rank may acquire such a region by its bare
  * address, without a reference or a link, while the circle ends.  Then it can get
  * no reference, the regions that it links to are gone, and it ends at its release.

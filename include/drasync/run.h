@@ -30,8 +30,9 @@ extern "C" {
  *   - may read, write, allocate and free in the region and its subregions, by
  *     addresses that are the same everywhere;
  *   - returns 0, or a number that the caller gets; negative ones are DRASync's;
- *   - may not acquire, release, wait, make or delete regions, use names or run:
- *     these calls return DRASYNC_ERUNNING, with a line on stderr that names it.
+ *   - may not acquire, release, wait, make or delete regions, give, save, hint, use
+ *     names or references, or run: these calls return DRASYNC_ERUNNING, with a line
+ *     on stderr that names it.
  *     Nor may it call MPI, or wait for a lock that a thread may have while it is
  *     in a call of DRASync's or MPI's: it may run on that very thread.  Several
  *     may run at a time, of regions that have nothing in common, threads of one

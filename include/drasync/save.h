@@ -17,7 +17,8 @@ extern "C" {
  * names.  If this thread holds @region for READ, the version that it sees is
  * saved; if for WRITE, what is there, and nobody of the rank may write until the
  * call is over; else the current version, which may have to be waited for as in
- * drasync_acquire(), up to 1 s for holds that other threads of this rank have.
+ * drasync_acquire(), up to 1 s for holds that other threads of this rank have:
+ * what is still held for WRITE then is saved as it is, in the middle of that.
  * Others go on meanwhile: a WRITE, also of another thread of this rank, makes a
  * version of its own.  While it is saved @region counts as read by another rank:
  * drasync_delete() returns DRASYNC_EBUSY.
@@ -33,8 +34,10 @@ extern "C" {
  *   DRASYNC_EFILE     the system refuses, say because the disk is full; or
  *                     DRASync was built without xxHash
  *   DRASYNC_ENOREGION, DRASYNC_EDELETED, DRASYNC_EORDER, DRASYNC_ENOMEM
- *                     as drasync_acquire() for READ
- *   DRASYNC_ELIMIT    more than 268,435,456 regions, or runs of pages
+ *                     as drasync_acquire() for READ; so is DRASYNC_EDEADLK, with
+ *                     DRASYNC_DEADLOCK=error
+ *   DRASYNC_ELIMIT    more than 268,435,456 regions, or runs of pages; or 925,000
+ *                     names of one region
  */
 int drasync_save(drasync_region_t region, const char *path);
 

@@ -162,9 +162,12 @@ void native_explain(int err, drasync_region_t region, enum drasync_mode needed,
         no_memory(text, bytes);
     else if (running && err == DRASYNC_ENOSPACE)
         snprintf(text, bytes,
-                 "out of region addresses: DRASYNC_SPACE is %s; raise it, or "
-                 "delete regions",
-                 size_text(runtime.space.layout.data_bytes, size));
+                 "out of region addresses: DRASYNC_SPACE is %s; %sdelete "
+                 "regions",
+                 size_text(runtime.space.layout.data_bytes, size),
+                 runtime.space.layout.data_bytes < SPACE_BYTES_MAX
+                     ? "raise it, or "
+                     : "");
     else if (err == DRASYNC_EINTERNAL)
         snprintf(text, bytes,
                  "%s: [DRASync %s; with this line, the command, the DRASYNC_* "

@@ -22,7 +22,7 @@ static int record_start(void)
         return 0;
     runtime_say("DRASYNC_RECORD: cannot write %s.%d: %s", path, runtime.rank,
                 strerror(error));
-    return DRASYNC_EINVAL;
+    return DRASYNC_ESTART;
 }
 
 static void record_stop(void)

@@ -294,8 +294,21 @@ FILE *drasync_record_file(const char *path, int rank)
     return file;
 }
 
+/* The child's exit would write what the parent does later, too. */
+static void in_child(void)
+{
+    if (record.file)
+        close(fileno(record.file));
+    record.file = NULL;
+    drasync_record_on = false;
+}
+
 int drasync_record_open(const char *path, int rank, int ranks, int node)
 {
+    int err = pthread_atfork(NULL, NULL, in_child);
+
+    if (err)
+        return err;
     record.file = drasync_record_file(path, rank);
     if (!record.file)
         return errno;

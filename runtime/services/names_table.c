@@ -155,9 +155,7 @@ int names_table_want(const struct space *space, struct names_table *table,
         return err;
     w = v;
     *w = *want;
-    w->next = NULL;
-    while (*p)
-        p = &(*p)->next;
+    w->next = *p;
     *p = w;
     return 0;
 }

@@ -256,7 +256,12 @@ END
 @test "the statements of these tests are not refused for another reason" {
   cat >fine.cc <<'END'
 #include <drasync.hpp>
-struct number { int x[2]; std::optional<int> y; std::array<double, 2> z; };
+struct number {
+    int x[2];
+    std::optional<int> y;
+    std::array<double, 2> z;
+    std::tuple<int, double> t;
+};
 struct whole {
     using allocator_type = drasync::allocator<char>;
     drasync::string s;
@@ -278,7 +283,7 @@ void f(drasync::write_guard &hold)
     b = a;
     b.push_back(a[0]);
     drasync::vector<number> c(hold), d(hold);
-    c.push_back(number{{1, 2}, 3, {}});
+    c.push_back(number{{1, 2}, 3, {}, {}});
     d = c;
 }
 END
