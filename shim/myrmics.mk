@@ -61,6 +61,12 @@ myrmics_tail_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 myrmics_tail_LDFLAGS = $(AM_LDFLAGS) -no-install
 myrmics_tail_LDADD = libmyrmics.la $(MPI_LIBS)
 
+check_PROGRAMS += myrmics_freed
+myrmics_freed_SOURCES = tests/programs/myrmics_freed.c
+myrmics_freed_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+myrmics_freed_LDFLAGS = $(AM_LDFLAGS) -no-install
+myrmics_freed_LDADD = libmyrmics.la $(MPI_LIBS)
+
 check_PROGRAMS += myrmics_threads
 myrmics_threads_SOURCES = tests/programs/myrmics_threads.c \
 	tests/programs/myrmics_check.h

@@ -1,4 +1,5 @@
 /* Take over a version that came: plan under the lock, then map and copy. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,12 @@ struct plan {
     uint64_t target;             /* frame of the page where the data begins */
     struct replica_block *spare; /* frames that nobody uses any more */
     struct replica_block *held;  /* those written or mapped: a reference */
+    struct replica_heap *own; /* this worker's, whose extent it is, as long */
+    uint64_t incarnation;     /* as this is its region's */
 };
+
+/* Data of own extents is copied by so many bytes at a time. */
+#define OWN_BYTES ((uint64_t)1 << 20)
 
 /* The extent of a piece, entered if another node cut it.  Locked. */
 static int extent_for(struct replica_region *region,
@@ -212,6 +218,8 @@ static int make_plans(struct replica_version *version, struct plan *plans)
             plans[i].action = COPY;
             plans[i].target = space_page_offset(piece->first_page +
                                                 replica_piece_skip(piece));
+            plans[i].own = extent->owner;
+            plans[i].incarnation = part->incarnation;
             continue;
         }
         err = plan_copy(region, extent, piece, version->shared != 0, &plans[i]);
@@ -250,6 +258,32 @@ static int map_run(const struct replica_piece *pieces, const struct plan *plans,
     return map_over(first, pages, offset);
 }
 
+/* Into this worker's own extent.  Its pages are another region's as soon as that
+ * region is freed, by whomever: which ends its heap, under this lock, first. */
+static int copy_own(const struct plan *plan, uint64_t from, uint64_t bytes,
+                    uint64_t in_page)
+{
+    struct replica_heap *heap = plan->own;
+    uint64_t done = 0, part;
+    int err = 0;
+
+    while (done < bytes && !err) {
+        err = lock_take(&heap->lock);
+        if (err)
+            return err;
+        part = bytes - done < OWN_BYTES ? bytes - done : OWN_BYTES;
+        if (!atomic_load(&heap->live) ||
+            heap->region->entry.incarnation != plan->incarnation)
+            done = bytes;
+        else
+            err = frames_copy(&runtime.space, plan->target + in_page + done,
+                              from + in_page + done, part);
+        lock_give(&heap->lock);
+        done += part;
+    }
+    return err;
+}
+
 /* Move the data: with the books right, it concerns this worker alone. */
 static int carry_out(struct replica_version *version, const struct plan *plans)
 {
@@ -265,7 +299,10 @@ static int carry_out(struct replica_version *version, const struct plan *plans)
             err = map_run(pieces, plans, version->pieces, &i);
             continue;
         }
-        if (plans[i].action != DROP)
+        if (plans[i].own)
+            err = copy_own(&plans[i], piece->offset,
+                           piece->end_bytes - piece->begin_bytes, in_page);
+        else if (plans[i].action != DROP)
             err = frames_copy(&runtime.space, plans[i].target + in_page,
                               piece->offset + in_page,
                               piece->end_bytes - piece->begin_bytes);
@@ -284,6 +321,32 @@ static void plans_free(struct plan *plans, uint64_t count)
         replica_block_put(plans[i].held);
     }
     free(plans);
+}
+
+/* --- In the order in which they were taken -------------------------------- */
+
+/* What was planned last has to be mapped last: threads of this worker install one
+ * at a time.  `taken` is under the inbox's lock; no cancellation point. */
+static uint32_t taken;
+static _Atomic uint32_t installed, waiting_turns;
+
+static void turn_begin(uint32_t turn)
+{
+    uint32_t seen;
+
+    while ((seen = atomic_load(&installed)) != turn) {
+        atomic_fetch_add(&waiting_turns, 1);
+        wait_futex(&installed, seen, WAIT_FOREVER);
+        atomic_fetch_sub(&waiting_turns, 1);
+    }
+}
+
+/* Sequentially consistent: who is about to wait sees the number, or is woken. */
+static void turn_end(void)
+{
+    atomic_fetch_add(&installed, 1);
+    if (atomic_load(&waiting_turns))
+        wait_futex_wake(&installed, INT_MAX);
 }
 
 static int install(struct replica_version *version)
@@ -311,7 +374,7 @@ static int install(struct replica_version *version)
 /* Take the first version of @queue, if it is of region @rid, or that is 0.
  * Locked.  *region_out: of which it is; DRASYNC_EAGAIN: it stays. */
 static int queue_take(struct replica_queue *queue, uint32_t rid,
-                      uint32_t *region_out)
+                      uint32_t *region_out, uint32_t *turn_out)
 {
     const struct replica_version *version = queue->first;
     uint64_t address = replica_version_parts(queue->first)->address;
@@ -322,12 +385,14 @@ static int queue_take(struct replica_queue *queue, uint32_t rid,
     queue->first = version->next;
     if (!queue->first)
         queue->last = NULL;
+    *turn_out = taken++;
     return 0;
 }
 
 /* Several threads of this worker may wait, and look: one of them takes it. */
 static int version_wait(uint32_t rid, int worker, uint32_t *region_out,
-                        struct replica_version **version_out)
+                        struct replica_version **version_out,
+                        uint32_t *turn_out)
 {
     struct replica_inbox *inbox = replica_inbox();
     int remote = runtime.node_of[worker] != runtime.node;
@@ -343,7 +408,7 @@ static int version_wait(uint32_t rid, int worker, uint32_t *region_out,
         if (version && !atomic_load(&version->ready))
             version = NULL;
         if (version)
-            err = queue_take(&inbox->queues[worker], rid, region_out);
+            err = queue_take(&inbox->queues[worker], rid, region_out, turn_out);
         lock_give(&inbox->lock);
         if (version) {
             *version_out = version;
@@ -374,10 +439,11 @@ static int version_put_back(struct replica_version *version)
 }
 
 /* Wait for the next version of @worker, and take it if it is what the caller
- * wants. */
+ * wants: then it is this thread's turn, until turn_end(). */
 static int expect(uint32_t rid, int worker, uint32_t *region_out,
                   struct replica_version **version_out)
 {
+    uint32_t turn = 0;
     struct waiting w = {.what = WAITING_VERSION, .peer = worker};
     int err;
 
@@ -387,8 +453,10 @@ static int expect(uint32_t rid, int worker, uint32_t *region_out,
     if (err)
         return err;
     waiting_begin(&w);
-    err = version_wait(rid, worker, region_out, version_out);
+    err = version_wait(rid, worker, region_out, version_out, &turn);
     waiting_end(&w);
+    if (!err)
+        turn_begin(turn);
     return err;
 }
 
@@ -403,6 +471,7 @@ int replica_recv(uint32_t rid, int worker, uint32_t *region_out,
         return err;
     *bytes_out = version->bytes;
     err = install(version);
+    turn_end();
     replica_version_free(version);
     return err;
 }
@@ -417,6 +486,7 @@ int replica_notified(uint32_t rid, int worker, uint32_t *region_out,
     err = expect(rid, worker, region_out, &version);
     if (err)
         return err;
+    turn_end();
     bytes = version->parts * sizeof(**notes_out);
     *notes_out = malloc(bytes);
     if (!*notes_out) {

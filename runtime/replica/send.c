@@ -81,6 +81,24 @@ static int add_own(struct replica_gathering *g, struct replica_heap *heap)
     return err;
 }
 
+/* Another thread may receive the region, and give these frames back, before they
+ * are copied. */
+static int add_block(struct replica_gathering *g, struct replica_block *block)
+{
+    void *more;
+
+    if (!block)
+        return 0;
+    more = room_for_one(g->blocks, g->blocks_count, &g->blocks_room,
+                        sizeof(g->blocks[0]));
+    if (!more)
+        return DRASYNC_ENOMEM;
+    g->blocks = more;
+    g->blocks[g->blocks_count++] = block;
+    atomic_fetch_add(&block->references, 1);
+    return 0;
+}
+
 static int add_copies(struct replica_gathering *g,
                       const struct replica_copy *copy)
 {
@@ -99,6 +117,8 @@ static int add_copies(struct replica_gathering *g,
         };
 
         err = add_piece(g, &piece);
+        if (!err)
+            err = add_block(g, copy->block);
     }
     return err;
 }
@@ -205,6 +225,9 @@ int replica_send(uint32_t rid, int worker, uint64_t *bytes_out)
         if (!err && keep)
             replica_repeat_keep(rid, version);
     }
+    for (size_t i = 0; i < g.blocks_count; i++)
+        replica_block_put(g.blocks[i]);
+    free(g.blocks);
     free(g.parts);
     free(g.pieces);
     if (err)

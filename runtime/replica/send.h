@@ -14,6 +14,8 @@ struct replica_gathering {
     struct replica_piece *pieces;
     size_t parts_count, parts_room;
     size_t pieces_count, pieces_room;
+    struct replica_block **blocks; /* of the copies, a reference each */
+    size_t blocks_count, blocks_room;
     uint64_t bytes;
 };
 

@@ -198,6 +198,11 @@ random() {
   assert_line "rank 0: 0 wrong"
 }
 
+@test "what is freed while it is received is written by nobody" {
+  DRASYNC_MEMORY=256M run -0 mpi_preloaded 3 "$abs_top_builddir/myrmics_freed"
+  assert_line "rank 2: 0 wrong"
+}
+
 @test "threads allocate and free at the same time, and others with them" {
   run -0 mpi_preloaded 1 "$abs_top_builddir/myrmics_together" 3
   assert_output "ok 1 workers"

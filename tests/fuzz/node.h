@@ -155,6 +155,18 @@ int death_refused(int err)
     return err;
 }
 
+/* There is one thread. */
+void wait_futex(_Atomic uint32_t *word, uint32_t value, uint64_t deadline_us)
+{
+    (void)word, (void)value, (void)deadline_us;
+    abort();
+}
+
+void wait_futex_wake(_Atomic uint32_t *word, int count)
+{
+    (void)word, (void)count;
+}
+
 void doorbell_ring(struct doorbell *d)
 {
     atomic_fetch_add(&d->rings, 1);

@@ -10,7 +10,7 @@
 #include "myrmics_check.h"
 
 #define SENDS 2000
-#define BYTES 100000
+#define BYTES 200000 /* more than are copied where frames can be mapped */
 
 static rid_t region;
 static char *object;
@@ -69,6 +69,17 @@ int main(int argc, char **argv)
         receive(1, 2);
         for (int i = 0; i < BYTES; i++)
             CHECK(object[i] == 1 || object[i] == 2);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    /* What it sees is what it has. */
+    if (me == 0) {
+        memset(object, 9, BYTES);
+        sys_send(region, 1);
+    }
+    if (me == 1) {
+        sys_recv(region, 0);
+        for (int i = 0; i < BYTES; i++)
+            CHECK(object[i] == 9);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     if (me == 0)
