@@ -4,7 +4,7 @@ noinst_LTLIBRARIES += programs/common/libcommon.la
 programs_common_libcommon_la_SOURCES = \
 	programs/common/csv.c programs/common/csv.h \
 	programs/common/options.c programs/common/options.h \
-	programs/common/report.c programs/common/report.h
+	programs/common/check.h programs/common/report.c programs/common/report.h
 
 # What applications in two forms share: it needs MPI.
 noinst_LTLIBRARIES += programs/common/libmeasure.la

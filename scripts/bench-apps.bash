@@ -66,9 +66,9 @@ app_lines() { # PROGRAM FORM
 # The job's end, with its status.  A plain MPI job between hosts may stay in
 # MPI_Finalize for ever (MPICH 4.0.2 over TCP): its result is there, so it is
 # ended then, and what mpirun says to that tells nothing.
-app_end() { # PID HOSTS
+app_end() { # PID HOSTS FORM
   local i
-  [ "$2" -gt 1 ] || {
+  [ "$2" -gt 1 ] && [ "$3" = mpi ] || {
     wait "$1"
     return
   }
@@ -92,7 +92,7 @@ app_run() {
     answer=${BASH_REMATCH[1]} seconds=${BASH_REMATCH[2]}
   done
   if [ -n "$seconds" ]; then
-    app_end "$pid" "$hosts" || status=$?
+    app_end "$pid" "$hosts" "$form" || status=$?
   else
     wait "$pid" || status=$?
   fi

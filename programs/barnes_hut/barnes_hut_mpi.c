@@ -308,7 +308,8 @@ static void send_trees(struct simulation *sim, const struct node *root)
 
 /* --- Forces -------------------------------------------------------------- */
 
-/* Now and then MPI gets a look at what comes after worker @w's tree. */
+/* Now and then MPI gets a look at what comes after worker @w's tree, and at what
+ * goes: others wait for that. */
 static void pull(struct simulation *sim, int w, const struct node *tree,
                  struct pull *pulls)
 {
@@ -323,6 +324,8 @@ static void pull(struct simulation *sim, int w, const struct node *tree,
         if (next != sim->worker)
             MPI_Request_get_status(sim->receives[next], &there,
                                    MPI_STATUS_IGNORE);
+        for (int to = 0; to < sim->workers; to++)
+            MPI_Test(&sim->sends[to], &there, MPI_STATUS_IGNORE);
     }
 }
 

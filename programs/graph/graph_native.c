@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../common/check.h"
 #include "../common/report.h"
 #include "drasync.h"
 #include "program.h"
@@ -71,7 +72,7 @@ static void make_half(struct world *world, struct half *half)
     half->mine.region = new_subregion(world->mine);
     half->mine.values =
         ralloc(half->mine.region, world->graph.count * sizeof(uint64_t));
-    drasync_get_version(half->mine.region, &half->mine.version);
+    check(drasync_get_version(half->mine.region, &half->mine.version));
     half->all = report_malloc(ranks * sizeof(*half->all));
     half->values = report_malloc(ranks * sizeof(*half->values));
     half->mine_for = report_malloc(ranks * sizeof(*half->mine_for));
@@ -119,8 +120,8 @@ static const uint64_t *const *look(void *context)
     int rank;
 
     for (rank = 0; rank < world->graph.ranks; rank++) {
-        drasync_acquire_newer(half->all[rank].region, DRASYNC_READ,
-                              &half->all[rank].version, DRASYNC_FOREVER);
+        check(drasync_acquire_newer(half->all[rank].region, DRASYNC_READ,
+                                    &half->all[rank].version, DRASYNC_FOREVER));
         half->values[rank] = half->all[rank].values;
     }
     return half->values;
@@ -140,22 +141,25 @@ static void done(void *context)
 static void open_lists(void *context)
 {
     struct world *world = context;
-    int rank;
 
     turn(world);
-    for (rank = 0; rank < world->graph.ranks; rank++) {
-        acquire_region(world->half->mine_for[rank].region, WRITE);
-        world->last[rank] = world->half->mine_for[rank].first;
-        world->pushed[rank] = 0;
-    }
+    memset(world->pushed, 0,
+           (size_t)world->graph.ranks * sizeof(*world->pushed));
 }
 
 static void push(void *context, uint32_t owner, uint32_t vertex)
 {
     struct world *world = context;
-    uint32_t at = world->pushed[owner]++ % PIECE_VERTICES;
-    struct piece *last = world->last[owner];
+    struct piece *last;
+    uint32_t at;
 
+    /* Only what is written: others read each version once, so it comes to them. */
+    if (!world->pushed[owner]) {
+        acquire_region(world->half->mine_for[owner].region, WRITE);
+        world->last[owner] = world->half->mine_for[owner].first;
+    }
+    at = world->pushed[owner]++ % PIECE_VERTICES;
+    last = world->last[owner];
     last->vertices[at] = vertex;
     if (at < PIECE_VERTICES - 1)
         return;
@@ -170,7 +174,8 @@ static void close_lists(void *context)
     int rank;
 
     for (rank = 0; rank < world->graph.ranks; rank++)
-        release_region(world->half->mine_for[rank].region);
+        if (world->pushed[rank])
+            release_region(world->half->mine_for[rank].region);
 }
 
 static void take(void *context, struct search *search, const uint32_t *sent,

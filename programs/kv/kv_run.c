@@ -4,10 +4,10 @@
  * it what any rank sends.
  */
 #include <mpi.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../common/check.h"
 #include "../common/measure.h"
 #include "../common/report.h"
 #include "drasync.h"
@@ -20,14 +20,6 @@ static struct store {
     struct shard *shards[KV_SHARDS];
     drasync_function_t add;
 } store;
-
-static void check(int err)
-{
-    if (!err)
-        return;
-    fprintf(stderr, "kv_run: %s\n", drasync_strerror(err));
-    MPI_Abort(MPI_COMM_WORLD, 1);
-}
 
 /* Where the shard's region is: apply the updates in @args, all to that shard. */
 static int add_updates(region r, const void *args, size_t bytes, size_t count)

@@ -127,10 +127,13 @@ static void note_arrivals(struct exchange *x, int wait)
 static void look_at(struct exchange *x, const struct node *nodes)
 {
     struct cloud *cloud = &x->program.cloud;
+    int sent;
 
     for (size_t p = 0; p < cloud->count; p++) {
-        if (p % POINTS_BETWEEN == 0 && x->far_count)
+        if (p % POINTS_BETWEEN == 0 && x->far_count) {
             note_arrivals(x, 0);
+            MPI_Testall(x->far_count * x->pieces, x->sends, &sent, x->statuses);
+        }
         cloud->field[p] += walk(nodes, &cloud->points[p]);
     }
 }
@@ -235,6 +238,8 @@ static void open_exchange(struct exchange *x)
     requests = (size_t)(x->far_count * x->pieces);
     x->receives = report_malloc(requests * sizeof(*x->receives));
     x->sends = report_malloc(requests * sizeof(*x->sends));
+    for (size_t i = 0; i < requests; i++)
+        x->sends[i] = MPI_REQUEST_NULL;
     x->done = report_malloc(requests * sizeof(*x->done));
     x->statuses = report_malloc(requests * sizeof(*x->statuses));
 }

@@ -6,6 +6,7 @@
 #include <mpi.h>
 #include <stdlib.h>
 
+#include "../common/check.h"
 #include "../common/report.h"
 #include "cloud.h"
 #include "program.h"
@@ -62,8 +63,8 @@ static void rebuild(struct place *place, const struct cloud *cloud)
     if (place->tree)
         delete_region(place->tree);
     place->tree = new_subregion(place->region);
-    drasync_set_root(place->region,
-                     build(place->tree, cloud, 0, cloud->count, NULL));
+    check(drasync_set_root(place->region,
+                           build(place->tree, cloud, 0, cloud->count, NULL)));
     release_region(place->region);
 }
 
@@ -78,9 +79,9 @@ static void look(void *context)
     for (int i = 1; i < ranks; i++) {
         struct place *place = &x->all[(x->program.rank + i) % ranks][half];
 
-        drasync_acquire_newer(place->region, DRASYNC_READ, &place->version,
-                              DRASYNC_FOREVER);
-        drasync_get_root(place->region, &root);
+        check(drasync_acquire_newer(place->region, DRASYNC_READ,
+                                    &place->version, DRASYNC_FOREVER));
+        check(drasync_get_root(place->region, &root));
         for (size_t p = 0; p < cloud->count; p++)
             cloud->field[p] += walk(root, &cloud->points[p]);
         release_region(place->region);
@@ -94,7 +95,7 @@ static void make_places(struct exchange *x)
     for (int half = 0; half < 2; half++) {
         mine[half].region = new_region();
         mine[half].tree = NULL;
-        drasync_get_version(mine[half].region, &mine[half].version);
+        check(drasync_get_version(mine[half].region, &mine[half].version));
         release_region(mine[half].region);
     }
     x->all = report_malloc((size_t)x->program.ranks * sizeof(*x->all));

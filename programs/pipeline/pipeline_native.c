@@ -4,6 +4,7 @@
  */
 #include <mpi.h>
 
+#include "../common/check.h"
 #include "../common/measure.h"
 #include "drasync.h"
 #include "items.h"
@@ -20,8 +21,8 @@ static void list_give(uint64_t seed, uint64_t items, int to)
         item_make(item, bytes, seed, i, head);
         head = item;
     }
-    drasync_set_root(list, head);
-    drasync_give(list, to, 0);
+    check(drasync_set_root(list, head));
+    check(drasync_give(list, to, 0));
 }
 
 static uint64_t list_consume(int from)
@@ -30,8 +31,8 @@ static uint64_t list_consume(int from)
     region list;
     void *head;
 
-    drasync_take(from, 0, DRASYNC_FOREVER, &list, NULL);
-    drasync_get_root(list, &head);
+    check(drasync_take(from, 0, DRASYNC_FOREVER, &list, NULL));
+    check(drasync_get_root(list, &head));
     hash = list_hash(head);
     delete_region(list);
     return hash;
