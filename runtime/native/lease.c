@@ -264,11 +264,6 @@ static struct native_lease_thread *thread_new(void)
     return t;
 }
 
-static bool used(const struct native_lease *l)
-{
-    return use_count(atomic_load_explicit(&l->use, memory_order_relaxed)) != 0;
-}
-
 /* Where this thread is to note a lease of the region at @address: where it knows
  * an older one, or where there is none, or in place of another one.  NULL: both
  * places are in use, and whoever ends those leases must find the uses there. */
@@ -284,11 +279,8 @@ static struct native_lease *place_for(uint64_t address, uint64_t word)
     for (int i = 0; i < NATIVE_LEASE_WAYS; i++)
         if (set[i].address == address)
             l = &set[i];
-    /* The other one, if that place has uses and is another region's. */
-    for (int i = 0; i < NATIVE_LEASE_WAYS && l->address != address && used(l);
-         i++)
-        l = &set[i];
-    return used(l) ? NULL : l;
+    return use_count(atomic_load_explicit(&l->use, memory_order_relaxed)) ? NULL
+                                                                          : l;
 }
 
 bool native_lease_note(uint64_t address, struct native_lease_slot *slot,

@@ -294,6 +294,14 @@ refused() {
   assert_line "held ok ranks=4"
 }
 
+@test "a region with thousands of names is saved with all of them" {
+  for node in shared rank; do
+    DRASYNC_NODE=$node run -0 mpi 2 "$programs/save_held" names "$dir/names"
+    run -0 "$tool" "$dir/names"
+    assert_line --partial "1 with 16000 names"
+  done
+}
+
 @test "drasync-file says what is in a file, and whether it is right" {
   save_by 2
   run -0 "$tool" --lines 2 "$dir/tree"

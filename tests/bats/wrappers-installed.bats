@@ -42,7 +42,7 @@ END
 @test "an installed wrapper uses the installed headers and libraries" {
   run -0 "$installed/bin/mpicc-drasync" -show hello.c
   assert_output --partial "-I$installed/include"
-  assert_output --partial "-L$installed/lib"
+  assert_output --partial "$installed/lib/libdrasync.so"
   refute_output --partial "$abs_top_builddir"
 }
 

@@ -11,6 +11,7 @@
  *                            is taken meanwhile
  *   save_held turns FILE     with DRASYNC_SAVE: each rank has a part for half a
  *                            second, again and again, until all is saved
+ *   save_held names FILE     a region with thousands of names
  *   save_held read FILE      rank 1 deletes what rank 0 saves
  */
 #include <fcntl.h>
@@ -114,6 +115,24 @@ static void turns(const char *path)
     }
 }
 
+/* More names than an answer of node 0 had room for. */
+static void names(const char *path)
+{
+    drasync_region_t region;
+    char name[32];
+
+    if (check_rank == check_ranks - 1) {
+        OK(drasync_new_region(&region));
+        for (int i = 0; i < 16000; i++) {
+            snprintf(name, sizeof(name), "name%d", i);
+            OK(drasync_publish(name, region));
+        }
+        OK(drasync_save(region, path));
+        OK(drasync_delete(region));
+    }
+    check_barrier();
+}
+
 /* Until it has been refused once, as the save READs it. */
 static void read_beside(const char *path)
 {
@@ -160,6 +179,8 @@ int main(int argc, char **argv)
         beside();
     else if (!strcmp(what, "turns"))
         turns(path);
+    else if (!strcmp(what, "names"))
+        names(path);
     else
         read_beside(path);
     return check_end("held");
