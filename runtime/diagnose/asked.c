@@ -31,6 +31,7 @@ static _Atomic bool signalled;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct runtime_caller callers[CALLERS_MAX];
 static int callers_count;
+static bool reporting; /* under the mutex: the thread asks others itself */
 
 /* Wherever the program was: sem_post() may be called in handlers. */
 static void ring(int number, siginfo_t *info, void *context)
@@ -53,7 +54,7 @@ bool asked_later(const struct runtime_caller *caller)
     bool taken;
 
     pthread_mutex_lock(&mutex);
-    taken = started && callers_count < CALLERS_MAX;
+    taken = started && !reporting && callers_count < CALLERS_MAX;
     if (taken)
         callers[callers_count++] = *caller;
     pthread_mutex_unlock(&mutex);
@@ -78,6 +79,13 @@ static void answer_callers(void)
     } while (any);
 }
 
+static void report(bool begins)
+{
+    pthread_mutex_lock(&mutex);
+    reporting = begins;
+    pthread_mutex_unlock(&mutex);
+}
+
 static void *answer(void *unused)
 {
     (void)unused;
@@ -91,9 +99,13 @@ static void *answer(void *unused)
         if (atomic_load(&stopping))
             return NULL;
         answer_callers();
-        if (atomic_exchange(&signalled, false) &&
-            ask_claim(PAUSE_US, ASK_WHY_USER))
+        if (!atomic_exchange(&signalled, false))
+            continue;
+        report(true);
+        answer_callers(); /* who came before that */
+        if (ask_claim(PAUSE_US, ASK_WHY_USER))
             report_asked();
+        report(false);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -294,11 +295,14 @@ FILE *drasync_record_file(const char *path, int rank)
     return file;
 }
 
-/* The child's exit would write what the parent does later, too. */
+/* The child's exit would write what the parent does later, too, into whatever has
+ * the descriptor by then. */
 static void in_child(void)
 {
-    if (record.file)
+    if (record.file) {
+        __fpurge(record.file);
         close(fileno(record.file));
+    }
     record.file = NULL;
     drasync_record_on = false;
 }

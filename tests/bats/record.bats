@@ -72,6 +72,7 @@ lines_of() {
   preload="${preload/$shim/$record}" DRASYNC_RECORD=run run -0 mpi_preloaded 3 \
     "$abs_top_builddir/tests/programs/record_handles"
   assert_equal "$(grep -c ^drasync-record run.0)" 1
+  assert [ -e child ] && assert [ ! -s child ]
   # The same address, of many regions.
   run -0 awk '$1 == "N" { split($4, of, "."); lives[of[1]]++ }
     END { for (a in lives) if (lives[a] > most) most = lives[a]; print most }' \

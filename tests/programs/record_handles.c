@@ -3,6 +3,7 @@
  * of them from whom.  One rank makes a region, the next but one reads it, the
  * next deletes it, and then its address is used again.
  */
+#include <fcntl.h>
 #include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -93,8 +94,11 @@ int main(int argc, char **argv)
     for (int i = 0; i < ROUNDS; i++)
         take_part(i);
     /* A child's end writes nothing of it. */
-    if (!fork())
+    if (!fork()) {
+        for (int i = 0; i < 16; i++)
+            CHECK(open("child", O_CREAT | O_WRONLY | O_APPEND, 0600) >= 0);
         exit(0);
+    }
     wait(NULL);
     return check_end("handles");
 }
