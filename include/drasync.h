@@ -74,12 +74,12 @@
  * drasync_test(), return it as well) or DRASYNC_EINTERNAL; DRASYNC_EINVAL if a
  * pointer for its result is NULL; and DRASYNC_ERUNNING inside a function that
  * drasync_run() runs, unless it allocates, frees, sets or gets a root, finds an
- * object's region, tells facts, or is of a function's own (drasync_register(),
- * drasync_running()).  DRASYNC_EINTERNAL from an allocator means, nearly always, that the
- * program wrote over the region's memory.  With DRASYNC_ON_DEATH=continue the
- * ranks of one node go on when one of them dies: then every call that takes a
- * hold of what that was writing, or of what is above it, returns DRASYNC_ELOST
- * until it is deleted (docs/reliability.md).
+ * object's region, tells facts, or is drasync_register() or drasync_running().
+ * DRASYNC_EINTERNAL from an allocator means, nearly always, that the program wrote
+ * over the region's memory.  With DRASYNC_ON_DEATH=continue the ranks of one node
+ * go on when one of them dies: then every call that takes a hold of what that was
+ * writing, or of what is above it, returns DRASYNC_ELOST until it is deleted
+ * (docs/reliability.md).
  *
  * This file has regions, holds, objects, questions, names and the calls of the
  * paper.  It includes drasync/base.h (handles, modes, errors), drasync/give.h

@@ -346,6 +346,9 @@ static int poll_packet(struct engine *engine)
     size_t bytes;
     bool done;
 
+    /* An error came after the last packet, and was told: no other one is taken. */
+    if (!engine->posted_requests[at].active)
+        return DRASYNC_EINTERNAL;
     err = engine->wire->ops->test(engine->wire, &engine->posted_requests[at],
                                   &done, &from, &bytes);
     if (err || !done)
