@@ -27,20 +27,27 @@ static const char *last_line(char *text)
     return strrchr(text, '\n') ? strrchr(text, '\n') + 1 : text;
 }
 
-bool boot_failed(const char *name, int result)
+/* Apart from boot_failed(), which is called each time the network is looked at:
+ * the text takes time to clear. */
+static void note_failure(const char *name, int result)
 {
     char text[MPI_MAX_ERROR_STRING] = "";
     int length = 0, unknown = 0;
 
-    if (result == MPI_SUCCESS)
-        return false;
     if (!atomic_compare_exchange_strong(&failure_known, &unknown, 1))
-        return true;
+        return;
     if (mpi.Error_string(result, text, &length))
         text[0] = 0;
     snprintf(failure, sizeof(failure), "MPI_%s failed: %.200s", name,
              text[0] ? last_line(text) : "MPI does not say why");
     atomic_store(&failure_known, 2); /* pairs with boot_failure()'s load */
+}
+
+bool boot_failed(const char *name, int result)
+{
+    if (result == MPI_SUCCESS)
+        return false;
+    note_failure(name, result);
     return true;
 }
 
