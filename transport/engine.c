@@ -176,10 +176,11 @@ static enum waits waits_for(const struct engine *engine, int to,
                             const struct transport_message *message,
                             uint64_t bulk_bytes)
 {
-    if (engine->transport.corked ||
-        (message->soon && engine->soons_left[to] >= message->soon))
+    if (message->soon && engine->soons_left[to] >= message->soon)
         return WAITS_SOON;
-    return message->late && !bulk_bytes ? WAITS_LATE : WAITS_NOT;
+    if (message->late && !bulk_bytes)
+        return WAITS_LATE;
+    return engine->transport.corked ? WAITS_SOON : WAITS_NOT;
 }
 
 static int engine_send(struct transport *transport, int to,
@@ -221,7 +222,7 @@ static int engine_send(struct transport *transport, int to,
         p = how ? packet_late(engine, to, PACKET_MESSAGE, bytes,
                               how == WAITS_LATE ? LATE_BYTES_MAX
                                                 : packet_bytes_max(engine, to),
-                              message->soon)
+                              how == WAITS_SOON, message->soon > 0)
                 : packet_new(engine, to, PACKET_MESSAGE, bytes, &s);
     if (!p) {
         packets_free(rest);

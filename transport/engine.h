@@ -217,9 +217,10 @@ struct packet *packet_in(struct sending *s, enum packet_type type,
                          size_t bytes);
 void packets_free(struct sending *list);
 /* A packet that waits for the next one to that node, or packets_flush(), with
- * others up to @room bytes; @soon: its message is `soon`. */
+ * others up to @room bytes; @soon: no longer than for transport_flush_soon();
+ * @counts: its message is one of those that are `soon`. */
 struct packet *packet_late(struct engine *engine, int to, enum packet_type type,
-                           size_t bytes, size_t room, bool soon);
+                           size_t bytes, size_t room, bool soon, bool counts);
 int packets_flush(struct transport *transport, bool all);
 int packets_poll(struct engine *engine);
 void packets_close(struct engine *engine);

@@ -108,7 +108,7 @@ int packets_flush(struct transport *transport, bool all)
 }
 
 struct packet *packet_late(struct engine *engine, int to, enum packet_type type,
-                           size_t bytes, size_t room, bool soon)
+                           size_t bytes, size_t room, bool soon, bool counts)
 {
     size_t more = sizeof(struct packet) + PACKET_PADDED(bytes);
     struct sending **link = late_link(engine, to), *s = *link;
@@ -127,11 +127,11 @@ struct packet *packet_late(struct engine *engine, int to, enum packet_type type,
             return NULL;
         late_add(engine, s);
     }
-    if (!s->soon && (soon || engine->transport.corked)) {
+    if (!s->soon && soon) {
         s->soon = true;
         engine->transport.soon++;
     }
-    s->soons = add_soons(s->soons, soon);
+    s->soons = add_soons(s->soons, counts);
     return append(s, type, bytes);
 }
 

@@ -153,7 +153,8 @@ static inline int transport_flush_soon(struct transport *transport)
 }
 
 /* From here on short messages wait for each other, until transport_uncork()
- * sends them: for who has several to send at once. */
+ * sends them: for who has several to send at once.  Those that may be late wait
+ * on, if there are no others. */
 static inline void transport_cork(struct transport *transport)
 {
     transport->corked = true;

@@ -467,6 +467,15 @@ static void soon(void)
     tap_ok(nodes[1].arrived == 13 && nodes[2].arrived == 2, "when uncorked");
     tap_ok(!nodes[0].bad && !nodes[1].bad && !nodes[2].bad && transport_idle(t),
            "in order");
+    transport_cork(t);
+    send_short(nodes, number++, true);
+    tap_ok(!transport_uncork(t) && t->late == 1,
+           "one that is late waits on when uncorked");
+    transport_cork(t);
+    send_short(nodes, number++, true);
+    send_short(nodes, number++, false);
+    tap_ok(transport_uncork(t) == 1 && transport_idle(t),
+           "and goes with one that is not");
     for (int i = 0; i < NODES; i++)
         transport_close(nodes[i].transport);
 }
