@@ -26,6 +26,9 @@ enum runtime_kind {
     /* Addresses that saved regions are to have. */
     RUNTIME_KIND_CLAIM = 105,
 
+    /* To its home: a native region is about to have a name. */
+    RUNTIME_KIND_NAMING = 106,
+
     /* One-sided access. */
     RUNTIME_KIND_RMA = 112,
 

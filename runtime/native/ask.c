@@ -1,11 +1,10 @@
-/* Questions about regions, and their names. */
+/* Questions about regions. */
 #include <string.h>
 
 #include "runtime/native/recycle.h"
 #include "runtime/native/request.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
-#include "runtime/services/names.h"
 #include "runtime/stats.h"
 
 static uint64_t queued(const struct proto_link *head)
@@ -132,8 +131,7 @@ int native_get_stats(struct drasync_stats *stats_out)
     return 0;
 }
 
-/* As native_incarnation(); if @name the region may get one now. */
-static int incarnation_here(drasync_region_t region, bool name, uint64_t *out)
+int native_incarnation_here(drasync_region_t region, bool name, uint64_t *out)
 {
     struct native_tree tree;
     int err;
@@ -154,9 +152,8 @@ static int incarnation_here(drasync_region_t region, bool name, uint64_t *out)
     return err;
 }
 
-/* Ask who has the region, without waiting for it, which lives: *incarnation_out.
- * What is refused is not known here afterwards. */
-static int ask_elsewhere(drasync_region_t region, uint64_t *incarnation_out)
+int native_incarnation_elsewhere(drasync_region_t region,
+                                 uint64_t *incarnation_out)
 {
     uint64_t address = (uint64_t)(uintptr_t)region;
     struct native_pending q = {.address = address, .mode = DRASYNC_READ};
@@ -166,66 +163,26 @@ static int ask_elsewhere(drasync_region_t region, uint64_t *incarnation_out)
         err = native_acquire_pending(&q, 0);
     *incarnation_out = q.incarnation;
     if (!err) {
-        err = incarnation_here(region, false, incarnation_out);
+        err = native_incarnation_here(region, false, incarnation_out);
         native_release(region);
     }
     if (err == DRASYNC_EDELETED)
         return DRASYNC_ENOREGION;
     if (err != DRASYNC_EAGAIN)
         return err;
-    return *incarnation_out ? 0
-                            : incarnation_here(region, false, incarnation_out);
+    return *incarnation_out
+               ? 0
+               : native_incarnation_here(region, false, incarnation_out);
 }
 
 int native_incarnation(drasync_region_t region, uint64_t *incarnation_out)
 {
-    return incarnation_here(region, false, incarnation_out);
+    return native_incarnation_here(region, false, incarnation_out);
 }
 
 int native_ask_incarnation(drasync_region_t region, uint64_t *incarnation_out)
 {
     return runtime.nodes > 1 && native_address_valid(region)
-               ? ask_elsewhere(region, incarnation_out)
-               : incarnation_here(region, false, incarnation_out);
-}
-
-/* Of what is to have a name. */
-static int incarnation_named(drasync_region_t region, uint64_t *incarnation_out)
-{
-    int err = incarnation_here(region, true, incarnation_out);
-
-    return err == DRASYNC_ENOREGION && runtime.nodes > 1 &&
-                   native_address_valid(region)
-               ? ask_elsewhere(region, incarnation_out)
-               : err;
-}
-
-int native_publish(const char *name, drasync_region_t region)
-{
-    struct names_region named = {.address = (uint64_t)(uintptr_t)region};
-    uint64_t now = 0;
-    int err = incarnation_named(region, &named.incarnation);
-
-    if (!err)
-        err = names_publish(name, named.address, named.incarnation);
-    if (err)
-        return err;
-    /* Who deleted it meanwhile may have found no name to take back. */
-    err = incarnation_named(region, &now);
-    if (err == DRASYNC_ENOREGION || (!err && now != named.incarnation)) {
-        names_withdraw(&named, 1);
-        return DRASYNC_ENOREGION;
-    }
-    return 0;
-}
-
-int native_lookup(const char *name, uint64_t timeout_us,
-                  drasync_region_t *region_out)
-{
-    uint64_t address;
-    int err = names_lookup(name, timeout_us, &address);
-
-    if (!err)
-        *region_out = (drasync_region_t)(uintptr_t)address;
-    return err;
+               ? native_incarnation_elsewhere(region, incarnation_out)
+               : native_incarnation_here(region, false, incarnation_out);
 }

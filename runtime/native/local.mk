@@ -37,6 +37,7 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/native/magazine.h \
 	runtime/native/map.c \
 	runtime/native/module.c \
+	runtime/native/naming.c \
 	runtime/native/native.h \
 	runtime/native/object.c \
 	runtime/native/objects.c \

@@ -10,6 +10,7 @@
 #include "runtime/native/claim.h"
 #include "runtime/native/give.h"
 #include "runtime/native/guard.h"
+#include "runtime/native/naming.h"
 #include "runtime/native/recycle.h"
 #include "runtime/native/request.h"
 #include "runtime/native/run.h"
@@ -140,6 +141,7 @@ static int native_start(void)
         native.node.subscribe = PROTO_SUBSCRIBE;
     native_wire_start();
     native_claim_start();
+    native_naming_start();
     native_magazines_start();
     give_start();
     native_lease_start();

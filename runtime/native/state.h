@@ -60,7 +60,7 @@ struct native_memory {
     uint64_t incarnation;
     uint64_t extents, pages;
     bool home;    /* the region was made on this node */
-    bool named;   /* somebody may have published it */
+    bool named;   /* at home: somebody may have published it */
     bool touched; /* something but the creator's first magazine used the heap */
     struct native_delta *delta; /* delta.h; or NULL */
     struct native_twin *twin;   /* diff.h; or NULL */
@@ -182,6 +182,12 @@ struct native_entry *native_find_entry(uint64_t address);
 /* What is wrong with an address without a record: DRASYNC_ENOREGION; or if only
  * its home could say that, DRASYNC_ENOTHELD, which is true in any case. */
 int native_unknown(uint64_t address);
+/* (ask.c) As native_incarnation(); if @name the region may get one now. */
+int native_incarnation_here(drasync_region_t region, bool name, uint64_t *out);
+/* Ask who has the region, without waiting for it, which lives: *incarnation_out.
+ * What is refused is not known here afterwards. */
+int native_incarnation_elsewhere(drasync_region_t region,
+                                 uint64_t *incarnation_out);
 /* This thread has locked @stripe (-1: all) and may use its pools. */
 void native_pool_use(int stripe);
 /* The stripe whose pools it uses; it has that stripe's lock. */

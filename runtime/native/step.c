@@ -245,12 +245,13 @@ static void wake(const struct proto_effect *e)
 }
 
 /* May the region that is gone have names that nobody else withdraws?  One node
- * tells the manager: the home. */
+ * tells the manager: the home, which whoever publishes has told (naming.c). */
 static bool to_withdraw(const struct proto_effect *e)
 {
     const struct native_memory *memory = e->memory;
 
-    return e->kind == PROTO_GONE && memory && e->dead && memory->home;
+    return e->kind == PROTO_GONE && memory && e->dead && memory->home &&
+           memory->named;
 }
 
 static void withdraw_names(const struct proto_effects *effects)

@@ -185,6 +185,11 @@ programs=$abs_top_builddir/tests/programs
   done
 }
 
+@test "a name ends with its region, and only who had one is told of to rank 0" {
+  DRASYNC_NODE=rank run -0 mpi 3 "$programs/native_names" homes
+  assert_output "names ok ranks=3"
+}
+
 @test "a new region at the address of one that others still wait for is found" {
   DRASYNC_NODE=2 run -0 mpi 4 "$programs/native_next"
   assert_line "next ok ranks=4"

@@ -1,9 +1,16 @@
 /*
- * A region is deleted, by another thread, while drasync_publish() is on its way to
- * the table of names: nobody has the name afterwards.
+ * native_names
+ *   A region is deleted, by another thread, while drasync_publish() is on its way
+ *   to the table of names: nobody has the name afterwards.
+ * native_names homes   3 ranks, each a node
+ *   Rank 1 publishes what rank 2 made, and deletes it: nobody has the name
+ *   afterwards.  What never had a name, rank 0, which has the names, does not hear
+ *   of when it is deleted.
  */
 #include <pthread.h>
 #include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "native_check.h"
 #include "runtime/services/names.h"
@@ -34,12 +41,78 @@ int __wrap_names_publish(const char *name, uint64_t address,
     return __real_names_publish(name, address, incarnation);
 }
 
+static uint64_t messages_received(void)
+{
+    struct drasync_stats stats;
+
+    OK(drasync_get_stats(&stats));
+    return stats.messages_received;
+}
+
+#define NAMELESS     200
+#define MESSAGES_MAX 50 /* of barriers, and of what is at the start */
+
+/* Rank 2 makes regions, which rank 1 deletes. */
+static void nameless(void)
+{
+    uint64_t before = messages_received();
+    drasync_region_t r;
+
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < NAMELESS; i++) {
+        if (check_rank == 2) {
+            OK(drasync_new_region(&r));
+            OK(drasync_give(r, 1, 0));
+        } else if (check_rank == 1) {
+            OK(drasync_take(2, 0, DRASYNC_FOREVER, &r, NULL));
+            OK(drasync_delete(r));
+        }
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    /* So that what the homes have to say has been said. */
+    for (int i = 0; i < 20 && check_rank == 0; i++)
+        usleep(10000);
+    if (check_rank == 0)
+        CHECK(messages_received() - before < MESSAGES_MAX);
+}
+
+static void homes(void)
+{
+    drasync_region_t made = NULL, found;
+    int err = 0;
+
+    if (check_rank == 2) {
+        OK(drasync_new_region(&made));
+        OK(drasync_release(made));
+    }
+    MPI_Bcast(&made, sizeof(made), MPI_BYTE, 2, MPI_COMM_WORLD);
+    if (check_rank == 1) {
+        OK(drasync_publish("far", made));
+        OK(drasync_lookup("far", 0, &found));
+        CHECK(found == made);
+        OK(drasync_acquire(made, DRASYNC_WRITE));
+        OK(drasync_delete(made));
+        /* The home learns of it, and tells rank 0. */
+        for (int i = 0; i < 1000 && !err; i++) {
+            err = drasync_lookup("far", 0, &found);
+            usleep(10000);
+        }
+        CODE(err, DRASYNC_EAGAIN);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    nameless();
+}
+
 int main(int argc, char **argv)
 {
     drasync_region_t made, found;
 
     check_start_threads(&argc, &argv);
     OK(drasync_init());
+    if (argc > 1 && !strcmp(argv[1], "homes")) {
+        homes();
+        return check_end("names");
+    }
     if (check_rank == check_ranks - 1) {
         OK(drasync_new_region(&made));
         OK(drasync_release(made));
