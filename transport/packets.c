@@ -31,6 +31,21 @@ static struct packet *append(struct sending *s, enum packet_type type,
     return p;
 }
 
+/* @s, which does not hang anywhere, with more room; NULL: no memory, @s stays. */
+static struct sending *sending_grow(struct sending *s, size_t room)
+{
+    struct sending *larger = sending_new(s->to, room);
+
+    if (!larger)
+        return NULL;
+    memcpy(larger->data, s->data, s->bytes);
+    larger->bytes = s->bytes;
+    larger->soon = s->soon;
+    larger->soons = s->soons;
+    free(s);
+    return larger;
+}
+
 static uint8_t add_soons(uint8_t a, uint8_t b)
 {
     return a + b < UINT8_MAX ? (uint8_t)(a + b) : UINT8_MAX;
@@ -114,9 +129,19 @@ struct packet *packet_late(struct engine *engine, int to, enum packet_type type,
     struct sending **link = late_link(engine, to), *s = *link;
 
     if (s && s->bytes + more > s->room) {
-        if (packet_send(engine, late_unlink(engine, link)))
-            return NULL;
-        s = NULL;
+        s = late_unlink(engine, link);
+        if (s->bytes + more <= room) {
+            struct sending *larger = sending_grow(s, room);
+
+            late_add(engine, larger ? larger : s);
+            if (!larger)
+                return NULL;
+            s = larger;
+        } else {
+            if (packet_send(engine, s))
+                return NULL;
+            s = NULL;
+        }
     }
     if (!s) {
         if (engine->transport.late == LATE_NODES_MAX &&
@@ -154,20 +179,11 @@ struct packet *packet_new(struct engine *engine, int to, enum packet_type type,
             return NULL;
         late = NULL;
     }
-    s = sending_new(to, more + (late ? late->bytes : 0));
+    s = late ? sending_grow(late, more + late->bytes) : sending_new(to, more);
     *sending_out = s;
-    if (!s) {
-        if (late)
-            late_add(engine, late);
-        return NULL;
-    }
-    if (late) {
-        memcpy(s->data, late->data, late->bytes);
-        s->bytes = late->bytes;
-        s->soons = late->soons;
-    }
-    free(late);
-    return append(s, type, bytes);
+    if (!s && late)
+        late_add(engine, late);
+    return s ? append(s, type, bytes) : NULL;
 }
 
 struct sending *packet_room(int to, size_t bytes)

@@ -476,6 +476,16 @@ static void soon(void)
     send_short(nodes, number++, false);
     tap_ok(transport_uncork(t) == 1 && transport_idle(t),
            "and goes with one that is not");
+    poll_all(nodes);
+    int arrived = nodes[1].arrived;
+    transport_cork(t);
+    send_short(nodes, number++, true);
+    for (int i = 0; i < 60; i++)
+        send_short(nodes, number++, false);
+    tap_ok(nodes[1].arrived == arrived && transport_uncork(t) == 1,
+           "and with more than late ones have room for, in a packet");
+    poll_all(nodes);
+    tap_ok(nodes[1].arrived == arrived + 61 && !nodes[1].bad, "in order");
     for (int i = 0; i < NODES; i++)
         transport_close(nodes[i].transport);
 }
