@@ -18,12 +18,6 @@ static uint64_t address_of(drasync_region_t region)
     return (uint64_t)(uintptr_t)region;
 }
 
-/* The region's home; negative: no region can have that address. */
-static int home_of(drasync_region_t region)
-{
-    return native_home(address_of(region));
-}
-
 /* At the end of a call, which has err for its result and holds no lock: what
  * has become due is done first. */
 static int leave(int err)
@@ -42,14 +36,14 @@ static int identify_held(drasync_region_t region, struct native_identity *out)
     return err ? err : out->held ? 0 : DRASYNC_ENOTHELD;
 }
 
-/* managed_ask(), until the home knows. */
-static int ask(const struct managed_asked *asked)
+/* managed_ask(), until the home, *home_out, knows. */
+static int ask(const struct managed_asked *asked, int *home_out)
 {
-    int home = native_home(asked->address), err;
+    int err = native_ask_home(asked->address, home_out);
 
-    if (home < 0)
-        return DRASYNC_ENOREGION;
-    while ((err = managed_ask(home, asked)) == DRASYNC_EAGAIN)
+    if (err)
+        return err;
+    while ((err = managed_ask(*home_out, asked)) == DRASYNC_EAGAIN)
         sched_yield();
     return err;
 }
@@ -62,23 +56,22 @@ static int ask_for_one(drasync_region_t region, enum refs_ask what,
     const struct managed_asked asked = {
         .address = address, .incarnation = incarnation, .what = (int32_t)what};
     struct managed_entry *e;
-    int err = managed_open();
+    int err = managed_open(), home;
 
     if (!err)
-        err = ask(&asked);
-    if (err || home_of(region) == runtime.node)
+        err = ask(&asked, &home);
+    if (err || home == runtime.node)
         return err;
     err = managed_lock(address);
     if (err)
         return err;
-    e = managed_entry(address, incarnation);
+    e = managed_entry(address, incarnation, home);
     if (e)
         refs_got(&e->refs);
     managed_unlock(address);
     if (e)
         return 0;
-    managed_count(home_of(region), runtime.node, address, incarnation, -1,
-                  false);
+    managed_count(home, runtime.node, address, incarnation, -1, false);
     return DRASYNC_ENOMEM;
 }
 
@@ -136,14 +129,13 @@ int managed_unref(drasync_region_t region)
 
 int managed_ref_give(drasync_region_t region, int rank)
 {
-    uint64_t incarnation = 0;
-    int err = managed_referred_to(address_of(region), &incarnation);
+    struct managed_name name;
+    int err = managed_referred_to(address_of(region), &name);
 
     if (!err && (rank < 0 || rank >= runtime.ranks))
         err = DRASYNC_EINVAL;
     if (!err && runtime.node_of[rank] != runtime.node)
-        err = managed_give_node(runtime.node_of[rank], address_of(region),
-                                incarnation);
+        err = managed_give_node(runtime.node_of[rank], &name);
     return leave(err);
 }
 
@@ -153,13 +145,17 @@ int managed_ref_give(drasync_region_t region, int rank)
 static int give_home(drasync_region_t from, drasync_region_t to,
                      uint64_t *incarnation_out)
 {
-    int home = home_of(from), err = ref(to);
+    struct managed_name name;
+    int home, err = native_ask_home(address_of(from), &home);
 
+    if (!err)
+        err = ref(to);
     if (err)
         return err;
-    err = managed_referred_to(address_of(to), incarnation_out);
+    err = managed_referred_to(address_of(to), &name);
+    *incarnation_out = name.incarnation;
     if (!err && home != runtime.node)
-        err = managed_give_node(home, address_of(to), *incarnation_out);
+        err = managed_give_node(home, &name);
     if (err)
         managed_change(address_of(to), 0, -1);
     return err;
@@ -171,13 +167,13 @@ int managed_link(drasync_region_t from, drasync_region_t to)
                                   .to = address_of(to),
                                   .what = REFS_ASK_LINK};
     struct native_identity held;
-    int err = identify_held(from, &held);
+    int err = identify_held(from, &held), home;
 
     if (!err)
         err = give_home(from, to, &asked.to_incarnation);
     if (!err) {
         asked.incarnation = held.incarnation;
-        err = ask(&asked);
+        err = ask(&asked, &home);
     }
     return leave(err == DRASYNC_EDELETED ? DRASYNC_EINVAL : err);
 }
@@ -188,11 +184,11 @@ int managed_unlink(drasync_region_t from, drasync_region_t to)
                                   .to = address_of(to),
                                   .what = REFS_ASK_UNLINK};
     struct native_identity held;
-    int err = identify_held(from, &held);
+    int err = identify_held(from, &held), home;
 
     if (!err) {
         asked.incarnation = held.incarnation;
-        err = ask(&asked);
+        err = ask(&asked, &home);
     }
     return leave(err == DRASYNC_EDELETED ? DRASYNC_EINVAL : err);
 }
@@ -211,22 +207,22 @@ static uint64_t job_bits(void)
 int managed_weak(drasync_region_t region, drasync_weak_t *weak_out)
 {
     struct native_identity held = {0};
-    uint64_t incarnation = 0;
+    struct managed_name name = {0};
     struct managed_asked asked = {.address = address_of(region),
                                   .what = REFS_ASK_LOOK};
-    int err = managed_referred_to(asked.address, &incarnation);
+    int err = managed_referred_to(asked.address, &name), home;
 
     if (err == DRASYNC_EINVAL) {
         err = identify_held(region, &held);
-        asked.incarnation = incarnation = held.incarnation;
+        asked.incarnation = name.incarnation = held.incarnation;
         if (!err)
-            err = ask(&asked);
+            err = ask(&asked, &home);
         if (err == DRASYNC_EDELETED)
             err = DRASYNC_EINVAL;
     }
     if (!err)
-        *weak_out =
-            (drasync_weak_t){{address_of(region) | job_bits(), incarnation}};
+        *weak_out = (drasync_weak_t){
+            {address_of(region) | job_bits(), name.incarnation}};
     return leave(err);
 }
 
@@ -266,8 +262,8 @@ static int add_call(struct managed_entry *e, drasync_end_fn *call, void *arg)
     };
     /* The node has a reference: the home hears of this before that goes. */
     if (!e->calls && !e->refs.home)
-        err = managed_count(native_home(e->refs.address), runtime.node,
-                            e->refs.address, e->refs.incarnation, 0, true);
+        err = managed_count(e->home_node, runtime.node, e->refs.address,
+                            e->refs.incarnation, 0, true);
     if (err)
         control_free(&runtime.space, c);
     else

@@ -303,6 +303,18 @@ static int take(struct work *w)
 
 /* --- The end ---------------------------------------------------------------- */
 
+/* Where the home's record of part @i came from. */
+static int home_of(const struct work *w, size_t i)
+{
+    const struct refs_seen *seen = w->search.refs.seen;
+    const struct refs_found *f = refs_found_of(part_at(w, i));
+    size_t k = f->first, last = f->first + f->count - 1;
+
+    while (k < last && !seen[k].record->home)
+        k++;
+    return seen[k].node;
+}
+
 /* Delete the parts; @steps: for their homes, live: those that linger. */
 static size_t delete_all(struct work *w, struct step *steps)
 {
@@ -321,7 +333,7 @@ static size_t delete_all(struct work *w, struct step *steps)
         if (err)
             release(w, i);
         steps[count++] = (struct step){
-            .node = native_home(e->address),
+            .node = home_of(w, i),
             .live = err != 0,
             .item = {e->address, e->incarnation, 0},
         };

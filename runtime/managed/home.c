@@ -40,7 +40,7 @@ void managed_home_look(struct managed_entry *e)
 static int begin(struct managed_entry **e_out, uint64_t address,
                  uint64_t incarnation)
 {
-    struct managed_entry *e = managed_entry(address, incarnation);
+    struct managed_entry *e = managed_entry(address, incarnation, runtime.node);
     int err;
 
     if (!e)

@@ -19,6 +19,7 @@ native_test_programs += tests/programs/native_circles tests/programs/native_circ
 	tests/programs/native_circle_below \
 	tests/programs/native_circle_soon tests/programs/native_end_chain \
 	tests/programs/native_managed \
-	tests/programs/native_managed_first tests/programs/native_managed_random
+	tests/programs/native_managed_far tests/programs/native_managed_first \
+	tests/programs/native_managed_random
 TESTS += tests/bats/managed.bats
 EXTRA_DIST += tests/bats/managed.bats

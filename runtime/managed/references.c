@@ -22,8 +22,8 @@ static int change(struct managed_entry *e, int64_t by,
     int err = 0;
 
     if (tell)
-        err = managed_count(native_home(e->refs.address), runtime.node,
-                            e->refs.address, e->refs.incarnation, tell, false);
+        err = managed_count(e->home_node, runtime.node, e->refs.address,
+                            e->refs.incarnation, tell, false);
     if (err)
         return err;
     refs_change(&e->refs, by);
@@ -73,7 +73,7 @@ int managed_give_back(uint64_t address)
     return err;
 }
 
-int managed_referred_to(uint64_t address, uint64_t *incarnation_out)
+int managed_referred_to(uint64_t address, struct managed_name *name_out)
 {
     const struct managed_entry *e;
     int err;
@@ -85,19 +85,21 @@ int managed_referred_to(uint64_t address, uint64_t *incarnation_out)
         return err;
     e = managed_referred(address);
     if (e)
-        *incarnation_out = e->refs.incarnation;
+        *name_out = (struct managed_name){.address = address,
+                                          .incarnation = e->refs.incarnation,
+                                          .home = e->home_node};
     managed_unlock(address);
     return e ? 0 : DRASYNC_EINVAL;
 }
 
-int managed_give_node(int node, uint64_t address, uint64_t incarnation)
+int managed_give_node(int node, const struct managed_name *name)
 {
     bool listed = false;
-    int err = managed_hand(node, address, incarnation, &listed);
+    int err = managed_hand(node, name, &listed);
 
     /* Before this node says that it has none. */
     if (!err && listed)
-        err = managed_count(native_home(address), node, address, incarnation, 1,
-                            false);
-    return err ? err : managed_change(address, incarnation, -1);
+        err = managed_count(name->home, node, name->address, name->incarnation,
+                            1, false);
+    return err ? err : managed_change(name->address, name->incarnation, -1);
 }

@@ -35,6 +35,7 @@ struct managed_call {
 
 struct managed_entry {
     struct refs_entry refs;
+    int32_t home_node; /* of the region: may differ from native_home() */
     struct managed_entry *next; /* in its bucket */
     struct managed_call *calls;
     struct managed_entry *unused_next;
@@ -120,11 +121,19 @@ struct managed_entry *managed_find(uint64_t address, uint64_t incarnation);
  * come first. */
 struct managed_entry *managed_referred(uint64_t address);
 
-/* The same, made if need be; NULL: no memory. */
-struct managed_entry *managed_entry(uint64_t address, uint64_t incarnation);
+/* The same, made if need be, with @home for its home; NULL: no memory. */
+struct managed_entry *managed_entry(uint64_t address, uint64_t incarnation,
+                                    int home);
 
 /* Free it, if nobody here needs it any more. */
 void managed_drop(struct managed_entry *entry);
+
+/* What a node knows a managed region by. */
+struct managed_name {
+    uint64_t address, incarnation;
+    int32_t home;
+    int32_t reserved;
+};
 
 /* --- References (references.c); no lock is held --------------------------- */
 
@@ -139,11 +148,11 @@ int managed_change(uint64_t address, uint64_t incarnation, int64_t by);
  * ends now.  Errors as above, and those of an end. */
 int managed_give_back(uint64_t address);
 
-/* Which incarnation does this node refer to?  DRASYNC_EINVAL: none. */
-int managed_referred_to(uint64_t address, uint64_t *incarnation_out);
+/* What does this node refer to at @address?  DRASYNC_EINVAL: to nothing. */
+int managed_referred_to(uint64_t address, struct managed_name *name_out);
 
 /* Let @node, another one, have a reference of this node. */
-int managed_give_node(int node, uint64_t address, uint64_t incarnation);
+int managed_give_node(int node, const struct managed_name *name);
 
 /* --- Links (links.c) ------------------------------------------------------ */
 
@@ -237,8 +246,7 @@ int managed_count(int home, int node, uint64_t address, uint64_t incarnation,
                   int64_t by, bool wants_end);
 
 /* Give @node a reference.  *listed_out: the home is to list it for one more. */
-int managed_hand(int node, uint64_t address, uint64_t incarnation,
-                 bool *listed_out);
+int managed_hand(int node, const struct managed_name *name, bool *listed_out);
 
 /* Tell @node of the end. */
 int managed_tell_end(int node, uint64_t address, uint64_t incarnation);

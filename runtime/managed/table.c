@@ -143,7 +143,8 @@ static bool grow(struct managed_shard *shard)
     return true;
 }
 
-struct managed_entry *managed_entry(uint64_t address, uint64_t incarnation)
+struct managed_entry *managed_entry(uint64_t address, uint64_t incarnation,
+                                    int home)
 {
     struct managed_entry *e = managed_find(address, incarnation);
     struct managed_shard *shard = shard_of(address);
@@ -156,6 +157,7 @@ struct managed_entry *managed_entry(uint64_t address, uint64_t incarnation)
     e = v;
     e->refs.address = address;
     e->refs.incarnation = incarnation;
+    e->home_node = home;
     /* Relaxed: only that no two are alike. */
     e->refs.stamp = (atomic_fetch_add_explicit(&managed_get()->stamps, 1,
                                                memory_order_relaxed) +

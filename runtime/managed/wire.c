@@ -109,22 +109,19 @@ static void counted(int from, const void *header, size_t bytes,
 
 /* --- To a node ------------------------------------------------------------ */
 
-int managed_hand(int node, uint64_t address, uint64_t incarnation,
-                 bool *listed_out)
+int managed_hand(int node, const struct managed_name *name, bool *listed_out)
 {
-    const struct named request = {address, incarnation};
     uint8_t listed = 0;
     size_t got = 0;
-    int err =
-        runtime_call_helping(node, MANAGED_HAND, &request, sizeof(request),
-                             &listed, sizeof(listed), &got);
+    int err = runtime_call_helping(node, MANAGED_HAND, name, sizeof(*name),
+                                   &listed, sizeof(listed), &got);
 
     *listed_out = listed != 0;
     return err ? err : got == sizeof(listed) ? 0 : DRASYNC_EINTERNAL;
 }
 
 /* A reference for this node. */
-static int take(const struct named *n, uint8_t *listed_out)
+static int take(const struct managed_name *n, uint8_t *listed_out)
 {
     struct managed_entry *e;
     int err = managed_open();
@@ -133,7 +130,7 @@ static int take(const struct named *n, uint8_t *listed_out)
         err = managed_lock(n->address);
     if (err)
         return err;
-    e = managed_entry(n->address, n->incarnation);
+    e = managed_entry(n->address, n->incarnation, n->home);
     if (!e) {
         err = DRASYNC_ENOMEM;
     } else {
@@ -148,11 +145,12 @@ static void handed(const struct runtime_caller *caller, const void *request,
 {
     int err = DRASYNC_EINTERNAL;
     uint8_t listed = 0;
-    struct named n;
+    struct managed_name n;
 
     if (bytes == sizeof(n)) {
         memcpy(&n, request, sizeof(n));
-        err = take(&n, &listed);
+        if (n.home >= 0 && n.home < runtime.nodes)
+            err = take(&n, &listed);
     }
     runtime_reply(caller, err, &listed, sizeof(listed));
 }

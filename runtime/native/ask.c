@@ -5,6 +5,7 @@
 #include "runtime/native/request.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
+#include "runtime/services/chunks.h"
 #include "runtime/stats.h"
 
 static uint64_t queued(const struct proto_link *head)
@@ -152,8 +153,9 @@ int native_incarnation_here(drasync_region_t region, bool name, uint64_t *out)
     return err;
 }
 
-int native_incarnation_elsewhere(drasync_region_t region,
-                                 uint64_t *incarnation_out)
+/* Ask who has the region, without waiting for it, which lives:
+ * *incarnation_out.  What is refused is not known here afterwards. */
+static int ask_elsewhere(drasync_region_t region, uint64_t *incarnation_out)
 {
     uint64_t address = (uint64_t)(uintptr_t)region;
     struct native_pending q = {.address = address, .mode = DRASYNC_READ};
@@ -175,6 +177,18 @@ int native_incarnation_elsewhere(drasync_region_t region,
                : native_incarnation_here(region, false, incarnation_out);
 }
 
+int native_ask_home(uint64_t address, int *home_out)
+{
+    uint64_t offset = address - (uint64_t)(uintptr_t)runtime.space.base;
+
+    *home_out = runtime.node;
+    if (runtime.nodes == 1)
+        return 0;
+    return offset < runtime.space.layout.data_bytes
+               ? chunks_ask_home(offset >> PAGE_SHIFT, home_out)
+               : DRASYNC_ENOREGION;
+}
+
 int native_incarnation(drasync_region_t region, uint64_t *incarnation_out)
 {
     return native_incarnation_here(region, false, incarnation_out);
@@ -183,6 +197,6 @@ int native_incarnation(drasync_region_t region, uint64_t *incarnation_out)
 int native_ask_incarnation(drasync_region_t region, uint64_t *incarnation_out)
 {
     return runtime.nodes > 1 && native_address_valid(region)
-               ? native_incarnation_elsewhere(region, incarnation_out)
+               ? ask_elsewhere(region, incarnation_out)
                : native_incarnation_here(region, false, incarnation_out);
 }

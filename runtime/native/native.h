@@ -145,9 +145,12 @@ struct native_identity {
 /* Which region is it?
  *   DRASYNC_ENOREGION  this node knows no such region */
 int native_identify(drasync_region_t region, struct native_identity *out);
-/* The node that an address belongs to: its maker's, as a rule, which is asked
- * about it.  Negative: no region can be there. */
+/* The node that is asked about an address: its maker's, or the manager of the
+ * chunk it is in.  Negative: no region can be there. */
 int native_home(uint64_t address);
+/* Its maker's, which is asked for if need be; no lock is held.
+ *   DRASYNC_ENOREGION, DRASYNC_ENOMEM, DRASYNC_EPEER */
+int native_ask_home(uint64_t address, int *home_out);
 int native_get_info(drasync_region_t region, struct drasync_info *info_out);
 int native_get_stats(struct drasync_stats *stats_out);
 

@@ -184,10 +184,6 @@ struct native_entry *native_find_entry(uint64_t address);
 int native_unknown(uint64_t address);
 /* (ask.c) As native_incarnation(); if @name the region may get one now. */
 int native_incarnation_here(drasync_region_t region, bool name, uint64_t *out);
-/* Ask who has the region, without waiting for it, which lives: *incarnation_out.
- * What is refused is not known here afterwards. */
-int native_incarnation_elsewhere(drasync_region_t region,
-                                 uint64_t *incarnation_out);
 /* This thread has locked @stripe (-1: all) and may use its pools. */
 void native_pool_use(int stripe);
 /* The stripe whose pools it uses; it has that stripe's lock. */

@@ -9,7 +9,10 @@
 #include "runtime/process.h"
 #include "runtime/shared.h"
 
-#define CHUNKS_GRANT (RUNTIME_KIND_NAMES + 8)
+enum {
+    CHUNKS_HOME = RUNTIME_KIND_NAMES + 7,
+    CHUNKS_GRANT = RUNTIME_KIND_NAMES + 8,
+};
 
 struct chunk {
     uint64_t first, pages;
@@ -69,8 +72,50 @@ int chunks_ask(uint64_t pages)
                : pages_add_chunk(&runtime.space, chunk.first, chunk.pages);
 }
 
+/* At the manager. */
+static int home_at(uint64_t page, int *home_out)
+{
+    *home_out =
+        chunks_home(&runtime.space, chunk_book_of(&runtime.space), page);
+    return *home_out < 0 ? DRASYNC_ENOREGION : 0;
+}
+
+static void home_called(const struct runtime_caller *caller,
+                        const void *request, size_t bytes)
+{
+    int err = DRASYNC_EINTERNAL, home = -1;
+    uint64_t page;
+
+    if (bytes == sizeof(page)) {
+        memcpy(&page, request, sizeof(page));
+        err = home_at(page, &home);
+    }
+    runtime_reply(caller, err, &home, sizeof(home));
+}
+
+int chunks_ask_home(uint64_t page, int *home_out)
+{
+    int manager = chunks_manager(&runtime.space, page), err;
+    size_t got = 0;
+
+    *home_out = page_home(&runtime.space, page);
+    if (*home_out >= 0)
+        return 0;
+    if (manager < 0)
+        return DRASYNC_ENOREGION;
+    if (manager == runtime.node)
+        return home_at(page, home_out);
+    err = runtime_call(manager, CHUNKS_HOME, &page, sizeof(page), home_out,
+                       sizeof(*home_out), &got);
+    if (!err && (got != sizeof(*home_out) || *home_out < 0 ||
+                 *home_out >= runtime.nodes))
+        err = DRASYNC_EINTERNAL;
+    return err;
+}
+
 static int chunks_start(void)
 {
+    runtime_serve(CHUNKS_HOME, home_called);
     runtime_serve(CHUNKS_GRANT, grant_called);
     return 0;
 }

@@ -17,4 +17,12 @@
  */
 int chunks_ask(uint64_t pages);
 
+/*
+ * The node that has the address of @page: of a chunk only its manager knows,
+ * which is asked.
+ *   DRASYNC_ENOREGION  nobody has it
+ *   DRASYNC_ENOMEM, DRASYNC_EPEER
+ */
+int chunks_ask_home(uint64_t page, int *home_out);
+
 #endif /* DRASYNC_RUNTIME_SERVICES_CHUNKS_H */

@@ -41,6 +41,11 @@ setup() {
   done
 }
 
+@test "regions on a manager's addresses are managed at the node that made them" {
+  DRASYNC_SPACE=64M DRASYNC_NODE=rank run -0 mpi 3 "$programs/native_managed_far"
+  assert_output "managed far ok ranks=3"
+}
+
 @test "any call may be a rank's first one on a region that it was given" {
   for form in unref ref weak give on_end link stats delete; do
     run -0 mpi 2 "$programs/native_managed_first" "$form"

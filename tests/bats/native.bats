@@ -188,6 +188,8 @@ programs=$abs_top_builddir/tests/programs
 @test "a name ends with its region, and only who had one is told of to rank 0" {
   DRASYNC_NODE=rank run -0 mpi 3 "$programs/native_names" homes
   assert_output "names ok ranks=3"
+  DRASYNC_SPACE=64M DRASYNC_NODE=rank run -0 mpi 3 "$programs/native_names" chunk
+  assert_output "names ok ranks=3"
 }
 
 @test "a new region at the address of one that others still wait for is found" {

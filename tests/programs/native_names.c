@@ -1,11 +1,13 @@
 /*
  * native_names
- *   A region is deleted, by another thread, while drasync_publish() is on its way
- *   to the table of names: nobody has the name afterwards.
+ *   A region is deleted, by another thread, while drasync_publish() is on its
+ *   way to the table of names: nobody has the name afterwards.
  * native_names homes   3 ranks, each a node
  *   Rank 1 publishes what rank 2 made, and deletes it: nobody has the name
- *   afterwards.  What never had a name, rank 0, which has the names, does not hear
- *   of when it is deleted.
+ *   afterwards.  Of what never had a name rank 0, which has the names, does not
+ *   hear when it is deleted.
+ * native_names chunk   3 ranks, each a node, and a small DRASYNC_SPACE
+ *   The same, of a region whose address is of a manager.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -52,6 +54,21 @@ static uint64_t messages_received(void)
 #define NAMELESS     200
 #define MESSAGES_MAX 50 /* of barriers, and of what is at the start */
 
+/* Of addresses that a manager gave, and whose home only that knows, if this
+ * node's own are used up: DRASYNC_SPACE is small. */
+static drasync_region_t far_region(bool chunk)
+{
+    struct drasync_stats stats;
+    drasync_region_t r;
+
+    do {
+        OK(drasync_new_region(&r));
+        OK(drasync_get_stats(&stats));
+        OK(drasync_release(r));
+    } while (chunk && !stats.chunk_requests);
+    return r;
+}
+
 /* Rank 2 makes regions, which rank 1 deletes. */
 static void nameless(void)
 {
@@ -76,15 +93,13 @@ static void nameless(void)
         CHECK(messages_received() - before < MESSAGES_MAX);
 }
 
-static void homes(void)
+static void homes(bool chunk)
 {
     drasync_region_t made = NULL, found;
     int err = 0;
 
-    if (check_rank == 2) {
-        OK(drasync_new_region(&made));
-        OK(drasync_release(made));
-    }
+    if (check_rank == 2)
+        made = far_region(chunk);
     MPI_Bcast(&made, sizeof(made), MPI_BYTE, 2, MPI_COMM_WORLD);
     if (check_rank == 1) {
         OK(drasync_publish("far", made));
@@ -100,7 +115,8 @@ static void homes(void)
         CODE(err, DRASYNC_EAGAIN);
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    nameless();
+    if (!chunk)
+        nameless();
 }
 
 int main(int argc, char **argv)
@@ -109,8 +125,8 @@ int main(int argc, char **argv)
 
     check_start_threads(&argc, &argv);
     OK(drasync_init());
-    if (argc > 1 && !strcmp(argv[1], "homes")) {
-        homes();
+    if (argc > 1 && (!strcmp(argv[1], "homes") || !strcmp(argv[1], "chunk"))) {
+        homes(!strcmp(argv[1], "chunk"));
         return check_end("names");
     }
     if (check_rank == check_ranks - 1) {
