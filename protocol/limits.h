@@ -21,8 +21,6 @@ enum {
      * data's own lists both stay below RUNTIME_HEADER_BYTES_MAX. */
     PROTO_ANSWER_ITEMS = 1 << 19,
     PROTO_PORTION_MAX = 1 << 17,
-    /* Items of a TRANSFER for which it is worth a look whether all are known. */
-    PROTO_ITEMS_KNOWN_MAX = 16,
     /* Further parts that one request may ask for. */
     PROTO_WANTED_MAX = 256,
     /* A READ asked ahead lets so many pass that were not, and then none. */
@@ -37,6 +35,9 @@ enum {
     PROTO_WAITERS_MAX = 32,
     /* Nodes known to have been at a region, which travel with its token. */
     PROTO_PRESENCE_MAX = 32,
+    /* Items of a message for which it is worth a look whether all are known: some
+     * regions, and what goes along with a token. */
+    PROTO_ITEMS_KNOWN_MAX = 16 + PROTO_WAITERS_MAX + PROTO_PRESENCE_MAX + 1,
     /* Nodes that wait for the next version of a region; and versions of regions
      * of one tree that a node waits for: what is under way for a tree is a list. */
     PROTO_SUBSCRIBERS_MAX = 16,

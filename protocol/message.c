@@ -19,6 +19,15 @@ const char *proto_message_name(unsigned type)
     return type < PROTO_MESSAGE_TYPES ? names[type] : "UNKNOWN";
 }
 
+/* Does it need the tree at its root alone, if all its items are known to be in
+ * that? */
+static bool by_items(const struct proto_message *m)
+{
+    return m->type == PROTO_TRANSFER || m->type == PROTO_RECALLED ||
+           m->type == PROTO_BURY || m->type == PROTO_BURIED ||
+           m->type == PROTO_FREED;
+}
+
 uint64_t proto_message_tree(const struct proto_message *m)
 {
     switch (m->type) {
@@ -32,11 +41,10 @@ uint64_t proto_message_tree(const struct proto_message *m)
         return m->root;
     case PROTO_LOCATE:
         return m->region;
-    case PROTO_TRANSFER:
-        return m->items_count <= PROTO_ITEMS_KNOWN_MAX ? m->root
-                                                       : PROTO_TREE_ALL;
     default:
-        return PROTO_TREE_ALL;
+        return by_items(m) && m->items_count <= PROTO_ITEMS_KNOWN_MAX
+                   ? m->root
+                   : PROTO_TREE_ALL;
     }
 }
 
@@ -55,15 +63,15 @@ bool proto_message_tree_enough(
 {
     if (m->type == PROTO_LOCATE)
         return root != NULL; /* else the address may be had in any tree */
-    if (m->type != PROTO_TRANSFER)
+    if (!by_items(m))
         return true;
     if (!root && m->flags & PROTO_GIVEN)
         return names_only(m, m->root); /* no record has that address */
     for (uint32_t i = 0; root && i < m->items_count; i++) {
         const struct proto_item *item = &m->items[i];
         const struct proto_region *r;
-        if (!item->address)
-            continue; /* about the region before it */
+        if (!item->address || item->kind == PROTO_ITEM_EXTENT)
+            continue; /* about the region before it; or no region's address */
         r = find(ctx, item->address);
         if (r && r == root && r->locating && !item->parent)
             continue; /* what is learned of it links it to no other */

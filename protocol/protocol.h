@@ -111,8 +111,9 @@ uint64_t proto_message_tree(const struct proto_message *message);
 /*
  * Under the lock of that tree, which @root is the record of, if it is known: is
  * it really enough?  Not for a TRANSFER that brings regions which are not known
- * yet, nor a LOCATE of such a one: that needs PROTO_TREE_ALL.  @find gives a record of a tree that is
- * locked, or NULL.
+ * yet, a LOCATE of such a one, or what is said of regions that were deleted, if
+ * one of them is not known: that needs PROTO_TREE_ALL.  @find gives a record of
+ * a tree that is locked, or NULL.
  */
 bool proto_message_tree_enough(
     const struct proto_message *message, const struct proto_region *root,

@@ -2,25 +2,31 @@
  * which there may not be. */
 #include "tests/unit/protocol_node.h"
 
-static bool enough(const struct proto_region *root, uint32_t count,
+static bool enough(enum proto_message_type type, enum proto_item_kind kind,
+                   const struct proto_region *root, uint32_t count,
                    const struct proto_region *const regions[])
 {
-    struct proto_item items[4] = {{0}};
-    struct proto_message m = {.type = PROTO_TRANSFER,
-                              .root = 1,
-                              .items_count = count,
-                              .items = items};
+    struct proto_item items[5] = {{0}};
+    struct proto_message m = {
+        .type = type, .root = 1, .items_count = count, .items = items};
     for (uint32_t i = 0; i < count; i++) {
-        items[i].kind = PROTO_ITEM_REGION;
+        items[i].kind = kind;
         items[i].address = regions[i]->address;
         items[i].incarnation = regions[i]->incarnation;
+    }
+    if (type == PROTO_FREED) {
+        items[count].kind = PROTO_ITEM_EXTENT;
+        items[count].address = 77; /* no region's */
+        m.items_count++;
     }
     CHECK(proto_message_tree(&m) == 1);
     return proto_message_tree_enough(&m, root, find, NULL);
 }
 
-/* A TRANSFER needs its tree alone if all of it is known to be in that. */
-static void test_tree_enough(void)
+/* A TRANSFER needs its tree alone if all of it is known to be in that; and so
+ * does what is said of regions that are deleted. */
+static void test_tree_enough(enum proto_message_type type,
+                             enum proto_item_kind kind)
 {
     struct proto_region *a = root_of(0, 1), *b = child_of(0, a, 2),
                         *c = root_of(0, 3);
@@ -29,14 +35,16 @@ static void test_tree_enough(void)
                               unknown = {.address = 4, .incarnation = 1};
     const struct proto_region *all[] = {a, b}, *two[] = {a, c},
                               *newer[] = {a, &other}, *more[] = {a, &unknown};
-    CHECK(enough(a, 2, all));
-    CHECK(!enough(NULL, 2, all));
-    CHECK(!enough(a, 2, two));
-    CHECK(!enough(a, 2, newer));
-    CHECK(!enough(a, 2, more));
-    struct proto_message m = {.type = PROTO_TRANSFER,
-                              .root = 1,
-                              .items_count = PROTO_ITEMS_KNOWN_MAX + 1};
+    CHECK(enough(type, kind, a, 2, all));
+    CHECK(!enough(type, kind, NULL, 2, all));
+    CHECK(!enough(type, kind, a, 2, two));
+    CHECK(!enough(type, kind, a, 2, newer));
+    CHECK(!enough(type, kind, a, 2, more));
+    struct proto_message m = {
+        .type = type, .root = 1, .items_count = PROTO_ITEMS_KNOWN_MAX + 1};
+    CHECK(proto_message_tree(&m) == PROTO_TREE_ALL);
+    m.type = PROTO_OWNER;
+    m.items_count = 0;
     CHECK(proto_message_tree(&m) == PROTO_TREE_ALL);
     m.type = PROTO_SETTLED;
     CHECK(proto_message_tree(&m) == 1);
@@ -157,7 +165,9 @@ static void test_no_memory_for_effects(void)
 int main(void)
 {
     node_begin();
-    test_tree_enough();
+    test_tree_enough(PROTO_TRANSFER, PROTO_ITEM_REGION);
+    test_tree_enough(PROTO_FREED, PROTO_ITEM_DELETED);
+    test_tree_enough(PROTO_BURIED, PROTO_ITEM_DELETED);
     test_no_memory();
     test_no_memory_to_begin();
     test_no_memory_for_effects();
