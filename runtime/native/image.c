@@ -78,6 +78,7 @@ static int draft_add(struct draft *d, const struct proto_region *r,
 {
     struct native_image *image = &d->image;
     const struct native_frames *frames = copy ? copy->frames : NULL;
+    const struct native_memory *memory = r->memory;
     const struct frameset *set = frames ? frames->set : NULL;
     uint64_t first;
     int err;
@@ -100,6 +101,7 @@ static int draft_add(struct draft *d, const struct proto_region *r,
         .parent =
             image->regions ? parent_at(d, r->parent) : NATIVE_IMAGE_NO_PARENT,
         .extents = (uint32_t)set->runs,
+        .nameless = memory && memory->home && !memory->named,
     };
     d->record[image->regions++] = r;
     for (uint64_t i = 0; i < set->runs; i++) {

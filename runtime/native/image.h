@@ -22,6 +22,7 @@ struct native_image_region {
     uint32_t
         parent; /* its place in region[]; NATIVE_IMAGE_NO_PARENT: the top */
     uint32_t extents; /* at least 1; they follow each other in extent[] */
+    bool nameless;    /* of one that is there: it never had a name */
 };
 
 /* The first one of a region begins at the region's address. */

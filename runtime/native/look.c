@@ -82,7 +82,12 @@ LOOKS static const struct native_lease_slot *
 slot_of(const struct proto_region *region, int32_t rank)
 {
     const struct native_shared *s = shared();
+    const struct native_memory *memory =
+        *(struct native_memory *const volatile *)&region->memory;
 
+    /* Most have none, and the tables are long. */
+    if (!memory || !is_valid(memory, sizeof(*memory)) || !memory->leases)
+        return NULL;
     for (int i = 0; s && i < NATIVE_STRIPES; i++) {
         const struct native_leases *leases = &s->leases[i];
 

@@ -27,7 +27,14 @@
 
 /* --- The table ------------------------------------------------------------ */
 
-static int names_add(struct save_table *t, uint64_t first,
+/* Regions of an image that are asked about together. */
+struct asked {
+    size_t count;
+    struct names_region region[NAMES_OF_MAX];
+    uint32_t number[NAMES_OF_MAX]; /* in the image */
+};
+
+static int names_add(struct save_table *t, const uint32_t *numbers,
                      const struct names_found *found, size_t count)
 {
     struct save_name *more =
@@ -39,35 +46,52 @@ static int names_add(struct save_table *t, uint64_t first,
     for (size_t i = 0; i < count; i++) {
         struct save_name *name = &t->name[t->names++];
 
-        name->region = (uint32_t)(first + found[i].region);
+        name->region = numbers[found[i].region];
         memcpy(name->name, found[i].name, sizeof(name->name));
     }
     return 0;
 }
 
+static int names_ask(struct save_table *t, const struct asked *asked)
+{
+    int err = 0;
+
+    for (size_t i = 0, n; i < asked->count && !err; i += n) {
+        struct names_found *found = NULL;
+        size_t count = 0;
+
+        n = asked->count - i;
+        err = names_of(asked->region + i, n, &found, &count);
+        for (; err == DRASYNC_ELIMIT && n > 1; n = (n + 1) / 2)
+            err = names_of(asked->region + i, (n + 1) / 2, &found, &count);
+        if (!err && count)
+            err = names_add(t, asked->number + i, found, count);
+        free(found);
+    }
+    return err;
+}
+
+/* Names are asked for at node 0, but not those of regions that have none. */
 static int names_fill(struct save_table *t, const struct native_image *image)
 {
-    struct names_region *ask = malloc(NAMES_OF_MAX * sizeof(*ask));
-    int err = ask ? 0 : DRASYNC_ENOMEM;
+    struct asked *asked = malloc(sizeof(*asked));
+    int err = asked ? 0 : DRASYNC_ENOMEM;
+    uint64_t i = 0;
 
-    for (uint64_t i = 0; i < image->regions && !err;) {
-        struct names_found *found = NULL;
-        size_t n = 0, count = 0;
+    while (i < image->regions && !err) {
+        asked->count = 0;
+        for (; i < image->regions && asked->count < NAMES_OF_MAX; i++) {
+            const struct native_image_region *r = &image->region[i];
 
-        for (; n < NAMES_OF_MAX && i + n < image->regions; n++)
-            ask[n] = (struct names_region){
-                .address = image->region[i + n].address,
-                .incarnation = image->region[i + n].incarnation,
-            };
-        err = names_of(ask, n, &found, &count);
-        for (; err == DRASYNC_ELIMIT && n > 1; n = (n + 1) / 2)
-            err = names_of(ask, (n + 1) / 2, &found, &count);
-        if (!err && count)
-            err = names_add(t, i, found, count);
-        free(found);
-        i += n;
+            if (r->nameless)
+                continue;
+            asked->number[asked->count] = (uint32_t)i;
+            asked->region[asked->count++] = (struct names_region){
+                .address = r->address, .incarnation = r->incarnation};
+        }
+        err = names_ask(t, asked);
     }
-    free(ask);
+    free(asked);
     return err;
 }
 
