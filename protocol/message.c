@@ -65,7 +65,7 @@ bool proto_message_tree_enough(
         return root != NULL; /* else the address may be had in any tree */
     if (!by_items(m))
         return true;
-    if (!root && m->flags & PROTO_GIVEN)
+    if (!root && m->type == PROTO_TRANSFER && m->flags & PROTO_GIVEN)
         return names_only(m, m->root); /* no record has that address */
     for (uint32_t i = 0; root && i < m->items_count; i++) {
         const struct proto_item *item = &m->items[i];

@@ -129,7 +129,7 @@ int managed_unref(drasync_region_t region)
 
 int managed_ref_give(drasync_region_t region, int rank)
 {
-    struct managed_name name;
+    struct managed_name name = {0};
     int err = managed_referred_to(address_of(region), &name);
 
     if (!err && (rank < 0 || rank >= runtime.ranks))
@@ -145,7 +145,7 @@ int managed_ref_give(drasync_region_t region, int rank)
 static int give_home(drasync_region_t from, drasync_region_t to,
                      uint64_t *incarnation_out)
 {
-    struct managed_name name;
+    struct managed_name name = {0};
     int home, err = native_ask_home(address_of(from), &home);
 
     if (!err)

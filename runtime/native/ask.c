@@ -181,12 +181,11 @@ int native_ask_home(uint64_t address, int *home_out)
 {
     uint64_t offset = address - (uint64_t)(uintptr_t)runtime.space.base;
 
-    *home_out = runtime.node;
-    if (runtime.nodes == 1)
-        return 0;
-    return offset < runtime.space.layout.data_bytes
-               ? chunks_ask_home(offset >> PAGE_SHIFT, home_out)
-               : DRASYNC_ENOREGION;
+    *home_out = native_home(address);
+    if (*home_out < 0)
+        return DRASYNC_ENOREGION;
+    return runtime.nodes == 1 ? 0
+                              : chunks_ask_home(offset >> PAGE_SHIFT, home_out);
 }
 
 int native_incarnation(drasync_region_t region, uint64_t *incarnation_out)

@@ -37,6 +37,7 @@ static void test_tree_enough(enum proto_message_type type,
                               *newer[] = {a, &other}, *more[] = {a, &unknown};
     CHECK(enough(type, kind, a, 2, all));
     CHECK(!enough(type, kind, NULL, 2, all));
+    CHECK(!enough(type, kind, NULL, 1, all));
     CHECK(!enough(type, kind, a, 2, two));
     CHECK(!enough(type, kind, a, 2, newer));
     CHECK(!enough(type, kind, a, 2, more));
