@@ -119,7 +119,8 @@ static uint64_t attach_ns(struct replay *replay, uint32_t id, uint64_t region)
     const struct replay_address *a = replay_address(replay, region);
     uint8_t *known;
 
-    if (!a->used || model->rank[a->maker].node == model->rank[id].node)
+    if (!a->used || a->slot >= model->regions ||
+        model->rank[a->maker].node == model->rank[id].node)
         return 0;
     known =
         &replay->known[(size_t)a->slot * model->nodes + model->rank[id].node];

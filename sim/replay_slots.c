@@ -34,7 +34,8 @@ uint32_t replay_slot(struct replay *replay, uint32_t id, uint64_t address,
     if (life)
         return (uint32_t)life - 1;
     a = replay_address(replay, address);
-    if (a->used)
+    /* Else it is a name with the region's number: no run is like that. */
+    if (a->used && a->slot < replay->model.regions)
         return a->slot;
     model_fail(&replay->model,
                "rank %u uses region %llu, which is not there at that time", id,
