@@ -103,9 +103,7 @@ static void native_line(struct replay *replay, uint32_t id,
         op = push(r, MODEL_ASK);
         op->other = replay->model.rank[id].node != 0;
         op->ns = replay->model.cost.overhead_ns;
-        slot = replay_address(replay, line->argument[0])->slot;
-        if (slot >= replay->model.flags)
-            break; /* the name has a region's number: no run is like that */
+        slot = replay_address(replay, line->argument[0], true)->slot;
         push(r, line->kind == 'P' ? MODEL_POST : MODEL_AWAIT)->slot = slot;
         break;
     }
@@ -116,11 +114,10 @@ static void native_line(struct replay *replay, uint32_t id,
 static uint64_t attach_ns(struct replay *replay, uint32_t id, uint64_t region)
 {
     const struct model *model = &replay->model;
-    const struct replay_address *a = replay_address(replay, region);
+    const struct replay_address *a = replay_address(replay, region, false);
     uint8_t *known;
 
-    if (!a->used || a->slot >= model->regions ||
-        model->rank[a->maker].node == model->rank[id].node)
+    if (!a->used || model->rank[a->maker].node == model->rank[id].node)
         return 0;
     known =
         &replay->known[(size_t)a->slot * model->nodes + model->rank[id].node];
@@ -367,10 +364,10 @@ static void number_names(struct replay *replay)
 
             if (line->kind != 'P' && line->kind != 'U')
                 continue;
-            a = replay_address(replay, line->argument[0]);
+            a = replay_address(replay, line->argument[0], true);
             if (a->used)
                 continue;
-            a->used = true;
+            a->used = a->name = true;
             a->address = line->argument[0];
             a->slot = replay->model.flags++;
         }

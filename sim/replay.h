@@ -71,6 +71,7 @@ struct replay_address {
     uint64_t address;
     uint32_t slot, maker;
     bool used;
+    bool name; /* else a region: they may have the same number */
 };
 
 struct replay {
@@ -93,8 +94,10 @@ struct replay {
 /* The last number of a line S: kept for the next; the same as what was kept. */
 enum { REPLAY_KEPT = 1, REPLAY_SAME = 2 };
 
-/* What @address, or a name, means now; its entry, if that is not used yet. */
-struct replay_address *replay_address(struct replay *replay, uint64_t address);
+/* What @address, or that number of a name, means now; its entry, if that is not
+ * used yet. */
+struct replay_address *replay_address(struct replay *replay, uint64_t address,
+                                      bool name);
 
 /* Rank @id makes a region at @address.  @life: its number, whose slot it has; or
  * 0. */

@@ -27,6 +27,7 @@ libdrasync_transport_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 
 check_PROGRAMS += \
 	tests/unit/transport_connections.t \
+	tests/unit/transport_late.t \
 	tests/unit/transport_loop.t \
 	tests/unit/transport_memory.t \
 	tests/unit/transport_packets.t \
@@ -34,6 +35,7 @@ check_PROGRAMS += \
 	tests/unit/transport_stretches.t
 TESTS += \
 	tests/unit/transport_connections.t \
+	tests/unit/transport_late.t \
 	tests/unit/transport_loop.t \
 	tests/unit/transport_memory.t \
 	tests/unit/transport_packets.t \
@@ -45,6 +47,9 @@ tests_unit_transport_loop_t_SOURCES = tests/unit/transport_loop.c \
 	transport/engine.c transport/messages.c transport/packets.c \
 	transport/sink.c transport/stream.c transport/stretches.c
 tests_unit_transport_loop_t_CPPFLAGS = $(AM_CPPFLAGS) -DENGINE_PAGED=1
+tests_unit_transport_late_t_SOURCES = tests/unit/transport_late.c \
+	tests/unit/loop.c tests/unit/loop.h
+tests_unit_transport_late_t_LDADD = libdrasync_transport.la
 tests_unit_transport_memory_t_SOURCES = tests/unit/transport_memory.c \
 	tests/unit/loop.c tests/unit/loop.h
 tests_unit_transport_memory_t_LDADD = libdrasync_transport.la

@@ -34,6 +34,15 @@ take_turns() {
 stop_job() { pkill -STOP "$@" -f "^[^ ]*/link_turns $turns"; }
 continue_job() { pkill -CONT -f "^[^ ]*/link_turns $turns"; }
 
+# All that was sent has been acknowledged, on both hosts.
+nothing_on_its_way() {
+  local host sockets
+  for host in 1 2; do
+    sockets=$(hosts_command "$cluster" exec "$host" ss -Htn) || return
+    awk '$3 > 0 { waits = 1 } END { exit waits || !NR }' <<<"$sockets" || return
+  done
+}
+
 wait_for_turns() {
   : >"$turns"
   await "$job" test -s "$turns" || {
@@ -60,7 +69,7 @@ the link between them is cut, or that host is off"
 @test "also one that is cut while nothing is on its way" {
   DRASYNC_LINK_S=2 take_turns
   stop_job
-  sleep 1
+  await "$job" nothing_on_its_way
   hosts_command "$cluster" cut 1 2
   continue_job
   ends_with_line
@@ -69,7 +78,7 @@ the link between them is cut, or that host is off"
 @test "one that is cut for a moment changes nothing" {
   DRASYNC_LINK_S=60 take_turns
   hosts_command "$cluster" cut 1 2
-  sleep 1
+  sleep 1 # the moment
   hosts_command "$cluster" mend 1 2
   wait_for_turns
   rm "$turns"
@@ -81,7 +90,7 @@ the link between them is cut, or that host is off"
 @test "a rank that is stopped for longer is no cut link" {
   DRASYNC_LINK_S=1 take_turns
   stop_job -o
-  sleep 3
+  sleep 3 # longer than DRASYNC_LINK_S
   continue_job
   wait_for_turns
   rm "$turns"
