@@ -19,8 +19,9 @@
  * Checked: a region has one token, and one writer; a READ sees both regions as
  * they were at one moment; nothing of a deleted region is held or under way when
  * it is buried; every operation ends.  For that no run is endless, as the hops of
- * a request are bounded (assert), and where nothing moves any more nothing waits
- * (init).
+ * a request are bounded (assert), but for those of one that is ahead of a token
+ * (LOST), which may go round until that comes; and where nothing moves any more
+ * nothing waits (init).
  */
 #ifndef OPS
 #define OPS 1
@@ -44,6 +45,8 @@
 #define A 0
 #define B 1
 #define HOPS_MAX 6
+#define LOST     8 /* added to hops */
+#define HOME     0
 #define I(n, r)  ((n) * 2 + (r))
 #define BIT(n)   (1 << (n))
 
@@ -65,7 +68,8 @@
 #define WRITE 2
 #define KILL  3
 
-/* type, region, argument (above), mode, move that is known, hops */
+/* type, region, argument (above), mode, move that is known, hops (and LOST) or
+ * TOLD() */
 chan to[9] = [5] of { byte, byte, byte, byte, byte, byte };
 
 /* Tokens: where, how often moved; requests that wait, as node + 1 and 4 for
@@ -98,7 +102,7 @@ byte kills = KILLS;
 byte ver[2], saw[6];
 
 /* For inlines. */
-hidden byte who, set, i;
+hidden byte who, set, told, i;
 
 #ifdef REPLAY
 #define NEVER 20000
@@ -126,7 +130,7 @@ inline emit(f, t, type, r, a)
 /* In LATE: A alone, A with B, B. */
 #define LATE_BIT(r, regions) ((r) == B -> 4 : ((regions) == 3 -> 2 : 1))
 
-/* SETTLED goes before anything else to that node. */
+/* SETTLED goes before anything else to that node, several in any order. */
 inline settle(f, t)
 {
     do
@@ -134,12 +138,12 @@ inline settle(f, t)
         LATE(f, t) = LATE(f, t) & 6;
         emit(f, t, SETTLED, A, 0);
         CHANNEL(f, t) ! SETTLED, A, 1, 0, 0, 0
-    :: !(LATE(f, t) & 1) && (LATE(f, t) & 2) ->
+    :: LATE(f, t) & 2 ->
         LATE(f, t) = LATE(f, t) & 5;
         emit(f, t, SETTLED, A, 0);
         CHANNEL(f, t) ! SETTLED, A, 3, 0, 0, 0
-    :: !(LATE(f, t) & 3) && (LATE(f, t) & 4) ->
-        LATE(f, t) = 0;
+    :: LATE(f, t) & 4 ->
+        LATE(f, t) = LATE(f, t) & 3;
         emit(f, t, SETTLED, B, 0);
         CHANNEL(f, t) ! SETTLED, B, 2, 0, 0, 0
     :: else -> break
@@ -220,6 +224,22 @@ inline look(x, r)
     assert((r) == A || !(has[x] & BIT(A)) || saw[I(x, A)] == ver[A])
 }
 
+/* With A alone goes where n believes B to be, and since which move, in place of
+ * hops. */
+#define TOLD(n)                                               \
+    (own[I(n, B)] -> 1 + (n) + 4 * move[B]                    \
+                   : 1 + hint[I(n, B)] + 4 * knows[I(n, B)])
+
+inline hear(n, where)
+{
+    if
+    :: where && !own[I(n, B)] && where / 4 > knows[I(n, B)] ->
+        hint[I(n, B)] = where % 4 - 1;
+        knows[I(n, B)] = where / 4
+    :: else
+    fi
+}
+
 /* Node n answers x with r, and with B if that is here and free. */
 inline answer(n, x, r, m)
 {
@@ -250,7 +270,8 @@ inline answer(n, x, r, m)
         :: else
         fi
     fi;
-    send(n, x, TRANSFER, r, set, m, move[r], 0)
+    told = ((r) == A && set == 1 && !dead[B] && !gone[I(n, B)] -> TOLD(n) : 0);
+    send(n, x, TRANSFER, r, set, m, move[r], told)
 }
 
 /* The operation of n has all its parts. */
@@ -345,7 +366,7 @@ inline unkeep(n, r, came)
 
 inline on_request(n, r, x, m, known, hops)
 {
-    assert(hops < HOPS_MAX);
+    assert(hops % LOST < HOPS_MAX);
     if
     :: gone[I(n, r)] || (own[I(n, r)] && dead[r]) ->
         send(n, x, REFUSED, r, 1, 0, 0, 0)
@@ -368,23 +389,24 @@ inline on_request(n, r, x, m, known, hops)
                 assert(kept[I(n, r) * 2 + 1] == 0);
                 kept[I(n, r) * 2 + 1] = ENTRY(x, m)
             fi
-        :: else ->
-            /* Only to later moves. */
-            assert(knows[I(n, r)] > known);
+        :: else -> /* perhaps to x itself, if it is on its way there already */
             if
-            :: hint[I(n, r)] == x -> /* on its way there already */
-                send(n, x, REQUEST, r, x, m, knows[I(n, r)], hops + 1)
-            :: else ->
+            :: knows[I(n, r)] > known -> /* only to later moves */
                 send(n, hint[I(n, r)], REQUEST, r, x, m, knows[I(n, r)],
-                     hops + 1)
+                     hops % LOST + 1)
+            :: knows[I(n, r)] <= known && (n == HOME || hops >= LOST) ->
+                send(n, hint[I(n, r)], REQUEST, r, x, m, known,
+                     hops % LOST + LOST)
+            :: else -> send(n, HOME, REQUEST, r, x, m, known, hops + LOST)
             fi
         fi
     fi
 }
 
-inline on_transfer(n, f, r, regions, m, known)
+inline on_transfer(n, f, r, regions, m, known, where)
 {
     assert(st[n] == WAITS && at[n] == r && mode[n] == m);
+    hear(n, where);
     has[n] = has[n] | regions;
     if
     :: m == READ ->
@@ -578,6 +600,12 @@ inline turn(n)
      (st[n] == RECALLS && !wait[n] &&                                     \
       (FAULT == NO_DATA || !UNDER_WAY(n, has[n]))))
 
+/* LOCATE of a part that it has not met: the home, which gave the token away, says
+ * where to.  On the way either message is as good as lost time. */
+#define MAY_LOCATE(n)                                           \
+    (st[n] == PART && at[n] == B && top[n] == B && !own[I(n, B)] && \
+     knows[I(n, B)] < knows[I(0, B)] && !knows[I(n, B)])
+
 inline on_answer(n, f, type, yes)
 {
     wait[n] = wait[n] & (7 - BIT(f));
@@ -597,7 +625,7 @@ inline receive(n, f, type, r, a, m, known, hops)
 {
     if
     :: type == REQUEST -> on_request(n, r, a, m, known, hops)
-    :: type == TRANSFER -> on_transfer(n, f, r, a, m, known)
+    :: type == TRANSFER -> on_transfer(n, f, r, a, m, known, hops)
     :: type == REFUSED -> on_refused(n, r, a)
     :: type == SETTLED -> on_settled(n, f, r, a)
     :: type == HELD ->
@@ -655,6 +683,7 @@ end:
         fi }
     :: atomic { ALIVE && st[n] == IDLE && left[n] -> left[n] = 0 }
     :: atomic { ALIVE && st[n] == HOLDS -> release(n) }
+    :: atomic { ALIVE && MAY_LOCATE(n) -> told = TOLD(0); hear(n, told) }
     :: atomic { ALIVE && GOES_ON(n) -> turn(n) }
     :: atomic { ALIVE && LATE(n, 0) -> settle(n, 0) }
     :: atomic { ALIVE && LATE(n, 1) -> settle(n, 1) }
