@@ -10,6 +10,7 @@
 
 #include "memory/control.h"
 #include "memory/lock.h"
+#include "runtime/alive.h"
 #include "runtime/death_watch.h"
 #include "runtime/peer.h"
 #include "runtime/process.h"
@@ -79,10 +80,19 @@ static bool has_state(const struct death_peer *peer, uint32_t state)
                state;
 }
 
+/* The same, or it begins to end. */
+static bool is_dying(struct death_peer *peer)
+{
+    if (runtime.node_of[peer->rank] == runtime.node && !may_be_gone(peer) &&
+        alive_fell(&runtime.shared->ranks[runtime.local_of[peer->rank]].alive))
+        return !may_be_gone(peer);
+    return is_dead(peer);
+}
+
 /* The same, or it was buried, perhaps too soon: it had a lock. */
 static bool has_died(struct death_peer *peer)
 {
-    return has_state(peer, RUNTIME_RANK_BURIED) || is_dead(peer);
+    return has_state(peer, RUNTIME_RANK_BURIED) || is_dying(peer);
 }
 
 /* To be buried: also one that left without MPI_Finalize. */
@@ -174,11 +184,8 @@ void death_start(const struct start_facts *facts)
 
 void death_watch(void)
 {
-    struct process next;
-
     lock_on_death(death_told);
-    if (death_next(&next))
-        death_watch_start(&next);
+    death_watch_start();
 }
 
 void death_stop(void)
@@ -198,7 +205,7 @@ int death_look(void)
     const char *why;
 
     pthread_mutex_lock(&look_mutex);
-    int dead = list_dead(poisoned ? has_died : is_dead, text, sizeof(text));
+    int dead = list_dead(poisoned ? has_died : is_dying, text, sizeof(text));
     pthread_mutex_unlock(&look_mutex);
     /* death_bury() does what is to be done. */
     if (!dead || survive_wanted(&why))
@@ -237,7 +244,7 @@ bool death_bury(void)
     return survive_wanted(&why);
 }
 
-bool death_next(struct process *out)
+int death_next(struct process *out)
 {
     const struct death_peer *next = NULL;
 
@@ -256,7 +263,7 @@ bool death_next(struct process *out)
     if (next)
         *out = next->process;
     pthread_mutex_unlock(&look_mutex);
-    return next != NULL;
+    return next ? runtime.local_of[next->rank] : -1;
 }
 
 /* Waiting for a rank that has left would be for ever. */

@@ -58,8 +58,9 @@ int death_look(void);
  * the job does not go on. */
 bool death_bury(void);
 
-/* The rank of this node to watch: the next one that may die yet, or is dead and not
- * buried.  False: there is none.  *@out holds no descriptor of its own. */
-bool death_next(struct process *out);
+/* The rank of this node to watch, by its local number: the next one that may die
+ * yet, or is dead and not buried.  -1: there is none.  *@out holds no descriptor of
+ * its own. */
+int death_next(struct process *out);
 
 #endif /* DRASYNC_RUNTIME_DEATH_H */

@@ -1,10 +1,14 @@
 noinst_LTLIBRARIES += libdrasync_runtime.la
 libdrasync_runtime_la_SOURCES = \
+	runtime/alive.c \
+	runtime/alive.h \
 	runtime/death.c \
 	runtime/death.h \
 	runtime/death_watch.c \
 	runtime/death_watch.h \
 	runtime/errors.c \
+	runtime/futex.c \
+	runtime/futex.h \
 	runtime/modules.c \
 	runtime/modules.h \
 	runtime/options.c \
@@ -150,6 +154,11 @@ tests_unit_queue_lock_wire_t_SOURCES = tests/unit/queue_lock_wire.c \
 # Objects of its own, as the library's are libtool's.
 tests_unit_queue_lock_wire_t_CFLAGS = $(AM_CFLAGS)
 tests_unit_queue_lock_wire_t_LDADD = libdrasync_memory.la
+
+check_PROGRAMS += tests/unit/runtime_alive.t
+TESTS += tests/unit/runtime_alive.t
+tests_unit_runtime_alive_t_SOURCES = tests/unit/runtime_alive.c
+tests_unit_runtime_alive_t_LDADD = libdrasync_runtime.la
 
 check_PROGRAMS += tests/unit/runtime_peer.t
 TESTS += tests/unit/runtime_peer.t

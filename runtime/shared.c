@@ -30,6 +30,8 @@ int start_shared(const struct start_facts *facts)
     if (!err)
         err = lock_init(&shared->death_lock, LOCK_RANK_RUNTIME,
                         control_poison_flag(space));
+    for (int i = 0; i < runtime.locals && !err; i++)
+        err = alive_init(&shared->ranks[i].alive);
     if (err)
         return err;
     for (int rank = 0; rank < runtime.ranks; rank++) {

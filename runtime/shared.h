@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "memory/lock.h"
+#include "runtime/alive.h"
 #include "runtime/wait.h"
 
 #define RUNTIME_CACHE_LINE   64
@@ -53,6 +54,7 @@ struct runtime_rank {
     int32_t pid;
     struct doorbell doorbell;      /* for whoever has something for this rank */
     _Atomic uint64_t counters[16]; /* enum runtime_counter */
+    struct alive alive;            /* of its thread in death_watch.c */
 } __attribute__((aligned(RUNTIME_CACHE_LINE)));
 
 /* Counters of a rank; drasync_get_stats() adds up. */

@@ -16,8 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* No limit of time. */
-#define WAIT_FOREVER UINT64_MAX
+#include "runtime/futex.h"
 
 /* Called by a thread that has slept a while, waiting since @since_us, and holds no
  * lock but what its caller has; an error ends the wait.  Set at the start,
@@ -97,12 +96,5 @@ int doorbell_wait(struct doorbell *d, uint32_t seen, uint64_t deadline_us);
 
 /* now + @timeout_us, or WAIT_FOREVER. */
 uint64_t wait_deadline_us(uint64_t timeout_us);
-
-/*
- * The one below both: sleep while *@word == @value, until @deadline_us at most.
- * Returns at any time for no reason.
- */
-void wait_futex(_Atomic uint32_t *word, uint32_t value, uint64_t deadline_us);
-void wait_futex_wake(_Atomic uint32_t *word, int count);
 
 #endif /* DRASYNC_RUNTIME_WAIT_H */

@@ -174,6 +174,15 @@ or_ends() {
   done
 }
 
+@test "a rank that begins to end has died, before its process is gone" {
+  DRASYNC_ON_DEATH=end run mpi_rank_dies 2 "$abs_top_builddir/tests/programs/\
+dying"
+  refute [ "$status" -eq 124 ]
+  [[ $output != *"no ptrace"* ]] || skip "ptrace is not allowed here"
+  assert_line "told in time"
+  assert_line --regexp "rank 1 \(.*\) died$"
+}
+
 @test "behind a rank that left without MPI_Finalize the next one is watched" {
   unset DRASYNC_ON_DEATH
   run mpi_rank_dies 3 "$abs_top_builddir/tests/programs/watched"
