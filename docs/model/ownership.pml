@@ -20,8 +20,8 @@
  * they were at one moment; nothing of a deleted region is held or under way when
  * it is buried; every operation ends.  For that no run is endless, as the hops of
  * a request are bounded (assert), but for those of one that is ahead of a token
- * (LOST), which may go round until that comes; and where nothing moves any more
- * nothing waits (init).
+ * (LOST) while that is under way; and where nothing moves any more nothing waits
+ * (init).
  */
 #ifndef OPS
 #define OPS 1
@@ -46,6 +46,7 @@
 #define B 1
 #define HOPS_MAX 6
 #define LOST     8 /* added to hops */
+#define AT_REST(r) (own[I(0, r)] + own[I(1, r)] + own[I(2, r)])
 #define HOME     0
 #define I(n, r)  ((n) * 2 + (r))
 #define BIT(n)   (1 << (n))
@@ -270,7 +271,8 @@ inline answer(n, x, r, m)
         :: else
         fi
     fi;
-    told = ((r) == A && set == 1 && !dead[B] && !gone[I(n, B)] -> TOLD(n) : 0);
+    told = ((r) == A && set == 1 && !gone[I(n, B)] &&
+            !(own[I(n, B)] && dead[B]) -> TOLD(n) : 0);
     send(n, x, TRANSFER, r, set, m, move[r], told)
 }
 
@@ -396,8 +398,9 @@ inline on_request(n, r, x, m, known, hops)
                      hops % LOST + 1)
             :: knows[I(n, r)] <= known && (n == HOME || hops >= LOST) ->
                 send(n, hint[I(n, r)], REQUEST, r, x, m, known,
-                     hops % LOST + LOST)
-            :: else -> send(n, HOME, REQUEST, r, x, m, known, hops + LOST)
+                     hops % LOST + LOST + AT_REST(r))
+            :: else ->
+                send(n, HOME, REQUEST, r, x, m, known, hops + LOST + AT_REST(r))
             fi
         fi
     fi
