@@ -421,6 +421,7 @@ static void engine_close(struct transport *transport)
     }
     /* A packet that is still on its way belongs to the network: let it go. */
     engine->wire->ops->close(engine->wire);
+    free(engine->late_to);
     free(engine->soons_left);
     free(engine);
 }
@@ -468,7 +469,8 @@ int engine_open(struct wire *wire, enum transport_data data,
     engine->finished_last = &engine->finished_first;
     engine->waiting_last = &engine->waiting_first;
     engine->soons_left = calloc((size_t)wire->nodes, 1);
-    if (!engine->soons_left)
+    engine->late_to = calloc((size_t)wire->nodes, sizeof(*engine->late_to));
+    if (!engine->soons_left || !engine->late_to)
         err = DRASYNC_ENOMEM;
     engine->posted_count = packets_posted(wire);
     for (int i = 0; i < engine->posted_count && !err; i++) {

@@ -81,6 +81,7 @@ _Static_assert(sizeof(struct packet) % 16 == 0, "headers are aligned");
 /* Packets on their way out to one node, each padded; most often one. */
 struct sending {
     struct sending *next;
+    struct sending **link; /* what points to it, of those that may be late */
     struct wire_request request;
     int to;
     bool soon;     /* should not wait long */
@@ -92,7 +93,7 @@ struct sending {
 /* Messages that may be late, for one node, go together up to here, what is
  * `soon` up to a full packet; and they wait for so many nodes. */
 #define LATE_BYTES_MAX ((size_t)2048)
-#define LATE_NODES_MAX 16
+#define LATE_NODES_MAX 1024
 
 /* A place in a list of pieces. */
 struct cursor {
@@ -173,9 +174,10 @@ struct engine {
     int posted_count, posted_first;
 
     struct sending *sending_first, **sending_last;
-    struct sending *late; /* not sent yet */
-    uint8_t *soons_left;  /* [nodes]: so many that are `soon` have left since
-                             something came from there, or more than 255 */
+    struct sending *late;     /* not sent yet */
+    struct sending **late_to; /* [nodes]: of them, or NULL */
+    uint8_t *soons_left; /* [nodes]: so many that are `soon` have left since
+                            something came from there, or more than 255 */
     struct finished *finished_first, **finished_last;
 
     struct outgoing **out; /* by the low half of the id; NULL: free */

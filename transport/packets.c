@@ -74,21 +74,13 @@ int packet_send(struct engine *engine, struct sending *s)
 
 /* --- Those that may be late ----------------------------------------------- */
 
-static struct sending **late_link(struct engine *engine, int to)
+static struct sending *late_take(struct engine *engine, struct sending *s)
 {
-    struct sending **link = &engine->late;
-
-    while (*link && (*link)->to != to)
-        link = &(*link)->next;
-    return link;
-}
-
-static struct sending *late_unlink(struct engine *engine, struct sending **link)
-{
-    struct sending *s = *link;
-
-    *link = s->next;
+    *s->link = s->next;
+    if (s->next)
+        s->next->link = s->link;
     s->next = NULL;
+    engine->late_to[s->to] = NULL;
     engine->transport.late--;
     engine->transport.soon -= s->soon;
     return s;
@@ -97,7 +89,11 @@ static struct sending *late_unlink(struct engine *engine, struct sending **link)
 static void late_add(struct engine *engine, struct sending *s)
 {
     s->next = engine->late;
+    if (s->next)
+        s->next->link = &s->next;
+    s->link = &engine->late;
     engine->late = s;
+    engine->late_to[s->to] = s;
     engine->transport.late++;
     engine->transport.soon += s->soon;
 }
@@ -105,15 +101,14 @@ static void late_add(struct engine *engine, struct sending *s)
 int packets_flush(struct transport *transport, bool all)
 {
     struct engine *engine = (struct engine *)transport;
-    struct sending **link = &engine->late;
+    struct sending *next;
     int moved = 0;
 
-    while (*link) {
-        if (!all && !(*link)->soon) {
-            link = &(*link)->next;
+    for (struct sending *s = engine->late; s; s = next) {
+        next = s->next;
+        if (!all && !s->soon)
             continue;
-        }
-        int err = packet_send(engine, late_unlink(engine, link));
+        int err = packet_send(engine, late_take(engine, s));
 
         if (err)
             return err;
@@ -126,10 +121,10 @@ struct packet *packet_late(struct engine *engine, int to, enum packet_type type,
                            size_t bytes, size_t room, bool soon, bool counts)
 {
     size_t more = sizeof(struct packet) + PACKET_PADDED(bytes);
-    struct sending **link = late_link(engine, to), *s = *link;
+    struct sending *s = engine->late_to[to];
 
     if (s && s->bytes + more > s->room) {
-        s = late_unlink(engine, link);
+        late_take(engine, s);
         if (s->bytes + more <= room) {
             struct sending *larger = sending_grow(s, room);
 
@@ -165,11 +160,11 @@ struct packet *packet_late(struct engine *engine, int to, enum packet_type type,
 struct packet *packet_new(struct engine *engine, int to, enum packet_type type,
                           size_t bytes, struct sending **sending_out)
 {
-    struct sending **link = late_link(engine, to), *late = NULL, *s;
+    struct sending *late = engine->late_to[to], *s;
     size_t more = sizeof(struct packet) + PACKET_PADDED(bytes);
 
-    if (*link)
-        late = late_unlink(engine, link);
+    if (late)
+        late_take(engine, late);
     if (late && late->bytes + more <= late->room) {
         *sending_out = late;
         return append(late, type, bytes);
@@ -247,5 +242,5 @@ int packets_poll(struct engine *engine)
 void packets_close(struct engine *engine)
 {
     while (engine->late)
-        free(late_unlink(engine, &engine->late));
+        free(late_take(engine, engine->late));
 }

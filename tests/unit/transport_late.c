@@ -9,7 +9,7 @@
 #include "tests/unit/loop.h"
 #include "tap.h"
 
-#define NODES 3
+#define NODES 40 /* few are used but in several() */
 
 struct node {
     struct transport *transport;
@@ -224,9 +224,35 @@ static void corked(void)
     close_all(nodes);
 }
 
+/* What may be late waits for many nodes at a time. */
+static void several(void)
+{
+    struct node nodes[NODES];
+    int arrived = 0, bad = 0;
+
+    open_all(nodes);
+    for (uint32_t number = 0; number < 2; number++)
+        for (int to = 1; to < NODES; to++)
+            send_some(nodes, 0, to, number, true, 0);
+    for (int i = 1; i < NODES; i++)
+        arrived += nodes[i].arrived;
+    tap_ok(!arrived && nodes[0].transport->late == NODES - 1,
+           "late messages wait for each of many nodes");
+    tap_ok(transport_flush(nodes[0].transport) == NODES - 1,
+           "and leave in a packet for each");
+    poll_all(nodes);
+    for (int i = 0; i < NODES; i++) {
+        arrived += nodes[i].arrived;
+        bad += nodes[i].bad;
+    }
+    tap_ok(arrived == 2 * (NODES - 1) && !bad, "in order");
+    close_all(nodes);
+}
+
 int main(void)
 {
     late();
+    several();
     soon();
     corked();
     return tap_end();
