@@ -53,7 +53,6 @@ static void tell(struct alive *alive, uint32_t word_at)
 {
     /* Release: who sees where the word is finds it taken. */
     atomic_store_explicit(&alive->word_at, word_at, memory_order_release);
-    wait_futex_wake(&alive->word_at, INT_MAX);
 }
 
 bool alive_take(struct alive *alive)
@@ -103,9 +102,9 @@ bool alive_fell(struct alive *alive)
 {
     uint32_t word_at = load_word_at(alive);
 
-    /* Relaxed: the kernel wrote it, and orders nothing by it. */
+    /* Acquire: what the process wrote last, as that it exits, is seen after. */
     return is_told(word_at) &&
-           (atomic_load_explicit(word(alive, word_at), memory_order_relaxed) &
+           (atomic_load_explicit(word(alive, word_at), memory_order_acquire) &
             FUTEX_OWNER_DIED);
 }
 
@@ -113,10 +112,6 @@ bool alive_wait(struct alive *alive, uint64_t deadline_us)
 {
     uint32_t word_at = load_word_at(alive);
 
-    if (!word_at) {
-        wait_futex(&alive->word_at, 0, deadline_us);
-        return true;
-    }
     if (!is_told(word_at))
         return false;
     _Atomic uint32_t *futex = word(alive, word_at);
@@ -125,7 +120,7 @@ bool alive_wait(struct alive *alive, uint64_t deadline_us)
     if (!(seen & (FUTEX_OWNER_DIED | FUTEX_TID_MASK)))
         return false;
     if (!(seen & FUTEX_OWNER_DIED))
-        wait_futex(futex, seen, WAIT_FOREVER);
+        wait_futex(futex, seen, deadline_us);
     return true;
 }
 
@@ -133,7 +128,6 @@ void alive_wake(struct alive *alive)
 {
     uint32_t word_at = load_word_at(alive);
 
-    wait_futex_wake(&alive->word_at, INT_MAX);
     if (is_told(word_at))
         wait_futex_wake(word(alive, word_at), INT_MAX);
 }

@@ -48,8 +48,8 @@ void alive_give(struct alive *alive);
 bool alive_fell(struct alive *alive);
 
 /* Sleep until it has, or until alive_wake() and perhaps for no reason; at most
- * until @deadline_us of runtime_now_us(), if nobody stands for it.  False, at
- * once: it has been given, or cannot be told. */
+ * until @deadline_us of runtime_now_us().  False, at once: nobody stands for the
+ * process, yet or any more. */
 bool alive_wait(struct alive *alive, uint64_t deadline_us);
 
 /* Wake those in alive_wait(). */

@@ -83,8 +83,12 @@ static bool has_state(const struct death_peer *peer, uint32_t state)
 /* The same, or it begins to end. */
 static bool is_dying(struct death_peer *peer)
 {
-    if (runtime.node_of[peer->rank] == runtime.node && !may_be_gone(peer) &&
-        alive_fell(&runtime.shared->ranks[runtime.local_of[peer->rank]].alive))
+    struct runtime_rank *rank;
+
+    if (runtime.node_of[peer->rank] != runtime.node || may_be_gone(peer))
+        return is_dead(peer);
+    rank = &runtime.shared->ranks[runtime.local_of[peer->rank]];
+    if (alive_fell(&rank->alive) && !process_dumps_core(&peer->process))
         return !may_be_gone(peer);
     return is_dead(peer);
 }

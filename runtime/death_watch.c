@@ -2,7 +2,6 @@
 #include "runtime/death_watch.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -19,9 +18,12 @@
 #include "runtime/thread.h"
 #include "runtime/wait.h"
 
-/* How often it looks where nothing wakes it: the system gives no pidfd; or may
- * not, since death_watch_stop() has to wait for it. */
-#define WATCH_LOOK_MS 500
+/* How often it looks, too: the system may have taken the memory that says which
+ * mutexes a dead process had (for want of memory).  Where nothing else wakes it,
+ * and where it is known that the process ends: */
+#define WATCH_LOOK_MS   1000
+#define WATCH_ALONE_MS  50
+#define WATCH_ENDING_MS 2
 
 #define WATCH_FOREVER_MS UINT64_MAX
 
@@ -72,7 +74,8 @@ static bool ends(void)
     const char *why;
 
     return state != RUNTIME_RANK_EXITED && state != RUNTIME_RANK_BURIED &&
-           alive_fell(&watched_rank->alive) && !survive_wanted(&why);
+           alive_fell(&watched_rank->alive) && !survive_wanted(&why) &&
+           !process_dumps_core(&watched);
 }
 
 static bool has_ended(void)
@@ -81,18 +84,15 @@ static bool has_ended(void)
            atomic_load(&watched_rank->state) == RUNTIME_RANK_STOPPED;
 }
 
-/* Wait until has_ended() may be true.  process_ended() also notices a pidfd that
- * the program closed. */
+/* Wait until has_ended() may be true. */
 static void wait_for_end(void)
 {
-    struct pollfd wait = {.fd = watched.fd, .events = POLLIN};
+    struct alive *alive = &watched_rank->alive;
 
-    if (!alive_fell(&watched_rank->alive) &&
-        alive_wait(&watched_rank->alive,
-                   runtime_now_us() + WATCH_LOOK_MS * UINT64_C(1000)))
-        return;
-    if (watched.fd < 0 || poll(&wait, 1, WATCH_LOOK_MS) < 0)
-        nap(WATCH_LOOK_MS);
+    if (alive_fell(alive))
+        nap(WATCH_ENDING_MS);
+    else if (!alive_wait(alive, runtime_now_us() + WATCH_LOOK_MS * 1000))
+        nap(WATCH_ALONE_MS);
 }
 
 enum told {

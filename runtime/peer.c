@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 /* For headers that are older than the kernel; the same on all machines. */
@@ -132,6 +133,42 @@ static bool ask_system(const struct process *process)
         return false; /* what cannot be read says nothing */
     return line.start_ticks != process->start_ticks || line.state == 'X' ||
            (line.state == 'Z' && line.threads <= 1);
+}
+
+/* Relaxed: who looks at once finds the same. */
+static bool dumps_when_ended(void)
+{
+    static _Atomic int known; /* 1: no, 2: yes */
+    int is = atomic_load_explicit(&known, memory_order_relaxed), major, minor;
+    struct utsname name;
+
+    if (!is) {
+        bool later = !uname(&name) &&
+                     sscanf(name.release, "%d.%d", &major, &minor) == 2 &&
+                     (major > 5 || (major == 5 && minor >= 16));
+
+        is = later ? 1 : 2;
+        atomic_store_explicit(&known, is, memory_order_relaxed);
+    }
+    return is == 2;
+}
+
+bool process_dumps_core(const struct process *process)
+{
+    char path[32], line[128];
+    bool dumps = false;
+    int saved = errno;
+
+    if (!dumps_when_ended())
+        return false;
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)process->pid);
+    FILE *file = fopen(path, "re");
+    while (file && !dumps && fgets(line, sizeof(line), file))
+        dumps = !strncmp(line, "CoreDumping:\t1", 14);
+    if (file)
+        fclose(file);
+    errno = saved;
+    return dumps;
 }
 
 bool process_ended(struct process *process)

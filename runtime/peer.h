@@ -37,4 +37,8 @@ void process_drop(struct process *process);
  */
 bool process_ended(struct process *process);
 
+/* Is it writing a core dump, with its other threads ended already?  Before Linux
+ * 5.16 these leave what they have then; false on later ones. */
+bool process_dumps_core(const struct process *process);
+
 #endif /* DRASYNC_RUNTIME_PEER_H */

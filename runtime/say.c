@@ -104,9 +104,14 @@ void runtime_told(void)
 
 void runtime_end_job(void)
 {
+    const bool child = atomic_load(&runtime.state) == RUNTIME_CHILD;
+
+    /* Those who see this process end need not say so: who calls this has. */
+    if (runtime.shared && !child)
+        runtime_told();
     wait_until_read();
     /* A child of fork has its parent's connections, and its threads' locks. */
-    if (atomic_load(&runtime.state) == RUNTIME_CHILD)
+    if (child)
         _exit(1);
     boot_abort(1);
 }

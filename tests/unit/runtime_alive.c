@@ -182,16 +182,32 @@ static void test_nobody(void)
 {
     *shared = (struct shared){0};
     REQUIRE(!alive_init(&shared->alive));
-    tap_ok(alive_wait(&shared->alive, 1) && !alive_fell(&shared->alive),
-           "nobody stands yet: until the time is over, as it is");
+    tap_ok(!alive_wait(&shared->alive, WAIT_FOREVER) &&
+               !alive_fell(&shared->alive),
+           "nobody stands yet: at once");
     alive_refuse(&shared->alive);
     tap_ok(!alive_wait(&shared->alive, WAIT_FOREVER) &&
                !alive_fell(&shared->alive),
            "nobody ever will: at once");
 }
 
+/* Does the system tell where the word is? */
+static bool can_be(void)
+{
+    static struct alive alive;
+
+    if (alive_init(&alive) || !alive_take(&alive))
+        return false;
+    alive_give(&alive);
+    return true;
+}
+
 int main(void)
 {
+    if (!can_be()) {
+        tap_skip("a word for a process", "get_robust_list() is refused here");
+        return tap_end();
+    }
     shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     REQUIRE(shared != MAP_FAILED);
