@@ -253,4 +253,11 @@ static inline void heap_magazine_rewind(struct heap_magazine *magazine)
     magazine->bump = start;
 }
 
+/* It has nothing any more; a copy of it has.  Of one without free slots. */
+static inline void heap_magazine_forget(struct heap_magazine *magazine)
+{
+    magazine->bump = magazine->end = 0;
+    magazine->uncounted = 0;
+}
+
 #endif

@@ -193,6 +193,8 @@ void native_recycle_leave(struct native_magazines *w,
             w->recycled[i].heap = magazine->heap;
             w->ready[i] = NULL;
         }
+    /* Its thread may ask for objects of region 0. */
+    heap_magazine_forget(&magazine->heap);
     atomic_fetch_and(&w->open, ~(UINT64_C(1) << (magazine - w->magazine)));
     atomic_store_explicit(&magazine->region, 0, memory_order_relaxed);
 }

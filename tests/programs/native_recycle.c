@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 #include "native_check.h"
 
@@ -97,6 +98,29 @@ static void nowhere(void)
             CODE(drasync_alloc(NULL, 32, &v), DRASYNC_ENOREGION);
         }
     }
+}
+
+/* Neither when a load has put back what the thread had ready. */
+static void nowhere_after_load(void)
+{
+    drasync_region_t saved, loaded, r;
+    uint32_t *object[3];
+    char path[64];
+    void *v;
+
+    snprintf(path, sizeof(path), "/tmp/native_recycle.%d", (int)getpid());
+    OK(drasync_new_region(&saved));
+    OK(drasync_release(saved));
+    OK(drasync_save(saved, path));
+    for (unsigned i = 0; i < 3; i++) {
+        OK(drasync_new_region(&r));
+        fill(r, i, object);
+        OK(drasync_delete(r));
+    }
+    CODE(drasync_load(path, &loaded), DRASYNC_ETAKEN);
+    unlink(path);
+    CODE(drasync_alloc(NULL, 32, &v), DRASYNC_ENOREGION);
+    OK(drasync_delete(saved));
 }
 
 /* Whatever the answer, nothing may come of it. */
@@ -306,6 +330,7 @@ int main(int argc, char **argv)
     by_ranks();
     by_threads();
     nowhere();
+    nowhere_after_load();
     check_barrier();
     grown_again();
     /* Other nodes give back what they have a moment later; what they never give
