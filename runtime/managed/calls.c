@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include "memory/control.h"
+#include "memory/limit.h"
 #include "runtime/managed/state.h"
 #include "runtime/modules.h"
 #include "runtime/native/native.h"
@@ -65,7 +66,10 @@ static int ask_for_one(drasync_region_t region, enum refs_ask what,
     err = managed_lock(address);
     if (err)
         return err;
+    /* The home has counted it: it would delete the region if that failed. */
+    limit_reserve_enter();
     e = managed_entry(address, incarnation, home);
+    limit_reserve_leave();
     if (e)
         refs_got(&e->refs);
     managed_unlock(address);

@@ -81,6 +81,8 @@ static int begin_with(int node, uint64_t address, uint64_t incarnation)
     if (err) {
         e->refs.home = false;
         managed_drop(e);
+        atomic_fetch_sub_explicit(&managed_get()->counts.managed, 1,
+                                  memory_order_relaxed);
     }
     return err;
 }

@@ -175,8 +175,14 @@ int runtime_reply(const struct runtime_caller *caller, int result,
         .result = result,
     };
 
-    return send_with_head(caller->node, RUNTIME_KIND_REPLY, &head, reply,
-                          reply_bytes);
+    int err = send_with_head(caller->node, RUNTIME_KIND_REPLY, &head, reply,
+                             reply_bytes);
+
+    /* Who called waits for ever else. */
+    if (err && err != DRASYNC_EPEER)
+        runtime_poison("cannot answer node %d: %s", caller->node,
+                       drasync_strerror(err));
+    return err;
 }
 
 void call_serve(runtime_server *server, int from, const void *header,

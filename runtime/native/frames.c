@@ -417,6 +417,7 @@ int native_extent_new(struct native_memory *memory, uint64_t pages_min,
                              extent_pages(*extent_out));
     if (err) {
         extent_delete(&runtime.space, *extent_out);
+        *extent_out = NULL;
         return err;
     }
     if (native.check)

@@ -234,17 +234,23 @@ static int wait_for(struct native_pending *q, const struct stop *stop,
     return err;
 }
 
+/* What there is of a hold. */
+struct held {
+    int32_t rank; /* whose it is, as the protocol numbers ranks */
+    bool waited;  /* the region was deleted while it was waited for */
+};
+
 /* By a rank of its own, under the lock of @tree, which is given back. */
 static int hold_start(struct native_tree *tree, uint64_t address,
                       const struct stop *stop, uint64_t until,
-                      int32_t *rank_out)
+                      struct held *held_out)
 {
     struct native_pending q = {.address = address, .mode = DRASYNC_READ};
     struct proto_effects *effects;
     struct proto_grant grant;
     int err, result = 0;
 
-    q.as = *rank_out = native_rank_new(true);
+    q.as = held_out->rank = native_rank_new(true);
     q.wait = native_wait_take();
     if (!q.wait) {
         native_unlock(tree);
@@ -263,6 +269,7 @@ static int hold_start(struct native_tree *tree, uint64_t address,
         if (err)
             return err;
         err = result;
+        held_out->waited = q.wait->waited;
     }
     native_wait_give(q.wait);
     return err;
@@ -271,30 +278,30 @@ static int hold_start(struct native_tree *tree, uint64_t address,
 /* This rank has it, or something below, which may be another thread's: that will
  * give it back.  DRASYNC_EAGAIN: it did not. */
 static int hold_beside(struct native_tree *tree, uint64_t address,
-                       int32_t *rank_out)
+                       struct held *held_out)
 {
     if (native_taken_any() || native_lease_of(address)) {
         native_unlock(tree);
         return DRASYNC_EAGAIN;
     }
     return hold_start(tree, address, &(struct stop){.asks = NULL},
-                      wait_deadline_us(PATIENCE_US), rank_out);
+                      wait_deadline_us(PATIENCE_US), held_out);
 }
 
 /* As this rank, which has it. */
-static int hold_as_rank(uint64_t address, int32_t *rank_out)
+static int hold_as_rank(uint64_t address, struct held *held_out)
 {
-    *rank_out = native.rank;
+    held_out->rank = native.rank;
     return native_acquire((drasync_region_t)(uintptr_t)address, DRASYNC_READ,
                           DRASYNC_FOREVER);
 }
 
 /* As one who holds nothing. */
 static int hold_apart(struct native_tree *tree, uint64_t address,
-                      const struct stop *stop, int32_t *rank_out)
+                      const struct stop *stop, struct held *held_out)
 {
     if (tree->region || runtime.nodes > 1)
-        return hold_start(tree, address, stop, WAIT_FOREVER, rank_out);
+        return hold_start(tree, address, stop, WAIT_FOREVER, held_out);
     native_unlock(tree);
     return DRASYNC_ENOREGION;
 }
@@ -314,7 +321,7 @@ static bool pause_between(const struct stop *stop)
 
 /* By a thread of the library's, which holds nothing, until @asks says so. */
 static int hold_in_turns(uint64_t address, native_stop_fn *asks,
-                         int32_t *rank_out)
+                         struct held *held_out)
 {
     struct stop stop = {.asks = asks, .turn_us = TURN_US};
     struct native_tree tree;
@@ -324,7 +331,7 @@ static int hold_in_turns(uint64_t address, native_stop_fn *asks,
     do {
         err = native_lock(address, &tree);
         if (!err)
-            err = hold_apart(&tree, address, &stop, rank_out);
+            err = hold_apart(&tree, address, &stop, held_out);
         again = err == DRASYNC_EAGAIN && pause_between(&stop);
         if (stop.turn_us < TURN_US_MAX)
             stop.turn_us *= 2;
@@ -332,7 +339,8 @@ static int hold_in_turns(uint64_t address, native_stop_fn *asks,
     return err;
 }
 
-static int hold_take(uint64_t address, native_stop_fn *asks, int32_t *rank_out)
+static int hold_once(uint64_t address, native_stop_fn *asks,
+                     struct held *held_out)
 {
     const struct stop never = {.asks = NULL};
     struct native_tree tree;
@@ -340,19 +348,39 @@ static int hold_take(uint64_t address, native_stop_fn *asks, int32_t *rank_out)
     int err;
 
     if (asks)
-        return hold_in_turns(address, asks, rank_out);
+        return hold_in_turns(address, asks, held_out);
     err = native_lock(address, &tree);
     if (err)
         return err;
     held = tree.region && proto_held(tree.region, native.rank);
     below = tree.region && proto_held_below(tree.region, native.rank);
     if (!held && !below)
-        return hold_apart(&tree, address, &never, rank_out);
-    err = hold_beside(&tree, address, rank_out);
+        return hold_apart(&tree, address, &never, held_out);
+    err = hold_beside(&tree, address, held_out);
     if (err != DRASYNC_EAGAIN)
         return err;
     /* A rank of its own would wait for this one, which waits for it. */
-    return held ? hold_as_rank(address, rank_out) : DRASYNC_EORDER;
+    return held ? hold_as_rank(address, held_out) : DRASYNC_EORDER;
+}
+
+/* As native_acquire_pending() asks again. */
+static int hold_take(uint64_t address, native_stop_fn *asks, int32_t *rank_out)
+{
+    struct held held = {0};
+    int err = hold_once(address, asks, &held);
+
+    if (err == DRASYNC_ENOMEM) {
+        native_evict();
+        err = hold_once(address, asks, &held);
+    }
+    if (native_forget_gone(address, err, held.waited)) {
+        held.waited = false;
+        err = hold_once(address, asks, &held);
+        if (err == DRASYNC_ENOREGION)
+            err = DRASYNC_EDELETED;
+    }
+    *rank_out = held.rank;
+    return err;
 }
 
 static void hold_give(uint64_t address, int32_t rank)

@@ -15,6 +15,7 @@
 #include "memory/grow.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
+#include "runtime/say.h"
 #include "runtime/thread.h"
 
 #define SEEN_SLOTS  8192
@@ -106,6 +107,16 @@ static void mapped_replace(size_t at, size_t old, const struct mapped *with,
     atomic_store_explicit(&mapped_hint, mapped_count, memory_order_relaxed);
 }
 
+/* Callers know no error but that memory is short.  Once. */
+static void say_too_many(void)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+
+    if (!atomic_flag_test_and_set(&said))
+        runtime_say("the system gives this process no more mappings, so a "
+                    "region cannot be shown: raise vm.max_map_count (sysctl)");
+}
+
 /* Let [first, first + pages) show the frames at @offset; map lock held. */
 static int show_run(uint64_t first, uint64_t pages, uint64_t offset)
 {
@@ -128,8 +139,12 @@ static int show_run(uint64_t first, uint64_t pages, uint64_t offset)
     err = mapped_reserve(3);
     if (!err)
         err = frames_map(&runtime.space, first, pages, offset);
+    if (err == DRASYNC_ELIMIT) {
+        say_too_many();
+        err = DRASYNC_ENOMEM;
+    }
     if (err)
-        return err == DRASYNC_ELIMIT ? DRASYNC_ENOMEM : err;
+        return err;
     /* What is left of runs that this one covers in part. */
     if (last > at && shown[at].first < first)
         parts[n++] = (struct mapped){shown[at].first, first - shown[at].first,
@@ -297,13 +312,18 @@ int native_mapping_show(struct native_mapping *view)
         const struct native_frames *f = view->frames[i];
         uint64_t address;
 
-        err = show_frames(f);
-        if (err || f->set->runs == 0)
+        if (f->set->runs == 0) {
+            err = show_frames(f);
             continue;
+        }
         address = (uint64_t)(uintptr_t)space_address(&runtime.space,
                                                      f->set->run[0].first_page);
-        seen[hash_of(address) % SEEN_SLOTS] =
-            (struct seen){address, f->id, f->set->runs};
+        /* Part of it may show, if not all does. */
+        seen[hash_of(address) % SEEN_SLOTS] = (struct seen){0};
+        err = show_frames(f);
+        if (!err)
+            seen[hash_of(address) % SEEN_SLOTS] =
+                (struct seen){address, f->id, f->set->runs};
     }
     free(view->frames);
     *view = (struct native_mapping){0};

@@ -297,27 +297,49 @@ static void env_remove(void *ctx, struct proto_region *region)
     lock_give(&s->table_lock);
 }
 
+/* So many regions of a bucket native_each() visits without more memory, which it may
+ * be called for want of; so few that there are seldom more. */
+#define EACH_FEW 64
+
+/* In @found, which has @room, those of a bucket from number @first on; how many. */
+static size_t look_in_bucket(int b, size_t first, uint64_t *found, size_t room)
+{
+    _Atomic(struct native_entry *) *bucket = &native.shared->buckets[b];
+    size_t at = 0, n = 0;
+
+    if (!atomic_load(bucket) || lock_take(&native.shared->table_lock))
+        return 0;
+    for (struct native_entry *e = atomic_load(bucket);
+         e && (n < room || !found); e = atomic_load(&e->next)) {
+        if (at++ < first)
+            continue;
+        if (found)
+            found[n] = atomic_load(&e->address) & ~NATIVE_ENTRY_NEW;
+        n++;
+    }
+    lock_give(&native.shared->table_lock);
+    return n;
+}
+
 void native_each(void (*visit)(uint64_t address, void *arg), void *arg)
 {
-    for (int b = 0; b < NATIVE_BUCKETS; b++) {
-        uint64_t *found = NULL;
-        size_t count = 0, i = 0;
-        struct native_entry *e;
+    uint64_t few[EACH_FEW], *many;
 
-        if (!atomic_load(&native.shared->buckets[b]) ||
-            lock_take(&native.shared->table_lock))
+    for (int b = 0; b < NATIVE_BUCKETS; b++) {
+        size_t count = look_in_bucket(b, 0, NULL, 0), first = 0, n;
+
+        if (!count)
             continue;
-        for (e = atomic_load(&native.shared->buckets[b]); e;
-             e = atomic_load(&e->next))
-            count++;
-        found = malloc((count + 1) * sizeof(*found));
-        for (e = atomic_load(&native.shared->buckets[b]); e && found;
-             e = atomic_load(&e->next))
-            found[i++] = atomic_load(&e->address) & ~NATIVE_ENTRY_NEW;
-        lock_give(&native.shared->table_lock);
-        for (size_t n = 0; n < i; n++)
-            visit(found[n], arg);
-        free(found);
+        many = count > EACH_FEW ? malloc(count * sizeof(*many)) : NULL;
+        uint64_t *found = many ? many : few;
+        size_t room = many ? count : EACH_FEW;
+        do {
+            n = look_in_bucket(b, first, found, room);
+            for (size_t i = 0; i < n; i++)
+                visit(found[i], arg);
+            first += n;
+        } while (n == room && !many);
+        free(many);
     }
 }
 

@@ -213,9 +213,10 @@ static int version_place(int from, const void *header, size_t header_bytes,
     if (!err)
         err = replica_version_post(version);
     if (err) {
-        if (!version->pieces || version->wire == REPLICA_KEEP)
-            runtime_poison("what worker %d sent cannot be kept: %s",
-                           version->from, drasync_strerror(err));
+        /* The sender is told of what is large only. */
+        runtime_poison("the %llu bytes that worker %d sent cannot be kept: %s",
+                       (unsigned long long)version->bytes, version->from,
+                       drasync_strerror(err));
         replica_version_free(version);
         return err;
     }

@@ -1,6 +1,9 @@
 /* Chunks of addresses: asked for here, granted by managers. */
 #include "runtime/services/chunks.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "memory/pages.h"
@@ -56,20 +59,60 @@ static int ask(int manager, const struct request *request, struct chunk *chunk)
     return !err && got != sizeof(*chunk) ? DRASYNC_EINTERNAL : err;
 }
 
+/* Chunks that were granted to this process, and for whose records there was no
+ * memory: added before more are asked for.  The manager does not take them back. */
+#define KEPT_MAX 16
+
+static pthread_mutex_t kept_mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct chunk kept[KEPT_MAX];
+static _Atomic int kept_count; /* changes under the mutex */
+
+static int add(const struct chunk *chunk)
+{
+    int err = pages_add_chunk(&runtime.space, chunk->first, chunk->pages);
+
+    if (err) {
+        pthread_mutex_lock(&kept_mutex);
+        if (kept_count < KEPT_MAX)
+            kept[kept_count++] = *chunk;
+        pthread_mutex_unlock(&kept_mutex);
+    }
+    return err;
+}
+
+/* Add one of them.  False: there is none. */
+static bool add_kept(int *err_out)
+{
+    struct chunk chunk;
+    bool had;
+
+    if (!atomic_load(&kept_count))
+        return false;
+    pthread_mutex_lock(&kept_mutex);
+    had = kept_count > 0;
+    if (had)
+        chunk = kept[--kept_count];
+    pthread_mutex_unlock(&kept_mutex);
+    if (had)
+        *err_out = add(&chunk);
+    return had;
+}
+
 int chunks_ask(uint64_t pages)
 {
     struct request request = {
         .pages = pages,
         .wanted = chunks_wanted(&runtime.space, chunks_had(&runtime.space)),
     };
-    int manager = chunks_manager_of(&runtime.space, runtime.node);
+    int manager = chunks_manager_of(&runtime.space, runtime.node), err;
     struct chunk chunk;
-    int err = ask(manager, &request, &chunk);
 
+    if (add_kept(&err))
+        return err;
+    err = ask(manager, &request, &chunk);
     if ((err == DRASYNC_ENOSPACE || err == DRASYNC_ELIMIT) && manager != 0)
         err = ask(0, &request, &chunk);
-    return err ? err
-               : pages_add_chunk(&runtime.space, chunk.first, chunk.pages);
+    return err ? err : add(&chunk);
 }
 
 /* At the manager. */
