@@ -69,9 +69,9 @@
  * changed nothing.  Any call may return DRASYNC_ENOTREADY (MPI is finalized, or
  * was started unseen, or this is a child of fork), DRASYNC_ESTART (the library
  * could not start: a variable's value is refused, or a limit of the system is
- * in the way; one line on stderr has said which), DRASYNC_EPEER (a rank of the
- * job died; calls that do not wait, such as drasync_try_acquire() and
- * drasync_test(), return it as well) or DRASYNC_EINTERNAL; DRASYNC_EINVAL if a
+ * in the way; one line on stderr has said which; or, for other reasons, the error
+ * that drasync_init() lists), DRASYNC_EPEER (a rank of the job died; calls that do
+ * not wait, such as drasync_try_acquire() and drasync_test(), return it as well) or DRASYNC_EINTERNAL; DRASYNC_EINVAL if a
  * pointer for its result is NULL; and DRASYNC_ERUNNING inside a function that
  * drasync_run() runs, unless it allocates, frees, sets or gets a root, finds an
  * object's region, tells facts, or is drasync_register() or drasync_running().
@@ -424,7 +424,7 @@ int drasync_get_stats(struct drasync_stats *stats_out);
  * leads to a handle whose use is DRASYNC_EDELETED, or which names another region
  * by then, as any old handle may (drasync_delete()).
  *   DRASYNC_EINVAL    @name is empty or too long
- *   DRASYNC_EEXIST    another region has the name
+ *   DRASYNC_EEXIST    a region has the name already, maybe this one
  *   DRASYNC_ELIMIT    1,048,576 names
  *   DRASYNC_ENOREGION, DRASYNC_ENOMEM
  */
@@ -436,6 +436,7 @@ int drasync_publish(const char *name, drasync_region_t region);
  *   DRASYNC_EAGAIN    nobody did
  *   DRASYNC_EINVAL    @name is empty or too long
  *   DRASYNC_ELIMIT    1,024 lookups of this node wait
+ *   DRASYNC_ENOMEM
  */
 int drasync_lookup(const char *name, uint64_t timeout_us,
                    drasync_region_t *region_out);

@@ -88,13 +88,14 @@ inline void *allocate(drasync_region_t handle, std::size_t bytes,
     return object;
 }
 
-/* DRASYNC_ENOTREADY: DRASync has ended, and with it all regions. */
+/* DRASYNC_ENOTREADY: DRASync has ended, and with it all regions.  DRASYNC_EPEER: the
+ * job ends, and this may be what frees while that is told. */
 inline void deallocate(void *ptr, std::size_t align) noexcept
 {
     const int err = drasync_free(
         align > alignment && ptr ? static_cast<void **>(ptr)[-1] : ptr);
 
-    if (!err || err == DRASYNC_ENOTREADY)
+    if (!err || err == DRASYNC_ENOTREADY || err == DRASYNC_EPEER)
         return;
     std::fprintf(stderr, "drasync::allocator: %p is not given back: %s\n", ptr,
                  drasync_strerror(err));

@@ -42,10 +42,11 @@ extern "C" {
  *
  * What a thread runs on one region is done in the order of its calls.  Between
  * threads and between regions there is no order but what waiting for them makes.
- * Flush before you acquire what you run on.  (With several nodes drasync_acquire()
- * waits for what its thread ran on that tree of regions, unless the rank holds some
- * of it; its timed, newer and non-blocking forms, and all of them on one node, do
- * not.)  Holds are the rank's (see Threads): what one thread holds keeps out no
+ * Flush before you acquire what you run on: what you ran may else be done before
+ * the hold or after it.  (So that neither waits for the other, a call that waits for
+ * a hold without limit waits first for what its thread ran on that tree of regions,
+ * where there are several nodes and the rank holds none of it; not where the hold
+ * is had at once.)  Holds are the rank's (see Threads): what one thread holds keeps out no
  * function that another thread of its rank runs.
  *
  * If the region moves while a run is under way, that is forwarded, up to
