@@ -4,12 +4,14 @@
  */
 #include "drasync.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "fronts/api.h"
 #include "runtime/check/check.h"
 #include "runtime/native/native.h"
 #include "runtime/process.h"
+#include "runtime/say.h"
 #include "runtime/waiting.h"
 
 static bool name_valid(const char *name)
@@ -34,6 +36,18 @@ int drasync_register_batch(const char *name, drasync_batch_fn *function,
     return native_register(name, NULL, function, function_out);
 }
 
+/* Once. */
+static void say_unregistered(const char *call)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+
+    if (!atomic_flag_test_and_set(&said))
+        runtime_say("%s: the function is none that drasync_register() or "
+                    "drasync_register_batch() gave to this rank, and each rank "
+                    "has to register it",
+                    call);
+}
+
 /* What all forms begin with. */
 static int check(const char *call, drasync_function_t function,
                  enum drasync_mode mode, const void *arg, size_t arg_bytes,
@@ -43,8 +57,11 @@ static int check(const char *call, drasync_function_t function,
 
     if (err)
         return err;
-    if (!native_function_valid(function) ||
-        (mode != DRASYNC_READ && mode != DRASYNC_WRITE) ||
+    if (!native_function_valid(function)) {
+        say_unregistered(call);
+        return DRASYNC_EINVAL;
+    }
+    if ((mode != DRASYNC_READ && mode != DRASYNC_WRITE) ||
         (arg_bytes && !arg) ||
         (answer_bytes && (!answer || native_function_batch(function))))
         return DRASYNC_EINVAL;
@@ -86,6 +103,7 @@ int drasync_irun(drasync_region_t region, drasync_function_t function,
         return err;
     if (!request_out)
         return DRASYNC_EINVAL;
+    waiting_caller = __builtin_return_address(0);
     err = native_irun(region, function, mode, arg, arg_bytes, answer,
                       answer_bytes, request_out);
     if (!err && runtime.options.check)
@@ -98,6 +116,7 @@ int drasync_run_ff(drasync_region_t region, drasync_function_t function,
 {
     int err = check("drasync_run_ff", function, mode, arg, arg_bytes, NULL, 0);
 
+    waiting_caller = __builtin_return_address(0);
     if (!err)
         err = native_run_ff(region, function, mode, arg, arg_bytes);
     return told("drasync_run_ff", region, err);
@@ -109,5 +128,6 @@ int drasync_run_flush(void)
 
     if (!err)
         err = native_run_refused("drasync_run_flush");
+    waiting_caller = __builtin_return_address(0);
     return err ? err : native_run_flush();
 }

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "runtime/process.h"
@@ -15,8 +16,10 @@
 /* Places that are told apart; more are one. */
 #define PLACES_MAX 256
 
-/* Lines that are printed. */
-#define LINES_MAX 8
+/* Lines that are printed; and places that are looked at for them: a function that
+ * the compiler copied to several has one line in the source. */
+#define LINES_MAX  8
+#define LOOKED_MAX 64
 
 struct counted {
     const void *pc; /* the program's call returns there; NULL: not known */
@@ -87,6 +90,7 @@ void waits_start(void)
 
 /* --- Lines ---------------------------------------------------------------- */
 
+/* Of counts, or of lines, which begin with one. */
 static int by_total(const void *a, const void *b)
 {
     const struct counted *x = a, *y = b;
@@ -119,41 +123,84 @@ static const char *name_of(const struct counted *p, char text[64])
     }
 }
 
-static void print_one(const struct counted *p)
+struct line {
+    struct counted sum;
+    char where[PLACE_TEXT_BYTES]; /* in the program; "": not known */
+};
+
+static void find_place(const struct counted *p, char where[PLACE_TEXT_BYTES])
 {
     const uint64_t pc = (uint64_t)(uintptr_t)p->pc - 1; /* the call itself */
-    char times[32] = "once", name[64], where[PLACE_TEXT_BYTES] = "",
-         region[64] = "";
     struct code_place place = {.offset = 0};
 
-    if (p->pc) {
-        places_of((int)getpid(), &pc, 1, &place);
-        place_text(&place, where, sizeof(where));
+    where[0] = 0;
+    if (!p->pc)
+        return;
+    places_of((int)getpid(), &pc, 1, &place);
+    place_text(&place, where, PLACE_TEXT_BYTES);
+}
+
+/* Add @p to the line of @lines[*count] that says the same, or make it one. */
+static void add_line(struct line *lines, int *count, const struct counted *p)
+{
+    struct line *l = lines;
+    char where[PLACE_TEXT_BYTES];
+
+    find_place(p, where);
+    while (l < lines + *count &&
+           (!where[0] || strcmp(l->where, where) || l->sum.what != p->what ||
+            l->sum.mode != p->mode || l->sum.peer != p->peer))
+        l++;
+    if (l == lines + *count) {
+        l->sum = *p;
+        memcpy(l->where, where, sizeof(where));
+        ++*count;
+        return;
     }
+    l->sum.times += p->times;
+    l->sum.total_us += p->total_us;
+    if (p->longest_us > l->sum.longest_us) {
+        l->sum.longest_us = p->longest_us;
+        l->sum.address = p->address;
+    }
+}
+
+static void print_line(const struct line *line)
+{
+    const struct counted *p = &line->sum;
+    char times[32] = "once", name[64], region[64] = "";
+
     if (p->address)
         snprintf(region, sizeof(region), " (region 0x%" PRIx64 ")", p->address);
     if (p->times > 1)
         snprintf(times, sizeof(times), "%" PRIu64 " times", p->times);
     runtime_say("waits: %.1f ms, %s, for %s%s%s; the longest %.1f ms%s",
                 (double)p->total_us / 1e3, times, name_of(p, name),
-                where[0] ? " in " : "", where, (double)p->longest_us / 1e3,
-                region);
+                line->where[0] ? " in " : "", line->where,
+                (double)p->longest_us / 1e3, region);
 }
 
 void waits_print(void)
 {
-    int listed;
+    struct line *lines = malloc(LOOKED_MAX * sizeof(*lines));
+    int listed, looked, count = 0;
 
     pthread_mutex_lock(&mutex);
     listed = places_count;
     if (places[PLACES_MAX].times)
         places[listed++] = places[PLACES_MAX];
     qsort(places, (size_t)listed, sizeof(places[0]), by_total);
+    looked = !lines ? 0 : listed < LOOKED_MAX ? listed : LOOKED_MAX;
+    for (int i = 0; i < looked; i++)
+        add_line(lines, &count, &places[i]);
+    qsort(lines, (size_t)count, sizeof(lines[0]), by_total);
+    listed -= looked - count;
     runtime_say("waits: %.1f ms in all, %" PRIu64 " of them, in %d place%s%s",
                 (double)total_all_us / 1e3, times_all, listed,
                 listed == 1 ? "" : "s",
                 listed > LINES_MAX ? "; the longest:" : "");
-    for (int i = 0; i < listed && i < LINES_MAX; i++)
-        print_one(&places[i]);
+    for (int i = 0; i < count && i < LINES_MAX; i++)
+        print_line(&lines[i]);
     pthread_mutex_unlock(&mutex);
+    free(lines);
 }

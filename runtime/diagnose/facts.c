@@ -244,6 +244,21 @@ static bool lease_is_left(struct native_look look)
     return false;
 }
 
+static bool leader_reads(uint64_t at, struct native_look_blocker *out)
+{
+    const int32_t leader = runtime.shared->ranks[0].rank;
+    int32_t reader;
+
+    for (uint32_t i = 0; (reader = native_look_reader(at, i)) >= 0; i++) {
+        if (reader != leader)
+            continue;
+        *out = (struct native_look_blocker){
+            .rank = leader, .region = at, .mode = DRASYNC_READ};
+        return true;
+    }
+    return false;
+}
+
 void facts_of_region(uint64_t at, int32_t rank, bool places,
                      struct facts_region *out)
 {
@@ -261,9 +276,12 @@ void facts_of_region(uint64_t at, int32_t rank, bool places,
     if (!look.owned)
         return;
     out->queued = (uint32_t)native_look_queue(at, out->queue, FACTS_QUEUE_MAX);
-    if (!native_look_blocker(at, rank, &out->blocker))
+    if (native_look_blocker(at, rank, &out->blocker))
+        out->status = FACTS_BLOCKED;
+    else if (leader_reads(at, &out->blocker))
+        out->status = FACTS_READ;
+    else
         return;
-    out->status = FACTS_BLOCKED;
     facts_of_rank(out->blocker.rank, &out->rank);
     fill_hold(out, places);
 }

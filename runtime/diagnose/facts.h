@@ -93,7 +93,9 @@ enum facts_status {
     FACTS_UNKNOWN, /* this node knows no such region */
     FACTS_AWAY,    /* node `hint` may have its token */
     FACTS_FREE,    /* nobody is in the way now */
-    FACTS_BLOCKED,
+    FACTS_BLOCKED, /* `blocker` is */
+    FACTS_READ,    /* `blocker` READs, and so is in the way of runs only: it is
+                      its node's lowest rank, which runs them */
 };
 
 /* Who keeps others from a region. */

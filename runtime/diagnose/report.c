@@ -215,7 +215,8 @@ static bool add_region_state(struct text *text, const struct facts_wait *wait)
                        "answer, or it is on its way between nodes\n");
         return newer;
     }
-    if (region.status == FACTS_BLOCKED) {
+    if (region.status == FACTS_BLOCKED ||
+        (region.status == FACTS_READ && wait->seen.what == WAITING_RUN)) {
         add_blocker(text, wait, &region);
         if (region.blocker.rank < runtime.ranks) {
             text_add(text, ", and ");

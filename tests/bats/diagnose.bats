@@ -128,6 +128,13 @@ drasync:     in its queue on node 0: rank 1 for WRITE"
   done
 }
 
+@test "a function waits for READ of the rank that would run it, too" {
+  DRASYNC_NODE=rank hangs_until "computes" \
+    mpi 2 "${program}_run" run-reads "$over"
+  [ "$status" -eq 0 ]
+  assert_output --regexp "rank 0 \(HOST, process P\) holds it for READ since T s, taken in runs \(stuck_run\.c:LINE\)"
+}
+
 @test "in a queue functions of other nodes are no ranks" {
   DRASYNC_NODE=rank hangs_until "in its queue" mpi 3 "${program}_run" run "$over"
   [ "$status" -eq 0 ]
@@ -449,6 +456,9 @@ $(link 1 MPI_Wait 2 "sent it that message, with tag 7")"
     run -0 grep "waits: .* for WRITE" <<<"$output"
     assert_output --regexp "waits: [0-9]{3,}\.[0-9] ms, once, for WRITE in take \(stuck\.c:LINE\); the longest [0-9]{3,}\.[0-9] ms \(region ADDRESS\)"
   done
+  DRASYNC_NODE=rank DRASYNC_STATS=waits hangs_until "computes" \
+    mpi 2 "${program}_run" run-flush "$over"
+  assert_output --regexp "waits: [0-9]{3,}\.[0-9] ms, once, for drasync_run in runs \(stuck_run\.c:LINE\)"
   DRASYNC_NODE=rank DRASYNC_STATS=waits hangs_until "in drasync_take" \
     mpi 2 "${program}_gift" give "$over"
   assert_output --regexp "waits: [0-9]{3,}\.[0-9] ms, (once|2 times), for drasync_take in not_given \(stuck_gift\.c:LINE\)"

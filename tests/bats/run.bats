@@ -17,7 +17,9 @@ teardown_file() {
 @test "functions run in order, answer, allocate and wait, on a node" {
   for n in 1 2 4; do
     run -0 mpi "$n" "$programs/native_run"
-    assert_output "run ok ranks=$n"
+    assert_line "run ok ranks=$n"
+    assert_line --regexp \
+      "^drasync: rank 0 .*: drasync_run: the function is none that drasync_reg"
   done
 }
 
@@ -33,7 +35,7 @@ teardown_file() {
 
 @test "functions run in order, answer, allocate and wait, on nodes of two ranks" {
   DRASYNC_NODE=2 run -0 mpi 4 "$programs/native_run"
-  assert_output "run ok ranks=4"
+  assert_line "run ok ranks=4"
 }
 
 @test "functions run in order, answer, allocate and wait, on two hosts" {

@@ -37,7 +37,8 @@ static void wait_for_other(region tree, drasync_function_t function)
     must(pthread_join(thread, NULL), "thread");
 }
 
-/* All others run a function on what rank 0 has, and wait for it as @how says. */
+/* All others run a function on what rank 0 has, for READ if @how is "-reads", and
+ * wait for it as @how says. */
 static void runs(const char *how)
 {
     drasync_function_t function;
@@ -46,7 +47,7 @@ static void runs(const char *how)
 
     must(drasync_register("nothing", nothing, &function), "register");
     if (rank == 0)
-        acquire_region(tree, WRITE);
+        acquire_region(tree, strcmp(how, "-reads") ? WRITE : READ);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0)
         until_over();
