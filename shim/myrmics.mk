@@ -55,6 +55,12 @@ myrmics_receivers_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 myrmics_receivers_LDFLAGS = $(AM_LDFLAGS) -no-install
 myrmics_receivers_LDADD = libmyrmics.la $(MPI_LIBS)
 
+check_PROGRAMS += myrmics_full
+myrmics_full_SOURCES = tests/programs/myrmics_full.c
+myrmics_full_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+myrmics_full_LDFLAGS = $(AM_LDFLAGS) -no-install
+myrmics_full_LDADD = libmyrmics.la $(MPI_LIBS)
+
 check_PROGRAMS += myrmics_tail
 myrmics_tail_SOURCES = tests/programs/myrmics_tail.c
 myrmics_tail_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)

@@ -71,15 +71,18 @@ static void requests_end(struct run_request *q, int err)
 
 /* --- Flights -------------------------------------------------------------- */
 
-/* A free one, with a ticket; NULL: none, or no memory. */
-static struct run_flight *flight_new(struct run_caller *c, uint32_t units)
+/* A free one, with a ticket; NULL: none, or *short_out: no memory. */
+static struct run_flight *flight_new(struct run_caller *c, uint32_t units,
+                                     bool *short_out)
 {
     uint64_t ticket = atomic_fetch_add(&run_shared->tickets, 1) + 1;
     void *v;
 
     if (control_alloc_zero(&runtime.space,
-                           units * sizeof(struct run_flight_unit), &v))
+                           units * sizeof(struct run_flight_unit), &v)) {
+        *short_out = true;
         return NULL;
+    }
     for (uint32_t i = 0; i < RUN_PACKETS_MAX; i++) {
         struct run_flight *f =
             &run_shared->flights[(ticket + i) % RUN_PACKETS_MAX];
@@ -209,13 +212,29 @@ static void flight_fails(struct run_flight *f, int err)
     }
 }
 
+/* There is no memory to send these, and nothing of @c is under way that would give
+ * some back: who waits would wait for ever. */
+static void streams_fail(struct run_caller *c, const struct ready *ready,
+                         uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct run_stream *s = ready[i].stream;
+        const struct run_flight_unit u = {.requests = s->requests,
+                                          .posts = s->posts};
+
+        run_stream_taken(c, s);
+        unit_fails(c, &u, DRASYNC_ENOMEM);
+    }
+}
+
 /* Send the @count streams at @ready, all to one node.  False: there is no
  * flight for them now. */
 static bool send_packet(struct run_caller *c, const struct ready *ready,
                         uint32_t count, size_t bytes)
 {
     struct run_packet_head *head = malloc(bytes);
-    struct run_flight *f = head ? flight_new(c, count) : NULL;
+    bool no_memory = !head;
+    struct run_flight *f = head ? flight_new(c, count, &no_memory) : NULL;
     struct runtime_message message = {
         .node = ready->node,
         .kind = RUNTIME_KIND_RUN,
@@ -227,7 +246,10 @@ static bool send_packet(struct run_caller *c, const struct ready *ready,
 
     if (!f) {
         free(head);
-        return false;
+        if (!no_memory || atomic_load(&c->flying))
+            return false;
+        streams_fail(c, ready, count);
+        return true;
     }
     *head = (struct run_packet_head){
         .node = runtime.node,

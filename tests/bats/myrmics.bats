@@ -198,6 +198,14 @@ random() {
   assert_line "rank 0: 0 wrong"
 }
 
+@test "small versions for which a receiver has no memory end the job" {
+  DRASYNC_NODE=rank DRASYNC_MEMORY=32M DRASYNC_TEST_SECONDS=60 \
+    run mpi_preloaded 2 "$abs_top_builddir/myrmics_full"
+  refute [ "$status" -eq 124 ]
+  refute_line --regexp "rank 1: [1-9][0-9]* wrong"
+  assert_output --regexp "bytes that worker 0 sent cannot be kept: "
+}
+
 @test "what is freed while it is received is written by nobody" {
   DRASYNC_MEMORY=256M run -0 mpi_preloaded 3 "$abs_top_builddir/myrmics_freed"
   assert_line "rank 2: 0 wrong"
