@@ -27,9 +27,10 @@
 
 #define WATCH_FOREVER_MS UINT64_MAX
 
-/* How often death_watch_stop() wakes the thread, which may be just about to
- * sleep. */
-#define WATCH_STOP_NS 1000000
+/* How long death_watch_stop() waits before it wakes the thread, which may be just
+ * about to sleep, again; then twice as long, as it may only want for a core. */
+#define WATCH_STOP_NS     1000000
+#define WATCH_STOP_NS_MAX 128000000
 
 /* How long the poisoned job may take to end by itself.  Where there are several
  * nodes, their progress threads see to that first; but theirs may be who died, or
@@ -178,6 +179,8 @@ void death_watch_start(void)
 
 void death_watch_stop(void)
 {
+    long pause_ns = WATCH_STOP_NS;
+
     pthread_mutex_lock(&mutex);
     bool stops = atomic_exchange(&watching, 0);
     pthread_mutex_unlock(&mutex);
@@ -190,7 +193,9 @@ void death_watch_stop(void)
         pthread_mutex_unlock(&mutex);
         alive_wake(alive);
         clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += WATCH_STOP_NS;
+        until.tv_nsec += pause_ns;
+        if (pause_ns < WATCH_STOP_NS_MAX)
+            pause_ns *= 2;
         if (until.tv_nsec >= 1000000000) {
             until.tv_sec++;
             until.tv_nsec -= 1000000000;

@@ -3,11 +3,11 @@
  *
  * The ranks of a node watch each other in a ring, by a mutex that each thread has
  * (alive.h), so each death wakes one thread at once, whatever the others do: they
- * may all be inside MPI, where nobody looks.  Where there is no such mutex it sleeps
- * on a pidfd; so it does if the job goes on (survive.h), as then the dead process
- * has to be gone first.  After that it closes the ring, and watches the next one.  It
- * costs nothing until then.  A node of one rank has no such thread: there are other
- * nodes then, whose progress threads look.
+ * may all be inside MPI, where nobody looks.  Once a second, and more often where
+ * there is no such mutex, it looks at the pidfd too; so it does when the job goes on
+ * (survive.h), as then the dead process has to be gone first.  After that it closes
+ * the ring, and watches the next one.  A node of one rank has no such thread: there
+ * are other nodes then, whose progress threads look.
  */
 #ifndef DRASYNC_RUNTIME_DEATH_WATCH_H
 #define DRASYNC_RUNTIME_DEATH_WATCH_H

@@ -19,7 +19,7 @@
 /* Lines that are printed; and places that are looked at for them: a function that
  * the compiler copied to several has one line in the source. */
 #define LINES_MAX  8
-#define LOOKED_MAX 64
+#define LOOKED_MAX 24
 
 struct counted {
     const void *pc; /* the program's call returns there; NULL: not known */

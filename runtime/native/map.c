@@ -113,8 +113,9 @@ static void say_too_many(void)
     static atomic_flag said = ATOMIC_FLAG_INIT;
 
     if (!atomic_flag_test_and_set(&said))
-        runtime_say("the system gives this process no more mappings, so a "
-                    "region cannot be shown: raise vm.max_map_count (sysctl)");
+        runtime_say("the system gives this process no more mappings, so copies "
+                    "of regions are given up, and if that does not help calls "
+                    "return DRASYNC_ENOMEM: raise vm.max_map_count (sysctl)");
 }
 
 /* Let [first, first + pages) show the frames at @offset; map lock held. */

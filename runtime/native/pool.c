@@ -338,7 +338,7 @@ void native_each(void (*visit)(uint64_t address, void *arg), void *arg)
             for (size_t i = 0; i < n; i++)
                 visit(found[i], arg);
             first += n;
-        } while (n == room && !many);
+        } while (n == room);
         free(many);
     }
 }

@@ -80,8 +80,8 @@ static int add(const struct chunk *chunk)
     return err;
 }
 
-/* Add one of them.  False: there is none. */
-static bool add_kept(int *err_out)
+/* Add one of them, whose size is *pages_out then.  False: there is none. */
+static bool add_kept(uint64_t *pages_out, int *err_out)
 {
     struct chunk chunk;
     bool had;
@@ -93,9 +93,11 @@ static bool add_kept(int *err_out)
     if (had)
         chunk = kept[--kept_count];
     pthread_mutex_unlock(&kept_mutex);
-    if (had)
-        *err_out = add(&chunk);
-    return had;
+    if (!had)
+        return false;
+    *pages_out = chunk.pages;
+    *err_out = add(&chunk);
+    return true;
 }
 
 int chunks_ask(uint64_t pages)
@@ -106,9 +108,11 @@ int chunks_ask(uint64_t pages)
     };
     int manager = chunks_manager_of(&runtime.space, runtime.node), err;
     struct chunk chunk;
+    uint64_t added;
 
-    if (add_kept(&err))
-        return err;
+    while (add_kept(&added, &err))
+        if (err || added >= pages)
+            return err;
     err = ask(manager, &request, &chunk);
     if ((err == DRASYNC_ENOSPACE || err == DRASYNC_ELIMIT) && manager != 0)
         err = ask(0, &request, &chunk);

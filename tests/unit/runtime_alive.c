@@ -61,6 +61,7 @@ static pid_t child(void *(*run)(void *), void *arg)
     REQUIRE(pid >= 0);
     if (pid)
         return pid;
+    alarm(60);
     if (pthread_create(&thread, NULL, run, arg) || pthread_join(thread, NULL))
         _exit(1);
     reach(3);
