@@ -17,8 +17,12 @@ static drasync_function_t f_nothing;
 /* It goes on, and is in no call. */
 static void *begin(void *tree)
 {
-    must(drasync_irun(tree, f_nothing, DRASYNC_WRITE, NULL, 0, NULL, 0, &begun),
+    drasync_request_t request;
+
+    must(drasync_irun(tree, f_nothing, DRASYNC_WRITE, NULL, 0, NULL, 0,
+                      &request),
          "run");
+    __atomic_store_n(&begun, request, __ATOMIC_RELEASE);
     until_over();
     must(drasync_run_flush(), "flush");
     return NULL;
