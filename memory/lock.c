@@ -111,7 +111,7 @@ int lock_held_count(void)
 
 #endif
 
-int lock_init(struct lock *lock, uint32_t rank, _Atomic uint32_t *poison)
+int lock_mutex_init(pthread_mutex_t *mutex)
 {
     pthread_mutexattr_t attributes;
     int failed;
@@ -121,12 +121,17 @@ int lock_init(struct lock *lock, uint32_t rank, _Atomic uint32_t *poison)
     failed =
         pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED) ||
         pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST) ||
-        pthread_mutex_init(&lock->mutex, &attributes);
+        pthread_mutex_init(mutex, &attributes);
     pthread_mutexattr_destroy(&attributes);
+    return failed ? DRASYNC_EINTERNAL : 0;
+}
+
+int lock_init(struct lock *lock, uint32_t rank, _Atomic uint32_t *poison)
+{
     lock->poison = poison;
     lock->rank = rank;
     lock->broken = 0;
-    return failed ? DRASYNC_EINTERNAL : 0;
+    return lock_mutex_init(&lock->mutex);
 }
 
 static void (*on_death)(void);

@@ -49,6 +49,10 @@ struct lock {
         broken; /* 1: a holder died; who has the mutex reads and writes it */
 };
 
+/* Make a mutex that processes share, and that tells who takes it next that the one
+ * who had it died (robust).  0 or DRASYNC_EINTERNAL. */
+int lock_mutex_init(pthread_mutex_t *mutex);
+
 /*
  * Make a lock.  @poison, in memory that all users of the lock share, becomes 1
  * when a holder died; NULL allowed.  0 or DRASYNC_EINTERNAL.

@@ -4,26 +4,17 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <stddef.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "drasync.h"
+#include "memory/lock.h"
 #include "runtime/futex.h"
 
 int alive_init(struct alive *alive)
 {
-    pthread_mutexattr_t attributes;
-    int failed;
-
-    if (pthread_mutexattr_init(&attributes))
-        return DRASYNC_EINTERNAL;
-    failed =
-        pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED) ||
-        pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST) ||
-        pthread_mutex_init(&alive->mutex, &attributes);
-    pthread_mutexattr_destroy(&attributes);
     atomic_init(&alive->word_at, 0);
-    return failed ? DRASYNC_EINTERNAL : 0;
+    return lock_mutex_init(&alive->mutex);
 }
 
 static _Atomic uint32_t *word(struct alive *alive, uint32_t word_at)

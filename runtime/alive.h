@@ -8,9 +8,9 @@
  * has to be one that ends with its process: the one that watches others
  * (death_watch.h).
  *
- * Who waits does so on the mutex' futex word, which get_robust_list(2) tells, and
- * not by taking the mutex: so it can be woken for other reasons, and needs no
- * memory of the node once it has been.
+ * A thread waits for that on the mutex' futex word, whose place get_robust_list(2)
+ * tells, and does not take the mutex: so others of its process can wake it when it
+ * is to end.
  */
 #ifndef DRASYNC_RUNTIME_ALIVE_H
 #define DRASYNC_RUNTIME_ALIVE_H

@@ -158,7 +158,7 @@ tests_unit_queue_lock_wire_t_LDADD = libdrasync_memory.la
 check_PROGRAMS += tests/unit/runtime_alive.t
 TESTS += tests/unit/runtime_alive.t
 tests_unit_runtime_alive_t_SOURCES = tests/unit/runtime_alive.c
-tests_unit_runtime_alive_t_LDADD = libdrasync_runtime.la
+tests_unit_runtime_alive_t_LDADD = libdrasync_runtime.la libdrasync_memory.la
 
 check_PROGRAMS += tests/unit/runtime_peer.t
 TESTS += tests/unit/runtime_peer.t

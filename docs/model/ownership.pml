@@ -225,8 +225,8 @@ inline look(x, r)
     assert((r) == A || !(has[x] & BIT(A)) || saw[I(x, A)] == ver[A])
 }
 
-/* With A alone goes where n believes B to be, and since which move, in place of
- * hops. */
+/* A TRANSFER of A alone says where n believes B to be, and since which move, in
+ * place of hops. */
 #define TOLD(n)                                               \
     (own[I(n, B)] -> 1 + (n) + 4 * move[B]                    \
                    : 1 + hint[I(n, B)] + 4 * knows[I(n, B)])
@@ -603,9 +603,10 @@ inline turn(n)
      (st[n] == RECALLS && !wait[n] &&                                     \
       (FAULT == NO_DATA || !UNDER_WAY(n, has[n]))))
 
-/* LOCATE of a part that it has not met: the home, which gave the token away, says
- * where to.  On the way either message is as good as lost time. */
-#define MAY_LOCATE(n)                                           \
+/* LOCATE of a part that a node has not met: the home, which gave the token away,
+ * says where to.  The two messages are left out: the hint may be old all the same
+ * when it is used. */
+#define MAY_LOCATE(n)                                               \
     (st[n] == PART && at[n] == B && top[n] == B && !own[I(n, B)] && \
      knows[I(n, B)] < knows[I(0, B)] && !knows[I(n, B)])
 

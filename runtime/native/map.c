@@ -311,20 +311,19 @@ int native_mapping_show(struct native_mapping *view)
 
     for (uint64_t i = 0; i < view->count && !err; i++) {
         const struct native_frames *f = view->frames[i];
+        struct seen *s;
         uint64_t address;
 
-        if (f->set->runs == 0) {
-            err = show_frames(f);
+        if (f->set->runs == 0)
             continue;
-        }
         address = (uint64_t)(uintptr_t)space_address(&runtime.space,
                                                      f->set->run[0].first_page);
+        s = &seen[hash_of(address) % SEEN_SLOTS];
         /* Part of it may show, if not all does. */
-        seen[hash_of(address) % SEEN_SLOTS] = (struct seen){0};
+        *s = (struct seen){0};
         err = show_frames(f);
         if (!err)
-            seen[hash_of(address) % SEEN_SLOTS] =
-                (struct seen){address, f->id, f->set->runs};
+            *s = (struct seen){address, f->id, f->set->runs};
     }
     free(view->frames);
     *view = (struct native_mapping){0};

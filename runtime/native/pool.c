@@ -301,7 +301,8 @@ static void env_remove(void *ctx, struct proto_region *region)
  * be called for want of; so few that there are seldom more. */
 #define EACH_FEW 64
 
-/* In @found, which has @room, those of a bucket from number @first on; how many. */
+/* In @found, which has @room, regions of a bucket from number @first on; how many.
+ * @found NULL: only how many there are. */
 static size_t look_in_bucket(int b, size_t first, uint64_t *found, size_t room)
 {
     _Atomic(struct native_entry *) *bucket = &native.shared->buckets[b];
