@@ -1,6 +1,8 @@
 /*
  * A worker sends another one more small versions of a region than that has memory
- * for, before it receives the first: the job ends with a line, or all come.
+ * for, before it receives the first: the job ends with a line, or all come. With
+ * DRASYNC_MEMORY=128M the sender could keep all versions, and the receiver, which
+ * has an object of 96 MiB of its own, a third of them.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -8,7 +10,7 @@
 
 #include "myrmics.h"
 
-enum { VERSIONS = 1500, BYTES = 64 << 10 };
+enum { VERSIONS = 1500, BYTES = 64 << 10, OF_RECEIVER = 96 << 20 };
 
 int main(int argc, char **argv)
 {
@@ -24,6 +26,9 @@ int main(int argc, char **argv)
         it.region = sys_ralloc(0, 0);
         it.object = sys_alloc(BYTES, it.region);
     }
+    if (rank == 1 && !sys_alloc(OF_RECEIVER, sys_ralloc(0, 0)))
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    MPI_Barrier(MPI_COMM_WORLD);
     MPI_Bcast(&it, sizeof(it), MPI_BYTE, 0, MPI_COMM_WORLD);
     for (unsigned i = 0; i < VERSIONS && !rank; i++) {
         for (int n = 0; n < BYTES / (int)sizeof(*it.object); n++)
