@@ -114,7 +114,11 @@ int drasync_irun(drasync_region_t region, drasync_function_t function,
 int drasync_run_ff(drasync_region_t region, drasync_function_t function,
                    enum drasync_mode mode, const void *arg, size_t arg_bytes)
 {
-    int err = check("drasync_run_ff", function, mode, arg, arg_bytes, NULL, 0);
+    int err = runtime_enter();
+
+    if (!err && native_run_soon(region, function, mode, arg, arg_bytes))
+        return 0;
+    err = check("drasync_run_ff", function, mode, arg, arg_bytes, NULL, 0);
 
     waiting_caller = __builtin_return_address(0);
     if (!err)

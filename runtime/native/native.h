@@ -79,6 +79,9 @@ int native_irun(drasync_region_t region, drasync_function_t function,
                 drasync_request_t *request_out);
 int native_run_ff(drasync_region_t region, drasync_function_t function,
                   enum drasync_mode mode, const void *arg, size_t arg_bytes);
+/* The usual case of it, for any arguments.  False: nothing was done. */
+bool native_run_soon(drasync_region_t region, drasync_function_t function,
+                     enum drasync_mode mode, const void *arg, size_t arg_bytes);
 int native_run_flush(void);
 
 /* This thread is about to wait for a hold of @region: what it ran on that, or its

@@ -3,6 +3,7 @@
 
 #include "memory/control.h"
 #include "runtime/native/run.h"
+#include "runtime/native/running.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
 
@@ -217,8 +218,8 @@ static int after(struct run_caller *c, struct run_stream *s, uint64_t bytes)
     return 0;
 }
 
-/* The usual case of native_run_ff(): one more like the last one, and nothing to
- * be done after it.  Under the lock. */
+/* One more like the last one of its region, if nothing is to be done after it.
+ * By the thread of @c, inside. */
 static inline bool add_soon(struct run_caller *c, uint64_t address,
                             const struct drasync_function *function,
                             enum drasync_mode mode, const void *arg,
@@ -228,13 +229,8 @@ static inline bool add_soon(struct run_caller *c, uint64_t address,
     uint64_t queued = atomic_load_explicit(&c->queued, memory_order_relaxed);
     unsigned char *to;
 
-    if (!s || !s->used || arg_bytes % 8 || arg_bytes > 64 ||
-        s->used + arg_bytes > s->room)
-        return false;
-    if (s->last.function != function->hash || s->last.arg_bytes != arg_bytes ||
-        s->last.mode != mode || s->last.answer_bytes || s->last.asks ||
-        s->last.count == UINT16_MAX ||
-        passed(s->used + arg_bytes, arg_bytes, RUN_OWN_BYTES) ||
+    if (!s || s->soon != function || s->last.mode != mode ||
+        s->last.arg_bytes != arg_bytes || s->used + arg_bytes > s->soon_used ||
         passed(queued + arg_bytes, arg_bytes, RUN_SEND_BYTES))
         return false;
     s->last.count++;
@@ -247,6 +243,20 @@ static inline bool add_soon(struct run_caller *c, uint64_t address,
         memcpy(to + i, (const char *)arg + i, 8);
     atomic_store_explicit(&c->queued, queued + arg_bytes, memory_order_relaxed);
     return true;
+}
+
+bool native_run_soon(drasync_region_t region, drasync_function_t function,
+                     enum drasync_mode mode, const void *arg, size_t arg_bytes)
+{
+    struct run_caller *c = run_callers_mine;
+    bool done;
+
+    if (!c || !function || (arg_bytes && !arg) || native_running.function ||
+        !run_enter(c))
+        return false;
+    done = add_soon(c, address_of(region), function, mode, arg, arg_bytes);
+    run_leave(c);
+    return done;
 }
 
 int native_run_ff(drasync_region_t region, drasync_function_t function,
@@ -262,15 +272,7 @@ int native_run_ff(drasync_region_t region, drasync_function_t function,
         return DRASYNC_ENOREGION;
     if (!c)
         return DRASYNC_ENOMEM;
-    if (run_try(c)) {
-        if (add_soon(c, address_of(region), function, mode, arg, arg_bytes)) {
-            run_unlock(c);
-            return 0;
-        }
-        err = 0;
-    } else {
-        err = run_lock(c);
-    }
+    err = run_lock(c);
     if (err)
         return err;
     err = add(c, address_of(region), &work, &s);
@@ -278,7 +280,9 @@ int native_run_ff(drasync_region_t region, drasync_function_t function,
         return err;
     if (!err)
         err = after(c, s, RUN_PADDED(arg_bytes) + sizeof(struct run_group));
-    if (err != DRASYNC_EPEER)
-        run_unlock(c);
+    if (err == DRASYNC_EPEER)
+        return err;
+    run_bias(c);
+    run_unlock(c);
     return err;
 }

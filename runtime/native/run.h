@@ -18,6 +18,10 @@
  * who forward them.
  *
  * Order of locks: the lock of a caller comes before those of trees.
+ *
+ * A caller's lock is biased to its thread (memory/biased_lock.h) from a
+ * drasync_run_ff() that took it until anybody, also the thread itself, takes it
+ * again: most calls only add some bytes to a stream (native_run_soon()).
  */
 #ifndef DRASYNC_RUNTIME_NATIVE_RUN_H
 #define DRASYNC_RUNTIME_NATIVE_RUN_H
@@ -28,6 +32,7 @@
 #include <stdint.h>
 
 #include "drasync.h"
+#include "memory/biased_lock.h"
 #include "memory/space.h"
 #include "runtime/native/run_wire.h"
 #include "runtime/wait.h"
@@ -162,6 +167,10 @@ struct run_stream {
     /* The last group, if `used`: its head goes to @last_at when it ends. */
     struct run_group last;
     uint32_t last_at;
+    /* One more of its function may be added while there are at most so many bytes,
+     * and nothing else has to be done; NULL: not so. */
+    const struct drasync_function *soon;
+    uint32_t soon_used;
     struct run_request *requests, *requests_last;
 };
 
@@ -181,6 +190,10 @@ struct run_caller {
     _Atomic uint32_t taken;  /* RUN_TAKEN, by a thread, or RUN_ENDED */
     int32_t rank, local;     /* of that rank */
     _Atomic uint32_t lock;
+    bool may_bias; /* the system can revoke */
+    struct biased_owner owner;
+    _Atomic uint64_t inside; /* 1: its thread is, by the bias */
+    _Atomic uint64_t bias;   /* run_biased, or 0; under the lock */
     _Atomic bool again;      /* something is to be sent: whoever has the lock */
     _Atomic int32_t error;   /* the first one, for the flush */
     _Atomic uint32_t urgent; /* threads that wait */
@@ -242,13 +255,40 @@ static inline struct run_caller *run_caller_mine(void)
  * or a function runs.  0 or DRASYNC_EPEER. */
 int run_lock(struct run_caller *c);
 
+static const uint64_t run_biased = 1;
+
+/* Under the lock, which is biased: end that.  False, and the lock is not held:
+ * this thread is inside, and was interrupted; or its thread ended there, and
+ * nobody gets the lock any more. */
+bool run_unbias(struct run_caller *c);
+
 static inline bool run_try(struct run_caller *c)
 {
     uint32_t no = 0;
 
     /* Acquire pairs with the release of run_unlock(). */
     return atomic_compare_exchange_strong_explicit(
-        &c->lock, &no, 1, memory_order_acquire, memory_order_relaxed);
+               &c->lock, &no, 1, memory_order_acquire, memory_order_relaxed) &&
+           (!atomic_load_explicit(&c->bias, memory_order_relaxed) ||
+            run_unbias(c));
+}
+
+/* Under the lock, by its thread: which may enter without, from now on. */
+static inline void run_bias(struct run_caller *c)
+{
+    if (c->may_bias)
+        atomic_store_explicit(&c->bias, run_biased, memory_order_relaxed);
+}
+
+/* Its thread has what the lock protects; false: not without the lock. */
+static inline bool run_enter(struct run_caller *c)
+{
+    return biased_enter(&c->inside, 1, 0, &c->bias, &run_biased);
+}
+
+static inline void run_leave(struct run_caller *c)
+{
+    biased_leave(&c->inside, 0);
 }
 
 /* Cheap: `again` may be left for the next one. */

@@ -4,10 +4,13 @@
 
 #include "memory/control.h"
 #include "memory/space.h"
+#include "runtime/death.h"
 #include "runtime/native/run.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
+#include "runtime/say.h"
 #include "runtime/shared.h"
+#include "runtime/survive.h"
 #include "runtime/thread.h"
 
 /* A bucket with so many streams uses an idle one again for the next region. */
@@ -79,9 +82,14 @@ static struct run_caller *caller_new(void)
 
 struct run_caller *run_caller_new(void)
 {
-    if (!thread_watch())
-        run_callers_mine = caller_new();
-    return run_callers_mine;
+    struct run_caller *c = thread_watch() ? NULL : caller_new();
+
+    if (c) {
+        c->owner = biased_self();
+        c->may_bias = !biased_open(BIASED_NODE);
+    }
+    run_callers_mine = c;
+    return c;
 }
 
 /* What is left goes without it. */
@@ -102,6 +110,40 @@ void run_thread_ends(void)
 }
 
 /* --- Its lock ------------------------------------------------------------- */
+
+/* Wait until the thread of @c, whose bias is gone, is out. */
+static int wait_until_out(struct run_caller *c)
+{
+    int err = biased_barrier(BIASED_NODE);
+    const char *why;
+
+    if (err) {
+        runtime_poison("rank %d cannot take what a thread of rank %d has "
+                       "collected: the system refuses membarrier(); let a "
+                       "filter of system calls allow it, or install it before "
+                       "MPI_Init",
+                       runtime.rank, c->rank);
+        return DRASYNC_EPEER;
+    }
+    err = biased_wait(&c->owner, &c->inside, 1, 1, death_check);
+    if (err && (c->local == runtime.local || !survive_wanted(&why)))
+        runtime_poison("thread %d of rank %d has ended in drasync_run_ff()",
+                       (int)c->owner.thread, c->rank);
+    return err;
+}
+
+bool run_unbias(struct run_caller *c)
+{
+    bool mine = c == run_callers_mine;
+
+    if (mine && atomic_load_explicit(&c->inside, memory_order_relaxed)) {
+        run_unlock(c);
+        return false;
+    }
+    /* R1 of biased_lock.h, where it says why that suffices. */
+    atomic_store(&c->bias, 0);
+    return mine || !wait_until_out(c);
+}
 
 int run_lock(struct run_caller *c)
 {
@@ -257,6 +299,18 @@ static void group_begin(struct run_stream *s, const struct run_work *work)
     s->used += (uint32_t)sizeof(s->last);
 }
 
+/* Up to how many bytes of @s nothing has to be done but to add one more of the
+ * last group, of @padded bytes. */
+static uint32_t soon_used(const struct run_stream *s, uint32_t padded)
+{
+    uint32_t used = s->used / RUN_OWN_BYTES * RUN_OWN_BYTES + RUN_OWN_BYTES - 1;
+    uint32_t more = (UINT16_MAX - s->last.count) * padded;
+
+    if (used > s->room)
+        used = s->room;
+    return used - s->used > more ? s->used + more : used;
+}
+
 int run_stream_add(struct run_caller *c, struct run_stream *s,
                    const struct run_work *work)
 {
@@ -276,9 +330,13 @@ int run_stream_add(struct run_caller *c, struct run_stream *s,
     if (!more)
         group_begin(s, work);
     s->last.count++;
+    s->soon = work->request || work->arg_bytes % 8 || work->arg_bytes > 64
+                  ? NULL
+                  : work->function;
     if (work->arg_bytes)
         memcpy(s->bytes + s->used, work->arg, work->arg_bytes);
     s->used += (uint32_t)padded;
+    s->soon_used = soon_used(s, (uint32_t)padded);
     if (work->request)
         append_request(s, work->request);
     else
@@ -350,6 +408,7 @@ int run_stream_put_back(struct run_caller *c, struct run_stream *s,
     c->room += room;
     if (!s->listed)
         stream_list(c, s);
+    s->soon = NULL;
     count_groups(s, groups, bytes);
     requests_put_back(s, requests);
     s->used += bytes;
@@ -381,6 +440,7 @@ void run_stream_taken(struct run_caller *c, struct run_stream *s)
         atomic_load_explicit(&c->queued, memory_order_relaxed) - s->used,
         memory_order_relaxed);
     s->used = s->answers = 0;
+    s->soon = NULL;
     s->posts = s->writes = false;
     s->requests = s->requests_last = NULL;
     if (s->room > BUFFER_BYTES_KEPT || c->room > RUN_KEPT_BYTES)
