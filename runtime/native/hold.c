@@ -306,31 +306,55 @@ bool native_forget_gone(uint64_t address, int err, bool waited)
     return true;
 }
 
-int native_acquire_pending(struct native_pending *q, uint64_t deadline)
+int native_attempt(uint64_t address, bool evicts, native_attempt_fn *attempt,
+                   void *context)
 {
-    const struct native_pending again = *q;
-    /* What was granted and could not be shown has set it. */
-    const uint64_t known = q->version ? *q->version : 0;
-    int err = acquire_once(q, deadline);
+    bool waited = false;
+    int err = attempt(context, &waited);
 
-    /* How much a region takes is known when it arrives, too late to make place
-     * for it. */
-    if (err == DRASYNC_ENOMEM && deadline) {
+    if (err == DRASYNC_ENOMEM && evicts) {
         native_evict();
-        *q = again;
-        if (q->version)
-            *q->version = known;
-        err = acquire_once(q, deadline);
+        err = attempt(context, &waited);
     }
-    if (native_forget_gone(q->address, err, q->waited)) {
-        *q = again;
-        if (q->version)
-            *q->version = known;
-        err = acquire_once(q, deadline);
+    if (native_forget_gone(address, err, waited)) {
+        err = attempt(context, &waited);
         if (err == DRASYNC_ENOREGION)
             err = DRASYNC_EDELETED;
     }
     return err;
+}
+
+struct acquiring {
+    struct native_pending *q;
+    const struct native_pending first; /* what it is at first */
+    const uint64_t version;            /* and what that points to */
+    const uint64_t deadline;
+};
+
+static int acquire_attempt(void *context, bool *waited_out)
+{
+    struct acquiring *a = context;
+    int err;
+
+    *a->q = a->first;
+    /* What was granted and could not be shown has set it. */
+    if (a->q->version)
+        *a->q->version = a->version;
+    err = acquire_once(a->q, a->deadline);
+    *waited_out = a->q->waited;
+    return err;
+}
+
+int native_acquire_pending(struct native_pending *q, uint64_t deadline)
+{
+    struct acquiring a = {
+        .q = q,
+        .first = *q,
+        .version = q->version ? *q->version : 0,
+        .deadline = deadline,
+    };
+
+    return native_attempt(q->address, deadline != 0, acquire_attempt, &a);
 }
 
 int native_acquire(drasync_region_t region, enum drasync_mode mode,

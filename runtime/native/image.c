@@ -363,23 +363,29 @@ static int hold_once(uint64_t address, native_stop_fn *asks,
     return held ? hold_as_rank(address, held_out) : DRASYNC_EORDER;
 }
 
-/* As native_acquire_pending() asks again. */
+struct holding {
+    uint64_t address;
+    native_stop_fn *asks;
+    struct held held;
+};
+
+static int hold_attempt(void *context, bool *waited_out)
+{
+    struct holding *h = context;
+    int err;
+
+    h->held.waited = false;
+    err = hold_once(h->address, h->asks, &h->held);
+    *waited_out = h->held.waited;
+    return err;
+}
+
 static int hold_take(uint64_t address, native_stop_fn *asks, int32_t *rank_out)
 {
-    struct held held = {0};
-    int err = hold_once(address, asks, &held);
+    struct holding h = {.address = address, .asks = asks};
+    int err = native_attempt(address, true, hold_attempt, &h);
 
-    if (err == DRASYNC_ENOMEM) {
-        native_evict();
-        err = hold_once(address, asks, &held);
-    }
-    if (native_forget_gone(address, err, held.waited)) {
-        held.waited = false;
-        err = hold_once(address, asks, &held);
-        if (err == DRASYNC_ENOREGION)
-            err = DRASYNC_EDELETED;
-    }
-    *rank_out = held.rank;
+    *rank_out = h.held.rank;
     return err;
 }
 

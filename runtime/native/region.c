@@ -170,6 +170,7 @@ static int unused(const struct native_tree *tree, uint64_t incarnation,
 
 /* What is to be deleted. */
 struct deletion {
+    drasync_region_t region;
     uint64_t incarnation; /* of what was there */
     uint64_t wanted;      /* that one alone, if it is unused; 0: any */
     bool taken;           /* by native_take_again() */
@@ -178,9 +179,9 @@ struct deletion {
     bool waited;          /* it was deleted while this waited */
 };
 
-static int delete_one(drasync_region_t region, struct deletion *d)
+static int delete_one(struct deletion *d)
 {
-    uint64_t address = (uint64_t)(uintptr_t)region;
+    uint64_t address = (uint64_t)(uintptr_t)d->region;
     struct proto_effects *effects;
     struct native_found *found = NULL;
     struct native_wait *wait = NULL;
@@ -189,7 +190,7 @@ static int delete_one(drasync_region_t region, struct deletion *d)
     int err, result = 0;
 
     d->unsettled = d->waited = false;
-    if (!native_address_valid(region))
+    if (!native_address_valid(d->region))
         return DRASYNC_ENOREGION;
     err = native_lock(address, &tree);
     if (err)
@@ -256,16 +257,18 @@ bool native_take_again(drasync_region_t region)
 
 /* A reader's node may still be telling that its READ is over, although by the
  * program's order its ranks released long ago.  So try again for a while. */
-static int delete_settled(drasync_region_t region, struct deletion *d)
+static int delete_settled(void *context, bool *waited_out)
 {
+    struct deletion *d = context;
     const struct timespec nap = {.tv_nsec = UNSETTLED_NAP_NS};
     uint64_t since_us = 0;
     int err;
 
     for (;;) {
         limit_reserve_enter();
-        err = delete_one(region, d);
+        err = delete_one(d);
         limit_reserve_leave();
+        *waited_out = d->waited;
         /* Who serves other nodes may not wait for one. */
         if (!d->unsettled || native_running.server)
             return err;
@@ -284,18 +287,14 @@ static int delete (drasync_region_t region, struct deletion *d)
 
     /* Deleted as one that is held it can be recycled. */
     d->taken = native_take_again(region);
-    err = delete_settled(region, d);
-    /* Of another node it comes with its data. */
-    if (err == DRASYNC_ENOMEM && runtime.nodes > 1 && !native_running.server) {
-        native_evict();
-        err = delete_settled(region, d);
-    }
-    if (!native_running.server &&
-        native_forget_gone((uint64_t)(uintptr_t)region, err, d->waited)) {
-        err = delete_settled(region, d);
-        if (err == DRASYNC_ENOREGION)
-            err = DRASYNC_EDELETED;
-    }
+    d->region = region;
+    /* Who serves other nodes does not wait for one.  Of another node a region comes
+     * with its data. */
+    if (native_running.server)
+        err = delete_settled(d, &d->waited);
+    else
+        err = native_attempt((uint64_t)(uintptr_t)region, runtime.nodes > 1,
+                             delete_settled, d);
     if ((err || (d->wanted && d->unknown)) && d->taken)
         native_release(region);
     else if (!err)

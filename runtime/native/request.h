@@ -208,6 +208,15 @@ void native_requests_forget(void);
  * forgotten here, and it is to be asked again. */
 bool native_forget_gone(uint64_t address, int err, bool waited);
 
+/* Something that is asked for @address, and its result; *waited_out: as above. */
+typedef int native_attempt_fn(void *context, bool *waited_out);
+
+/* Its result; where that may help it is made again: if there was no memory and it
+ * @evicts, with place made, as how much a region takes is known when it arrives,
+ * too late for that; and after native_forget_gone(). */
+int native_attempt(uint64_t address, bool evicts, native_attempt_fn *attempt,
+                   void *context);
+
 /* All of them: what is asked for is in @q, its other fields 0.  @deadline 0: do
  * not wait for others. */
 int native_acquire_pending(struct native_pending *q, uint64_t deadline);
