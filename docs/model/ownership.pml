@@ -46,6 +46,7 @@
 #define B 1
 #define HOPS_MAX 6
 #define LOST     8 /* added to hops */
+#define SHARED   4 /* added to regions: for a READ in parts */
 #define AT_REST(r) (own[I(0, r)] + own[I(1, r)] + own[I(2, r)])
 #define HOME     0
 #define I(n, r)  ((n) * 2 + (r))
@@ -53,9 +54,9 @@
 
 /* Messages; and what ranks do, for traces. */
 #define REQUEST  1  /* region, node that asked */
-#define TRANSFER 2  /* region, regions that come */
+#define TRANSFER 2  /* region, regions that come (and SHARED) */
 #define REFUSED  3  /* region, 1: deleted, 0: busy */
-#define SETTLED  4  /* region, regions that came */
+#define SETTLED  4  /* region, regions that came (and SHARED) */
 #define HELD     5  /* -, regions: RECALL, does somebody READ them? */
 #define HELDED   6  /* -, 1: yes */
 #define RECALL   7  /* -, regions: is data of them under way? */
@@ -75,13 +76,13 @@ chan to[9] = [5] of { byte, byte, byte, byte, byte, byte };
 
 /* Tokens: where, how often moved; requests that wait, as node + 1 and 4 for
  * READ; nodes that may have copies, that may READ, that were sending when the
- * token left them; that keep writers out. */
+ * token left them; READs in parts that keep writers out. */
 bit own[6], dead[2];
 byte move[2], queue[6], pres[2], may[2], more[2], shr[2];
 
 /* Nodes: where the token went, and which move that was; requests that wait for
  * it here; answers that are not settled; is it buried here; SETTLEDs that have
- * time, by region and regions; who asked whether data is under way. */
+ * time, by what they say; who asked whether data is under way. */
 byte hint[6], knows[6], kept[12], sends[6], late[9], asker[N], about[N];
 bit gone[6];
 
@@ -95,7 +96,9 @@ bit gone[6];
 #define BURIES  6
 #define SURES   7 /* RECALL is out to those who were sending */
 byte st[N], mode[N], top[N], at[N], asked[N], has[N], wait[N], left[N];
-byte owes[6]; /* of a READ in parts: who is to be told SETTLED, + 1 */
+/* Of a READ in parts: who is to be told SETTLED, + 1; of its A, who keeps writers
+ * out until then, perhaps this node. */
+byte owes[6];
 bit busy[N];
 byte kills = KILLS;
 
@@ -128,25 +131,30 @@ inline emit(f, t, type, r, a)
 
 #define CHANNEL(f, t) to[(f) * 3 + (t)]
 #define LATE(f, t)    late[(f) * 3 + (t)]
-/* In LATE: A alone, A with B, B. */
-#define LATE_BIT(r, regions) ((r) == B -> 4 : ((regions) == 3 -> 2 : 1))
+/* In LATE: A alone, A with B, B, A alone for a READ in parts. */
+#define LATE_BIT(r, regions) \
+    ((r) == B -> 4 : ((regions) & SHARED -> 8 : ((regions) == 3 -> 2 : 1)))
 
 /* SETTLED goes before anything else to that node, several in any order. */
 inline settle(f, t)
 {
     do
     :: LATE(f, t) & 1 ->
-        LATE(f, t) = LATE(f, t) & 6;
+        LATE(f, t) = LATE(f, t) & 14;
         emit(f, t, SETTLED, A, 0);
         CHANNEL(f, t) ! SETTLED, A, 1, 0, 0, 0
     :: LATE(f, t) & 2 ->
-        LATE(f, t) = LATE(f, t) & 5;
+        LATE(f, t) = LATE(f, t) & 13;
         emit(f, t, SETTLED, A, 0);
         CHANNEL(f, t) ! SETTLED, A, 3, 0, 0, 0
     :: LATE(f, t) & 4 ->
-        LATE(f, t) = LATE(f, t) & 3;
+        LATE(f, t) = LATE(f, t) & 11;
         emit(f, t, SETTLED, B, 0);
         CHANNEL(f, t) ! SETTLED, B, 2, 0, 0, 0
+    :: LATE(f, t) & 8 ->
+        LATE(f, t) = LATE(f, t) & 7;
+        emit(f, t, SETTLED, A, 0);
+        CHANNEL(f, t) ! SETTLED, A, 1 + SHARED, 0, 0, 0
     :: else -> break
     od
 }
@@ -164,7 +172,7 @@ inline send(f, t, type, r, a, m, known, hops)
 {
     assert((f) != (t));
     settle(f, t);
-    emit(f, t, type, r, (a) * SHOWN(type));
+    emit(f, t, type, r, ((a) & 3) * SHOWN(type));
     CHANNEL(f, t) ! type, r, a, m, known, hops
 }
 
@@ -241,6 +249,10 @@ inline hear(n, where)
     fi
 }
 
+/* Does n, which answers with A alone, know no better than that B lives? */
+#define IN_PARTS(n, r, set) \
+    ((r) == A && (set) == 1 && !gone[I(n, B)] && !(own[I(n, B)] && dead[B]))
+
 /* Node n answers x with r, and with B if that is here and free. */
 inline answer(n, x, r, m)
 {
@@ -262,7 +274,7 @@ inline answer(n, x, r, m)
             fi
         }
 #if FAULT != NO_SHARED
-        shr[r] = shr[r] | ((r) == A && set == 1 && !dead[B] -> BIT(x) : 0)
+        shr[r] = shr[r] + IN_PARTS(n, r, set)
 #endif
     :: else ->
         give(n, x, r);
@@ -271,21 +283,23 @@ inline answer(n, x, r, m)
         :: else
         fi
     fi;
-    told = ((r) == A && set == 1 && !gone[I(n, B)] &&
-            !(own[I(n, B)] && dead[B]) -> TOLD(n) : 0);
+    told = (IN_PARTS(n, r, set) -> TOLD(n) : 0);
+    set = set + (IN_PARTS(n, r, set) && (m) == READ -> SHARED : 0);
     send(n, x, TRANSFER, r, set, m, move[r], told)
 }
 
 /* The operation of n has all its parts. */
 inline complete(n)
 {
-    shr[A] = shr[A] & (own[I(n, A)] -> 7 - BIT(n) : 7);
     for (i : 0 .. 1) {
         if
-        :: owes[I(n, i)] -> settle_later(n, owes[I(n, i)] - 1, i, BIT(i));
-            owes[I(n, i)] = 0
+        :: owes[I(n, i)] == n + 1 -> shr[i]--
+        :: owes[I(n, i)] && owes[I(n, i)] != n + 1 ->
+            settle_later(n, owes[I(n, i)] - 1, i,
+                         BIT(i) + (i == A -> SHARED : 0))
         :: else
         fi;
+        owes[I(n, i)] = 0;
         assert(mode[n] == READ || !(has[n] & BIT(i)) || own[I(n, i)])
     }
     st[n] = (mode[n] == KILL -> ASKS : HOLDS)
@@ -309,8 +323,10 @@ inline take(n, r)
     if
     :: mode[n] == READ ->
         look(n, r);
-        shr[r] = shr[r] | ((r) == A && top[n] == A && !gone[I(n, B)] -> BIT(n)
-                                                                    : 0)
+        if
+        :: r == A && !gone[I(n, B)] -> owes[I(n, A)] = n + 1; shr[A]++
+        :: else
+        fi
     :: else
     fi;
     go_on(n, r)
@@ -410,7 +426,7 @@ inline on_transfer(n, f, r, regions, m, known, where)
 {
     assert(st[n] == WAITS && at[n] == r && mode[n] == m);
     hear(n, where);
-    has[n] = has[n] | regions;
+    has[n] = has[n] | (regions & 3);
     if
     :: m == READ ->
         if
@@ -418,8 +434,7 @@ inline on_transfer(n, f, r, regions, m, known, where)
         :: else
         fi;
         if
-        :: r == A && top[n] == A && regions == 1 && !gone[I(n, B)] ->
-            owes[I(n, A)] = f + 1
+        :: regions & SHARED -> owes[I(n, A)] = f + 1
         :: r == B && owes[I(n, A)] -> owes[I(n, B)] = f + 1
         :: else -> settle_later(n, f, r, regions)
         fi
@@ -464,7 +479,11 @@ inline on_settled(n, f, r, regions)
         fi
     }
     if
-    :: own[I(n, r)] -> shr[r] = shr[r] & (7 - BIT(f))
+    :: regions & SHARED ->
+#if FAULT != NO_SHARED
+        assert(own[I(n, r)]);
+        shr[r]--
+#endif
     :: else
     fi;
     if
