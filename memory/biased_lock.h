@@ -16,7 +16,8 @@
  *   - `inside` is written by its owner alone.  Words and owner may be replaced
  *     by those of another thread only when that one can no more be inside.
  *   - R1 to R3, and the work after them, happen under a mutex.  Under the same
- *     mutex the owner, and nobody else, makes the bias its own again.
+ *     mutex the owner, and nobody else, makes the bias its own again; but who
+ *     has found it inside may give the bias back to it in place of any work.
  *
  * Why that suffices:
  *
@@ -38,7 +39,8 @@
  *   had held before, and O2 reads just that store.
  *
  *   The same value again.  A bias that was revoked and given back has its old
- *   value; the owner gave it back itself, so it was not inside in between.
+ *   value; the owner gave it back itself, so it was not inside in between, or
+ *   somebody who did no work.
  *
  * Where the owner stays inside for as long as it likes, nobody waits for that:
  * `inside` counts what the owner has, and R3 reads it once, after R2, and takes

@@ -201,6 +201,8 @@ int native_pending_granted(struct native_pending *q, int result)
 
 int native_pending_took(const struct native_pending *q, int result)
 {
+    if (result == DRASYNC_ENOREGION && q->forgot)
+        return DRASYNC_EDELETED;
     if (result || !q->noted)
         return result;
     result = native_taken_add(q->address, q->incarnation, q->mode);

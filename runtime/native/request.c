@@ -178,6 +178,29 @@ drasync_request_t native_request_of_run(struct native_request *r,
 
 /* --- Calls ---------------------------------------------------------------- */
 
+/* A request that ended with @err, for the first time: where that may help it is
+ * asked again, with place made for it, or for what has the address by now, as
+ * native_attempt() does.  As native_pending_start(). */
+static int request_restart(struct native_pending *q, int err)
+{
+    bool forgot = false;
+
+    if (q->again)
+        return err;
+    if (err == DRASYNC_ENOMEM)
+        native_evict();
+    else if (!(forgot = native_forget_gone(q->address, err, q->waited)))
+        return err;
+    *q = (struct native_pending){
+        .address = q->address,
+        .mode = q->mode,
+        .later = true,
+        .again = true,
+        .forgot = forgot,
+    };
+    return native_pending_start(q, false);
+}
+
 int native_iacquire(drasync_region_t region, enum drasync_mode mode,
                     drasync_request_t *request_out)
 {
@@ -203,9 +226,10 @@ int native_iacquire(drasync_region_t region, enum drasync_mode mode,
         return 0;
     }
     err = native_pending_start(&r->pending, false);
-    if (native_forget_gone(address, err, r->pending.waited))
-        err = native_pending_start(&r->pending, false);
+    if (err && err != PROTO_WAIT)
+        err = request_restart(&r->pending, err);
     if (err && err != PROTO_WAIT) {
+        err = native_pending_took(&r->pending, err);
         request_back(r);
         return err;
     }
@@ -213,20 +237,12 @@ int native_iacquire(drasync_region_t region, enum drasync_mode mode,
     return 0;
 }
 
-/* A request that ended with @err, for the first time: where that may help it is
- * asked again, with place made for it, or for what has the address by now.
- * PROTO_WAIT: it goes on. */
+/* The same with native_pending_took(), and if @err is none. */
 static int request_again(struct native_pending *q, int err)
 {
-    if (q->again)
-        return err;
-    if (err == DRASYNC_ENOMEM)
-        native_evict();
-    else if (!native_forget_gone(q->address, err, q->waited))
-        return err;
-    *q = (struct native_pending){
-        .address = q->address, .mode = q->mode, .later = true, .again = true};
-    err = native_pending_start(q, false);
+    if (!err)
+        return 0;
+    err = request_restart(q, err);
     return err == PROTO_WAIT ? err : native_pending_took(q, err);
 }
 

@@ -49,6 +49,7 @@ struct native_pending {
     bool later;  /* who asks goes on, and waits later */
     bool again;  /* it is asked once more */
     bool waited; /* as in proto_effect */
+    bool forgot; /* native_forget_gone() has been */
     /* drasync_acquire_newer(): only what is newer than *version, which becomes
      * that of what was granted; or NULL. */
     uint64_t *version;

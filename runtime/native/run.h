@@ -176,6 +176,9 @@ struct run_stream {
 
 #define RUN_BUCKETS 256
 
+/* Arguments of more bytes are not added by native_run_soon(). */
+#define RUN_SOON_BYTES_MAX 64
+
 /* Bytes of buffers that a caller keeps, as long as there is memory. */
 #define RUN_KEPT_BYTES ((uint64_t)4 << 20)
 
@@ -190,8 +193,7 @@ struct run_caller {
     _Atomic uint32_t taken;  /* RUN_TAKEN, by a thread, or RUN_ENDED */
     int32_t rank, local;     /* of that rank */
     _Atomic uint32_t lock;
-    bool may_bias; /* the system can revoke */
-    struct biased_owner owner;
+    bool may_bias;           /* the system can revoke */
     _Atomic uint64_t inside; /* 1: its thread is, by the bias */
     _Atomic uint64_t bias;   /* run_biased, or 0; under the lock */
     _Atomic bool again;      /* something is to be sent: whoever has the lock */
@@ -257,9 +259,8 @@ int run_lock(struct run_caller *c);
 
 static const uint64_t run_biased = 1;
 
-/* Under the lock, which is biased: end that.  False, and the lock is not held:
- * this thread is inside, and was interrupted; or its thread ended there, and
- * nobody gets the lock any more. */
+/* Under the lock, which is biased: end that.  False, and the lock is not held: its
+ * thread is inside, where it may have been interrupted, by this call even. */
 bool run_unbias(struct run_caller *c);
 
 static inline bool run_try(struct run_caller *c)

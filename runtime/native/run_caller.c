@@ -4,13 +4,11 @@
 
 #include "memory/control.h"
 #include "memory/space.h"
-#include "runtime/death.h"
 #include "runtime/native/run.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
 #include "runtime/shared.h"
-#include "runtime/survive.h"
 #include "runtime/thread.h"
 
 /* A bucket with so many streams uses an idle one again for the next region. */
@@ -18,6 +16,9 @@
 
 #define BUFFER_BYTES_MIN  256
 #define BUFFER_BYTES_KEPT ((uint32_t)16 << 10)
+
+/* Looks at whether a thread is inside, which it is for some ten instructions. */
+#define INSIDE_SPINS 100
 
 /* --- A thread's ----------------------------------------------------------- */
 
@@ -84,10 +85,8 @@ struct run_caller *run_caller_new(void)
 {
     struct run_caller *c = thread_watch() ? NULL : caller_new();
 
-    if (c) {
-        c->owner = biased_self();
+    if (c)
         c->may_bias = !biased_open(BIASED_NODE);
-    }
     run_callers_mine = c;
     return c;
 }
@@ -111,38 +110,37 @@ void run_thread_ends(void)
 
 /* --- Its lock ------------------------------------------------------------- */
 
-/* Wait until the thread of @c, whose bias is gone, is out. */
-static int wait_until_out(struct run_caller *c)
+/* Is the thread of @c, whose bias is gone, out? */
+static bool is_out(struct run_caller *c)
 {
-    int err = biased_barrier(BIASED_NODE);
-    const char *why;
-
-    if (err) {
+    if (biased_barrier(BIASED_NODE)) {
         runtime_poison("rank %d cannot take what a thread of rank %d has "
                        "collected: the system refuses membarrier(); let a "
-                       "filter of system calls allow it, or install it before "
-                       "MPI_Init",
+                       "filter of system calls allow it, or install the same "
+                       "in all ranks before MPI_Init",
                        runtime.rank, c->rank);
-        return DRASYNC_EPEER;
+        return false;
     }
-    err = biased_wait(&c->owner, &c->inside, 1, 1, death_check);
-    if (err && (c->local == runtime.local || !survive_wanted(&why)))
-        runtime_poison("thread %d of rank %d has ended in drasync_run_ff()",
-                       (int)c->owner.thread, c->rank);
-    return err;
+    for (int i = 0; i < INSIDE_SPINS; i++)
+        if (!atomic_load(&c->inside))
+            return true;
+    return false;
 }
 
 bool run_unbias(struct run_caller *c)
 {
     bool mine = c == run_callers_mine;
 
-    if (mine && atomic_load_explicit(&c->inside, memory_order_relaxed)) {
-        run_unlock(c);
-        return false;
+    if (!mine || !atomic_load_explicit(&c->inside, memory_order_relaxed)) {
+        /* R1 to R3 of biased_lock.h, where it says why that suffices. */
+        atomic_store(&c->bias, 0);
+        if (mine || is_out(c))
+            return true;
+        /* Nothing was changed that its thread would have to see. */
+        atomic_store(&c->bias, run_biased);
     }
-    /* R1 of biased_lock.h, where it says why that suffices. */
-    atomic_store(&c->bias, 0);
-    return mine || !wait_until_out(c);
+    run_unlock(c);
+    return false;
 }
 
 int run_lock(struct run_caller *c)
@@ -330,9 +328,10 @@ int run_stream_add(struct run_caller *c, struct run_stream *s,
     if (!more)
         group_begin(s, work);
     s->last.count++;
-    s->soon = work->request || work->arg_bytes % 8 || work->arg_bytes > 64
-                  ? NULL
-                  : work->function;
+    s->soon = !work->request && padded && padded <= RUN_SOON_BYTES_MAX &&
+                      padded == work->arg_bytes
+                  ? work->function
+                  : NULL;
     if (work->arg_bytes)
         memcpy(s->bytes + s->used, work->arg, work->arg_bytes);
     s->used += (uint32_t)padded;

@@ -232,6 +232,10 @@ static void batches(void)
         all = drasync_run_flush();
         CHECK(all >= 1 && all <= 5 && tries < 1000);
     }
+    /* More than one group of a stream can be of. */
+    for (int n = 0; n < 70000; n++)
+        OK(drasync_run_ff(small, f_small, DRASYNC_READ, NULL, 0));
+    CHECK(drasync_run_flush() >= 1);
     check_barrier();
     CHECK(sum_of(region) == (uint64_t)(rounds * 22 * check_ranks));
     CHECK(sum_of(small) == (uint64_t)(rounds * 20 * 3 * check_ranks));
