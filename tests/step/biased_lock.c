@@ -18,14 +18,14 @@
 static _Atomic uint64_t inside, bias;
 static struct step_mutex mutex;
 static struct biased_owner owner;
-static int guarded;
+static int guarded, taken; /* taken: of tries */
 
 static void begin_with(uint64_t first)
 {
     atomic_store(&inside, 0);
     atomic_store(&bias, first);
     owner = (struct biased_owner){.process = 1, .thread = 1};
-    guarded = 0;
+    guarded = taken = 0;
     step_name(&inside, "inside");
     step_name(&bias, "bias");
 }
@@ -78,12 +78,46 @@ static void take_bias_twice(void)
     take_bias();
 }
 
+/* Does not wait: gives the bias back where the owner is inside. */
+static void try_bias(void)
+{
+    step_lock(&mutex);
+    if (atomic_load_explicit(&bias, memory_order_relaxed)) {
+        atomic_store(&bias, 0);
+        STEP_CHECK(biased_barrier(BIASED_PROCESS) == 0);
+        if (atomic_load(&inside) & 1) {
+            atomic_store(&bias, MINE);
+            step_unlock(&mutex);
+            return;
+        }
+    }
+    guarded++;
+    taken++;
+    step_unlock(&mutex);
+}
+
+static void try_bias_twice(void)
+{
+    try_bias();
+    try_bias();
+}
+
 static void all_there_2(void)
 {
     STEP_CHECK(guarded == ROUNDS + 2);
 }
 
-enum { ONE, GIVEN_BACK, TWO, SCENARIOS };
+static void all_taken(void)
+{
+    STEP_CHECK(guarded == ROUNDS + taken);
+}
+
+static void all_taken_1(void)
+{
+    STEP_CHECK(guarded == ROUNDS + taken + 1);
+}
+
+enum { ONE, GIVEN_BACK, TWO, TRIED, TRIED_TWO, SCENARIOS };
 
 static const struct step_scenario scenarios[SCENARIOS] = {
     [ONE] = {.title = "an owner and another thread exclude each other",
@@ -104,6 +138,18 @@ static const struct step_scenario scenarios[SCENARIOS] = {
              .end = all_there_2,
              .deviations = 3,
              .seeds = 3000},
+    [TRIED] = {.title = "so they do where the other does not wait",
+               .begin = begin_biased,
+               .thread = {own, try_bias_twice},
+               .end = all_taken,
+               .deviations = 4,
+               .seeds = 3000},
+    [TRIED_TWO] = {.title = "and where one of two does not",
+                   .begin = begin_biased,
+                   .thread = {own, try_bias, take_bias},
+                   .end = all_taken_1,
+                   .deviations = 3,
+                   .seeds = 3000},
 };
 
 static const struct step_fault faults[] = {
