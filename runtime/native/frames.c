@@ -18,6 +18,10 @@
 #include "runtime/process.h"
 #include "runtime/say.h"
 #include "runtime/services/chunks.h"
+#include "runtime/shared.h"
+
+/* So much of a region is written when it goes. */
+#define LINES_TAKEN_BYTES_MAX ((uint64_t)128 << 10)
 
 /* The owner of an extent whose region is deleted, until its addresses may be
  * used again. */
@@ -256,10 +260,34 @@ static void extent_goes(struct extent *e, bool dead)
     }
 }
 
+/*
+ * What another rank wrote and this one read is in both caches.  To write such a
+ * line costs who did before several times what it costs who did not: on a list of
+ * 72 KB 30 us instead of 8 (AMD EPYC), as `pipeline` felt that makes the next
+ * one there.  So write each line here.  What is larger may be in no cache.
+ */
+static void take_lines(const struct native_memory *memory)
+{
+    uint64_t left = LINES_TAKEN_BYTES_MAX;
+
+    for (const struct extent *e = memory->first; e; e = e->next) {
+        volatile char *at = space_address(&runtime.space, extent_first(e));
+        uint64_t bytes = e->user[EXTENT_USED_BYTES];
+
+        if (bytes > left)
+            return;
+        left -= bytes;
+        for (uint64_t i = 0; i < bytes; i += RUNTIME_CACHE_LINE)
+            at[i] = 0;
+    }
+}
+
 static void extents_go(struct native_memory *memory, bool dead)
 {
     struct extent *e = memory->first, *next;
 
+    if (dead && memory->read)
+        take_lines(memory);
     memory->first = memory->last = memory->walk = NULL;
     memory->extents = memory->pages = 0;
     for (; e; e = next) {

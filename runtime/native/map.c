@@ -258,6 +258,11 @@ bool native_mapping_granted(uint64_t address, const struct native_wait *wait)
     return current(address, wait->incarnation, wait->layout);
 }
 
+bool native_mapping_primary(void)
+{
+    return !atomic_load_explicit(&mapped_hint, memory_order_relaxed);
+}
+
 void native_mapping_remember(const struct proto_region *region)
 {
     if (!trees) {

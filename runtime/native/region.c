@@ -179,6 +179,18 @@ struct deletion {
     bool waited;          /* it was deleted while this waited */
 };
 
+/* The rank that deletes @region may have read what others of its node wrote. */
+static void note_read(const struct proto_region *region)
+{
+    struct native_memory *memory = region ? region->memory : NULL;
+
+    if (memory)
+        memory->read = runtime.locals > 1 && !native.check && !native.objects &&
+                       region->write_count > 0 &&
+                       region->write_rank == native.rank &&
+                       native_mapping_primary();
+}
+
 static int delete_one(struct deletion *d)
 {
     uint64_t address = (uint64_t)(uintptr_t)d->region;
@@ -220,6 +232,7 @@ static int delete_one(struct deletion *d)
                 goes = native_guard_close(tree.region);
             wait->unsettled = wait->waited = false;
             effects = native_effects();
+            note_read(tree.region);
             err = proto_delete(&native.node, native.rank, tree.region, address,
                                wait, effects);
             native_do(effects, NULL);

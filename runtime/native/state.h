@@ -62,6 +62,7 @@ struct native_memory {
     bool home;    /* the region was made on this node */
     bool named;   /* at home: somebody may have published it */
     bool touched; /* something but the creator's first magazine used the heap */
+    bool read;    /* when it goes: by this process, through primary frames */
     struct native_delta *delta; /* delta.h; or NULL */
     struct native_twin *twin;   /* diff.h; or NULL */
     /* Bit n: of ranks with such a number on the node (modulo 64) several threads
@@ -350,6 +351,8 @@ bool native_mapping_current(const struct proto_region *region);
 /* The same by what a grant noted.  No lock is needed. */
 bool native_mapping_granted(uint64_t address, const struct native_wait *wait);
 void native_mapping_remember(const struct proto_region *region);
+/* Do all addresses of native regions show primary frames in this process? */
+bool native_mapping_primary(void);
 /* Something was shown that is not the newest. */
 void native_mapping_disturbed(void);
 /* The thread ends. */
