@@ -65,6 +65,7 @@ static void fresh_enter(struct fresh *fresh, struct proto_region *region,
                         drasync_region_t *region_out)
 {
     fresh->memory->incarnation = region->incarnation;
+    fresh->memory->maker = 1 + runtime.local;
     fresh->memory->home = true;
     *region_out = (drasync_region_t)(uintptr_t)fresh->address;
 }
@@ -179,16 +180,17 @@ struct deletion {
     bool waited;          /* it was deleted while this waited */
 };
 
-/* The rank that deletes @region may have read what others of its node wrote. */
+/* The rank that deletes @region may have read what another one of its node, which
+ * made it, wrote. */
 static void note_read(const struct proto_region *region)
 {
     struct native_memory *memory = region ? region->memory : NULL;
 
     if (memory)
-        memory->read = runtime.locals > 1 && !native.check && !native.objects &&
-                       region->write_count > 0 &&
-                       region->write_rank == native.rank &&
-                       native_mapping_primary();
+        memory->read =
+            memory->maker && memory->maker != 1 + runtime.local &&
+            !native.check && !native.objects && region->write_count > 0 &&
+            region->write_rank == native.rank && native_mapping_primary();
 }
 
 static int delete_one(struct deletion *d)
