@@ -40,6 +40,68 @@ static int range_usable(const struct space *space, uint64_t offset,
            space_range_valid(space, offset, bytes);
 }
 
+/* --- What is entered ------------------------------------------------------ */
+
+/*
+ * Runs that this process entered, each with how often pages had been taken out of
+ * the data file by then, by any process, or mapped anew in this one: such a run
+ * is not entered again.  Hints, so relaxed: what is missing all the same is
+ * entered when it is touched, page by page.
+ */
+#define ENTERED_RUNS_SHIFT 8
+
+static _Atomic uint64_t entered[1 << ENTERED_RUNS_SHIFT];
+static _Atomic uint32_t remapped;
+
+/* Its bits: 36 of the first page, 8 of their number, 20 of the changes. */
+static uint64_t entered_word(const struct space *space, const char *address,
+                             uint64_t pages)
+{
+    uint32_t changes =
+        atomic_load_explicit(&shared_of(space)->punched, memory_order_relaxed) +
+        atomic_load_explicit(&remapped, memory_order_relaxed);
+
+    return (uint64_t)(uintptr_t)address >> PAGE_SHIFT << 28 | pages << 20 |
+           (changes & 0xfffff);
+}
+
+static void enter(const struct space *space, char *address, uint64_t pages)
+{
+    _Atomic uint64_t *slot = &entered[space_page_hash(
+        (uint64_t)(uintptr_t)address, ENTERED_RUNS_SHIFT)];
+    uint64_t word = entered_word(space, address, pages);
+
+    if (pages < ENTERED_PAGES_MIN)
+        return;
+    if (pages >= LOOKED_AT_PAGES_MIN) {
+        if (!os_entered(address + space_page_offset(pages - 1)))
+            os_enter(address, space_page_offset(pages));
+    } else if (atomic_load_explicit(slot, memory_order_relaxed) != word) {
+        os_enter(address, space_page_offset(pages));
+        atomic_store_explicit(slot, word, memory_order_relaxed);
+    }
+}
+
+static int punch(const struct space *space, uint64_t offset, uint64_t bytes)
+{
+    int err = os_file_punch(space->data_fd, offset, bytes);
+
+    atomic_fetch_add_explicit(&shared_of(space)->punched, 1,
+                              memory_order_relaxed);
+    return err;
+}
+
+static int map_over(const struct space *space, void *address, uint64_t bytes,
+                    uint64_t offset, int dumped)
+{
+    int err = os_map_over(address, bytes, space->data_fd, offset, dumped);
+
+    atomic_fetch_add_explicit(&remapped, 1, memory_order_relaxed);
+    return err;
+}
+
+/* --- Reserved ------------------------------------------------------------- */
+
 /*
  * Piece by piece: a signal makes the kernel begin a piece again, and a program
  * with a timer would never get a large one.
@@ -58,7 +120,7 @@ static int reserve_pieces(const struct space *space, uint64_t offset,
             break;
     }
     if (err && done)
-        os_file_punch(space->data_fd, offset, done);
+        punch(space, offset, done);
     return err;
 }
 
@@ -86,7 +148,7 @@ int frames_unreserve(const struct space *space, uint64_t offset, uint64_t bytes)
 
     if (!range_usable(space, offset, bytes))
         return DRASYNC_EINVAL;
-    err = os_file_punch(space->data_fd, offset, bytes);
+    err = punch(space, offset, bytes);
     if (!err)
         limit_release(space, bytes);
     return err;
@@ -129,7 +191,7 @@ static int map_with_spare(const struct space *space, void *address,
     pthread_mutex_lock(&spare_mutex);
     if (spare)
         os_spare_free(spare);
-    err = os_map_over(address, bytes, space->data_fd, offset, dumped);
+    err = map_over(space, address, bytes, offset, dumped);
     spare = os_spare_new();
     pthread_mutex_unlock(&spare_mutex);
     return err;
@@ -158,19 +220,10 @@ int frames_map(const struct space *space, uint64_t first, uint64_t pages,
     if (!primary)
         keep_spare();
     dumped = dump_cover(space, first, pages);
-    err = os_map_over(address, bytes, space->data_fd, offset, dumped);
+    err = map_over(space, address, bytes, offset, dumped);
     if (err == DRASYNC_ELIMIT && primary)
         err = map_with_spare(space, address, bytes, offset, dumped);
     return err;
-}
-
-static void enter(char *address, uint64_t pages)
-{
-    if (pages < ENTERED_PAGES_MIN ||
-        (pages >= LOOKED_AT_PAGES_MIN &&
-         os_entered(address + space_page_offset(pages - 1))))
-        return;
-    os_enter(address, space_page_offset(pages));
 }
 
 void frames_enter(const struct space *space, uint64_t first, uint64_t pages)
@@ -178,7 +231,7 @@ void frames_enter(const struct space *space, uint64_t first, uint64_t pages)
     char *address = space_address(space, first);
 
     if (address && pages <= space->pages - first)
-        enter(address, pages);
+        enter(space, address, pages);
 }
 
 void frames_enter_window(const struct space *space, uint64_t offset,
@@ -188,7 +241,7 @@ void frames_enter_window(const struct space *space, uint64_t offset,
     char *address = space_window(space, offset, bytes);
 
     if (address)
-        enter(space->window + space_page_offset(first),
+        enter(space, space->window + space_page_offset(first),
               space_pages_for(offset + bytes) - first);
 }
 
