@@ -286,7 +286,8 @@ static void extents_go(struct native_memory *memory, bool dead)
 {
     struct extent *e = memory->first, *next;
 
-    if (dead && memory->read)
+    /* Which may be another process than the one that began to delete it. */
+    if (dead && memory->reader == 1 + runtime.local && native_mapping_primary())
         take_lines(memory);
     memory->first = memory->last = memory->walk = NULL;
     memory->extents = memory->pages = 0;

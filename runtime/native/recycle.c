@@ -170,6 +170,7 @@ bool native_recycle_put(const struct native_tree *tree)
     if (!w->ready[native_recycle_count(w)])
         make_anew(tree, &stocked->heap);
     memory->incarnation = region->incarnation;
+    memory->maker = 1 + runtime.local;
     memory->touched = false;
     memory->first->user[EXTENT_USED_BYTES] = PAGE_BYTES;
     frames = proto_newest(region)->frames;

@@ -187,10 +187,12 @@ static void note_read(const struct proto_region *region)
     struct native_memory *memory = region ? region->memory : NULL;
 
     if (memory)
-        memory->read =
-            memory->maker && memory->maker != 1 + runtime.local &&
-            !native.check && !native.objects && region->write_count > 0 &&
-            region->write_rank == native.rank && native_mapping_primary();
+        memory->reader = memory->maker && memory->maker != 1 + runtime.local &&
+                                 !native.check && !native.objects &&
+                                 region->write_count > 0 &&
+                                 region->write_rank == native.rank
+                             ? 1 + runtime.local
+                             : 0;
 }
 
 static int delete_one(struct deletion *d)

@@ -154,7 +154,8 @@ int run_lock(struct run_caller *c)
 }
 
 /* Sequentially consistent: `lock` is written, then `again` read; who wants
- * something sent writes `again`, then looks at `lock`.  One sees the other. */
+ * something sent writes `again`, then looks at `lock`.  One sees the other; but
+ * who is kept out by the bias leaves `again` for the next one, or the engine. */
 void run_unlock_send(struct run_caller *c)
 {
     atomic_store(&c->lock, 0);

@@ -59,11 +59,12 @@ struct native_memory {
     _Atomic uint64_t address;
     uint64_t incarnation;
     uint64_t extents, pages;
-    int32_t maker; /* 1 + which rank of this node made it; 0: none */
-    bool home;     /* the region was made on this node */
-    bool named;    /* at home: somebody may have published it */
+    /* 1 + which rank of this node made it, and which other one may have read it
+     * and deletes it; 0: none. */
+    int32_t maker, reader;
+    bool home;    /* the region was made on this node */
+    bool named;   /* at home: somebody may have published it */
     bool touched; /* something but the creator's first magazine used the heap */
-    bool read;    /* when it goes: by this process, through primary frames */
     struct native_delta *delta; /* delta.h; or NULL */
     struct native_twin *twin;   /* diff.h; or NULL */
     /* Bit n: of ranks with such a number on the node (modulo 64) several threads
