@@ -130,3 +130,8 @@ without_memory() { # RANK
   run -0 mpi 2 "$programs/native_recycled_split"
   assert_output "recycled_split ok ranks=2"
 }
+
+@test "a dead region's lines are written where they are its own" {
+  run -0 mpi 3 "$programs/native_dead_lines"
+  assert_output "dead_lines ok ranks=3"
+}
