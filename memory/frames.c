@@ -69,17 +69,20 @@ static void enter(const struct space *space, char *address, uint64_t pages)
 {
     _Atomic uint64_t *slot = &entered[space_page_hash(
         (uint64_t)(uintptr_t)address, ENTERED_RUNS_SHIFT)];
-    uint64_t word = entered_word(space, address, pages);
+    uint64_t word;
 
     if (pages < ENTERED_PAGES_MIN)
         return;
     if (pages >= LOOKED_AT_PAGES_MIN) {
         if (!os_entered(address + space_page_offset(pages - 1)))
             os_enter(address, space_page_offset(pages));
-    } else if (atomic_load_explicit(slot, memory_order_relaxed) != word) {
-        os_enter(address, space_page_offset(pages));
-        atomic_store_explicit(slot, word, memory_order_relaxed);
+        return;
     }
+    word = entered_word(space, address, pages);
+    if (atomic_load_explicit(slot, memory_order_relaxed) == word)
+        return;
+    os_enter(address, space_page_offset(pages));
+    atomic_store_explicit(slot, word, memory_order_relaxed);
 }
 
 static int punch(const struct space *space, uint64_t offset, uint64_t bytes)

@@ -237,7 +237,8 @@ int native_iacquire(drasync_region_t region, enum drasync_mode mode,
     return 0;
 }
 
-/* The same with native_pending_took(), and if @err is none. */
+/* The same for any @err, also none, and the hold that is granted is taken
+ * (native_pending_took()). */
 static int request_again(struct native_pending *q, int err)
 {
     if (!err)

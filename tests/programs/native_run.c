@@ -10,33 +10,6 @@ static int rounds = 300; /* with --short, 40 */
 static drasync_function_t f_batch, f_small, f_add, f_give, f_turn, f_grow,
     f_misbehave;
 
-/* A region of rank @owner, with a counter. */
-static drasync_region_t region_of(int owner)
-{
-    drasync_region_t region = NULL;
-    void *p;
-
-    if (check_rank == owner) {
-        OK(drasync_new_region(&region));
-        OK(drasync_alloc(region, sizeof(struct counter), &p));
-        memset(p, 0, sizeof(struct counter));
-        OK(drasync_set_root(region, p));
-        OK(drasync_release(region));
-    }
-    check_share(&region, owner);
-    return region;
-}
-
-static uint64_t sum_of(drasync_region_t region)
-{
-    uint64_t sum;
-
-    OK(drasync_acquire(region, DRASYNC_READ));
-    sum = counter_of(region)->sum;
-    OK(drasync_release(region));
-    return sum;
-}
-
 /* --- Stories -------------------------------------------------------------- */
 
 static void refused(void)

@@ -1,6 +1,9 @@
-/* native_run.h - the functions that native_run.c runs. */
+/* native_run.h - regions with a counter, and the functions that native_run.c runs
+ * on them. */
 #ifndef DRASYNC_TESTS_NATIVE_RUN_H
 #define DRASYNC_TESTS_NATIVE_RUN_H
+
+#include <string.h>
 
 #include "native_check.h"
 
@@ -24,6 +27,33 @@ static struct counter *counter_of(drasync_region_t region)
 
     OK(drasync_get_root(region, &root));
     return root;
+}
+
+/* A region of rank @owner, with a counter. */
+static drasync_region_t region_of(int owner)
+{
+    drasync_region_t region = NULL;
+    void *p;
+
+    if (check_rank == owner) {
+        OK(drasync_new_region(&region));
+        OK(drasync_alloc(region, sizeof(struct counter), &p));
+        memset(p, 0, sizeof(struct counter));
+        OK(drasync_set_root(region, p));
+        OK(drasync_release(region));
+    }
+    check_share(&region, owner);
+    return region;
+}
+
+static uint64_t sum_of(drasync_region_t region)
+{
+    uint64_t sum;
+
+    OK(drasync_acquire(region, DRASYNC_READ));
+    sum = counter_of(region)->sum;
+    OK(drasync_release(region));
+    return sum;
 }
 
 /* Each rank's numbers come in order. */
