@@ -41,6 +41,7 @@ void start_before_mpi(void)
     /* Those who use the locks open the same again, and hear what fails. */
     biased_open(BIASED_PROCESS);
     biased_open(BIASED_NODE);
+    boot_before_mpi();
 }
 
 /* What MPI says of the call that failed with @err. */

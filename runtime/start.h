@@ -19,9 +19,10 @@
 /* Did the library start MPI by itself?  Then MPI_Init has nothing to do. */
 bool runtime_started_mpi(void);
 
-/* Before MPI starts threads: what the kernel does at once for a process of one
- * thread, and for one of several only after a grace period of RCU (10 ms and
- * more).  Without it all works, later. */
+/* Before MPI reads what is set for it, and starts threads: boot_before_mpi(), and
+ * what the kernel does at once for a process of one thread, and for one of
+ * several only after a grace period of RCU (10 ms and more).  Without it all
+ * works, later. */
 void start_before_mpi(void);
 
 /* --- What ranks tell each other -------------------------------------------- */

@@ -42,6 +42,10 @@ bool boot_is_mpi(const void *address);
 bool boot_initialized(void);
 bool boot_finalized(void);
 
+/* Before MPI is started, after boot_find(): have it send longer messages at once
+ * where that is faster (at_once.c).  May set a variable of the environment. */
+void boot_before_mpi(void);
+
 /* How many ranks MPI_COMM_WORLD has, and which of them this is; MPI must be up. */
 int boot_world(int *rank_out);
 

@@ -54,7 +54,7 @@ bool boot_leave_needed(const char *version)
     return (major == 3 && minor >= 3) || (major == 4 && minor <= 1);
 }
 
-static bool has_rdma_devices(void)
+bool boot_has_rdma(void)
 {
     DIR *devices = opendir("/sys/class/infiniband");
     const struct dirent *entry;
@@ -102,7 +102,7 @@ unsigned boot_leave_vote(void)
         return 0;
     if (asked_for_tcp())
         return BOOT_LEAVE_HOSTS | BOOT_LEAVE_HOST;
-    return has_rdma_devices() ? 0 : BOOT_LEAVE_HOSTS;
+    return boot_has_rdma() ? 0 : BOOT_LEAVE_HOSTS;
 }
 
 static bool barrier(void)

@@ -28,4 +28,17 @@ void boot_leave(void);
  * MPI_Get_library_version() says. */
 bool boot_leave_needed(const char *version);
 
+/* Has this host adapters that send for themselves? */
+bool boot_has_rdma(void);
+
+/* at_once.c: messages of fewer bytes than that MPI sends at once, to other hosts;
+ * 0: not known. */
+size_t boot_at_once(void);
+
+/* The same of a value of UCX_RNDV_THRESH. */
+size_t boot_at_once_of(const char *threshold);
+
+/* Does the launcher say that the job is on several hosts? */
+bool boot_several_hosts(void);
+
 #endif /* DRASYNC_TRANSPORT_BOOT_MPI_H */

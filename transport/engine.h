@@ -5,7 +5,8 @@
  *
  * A message is one packet, or, if it is long, several that follow each other.
  * They are short enough for MPI to send at once: of more than some 18 KiB, over
- * TCP, it tells the receiver first, which takes longer than 32 KiB of data do.
+ * TCP, it tells the receiver first, which takes longer than 32 KiB of data do;
+ * or of more than the wire says (at_once.c).
  * Few data travel in the packets, behind the header.  Else the receiver, once it
  * knows where the data goes and has a slot, answers GO with the slot's number,
  * and the data follows in segments.  They are as long as GO says, but where a
@@ -37,7 +38,8 @@
 #define ENGINE_PAGED WIRE_PAGED
 #endif
 
-#define PACKET_BYTES_MAX    16896 /* 16 KiB of data, a header, and its head */
+#define PACKET_BYTES        16896 /* 16 KiB of data, a header, and its head */
+#define PACKET_BYTES_MAX    61952 /* 60 KiB, where the wire sends that at once */
 #define PACKET_NEAR_BYTES   ((size_t)8 << 10)   /* between nodes of a host */
 #define EAGER_BYTES_MAX     ((size_t)128 << 10) /* data in packets */
 #define PACKETS_POSTED      32 /* receives that wait for packets, at most */
@@ -230,8 +232,12 @@ void packets_close(struct engine *engine);
 /* How long a packet for node @to may be. */
 static inline size_t packet_bytes_max(const struct engine *engine, int to)
 {
-    return engine->wire->ops->near(engine->wire, to) ? PACKET_NEAR_BYTES
-                                                     : PACKET_BYTES_MAX;
+    const struct wire *wire = engine->wire;
+
+    if (wire->ops->near(wire, to))
+        return PACKET_NEAR_BYTES;
+    return wire->at_once_bytes > PACKET_BYTES_MAX ? PACKET_BYTES_MAX
+                                                  : PACKET_BYTES;
 }
 
 /* Send a packet without a header: GO, REFUSE or PAGE. */

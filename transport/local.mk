@@ -1,5 +1,6 @@
 noinst_LTLIBRARIES += libdrasync_transport.la
 libdrasync_transport_la_SOURCES = \
+	transport/at_once.c \
 	transport/boot.c \
 	transport/boot.h \
 	transport/boot_exchange.c \
@@ -66,6 +67,12 @@ tests_unit_transport_connections_t_SOURCES = \
 tests_unit_transport_connections_t_LDADD = libdrasync_transport.la
 tests_unit_transport_sockets_t_SOURCES = tests/unit/transport_sockets.c
 tests_unit_transport_sockets_t_LDADD = libdrasync_transport.la
+
+check_PROGRAMS += tests/unit/transport_at_once.t
+TESTS += tests/unit/transport_at_once.t
+tests_unit_transport_at_once_t_SOURCES = tests/unit/transport_at_once.c
+tests_unit_transport_at_once_t_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_unit_transport_at_once_t_LDADD = libdrasync_transport.la
 
 check_PROGRAMS += tests/unit/transport_leave.t
 TESTS += tests/unit/transport_leave.t

@@ -140,6 +140,7 @@ int boot_transport(struct boot *boot, enum transport_data data,
     w->wire.node = boot->rank;
     w->wire.nodes = boot->ranks;
     w->wire.few = few;
+    w->wire.at_once_bytes = boot_at_once();
     w->comm = boot->all;
     w->host_of = boot->places.host_of;
     return engine_open(&w->wire, data, events, user, out);

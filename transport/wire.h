@@ -53,6 +53,9 @@ struct wire {
     const struct wire_ops *ops;
     int node, nodes;
     bool few; /* not many packets will come at a time */
+    /* Messages of fewer bytes leave at once, to nodes that are not near; 0: not
+     * known. */
+    size_t at_once_bytes;
 };
 
 /* A transport over @wire, which it owns from then on. */

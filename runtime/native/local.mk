@@ -157,6 +157,7 @@ EXTRA_DIST += tests/bats/messages.bats
 native_test_programs += \
 	tests/programs/native_ahead \
 	tests/programs/native_ahead_learned \
+	tests/programs/native_at_once \
 	tests/programs/native_run tests/programs/native_run_held \
 	tests/programs/native_run_memory \
 	tests/programs/native_run_dies \

@@ -85,6 +85,25 @@ same_as_on_one() {
   assert_line "portions ok ranks=4"
 }
 
+@test "between hosts 64 KiB go at once, unless the user says otherwise" {
+  local at_once=$abs_top_builddir/tests/programs/native_at_once
+  [ -z "$(ls /sys/class/infiniband 2>/dev/null)" ] ||
+    skip "this host has RDMA devices, over which UCX is left alone"
+  mpichversion | grep -q ch4:ucx || skip "this MPI does not run over UCX"
+  run -0 on_hosts 2 4 "$at_once"
+  assert_line "at once ok ranks=4"
+  run -0 grep -cE 'threshold (inter:)?65536$' <<<"$output"
+  assert_output 4
+  UCX_RNDV_THRESH=auto run -0 on_hosts 2 2 "$at_once"
+  assert_line "at once ok ranks=2"
+  assert_line "rank 1: threshold auto"
+  # Packets are as long as the user's limit allows.
+  UCX_RNDV_THRESH=20000 run -0 on_hosts 2 2 "$at_once"
+  assert_line "at once ok ranks=2"
+  run -0 mpi_preloaded 2 "$at_once"
+  assert_line "rank 1: threshold unset"
+}
+
 @test "Delaunay with the Myrmics calls on two hosts is as on one" {
   same_as_on_one 2 4 "${delaunay}_myrmics" "$data/cities.csv" --verify
   assert_output --partial "verified=yes"

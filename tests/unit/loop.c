@@ -9,6 +9,8 @@
 #include "drasync.h"
 #include "transport/wire.h"
 
+size_t transport_loop_at_once, transport_loop_longest;
+
 /* Something sent that no receive has met. */
 struct loop_letter {
     struct loop_letter *next;
@@ -87,6 +89,9 @@ static int loop_send(struct wire *wire, int to, enum wire_channel channel,
     request->handle = 0;
     request->active = true;
     pthread_mutex_lock(&loop->mutex);
+    if (channel == WIRE_CONTROL && bytes > transport_loop_longest &&
+        !wire->ops->near(wire, to))
+        transport_loop_longest = bytes;
     for (link = &n->receives; *link; link = &(*link)->next) {
         if (meets(*link, wire->node, channel, tag))
             break;
@@ -260,6 +265,7 @@ int transport_loop_open(int nodes, enum transport_data data,
         w->wire.ops = &loop_ops;
         w->wire.node = opened;
         w->wire.nodes = nodes;
+        w->wire.at_once_bytes = transport_loop_at_once;
         w->loop = loop;
         err = engine_open(&w->wire, data, events, users ? users[opened] : NULL,
                           &transports_out[opened]);

@@ -6,6 +6,8 @@
 #ifndef TESTS_UNIT_LOOP_H
 #define TESTS_UNIT_LOOP_H
 
+#include <stddef.h>
+
 #include "transport/transport.h"
 
 /*
@@ -13,6 +15,9 @@
  * moves only when the receiver polls again.  Two nodes each, 0 and 1 first, are
  * on one host.
  */
+extern size_t transport_loop_at_once; /* the wires' `at_once_bytes` */
+extern size_t transport_loop_longest; /* packet so far, of nodes not near */
+
 int transport_loop_open(int nodes, enum transport_data data,
                         const struct transport_events *events,
                         void *const *users, struct transport **transports_out);

@@ -374,6 +374,15 @@ int main(void)
 {
     one_thread(TRANSPORT_BULK);
     thread_each(TRANSPORT_BULK);
+    tap_ok(transport_loop_longest > 16384 && transport_loop_longest < 18432,
+           "packets are as long as MPI sends at once by itself");
+    printf("# where it sends 64 KiB at once\n");
+    transport_loop_at_once = 65536;
+    one_thread(TRANSPORT_BULK);
+    thread_each(TRANSPORT_BULK);
+    tap_ok(transport_loop_longest > 61440 && transport_loop_longest < 65536,
+           "packets are nearly as long");
+    transport_loop_at_once = 0;
     printf("# in pages, each announced\n");
     messages = MESSAGES_FEW;
     one_thread(TRANSPORT_PAGED);
