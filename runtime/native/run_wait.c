@@ -110,6 +110,9 @@ int run_drain(struct run_caller *c, uint64_t bytes, const struct run_stream *s)
     while (!err) {
         uint32_t seen = atomic_load(&c->answers);
 
+        /* Others run theirs while this thread runs its own; what their answers
+         * let go meanwhile goes after that. */
+        run_send_all(c, false);
         run_own_all(c, DRASYNC_FOREVER);
         run_send_all(c, false);
         if (atomic_load(&c->queued) + atomic_load(&c->flying) <= bytes &&
