@@ -166,20 +166,6 @@ void waiting_several(void)
     atomic_store_explicit(&waiting_self->several, 1, memory_order_relaxed);
 }
 
-static _Atomic bool functions;
-
-void waiting_functions(void)
-{
-    /* Whoever registers while the runtime starts is seen by one of the two. */
-    atomic_store(&functions, true);
-    atomic_store(&waiting_self->functions, 1);
-}
-
-bool waiting_has_functions(void)
-{
-    return atomic_load(&functions);
-}
-
 bool waiting_read_hold(const struct waiting_rank *rank, uint64_t address,
                        uint64_t *since_us_out, uint64_t *pc_out)
 {

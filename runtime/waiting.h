@@ -53,9 +53,10 @@ enum waiting_what {
     X(MPI_Probe)                                                               \
     X(MPI_Recv)                                                                \
     X(MPI_Send)                                                                \
-    X(MPI_Ssend) X(MPI_Sendrecv) X(MPI_Barrier) X(MPI_Bcast) X(MPI_Reduce)     \
-        X(MPI_Allreduce) X(MPI_Gather) X(MPI_Gatherv) X(MPI_Scatter)           \
-            X(MPI_Scatterv) X(MPI_Allgather) X(MPI_Allgatherv) X(MPI_Alltoall) \
+    X(MPI_Ssend)                                                               \
+    X(MPI_Sendrecv) X(MPI_Barrier) X(MPI_Bcast) X(MPI_Reduce) X(MPI_Allreduce) \
+        X(MPI_Gather) X(MPI_Gatherv) X(MPI_Scatter) X(MPI_Scatterv)            \
+            X(MPI_Allgather) X(MPI_Allgatherv) X(MPI_Alltoall)                 \
                 X(MPI_Alltoallv) X(MPI_Scan)
 
 enum waiting_mpi_call {
@@ -111,9 +112,8 @@ struct waiting_rank {
     struct waiting_slot slots[WAITING_THREADS];
     _Atomic uint64_t numbers;
     struct waiting_hold holds[WAITING_HOLDS];
-    _Atomic uint32_t several;   /* 1: see waiting_several() */
-    _Atomic uint32_t functions; /* 1: see waiting_functions() */
-    int32_t mpi_thread;         /* diagnose/threads.h */
+    _Atomic uint32_t several; /* 1: see waiting_several() */
+    int32_t mpi_thread;       /* diagnose/threads.h */
     /* The call of MPI's that a thread is inside, and whom it names.  Relaxed:
      * each is true by itself. */
     _Atomic uint32_t mpi_call __attribute__((aligned(64)));
@@ -238,11 +238,6 @@ void waiting_hold_forget(uint64_t address);
 
 /* More than one thread of this rank has taken steps or leases. */
 void waiting_several(void);
-
-/* The program has registered a function for drasync_run(), maybe before the
- * runtime runs; and has it? */
-void waiting_functions(void);
-bool waiting_has_functions(void);
 
 /* Where the program called us, for waiting_hold_note(); set where that is not
  * the quick way. */

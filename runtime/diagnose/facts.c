@@ -168,7 +168,7 @@ size_t facts_of_ranks(size_t first, bool threads, struct facts_doing *out,
             .timed = rank.wait.seen.timed,
             .others =
                 !threads || threads_others(rank.pid, s->ranks[i].mpi_thread),
-            .functions = atomic_load(&s->ranks[i].functions),
+            .runs = native_look_runs(rank.rank),
             .number = rank.waits ? rank.wait.seen.number : inside_number(i),
         };
     }

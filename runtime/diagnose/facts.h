@@ -74,9 +74,9 @@ struct facts_doing {
     uint32_t waits; /* of threads of it; `what` and the rest are the oldest's */
     uint32_t what;  /* enum waiting_what */
     uint32_t timed;
-    uint32_t others;    /* it has threads besides, or that is not known; */
-    uint32_t functions; /* it has registered some for drasync_run() */
-    uint64_t number;    /* of that wait, or of what it is inside of */
+    uint32_t others; /* it has threads besides, or that is not known; */
+    uint32_t runs;   /* what it had run by drasync_run() is not all done */
+    uint64_t number; /* of that wait, or of what it is inside of */
 };
 
 /* What a rank does inside MPI, and what it did: DRASYNC_CHECK=deadlock. */

@@ -44,8 +44,6 @@ static int diagnose_start(void)
     before = waiting_self;
     waiting_self = &shared->ranks[runtime.local];
     waiting_self->mpi_thread = threads_of_mpi();
-    if (waiting_has_functions())
-        waiting_functions();
     if (shared->mpi)
         waiting_mpi_self = &shared->mpi[runtime.local];
     wait_slept = stall_slept;

@@ -38,7 +38,7 @@ static bool in_mpi(const struct facts_doing *d)
 /* It may stand still, as far as can be told without looking at regions. */
 static bool may_stand(const struct facts_doing *d)
 {
-    return !d->others && !d->functions &&
+    return !d->others && !d->runs &&
            (in_region_wait(d) || in_mpi(d) ||
             (!d->waits && facts_in_finalize(d->state)));
 }

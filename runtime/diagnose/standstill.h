@@ -22,9 +22,10 @@
  * first rank to go on would need one of these to change.
  *
  * A lease that its rank has left counts against it, as what was written under it
- * becomes a version when it ends.  So do functions that were registered for
- * drasync_run(), as they write where no rank does; any thread that is not the
- * library's (threads.h); a rank that has died or left; and all other waits.
+ * becomes a version when it ends.  So does what a rank has had run by
+ * drasync_run(), until all of it is answered, as functions write where no rank
+ * does; any thread that is not the library's (threads.h); a rank that has died or
+ * left; and all other waits.
  */
 #ifndef DRASYNC_RUNTIME_DIAGNOSE_STANDSTILL_H
 #define DRASYNC_RUNTIME_DIAGNOSE_STANDSTILL_H

@@ -74,6 +74,10 @@ struct native_look_blocker {
     bool lease;      /* see above */
 };
 
+/* Has @rank, of this node, had something run by drasync_run() or its like that is
+ * not done?  In a running process only. */
+bool native_look_runs(int32_t rank);
+
 /* Who keeps @rank (-1: one of another node) from @at, whose token is here; false:
  * nobody, now. */
 bool native_look_blocker(uint64_t at, int32_t rank,

@@ -4,6 +4,7 @@
 
 #include "memory/control.h"
 #include "memory/space.h"
+#include "runtime/native/look.h"
 #include "runtime/native/run.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
@@ -38,6 +39,16 @@ bool run_is_done(const struct run_caller *c)
     return !atomic_load_explicit(&c->queued, memory_order_acquire) &&
            !atomic_load_explicit(&c->flying, memory_order_acquire) &&
            !atomic_load_explicit(&c->queued, memory_order_relaxed);
+}
+
+bool native_look_runs(int32_t rank)
+{
+    const struct run_caller *c =
+        run_shared ? atomic_load(&run_shared->callers) : NULL;
+
+    while (c && (c->rank != rank || run_is_done(c)))
+        c = c->next;
+    return c != NULL;
 }
 
 /* Of a thread of this rank that has ended, with all that it ran done. */

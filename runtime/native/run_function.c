@@ -93,7 +93,6 @@ int native_register(const char *name, drasync_function_fn *call,
         atomic_store_explicit(slot, f, memory_order_release);
     }
     pthread_mutex_unlock(&mutex);
-    waiting_functions();
     if (!err)
         *function_out = f;
     return err;

@@ -103,6 +103,17 @@ $ended"
   done
 }
 
+@test "so does one that has functions registered, and whose runs are done" {
+  needs_one_thread
+  export DRASYNC_STALL_S=0
+  for node in shared rank 2; do
+    DRASYNC_NODE=$node run mpi 3 "$program" all-ran
+    assert_failure
+    refute [ "$status" -eq 124 ]
+    assert_output --partial "deadlock: each of all 3 ranks waits"
+  done
+}
+
 @test "with DRASYNC_DEADLOCK=error the last of them fails, and the others go on" {
   needs_one_thread
   export DRASYNC_STALL_S=0 DRASYNC_DEADLOCK=error

@@ -80,8 +80,15 @@ static int slow(drasync_region_t r, const void *arg, size_t arg_bytes,
     return 0;
 }
 
+static int nothing(drasync_region_t r, const void *arg, size_t arg_bytes,
+                   void *answer, size_t answer_bytes)
+{
+    (void)r, (void)arg, (void)arg_bytes, (void)answer, (void)answer_bytes;
+    return 0;
+}
+
 static pthread_t writer;
-static drasync_function_t slow_function;
+static drasync_function_t slow_function, nothing_function;
 
 /* What rank 0 does instead of waiting for a newer version of @next, or before:
  * true if it has done all. */
@@ -112,6 +119,16 @@ static void regions(region of[])
     }
 }
 
+/* Functions run on all regions, which is over here: they are what they were. */
+static void ran(region of[])
+{
+    for (int i = 0; i < ranks; i++)
+        must(drasync_run_ff(of[i], nothing_function, DRASYNC_READ, NULL, 0),
+             "run");
+    must(drasync_run_flush(), "flush");
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* Each rank waits until another one writes the region of the next rank, and then
  * writes its own; but for rank 0, as @how says. */
 __attribute__((noinline)) void standstill(const char *how)
@@ -124,6 +141,12 @@ __attribute__((noinline)) void standstill(const char *how)
     next = of[(rank + 1) % ranks];
     if (!strcmp(how, "run"))
         must(drasync_register("slow", slow, &slow_function), "register");
+    if (!strcmp(how, "ran"))
+        must(drasync_register("nothing", nothing, &nothing_function),
+             "register");
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (!strcmp(how, "ran"))
+        ran(of);
     must(drasync_acquire_newer(next, DRASYNC_READ, &seen, DRASYNC_FOREVER),
          "acquire");
     release_region(next);
