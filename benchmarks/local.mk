@@ -1,4 +1,4 @@
-# Benchmarks: a program for each row of docs/performance.md, and line_time, which
+# Benchmarks: a program for each row of docs/performance-rows.md, and line_time, which
 # scripts/bench asks.  They are built by make check, so that they stay whole, and
 # not installed.  make bench runs them.
 

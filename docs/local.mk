@@ -8,6 +8,8 @@ EXTRA_DIST += docs/cxx.md docs/dart.md docs/diagnostics.md docs/lifetimes.md \
 	docs/ahead.md docs/guide.md docs/tutorial.md docs/variables.md
 EXTRA_DIST += docs/records.md docs/performance-figures.md
 EXTRA_DIST += \
+	docs/figures/apps.svg \
+	docs/figures/apps.txt \
 	docs/figures/barnes_hut_1m.svg \
 	docs/figures/barnes_hut_512.svg \
 	docs/figures/barnes_hut_64k.svg \

@@ -272,6 +272,34 @@ PLOT
   done
 }
 
+# Ratios to hand-written MPI of what `scripts/bench --apps` printed.
+plot_apps() {
+  awk '$2 == "2x1" || $2 == "2x2" { sub(/ratio=/, "", $3); of[$1, $2] = $3
+      if (!seen[$1]++) names[++n] = $1 }
+    END { for (i = 1; i <= n; i++) print names[i], of[names[i], "2x1"], of[names[i], "2x2"] }
+  ' "$out/apps.txt" >"$work/apps"
+  draw_plot "$out/apps" 1100,440 <<PLOT
+set title 'Two ranks, measured: time of hand-written MPI / time of DRASync'
+set logscale y
+set yrange [0.04:1.6]
+set ytics (0.05, 0.1, 0.2, 0.5, 1)
+set ylabel 'higher is better'
+set xtics nomirror rotate by -35 noenhanced font ',10'
+set key outside top center horizontal reverse Left
+set rmargin 8
+set grid y
+set style fill solid 0.9 noborder
+set boxwidth 0.38
+plot 1 with lines lw 1.5 lc rgb 'gray40' title 'MPI', \
+  '$work/apps' using (\$0-0.2):2:xtic(1) with boxes lc rgb '$(colour_of drasync)' \
+    title 'on a node', \
+  '' using (\$0+0.2):3 with boxes fs solid 0.45 noborder lc rgb '$(colour_of drasync)' \
+    title 'between two hosts', \
+  '' using (\$0-0.2):2:(sprintf('%.2g', \$2)) with labels offset 0,0.6 font ',8' notitle, \
+  '' using (\$0+0.2):3:(sprintf('%.2g', \$3)) with labels offset 0,0.6 font ',8' notitle
+PLOT
+}
+
 plots() {
   local problem name title
   for problem in "${problems[@]}"; do
@@ -281,4 +309,5 @@ plots() {
   done
   plot_measured
   [ ! -e "$out/workloads.csv" ] || plot_workloads
+  [ ! -e "$out/apps.txt" ] || plot_apps
 }

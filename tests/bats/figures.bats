@@ -66,7 +66,7 @@ setup() {
 @test "figures draws again from CSVs alone, without a build" {
   command -v gnuplot >/dev/null || skip "gnuplot not found (Debian: gnuplot-nox)"
   mkdir "$out"
-  cp "$abs_top_srcdir"/docs/figures/*.csv "$out"
+  cp "$abs_top_srcdir"/docs/figures/{*.csv,apps.txt} "$out"
   DRASYNC_BUILD=$BATS_TEST_TMPDIR/none run -0 "$figures" --draw "$out"
   assert_output ""
   for plot in "$abs_top_srcdir"/docs/figures/*.svg; do
@@ -80,7 +80,7 @@ setup() {
 @test "plots are dashed where they are simulated, and colours mean systems" {
   command -v gnuplot >/dev/null || skip "gnuplot not found (Debian: gnuplot-nox)"
   mkdir "$out"
-  cp "$abs_top_srcdir"/docs/figures/*.csv "$out"
+  cp "$abs_top_srcdir"/docs/figures/{*.csv,apps.txt} "$out"
   "$figures" --draw "$out"
   # DRASync's, in every plot.
   blue="stroke='rgb\( *0, 114, 178\)'"
