@@ -9,15 +9,14 @@
  * them, that is set before MPI starts, unless the user has set it; the program's
  * own messages go the same way.
  *
- * UCX reads it when MPI_Init is called.  From 1.17 on it has a limit for other
- * hosts by itself; before that, messages of the program between ranks of one
- * host go at once too.
+ * UCX reads it when MPI_Init is called.  Messages of the program between ranks of
+ * one host go at once too; a limit for other hosts alone ("auto,inter:64k") only
+ * UCX from 1.17 on understands, and others end MPI_Init with an error for it.
  */
 #include "transport/boot.h"
 #include "transport/boot_mpi.h"
 #include "transport/mpi_table.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -69,18 +68,6 @@ bool boot_several_hosts(void)
            number_of("FLUX_JOB_NNODES") > 1;
 }
 
-/* Has UCX a limit for other hosts by itself? */
-static bool knows_inter(void)
-{
-    void (*version)(unsigned *, unsigned *, unsigned *);
-    unsigned major = 1, minor = 0, release = 0;
-
-    version = (__typeof__(version))dlsym(RTLD_DEFAULT, "ucp_get_version");
-    if (version)
-        version(&major, &minor, &release);
-    return major > 1 || minor >= 17;
-}
-
 void boot_before_mpi(void)
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
@@ -91,8 +78,7 @@ void boot_before_mpi(void)
         !strstr(version, "ch4:ucx"))
         return;
     if (!getenv(THRESHOLD) && boot_several_hosts() && !boot_has_rdma())
-        setenv(THRESHOLD, knows_inter() ? INTER AT_ONCE_BYTES : AT_ONCE_BYTES,
-               0);
+        setenv(THRESHOLD, AT_ONCE_BYTES, 0);
     threshold = getenv(THRESHOLD);
     at_once_bytes = threshold ? boot_at_once_of(threshold) : 0;
 }

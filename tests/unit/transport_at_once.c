@@ -39,6 +39,7 @@ int main(void)
            "a number, with and without a unit");
     tap_ok(boot_at_once_of("inter:64k") == 65536 &&
                boot_at_once_of("intra:1k,inter:64k") == 65536 &&
+               boot_at_once_of("auto,inter:64k") == 65536 &&
                boot_at_once_of("inter:auto,intra:64k") == 0,
            "that of other hosts");
     tap_ok(boot_at_once_of("inf") == SIZE_MAX &&
