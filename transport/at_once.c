@@ -1,17 +1,18 @@
 /*
  * How long a message may be that MPI sends at once, over TCP.
  *
- * Of longer ones UCX tells the receiver first, and sends the data when that has
- * asked for it.  Over TCP it does so from some 18 KiB on, where a message of 32
- * KiB takes twice as long that way as at once; each piece of a longer one that
- * is cut to stay below goes through the network's stack by itself.  The limit is
- * UCX_RNDV_THRESH.  So where a job has several hosts and nothing but TCP between
- * them, that is set before MPI starts, unless the user has set it; the program's
- * own messages go the same way.
+ * UCX announces a longer message first, and sends its data when the receiver has
+ * asked for it (rendezvous).  Over TCP it does so from some 18 KiB on, although a
+ * message of 32 KiB takes twice as long that way as at once.  Messages that are
+ * cut to stay below that limit cost the network's stack each piece by itself.
+ * The limit is UCX_RNDV_THRESH.  So where a job has several hosts and only TCP
+ * between them, the library sets it before MPI starts, unless the user has; the
+ * program's own messages go the same way.
  *
- * UCX reads it when MPI_Init is called.  Messages of the program between ranks of
- * one host go at once too; a limit for other hosts alone ("auto,inter:64k") only
- * UCX from 1.17 on understands, and others end MPI_Init with an error for it.
+ * UCX reads the variable in MPI_Init.  Messages of the program between ranks of
+ * one host go at once too: only UCX from 1.17 on understands a limit for other
+ * hosts alone ("auto,inter:64k"), by its source; the plain number is right for
+ * all versions.
  */
 #include "transport/boot.h"
 #include "transport/boot_mpi.h"

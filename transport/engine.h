@@ -4,9 +4,9 @@
  * bulk channel (bulk.c).  Private to transport/.
  *
  * A message is one packet, or, if it is long, several that follow each other.
- * They are short enough for MPI to send at once: of more than some 18 KiB, over
- * TCP, it tells the receiver first, which takes longer than 32 KiB of data do;
- * or of more than the wire says (at_once.c).
+ * They are short enough for MPI to send at once: of more than some 18 KiB over
+ * TCP, or than the wire says (at_once.c), MPI tells the receiver first, which
+ * takes longer than 32 KiB of data do.
  * Few data travel in the packets, behind the header.  Else the receiver, once it
  * knows where the data goes and has a slot, answers GO with the slot's number,
  * and the data follows in segments.  They are as long as GO says, but where a

@@ -10,14 +10,15 @@
 
 #include "transport/transport.h"
 
+/* The `at_once_bytes` of wires that are opened from now on; and the longest packet
+ * so far between nodes that are not near, in bytes. */
+extern size_t transport_loop_at_once, transport_loop_longest;
+
 /*
  * @nodes transports that reach each other.  Data of more than a few kilobytes
  * moves only when the receiver polls again.  Two nodes each, 0 and 1 first, are
  * on one host.
  */
-extern size_t transport_loop_at_once; /* the wires' `at_once_bytes` */
-extern size_t transport_loop_longest; /* packet so far, of nodes not near */
-
 int transport_loop_open(int nodes, enum transport_data data,
                         const struct transport_events *events,
                         void *const *users, struct transport **transports_out);
