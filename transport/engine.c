@@ -169,14 +169,19 @@ static void forget_data(struct engine *engine, uint64_t bulk_bytes, uint64_t id)
     engine->transport.sent--;
 }
 
-enum waits { WAITS_NOT, WAITS_LATE, WAITS_SOON };
-
 /* May @message, whose packet has all of it, wait for others? */
 static enum waits waits_for(const struct engine *engine, int to,
                             const struct transport_message *message,
                             uint64_t bulk_bytes)
 {
-    if (message->soon && engine->soons_left[to] >= message->soon)
+    uint8_t alone = message->soon;
+
+    if (alone == TRANSPORT_PATIENT) {
+        if (patience_pays(&engine->patience[to]))
+            return WAITS_PATIENT;
+        alone = PATIENT_ALONE;
+    }
+    if (alone && engine->soons_left[to] >= alone)
         return WAITS_SOON;
     if (message->late && !bulk_bytes)
         return WAITS_LATE;
@@ -219,16 +224,16 @@ static int engine_send(struct transport *transport, int to,
         whole ? waits_for(engine, to, message, bulk_bytes) : WAITS_NOT;
     struct packet *p = NULL;
     if (!reserve_rest(to, &src, here, data, &rest))
-        p = how ? packet_late(engine, to, PACKET_MESSAGE, bytes,
-                              how == WAITS_LATE ? LATE_BYTES_MAX
-                                                : packet_bytes_max(engine, to),
-                              how == WAITS_SOON, message->soon > 0)
+        p = how ? packet_late(engine, to, PACKET_MESSAGE, bytes, how,
+                              message->soon > 0)
                 : packet_new(engine, to, PACKET_MESSAGE, bytes, &s);
     if (!p) {
         packets_free(rest);
         forget_data(engine, bulk_bytes, id);
         return DRASYNC_ENOMEM;
     }
+    if (message->soon == TRANSPORT_PATIENT)
+        patience_begins(&engine->patience[to], now_us(engine));
     p->kind = message->kind;
     p->id = id;
     p->header_bytes = message->header_bytes;
@@ -394,7 +399,7 @@ static uint64_t engine_now_us(const struct transport *transport)
 {
     const struct engine *engine = (const struct engine *)transport;
 
-    return engine->wire->ops->now_us(engine->wire);
+    return now_us(engine);
 }
 
 static void engine_close(struct transport *transport)
@@ -423,6 +428,7 @@ static void engine_close(struct transport *transport)
     engine->wire->ops->close(engine->wire);
     free(engine->late_to);
     free(engine->soons_left);
+    free(engine->patience);
     free(engine);
 }
 
@@ -469,8 +475,9 @@ int engine_open(struct wire *wire, enum transport_data data,
     engine->finished_last = &engine->finished_first;
     engine->waiting_last = &engine->waiting_first;
     engine->soons_left = calloc((size_t)wire->nodes, 1);
+    engine->patience = calloc((size_t)wire->nodes, sizeof(*engine->patience));
     engine->late_to = calloc((size_t)wire->nodes, sizeof(*engine->late_to));
-    if (!engine->soons_left || !engine->late_to)
+    if (!engine->soons_left || !engine->patience || !engine->late_to)
         err = DRASYNC_ENOMEM;
     engine->posted_count = packets_posted(wire);
     for (int i = 0; i < engine->posted_count && !err; i++) {

@@ -30,6 +30,7 @@
 #define DRASYNC_TRANSPORT_ENGINE_H
 
 #include "config.h"
+#include "transport/patience.h"
 #include "transport/stretches.h"
 #include "transport/wire.h"
 
@@ -87,6 +88,7 @@ struct sending {
     struct wire_request request;
     int to;
     bool soon;     /* should not wait long */
+    bool patient;  /* one in it waits for others only */
     uint8_t soons; /* messages in it that are `soon` */
     size_t bytes, room;
     _Alignas(16) char data[];
@@ -96,6 +98,14 @@ struct sending {
  * `soon` up to a full packet; and they wait for so many nodes. */
 #define LATE_BYTES_MAX ((size_t)2048)
 #define LATE_NODES_MAX 1024
+
+/* So many that are patient leave at once, where that does not pay, before they
+ * wait for an answer. */
+#define PATIENT_ALONE 8
+
+/* Why a message does not leave at once: it may be late; or it is `soon`, or the
+ * transport is corked; or another one is likely to follow (patience.h). */
+enum waits { WAITS_NOT, WAITS_LATE, WAITS_SOON, WAITS_PATIENT };
 
 /* A place in a list of pieces. */
 struct cursor {
@@ -180,6 +190,7 @@ struct engine {
     struct sending **late_to; /* [nodes]: of them, or NULL */
     uint8_t *soons_left; /* [nodes]: so many that are `soon` have left since
                             something came from there, or more than 255 */
+    struct patience *patience; /* [nodes] */
     struct finished *finished_first, **finished_last;
 
     struct outgoing **out; /* by the low half of the id; NULL: free */
@@ -221,13 +232,18 @@ struct packet *packet_in(struct sending *s, enum packet_type type,
                          size_t bytes);
 void packets_free(struct sending *list);
 /* A packet that waits for the next one to that node, or packets_flush(), with
- * others up to @room bytes; @soon: no longer than for transport_flush_soon();
+ * others; but for what is only late, no longer than for transport_flush_soon().
  * @counts: its message is one of those that are `soon`. */
 struct packet *packet_late(struct engine *engine, int to, enum packet_type type,
-                           size_t bytes, size_t room, bool soon, bool counts);
+                           size_t bytes, enum waits how, bool counts);
 int packets_flush(struct transport *transport, bool all);
 int packets_poll(struct engine *engine);
 void packets_close(struct engine *engine);
+
+static inline uint64_t now_us(const struct engine *engine)
+{
+    return engine->wire->ops->now_us(engine->wire);
+}
 
 /* How long a packet for node @to may be. */
 static inline size_t packet_bytes_max(const struct engine *engine, int to)

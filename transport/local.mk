@@ -16,6 +16,7 @@ libdrasync_transport_la_SOURCES = \
 	transport/mpi.c \
 	transport/mpi_table.h \
 	transport/packets.c \
+	transport/patience.h \
 	transport/sink.c \
 	transport/sockets.c \
 	transport/sockets.h \

@@ -41,6 +41,7 @@ static struct sending *sending_grow(struct sending *s, size_t room)
     memcpy(larger->data, s->data, s->bytes);
     larger->bytes = s->bytes;
     larger->soon = s->soon;
+    larger->patient = s->patient;
     larger->soons = s->soons;
     free(s);
     return larger;
@@ -108,6 +109,8 @@ int packets_flush(struct transport *transport, bool all)
         next = s->next;
         if (!all && !s->soon)
             continue;
+        if (s->patient)
+            patience_in_vain(&engine->patience[s->to]);
         int err = packet_send(engine, late_take(engine, s));
 
         if (err)
@@ -118,9 +121,11 @@ int packets_flush(struct transport *transport, bool all)
 }
 
 struct packet *packet_late(struct engine *engine, int to, enum packet_type type,
-                           size_t bytes, size_t room, bool soon, bool counts)
+                           size_t bytes, enum waits how, bool counts)
 {
     size_t more = sizeof(struct packet) + PACKET_PADDED(bytes);
+    size_t room =
+        how == WAITS_LATE ? LATE_BYTES_MAX : packet_bytes_max(engine, to);
     struct sending *s = engine->late_to[to];
 
     if (s && s->bytes + more > s->room) {
@@ -147,10 +152,11 @@ struct packet *packet_late(struct engine *engine, int to, enum packet_type type,
             return NULL;
         late_add(engine, s);
     }
-    if (!s->soon && soon) {
+    if (!s->soon && how != WAITS_LATE) {
         s->soon = true;
         engine->transport.soon++;
     }
+    s->patient |= how == WAITS_PATIENT;
     s->soons = add_soons(s->soons, counts);
     return append(s, type, bytes);
 }
@@ -161,8 +167,11 @@ struct packet *packet_new(struct engine *engine, int to, enum packet_type type,
                           size_t bytes, struct sending **sending_out)
 {
     struct sending *late = engine->late_to[to], *s;
+    struct patience *patience = &engine->patience[to];
     size_t more = sizeof(struct packet) + PACKET_PADDED(bytes);
 
+    if (patience_counts(patience))
+        patience_followed(patience, now_us(engine));
     if (late)
         late_take(engine, late);
     if (late && late->bytes + more <= late->room) {

@@ -57,9 +57,12 @@ struct transport_message {
      * that node, and nothing has come from there since, it waits for more to go
      * with: until something comes, or for transport_flush_soon().  So many of
      * them take few packets, and the first are not delayed (Nagle's algorithm
-     * has 1). */
+     * has 1).  TRANSPORT_PATIENT: it waits if the last such messages were followed
+     * at once by another to that node (patience.h). */
     uint8_t soon;
 };
+
+#define TRANSPORT_PATIENT UINT8_MAX
 
 /* Limits: a message past them is refused by transport_send(). */
 #define TRANSPORT_HEADER_BYTES_MAX ((size_t)64 << 20)

@@ -211,12 +211,14 @@ static void parcel_message(struct parcel *p,
 static uint8_t soon_of(const struct proto_effect *send,
                        const struct proto_message *message)
 {
+    bool ahead = message->type == PROTO_REQUEST && message->flags & PROTO_AHEAD;
+
+    /* A subscription: the next version is not written yet. */
+    if (ahead && message->flags & PROTO_NEWER)
+        return TRANSPORT_PATIENT;
     if (send->soon)
         return SOON_ASKED;
-    return send->ahead || (message->type == PROTO_REQUEST &&
-                           message->flags & PROTO_AHEAD)
-               ? SOON_AHEAD
-               : 0;
+    return send->ahead || ahead ? SOON_AHEAD : 0;
 }
 
 static int parcel_send(struct parcel *p, const struct proto_effect *send,

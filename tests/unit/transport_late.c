@@ -8,6 +8,7 @@
 
 #include "tests/unit/loop.h"
 #include "tap.h"
+#include "transport/patience.h"
 
 #define NODES 40 /* few are used but in several() */
 
@@ -97,8 +98,8 @@ static void poll_few(struct node *nodes)
             nodes[n].bad += transport_poll(nodes[n].transport) < 0;
 }
 
-static void send_some(struct node *nodes, int from, int to, uint32_t number,
-                      bool late, uint8_t soon)
+static void send_one(struct node *nodes, int from, int to, uint32_t number,
+                     bool late, uint8_t soon)
 {
     const struct transport_message message = {
         .kind = 1,
@@ -109,7 +110,19 @@ static void send_some(struct node *nodes, int from, int to, uint32_t number,
     };
 
     nodes[from].bad += transport_send(nodes[from].transport, to, &message) != 0;
+}
+
+static void send_some(struct node *nodes, int from, int to, uint32_t number,
+                      bool late, uint8_t soon)
+{
+    send_one(nodes, from, to, number, late, soon);
     poll_few(nodes);
+}
+
+/* To node 1, and nobody looks whether it comes. */
+static void send_now(struct node *nodes, uint32_t number, uint8_t soon)
+{
+    send_one(nodes, 0, 1, number, false, soon);
 }
 
 /* A short message for node 1, which counts those that come. */
@@ -176,6 +189,74 @@ static void soon(void)
            "one that is late alone waits on");
     poll_all(nodes);
     tap_ok(!nodes[0].bad && !nodes[1].bad && !nodes[2].bad && transport_idle(t),
+           "in order");
+    close_all(nodes);
+}
+
+/* The rule alone, by times of the test's own. */
+static void patience(void)
+{
+    struct patience p = {0};
+    bool waits = false;
+
+    for (uint64_t i = 0; i < PATIENCE_TIMES; i++) {
+        waits |= patience_pays(&p);
+        patience_begins(&p, 1000 * i + 1);
+        patience_followed(&p, 1000 * i + 1 + PATIENCE_US);
+    }
+    tap_ok(!waits && patience_pays(&p) && !patience_counts(&p),
+           "after some were followed at once one waits");
+    patience_begins(&p, 9000);
+    patience_begins(&p, 9000 + PATIENCE_US);
+    patience_followed(&p, 9001 + PATIENCE_US);
+    tap_ok(!patience_pays(&p), "not after one was followed late: the first "
+                               "of two counts");
+    for (uint64_t i = 0; i < PATIENCE_TIMES; i++) {
+        patience_begins(&p, 1000 * i + 1);
+        patience_followed(&p, 1000 * i + 1);
+    }
+    patience_in_vain(&p);
+    tap_ok(!patience_pays(&p) && !patience_counts(&p),
+           "nor after one waited in vain");
+}
+
+/* Messages that wait where that has paid.  A machine that is busy may take longer
+ * than PATIENCE_US between two of them, so it is tried again. */
+static void patient(void)
+{
+    struct node nodes[NODES];
+    uint32_t number = 0, back = 0;
+    struct transport *t;
+    bool learned = false;
+    int arrived;
+
+    open_all(nodes);
+    t = nodes[0].transport;
+    send_some(nodes, 0, 1, number++, false, TRANSPORT_PATIENT);
+    tap_ok(nodes[1].arrived == 1, "a patient message leaves at once at first");
+    for (int i = 0; i < 100000 && !learned; i++) {
+        arrived = nodes[1].arrived;
+        send_now(nodes, number++, TRANSPORT_PATIENT);
+        if (nodes[0].transport->soon) {
+            poll_few(nodes);
+            learned = nodes[1].arrived == arrived;
+        }
+        send_now(nodes, number++, 0);
+        send_some(nodes, 1, 0, back++, false, 0);
+    }
+    tap_ok(learned, "where others follow it waits");
+    tap_ok(nodes[1].arrived == arrived + 2 && transport_idle(t) && !t->soon,
+           "and goes with the next");
+    for (int i = 0; i < 100000 && !t->soon; i++) {
+        send_now(nodes, number++, 0);
+        send_some(nodes, 1, 0, back++, false, 0);
+        send_now(nodes, number++, TRANSPORT_PATIENT);
+    }
+    tap_ok(transport_flush_soon(t) == 1, "or when it is asked for");
+    send_now(nodes, number++, TRANSPORT_PATIENT);
+    tap_ok(!t->soon, "then the next one does not wait");
+    poll_all(nodes);
+    tap_ok(nodes[1].arrived == (int)number && !nodes[0].bad && !nodes[1].bad,
            "in order");
     close_all(nodes);
 }
@@ -254,6 +335,8 @@ int main(void)
     late();
     several();
     soon();
+    patience();
+    patient();
     corked();
     return tap_end();
 }
