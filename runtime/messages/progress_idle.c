@@ -123,12 +123,19 @@ static uint64_t away_us(bool longer)
     return progress_on_sockets() ? PROGRESS_AWAY_US : PROGRESS_AWAY_NEAR_US;
 }
 
+/* Does the timer end about @us from @now, or up to @less sooner?  The caller may
+ * have slept since. */
+static bool ends_in(uint64_t us, uint64_t less, uint64_t until, uint64_t now)
+{
+    return until >= now + us - less && until <= now + us + us / 4;
+}
+
 void idle_push(uint64_t now, bool longer)
 {
     uint64_t us = away_us(longer), until = atomic_load(&until_us);
 
     /* Where it has ended the thread is about to set it by itself. */
-    if ((until > now && until < now + us / 4) || until > now + us)
+    if (until > now && !ends_in(us, us - us / 4, until, now))
         set_timer(now + us);
 }
 
@@ -171,7 +178,11 @@ void idle_end(void)
 
 void idle_set(uint64_t now, bool longer)
 {
-    set_timer(now + away_us(longer));
+    uint64_t us = away_us(longer);
+
+    /* It is about to sleep, so not much sooner. */
+    if (!ends_in(us, us / 4, atomic_load(&until_us), now))
+        set_timer(now + us);
 }
 
 /* --- Sockets -------------------------------------------------------------- */

@@ -71,9 +71,10 @@ void idle_pause(uint64_t now, uint64_t active, uint64_t mine, bool waited,
 bool idle_mute(void);
 void idle_unmute(void);
 
-/* The helper: if it says so no more, the timer ends within PROGRESS_AWAY_US
- * (where nothing comes through sockets PROGRESS_AWAY_NEAR_US), up to three
- * quarters of that sooner.  @longer: much later, and idle_end() is due. */
+/* The helper: if it says so no more, the timer ends in about PROGRESS_AWAY_US
+ * (where nothing comes through sockets PROGRESS_AWAY_NEAR_US): up to three
+ * quarters of that sooner, or a quarter later, as each setting of it leaves a
+ * virtual machine.  @longer: much later, and idle_end() is due. */
 void idle_push(uint64_t now, bool longer);
 
 /* Who does not help, and leaves something for the next turn: that comes within
@@ -87,7 +88,8 @@ void idle_inside(bool inside);
 /* End the timer now. */
 void idle_end(void);
 
-/* The progress thread: set the timer as idle_push() does; sleep until then.
+/* The progress thread: set the timer as idle_push() does, if it ends at another
+ * time or has ended; sleep until then.
  * True: what ended it came through sockets. */
 void idle_set(uint64_t now, bool longer);
 bool idle_away(void);

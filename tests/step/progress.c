@@ -139,7 +139,7 @@ static const struct step_scenario scenarios[SCENARIOS] = {
               PROGRESS(begin_two),
               .thread = {step_thread_body, thread_helps, thread_helps},
               .deviations = 2,
-              .seeds = 3000},
+              .seeds = 6000},
     [LONG_WAIT] = {.title = "who waits while another thread ends its long help "
                             "has its answer at once",
                    PROGRESS(begin_two),
