@@ -218,7 +218,11 @@ static int engine_send(struct transport *transport, int to,
         src.piece = &list;
         src.data_left = list.bytes;
     }
+    /* What waits goes in the first packet, also if that would be full. */
+    size_t along = packet_along(engine, to);
+    src.room -= along;
     size_t bytes = source_share(&src, &here, &data);
+    src.room += along;
     bool whole = here == src.header_left && data == bulk_bytes;
     enum waits how =
         whole ? waits_for(engine, to, message, bulk_bytes) : WAITS_NOT;

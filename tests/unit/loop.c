@@ -10,6 +10,7 @@
 #include "transport/wire.h"
 
 size_t transport_loop_at_once, transport_loop_longest;
+_Atomic size_t transport_loop_packets;
 
 /* Something sent that no receive has met. */
 struct loop_letter {
@@ -89,9 +90,11 @@ static int loop_send(struct wire *wire, int to, enum wire_channel channel,
     request->handle = 0;
     request->active = true;
     pthread_mutex_lock(&loop->mutex);
-    if (channel == WIRE_CONTROL && bytes > transport_loop_longest &&
-        !wire->ops->near(wire, to))
-        transport_loop_longest = bytes;
+    if (channel == WIRE_CONTROL && !wire->ops->near(wire, to)) {
+        transport_loop_packets++;
+        if (bytes > transport_loop_longest)
+            transport_loop_longest = bytes;
+    }
     for (link = &n->receives; *link; link = &(*link)->next) {
         if (meets(*link, wire->node, channel, tag))
             break;

@@ -11,8 +11,9 @@
 #include "transport/transport.h"
 
 /* The `at_once_bytes` of wires that are opened from now on; and the longest packet
- * so far between nodes that are not near, in bytes. */
+ * so far between nodes that are not near, in bytes, and how many there were. */
 extern size_t transport_loop_at_once, transport_loop_longest;
+extern _Atomic size_t transport_loop_packets;
 
 /*
  * @nodes transports that reach each other.  Data of more than a few kilobytes

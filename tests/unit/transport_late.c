@@ -28,7 +28,7 @@ static int on_place(void *user, int from, uint32_t kind, const void *header,
     (void)kind;
     (void)sink;
     *context_out = 0;
-    if (header_bytes == sizeof(number))
+    if (header_bytes >= sizeof(number))
         memcpy(&number, header, sizeof(number));
     node->bad += bulk_bytes || number != node->placed_from[from]++;
     return 0;
@@ -193,6 +193,27 @@ static void soon(void)
     close_all(nodes);
 }
 
+/* One that is too long for a packet takes along what waits. */
+static void along(void)
+{
+    static const uint32_t header[5000] = {1};
+    const struct transport_message message = {
+        .kind = 1, .header = header, .header_bytes = sizeof(header)};
+    struct node nodes[NODES];
+    size_t packets;
+
+    open_all(nodes);
+    packets = transport_loop_packets;
+    send_some(nodes, 0, 2, 0, true, 0);
+    nodes[0].bad += transport_send(nodes[0].transport, 2, &message) != 0;
+    poll_all(nodes);
+    tap_ok(transport_loop_packets == packets + 2 && nodes[2].arrived == 2,
+           "a message of two packets takes a late one along");
+    tap_ok(!nodes[0].bad && !nodes[2].bad && transport_idle(nodes[0].transport),
+           "in order");
+    close_all(nodes);
+}
+
 /* The rule alone, by times of the test's own. */
 static void patience(void)
 {
@@ -333,6 +354,7 @@ static void several(void)
 int main(void)
 {
     late();
+    along();
     several();
     soon();
     patience();
