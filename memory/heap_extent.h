@@ -35,7 +35,7 @@
 #define CLASS_BYTES_MAX ((uint64_t)1 << 30)
 
 /* Smaller objects never get an extent of their own. */
-#define SINGLE_BYTES_MIN ((uint64_t)256 << 10)
+#define SINGLE_BYTES_MIN ((uint64_t)32 << 10)
 
 struct heap_head {
     uint32_t magic;
