@@ -141,6 +141,17 @@ static uint64_t hint_bytes(uint64_t each_bytes, size_t count)
                                                       : HEAP_EXTENT_BYTES_MAX;
 }
 
+/* Does the heap grow by an extent for this object alone?  One that is large for
+ * the heap; of a freed one only a slot's end can be looked at (heap_checked.h). */
+static bool is_alone(const struct heap *heap, uint64_t bytes)
+{
+    uint64_t min = heap->magic == HEAP_MAGIC_CHECKED ? SINGLE_BYTES_ALWAYS
+                                                     : SINGLE_BYTES_MIN;
+
+    return bytes > CLASS_BYTES_MAX ||
+           (bytes >= min && bytes > space_page_offset(heap->pages) / 4);
+}
+
 /* At least one object, at most @count: *made_out. */
 static int alloc(const struct heap_context *context, struct heap *heap,
                  size_t size_bytes, size_t count, void **ptrs_out,
@@ -159,8 +170,7 @@ static int alloc(const struct heap_context *context, struct heap *heap,
         err = single_take_free(context, heap, bytes, ptrs_out);
         if (err != DRASYNC_EAGAIN)
             return err;
-        if (bytes > CLASS_BYTES_MAX ||
-            bytes > space_page_offset(heap->pages) / 4)
+        if (bytes >= SINGLE_BYTES_ALWAYS && is_alone(heap, bytes))
             return single_take_new(context, heap, bytes, ptrs_out);
     }
     class = class_for(bytes);
@@ -172,6 +182,8 @@ static int alloc(const struct heap_context *context, struct heap *heap,
     err = take_new(context, heap, class, count, ptrs_out, made_out);
     if (err != DRASYNC_EAGAIN)
         return err;
+    if (is_alone(heap, bytes))
+        return single_take_new(context, heap, bytes, ptrs_out);
     err =
         heap_grow(context, heap, class_bytes(class), hint_bytes(bytes, count));
     if (err)

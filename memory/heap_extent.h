@@ -34,8 +34,11 @@
 #define CLASSES         100
 #define CLASS_BYTES_MAX ((uint64_t)1 << 30)
 
-/* Smaller objects never get an extent of their own. */
-#define SINGLE_BYTES_MIN ((uint64_t)32 << 10)
+/* Smaller objects never get an extent of their own; from the other on they do
+ * also where there is room for a slot.  In between, an extent has no map and no
+ * rest of a slot, which all travel; but a slot that is there costs nothing. */
+#define SINGLE_BYTES_MIN    ((uint64_t)32 << 10)
+#define SINGLE_BYTES_ALWAYS ((uint64_t)256 << 10)
 
 struct heap_head {
     uint32_t magic;

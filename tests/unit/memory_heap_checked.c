@@ -200,31 +200,33 @@ static void test_points_out(void)
 }
 
 /* What was freed is not used again soon, but in the end. */
-static void test_quarantine(void)
+static void test_quarantine(size_t bytes)
 {
-    char *object = make(200), *again = NULL;
+    char *object = make(bytes), *again = NULL;
     int soon = 0, count;
 
     give(object);
-    for (int i = 0; i < 100; i++) {
-        again = make(200);
+    /* An eighth of a heap waits, or a MiB. */
+    for (int i = 0; i < (bytes < 1000 ? 100 : 1); i++) {
+        again = make(bytes);
         soon |= again == object;
         give(again);
     }
-    tap_ok(!soon && clean(), "what was freed waits");
+    tap_ok(!soon && clean(),
+           bytes < 1000 ? "what was freed waits" : "so does a larger object");
     object[9] = 1;
     for (count = 0; count < 2 * HEAP_QUARANTINE_OBJECTS && !faults.count;
          count++)
-        give(make(200));
-    tap_ok(found(HEAP_WRITTEN_FREED, object, 200, 9, 9),
+        give(make(bytes));
+    tap_ok(found(HEAP_WRITTEN_FREED, object, bytes, 9, 9),
            "a write meanwhile is found when it leaves");
     tap_ok(give(object) == DRASYNC_EFREED &&
-               found(HEAP_FREED_TWICE, object, 200, 0, 0),
+               found(HEAP_FREED_TWICE, object, bytes, 0, 0),
            "and freeing it again after that, too");
     object[20] = 1;
     for (count = 0; count < HEAP_QUARANTINE_OBJECTS && again != object; count++)
-        again = make(200);
-    tap_ok(again == object && found(HEAP_WRITTEN_FREED, object, 200, 20, 20),
+        again = make(bytes);
+    tap_ok(again == object && found(HEAP_WRITTEN_FREED, object, bytes, 20, 20),
            "a write before its memory is used again");
 }
 
@@ -337,7 +339,10 @@ int main(void)
     test_far();
     test_in_front();
     test_points_out();
-    test_quarantine();
+    test_quarantine(200);
+    open_heap(&space, 16, LIFE);
+    test_quarantine(40000);
+    open_heap(&space, 16, LIFE);
     test_used(&space);
     open_heap(&space, 16, LIFE);
     test_broken();

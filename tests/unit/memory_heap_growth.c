@@ -9,6 +9,7 @@
 #define OBJECTS      (1 << 18) /* of each heap */
 #define OBJECT_BYTES 64
 #define BATCH        256
+#define ARRAY_BYTES  52000
 #define CHOSEN_PAGES 16  /* fewer are what a batch needs */
 #define SETS         256 /* of a TLB: by the page's number */
 
@@ -76,6 +77,44 @@ static void check_expected(const struct space *space)
            "and doubles when it needs more");
 }
 
+/* An array of 52,000 bytes, alone and behind small objects of a heap that is
+ * expected to have room for it. */
+static void check_alone(const struct space *space)
+{
+    struct grower *grower = &growers[0];
+    const uint64_t pages = space_pages_for(ARRAY_BYTES + 64);
+    uint64_t before;
+    size_t usable;
+    void *array, *small;
+
+    *grower = (struct grower){.space = space};
+    grower->context = (struct heap_context){
+        .space = space, .owner = grower, .more = more, .arg = grower};
+    REQUIRE(!heap_init(&grower->context, &grower->heap, 64, NULL, 0));
+    REQUIRE(!heap_alloc(&grower->context, &grower->heap, ARRAY_BYTES, &array));
+    REQUIRE(!heap_usable(&grower->context, &grower->heap, array, &usable));
+    tap_ok(grower->heap.pages == pages && usable >= ARRAY_BYTES &&
+               usable - ARRAY_BYTES < 64,
+           "an array that is large for its heap has an extent that fits");
+    REQUIRE(!heap_free(&grower->context, &grower->heap, array));
+    REQUIRE(!heap_alloc(&grower->context, &grower->heap, ARRAY_BYTES, &small));
+    tap_ok(small == array && grower->heap.pages == pages,
+           "which is used again");
+
+    *grower = (struct grower){.space = space};
+    grower->context = (struct heap_context){.space = space,
+                                            .owner = grower,
+                                            .more = more,
+                                            .arg = grower,
+                                            .pages_expected = EXPECTED};
+    REQUIRE(!heap_init(&grower->context, &grower->heap, 64, NULL, 0));
+    REQUIRE(!heap_alloc(&grower->context, &grower->heap, OBJECT_BYTES, &small));
+    before = grower->heap.pages;
+    REQUIRE(!heap_alloc(&grower->context, &grower->heap, ARRAY_BYTES, &array));
+    tap_ok(grower->heap.pages == before && grower->heap.extents == 1,
+           "but where there is room it goes there");
+}
+
 int main(void)
 {
     unsigned sets[SETS] = {0}, most = 0, all = 0;
@@ -120,6 +159,7 @@ int main(void)
     tap_ok(most * SETS <= all + all / 4,
            "objects of several heaps are spread evenly over the sets of a TLB");
     check_expected(&space);
+    check_alone(&space);
     node_close(&space);
     return tap_end();
 }
