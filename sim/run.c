@@ -126,6 +126,8 @@ void show_message(struct sim *sim, uint32_t from, uint32_t to,
     for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
         if (m->flags & flags[i].flag)
             fprintf(sim->show, " %s", flags[i].name);
+    if (m->type == PROTO_REQUEST && m->after)
+        fprintf(sim->show, " behind");
     if (m->type == PROTO_TRANSFER && m->flags & PROTO_MORE)
         fprintf(sim->show, " and more");
     if ((m->flags & PROTO_MORE) &&
