@@ -156,7 +156,12 @@ struct packet *packet_late(struct engine *engine, int to, enum packet_type type,
         s->soon = true;
         engine->transport.soon++;
     }
-    s->patient |= how == WAITS_PATIENT;
+    if (how == WAITS_PATIENT)
+        s->patient = true;
+    else if (how == WAITS_SOON && patience_counts(&engine->patience[to])) {
+        patience_followed(&engine->patience[to], now_us(engine));
+        s->patient = false;
+    }
     s->soons = add_soons(s->soons, counts);
     return append(s, type, bytes);
 }

@@ -45,6 +45,12 @@ int progress_transport(struct boot *boot, bool few)
                           &dispatch_events, NULL, few, &progress.transport);
 }
 
+uint64_t progress_late_us(void)
+{
+    return progress.transport->late ? progress.late_us + PROGRESS_LATE_US
+                                    : UINT64_MAX;
+}
+
 bool progress_late_due(uint64_t now)
 {
     return progress.transport->late &&
@@ -101,7 +107,11 @@ void progress_glance(void)
         return;
     if (progress_turn(progress_late_due(runtime_now_us())) && progress.thread)
         idle_note(runtime_now_us());
+    /* The thread, which may sleep for long, sends what a handler left to wait. */
+    bool late = progress.thread && progress.transport->late;
     turns_give();
+    if (late)
+        idle_soon(runtime_now_us());
 }
 
 void runtime_glance(void)

@@ -403,7 +403,7 @@ void idle_rest(int times)
 }
 
 void idle_pause(uint64_t now, uint64_t active, uint64_t mine, bool waited,
-                bool moves, bool again)
+                bool moves, uint64_t due_us)
 {
     static uint64_t wanted_us = PROGRESS_WANTED_US_MIN, wanted_until_us;
     uint64_t idle_us = now - active, us = idle_us / PROGRESS_SLEEP_PART;
@@ -439,7 +439,9 @@ void idle_pause(uint64_t now, uint64_t active, uint64_t mine, bool waited,
     }
     if (progress_on_sockets() && us < PROGRESS_SLEEP_US_WOKEN)
         us = PROGRESS_SLEEP_US_WOKEN;
-    if (us < PROGRESS_SLEEP_US_MIN || again || inside_matters(now))
+    if (due_us < now + us)
+        us = due_us > now ? due_us - now : 0;
+    if (us < PROGRESS_SLEEP_US_MIN || inside_matters(now))
         us = PROGRESS_SLEEP_US_MIN;
     sleep_idle(us < us_max ? us : us_max, active);
 }

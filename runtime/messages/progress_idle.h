@@ -60,9 +60,9 @@ void idle_turned(uint64_t now, bool moved, uint64_t before, uint64_t urgent);
 
 /* The progress thread: nothing moved since @active, nor by this thread since
  * @mine, and now it is @now.  @waited: somebody waits for another node; @moves:
- * data is under way; @again: there is something to be done soon. */
+ * data is under way; @due_us: by then there is something to be done. */
 void idle_pause(uint64_t now, uint64_t active, uint64_t mine, bool waited,
-                bool moves, bool again);
+                bool moves, uint64_t due_us);
 
 /* --- While a thread helps ------------------------------------------------- */
 

@@ -35,6 +35,10 @@ int progress_transport(struct boot *boot, bool few);
 /* With the turns: has what is late waited for long enough, or does the job end? */
 bool progress_late_due(uint64_t now);
 
+/* When they are, by the clock alone; UINT64_MAX: there are none.  With the
+ * turns. */
+uint64_t progress_late_us(void);
+
 /* With the turns: poll once, and see to what depends on it; how many things
  * moved.  @flush: what is late goes too. */
 int progress_turn(bool flush);

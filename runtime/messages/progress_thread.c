@@ -111,9 +111,10 @@ static void *progress_main(void *unused)
         uint64_t active = idle_noted();
         bool idle = !moved && !over, by = idle && waited();
         bool moves = idle && !transport_still(progress.transport);
+        uint64_t due = progress_late_us();
         turns_give();
         if (idle)
-            idle_pause(now, active, mine, by, moves, again);
+            idle_pause(now, active, mine, by, moves, again ? now : due);
     }
     dispatch_publish(&progress.transport->counters);
     if (shutdown_over()) {

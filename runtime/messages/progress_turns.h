@@ -22,9 +22,9 @@
  *    timer was set, is still what the timer was set for.
  *
  * 4. A SHORT helper pushes the timer at each turn, so the progress thread is
- *    back within PROGRESS_AWAY_US of the last one, or as soon as something comes
- *    through sockets, which are silent for it only while a thread helps.  A LONG
- *    helper need not push, but ends the timer when it ends.
+ *    back about PROGRESS_AWAY_US after the last one (idle_push()), or as soon as
+ *    something comes through sockets, which are silent for it only while a thread
+ *    helps.  A LONG helper need not push, but ends the timer when it ends.
  *
  * 5. A helper ends the timer when it ends (`more`) if anything is left that
  *    must not wait for PROGRESS_AWAY_US:

@@ -153,7 +153,7 @@ static void thread_drains(void)
         STEP_CHECK(moved >= 0);
         moved += chores_advance();
         if (!moved)
-            idle_pause(now, active, active, false, false, false);
+            idle_pause(now, active, active, false, false, UINT64_MAX);
     }
 }
 

@@ -255,7 +255,7 @@ static void called_before_sleep(void)
     atomic_fetch_add(&clock_us, 100 * AWAY_US);
     atomic_store(&sleeps, 0);
     before_timer = help_at_timer;
-    idle_pause(now(), since, since, false, false, false);
+    idle_pause(now(), since, since, false, false, UINT64_MAX);
     tap_ok(!atomic_load(&sleeps) || atomic_load(&slept_us) == 0,
            "the progress thread, called when it is about to sleep, does not");
     progress_join();

@@ -241,38 +241,48 @@ static void patience(void)
            "nor after one waited in vain");
 }
 
-/* Messages that wait where that has paid.  A machine that is busy may take longer
- * than PATIENCE_US between two of them, so it is tried again. */
+/* Send patient messages to node 1, each followed by another, until one waits: a
+ * machine that is busy may take longer than PATIENCE_US between two of them. */
+static void learn(struct node *nodes, uint32_t *number, uint32_t *back)
+{
+    const struct transport *t = nodes[0].transport;
+
+    send_now(nodes, (*number)++, TRANSPORT_PATIENT);
+    for (int i = 0; i < 100000 && !t->soon; i++) {
+        send_now(nodes, (*number)++, 0);
+        send_some(nodes, 1, 0, (*back)++, false, 0);
+        send_now(nodes, (*number)++, TRANSPORT_PATIENT);
+    }
+}
+
 static void patient(void)
 {
     struct node nodes[NODES];
     uint32_t number = 0, back = 0;
     struct transport *t;
-    bool learned = false;
+    bool waits = false;
     int arrived;
 
     open_all(nodes);
     t = nodes[0].transport;
     send_some(nodes, 0, 1, number++, false, TRANSPORT_PATIENT);
     tap_ok(nodes[1].arrived == 1, "a patient message leaves at once at first");
-    for (int i = 0; i < 100000 && !learned; i++) {
-        arrived = nodes[1].arrived;
-        send_now(nodes, number++, TRANSPORT_PATIENT);
-        if (nodes[0].transport->soon) {
-            poll_few(nodes);
-            learned = nodes[1].arrived == arrived;
-        }
-        send_now(nodes, number++, 0);
-        send_some(nodes, 1, 0, back++, false, 0);
-    }
-    tap_ok(learned, "where others follow it waits");
+    learn(nodes, &number, &back);
+    poll_few(nodes);
+    arrived = nodes[1].arrived;
+    tap_ok(arrived == (int)number - 1, "where others follow it waits");
+    send_some(nodes, 0, 1, number++, false, 0);
     tap_ok(nodes[1].arrived == arrived + 2 && transport_idle(t) && !t->soon,
            "and goes with the next");
-    for (int i = 0; i < 100000 && !t->soon; i++) {
+    for (int i = 0; i < 1000 && !waits; i++) {
+        learn(nodes, &number, &back);
+        transport_cork(t);
         send_now(nodes, number++, 0);
-        send_some(nodes, 1, 0, back++, false, 0);
+        nodes[0].bad += transport_uncork(t) != 1;
         send_now(nodes, number++, TRANSPORT_PATIENT);
+        waits = t->soon;
     }
+    tap_ok(waits, "also with one that is corked");
     tap_ok(transport_flush_soon(t) == 1, "or when it is asked for");
     send_now(nodes, number++, TRANSPORT_PATIENT);
     tap_ok(!t->soon, "then the next one does not wait");
