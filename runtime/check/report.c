@@ -246,11 +246,15 @@ static void add_rule(const struct target *at, const struct check_fault *f)
                   "in region ID %u, which was sent to worker %d at %s:%d and "
                   "not received again\n",
                   note->rid, note->to, note->file, note->line);
+    else if (at->noted && note->done[CHECK_GAVE].given)
+        check_add(&text,
+                  "in a region that it has given to another rank: do that "
+                  "before, or acquire it for %s once that has released it\n",
+                  mode_name(f->mode));
     else if (at->noted && note->done[CHECK_GAVE].thread)
-        check_add(
-            &text, "in a region that it has %s: acquire it for %s first\n",
-            note->done[CHECK_GAVE].given ? "given to another rank" : "released",
-            mode_name(f->mode));
+        check_add(&text,
+                  "in a region that it has released: acquire it for %s first\n",
+                  mode_name(f->mode));
     else if (runtime.options.myrmics == RUNTIME_MYRMICS_MOVE)
         check_add(&text,
                   "in a region that this worker neither made nor received\n");

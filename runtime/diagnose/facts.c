@@ -56,13 +56,30 @@ static void asked_there(struct facts_wait *out)
     out->asked.hint = look.hint;
 }
 
+bool (*facts_gift_left)(int local, int32_t *from_out, int32_t *tag_out);
+
+/* What has come for a rank that waits for another gift. */
+static void left_there(struct facts_wait *out)
+{
+    int local = facts_local(out->seen.rank);
+    int32_t from, tag;
+
+    out->seen.address = out->seen.version = 0;
+    if (!facts_gift_left || local < 0 || !facts_gift_left(local, &from, &tag))
+        return;
+    out->seen.address = (uint64_t)from + 1;
+    out->seen.version = (uint32_t)tag;
+}
+
 static bool read_wait(const struct waiting_slot *slot, struct facts_wait *out)
 {
     memset(out, 0, sizeof(*out));
     if (!waiting_read(slot, &out->seen))
         return false;
     out->age_us = age_of(out->seen.since_us);
-    if (out->seen.what == WAITING_RUN || out->seen.what == WAITING_NEWER)
+    if (out->seen.what == WAITING_GIFT)
+        left_there(out);
+    else if (out->seen.what == WAITING_RUN || out->seen.what == WAITING_NEWER)
         asked_there(out);
     else if (out->seen.what == WAITING_REGION &&
              !native_look_asking(out->seen.address,

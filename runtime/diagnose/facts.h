@@ -46,11 +46,16 @@ uint64_t facts_shape(void);
 
 /* A wait of a rank. */
 struct facts_wait {
-    struct waiting_seen seen; /* since_us: of its node's clock */
+    /* since_us: of its node's clock.  Of one for a gift `address` is the rank,
+     * + 1, whose gift is there, with tag `version`; 0: there is none. */
+    struct waiting_seen seen;
     uint64_t age_us;
     /* Of one for a region: where it stands; `at` 0: it is about to end. */
     struct native_look_wait asked;
 };
+
+/* native_gift_left(); NULL where that is not linked. */
+extern bool (*facts_gift_left)(int local, int32_t *from_out, int32_t *tag_out);
 
 /* What a rank does. */
 struct facts_rank {

@@ -41,6 +41,7 @@ static int diagnose_start(void)
         atomic_load(&runtime.shared->anchors[RUNTIME_ANCHOR_DIAGNOSE]);
 
     ask_start();
+    facts_gift_left = native_gift_left;
     before = waiting_self;
     waiting_self = &shared->ranks[runtime.local];
     waiting_self->mpi_thread = threads_of_mpi();

@@ -2,6 +2,7 @@
 #include "memory/control.h"
 #include "runtime/messages/messages.h"
 #include "runtime/native/give.h"
+#include "runtime/native/look.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
 #include "runtime/waiting.h"
@@ -29,6 +30,9 @@ struct inbox {
     _Atomic uint32_t giving; /* gifts of its rank that are half made */
     uint32_t count;
     struct gift *first, *last;
+    /* Who gave the first, + 1, and below its tag; 0: there is none.  For reports,
+     * which take no lock: relaxed. */
+    _Atomic uint64_t left;
     struct taker *takers; /* who waits longest first */
 } __attribute__((aligned(64)));
 
@@ -79,6 +83,27 @@ static bool matches(const struct gift *gift, int32_t from, int32_t tag)
 {
     return (from == DRASYNC_ANY || from == gift->from) &&
            (tag == DRASYNC_ANY || tag == gift->tag);
+}
+
+static void inbox_give(struct inbox *inbox)
+{
+    const struct gift *first = inbox->first;
+
+    atomic_store_explicit(
+        &inbox->left,
+        first ? (uint64_t)(first->from + 1) << 32 | (uint32_t)first->tag : 0,
+        memory_order_relaxed);
+    lock_give(&inbox->lock);
+}
+
+bool native_gift_left(int local, int32_t *from_out, int32_t *tag_out)
+{
+    uint64_t left =
+        atomic_load_explicit(&inboxes[local].left, memory_order_relaxed);
+
+    *from_out = (int32_t)(left >> 32) - 1;
+    *tag_out = (int32_t)(uint32_t)left;
+    return left;
 }
 
 int give_reserve(int local)
@@ -150,7 +175,7 @@ int give_post(int local, struct gift *gift)
     } else {
         post(inbox, gift);
     }
-    lock_give(&inbox->lock);
+    inbox_give(inbox);
     return err;
 }
 
@@ -214,7 +239,7 @@ void give_put_back(struct gift *gifts)
         inbox->count++;
     }
     hand_all(inbox);
-    lock_give(&inbox->lock);
+    inbox_give(inbox);
 }
 
 static void taker_link(struct inbox *inbox, struct taker *taker)
@@ -281,7 +306,7 @@ int give_take_out(int32_t from, int32_t tag, uint64_t deadline_us,
         err = DRASYNC_EPEER;
     else if (!*out && taker)
         taker_link(inbox, taker);
-    lock_give(&inbox->lock);
+    inbox_give(inbox);
     if (!*out && taker && !err) {
         struct waiting w = {
             .what = WAITING_GIFT,
@@ -396,7 +421,7 @@ void give_bury(int rank)
     inbox->takers = NULL;
     gift = inbox->first;
     inbox->first = inbox->last = NULL;
-    lock_give(&inbox->lock);
+    inbox_give(inbox);
     for (; gift; gift = next) {
         next = gift->next;
         /* What came back is free, or somebody's own hold. */
@@ -432,7 +457,7 @@ void give_end(void)
     inbox->closed = true;
     gift = inbox->first;
     inbox->first = inbox->last = NULL;
-    lock_give(&inbox->lock);
+    inbox_give(inbox);
     tell_left(gift);
     for (; gift; gift = next) {
         next = gift->next;

@@ -56,6 +56,11 @@ struct native_look_wait {
     uint32_t node, mode;
 };
 
+/* Of what was given to rank number @local of this node and is not taken, the first:
+ * by whom, with which tag.  False: nothing is.  Of this job's own processes only
+ * (give_inbox.c). */
+bool native_gift_left(int local, int32_t *from_out, int32_t *tag_out);
+
 /* What @rank, of this node, waits for that it asked for as @address; false: it
  * does not. */
 bool native_look_asking(uint64_t address, int32_t rank,

@@ -161,6 +161,16 @@ drasync:     rank 0 (HOST, process P) computes"
   done
 }
 
+@test "a region that is given with another tag than is waited for is named" {
+  for node in shared rank; do
+    DRASYNC_NODE=$node hangs_until "in drasync_take" mpi 2 "${program}_gift" tag "$over"
+    [ "$status" -eq 0 ]
+    same "$head
+drasync:   rank 1 (HOST, process P) waits in drasync_take for what rank 0 gives with tag 7, not what rank 0 has given with tag 8, since T s, in other_tag (stuck_gift.c:LINE)
+drasync:     rank 0 (HOST, process P) computes"
+  done
+}
+
 @test "DRASYNC_STALL_S=0 says nothing" {
   DRASYNC_STALL_S=0 hangs_until "rank 0 took it" \
     mpi 2 "$program" write "$over"

@@ -20,6 +20,27 @@ static void not_given(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* The same, with a tag that nobody waits for. */
+static void other_tag(void)
+{
+    drasync_region_t r;
+    int err;
+
+    if (rank == 0) {
+        r = new_region();
+        must(drasync_give(r, ranks - 1, 8), "give");
+        until_over();
+        r = new_region();
+        must(drasync_give(r, ranks - 1, 7), "give");
+    }
+    for (int tag = 7; rank == ranks - 1 && tag <= 8; tag++) {
+        err = drasync_take(0, tag, DRASYNC_FOREVER, &r, NULL);
+        must(err, "take");
+        must(drasync_delete(r), "delete");
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* Rank 0 keeps what rank 1 gave it, and wants again. */
 static void kept(void)
 {
@@ -50,6 +71,8 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (!strcmp(what, "give"))
         not_given();
+    else if (!strcmp(what, "tag"))
+        other_tag();
     else if (!strcmp(what, "kept"))
         kept();
     else
