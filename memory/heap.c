@@ -141,15 +141,20 @@ static uint64_t hint_bytes(uint64_t each_bytes, size_t count)
                                                       : HEAP_EXTENT_BYTES_MAX;
 }
 
+/* When an object was freed only a slot's end can be looked at (heap_checked.h). */
+static uint64_t single_min(const struct heap *heap)
+{
+    return heap->magic == HEAP_MAGIC_CHECKED ? SINGLE_BYTES_ALWAYS
+                                             : SINGLE_BYTES_MIN;
+}
+
 /* Does the heap grow by an extent for this object alone?  One that is large for
- * the heap; of a freed one only a slot's end can be looked at (heap_checked.h). */
+ * the heap. */
 static bool is_alone(const struct heap *heap, uint64_t bytes)
 {
-    uint64_t min = heap->magic == HEAP_MAGIC_CHECKED ? SINGLE_BYTES_ALWAYS
-                                                     : SINGLE_BYTES_MIN;
-
     return bytes > CLASS_BYTES_MAX ||
-           (bytes >= min && bytes > space_page_offset(heap->pages) / 4);
+           (bytes >= single_min(heap) &&
+            bytes > space_page_offset(heap->pages) / 4);
 }
 
 /* At least one object, at most @count: *made_out. */
@@ -165,7 +170,7 @@ static int alloc(const struct heap_context *context, struct heap *heap,
         return DRASYNC_ENOMEM;
     bytes = rounded(heap, size_bytes);
     *made_out = 1;
-    if (bytes >= SINGLE_BYTES_MIN) {
+    if (bytes >= single_min(heap)) {
         /* Which may be from a time when the heap was smaller. */
         err = single_take_free(context, heap, bytes, ptrs_out);
         if (err != DRASYNC_EAGAIN)

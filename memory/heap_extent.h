@@ -35,8 +35,9 @@
 #define CLASS_BYTES_MAX ((uint64_t)1 << 30)
 
 /* Smaller objects never get an extent of their own; from the other on they do
- * also where there is room for a slot.  In between, an extent has no map and no
- * rest of a slot, which all travel; but a slot that is there costs nothing. */
+ * also where there is room for a slot.  In between, an extent of its own has no
+ * map and no rest of a slot, which would travel; but where there is room for a
+ * slot the heap need not grow. */
 #define SINGLE_BYTES_MIN    ((uint64_t)32 << 10)
 #define SINGLE_BYTES_ALWAYS ((uint64_t)256 << 10)
 

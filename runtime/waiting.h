@@ -82,7 +82,7 @@ struct waiting_seen {
     int32_t as;     /* 0, or the number by which the protocol knows who asks:
                      * native_rank_new() */
     uint64_t address, since_us;
-    uint64_t version; /* WAITING_NEWER: that the rank knows; _GIFT: facts.h */
+    uint64_t version; /* WAITING_NEWER: that the rank knows */
     uint64_t number;  /* of this wait; no other of this rank has it */
     char name[DRASYNC_NAME_MAX + 1];
     struct code_place frames[WAITING_FRAMES]; /* the innermost first */

@@ -158,7 +158,8 @@ struct packet *packet_late(struct engine *engine, int to, enum packet_type type,
     }
     if (how == WAITS_PATIENT)
         s->patient = true;
-    else if (how == WAITS_SOON && patience_counts(&engine->patience[to])) {
+    else if (engine->transport.corked && how == WAITS_SOON &&
+             patience_counts(&engine->patience[to])) {
         patience_followed(&engine->patience[to], now_us(engine));
         s->patient = false;
     }

@@ -58,22 +58,24 @@ static void asked_there(struct facts_wait *out)
 
 bool (*facts_gift_left)(int local, int32_t *from_out, int32_t *tag_out);
 
-/* What has come for a rank that waits for another gift. */
+/* What has come for a rank that waits for another gift.  One that it would take
+ * is behind that for whose data it waits. */
 static void left_there(struct facts_wait *out)
 {
-    int local = facts_local(out->seen.rank);
-    int32_t from, tag;
+    int local = facts_local(out->seen.rank), tag = (int)out->seen.mode;
 
-    out->seen.address = out->seen.version = 0;
-    if (!facts_gift_left || local < 0 || !facts_gift_left(local, &from, &tag))
-        return;
-    out->seen.address = (uint64_t)from + 1;
-    out->seen.version = (uint32_t)tag;
+    if (!facts_gift_left || local < 0 ||
+        !facts_gift_left(local, &out->gift_from, &out->gift_tag) ||
+        ((out->seen.peer == WAITING_NOBODY ||
+          out->seen.peer == out->gift_from) &&
+         (tag == DRASYNC_ANY || tag == out->gift_tag)))
+        out->gift_from = -1;
 }
 
 static bool read_wait(const struct waiting_slot *slot, struct facts_wait *out)
 {
     memset(out, 0, sizeof(*out));
+    out->gift_from = -1;
     if (!waiting_read(slot, &out->seen))
         return false;
     out->age_us = age_of(out->seen.since_us);

@@ -46,12 +46,12 @@ uint64_t facts_shape(void);
 
 /* A wait of a rank. */
 struct facts_wait {
-    /* since_us: of its node's clock.  Of one for a gift `address` is the rank,
-     * + 1, whose gift is there, with tag `version`; 0: there is none. */
-    struct waiting_seen seen;
+    struct waiting_seen seen; /* since_us: of its node's clock */
     uint64_t age_us;
     /* Of one for a region: where it stands; `at` 0: it is about to end. */
     struct native_look_wait asked;
+    /* Of one for a gift: another that is there, by whom, -1: none; its tag. */
+    int32_t gift_from, gift_tag;
 };
 
 /* native_gift_left(); NULL where that is not linked. */

@@ -240,6 +240,22 @@ static bool add_region_state(struct text *text, const struct facts_wait *wait)
     return newer && region.status != FACTS_BLOCKED;
 }
 
+/* Of @count waits for gifts the first for which something else is there. */
+static void add_gift(struct text *text, const struct facts_wait *waits,
+                     size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (waits[i].gift_from < 0)
+            continue;
+        text_add(text,
+                 "drasync:     what rank %d gave to rank %d with tag %d is "
+                 "there, and not taken\n",
+                 (int)waits[i].gift_from, (int)waits[i].seen.rank,
+                 (int)waits[i].gift_tag);
+        return;
+    }
+}
+
 /* Who should send, or publish. */
 static void add_other_state(struct text *text, const struct waiting_seen *seen)
 {
@@ -286,6 +302,7 @@ static bool add_thing(struct text *text, const struct facts_wait *first,
         text_add(text, "drasync:   and %zu more waits for it\n", count - i);
     if (waiting_on_region(&first->seen))
         return add_region_state(text, first);
+    add_gift(text, first, count);
     add_other_state(text, &first->seen);
     return false;
 }

@@ -163,9 +163,6 @@ void text_wait(struct text *text, const struct waiting_seen *seen,
             text_add(text, "rank %d gives", (int)seen->peer);
         if ((int)seen->mode != DRASYNC_ANY)
             text_add(text, " with tag %d", (int)seen->mode);
-        if (seen->address)
-            text_add(text, ", not what rank %d has given with tag %d,",
-                     (int)seen->address - 1, (int)seen->version);
         break;
     case WAITING_BARRIER:
         text_add(text, "in sys_barrier");

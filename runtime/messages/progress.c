@@ -108,10 +108,9 @@ void progress_glance(void)
     if (progress_turn(progress_late_due(runtime_now_us())) && progress.thread)
         idle_note(runtime_now_us());
     /* The thread, which may sleep for long, sends what a handler left to wait. */
-    bool late = progress.thread && progress.transport->late;
-    turns_give();
-    if (late)
+    if (progress.thread && progress.transport->soon)
         idle_soon(runtime_now_us());
+    turns_give();
 }
 
 void runtime_glance(void)

@@ -166,7 +166,8 @@ drasync:     rank 0 (HOST, process P) computes"
     DRASYNC_NODE=$node hangs_until "in drasync_take" mpi 2 "${program}_gift" tag "$over"
     [ "$status" -eq 0 ]
     same "$head
-drasync:   rank 1 (HOST, process P) waits in drasync_take for what rank 0 gives with tag 7, not what rank 0 has given with tag 8, since T s, in other_tag (stuck_gift.c:LINE)
+drasync:   rank 1 (HOST, process P) waits in drasync_take for what rank 0 gives with tag 7 since T s, in other_tag (stuck_gift.c:LINE)
+drasync:     what rank 0 gave to rank 1 with tag 8 is there, and not taken
 drasync:     rank 0 (HOST, process P) computes"
   done
 }
