@@ -236,6 +236,7 @@ void packets_free(struct sending *list);
  * @counts: its message is one of those that are `soon`. */
 struct packet *packet_late(struct engine *engine, int to, enum packet_type type,
                            size_t bytes, enum waits how, bool counts);
+
 /* How much waits that should go with the next packet to that node. */
 static inline size_t packet_along(const struct engine *engine, int to)
 {
@@ -243,6 +244,7 @@ static inline size_t packet_along(const struct engine *engine, int to)
 
     return late && late->bytes <= LATE_BYTES_MAX ? late->bytes : 0;
 }
+
 int packets_flush(struct transport *transport, bool all);
 int packets_poll(struct engine *engine);
 void packets_close(struct engine *engine);

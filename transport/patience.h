@@ -22,9 +22,9 @@
 #define PATIENCE_TIMES 4
 
 struct patience {
-    uint64_t
-        since_us;   /* the first that has not been followed; 0: there is none */
-    uint32_t times; /* so many were, up to PATIENCE_TIMES */
+    /* When the first began that nothing has followed yet; 0: there is none. */
+    uint64_t since_us;
+    uint32_t times; /* so many of the last were followed at once */
 };
 
 /* Does a patient message wait? */
@@ -40,7 +40,8 @@ static inline void patience_begins(struct patience *p, uint64_t now)
         p->since_us = now;
 }
 
-/* May something be following?  Else patience_followed() is nothing. */
+/* Is there one that nothing has followed?  Else patience_followed() is not to be
+ * called, nor the clock read. */
 static inline bool patience_counts(const struct patience *p)
 {
     return p->since_us > 0;

@@ -35,8 +35,8 @@ struct runtime_message {
     bool lazy;
     /* Not 0: nobody waits for it yet, and there may be more such: as in
      * transport.h.  It leaves at the latest when a thread of the node waits for
-     * another node, or goes into MPI to wait, and after a millisecond.
-     * TRANSPORT_PATIENT too. */
+     * another node, or goes into MPI to wait, and after a millisecond.  It may
+     * be TRANSPORT_PATIENT. */
     uint8_t soon;
 };
 

@@ -24,7 +24,6 @@ static void not_given(void)
 static void other_tag(void)
 {
     drasync_region_t r;
-    int err;
 
     if (rank == 0) {
         r = new_region();
@@ -34,8 +33,7 @@ static void other_tag(void)
         must(drasync_give(r, ranks - 1, 7), "give");
     }
     for (int tag = 7; rank == ranks - 1 && tag <= 8; tag++) {
-        err = drasync_take(0, tag, DRASYNC_FOREVER, &r, NULL);
-        must(err, "take");
+        must(drasync_take(0, tag, DRASYNC_FOREVER, &r, NULL), "take");
         must(drasync_delete(r), "delete");
     }
     MPI_Barrier(MPI_COMM_WORLD);

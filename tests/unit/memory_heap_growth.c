@@ -37,6 +37,18 @@ static int more(void *arg, uint64_t pages_min, uint64_t pages_wanted,
     return 0;
 }
 
+static void open_grower(struct grower *grower, const struct space *space,
+                        uint64_t pages_expected)
+{
+    *grower = (struct grower){.space = space};
+    grower->context = (struct heap_context){.space = space,
+                                            .owner = grower,
+                                            .more = more,
+                                            .arg = grower,
+                                            .pages_expected = pages_expected};
+    REQUIRE(!heap_init(&grower->context, &grower->heap, 64, NULL, 0));
+}
+
 /* The sets in which each page with objects of @grower is. */
 static void count_pages(const struct grower *grower, unsigned *sets)
 {
@@ -59,13 +71,7 @@ static void check_expected(const struct space *space)
     struct grower *grower = &growers[0];
     void *ptr;
 
-    *grower = (struct grower){.space = space};
-    grower->context = (struct heap_context){.space = space,
-                                            .owner = grower,
-                                            .more = more,
-                                            .arg = grower,
-                                            .pages_expected = EXPECTED};
-    REQUIRE(!heap_init(&grower->context, &grower->heap, 64, NULL, 0));
+    open_grower(grower, space, EXPECTED);
     REQUIRE(!heap_alloc(&grower->context, &grower->heap, OBJECT_BYTES, &ptr));
     tap_ok(grower->heap.extents == 1 && grower->heap.pages >= EXPECTED &&
                grower->heap.pages < 2 * EXPECTED && !grower->uneven,
@@ -87,10 +93,7 @@ static void check_alone(const struct space *space)
     size_t usable;
     void *array, *small;
 
-    *grower = (struct grower){.space = space};
-    grower->context = (struct heap_context){
-        .space = space, .owner = grower, .more = more, .arg = grower};
-    REQUIRE(!heap_init(&grower->context, &grower->heap, 64, NULL, 0));
+    open_grower(grower, space, 0);
     REQUIRE(!heap_alloc(&grower->context, &grower->heap, ARRAY_BYTES, &array));
     REQUIRE(!heap_usable(&grower->context, &grower->heap, array, &usable));
     tap_ok(grower->heap.pages == pages && usable >= ARRAY_BYTES &&
@@ -101,13 +104,7 @@ static void check_alone(const struct space *space)
     tap_ok(small == array && grower->heap.pages == pages,
            "which is used again");
 
-    *grower = (struct grower){.space = space};
-    grower->context = (struct heap_context){.space = space,
-                                            .owner = grower,
-                                            .more = more,
-                                            .arg = grower,
-                                            .pages_expected = EXPECTED};
-    REQUIRE(!heap_init(&grower->context, &grower->heap, 64, NULL, 0));
+    open_grower(grower, space, EXPECTED);
     REQUIRE(!heap_alloc(&grower->context, &grower->heap, OBJECT_BYTES, &small));
     before = grower->heap.pages;
     REQUIRE(!heap_alloc(&grower->context, &grower->heap, ARRAY_BYTES, &array));
@@ -123,17 +120,8 @@ int main(void)
     struct space space;
 
     node_open(&space, 4 * GIB, 0, 1, 0);
-    for (int i = 0; i < HEAPS; i++) {
-        struct grower *grower = &growers[i];
-
-        grower->space = &space;
-        grower->context = (struct heap_context){.space = &space,
-                                                .view = 0,
-                                                .owner = grower,
-                                                .more = more,
-                                                .arg = grower};
-        REQUIRE(!heap_init(&grower->context, &grower->heap, 64, NULL, 0));
-    }
+    for (int i = 0; i < HEAPS; i++)
+        open_grower(&growers[i], &space, 0);
     for (int n = 0; n < OBJECTS; n += BATCH)
         for (int i = 0; i < HEAPS; i++)
             REQUIRE(!heap_alloc_many(&growers[i].context, &growers[i].heap,
