@@ -153,12 +153,12 @@ static int poll_out(struct engine *engine)
 
 /* --- In ------------------------------------------------------------------ */
 
-void bulk_free_incoming(struct incoming *in)
+void bulk_free_incoming(struct engine *engine, struct incoming *in)
 {
     transport_sink_free(&in->sink);
     free(in->stream.segments);
     free(in->stretches);
-    free(in->header);
+    spares_give(&engine->header_spares, in->header, in->header_bytes + 1);
     free(in);
 }
 
@@ -246,7 +246,7 @@ static int poll_in(struct engine *engine)
         t->counters.bytes_received += in->bulk_bytes;
         t->events.arrived(t->user, in->from, in->kind, in->header,
                           in->header_bytes, in->context);
-        bulk_free_incoming(in);
+        bulk_free_incoming(engine, in);
     }
     return moved;
 }
@@ -275,13 +275,11 @@ void bulk_close(struct engine *engine)
         if (!engine->slots[i])
             continue;
         stream_drop(engine, &engine->slots[i]->stream, true);
-        bulk_free_incoming(engine->slots[i]);
+        bulk_free_incoming(engine, engine->slots[i]);
     }
     while (engine->waiting_first) {
         struct incoming *in = engine->waiting_first;
         engine->waiting_first = in->next;
-        bulk_free_incoming(in);
+        bulk_free_incoming(engine, in);
     }
-    while (engine->spares > 0)
-        free(engine->spare[--engine->spares]);
 }

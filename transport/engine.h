@@ -1,7 +1,8 @@
 /*
  * engine.h - the inside of a transport: packets on the control channel
- * (engine.c; packets.c sends them, messages.c receives), data in segments on the
- * bulk channel (bulk.c).  Private to transport/.
+ * (engine.c takes them, packets.c sends them), messages in them (message_send.c,
+ * message_receive.c), data in segments on the bulk channel (bulk.c).  Private to
+ * transport/.
  *
  * A message is one packet, or, if it is long, several that follow each other.
  * They are short enough for MPI to send at once: of more than some 18 KiB over
@@ -31,6 +32,7 @@
 
 #include "config.h"
 #include "transport/patience.h"
+#include "transport/spares.h"
 #include "transport/stretches.h"
 #include "transport/wire.h"
 
@@ -50,8 +52,9 @@
 #define SEGMENT_NEAR_BYTES  ((size_t)8 << 10)
 #define SEGMENT_PAGED_BYTES ((size_t)4096)
 #define SEGMENT_SMALL_BYTES ((size_t)64 << 10)
-#define SEGMENTS_MAX        4  /* in flight, of one message */
-#define SEGMENTS_NEAR_MAX   64 /* between nodes of a host */
+#define SEGMENTS_MAX        4                   /* in flight, of one message */
+#define HEADER_KEPT_BYTES   ((size_t)130 << 10) /* a full one of runs (run.h) */
+#define SEGMENTS_NEAR_MAX   64                  /* between nodes of a host */
 #define SLOTS_MAX           64 /* messages whose data is coming in */
 
 enum packet_type {
@@ -198,10 +201,7 @@ struct engine {
     uint32_t out_serial;
     struct outgoing *moving;
 
-    /* Buffers of SEGMENT_BYTES that were used: new ones cost a page fault for
-     * each page. */
-    char *spare[SEGMENTS_MAX];
-    int spares;
+    struct spares segment_spares, packet_spares, header_spares;
 
     struct incoming *partial; /* packets of it are to come; few */
     struct incoming *waiting_first, **waiting_last;
@@ -227,10 +227,10 @@ int packet_send(struct engine *engine, struct sending *s);
 /* For a message of several packets, all of which must be there before the first
  * is sent: one without what waits for that node, and its packet to be filled.
  * @list hangs by `next`. */
-struct sending *packet_room(int to, size_t bytes);
+struct sending *packet_room(struct engine *engine, int to, size_t bytes);
 struct packet *packet_in(struct sending *s, enum packet_type type,
                          size_t bytes);
-void packets_free(struct sending *list);
+void packets_free(struct engine *engine, struct sending *list);
 /* A packet that waits for the next one to that node, or packets_flush(), with
  * others; but for what is only late, no longer than for transport_flush_soon().
  * @counts: its message is one of those that are `soon`. */
@@ -269,7 +269,14 @@ static inline size_t packet_bytes_max(const struct engine *engine, int to)
 int engine_answer(struct engine *engine, int to, enum packet_type type,
                   uint64_t id, int32_t value, uint64_t bulk_bytes);
 
-/* messages.c: a packet of a message, from node @from. */
+/* message_send.c */
+int message_send(struct transport *transport, int to,
+                 const struct transport_message *message);
+/* Tell of messages whose data went in packets; how many. */
+int message_poll_finished(struct engine *engine);
+void message_drop_finished(struct engine *engine);
+
+/* message_receive.c: a packet of a message, from node @from. */
 int message_first(struct engine *engine, int from, const struct packet *p);
 int message_more(struct engine *engine, int from, const struct packet *p);
 
@@ -298,6 +305,6 @@ int bulk_page(struct engine *engine, int from, const struct packet *packet);
 void bulk_expect(struct engine *engine, struct incoming *in);
 int bulk_poll(struct engine *engine);
 void bulk_close(struct engine *engine);
-void bulk_free_incoming(struct incoming *in);
+void bulk_free_incoming(struct engine *engine, struct incoming *in);
 
 #endif /* DRASYNC_TRANSPORT_ENGINE_H */

@@ -12,7 +12,8 @@ libdrasync_transport_la_SOURCES = \
 	transport/connections.h \
 	transport/engine.c \
 	transport/engine.h \
-	transport/messages.c \
+	transport/message_receive.c \
+	transport/message_send.c \
 	transport/mpi.c \
 	transport/mpi_table.h \
 	transport/packets.c \
@@ -20,6 +21,7 @@ libdrasync_transport_la_SOURCES = \
 	transport/sink.c \
 	transport/sockets.c \
 	transport/sockets.h \
+	transport/spares.h \
 	transport/stream.c \
 	transport/stretches.c \
 	transport/stretches.h \
@@ -46,7 +48,8 @@ TESTS += \
 # With the paper's way too, whatever the library is built with.
 tests_unit_transport_loop_t_SOURCES = tests/unit/transport_loop.c \
 	tests/unit/loop.c tests/unit/loop.h transport/bulk.c \
-	transport/engine.c transport/messages.c transport/packets.c \
+	transport/engine.c transport/message_receive.c \
+	transport/message_send.c transport/packets.c \
 	transport/sink.c transport/stream.c transport/stretches.c
 tests_unit_transport_loop_t_CPPFLAGS = $(AM_CPPFLAGS) -DENGINE_PAGED=1
 tests_unit_transport_late_t_SOURCES = tests/unit/transport_late.c \

@@ -6,9 +6,9 @@
 
 #include "drasync.h"
 
-static struct sending *sending_new(int to, size_t room)
+static struct sending *sending_new(struct engine *engine, int to, size_t room)
 {
-    struct sending *s = malloc(sizeof(*s) + room);
+    struct sending *s = spares_take(&engine->packet_spares, sizeof(*s) + room);
 
     if (!s)
         return NULL;
@@ -16,6 +16,11 @@ static struct sending *sending_new(int to, size_t room)
     s->to = to;
     s->room = room;
     return s;
+}
+
+static void sending_free(struct engine *engine, struct sending *s)
+{
+    spares_give(&engine->packet_spares, s, sizeof(*s) + s->room);
 }
 
 static struct packet *append(struct sending *s, enum packet_type type,
@@ -32,9 +37,10 @@ static struct packet *append(struct sending *s, enum packet_type type,
 }
 
 /* @s, which does not hang anywhere, with more room; NULL: no memory, @s stays. */
-static struct sending *sending_grow(struct sending *s, size_t room)
+static struct sending *sending_grow(struct engine *engine, struct sending *s,
+                                    size_t room)
 {
-    struct sending *larger = sending_new(s->to, room);
+    struct sending *larger = sending_new(engine, s->to, room);
 
     if (!larger)
         return NULL;
@@ -43,7 +49,7 @@ static struct sending *sending_grow(struct sending *s, size_t room)
     larger->soon = s->soon;
     larger->patient = s->patient;
     larger->soons = s->soons;
-    free(s);
+    sending_free(engine, s);
     return larger;
 }
 
@@ -65,7 +71,7 @@ int packet_send(struct engine *engine, struct sending *s)
     if (!err)
         err = wire->ops->test(wire, &s->request, &done, NULL, NULL);
     if (err || done) {
-        free(s);
+        sending_free(engine, s);
         return err;
     }
     *engine->sending_last = s;
@@ -131,7 +137,7 @@ struct packet *packet_late(struct engine *engine, int to, enum packet_type type,
     if (s && s->bytes + more > s->room) {
         late_take(engine, s);
         if (s->bytes + more <= room) {
-            struct sending *larger = sending_grow(s, room);
+            struct sending *larger = sending_grow(engine, s, room);
 
             late_add(engine, larger ? larger : s);
             if (!larger)
@@ -147,7 +153,7 @@ struct packet *packet_late(struct engine *engine, int to, enum packet_type type,
         if (engine->transport.late == LATE_NODES_MAX &&
             packets_flush(&engine->transport, true) < 0)
             return NULL;
-        s = sending_new(to, more < room ? room : more);
+        s = sending_new(engine, to, more < room ? room : more);
         if (!s)
             return NULL;
         late_add(engine, s);
@@ -189,16 +195,18 @@ struct packet *packet_new(struct engine *engine, int to, enum packet_type type,
             return NULL;
         late = NULL;
     }
-    s = late ? sending_grow(late, more + late->bytes) : sending_new(to, more);
+    s = late ? sending_grow(engine, late, more + late->bytes)
+             : sending_new(engine, to, more);
     *sending_out = s;
     if (!s && late)
         late_add(engine, late);
     return s ? append(s, type, bytes) : NULL;
 }
 
-struct sending *packet_room(int to, size_t bytes)
+struct sending *packet_room(struct engine *engine, int to, size_t bytes)
 {
-    return sending_new(to, sizeof(struct packet) + PACKET_PADDED(bytes));
+    return sending_new(engine, to,
+                       sizeof(struct packet) + PACKET_PADDED(bytes));
 }
 
 struct packet *packet_in(struct sending *s, enum packet_type type, size_t bytes)
@@ -206,11 +214,11 @@ struct packet *packet_in(struct sending *s, enum packet_type type, size_t bytes)
     return append(s, type, bytes);
 }
 
-void packets_free(struct sending *list)
+void packets_free(struct engine *engine, struct sending *list)
 {
     while (list) {
         struct sending *next = list->next;
-        free(list);
+        sending_free(engine, list);
         list = next;
     }
 }
@@ -248,7 +256,7 @@ int packets_poll(struct engine *engine)
         *link = s->next;
         if (!*link)
             engine->sending_last = link;
-        free(s);
+        sending_free(engine, s);
         moved++;
     }
     return moved;
@@ -257,5 +265,5 @@ int packets_poll(struct engine *engine)
 void packets_close(struct engine *engine)
 {
     while (engine->late)
-        free(late_take(engine, engine->late));
+        sending_free(engine, late_take(engine, engine->late));
 }

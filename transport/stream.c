@@ -109,22 +109,6 @@ static int tell_page(struct engine *engine, const struct stream *s,
     return engine_answer(engine, s->peer, PACKET_PAGE, s->id, s->tag, bytes);
 }
 
-static char *take_buffer(struct engine *engine, size_t bytes)
-{
-    if (bytes <= SEGMENT_SMALL_BYTES)
-        return malloc(bytes);
-    return engine->spares > 0 ? engine->spare[--engine->spares]
-                              : malloc(SEGMENT_BYTES);
-}
-
-static void give_buffer(struct engine *engine, char *buffer, size_t bytes)
-{
-    if (buffer && bytes > SEGMENT_SMALL_BYTES && engine->spares < SEGMENTS_MAX)
-        engine->spare[engine->spares++] = buffer;
-    else
-        free(buffer);
-}
-
 /* Start the next segment, out or in; 0 without memory: try again at the next
  * poll. */
 static int start_segment(struct engine *engine, struct stream *s, bool out)
@@ -143,7 +127,7 @@ static int start_segment(struct engine *engine, struct stream *s, bool out)
     char *data = straight(s, &s->at, g->bytes);
     g->at = s->at;
     if (!data) {
-        data = g->buffer = take_buffer(engine, bytes);
+        data = g->buffer = spares_take(&engine->segment_spares, bytes);
         if (!data)
             return 0;
         if (out)
@@ -158,7 +142,7 @@ static int start_segment(struct engine *engine, struct stream *s, bool out)
         err = wire->ops->receive(wire, s->peer, WIRE_BULK, s->tag, data, bytes,
                                  &g->request);
     if (err) {
-        give_buffer(engine, g->buffer, bytes);
+        spares_give(&engine->segment_spares, g->buffer, bytes);
         return err;
     }
     advance(s, &s->at, g->bytes);
@@ -183,7 +167,7 @@ static int finish_segment(struct engine *engine, struct stream *s, bool out)
         return DRASYNC_EINTERNAL;
     if (g->buffer && !out)
         copy(s, g->at, g->buffer, g->bytes, false);
-    give_buffer(engine, g->buffer, g->bytes);
+    spares_give(&engine->segment_spares, g->buffer, g->bytes);
     g->buffer = NULL;
     s->bytes_done += g->bytes;
     s->first = (s->first + 1) % s->segments_max;

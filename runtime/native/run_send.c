@@ -10,6 +10,8 @@
 #include "runtime/say.h"
 #include "runtime/shared.h"
 
+#define PACKET_KEPT_BYTES_MIN ((size_t)32 << 10)
+
 /* Streams that are sorted by node at a time. */
 #define PORTION 256
 
@@ -166,6 +168,26 @@ static size_t collect(struct run_caller *c, bool own,
     return count;
 }
 
+/* The last long one, for the next: malloc() would give it back to the system. */
+static _Atomic(void *) kept;
+
+static bool is_kept(size_t bytes)
+{
+    return bytes >= PACKET_KEPT_BYTES_MIN && bytes <= RUN_PACKET_BYTES_MAX;
+}
+
+static void *packet_take(size_t bytes)
+{
+    void *v = is_kept(bytes) ? atomic_exchange(&kept, NULL) : NULL;
+
+    return v ? v : malloc(is_kept(bytes) ? RUN_PACKET_BYTES_MAX : bytes);
+}
+
+static void packet_give(void *packet, size_t bytes)
+{
+    free(is_kept(bytes) ? atomic_exchange(&kept, packet) : packet);
+}
+
 /* How many of the @count at @ready go in one packet, and its size. */
 static size_t packet_size(const struct ready *ready, size_t count,
                           size_t *bytes_out)
@@ -232,7 +254,7 @@ static void streams_fail(struct run_caller *c, const struct ready *ready,
 static bool send_packet(struct run_caller *c, const struct ready *ready,
                         uint32_t count, size_t bytes)
 {
-    struct run_packet_head *head = malloc(bytes);
+    struct run_packet_head *head = packet_take(bytes);
     bool no_memory = !head;
     struct run_flight *f = head ? flight_new(c, count, &no_memory) : NULL;
     struct runtime_message message = {
@@ -245,7 +267,7 @@ static bool send_packet(struct run_caller *c, const struct ready *ready,
     int err = 0;
 
     if (!f) {
-        free(head);
+        packet_give(head, bytes);
         if (!no_memory || atomic_load(&c->flying))
             return false;
         streams_fail(c, ready, count);
@@ -265,7 +287,7 @@ static bool send_packet(struct run_caller *c, const struct ready *ready,
         err = runtime_send(&message);
     if (err)
         flight_fails(f, err);
-    free(head);
+    packet_give(head, bytes);
     return true;
 }
 

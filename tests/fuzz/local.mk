@@ -65,7 +65,8 @@ tests_fuzz_options_t_SOURCES = $(fuzz_main) tests/fuzz/options.c \
 tests_fuzz_options_t_CFLAGS = $(AM_CFLAGS)
 tests_fuzz_options_t_LDADD =
 tests_fuzz_packets_t_SOURCES = $(fuzz_main) tests/fuzz/packets.c \
-	transport/bulk.c transport/engine.c transport/messages.c \
+	transport/bulk.c transport/engine.c transport/message_receive.c \
+	transport/message_send.c \
 	transport/packets.c transport/sink.c transport/stream.c \
 	transport/stretches.c
 tests_fuzz_packets_t_CFLAGS = $(AM_CFLAGS)

@@ -263,6 +263,55 @@ static void in_parts(void)
     end();
 }
 
+/* What node 0 and then node 2, of another host, keep of one message. */
+static void kept_of(size_t header_bytes, int *packets_out, int *headers_out)
+{
+    char *header = calloc(1, header_bytes);
+    const struct transport_message message = {.header = header,
+                                              .header_bytes = header_bytes};
+    struct transport *four[4];
+
+    arrivals = 0;
+    if (transport_loop_open(4, TRANSPORT_BULK, &events, NULL, four))
+        abort();
+    for (int sends = 1; sends <= 2; sends++) {
+        if (transport_send(four[0], 2, &message))
+            abort();
+        for (int i = 0; i < 100 && arrivals < sends; i++)
+            if (transport_poll(four[0]) < 0 || transport_poll(four[2]) < 0)
+                abort();
+    }
+    *packets_out = ((struct engine *)four[0])->packet_spares.count;
+    *headers_out = ((struct engine *)four[2])->header_spares.count;
+    for (int i = 0; i < 4; i++)
+        transport_close(four[i]);
+    free(header);
+}
+
+static void spares(void)
+{
+    struct spares s = {.bytes_min = 100, .bytes = 200};
+    void *first_one = spares_take(&s, 150), *large = spares_take(&s, 201);
+    int packets, headers;
+
+    spares_give(&s, first_one, 150);
+    spares_give(&s, large, 201);
+    tap_ok(s.count == 1, "a buffer of another size is not kept");
+    tap_ok(spares_take(&s, 100) == first_one && !s.count,
+           "one that is kept is used");
+    for (int i = 0; i <= SPARES_MAX; i++)
+        spares_give(&s, i ? malloc(200) : first_one, 200);
+    tap_ok(s.count == SPARES_MAX, "no more than so many are kept");
+    spares_free(&s);
+    kept_of(100 << 10, &packets, &headers);
+    tap_ok(
+        arrivals == 2 && packets >= 1 && packets <= SPARES_MAX && headers == 1,
+        "a long header: its packets are kept, and where it was put together");
+    kept_of(100, &packets, &headers);
+    tap_ok(arrivals == 2 && !packets && !headers,
+           "a short one: nothing is kept");
+}
+
 int main(void)
 {
     broken();
@@ -270,5 +319,6 @@ int main(void)
     broken_after();
     cuts();
     in_parts();
+    spares();
     return tap_end();
 }

@@ -182,8 +182,8 @@ static bool moves(const struct side *sender, int *sent_out, int *received_out)
     for (int i = 0; i < 100; i++)
         for (int n = 0; n < NODES; n++)
             good &= transport_poll(ends[n]) >= 0;
-    *sent_out = ((struct engine *)ends[FROM])->spares;
-    *received_out = ((struct engine *)ends[TO])->spares;
+    *sent_out = ((struct engine *)ends[FROM])->segment_spares.count;
+    *received_out = ((struct engine *)ends[TO])->segment_spares.count;
     for (int n = 0; n < NODES; n++)
         transport_close(ends[n]);
     return good && arrivals == 1 && sents == 1 && alike(sender, &receiver);

@@ -54,7 +54,7 @@ static int header_whole(struct engine *engine, struct incoming *in)
     int err;
 
     if (!stretches_fit(in->stretches, in->stretches_count, in->bulk_bytes)) {
-        bulk_free_incoming(in);
+        bulk_free_incoming(engine, in);
         return DRASYNC_EINTERNAL;
     }
     err = place(engine, in, in->header);
@@ -68,7 +68,7 @@ static int header_whole(struct engine *engine, struct incoming *in)
         err = engine_answer(engine, in->from, PACKET_REFUSE, in->id, err, 0);
     else
         err = 0;
-    bulk_free_incoming(in);
+    bulk_free_incoming(engine, in);
     return err;
 }
 
@@ -92,7 +92,7 @@ static int take_data(struct engine *engine, struct incoming **link,
     *link = in->next;
     if (!in->refused)
         arrived(engine, in, in->header);
-    bulk_free_incoming(in);
+    bulk_free_incoming(engine, in);
     return 0;
 }
 
@@ -160,12 +160,12 @@ int message_first(struct engine *engine, int from, const struct packet *p)
     }
     in = calloc(1, sizeof(*in));
     if (in)
-        in->header = malloc(p->header_bytes + 1);
+        in->header = spares_take(&engine->header_spares, p->header_bytes + 1);
     if (in && p->value)
         in->stretches = calloc((size_t)p->value, sizeof(*in->stretches));
     if (!in || !in->header || (p->value && !in->stretches)) {
         if (in)
-            bulk_free_incoming(in);
+            bulk_free_incoming(engine, in);
         return DRASYNC_ENOMEM;
     }
     in->stretches_count = (size_t)p->value;
