@@ -10,7 +10,6 @@
 #include "runtime/native/lease_inline.h"
 #include "runtime/native/native.h"
 #include "runtime/native/recycle.h"
-#include "runtime/native/request.h"
 #include "runtime/process.h"
 #include "runtime/record/record.h"
 #include "runtime/waiting.h"
@@ -153,11 +152,6 @@ int drasync_set_recovery(drasync_region_t region,
                     native_set_recovery(region, recovery));
 }
 
-static int mode_valid(enum drasync_mode mode)
-{
-    return mode == DRASYNC_READ || mode == DRASYNC_WRITE;
-}
-
 int api_acquire(const char *call, drasync_region_t region,
                 enum drasync_mode mode, uint64_t timeout_us, const void *caller)
 {
@@ -165,7 +159,7 @@ int api_acquire(const char *call, drasync_region_t region,
 
     if (err)
         return err;
-    if (!mode_valid(mode))
+    if (!api_mode_valid(mode))
         return DRASYNC_EINVAL;
     waiting_caller = caller;
     RECORD_BEGIN();
@@ -208,7 +202,7 @@ int drasync_acquire_newer(drasync_region_t region, enum drasync_mode mode,
 
     if (err)
         return err;
-    if (!mode_valid(mode) || !version)
+    if (!api_mode_valid(mode) || !version)
         return DRASYNC_EINVAL;
     waiting_caller = __builtin_return_address(0);
     RECORD_BEGIN();
@@ -234,145 +228,6 @@ int drasync_get_version(drasync_region_t region, uint64_t *version_out)
     if (!err)
         err = native_get_version(region, version_out);
     return api_told("drasync_get_version", region, err);
-}
-
-/* Apart, as release() below. */
-__attribute__((noinline)) static int iacquire(drasync_region_t region,
-                                              enum drasync_mode mode,
-                                              drasync_request_t *request_out)
-{
-    int err = api_enter("drasync_iacquire");
-
-    if (err)
-        return err;
-    if (!mode_valid(mode) || !request_out)
-        return DRASYNC_EINVAL;
-    waiting_caller = __builtin_return_address(0);
-    RECORD_BEGIN();
-    err = native_iacquire(region, mode, request_out);
-    if (!err)
-        api_tell_apart(region, NULL);
-    if (!err && runtime.options.check)
-        check_request_begins(*request_out, region, mode);
-    RECORD_DONE(err, RECORD_ACQUIRE, (uintptr_t)region, mode, 0);
-    return api_told("drasync_iacquire", region, err);
-}
-
-/* Checked mode: remember the request that @call has ended, if it has. */
-static void request_end(const char *call, drasync_request_t was,
-                        const drasync_request_t *request)
-{
-    if (!*request && runtime_running() && runtime.options.check)
-        check_request_ends(call, was);
-}
-
-/* Checked mode: is it one that has not had its result? */
-static bool request_valid(const char *call, drasync_request_t request)
-{
-    return !runtime_running() || !runtime.options.check ||
-           check_request_valid(call, request);
-}
-
-int drasync_iacquire(drasync_region_t region, enum drasync_mode mode,
-                     drasync_request_t *request_out)
-{
-    if (api_calm() && request_out &&
-        native_iacquire_own(region, mode, request_out))
-        return 0;
-    return iacquire(region, mode, request_out);
-}
-
-/* The request was granted at once, nothing is in the way of its end, and that
- * has come. */
-static inline bool request_ended(drasync_request_t *request)
-{
-    if (!api_calm() || !request || !native_request_granted(*request))
-        return false;
-    *request = NULL;
-    return true;
-}
-
-/* Apart, as release() below.  (So are the others.) */
-__attribute__((noinline)) static int test(drasync_request_t *request,
-                                          int *done_out)
-{
-    drasync_request_t was;
-    int err = runtime_enter();
-
-    if (native_run_refused("drasync_test"))
-        return DRASYNC_ERUNNING;
-    if (!request || !*request || !done_out)
-        return err ? err : DRASYNC_EINVAL;
-    was = *request;
-    if (!request_valid("drasync_test", was))
-        return DRASYNC_EINVAL;
-    if (!err) {
-        err = native_test(request, done_out);
-        request_end("drasync_test", was, request);
-        return err;
-    }
-    native_request_drop(request);
-    *done_out = 1;
-    return err;
-}
-
-int drasync_test(drasync_request_t *request, int *done_out)
-{
-    if (!done_out || !request_ended(request))
-        return test(request, done_out);
-    *done_out = 1;
-    return 0;
-}
-
-__attribute__((noinline)) static int wait_for(drasync_request_t *request,
-                                              uint64_t timeout_us)
-{
-    drasync_request_t was;
-    int err = runtime_enter();
-
-    if (native_run_refused("drasync_wait"))
-        return DRASYNC_ERUNNING;
-    if (!request || !*request)
-        return err ? err : DRASYNC_EINVAL;
-    was = *request;
-    if (!request_valid("drasync_wait", was))
-        return DRASYNC_EINVAL;
-    if (!err) {
-        err = native_wait(request, timeout_us);
-        request_end("drasync_wait", was, request);
-        return err;
-    }
-    native_request_drop(request);
-    return err;
-}
-
-int drasync_wait(drasync_request_t *request, uint64_t timeout_us)
-{
-    if (request_ended(request))
-        return 0;
-    waiting_caller = __builtin_return_address(0);
-    return wait_for(request, timeout_us);
-}
-
-int drasync_cancel(drasync_request_t *request)
-{
-    drasync_request_t was;
-    int err = runtime_enter();
-
-    if (native_run_refused("drasync_cancel"))
-        return DRASYNC_ERUNNING;
-    if (!request || !*request)
-        return err ? err : DRASYNC_EINVAL;
-    was = *request;
-    if (!request_valid("drasync_cancel", was))
-        return DRASYNC_EINVAL;
-    if (!err) {
-        err = native_cancel(request);
-        request_end("drasync_cancel", was, request);
-        return err;
-    }
-    native_request_drop(request);
-    return err;
 }
 
 /* Apart, so that the short way below saves no register. */

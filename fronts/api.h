@@ -29,6 +29,11 @@ static inline int api_enter(const char *call)
     return err ? err : native_run_refused(call);
 }
 
+static inline bool api_mode_valid(enum drasync_mode mode)
+{
+    return mode == DRASYNC_READ || mode == DRASYNC_WRITE;
+}
+
 /* DRASYNC_RECORD: which regions these are, for an address is used again.  They
  * may be anything; @second may be NULL. */
 void api_tell_apart(drasync_region_t region, drasync_region_t second);

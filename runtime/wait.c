@@ -7,6 +7,7 @@
 #include "memory/passed.h"
 #include "runtime/death.h"
 #include "runtime/process.h"
+#include "runtime/shared.h"
 
 /* Looks before sleeping; about 2 us.  A hand-over between spinning ranks takes
  * a fifth of that, a sleeping one 4 us. */
@@ -92,6 +93,8 @@ void waiter_wake(struct waiter *w, int result)
     passed_unseen_end();
     if (before == 1)
         wait_futex_wake(&w->word, 1);
+    else if (before >= WAITER_ANY)
+        doorbell_ring(&runtime.shared->ranks[before - WAITER_ANY].doorbell);
 }
 
 int waiter_wait(struct waiter *w, uint64_t deadline_us, int *result_out)
@@ -126,6 +129,47 @@ woken:
     passed_take();
     *result_out = w->result;
     return 0;
+}
+
+/* Each says where to ring.  True: an event is here. */
+static bool say_asleep(struct waiter *const *waiters, int count,
+                       uint32_t asleep)
+{
+    bool here = false;
+
+    for (int i = 0; i < count; i++) {
+        uint32_t none = 0;
+
+        /* Acquire where it finds the event. */
+        atomic_compare_exchange_strong(&waiters[i]->word, &none, asleep);
+        here |= none == 2;
+    }
+    return here;
+}
+
+/*
+ * The bell is read before its number is in the words: who finds that there rings
+ * after the read, so the wait ends.  Other threads of this rank, which use the same
+ * bell, only look once more.
+ */
+int waiter_wait_any(struct waiter *const *waiters, int count,
+                    uint64_t deadline_us)
+{
+    const uint32_t asleep = WAITER_ANY + (uint32_t)runtime.local;
+    struct doorbell *bell = &runtime.shared->ranks[runtime.local].doorbell;
+    uint32_t seen = doorbell_read(bell);
+    int err = 0;
+
+    while (!say_asleep(waiters, count, asleep) && !err) {
+        err = doorbell_wait(bell, seen, deadline_us);
+        seen = doorbell_read(bell);
+    }
+    for (int i = 0; i < count; i++) {
+        uint32_t word = asleep;
+
+        atomic_compare_exchange_strong(&waiters[i]->word, &word, 0);
+    }
+    return waiter_done_any(waiters, count) ? 0 : err;
 }
 
 /* The lower half, on which the kernel lets one sleep. */

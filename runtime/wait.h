@@ -30,9 +30,13 @@ extern wait_slept_fn *_Atomic wait_slept;
 int wait_check(uint64_t since_us);
 
 struct waiter {
-    _Atomic uint32_t word; /* 0: nothing yet, 1: asleep, 2: woken */
+    /* 0: nothing yet, 1: asleep, 2: woken; from WAITER_ANY on, the local number of
+     * the rank that sleeps, for this and others, on its doorbell. */
+    _Atomic uint32_t word;
     int32_t result;
 };
+
+#define WAITER_ANY 3
 
 /* Make ready for the next event.  Nobody may be about to wake it. */
 static inline void waiter_reset(struct waiter *w)
@@ -60,6 +64,22 @@ static inline int waiter_done(const struct waiter *w)
  * or what wait_slept() gave.
  */
 int waiter_wait(struct waiter *w, uint64_t deadline_us, int *result_out);
+
+/*
+ * Wait until the event of one of the @count waiters at @waiters is here, which
+ * are this thread's alone meanwhile.  Errors as above.
+ */
+int waiter_wait_any(struct waiter *const *waiters, int count,
+                    uint64_t deadline_us);
+
+/* Is one of them here? */
+static inline bool waiter_done_any(struct waiter *const *waiters, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (waiter_done(waiters[i]))
+            return true;
+    return false;
+}
 
 /*
  * The same for a word of its user's: wait until *@word is not @value any more;

@@ -42,6 +42,7 @@ enum waiting_what {
     WAITING_RUN,     /* for what drasync_run() and its like run on `address` */
     WAITING_GIFT,    /* drasync_take() of what rank `peer` gives, or anybody */
     WAITING_NEWER,   /* for a hold of `address` once somebody has written it */
+    WAITING_ANY,     /* for one of `version` requests, the first on `address` */
 };
 
 /* MPI's calls that wait, by the functions that begin them. */
@@ -82,7 +83,7 @@ struct waiting_seen {
     int32_t as;     /* 0, or the number by which the protocol knows who asks:
                      * native_rank_new() */
     uint64_t address, since_us;
-    uint64_t version; /* WAITING_NEWER: that the rank knows */
+    uint64_t version; /* WAITING_NEWER: that the rank knows; _ANY */
     uint64_t number;  /* of this wait; no other of this rank has it */
     char name[DRASYNC_NAME_MAX + 1];
     struct code_place frames[WAITING_FRAMES]; /* the innermost first */

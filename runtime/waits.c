@@ -118,6 +118,8 @@ static const char *name_of(const struct counted *p, char text[64])
         return "drasync_lookup";
     case WAITING_RUN:
         return "drasync_run";
+    case WAITING_ANY:
+        return "drasync_wait_any";
     default:
         return "other calls";
     }

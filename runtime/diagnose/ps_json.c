@@ -86,15 +86,20 @@ static void add_wait(struct text *text, const struct waiting_slot *slot,
                      bool *first)
 {
     static const char *const whats[] = {
-        [WAITING_NOTHING] = "nothing",   [WAITING_REGION] = "region",
-        [WAITING_VERSION] = "sys_recv",  [WAITING_BARRIER] = "sys_barrier",
-        [WAITING_NAME] = "name",         [WAITING_RUN] = "drasync_run",
-        [WAITING_GIFT] = "drasync_take", [WAITING_NEWER] = "newer",
+        [WAITING_NOTHING] = "nothing",
+        [WAITING_REGION] = "region",
+        [WAITING_VERSION] = "sys_recv",
+        [WAITING_BARRIER] = "sys_barrier",
+        [WAITING_NAME] = "name",
+        [WAITING_RUN] = "drasync_run",
+        [WAITING_GIFT] = "drasync_take",
+        [WAITING_NEWER] = "newer",
+        [WAITING_ANY] = "drasync_wait_any",
     };
     struct waiting_seen seen;
     uint64_t now = runtime_now_us();
 
-    if (!waiting_read(slot, &seen) || seen.what > WAITING_NEWER)
+    if (!waiting_read(slot, &seen) || seen.what > WAITING_ANY)
         return;
     text_add(text, "%s{\"for\": \"%s\", \"thread\": %d, \"age_us\": %" PRIu64,
              *first ? "" : ", ", whats[seen.what], (int)seen.thread,
@@ -105,6 +110,9 @@ static void add_wait(struct text *text, const struct waiting_slot *slot,
         add_address(text, seen.address);
         if (seen.what == WAITING_NEWER)
             text_add(text, ", \"newer_than\": %" PRIu64, seen.version);
+    } else if (seen.what == WAITING_ANY) {
+        text_add(text, ", \"requests\": %" PRIu64 ", ", seen.version);
+        add_address(text, seen.address);
     } else if (seen.what == WAITING_VERSION ||
                (seen.what == WAITING_GIFT && seen.peer != WAITING_NOBODY)) {
         text_add(text, ", \"from\": %d", (int)seen.peer);

@@ -178,6 +178,13 @@ void text_wait(struct text *text, const struct waiting_seen *seen,
             text_add(text, "for functions that it ran, on ");
         text_region(text, seen->address, name);
         break;
+    case WAITING_ANY:
+        text_add(text,
+                 "in drasync_wait_any for one of %" PRIu64
+                 " requests, the first for %s of ",
+                 seen->version, text_mode(seen->mode));
+        text_region(text, seen->address, name);
+        break;
     default:
         text_add(text, "for something");
     }

@@ -235,11 +235,12 @@ static void end_take(struct work *w, size_t i, uint64_t until)
 {
     struct taken *t = &w->taken[i];
     uint64_t now = runtime_now_us();
+    struct native_newer none;
     int err;
 
     if (!t->asked)
         return;
-    err = native_wait(&t->request, until > now ? until - now : 0);
+    err = native_wait(&t->request, until > now ? until - now : 0, &none);
     if (err == DRASYNC_EAGAIN)
         native_cancel(&t->request);
     t->held = !err;

@@ -141,6 +141,10 @@ struct waiter;
 int runtime_wait_remote(struct waiter *waiter, uint64_t deadline_us,
                         int *result_out);
 
+/* The same for the first event of several: waiter_wait_any(). */
+int runtime_wait_remote_any(struct waiter *const *waiters, int count,
+                            uint64_t deadline_us);
+
 /*
  * A thread that works, or tests what has not come, looks what other nodes ask:
  * one poll, if nobody else polls and this thread has not looked just before

@@ -95,21 +95,45 @@ void runtime_remote_wait(int by)
         outbox_wake();
 }
 
+/* For as long as this thread may help.  Sequentially consistent, and so is the
+ * look at who helps in progress_help(): pairs with turns_help_end(),
+ * progress_turns.h, 5. */
+static void help(struct waiter *const *waiters, int count, uint64_t deadline_us)
+{
+    atomic_fetch_add(&runtime.shared->outbox.remote_waits, 1);
+    progress_help(waiters, count, deadline_us);
+    if (!waiter_done_any(waiters, count))
+        outbox_wake();
+}
+
+static void helped(void)
+{
+    atomic_fetch_sub(&runtime.shared->outbox.remote_waits, 1);
+}
+
 int runtime_wait_remote(struct waiter *waiter, uint64_t deadline_us,
                         int *result_out)
 {
-    _Atomic uint32_t *waits = &runtime.shared->outbox.remote_waits;
+    int err;
 
     if (runtime.nodes == 1)
         return waiter_wait(waiter, deadline_us, result_out);
-    /* Sequentially consistent, and so is the look at who helps in
-     * progress_help(): pairs with turns_help_end(), progress_turns.h, 5. */
-    atomic_fetch_add(waits, 1);
-    progress_help(waiter, deadline_us);
-    if (!waiter_done(waiter))
-        outbox_wake();
-    int err = waiter_wait(waiter, deadline_us, result_out);
-    atomic_fetch_sub(waits, 1);
+    help(&waiter, 1, deadline_us);
+    err = waiter_wait(waiter, deadline_us, result_out);
+    helped();
+    return err;
+}
+
+int runtime_wait_remote_any(struct waiter *const *waiters, int count,
+                            uint64_t deadline_us)
+{
+    int err;
+
+    if (runtime.nodes == 1)
+        return waiter_wait_any(waiters, count, deadline_us);
+    help(waiters, count, deadline_us);
+    err = waiter_wait_any(waiters, count, deadline_us);
+    helped();
     return err;
 }
 

@@ -245,17 +245,18 @@ void progress_leave(void)
 }
 
 /*
- * The helper, from @now on: poll until @w's event is here, @deadline_us has
- * come, nothing has moved for a while (but once), or others want the core or
- * the turns.  What time it is then; *active, when something last moved, goes
- * along.
+ * The helper, from @now on: poll until the event of one of the waiters is here,
+ * @deadline_us has come, nothing has moved for a while (but once), or others want
+ * the core or the turns.  What time it is then; *active, when something last moved,
+ * goes along.
  */
-static uint64_t poll_for(const struct waiter *w, uint64_t deadline_us,
-                         uint64_t now, uint64_t *active)
+static uint64_t poll_for(struct waiter *const *waiters, int count,
+                         uint64_t deadline_us, uint64_t now, uint64_t *active)
 {
     bool wanted = false;
 
-    while (!waiter_done(w) && !wanted && now < deadline_us && helpful()) {
+    while (!waiter_done_any(waiters, count) && !wanted && now < deadline_us &&
+           helpful()) {
         if (progress.thread)
             idle_push(now, false);
         int moved = progress_turn(progress_late_due(now));
@@ -264,20 +265,21 @@ static uint64_t poll_for(const struct waiter *w, uint64_t deadline_us,
             *active = now;
         else if (now - *active >= IDLE_POLL_WAITED_US)
             break;
-        else if (!waiter_done(w))
+        else if (!waiter_done_any(waiters, count))
             wanted = idle_yield(now) || turns_wanted();
     }
     return now;
 }
 
-void progress_help(const struct waiter *w, uint64_t deadline_us)
+void progress_help(struct waiter *const *waiters, int count,
+                   uint64_t deadline_us)
 {
     uint64_t now = runtime_now_us(), active = now;
 
     if (!is_nodes() || !help_begin())
         return;
-    poll_for(w, deadline_us, now, &active);
-    help_end(active, 1, !waiter_done(w));
+    poll_for(waiters, count, deadline_us, now, &active);
+    help_end(active, 1, !waiter_done_any(waiters, count));
 }
 
 bool progress_help_until(bool (*over)(void *arg), void *arg)
@@ -381,7 +383,7 @@ static int wait_own(struct waiter *w)
             now = runtime_now_us();
             continue;
         }
-        now = poll_for(w, looked + PROGRESS_LOOK_US, now, &active);
+        now = poll_for(&w, 1, looked + PROGRESS_LOOK_US, now, &active);
         bool nap = now - active >= IDLE_POLL_WAITED_US;
         /* MPI's sockets come with the first messages, or never. */
         if (nap && atomic_load(&runtime.shared->on_sockets))

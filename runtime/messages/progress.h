@@ -87,12 +87,13 @@ void progress_undo(void);
 bool progress_send(const struct runtime_message *message, int *err_out);
 
 /*
- * Poll until the event of @waiter is here, @deadline_us has come, or nothing
- * has moved for a while.  Returns at once where this is not the leader's
+ * Poll until the event of one of the waiters is here, @deadline_us has come, or
+ * nothing has moved for a while.  Returns at once where this is not the leader's
  * process, or another thread polls already.  The caller is counted in
  * `remote_waits`.
  */
-void progress_help(const struct waiter *waiter, uint64_t deadline_us);
+void progress_help(struct waiter *const *waiters, int count,
+                   uint64_t deadline_us);
 
 /* The same until @over, which is asked between two polls, however long that
  * takes; the caller is not counted.  False: it could not, the job is poisoned,

@@ -56,6 +56,7 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/native/recycle.h \
 	runtime/native/region.c \
 	runtime/native/request.c \
+	runtime/native/request_any.c \
 	runtime/native/request.h \
 	runtime/native/run.c \
 	runtime/native/run.h \
@@ -182,6 +183,7 @@ native_test_programs += \
 	tests/programs/native_previous \
 	tests/programs/record_handles \
 	tests/programs/native_inside tests/programs/native_siblings \
+	tests/programs/native_any \
 	tests/programs/native_newer \
 	tests/programs/native_newer_threads \
 	tests/programs/native_threads \

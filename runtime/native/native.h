@@ -41,17 +41,31 @@ int native_ahead(drasync_region_t region, enum drasync_mode mode);
 int native_iteration(void);
 int native_phase(int phase); /* 0 to DRASYNC_PHASES_MAX - 1 */
 
+/* What a request of native_iacquire_newer() that ended with 0 brought. */
+struct native_newer {
+    drasync_region_t region; /* left alone where that is none */
+    enum drasync_mode mode;
+    uint64_t known, got;
+};
+
 /*
  * Non-blocking acquire.  A request ends, and *request becomes NULL, with
  * native_test() that says so, native_wait() that does not return
- * DRASYNC_EAGAIN, native_cancel(), and native_request_drop(), which does not
- * look what became of it.  For one that has ended, or that another thread is at
+ * DRASYNC_EAGAIN, native_cancel(), and native_request_drop(), which does not look
+ * what became of it.  That which native_wait_any() names ends too, and is the
+ * caller's to set to NULL; *index_out is -1 before, and stays so if none ends.  For one that has ended, or that another thread is at
  * work on, they return DRASYNC_EINVAL and change nothing: request.h.
  */
 int native_iacquire(drasync_region_t region, enum drasync_mode mode,
                     drasync_request_t *request_out);
-int native_test(drasync_request_t *request, int *done_out);
-int native_wait(drasync_request_t *request, uint64_t timeout_us);
+int native_iacquire_newer(drasync_region_t region, enum drasync_mode mode,
+                          uint64_t *version, drasync_request_t *request_out);
+int native_test(drasync_request_t *request, int *done_out,
+                struct native_newer *newer_out);
+int native_wait(drasync_request_t *request, uint64_t timeout_us,
+                struct native_newer *newer_out);
+int native_wait_any(int count, drasync_request_t *requests, uint64_t timeout_us,
+                    int *index_out, struct native_newer *newer_out);
 int native_cancel(drasync_request_t *request);
 void native_request_drop(drasync_request_t *request);
 

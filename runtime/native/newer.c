@@ -5,6 +5,16 @@
 #include "runtime/native/state.h"
 #include "runtime/process.h"
 
+int native_newer_came(drasync_region_t region, uint64_t known, uint64_t seen,
+                      int err)
+{
+    if (err || seen > known)
+        return err;
+    /* Another thread of this rank took it meanwhile. */
+    native_release(region);
+    return DRASYNC_ENESTED;
+}
+
 int native_acquire_newer(drasync_region_t region, enum drasync_mode mode,
                          uint64_t *version, uint64_t timeout_us)
 {
@@ -16,12 +26,8 @@ int native_acquire_newer(drasync_region_t region, enum drasync_mode mode,
 
     if (!native_address_valid(region))
         return DRASYNC_ENOREGION;
-    err = native_acquire_pending(&q, deadline);
-    /* Another thread of this rank took it while this one waited. */
-    if (!err && seen <= known) {
-        native_release(region);
-        err = DRASYNC_ENESTED;
-    }
+    err = native_newer_came(region, known, seen,
+                            native_acquire_pending(&q, deadline));
     if (!err)
         *version = seen;
     return err != DRASYNC_EAGAIN ? err : death_refused(err);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "runtime/death.h"
+#include "runtime/messages/messages.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
 #include "runtime/thread.h"
@@ -104,6 +105,7 @@ int native_request_take(struct native_request **r_out)
     pool->free = (*r_out)->next;
     (*r_out)->is_run = false;
     (*r_out)->result = 0;
+    (*r_out)->version = NULL;
     return 0;
 }
 
@@ -116,9 +118,7 @@ static void request_back(struct native_request *r)
 
 /* --- Handles -------------------------------------------------------------- */
 
-/* The request of @handle, for this call alone; NULL: it has had its result, or
- * another thread is at work on it. */
-static struct native_request *request_claim(drasync_request_t handle)
+struct native_request *native_request_claim(drasync_request_t handle)
 {
     struct native_request *r = native_request_at(handle);
     uint64_t live = native_request_word(handle, REQUEST_LIVE);
@@ -126,7 +126,7 @@ static struct native_request *request_claim(drasync_request_t handle)
 
     if (!r)
         return NULL;
-    /* Acquire pairs with the release of request_leave(). */
+    /* Acquire pairs with the release of native_request_leave(). */
     if (atomic_compare_exchange_strong_explicit(
             &r->word, &live, live | REQUEST_BUSY, memory_order_acquire,
             memory_order_relaxed))
@@ -140,18 +140,18 @@ static struct native_request *request_claim(drasync_request_t handle)
     r->pending.noted = false;
     r->is_run = false;
     r->result = 0;
+    r->version = NULL;
     return r;
 }
 
-/* The call is over, and the request goes on. */
-static void request_leave(struct native_request *r, drasync_request_t handle)
+void native_request_leave(struct native_request *r, drasync_request_t handle)
 {
-    /* Release pairs with the acquire of request_claim(), of another thread. */
+    /* Release pairs with the acquire of native_request_claim(), of another thread. */
     atomic_store_explicit(&r->word, native_request_word(handle, REQUEST_LIVE),
                           memory_order_release);
 }
 
-static void request_end(struct native_request *r, drasync_request_t *handle)
+void native_request_end(struct native_request *r, drasync_request_t *handle)
 {
     native_request_put(r, native_request_word(*handle, REQUEST_BUSY));
     *handle = NULL;
@@ -159,10 +159,10 @@ static void request_end(struct native_request *r, drasync_request_t *handle)
 
 void native_request_drop(drasync_request_t *request)
 {
-    struct native_request *r = request_claim(*request);
+    struct native_request *r = native_request_claim(*request);
 
     if (r)
-        request_end(r, request);
+        native_request_end(r, request);
 }
 
 drasync_request_t native_request_of_run(struct native_request *r,
@@ -181,8 +181,9 @@ drasync_request_t native_request_of_run(struct native_request *r,
 /* A request that ended with @err, for the first time: where that may help it is
  * asked again, with place made for it, or for what has the address by now, as
  * native_attempt() does.  As native_pending_start(). */
-static int request_restart(struct native_pending *q, int err)
+static int request_restart(struct native_request *r, int err)
 {
+    struct native_pending *q = &r->pending;
     bool forgot = false;
 
     if (q->again)
@@ -197,8 +198,27 @@ static int request_restart(struct native_pending *q, int err)
         .later = true,
         .again = true,
         .forgot = forgot,
+        .version = q->version,
     };
+    r->seen = r->known; /* what was granted and could not be shown has set it */
     return native_pending_start(q, false);
+}
+
+/* @r, whose `pending` says what is asked for. */
+static int request_start(struct native_request *r,
+                         drasync_request_t *request_out)
+{
+    int err = native_pending_start(&r->pending, false);
+
+    if (err && err != PROTO_WAIT)
+        err = request_restart(r, err);
+    if (err && err != PROTO_WAIT) {
+        err = native_pending_took(&r->pending, err);
+        request_back(r);
+        return err;
+    }
+    *request_out = native_request_use(r, REQUEST_LIVE);
+    return 0;
 }
 
 int native_iacquire(drasync_region_t region, enum drasync_mode mode,
@@ -225,26 +245,54 @@ int native_iacquire(drasync_region_t region, enum drasync_mode mode,
         *request_out = native_request_use(r, REQUEST_GRANTED);
         return 0;
     }
-    err = native_pending_start(&r->pending, false);
-    if (err && err != PROTO_WAIT)
-        err = request_restart(&r->pending, err);
-    if (err && err != PROTO_WAIT) {
-        err = native_pending_took(&r->pending, err);
-        request_back(r);
+    return request_start(r, request_out);
+}
+
+int native_iacquire_newer(drasync_region_t region, enum drasync_mode mode,
+                          uint64_t *version, drasync_request_t *request_out)
+{
+    struct native_request *r;
+    int err;
+
+    if (!native_address_valid(region))
+        return DRASYNC_ENOREGION;
+    err = native_request_take(&r);
+    if (err)
         return err;
+    r->version = version;
+    r->known = r->seen = *version;
+    r->pending = (struct native_pending){.address = (uintptr_t)region,
+                                         .mode = mode,
+                                         .later = true,
+                                         .version = &r->seen};
+    return request_start(r, request_out);
+}
+
+/* @r, which has ended with @err, asked for what is newer: what comes of it. */
+static int request_newer(struct native_request *r, int err,
+                         struct native_newer *newer_out)
+{
+    drasync_region_t region = (drasync_region_t)(uintptr_t)r->pending.address;
+
+    if (!r->version)
+        return err;
+    err = native_newer_came(region, r->known, r->seen, err);
+    if (!err) {
+        *r->version = r->seen;
+        *newer_out =
+            (struct native_newer){region, r->pending.mode, r->known, r->seen};
     }
-    *request_out = native_request_use(r, REQUEST_LIVE);
-    return 0;
+    return err;
 }
 
 /* The same for any @err, also none, and the hold that is granted is taken
  * (native_pending_took()). */
-static int request_again(struct native_pending *q, int err)
+static int request_again(struct native_request *r, int err)
 {
     if (!err)
         return 0;
-    err = request_restart(q, err);
-    return err == PROTO_WAIT ? err : native_pending_took(q, err);
+    err = request_restart(r, err);
+    return err == PROTO_WAIT ? err : native_pending_took(&r->pending, err);
 }
 
 static int request_test(struct native_request *r, int *done_out)
@@ -260,7 +308,7 @@ static int request_test(struct native_request *r, int *done_out)
     if (waiter_done(&q->wait->waiter)) {
         err = native_pending_took(
             q, native_pending_granted(q, q->wait->waiter.result));
-        err = request_again(q, err);
+        err = request_again(r, err);
         if (err != PROTO_WAIT)
             return err;
     }
@@ -269,18 +317,29 @@ static int request_test(struct native_request *r, int *done_out)
     return err;
 }
 
-int native_test(drasync_request_t *request, int *done_out)
+int native_request_test(struct native_request *r, int *done_out,
+                        struct native_newer *newer_out)
 {
-    struct native_request *r = request_claim(*request);
+    int err = request_test(r, done_out);
+
+    return *done_out ? request_newer(r, err, newer_out) : err;
+}
+
+int native_test(drasync_request_t *request, int *done_out,
+                struct native_newer *newer_out)
+{
+    struct native_request *r = native_request_claim(*request);
     int err;
 
     if (!r)
         return DRASYNC_EINVAL;
-    err = request_test(r, done_out);
-    if (*done_out)
-        request_end(r, request);
-    else
-        request_leave(r, *request);
+    err = native_request_test(r, done_out, newer_out);
+    if (*done_out) {
+        native_request_end(r, request);
+    } else {
+        native_request_leave(r, *request);
+        runtime_look(runtime_now_us());
+    }
     return err;
 }
 
@@ -310,14 +369,15 @@ static int wait_for_hold(struct native_request *r, uint64_t timeout_us)
         }
         if (!err)
             err = native_pending_took(q, native_pending_granted(q, result));
-        err = request_again(q, err);
+        err = request_again(r, err);
     } while (err == PROTO_WAIT);
     return err;
 }
 
-int native_wait(drasync_request_t *request, uint64_t timeout_us)
+int native_wait(drasync_request_t *request, uint64_t timeout_us,
+                struct native_newer *newer_out)
 {
-    struct native_request *r = request_claim(*request);
+    struct native_request *r = native_request_claim(*request);
     bool done;
     int err;
 
@@ -328,11 +388,12 @@ int native_wait(drasync_request_t *request, uint64_t timeout_us)
     } else {
         err = wait_for_hold(r, timeout_us);
         done = err != DRASYNC_EAGAIN;
+        err = done ? request_newer(r, err, newer_out) : err;
     }
     if (done)
-        request_end(r, request);
+        native_request_end(r, request);
     else
-        request_leave(r, *request);
+        native_request_leave(r, *request);
     return err;
 }
 
@@ -356,12 +417,12 @@ static int request_cancel(struct native_request *r)
 
 int native_cancel(drasync_request_t *request)
 {
-    struct native_request *r = request_claim(*request);
+    struct native_request *r = native_request_claim(*request);
     int err;
 
     if (!r)
         return DRASYNC_EINVAL;
     err = request_cancel(r);
-    request_end(r, request);
+    native_request_end(r, request);
     return err;
 }

@@ -1,5 +1,6 @@
 /*
- * request.h - requests: of drasync_iacquire() and drasync_irun().
+ * request.h - requests: of drasync_iacquire(), drasync_iacquire_newer() and
+ * drasync_irun().
  *
  * A request lies in a pool of the thread that makes it.  Its memory is a
  * request's for as long as the job runs, and its handle is not its address but
@@ -31,6 +32,7 @@
 
 #include "drasync.h"
 #include "runtime/native/lease_inline.h"
+#include "runtime/native/native.h"
 #include "runtime/native/run.h"
 #include "runtime/native/running.h"
 
@@ -79,7 +81,9 @@ struct native_request {
     struct native_requests *pool;
     struct native_request *next; /* in a list of the pool's */
     struct native_pending pending;
-    int result;             /* of what was decided when it was made */
+    int result;        /* of what was decided when it was made */
+    uint64_t *version; /* drasync_iacquire_newer(): the program's; else NULL */
+    uint64_t known, seen;   /* what that was, and what comes */
     struct run_pending run; /* it is no acquire; */
     bool is_run;
 } __attribute__((aligned(64)));
@@ -199,6 +203,20 @@ static inline bool native_request_granted(drasync_request_t handle)
     return true;
 }
 
+/* --- What calls on requests do (request.c) --------------------------------- */
+
+/* The request of @handle, for this call alone; NULL: it has had its result, or
+ * another thread is at work on it.  Then one of the other two is due. */
+struct native_request *native_request_claim(drasync_request_t handle);
+
+/* The call is over, and the request goes on; or it has ended. */
+void native_request_leave(struct native_request *r, drasync_request_t handle);
+void native_request_end(struct native_request *r, drasync_request_t *handle);
+
+/* As native_test(), of one that was claimed. */
+int native_request_test(struct native_request *r, int *done_out,
+                        struct native_newer *newer_out);
+
 /* The thread ends: its pool is for another one. */
 void native_requests_forget(void);
 
@@ -236,6 +254,11 @@ int native_pending_took(const struct native_pending *q, int result);
  * DRASYNC_EPEER. */
 int native_pending_wait(struct native_pending *q, uint64_t deadline,
                         int *result_out);
+
+/* What was asked for is newer than @known, and has ended with @err: is it, with the
+ * version @seen?  0 with the hold, @err, or DRASYNC_ENESTED without it (newer.c). */
+int native_newer_came(drasync_region_t region, uint64_t known, uint64_t seen,
+                      int err);
 
 /* Give the operation up, unless it ended meanwhile: true then. */
 bool native_pending_ended(struct native_pending *q);

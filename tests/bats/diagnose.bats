@@ -128,6 +128,16 @@ drasync:     in its queue on node 0: rank 1 for WRITE"
   done
 }
 
+@test "who waits for one of several requests is told how many, and the first" {
+  for node in shared rank; do
+    DRASYNC_NODE=$node hangs_until "drasync_wait_any" \
+      mpi 2 "${program}_run" run-any "$over"
+    [ "$status" -eq 0 ]
+    assert_output --partial "rank 1 (HOST, process P) waits in drasync_wait_any\
+ for one of 2 requests, the first for READ of region ADDRESS"
+  done
+}
+
 @test "a function waits for READ of the rank that would run it, too" {
   DRASYNC_NODE=rank hangs_until "computes" \
     mpi 2 "${program}_run" run-reads "$over"

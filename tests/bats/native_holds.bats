@@ -199,6 +199,15 @@ programs=$abs_top_builddir/tests/programs
   assert_line "newer ok ranks=3"
 }
 
+@test "of several requests the first that is done is had first" {
+  for ranks in 2 3 4; do
+    for node in shared 2 rank; do
+      DRASYNC_NODE=$node run -0 mpi $ranks "$programs/native_any" 20
+      assert_output "native_any ok ranks=$ranks"
+    done
+  done
+}
+
 @test "a wait behind an earlier request of its rank ends with the region" {
   run -0 mpi 2 "$programs/native_deleted_part"
   assert_output "deleted_part ok ranks=2"

@@ -41,6 +41,23 @@ static void wait_for_other(region tree, drasync_function_t function)
     must(pthread_join(thread, NULL), "thread");
 }
 
+/* A hold, and a function, whichever comes first. */
+static void wait_for_any(region tree, drasync_function_t function)
+{
+    drasync_request_t request[2];
+    int index;
+
+    must(drasync_iacquire(tree, DRASYNC_READ, &request[0]), "acquire");
+    must(drasync_irun(tree, function, DRASYNC_WRITE, NULL, 0, NULL, 0,
+                      &request[1]),
+         "run");
+    for (int i = 0; i < 2; i++) {
+        must(drasync_wait_any(2, request, DRASYNC_FOREVER, &index), "wait");
+        if (index == 0)
+            release_region(tree);
+    }
+}
+
 /* All others run a function on what rank 0 has, for READ if @how is "-reads", and
  * wait for it as @how says. */
 static void runs(const char *how)
@@ -67,6 +84,8 @@ static void runs(const char *how)
         must(drasync_wait(&request, DRASYNC_FOREVER), "wait");
     } else if (!strcmp(how, "-other")) {
         wait_for_other(tree, function);
+    } else if (!strcmp(how, "-any")) {
+        wait_for_any(tree, function);
     } else
         must(drasync_run(tree, function, DRASYNC_WRITE, NULL, 0, NULL, 0),
              "run");

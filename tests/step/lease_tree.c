@@ -262,6 +262,7 @@ static void cancel(drasync_request_t *request, int hold)
 static void ask(const struct round *r)
 {
     int x = asks(r->x, r->mode_x), done = 0, err, y;
+    struct native_newer newer = {NULL};
     drasync_request_t request;
 
     err = native_iacquire(world_handle(r->x), r->mode_x, &request);
@@ -275,11 +276,11 @@ static void ask(const struct round *r)
         cancel(&request, x);
         return;
     }
-    err = native_test(&request, &done);
+    err = native_test(&request, &done, &newer);
     if (!done) {
         STEP_CHECK(!err && request);
         say("waits for", r->x);
-        err = native_wait(&request, timeout_us);
+        err = native_wait(&request, timeout_us, &newer);
     }
     if (err == DRASYNC_EAGAIN) {
         cancel(&request, x);

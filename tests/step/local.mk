@@ -96,7 +96,8 @@ tests_step_lease_shared_t_CPPFLAGS = $(STEP_CPPFLAGS)
 tests_step_lease_shared_t_LDADD = tests/step/libstep.la libdrasync_protocol.la
 
 tests_step_lease_tree_t_SOURCES = tests/step/lease_tree.c \
-	tests/step/native_rules.h runtime/native/request.c $(step_native)
+	tests/step/native_rules.h runtime/native/newer.c \
+	runtime/native/request.c $(step_native)
 tests_step_lease_tree_t_CPPFLAGS = $(STEP_CPPFLAGS) \
 	-include tests/step/native_rules.h
 tests_step_lease_tree_t_LDADD = tests/step/liboracle.la \

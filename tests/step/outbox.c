@@ -38,10 +38,21 @@ bool progress_send(const struct runtime_message *message, int *err_out)
     return false;
 }
 
-void progress_help(const struct waiter *waiter, uint64_t deadline_us)
+void progress_help(struct waiter *const *waiters, int count,
+                   uint64_t deadline_us)
 {
-    (void)waiter;
+    (void)waiters;
+    (void)count;
     (void)deadline_us;
+}
+
+int waiter_wait_any(struct waiter *const *waiters, int count,
+                    uint64_t deadline_us)
+{
+    (void)waiters;
+    (void)count;
+    (void)deadline_us;
+    return 0;
 }
 
 int waiter_wait(struct waiter *w, uint64_t deadline_us, int *result_out)

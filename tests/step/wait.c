@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 
 #include "runtime/process.h"
+#include "runtime/shared.h"
 #include "runtime/wait.h"
 
 struct runtime runtime;
@@ -64,6 +65,54 @@ static void waiter_waits_for_a_while(void)
     }
     STEP_CHECK(result == 7);
     step_free(waiter, sizeof(*waiter));
+}
+
+/* --- One of several waiters ----------------------------------------------- */
+
+#define ANY 2
+
+static _Alignas(
+    64) char page[sizeof(struct runtime_shared) + sizeof(struct runtime_rank)];
+static struct waiter *any[ANY];
+
+static void any_begin(void)
+{
+    crowded();
+    runtime.shared = (void *)page;
+    for (int i = 0; i < ANY; i++) {
+        any[i] = step_alloc(sizeof(*any[i]));
+        waiter_reset(any[i]);
+    }
+    step_name(&any[0]->word, "waiter");
+    step_name(&any[1]->word, "second");
+    step_name(&runtime.shared->ranks[0].doorbell.rings, "rings");
+    step_name(&runtime.shared->ranks[0].doorbell.sleepers, "sleepers");
+}
+
+/* Takes both as they come, the last one by itself. */
+static void any_waits(void)
+{
+    struct waiter *left[ANY] = {any[0], any[1]};
+    int result = 0;
+
+    STEP_CHECK(waiter_wait_any(left, ANY, WAIT_FOREVER) == 0);
+    int here = waiter_done(left[0]) ? 0 : 1;
+    STEP_CHECK(waiter_wait(left[here], WAIT_FOREVER, &result) == 0);
+    STEP_CHECK(result == here + 1);
+    STEP_CHECK(waiter_wait(left[1 - here], WAIT_FOREVER, &result) == 0);
+    STEP_CHECK(result == 2 - here);
+    for (int i = 0; i < ANY; i++)
+        step_free(any[i], sizeof(*any[i]));
+}
+
+static void any_wakes_first(void)
+{
+    waiter_wake(any[0], 1);
+}
+
+static void any_wakes_second(void)
+{
+    waiter_wake(any[1], 2);
 }
 
 /* --- Doorbell ------------------------------------------------------------- */
@@ -133,7 +182,7 @@ static void word_changes(void)
 
 /* --- The test ------------------------------------------------------------- */
 
-enum { WAITER, WAITER_DEADLINE, DOORBELL, WORD, SCENARIOS };
+enum { WAITER, WAITER_DEADLINE, WAITERS, DOORBELL, WORD, SCENARIOS };
 
 static const struct step_scenario scenarios[SCENARIOS] = {
     [WAITER] = {.title = "a waiter gets its event and what came before it, and "
@@ -151,6 +200,13 @@ static const struct step_scenario scenarios[SCENARIOS] = {
                          .timers = true,
                          .tick_us = 1,
                          .idle_us_max = WAITER_DEADLINE_US},
+    [WAITERS] = {.title =
+                     "who waits for one of two events gets it, and then the "
+                     "other",
+                 .begin = any_begin,
+                 .thread = {any_waits, any_wakes_first, any_wakes_second},
+                 .deviations = 3,
+                 .seeds = 5000},
     [DOORBELL] = {.title = "two threads that wait for a doorbell see all that "
                            "it rings for",
                   .begin = doorbell_begin,
@@ -196,6 +252,19 @@ static const struct step_fault faults[] = {
      .at = "waiter",
      .effect = STEP_SKIP,
      .scenarios = 1 << WAITER},
+    {.name = "any-says-nothing",
+     .title = "waiter_wait_any() does not say in a word where to ring",
+     .kind = STEP_CAS,
+     .at = "second",
+     .effect = STEP_SKIP,
+     .applies = by_thread_0,
+     .scenarios = 1 << WAITERS},
+    {.name = "any-no-ring",
+     .title = "waiter_wake() does not ring for who waits for several",
+     .kind = STEP_RMW,
+     .at = "rings",
+     .effect = STEP_SKIP,
+     .scenarios = 1 << WAITERS},
     {.name = "sleepers-relaxed",
      .title = "doorbell_ring() looks for sleepers before its ring is seen",
      .kind = STEP_LOAD,

@@ -57,12 +57,12 @@ static bool told(void)
 }
 
 /* What a thread does that waits for another node, and sleeps in the end. */
-static struct waiter nothing;
+static struct waiter never_woken, *const nothing = &never_woken;
 
 static void wait_remote(void)
 {
     atomic_fetch_add(&shared.outbox.remote_waits, 1);
-    progress_help(&nothing, UINT64_MAX);
+    progress_help(&nothing, 1, UINT64_MAX);
 }
 
 /* --- A second thread waits while one helps -------------------------------- */
@@ -149,7 +149,7 @@ static void let_come(void)
     atomic_store(&helps, !atomic_load(&refused));
 }
 
-static struct waiter woken = {.word = 2};
+static struct waiter woken_before = {.word = 2}, *const woken = &woken_before;
 
 static void second_comes(void)
 {
@@ -157,7 +157,7 @@ static void second_comes(void)
     atomic_store(&lock_asked, false);
     atomic_fetch_add(&shared.outbox.remote_waits, 1); /* this thread's */
     asked_still = let_come;
-    progress_help(&woken, UINT64_MAX);
+    progress_help(&woken, 1, UINT64_MAX);
     bool called = told();
     pthread_join(comer, NULL);
     tap_ok(called || atomic_load(&helps),
@@ -299,7 +299,7 @@ static void finalized(void)
 
     start();
     before_lock = finalize_here;
-    progress_help(&nothing, now() + AWAY_US);
+    progress_help(&nothing, 1, now() + AWAY_US);
     tap_ok(!atomic_load(&used_closed), "nor does anybody help");
 
     start();
@@ -312,7 +312,7 @@ static void finalized(void)
     atomic_store(&shared.outbox.remote_waits, 2);
     atomic_store(&yielded, false);
     after_unlock = begin_to_finalize;
-    progress_help(&woken, UINT64_MAX);
+    progress_help(&woken, 1, UINT64_MAX);
     pthread_join(comer, NULL);
     tap_ok(!atomic_load(&used_closed),
            "who ends helping has called the progress thread before that ends");
