@@ -188,10 +188,10 @@ int drasync_wait_any(int count, drasync_request_t *requests,
     drasync_request_t was;
     int err = runtime_enter();
 
-    if (native_run_refused("drasync_wait_any"))
-        return DRASYNC_ERUNNING;
     if (index_out)
         *index_out = -1;
+    if (native_run_refused("drasync_wait_any"))
+        return DRASYNC_ERUNNING;
     if (count <= 0 || !requests || !index_out || first_of(requests, count) < 0)
         return err ? err : DRASYNC_EINVAL;
     if (err) {

@@ -122,8 +122,14 @@ int waiter_wait(struct waiter *w, uint64_t deadline_us, int *result_out)
         int err = sleep_and_check(&w->word, 1, since, deadline_us);
         if (waiter_done(w))
             goto woken;
-        if (err)
+        if (err) {
+            /* Nobody sleeps on it: who waits next may do so elsewhere. */
+            none = 1;
+            atomic_compare_exchange_strong(&w->word, &none, 0);
+            if (none == 2)
+                goto woken;
             return err;
+        }
     }
 woken:
     passed_take();
@@ -157,12 +163,16 @@ int waiter_wait_any(struct waiter *const *waiters, int count,
 {
     const uint32_t asleep = WAITER_ANY + (uint32_t)runtime.local;
     struct doorbell *bell = &runtime.shared->ranks[runtime.local].doorbell;
+    uint64_t since = runtime_now_us();
     uint32_t seen = doorbell_read(bell);
     int err = 0;
 
     while (!say_asleep(waiters, count, asleep) && !err) {
         err = doorbell_wait(bell, seen, deadline_us);
         seen = doorbell_read(bell);
+        /* It may ring for others, again and again. */
+        if (!err && !waiter_done_any(waiters, count))
+            err = wait_check(since);
     }
     for (int i = 0; i < count; i++) {
         uint32_t word = asleep;

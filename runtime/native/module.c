@@ -178,6 +178,7 @@ static void native_quiesce(void)
     run_quiesce();
     if (native.check)
         check_holds_left();
+    native_requests_end();
     give_end();
     native_recycle_clear_all();
     native_magazines_end_all();

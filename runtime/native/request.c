@@ -415,6 +415,25 @@ static int request_cancel(struct native_request *r)
     return native_hold_undo(q->address, q->mode);
 }
 
+/* The requests of a rank are few, or it would have ended them. */
+void native_requests_end(void)
+{
+    for (uint32_t n = 0; n < atomic_load(&blocks); n++) {
+        struct native_request_block *block =
+            atomic_load(&native_request_blocks[n]);
+
+        for (int i = 0; block && i < REQUEST_BLOCK; i++) {
+            struct native_request *r = &block->request[i];
+            uint64_t word = atomic_load(&r->word);
+
+            if (word % REQUEST_GENERATION != REQUEST_LIVE)
+                continue;
+            request_cancel(r);
+            native_request_put(r, word);
+        }
+    }
+}
+
 int native_cancel(drasync_request_t *request)
 {
     struct native_request *r = native_request_claim(*request);

@@ -217,6 +217,9 @@ void native_request_end(struct native_request *r, drasync_request_t *handle);
 int native_request_test(struct native_request *r, int *done_out,
                         struct native_newer *newer_out);
 
+/* The rank ends: what is still asked for is given up.  No call is under way. */
+void native_requests_end(void);
+
 /* The thread ends: its pool is for another one. */
 void native_requests_forget(void);
 

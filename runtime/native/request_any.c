@@ -8,8 +8,11 @@
 #include "runtime/process.h"
 #include "runtime/waiting.h"
 
-/* So often a run of this thread's, whose region is busy, is tried again. */
+/* So often a run of this thread's, whose region is busy, is tried again; and after
+ * so long it is waited for like others, in the region's queue, for twice as long
+ * each time, as it would never be its turn. */
 #define RUN_AGAIN_US 1000
+#define RUN_TURN_US  8000
 
 /* So many have room on the stack. */
 #define FEW 32
@@ -17,6 +20,9 @@
 /* The requests of a call, claimed. */
 struct any {
     int count, runs;
+    uint64_t since_us,
+        turn_us; /* when the wait began; when a run is next waited
+                                   for */
     drasync_request_t *handles; /* the caller's; NULL: none */
     struct native_request **requests;
     struct waiter **waiters;
@@ -99,29 +105,50 @@ static struct waiting shown(const struct any *any, int count, bool timed)
     };
 }
 
-/* Since @since_us nothing has come.  DRASYNC_EAGAIN: @deadline_us has. */
-static int sleep_for(const struct any *any, uint64_t since_us,
-                     uint64_t deadline_us)
+/* The first run waits for its region, as long as all have waited so far. */
+static void take_turn(struct any *any, uint64_t deadline_us)
+{
+    uint64_t now = runtime_now_us(), us = now - any->since_us;
+    struct native_request *r = NULL;
+
+    if (!any->runs || now < any->turn_us)
+        return;
+    for (int i = 0; !r || !r->is_run; i++)
+        r = any->requests[i];
+    if (us > deadline_us - now)
+        us = deadline_us - now;
+    int result = run_wait(&r->run, us);
+    if (!r->run.request)
+        r->result = result;
+    any->turn_us = runtime_now_us() + us;
+}
+
+/* Nothing has come so far.  DRASYNC_EAGAIN: @deadline_us has. */
+static int sleep_for(struct any *any, uint64_t deadline_us)
 {
     uint64_t again_us = wait_deadline_us(RUN_AGAIN_US);
     bool again = any->runs && again_us < deadline_us;
     int err = runtime_wait_remote_any(any->waiters, gather(any),
                                       again ? again_us : deadline_us);
 
-    return again && err == DRASYNC_EAGAIN ? wait_check(since_us) : err;
+    if (!again || err != DRASYNC_EAGAIN)
+        return err;
+    take_turn(any, deadline_us);
+    return wait_check(any->since_us);
 }
 
 /* Until one is over, as test() says, or it cannot be waited for. */
-static int wait_any(const struct any *any, uint64_t deadline_us, int *index_out,
+static int wait_any(struct any *any, uint64_t deadline_us, int *index_out,
                     struct native_newer *newer_out)
 {
-    uint64_t since_us = runtime_now_us();
     int err = 0, slept = 0;
 
+    any->since_us = runtime_now_us();
+    any->turn_us = any->since_us + RUN_TURN_US;
     while (!slept) {
         if (runtime_now_us() >= deadline_us)
             return DRASYNC_EAGAIN;
-        slept = sleep_for(any, since_us, deadline_us);
+        slept = sleep_for(any, deadline_us);
         err = test(any, index_out, newer_out);
         if (*index_out >= 0)
             return err;
@@ -130,18 +157,24 @@ static int wait_any(const struct any *any, uint64_t deadline_us, int *index_out,
 }
 
 /* The same, also if one is over at once; others see that this thread waits. */
-static int wait_shown(const struct any *any, uint64_t deadline_us,
-                      int *index_out, struct native_newer *newer_out)
+static int wait_shown(struct any *any, uint64_t deadline_us, int *index_out,
+                      struct native_newer *newer_out)
 {
+    struct run_caller *c = any->runs ? run_caller_had() : NULL;
     int err = test(any, index_out, newer_out);
     struct waiting w;
 
     if (*index_out >= 0)
         return err;
+    runtime_look(runtime_now_us());
+    if (c)
+        atomic_fetch_add(&c->urgent, 1);
     w = shown(any, gather(any), deadline_us != WAIT_FOREVER);
     waiting_begin(&w);
     err = wait_any(any, deadline_us, index_out, newer_out);
     waiting_end(&w);
+    if (c)
+        atomic_fetch_sub(&c->urgent, 1);
     return err;
 }
 

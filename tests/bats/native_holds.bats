@@ -208,6 +208,13 @@ programs=$abs_top_builddir/tests/programs
   done
 }
 
+@test "requests that a rank leaves behind keep nobody from the regions" {
+  for node in shared rank; do
+    DRASYNC_NODE=$node DRASYNC_STALL_S=5 run -0 mpi 3 "$programs/native_any" leave
+    assert_output ""
+  done
+}
+
 @test "a wait behind an earlier request of its rank ends with the region" {
   run -0 mpi 2 "$programs/native_deleted_part"
   assert_output "deleted_part ok ranks=2"

@@ -2,7 +2,7 @@
  * drasync_iacquire_newer() and drasync_wait_any(): what several ranks write is
  * taken as it comes, with other requests beside it.
  *
- * native_any ROUNDS
+ * native_any ROUNDS | leave
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -163,6 +163,9 @@ static void limits(void)
     for (int i = 0; i < 2; i++)
         OK(drasync_iacquire_newer(region[i], DRASYNC_READ, &seen[i],
                                   &request[i]));
+    /* By itself first, until that time has passed. */
+    CODE(drasync_wait(&request[0], 0), DRASYNC_EAGAIN);
+    CODE(drasync_wait(&request[1], 1000), DRASYNC_EAGAIN);
     for (uint64_t us = 0; us <= 2000; us += 1000) {
         CODE(drasync_wait_any(3, request, us, &index), DRASYNC_EAGAIN);
         CHECK(index == -1 && request[0] && request[1]);
@@ -266,6 +269,51 @@ static void mixed(drasync_function_t function)
     check_barrier();
 }
 
+/* All others take its region again and again, until the function has run. */
+static void turn_of_run(drasync_function_t function)
+{
+    const uint64_t one = 1;
+    drasync_request_t request;
+    uint64_t made, answer;
+    drasync_region_t region = make(0, &made);
+    int index;
+
+    check_barrier();
+    if (check_rank == 0) {
+        OK(drasync_irun(region, function, DRASYNC_WRITE, &one, sizeof(one),
+                        &answer, sizeof(answer), &request));
+        OK(drasync_wait_any(1, &request, DRASYNC_FOREVER, &index));
+        CHECK(index == 0 && answer == 1);
+    } else {
+        for (bool over = false; !over;) {
+            OK(drasync_acquire(region, DRASYNC_WRITE));
+            over = words_of(region)[0] == 1;
+            usleep(100);
+            OK(drasync_release(region));
+        }
+    }
+    check_barrier();
+}
+
+/* Rank 0 ends without its requests, of which one would get WRITE; others go on. */
+static void leave(void)
+{
+    drasync_request_t request[2];
+    uint64_t seen[2];
+    drasync_region_t region = make(0, &seen[0]);
+
+    seen[1] = seen[0];
+    if (check_rank == 0) {
+        OK(drasync_iacquire_newer(region, DRASYNC_READ, &seen[0], &request[0]));
+        OK(drasync_iacquire_newer(region, DRASYNC_WRITE, &seen[1],
+                                  &request[1]));
+        return;
+    }
+    usleep(100000);
+    for (int i = 0; i < 3; i++)
+        write_box(region, 1);
+}
+
 /* --- By threads ----------------------------------------------------------- */
 
 #define THREADS 3
@@ -321,11 +369,17 @@ int main(int argc, char **argv)
 
     check_start_threads(&argc, &argv);
     CHECK(check_ranks >= 2 && check_ranks <= RANKS_MAX);
+    if (argc > 1 && !strcmp(argv[1], "leave")) {
+        leave();
+        MPI_Finalize();
+        return 0;
+    }
     OK(drasync_register("add", add, &function));
     exchange(rounds);
     limits();
     refused();
     mixed(function);
+    turn_of_run(function);
     for (int i = 0; i < rounds; i++)
         by_threads();
     return check_end("native_any");

@@ -71,6 +71,8 @@ static void waiter_waits_for_a_while(void)
 
 #define ANY 2
 
+#define ANY_DEADLINE_US 5000
+
 static _Alignas(
     64) char page[sizeof(struct runtime_shared) + sizeof(struct runtime_rank)];
 static struct waiter *any[ANY];
@@ -101,6 +103,22 @@ static void any_waits(void)
     STEP_CHECK(result == here + 1);
     STEP_CHECK(waiter_wait(left[1 - here], WAIT_FOREVER, &result) == 0);
     STEP_CHECK(result == 2 - here);
+    for (int i = 0; i < ANY; i++)
+        step_free(any[i], sizeof(*any[i]));
+}
+
+/* For the first alone, after it has waited for that by itself, for a while. */
+static void any_waits_after_one(void)
+{
+    int result = 0;
+
+    if (waiter_wait(any[0], wait_deadline_us(ANY_DEADLINE_US), &result)) {
+        STEP_CHECK(waiter_wait_any(any, 1, WAIT_FOREVER) == 0);
+        STEP_CHECK(waiter_wait(any[0], WAIT_FOREVER, &result) == 0);
+    }
+    STEP_CHECK(result == 1);
+    STEP_CHECK(waiter_wait(any[1], WAIT_FOREVER, &result) == 0);
+    STEP_CHECK(result == 2);
     for (int i = 0; i < ANY; i++)
         step_free(any[i], sizeof(*any[i]));
 }
@@ -182,7 +200,15 @@ static void word_changes(void)
 
 /* --- The test ------------------------------------------------------------- */
 
-enum { WAITER, WAITER_DEADLINE, WAITERS, DOORBELL, WORD, SCENARIOS };
+enum {
+    WAITER,
+    WAITER_DEADLINE,
+    WAITERS,
+    WAITERS_AFTER_ONE,
+    DOORBELL,
+    WORD,
+    SCENARIOS
+};
 
 static const struct step_scenario scenarios[SCENARIOS] = {
     [WAITER] = {.title = "a waiter gets its event and what came before it, and "
@@ -207,6 +233,17 @@ static const struct step_scenario scenarios[SCENARIOS] = {
                  .thread = {any_waits, any_wakes_first, any_wakes_second},
                  .deviations = 3,
                  .seeds = 5000},
+    [WAITERS_AFTER_ONE] = {.title =
+                               "so does who has waited for one of them, whose "
+                               "time has passed",
+                           .begin = any_begin,
+                           .thread = {any_waits_after_one, any_wakes_first,
+                                      any_wakes_second},
+                           .deviations = 3,
+                           .seeds = 3000,
+                           .timers = true,
+                           .tick_us = 1,
+                           .idle_us_max = ANY_DEADLINE_US},
     [DOORBELL] = {.title = "two threads that wait for a doorbell see all that "
                            "it rings for",
                   .begin = doorbell_begin,
