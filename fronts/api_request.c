@@ -74,17 +74,22 @@ int drasync_iacquire_newer(drasync_region_t region, enum drasync_mode mode,
     return api_told("drasync_iacquire_newer", region, err);
 }
 
-/* A request for what is newer is recorded when that has come. */
-static void record_newer(const struct native_newer *newer)
+/* A request for what is newer is recorded when that has come, with which @call;
+ * @err, which it ended with, is told. */
+static int tell_newer(const char *call, const struct native_newer *newer,
+                      int err)
 {
+    if (newer->region && err)
+        return api_told(call, newer->region, err);
     if (!newer->region || !record_wanted())
-        return;
+        return err;
     drasync_record_begin();
     drasync_record_versions(newer->known, newer->got,
                             drasync_record_thread_ns());
     api_tell_apart(newer->region, NULL);
     drasync_record_end(RECORD_ACQUIRE, (uintptr_t)newer->region,
                        (uint64_t)newer->mode, 0);
+    return err;
 }
 
 /* The request was granted at once, nothing is in the way of its end, and that
@@ -114,8 +119,7 @@ __attribute__((noinline)) static int test(drasync_request_t *request,
     if (!err) {
         err = native_test(request, done_out, &newer);
         request_end("drasync_test", was, request);
-        record_newer(&newer);
-        return err;
+        return tell_newer("drasync_test", &newer, err);
     }
     native_request_drop(request);
     *done_out = 1;
@@ -147,8 +151,7 @@ __attribute__((noinline)) static int wait_for(drasync_request_t *request,
     if (!err) {
         err = native_wait(request, timeout_us, &newer);
         request_end("drasync_wait", was, request);
-        record_newer(&newer);
-        return err;
+        return tell_newer("drasync_wait", &newer, err);
     }
     native_request_drop(request);
     return err;
@@ -208,8 +211,7 @@ int drasync_wait_any(int count, drasync_request_t *requests,
     was = requests[*index_out];
     requests[*index_out] = NULL;
     request_end("drasync_wait_any", was, &requests[*index_out]);
-    record_newer(&newer);
-    return err;
+    return tell_newer("drasync_wait_any", &newer, err);
 }
 
 int drasync_cancel(drasync_request_t *request)

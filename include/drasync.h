@@ -339,7 +339,9 @@ int drasync_wait(drasync_request_t *request, uint64_t timeout_us);
  *   DRASYNC_EINVAL    all are NULL, @count is not positive, a pointer is NULL, or one
  *                     is not under way, or in a call of another thread
  *   DRASYNC_ENOMEM    for the bookkeeping, of more than 32 requests
- * No ring is looked for that such a wait is part of (DRASYNC_EDEADLK).
+ * With one request it is drasync_wait().  A wait for several is part of no ring, but
+ * that all ranks wait for ever is found, with up to 8 requests for holds, as for
+ * drasync_acquire_newer(): DRASYNC_EDEADLK is the result of one of them then.
  */
 int drasync_wait_any(int count, drasync_request_t *requests,
                      uint64_t timeout_us, int *index_out);

@@ -75,6 +75,9 @@ void waiting_show(struct waiting *w, uint64_t since_us)
         return;
     seen.thread = (int32_t)syscall(SYS_gettid);
     seen.number = atomic_fetch_add(&waiting_self->numbers, 1) + 1;
+    seen.requests = w->requests;
+    for (uint32_t i = 0; i < w->requests && i < WAITING_REQUESTS; i++)
+        seen.request[i] = w->request[i];
     if (w->name)
         strncpy(seen.name, w->name, DRASYNC_NAME_MAX);
     waiting_frames(seen.frames);

@@ -42,23 +42,23 @@ enum waiting_what {
     WAITING_RUN,     /* for what drasync_run() and its like run on `address` */
     WAITING_GIFT,    /* drasync_take() of what rank `peer` gives, or anybody */
     WAITING_NEWER,   /* for a hold of `address` once somebody has written it */
-    WAITING_ANY,     /* for one of `version` requests, the first on `address` */
+    WAITING_ANY,     /* for one of several requests */
 };
 
 /* MPI's calls that wait, by the functions that begin them. */
-#define WAITING_MPI_CALLS(X)                                                   \
-    X(MPI_Wait)                                                                \
-    X(MPI_Waitall)                                                             \
-    X(MPI_Waitany)                                                             \
-    X(MPI_Waitsome)                                                            \
-    X(MPI_Probe)                                                               \
-    X(MPI_Recv)                                                                \
-    X(MPI_Send)                                                                \
-    X(MPI_Ssend)                                                               \
-    X(MPI_Sendrecv) X(MPI_Barrier) X(MPI_Bcast) X(MPI_Reduce) X(MPI_Allreduce) \
-        X(MPI_Gather) X(MPI_Gatherv) X(MPI_Scatter) X(MPI_Scatterv)            \
-            X(MPI_Allgather) X(MPI_Allgatherv) X(MPI_Alltoall)                 \
-                X(MPI_Alltoallv) X(MPI_Scan)
+#define WAITING_MPI_CALLS(X)                                                 \
+    X(MPI_Wait)                                                              \
+    X(MPI_Waitall)                                                           \
+    X(MPI_Waitany)                                                           \
+    X(MPI_Waitsome)                                                          \
+    X(MPI_Probe)                                                             \
+    X(MPI_Recv)                                                              \
+    X(MPI_Send)                                                              \
+    X(MPI_Ssend)                                                             \
+    X(MPI_Sendrecv)                                                          \
+    X(MPI_Barrier) X(MPI_Bcast) X(MPI_Reduce) X(MPI_Allreduce) X(MPI_Gather) \
+        X(MPI_Gatherv) X(MPI_Scatter) X(MPI_Scatterv) X(MPI_Allgather)       \
+            X(MPI_Allgatherv) X(MPI_Alltoall) X(MPI_Alltoallv) X(MPI_Scan)
 
 enum waiting_mpi_call {
     WAITING_MPI_NONE,
@@ -70,6 +70,15 @@ enum waiting_mpi_call {
 
 /* `peer` of a wait that names no rank, or none of MPI_COMM_WORLD. */
 #define WAITING_NOBODY (-1)
+
+/* One of those that WAITING_ANY waits for. */
+struct waiting_request {
+    uint32_t what; /* WAITING_REGION, _NEWER, or _RUN */
+    uint32_t mode;
+    uint64_t address, version;
+};
+
+#define WAITING_REQUESTS 8
 
 /* A wait, as a reader gets it. */
 struct waiting_seen {
@@ -83,8 +92,12 @@ struct waiting_seen {
     int32_t as;     /* 0, or the number by which the protocol knows who asks:
                      * native_rank_new() */
     uint64_t address, since_us;
-    uint64_t version; /* WAITING_NEWER: that the rank knows; _ANY */
-    uint64_t number;  /* of this wait; no other of this rank has it */
+    uint64_t version; /* WAITING_NEWER: that the rank knows */
+    /* WAITING_ANY: so many, of which the first are here; `mode`, `address` and
+     * `version` are those of the first one. */
+    uint32_t requests;
+    struct waiting_request request[WAITING_REQUESTS];
+    uint64_t number; /* of this wait; no other of this rank has it */
     char name[DRASYNC_NAME_MAX + 1];
     struct code_place frames[WAITING_FRAMES]; /* the innermost first */
 };
@@ -93,7 +106,15 @@ struct waiting_seen {
 static inline bool waiting_on_region(const struct waiting_seen *seen)
 {
     return seen->what == WAITING_REGION || seen->what == WAITING_RUN ||
-           seen->what == WAITING_NEWER;
+           seen->what == WAITING_NEWER || seen->what == WAITING_ANY;
+}
+
+/* Is that, or the first of several, for what somebody has yet to write? */
+static inline bool waiting_newer(const struct waiting_seen *seen)
+{
+    return seen->what == WAITING_NEWER ||
+           (seen->what == WAITING_ANY &&
+            seen->request[0].what == WAITING_NEWER);
 }
 
 struct waiting_slot {
@@ -190,6 +211,8 @@ struct waiting {
     bool timed;
     uint64_t address;
     uint64_t version;
+    const struct waiting_request *request; /* [requests], of WAITING_ANY */
+    uint32_t requests;
     const char *name;
     struct waiting *outer;
     struct waiting_slot *slot;            /* NULL: not shown */

@@ -73,8 +73,8 @@ enum drasync_mode {
       "ranks wait for each other in a ring, which this call has closed; the " \
       "report on stderr names them")                                          \
     X(DRASYNC_ENESTED, -27,                                                   \
-      "this rank holds the region more than once, or holds what is above or " \
-      "below it as well: release that first")                                 \
+      "this rank has another hold of the region, or of what is above or "     \
+      "below it, or another request for it: release or cancel that first")    \
     X(DRASYNC_EFILE, -28,                                                     \
       "a file could not be written or read; a line on stderr says why")       \
     X(DRASYNC_EFORMAT, -29,                                                   \

@@ -134,10 +134,12 @@ static void add_why(drasync_region_t region, int err,
         check_add_node(&text, (uintptr_t)region, runtime.rank);
         if (place.busy)
             check_add_node(&text, place.busy, runtime.rank);
-    } else if ((err == DRASYNC_EUPGRADE || err == DRASYNC_ENOTHELD) && holds &&
-               holds <= CHECK_OPEN_MAX)
+    } else if ((err == DRASYNC_EUPGRADE || err == DRASYNC_ENOTHELD ||
+                err == DRASYNC_ENESTED) &&
+               holds && holds <= CHECK_OPEN_MAX)
         add_done("this rank took it,", &note->open[holds - 1]);
-    else if (err == DRASYNC_EUPGRADE || err == DRASYNC_ENOTHELD)
+    else if (err == DRASYNC_EUPGRADE || err == DRASYNC_ENOTHELD ||
+             err == DRASYNC_ENESTED)
         add_through(region, err, note);
 }
 
@@ -154,6 +156,11 @@ static const char *what_of(drasync_region_t region, int err, bool dead)
         return "which another rank held or waited for";
     case DRASYNC_EUPGRADE:
         return "which this rank holds for READ";
+    case DRASYNC_ENESTED:
+        check_hooks.look(region, 0, &place);
+        return place.held ? "of which this rank has a hold"
+                          : "for which this rank has another request, or had "
+                            "a hold meanwhile";
     case DRASYNC_EMANAGED:
         return "which is managed, and ends by itself";
     default:
@@ -246,7 +253,7 @@ void check_refused(const char *call, drasync_region_t region, int err)
     if (err == DRASYNC_ENOREGION || err == DRASYNC_EDELETED ||
         err == DRASYNC_ENOTHELD || err == DRASYNC_EUPGRADE ||
         err == DRASYNC_EBUSY || err == DRASYNC_EORDER ||
-        err == DRASYNC_EMANAGED)
+        err == DRASYNC_EMANAGED || err == DRASYNC_ENESTED)
         check_refused_as(call, region, err, NULL);
 }
 

@@ -36,7 +36,7 @@ struct request {
     int32_t rank;
     uint64_t
         address;  /* or the first wait or rank, the pause or the number, a rank
-                     and a tag */
+                     and a tag, 1 + the number of a request */
     uint32_t why; /* enum ask_why */
     uint32_t places; /* or threads: also what takes reading files */
 };
@@ -118,7 +118,10 @@ static size_t answer_here(const struct request *q, union answer *out)
                               ASK_DOING_MAX) *
                sizeof(out->doing[0]);
     case ASK_RANK:
-        facts_of_rank(q->rank, &out->rank);
+        if (q->address)
+            facts_of_request(q->rank, (uint32_t)q->address - 1, &out->rank);
+        else
+            facts_of_rank(q->rank, &out->rank);
         return sizeof(out->rank);
     case ASK_REGION:
         facts_of_region(q->address, q->rank, q->places != 0, &out->region);
@@ -253,13 +256,23 @@ int ask_doing(int node, size_t first, bool threads, struct facts_doing *out,
     return ask_list(node, &q, out, sizeof(*out), count_out);
 }
 
-int ask_rank(int32_t rank, struct facts_rank *out)
+static int ask_rank_about(int32_t rank, uint64_t about, struct facts_rank *out)
 {
-    struct request q = {.what = ASK_RANK, .rank = rank};
+    struct request q = {.what = ASK_RANK, .rank = rank, .address = about};
 
     if (rank < 0 || rank >= runtime.ranks)
         return DRASYNC_EINVAL;
     return ask_for(runtime.node_of[rank], &q, out, sizeof(*out));
+}
+
+int ask_rank(int32_t rank, struct facts_rank *out)
+{
+    return ask_rank_about(rank, 0, out);
+}
+
+int ask_request(int32_t rank, uint32_t index, struct facts_rank *out)
+{
+    return ask_rank_about(rank, (uint64_t)index + 1, out);
 }
 
 int ask_mpi(int32_t rank, int32_t to, int32_t tag, bool places,

@@ -27,6 +27,7 @@ int ask_waits(int node, size_t first, struct facts_wait *out,
 int ask_doing(int node, size_t first, bool threads, struct facts_doing *out,
               size_t *count_out);
 int ask_rank(int32_t rank, struct facts_rank *out);
+int ask_request(int32_t rank, uint32_t index, struct facts_rank *out);
 int ask_mpi(int32_t rank, int32_t to, int32_t tag, bool places,
             struct facts_mpi *out);
 int ask_region(int node, uint64_t at, int32_t rank, bool places,

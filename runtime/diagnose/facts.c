@@ -72,6 +72,20 @@ static void left_there(struct facts_wait *out)
         out->gift_from = -1;
 }
 
+/* Where a wait for @what, of the region and the rank in @out, stands. */
+static void find_asked(struct facts_wait *out, uint32_t what)
+{
+    const struct waiting_seen *seen = &out->seen;
+
+    memset(&out->asked, 0, sizeof(out->asked));
+    if (what == WAITING_RUN || what == WAITING_NEWER)
+        asked_there(out);
+    else if (what == WAITING_REGION &&
+             !native_look_asking(seen->address,
+                                 seen->as ? seen->as : seen->rank, &out->asked))
+        out->asked.at = 0;
+}
+
 static bool read_wait(const struct waiting_slot *slot, struct facts_wait *out)
 {
     memset(out, 0, sizeof(*out));
@@ -81,13 +95,10 @@ static bool read_wait(const struct waiting_slot *slot, struct facts_wait *out)
     out->age_us = age_of(out->seen.since_us);
     if (out->seen.what == WAITING_GIFT)
         left_there(out);
-    else if (out->seen.what == WAITING_RUN || out->seen.what == WAITING_NEWER)
-        asked_there(out);
-    else if (out->seen.what == WAITING_REGION &&
-             !native_look_asking(out->seen.address,
-                                 out->seen.as ? out->seen.as : out->seen.rank,
-                                 &out->asked))
-        out->asked.at = 0;
+    else
+        find_asked(out, out->seen.what == WAITING_ANY
+                            ? out->seen.request[0].what
+                            : out->seen.what);
     return true;
 }
 
@@ -141,6 +152,23 @@ void facts_of_rank(int32_t rank, struct facts_rank *out)
         if (!out->waits++ || wait.age_us > out->wait.age_us)
             out->wait = wait;
     }
+}
+
+void facts_of_request(int32_t rank, uint32_t index, struct facts_rank *out)
+{
+    struct waiting_seen *seen = &out->wait.seen;
+    struct waiting_request r;
+
+    facts_of_rank(rank, out);
+    if (!out->waits || seen->what != WAITING_ANY || index >= seen->requests ||
+        index >= WAITING_REQUESTS)
+        return;
+    r = seen->request[index];
+    seen->what = r.what;
+    seen->mode = r.mode;
+    seen->address = r.address;
+    seen->version = r.version;
+    find_asked(&out->wait, r.what);
 }
 
 /* The number of what local rank number @local is inside of; 0: not counted. */

@@ -133,6 +133,10 @@ size_t facts_waits(size_t first, struct facts_wait *out, size_t max);
 /* @rank of this node. */
 void facts_of_rank(int32_t rank, struct facts_rank *out);
 
+/* The same; if its oldest wait is for one of several requests, as if it were for
+ * the one at @index alone. */
+void facts_of_request(int32_t rank, uint32_t index, struct facts_rank *out);
+
 /* All ranks of this node, from its @first on; at most @max.  `others` only if
  * @threads, as it takes reading files, and up to the first that computes. */
 size_t facts_of_ranks(size_t first, bool threads, struct facts_doing *out,

@@ -108,11 +108,10 @@ static void add_wait(struct text *text, const struct waiting_slot *slot,
     if (waiting_on_region(&seen)) {
         text_add(text, ", \"mode\": \"%s\", ", text_mode(seen.mode));
         add_address(text, seen.address);
-        if (seen.what == WAITING_NEWER)
+        if (waiting_newer(&seen))
             text_add(text, ", \"newer_than\": %" PRIu64, seen.version);
-    } else if (seen.what == WAITING_ANY) {
-        text_add(text, ", \"requests\": %" PRIu64 ", ", seen.version);
-        add_address(text, seen.address);
+        if (seen.what == WAITING_ANY)
+            text_add(text, ", \"requests\": %u", (unsigned)seen.requests);
     } else if (seen.what == WAITING_VERSION ||
                (seen.what == WAITING_GIFT && seen.peer != WAITING_NOBODY)) {
         text_add(text, ", \"from\": %d", (int)seen.peer);

@@ -200,7 +200,7 @@ static void add_queue(struct text *text, const struct facts_region *region)
 /* True: nobody is in the way, but somebody else is to write. */
 static bool add_region_state(struct text *text, const struct facts_wait *wait)
 {
-    bool newer = wait->seen.what == WAITING_NEWER;
+    bool newer = waiting_newer(&wait->seen);
     struct facts_region region;
 
     text_add(text, "drasync:     ");

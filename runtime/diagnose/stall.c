@@ -40,8 +40,9 @@ static int look_for_ring(struct waiting *w, uint64_t now)
     int err = 0;
 
     if (runtime.options.deadlock == RUNTIME_DEADLOCK_OFF || !w->slot ||
-        (w->what != WAITING_REGION && w->what != WAITING_NEWER) || w->timed ||
-        now < w->look_us)
+        (w->what != WAITING_REGION && w->what != WAITING_NEWER &&
+         w->what != WAITING_ANY) ||
+        w->timed || now < w->look_us)
         return 0;
     if (w->pause_us < pause_max_us())
         w->pause_us = w->pause_us ? 2 * w->pause_us : LOOK_PAUSE_US;

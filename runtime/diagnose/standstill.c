@@ -26,7 +26,8 @@ static _Atomic int busy_node;
 static bool in_region_wait(const struct facts_doing *d)
 {
     return d->waits == 1 && !d->timed &&
-           (d->what == WAITING_REGION || d->what == WAITING_NEWER);
+           (d->what == WAITING_REGION || d->what == WAITING_NEWER ||
+            d->what == WAITING_ANY);
 }
 
 static bool in_mpi(const struct facts_doing *d)
@@ -90,22 +91,48 @@ static bool is_held(const struct report_link *link)
            b->rank < runtime.ranks && b->rank != link->rank;
 }
 
+/* @wait, of @link's rank, is not for one of several. */
+static bool one_stands(struct report_link *link, const struct facts_wait *wait)
+{
+    if (!wait->asked.at || wait->seen.what == WAITING_RUN)
+        return false;
+    link->wait = *wait;
+    if (ask_about_wait(wait, false, &link->region) ||
+        link->region.status == FACTS_UNKNOWN || link->region.left)
+        return false;
+    if (wait->seen.what == WAITING_NEWER &&
+        link->region.version == wait->seen.version)
+        return true;
+    return is_held(link);
+}
+
+/* Each of the requests that @wait is for; the first last, which is shown. */
+static bool several_stand(struct report_link *link,
+                          const struct facts_wait *wait)
+{
+    struct facts_rank rank;
+
+    if (wait->seen.requests > WAITING_REQUESTS)
+        return false;
+    for (uint32_t i = wait->seen.requests; i-- > 0;)
+        if (ask_request(link->rank, i, &rank) || rank.rank < 0 ||
+            rank.wait.seen.number != wait->seen.number ||
+            !one_stands(link, &rank.wait))
+            return false;
+    link->wait = *wait;
+    return true;
+}
+
 static bool region_stands(struct report_link *link,
                           const struct facts_doing *doing)
 {
     struct facts_rank rank;
 
     if (ask_rank(link->rank, &rank) || rank.rank < 0 ||
-        rank.wait.seen.number != doing->number || !rank.wait.asked.at)
+        rank.wait.seen.number != doing->number)
         return false;
-    link->wait = rank.wait;
-    if (ask_about_wait(&rank.wait, false, &link->region) ||
-        link->region.status == FACTS_UNKNOWN || link->region.left)
-        return false;
-    if (rank.wait.seen.what == WAITING_NEWER &&
-        link->region.version == rank.wait.seen.version)
-        return true;
-    return is_held(link);
+    return rank.wait.seen.what == WAITING_ANY ? several_stand(link, &rank.wait)
+                                              : one_stands(link, &rank.wait);
 }
 
 /* Rank @peer has not sent the message that @link needs, or come to its call. */
@@ -162,6 +189,7 @@ static bool is_other_than_a_ring(const struct still *s)
 {
     for (int r = 0; r < runtime.ranks; r++)
         if (s->before[r].what == WAITING_NEWER ||
+            s->before[r].what == WAITING_ANY ||
             facts_in_finalize(s->before[r].state))
             return true;
     return false;

@@ -9,6 +9,8 @@
  *   - for a hold of a region that a rank holds for WRITE,
  *   - for a newer version of a region, where the region's owner has the version
  *     that it knows, or one that a rank still holds for WRITE,
+ *   - for one of several requests, each of which is as the two above, and not more
+ *     than WAITING_REQUESTS,
  *   - in MPI_Finalize, which ends when all ranks have come to it,
  *   - or, with DRASYNC_CHECK=deadlock, inside a call of MPI's where counts say that
  *     it needs a message that was not sent, or a rank that has not come to a

@@ -179,10 +179,12 @@ void text_wait(struct text *text, const struct waiting_seen *seen,
         text_region(text, seen->address, name);
         break;
     case WAITING_ANY:
-        text_add(text,
-                 "in drasync_wait_any for one of %" PRIu64
-                 " requests, the first for %s of ",
-                 seen->version, text_mode(seen->mode));
+        text_add(text, "in drasync_wait_any for one of %u requests, the first ",
+                 (unsigned)seen->requests);
+        if (waiting_newer(seen))
+            text_add(text, "for a version newer than %" PRIu64 ", ",
+                     seen->version);
+        text_add(text, "for %s of ", text_mode(seen->mode));
         text_region(text, seen->address, name);
         break;
     default:

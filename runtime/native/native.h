@@ -41,7 +41,7 @@ int native_ahead(drasync_region_t region, enum drasync_mode mode);
 int native_iteration(void);
 int native_phase(int phase); /* 0 to DRASYNC_PHASES_MAX - 1 */
 
-/* What a request of native_iacquire_newer() that ended with 0 brought. */
+/* Of a request of native_iacquire_newer() that ended, what it was and brought. */
 struct native_newer {
     drasync_region_t region; /* left alone where that is none */
     enum drasync_mode mode;

@@ -106,6 +106,7 @@ int native_request_take(struct native_request **r_out)
     (*r_out)->is_run = false;
     (*r_out)->result = 0;
     (*r_out)->version = NULL;
+    (*r_out)->known = 0;
     return 0;
 }
 
@@ -141,6 +142,7 @@ struct native_request *native_request_claim(drasync_request_t handle)
     r->is_run = false;
     r->result = 0;
     r->version = NULL;
+    r->known = 0;
     return r;
 }
 
@@ -277,11 +279,10 @@ static int request_newer(struct native_request *r, int err,
     if (!r->version)
         return err;
     err = native_newer_came(region, r->known, r->seen, err);
-    if (!err) {
+    *newer_out =
+        (struct native_newer){region, r->pending.mode, r->known, r->seen};
+    if (!err)
         *r->version = r->seen;
-        *newer_out =
-            (struct native_newer){region, r->pending.mode, r->known, r->seen};
-    }
     return err;
 }
 

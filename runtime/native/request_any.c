@@ -89,18 +89,38 @@ static int gather(const struct any *any)
     return n;
 }
 
-/* What a report shows of it. */
-static struct waiting shown(const struct any *any, int count, bool timed)
+static struct waiting_request shown_one(const struct native_request *r)
 {
-    const struct native_request *r = NULL;
+    if (r->is_run)
+        return (struct waiting_request){.what = WAITING_RUN,
+                                        .mode = r->run.request->mode,
+                                        .address = r->run.request->address};
+    return (struct waiting_request){
+        .what = r->known ? WAITING_NEWER : WAITING_REGION,
+        .mode = r->pending.mode,
+        .address = r->pending.address,
+        .version = r->known,
+    };
+}
 
-    for (int i = 0; !r; i++)
-        r = any->requests[i];
+/* What a report shows of it; @shown has room for WAITING_REQUESTS. */
+static struct waiting shown(const struct any *any, bool timed,
+                            struct waiting_request *shown)
+{
+    uint32_t n = 0;
+
+    for (int i = 0; i < any->count; i++) {
+        if (any->requests[i] && n < WAITING_REQUESTS)
+            shown[n] = shown_one(any->requests[i]);
+        n += any->requests[i] != NULL;
+    }
     return (struct waiting){
         .what = WAITING_ANY,
-        .mode = r->is_run ? r->run.request->mode : r->pending.mode,
-        .address = r->is_run ? r->run.request->address : r->pending.address,
-        .version = (uint64_t)count,
+        .mode = shown->mode,
+        .address = shown->address,
+        .version = shown->version,
+        .request = shown,
+        .requests = n,
         .timed = timed,
     };
 }
@@ -137,6 +157,23 @@ static int sleep_for(struct any *any, uint64_t deadline_us)
     return wait_check(any->since_us);
 }
 
+/* All wait for ever, as others do: one of the requests for a hold ends so. */
+static int end_first(const struct any *any, int *index_out,
+                     struct native_newer *newer_out)
+{
+    for (int i = 0; i < any->count; i++) {
+        struct native_request *r = any->requests[i];
+
+        if (!r || r->is_run)
+            continue;
+        if (native_pending_ended(&r->pending))
+            return test(any, index_out, newer_out);
+        *index_out = i;
+        return DRASYNC_EDEADLK;
+    }
+    return DRASYNC_EDEADLK;
+}
+
 /* Until one is over, as test() says, or it cannot be waited for. */
 static int wait_any(struct any *any, uint64_t deadline_us, int *index_out,
                     struct native_newer *newer_out)
@@ -153,7 +190,8 @@ static int wait_any(struct any *any, uint64_t deadline_us, int *index_out,
         if (*index_out >= 0)
             return err;
     }
-    return slept;
+    return slept == DRASYNC_EDEADLK ? end_first(any, index_out, newer_out)
+                                    : slept;
 }
 
 /* The same, also if one is over at once; others see that this thread waits. */
@@ -161,6 +199,7 @@ static int wait_shown(struct any *any, uint64_t deadline_us, int *index_out,
                       struct native_newer *newer_out)
 {
     struct run_caller *c = any->runs ? run_caller_had() : NULL;
+    struct waiting_request requests[WAITING_REQUESTS];
     int err = test(any, index_out, newer_out);
     struct waiting w;
 
@@ -169,12 +208,37 @@ static int wait_shown(struct any *any, uint64_t deadline_us, int *index_out,
     runtime_look(runtime_now_us());
     if (c)
         atomic_fetch_add(&c->urgent, 1);
-    w = shown(any, gather(any), deadline_us != WAIT_FOREVER);
+    w = shown(any, deadline_us != WAIT_FOREVER, requests);
     waiting_begin(&w);
     err = wait_any(any, deadline_us, index_out, newer_out);
     waiting_end(&w);
     if (c)
         atomic_fetch_sub(&c->urgent, 1);
+    return err;
+}
+
+/* The only one of @requests that is one, or -1: there are more, or none. */
+static int only_one(int count, const drasync_request_t *requests)
+{
+    int found = -1;
+
+    for (int i = 0; i < count; i++) {
+        if (requests[i] && found >= 0)
+            return -1;
+        if (requests[i])
+            found = i;
+    }
+    return found;
+}
+
+/* As any wait for one, with all that is looked for in such a one. */
+static int wait_for(int i, drasync_request_t request, uint64_t timeout_us,
+                    int *index_out, struct native_newer *newer_out)
+{
+    int err = native_wait(&request, timeout_us, newer_out);
+
+    if (!request)
+        *index_out = i;
     return err;
 }
 
@@ -187,8 +251,12 @@ int native_wait_any(int count, drasync_request_t *requests, uint64_t timeout_us,
     size_t room = (size_t)count * sizeof(void *);
     void *more = count > FEW ? malloc(2 * room) : NULL;
     uint64_t deadline_us = wait_deadline_us(timeout_us);
-    int err;
+    int err, only = only_one(count, requests);
 
+    if (only >= 0) {
+        free(more);
+        return wait_for(only, requests[only], timeout_us, index_out, newer_out);
+    }
     if (count > FEW && !more)
         return DRASYNC_ENOMEM;
     any.requests = more ? more : few_requests;

@@ -103,6 +103,26 @@ $ended"
   done
 }
 
+@test "so does one whose ranks wait for the first of several" {
+  needs_one_thread
+  export DRASYNC_STALL_S=0
+  for node in shared rank 2; do
+    DRASYNC_NODE=$node run mpi 3 "$program" all-any
+    assert_failure
+    refute [ "$status" -eq 124 ]
+    assert_output --partial "deadlock: each of all 3 ranks waits"
+    assert_output --regexp "rank 0 .* waits in drasync_wait_any for one of 2\
+ requests, the first for a version newer than 1, for READ of region\
+ 0x[0-9a-f]* \"s1\" since"
+    assert_output --partial "nobody holds it for WRITE now, and version 1 is"
+    # One of the requests fails.
+    DRASYNC_NODE=$node DRASYNC_DEADLOCK=error run -0 mpi 3 "$program" all-any
+    assert_line "rank 0: DRASYNC_OK"
+    assert_line "rank 1: DRASYNC_OK"
+    assert_line "rank 2: DRASYNC_EDEADLK"
+  done
+}
+
 @test "so does one that has functions registered, and whose runs are done" {
   needs_one_thread
   export DRASYNC_STALL_S=0
@@ -160,8 +180,9 @@ $ended"
 @test "a limit of time, another thread, or a function that runs lets them go on" {
   export DRASYNC_STALL_S=0
   # A function runs by itself on other nodes only.
-  for how in shared-timed rank-timed shared-thread rank-thread rank-run; do
-    DRASYNC_NODE=${how%-*} run -0 mpi 3 "$program" all-${how#*-}
+  for how in shared-timed rank-timed shared-thread rank-thread rank-run \
+    shared-any-thread rank-any-thread; do
+    DRASYNC_NODE=${how%%-*} run -0 mpi 3 "$program" all-${how#*-}
     refute_output --partial "deadlock"
     assert_line "rank 1: DRASYNC_OK"
   done

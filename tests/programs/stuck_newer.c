@@ -12,6 +12,7 @@
 
 /* Reports name it, so it is neither inlined nor cloned. */
 void standstill(const char *how);
+void standstill_any(const char *how);
 
 static void *late_send(void *arg)
 {
@@ -172,6 +173,48 @@ __attribute__((noinline)) void standstill(const char *how)
         pthread_join(writer, NULL);
 }
 
+/* Each rank waits until any other one writes its region, and then writes its own;
+ * with "-thread" rank 0 has a thread that does so in the end. */
+__attribute__((noinline)) void standstill_any(const char *how)
+{
+    const bool thread = rank == 0 && !strcmp(how, "-thread");
+    drasync_request_t request[16] = {NULL};
+    uint64_t seen[16] = {0};
+    region of[16];
+    int index, err;
+
+    regions(of);
+    for (int i = 0; i < ranks; i++)
+        if (i != rank) {
+            must(drasync_acquire_newer(of[i], DRASYNC_READ, &seen[i],
+                                       DRASYNC_FOREVER),
+                 "acquire");
+            release_region(of[i]);
+        }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (thread)
+        pthread_create(&writer, NULL, late_write, of[0]);
+    if (rank == ranks - 1)
+        usleep(400000); /* it is the youngest */
+    for (int i = 0; i < ranks; i++)
+        if (i != rank)
+            must(drasync_iacquire_newer(of[i], DRASYNC_READ, &seen[i],
+                                        &request[i]),
+                 "ask");
+    err = drasync_wait_any(ranks, request, DRASYNC_FOREVER, &index);
+    printf("rank %d: %s\n", rank, drasync_errname(err));
+    fflush(stdout);
+    if (!err)
+        release_region(of[index]);
+    for (int i = 0; i < ranks; i++)
+        if (request[i])
+            must(drasync_cancel(&request[i]), "cancel");
+    acquire_region(of[rank], WRITE);
+    release_region(of[rank]);
+    if (thread)
+        pthread_join(writer, NULL);
+}
+
 /* The same again and again, all at once; who fails says so. */
 static void standstills(void)
 {
@@ -212,6 +255,8 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (!strcmp(what, "all-at-once"))
         standstills();
+    else if (!strncmp(what, "all-any", 7))
+        standstill_any(what + 7);
     else if (!strncmp(what, "all-", 4))
         standstill(what + 4);
     else if (!strncmp(what, "newer", 5))
