@@ -74,6 +74,8 @@ static int check(const char *call, drasync_function_t function,
 /* Other errors may be what the function returned. */
 static int told(const char *call, drasync_region_t region, int err)
 {
+    if (err == DRASYNC_EUPGRADE && runtime.options.check)
+        check_unwritable(call, region, err);
     return err == DRASYNC_ENOREGION ? api_told(call, region, err) : err;
 }
 

@@ -50,7 +50,8 @@ class unique_region
         if (err && !gone(err))
             std::fprintf(stderr,
                          "drasync::unique_region: region %p is not deleted: "
-                         "%s\n",
+                         "%s (one that was given away, or that another rank "
+                         "deletes, is let go by release())\n",
                          static_cast<void *>(region_), drasync_strerror(err));
     }
 
