@@ -20,9 +20,8 @@
 /* The requests of a call, claimed. */
 struct any {
     int count, runs;
-    uint64_t since_us,
-        turn_us; /* when the wait began; when a run is next waited
-                                   for */
+    uint64_t since_us; /* when the wait began */
+    uint64_t turn_us;  /* when a run is next waited for */
     drasync_request_t *handles; /* the caller's; NULL: none */
     struct native_request **requests;
     struct waiter **waiters;
@@ -131,7 +130,7 @@ static void take_turn(struct any *any, uint64_t deadline_us)
     uint64_t now = runtime_now_us(), us = now - any->since_us;
     struct native_request *r = NULL;
 
-    if (!any->runs || now < any->turn_us)
+    if (!any->runs || now < any->turn_us || now >= deadline_us)
         return;
     for (int i = 0; !r || !r->is_run; i++)
         r = any->requests[i];
