@@ -65,6 +65,13 @@ int api_told(const char *call, drasync_region_t region, int err)
     return err;
 }
 
+int api_told_newer(const char *call, drasync_region_t region, int err)
+{
+    if (err == DRASYNC_ENESTED && runtime.options.check)
+        check_nested(call, region);
+    return api_told(call, region, err);
+}
+
 int api_new_region(drasync_region_t *region_out, const void *caller)
 {
     int err = api_enter("drasync_new_region");
@@ -216,7 +223,7 @@ int drasync_acquire_newer(drasync_region_t region, enum drasync_mode mode,
         api_tell_apart(region, NULL);
     }
     RECORD_DONE(err, RECORD_ACQUIRE, (uintptr_t)region, mode, 0);
-    return api_told("drasync_acquire_newer", region, err);
+    return api_told_newer("drasync_acquire_newer", region, err);
 }
 
 int drasync_get_version(drasync_region_t region, uint64_t *version_out)

@@ -51,6 +51,8 @@ static inline bool api_acquire_own(drasync_region_t region,
 
 /* @err; in checked mode, if it is one, say what was wrong with @region. */
 int api_told(const char *call, drasync_region_t region, int err);
+/* The same of a call for what is newer. */
+int api_told_newer(const char *call, drasync_region_t region, int err);
 
 /* drasync_new_region(), drasync_new_subregion(), called by the program at
  * @caller. */

@@ -71,7 +71,7 @@ int drasync_iacquire_newer(drasync_region_t region, enum drasync_mode mode,
     err = native_iacquire_newer(region, mode, version, request_out);
     if (!err && runtime.options.check)
         check_request_begins(*request_out, region, mode);
-    return api_told("drasync_iacquire_newer", region, err);
+    return api_told_newer("drasync_iacquire_newer", region, err);
 }
 
 /* A request for what is newer is recorded when that has come, with which @call;
@@ -80,7 +80,7 @@ static int tell_newer(const char *call, const struct native_newer *newer,
                       int err)
 {
     if (newer->region && err)
-        return api_told(call, newer->region, err);
+        return api_told_newer(call, newer->region, err);
     if (!newer->region || !record_wanted())
         return err;
     drasync_record_begin();
@@ -102,6 +102,13 @@ static inline bool request_ended(drasync_request_t *request)
     return true;
 }
 
+/* DRASync does not run any more: it has ended, whatever became of it. */
+static void drop(drasync_request_t *request)
+{
+    native_request_drop(request);
+    *request = NULL;
+}
+
 __attribute__((noinline)) static int test(drasync_request_t *request,
                                           int *done_out)
 {
@@ -121,7 +128,7 @@ __attribute__((noinline)) static int test(drasync_request_t *request,
         request_end("drasync_test", was, request);
         return tell_newer("drasync_test", &newer, err);
     }
-    native_request_drop(request);
+    drop(request);
     *done_out = 1;
     return err;
 }
@@ -153,7 +160,7 @@ __attribute__((noinline)) static int wait_for(drasync_request_t *request,
         request_end("drasync_wait", was, request);
         return tell_newer("drasync_wait", &newer, err);
     }
-    native_request_drop(request);
+    drop(request);
     return err;
 }
 
@@ -199,7 +206,7 @@ int drasync_wait_any(int count, drasync_request_t *requests,
         return err ? err : DRASYNC_EINVAL;
     if (err) {
         *index_out = first_of(requests, count);
-        native_request_drop(&requests[*index_out]);
+        drop(&requests[*index_out]);
         return err;
     }
     if (!all_valid(requests, count))
@@ -231,6 +238,6 @@ int drasync_cancel(drasync_request_t *request)
         request_end("drasync_cancel", was, request);
         return err;
     }
-    native_request_drop(request);
+    drop(request);
     return err;
 }

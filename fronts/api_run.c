@@ -75,7 +75,7 @@ static int check(const char *call, drasync_function_t function,
 static int told(const char *call, drasync_region_t region, int err)
 {
     if (err == DRASYNC_EUPGRADE && runtime.options.check)
-        check_unwritable(call, region, err);
+        check_upgrade(call, region);
     return err == DRASYNC_ENOREGION ? api_told(call, region, err) : err;
 }
 

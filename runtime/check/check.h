@@ -81,6 +81,10 @@ void check_refused_as(const char *call, drasync_region_t region, int err,
                       const char *what);
 /* The same of a call that needs WRITE of @region, unless this rank has that. */
 void check_unwritable(const char *call, drasync_region_t region, int err);
+/* DRASYNC_EUPGRADE, if this rank holds @region for READ indeed. */
+void check_upgrade(const char *call, drasync_region_t region);
+/* What is newer was asked for, and this rank has, or had, @region otherwise. */
+void check_nested(const char *call, drasync_region_t region);
 
 /* This thread gives back a hold for @mode that another one took. */
 void check_other_thread(uint64_t address, uint64_t incarnation,

@@ -253,8 +253,22 @@ void check_refused(const char *call, drasync_region_t region, int err)
     if (err == DRASYNC_ENOREGION || err == DRASYNC_EDELETED ||
         err == DRASYNC_ENOTHELD || err == DRASYNC_EUPGRADE ||
         err == DRASYNC_EBUSY || err == DRASYNC_EORDER ||
-        err == DRASYNC_EMANAGED || err == DRASYNC_ENESTED)
+        err == DRASYNC_EMANAGED)
         check_refused_as(call, region, err, NULL);
+}
+
+void check_upgrade(const char *call, drasync_region_t region)
+{
+    struct check_place place = {0};
+
+    check_hooks.look(region, 0, &place);
+    if (place.held == DRASYNC_READ)
+        check_refused(call, region, DRASYNC_EUPGRADE);
+}
+
+void check_nested(const char *call, drasync_region_t region)
+{
+    check_refused_as(call, region, DRASYNC_ENESTED, NULL);
 }
 
 void check_unwritable(const char *call, drasync_region_t region, int err)

@@ -78,12 +78,12 @@ static void find_asked(struct facts_wait *out, uint32_t what)
     const struct waiting_seen *seen = &out->seen;
 
     memset(&out->asked, 0, sizeof(out->asked));
-    if (what == WAITING_RUN || what == WAITING_NEWER)
-        asked_there(out);
-    else if (what == WAITING_REGION &&
-             !native_look_asking(seen->address,
-                                 seen->as ? seen->as : seen->rank, &out->asked))
+    if ((what == WAITING_REGION || what == WAITING_NEWER) &&
+        !native_look_asking(seen->address, seen->as ? seen->as : seen->rank,
+                            &out->asked))
         out->asked.at = 0;
+    if (what == WAITING_RUN || (what == WAITING_NEWER && out->asked.at))
+        asked_there(out);
 }
 
 static bool read_wait(const struct waiting_slot *slot, struct facts_wait *out)

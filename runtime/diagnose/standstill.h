@@ -8,7 +8,8 @@
  *
  *   - for a hold of a region that a rank holds for WRITE,
  *   - for a newer version of a region, where the region's owner has the version
- *     that it knows, or one that a rank still holds for WRITE,
+ *     that it knows, or one that a rank still holds for WRITE, and what it asked
+ *     for is not on its way to it,
  *   - for one of several requests, each of which is as the two above, and not more
  *     than WAITING_REQUESTS,
  *   - in MPI_Finalize, which ends when all ranks have come to it,

@@ -14,14 +14,17 @@
 #define RUN_AGAIN_US 1000
 #define RUN_TURN_US  8000
 
+/* But then not longer at a time. */
+#define RUN_TURN_US_MAX 50000
+
 /* So many have room on the stack. */
 #define FEW 32
 
 /* The requests of a call, claimed. */
 struct any {
     int count, runs;
-    uint64_t since_us; /* when the wait began */
-    uint64_t turn_us;  /* when a run is next waited for */
+    uint64_t since_us;          /* when the wait began */
+    uint64_t turn_us;           /* when a run is next waited for */
     drasync_request_t *handles; /* the caller's; NULL: none */
     struct native_request **requests;
     struct waiter **waiters;
@@ -71,6 +74,26 @@ static int test(const struct any *any, int *index_out,
         }
     }
     return 0;
+}
+
+/* Let runs go on: has one of them come to its end, by itself? */
+static bool runs_ended(const struct any *any)
+{
+    for (int i = 0; i < any->count && any->runs; i++) {
+        struct native_request *r = any->requests[i];
+        int done = 0, result;
+
+        if (!r || !r->is_run)
+            continue;
+        if (!r->run.request)
+            return true;
+        result = run_test(&r->run, &done);
+        if (done) {
+            r->result = result;
+            return true;
+        }
+    }
+    return false;
 }
 
 /* What tells that test() may find more than it did. */
@@ -124,20 +147,35 @@ static struct waiting shown(const struct any *any, bool timed,
     };
 }
 
-/* The first run waits for its region, as long as all have waited so far. */
+/* The first run that this thread has to do itself; NULL: none. */
+static struct native_request *own_run(const struct any *any)
+{
+    for (int i = 0; i < any->count; i++) {
+        struct native_request *r = any->requests[i];
+
+        if (r && r->is_run && r->run.request->caller == run_caller_had() &&
+            run_where(r->run.request->address, NULL) == runtime.node)
+            return r;
+    }
+    return NULL;
+}
+
+/* It waits for its region, as long as all have waited so far, within limits: the
+ * others are not looked at meanwhile. */
 static void take_turn(struct any *any, uint64_t deadline_us)
 {
     uint64_t now = runtime_now_us(), us = now - any->since_us;
-    struct native_request *r = NULL;
+    struct native_request *r;
 
     if (!any->runs || now < any->turn_us || now >= deadline_us)
         return;
-    for (int i = 0; !r || !r->is_run; i++)
-        r = any->requests[i];
+    r = own_run(any);
+    if (us > RUN_TURN_US_MAX)
+        us = RUN_TURN_US_MAX;
     if (us > deadline_us - now)
         us = deadline_us - now;
-    int result = run_wait(&r->run, us);
-    if (!r->run.request)
+    int result = r ? run_wait(&r->run, us) : 0;
+    if (r && !r->run.request)
         r->result = result;
     any->turn_us = runtime_now_us() + us;
 }
@@ -156,63 +194,57 @@ static int sleep_for(struct any *any, uint64_t deadline_us)
     return wait_check(any->since_us);
 }
 
-/* All wait for ever, as others do: one of the requests for a hold ends so. */
-static int end_first(const struct any *any, int *index_out,
-                     struct native_newer *newer_out)
+/* Until something has come, or it cannot be waited for; others see that this thread
+ * waits.  Runs may come to their end meanwhile. */
+static int sleep_shown(struct any *any, uint64_t deadline_us)
+{
+    struct waiting_request requests[WAITING_REQUESTS];
+    struct waiting w = shown(any, deadline_us != WAIT_FOREVER, requests);
+    int err;
+
+    waiting_begin(&w);
+    do
+        err = runtime_now_us() < deadline_us ? sleep_for(any, deadline_us)
+                                             : DRASYNC_EAGAIN;
+    while (!err && !runs_ended(any) &&
+           !waiter_done_any(any->waiters, gather(any)));
+    waiting_end(&w);
+    return err;
+}
+
+/* All wait for ever, as others do: one of the requests for a hold ends so, unless it
+ * has just come. */
+static int end_first(const struct any *any, int *index_out)
 {
     for (int i = 0; i < any->count; i++) {
         struct native_request *r = any->requests[i];
 
         if (!r || r->is_run)
             continue;
-        if (native_pending_ended(&r->pending))
-            return test(any, index_out, newer_out);
-        *index_out = i;
-        return DRASYNC_EDEADLK;
+        if (!native_pending_ended(&r->pending))
+            *index_out = i;
+        break;
     }
     return DRASYNC_EDEADLK;
 }
 
-/* Until one is over, as test() says, or it cannot be waited for. */
 static int wait_any(struct any *any, uint64_t deadline_us, int *index_out,
                     struct native_newer *newer_out)
 {
-    int err = 0, slept = 0;
+    int err = test(any, index_out, newer_out), slept = 0;
 
+    if (*index_out < 0)
+        runtime_look(runtime_now_us());
     any->since_us = runtime_now_us();
     any->turn_us = any->since_us + RUN_TURN_US;
-    while (!slept) {
-        if (runtime_now_us() >= deadline_us)
-            return DRASYNC_EAGAIN;
-        slept = sleep_for(any, deadline_us);
+    while (*index_out < 0) {
+        if (slept == DRASYNC_EDEADLK)
+            slept = end_first(any, index_out);
+        if (slept && (slept != DRASYNC_EDEADLK || *index_out >= 0))
+            return slept;
+        slept = sleep_shown(any, deadline_us);
         err = test(any, index_out, newer_out);
-        if (*index_out >= 0)
-            return err;
     }
-    return slept == DRASYNC_EDEADLK ? end_first(any, index_out, newer_out)
-                                    : slept;
-}
-
-/* The same, also if one is over at once; others see that this thread waits. */
-static int wait_shown(struct any *any, uint64_t deadline_us, int *index_out,
-                      struct native_newer *newer_out)
-{
-    struct run_caller *c = any->runs ? run_caller_had() : NULL;
-    struct waiting_request requests[WAITING_REQUESTS];
-    int err = test(any, index_out, newer_out);
-    struct waiting w;
-
-    if (*index_out >= 0)
-        return err;
-    runtime_look(runtime_now_us());
-    if (c)
-        atomic_fetch_add(&c->urgent, 1);
-    w = shown(any, deadline_us != WAIT_FOREVER, requests);
-    waiting_begin(&w);
-    err = wait_any(any, deadline_us, index_out, newer_out);
-    waiting_end(&w);
-    if (c)
-        atomic_fetch_sub(&c->urgent, 1);
     return err;
 }
 
@@ -262,7 +294,13 @@ int native_wait_any(int count, drasync_request_t *requests, uint64_t timeout_us,
     any.waiters = more ? (void *)((char *)more + room) : few_waiters;
     err = claim(&any);
     if (!err) {
-        err = wait_shown(&any, deadline_us, index_out, newer_out);
+        struct run_caller *c = any.runs ? run_caller_had() : NULL;
+
+        if (c)
+            atomic_fetch_add(&c->urgent, 1);
+        err = wait_any(&any, deadline_us, index_out, newer_out);
+        if (c)
+            atomic_fetch_sub(&c->urgent, 1);
         if (*index_out >= 0) {
             drasync_request_t handle = requests[*index_out];
 

@@ -47,7 +47,7 @@ example() { # FILE N NAME
 }
 
 @test "the ball of docs/guide.md goes to and fro, on a node and between two" {
-  example docs/guide.md 3 ball
+  example docs/guide.md 4 ball
   run -0 mpi 2 ./ball
   assert_output "rank 1 hit it last"
   DRASYNC_NODE=rank run -0 mpi 3 ./ball

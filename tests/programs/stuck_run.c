@@ -48,7 +48,7 @@ static void wait_for_any(region tree, drasync_function_t function)
     int index;
 
     must(drasync_iacquire(tree, DRASYNC_READ, &request[0]), "acquire");
-    must(drasync_irun(tree, function, DRASYNC_WRITE, NULL, 0, NULL, 0,
+    must(drasync_irun(tree, function, DRASYNC_READ, NULL, 0, NULL, 0,
                       &request[1]),
          "run");
     for (int i = 0; i < 2; i++) {
