@@ -71,10 +71,11 @@
  * could not start: a variable's value is refused, or a limit of the system is
  * in the way; one line on stderr has said which; or, for other reasons, the error
  * that drasync_init() lists), DRASYNC_EPEER (a rank of the job died; calls that do
- * not wait, such as drasync_try_acquire() and drasync_test(), return it as well) or DRASYNC_EINTERNAL; DRASYNC_EINVAL if a
- * pointer for its result is NULL; and DRASYNC_ERUNNING inside a function that
- * drasync_run() runs, unless it allocates, frees, sets or gets a root, finds an
- * object's region, tells facts, or is drasync_register() or drasync_running().
+ * not wait, such as drasync_try_acquire() and drasync_test(), return it as well)
+ * or DRASYNC_EINTERNAL; DRASYNC_EINVAL if a pointer for its result is NULL; and
+ * DRASYNC_ERUNNING inside a function that drasync_run() runs, unless it
+ * allocates, frees, sets or gets a root, finds an object's region, tells facts,
+ * or is drasync_register() or drasync_running().
  * DRASYNC_EINTERNAL from an allocator means, nearly always, that the program wrote
  * over the region's memory.  With DRASYNC_ON_DEATH=continue the ranks of one node
  * go on when one of them dies: then every call that takes a hold of what that was
@@ -281,9 +282,10 @@ int drasync_get_version(drasync_region_t region, uint64_t *version_out);
 /*
  * The non-blocking form.  *request_out is owned by the caller until
  * drasync_wait() returns, drasync_test() says it is done, drasync_wait_any() names
- * it, or drasync_cancel().  The hold is there only when test or wait gave 0.  End a request before its
- * region is deleted: a granted request is not told of the deletion, and ending it
- * later may release a hold of the region that has the address by then.
+ * it, or drasync_cancel().  The hold is there only when test or wait gave 0.  End a
+ * request before its region is deleted: a granted request is not told of the
+ * deletion, and ending it later may release a hold of the region that has the address
+ * by then.
  *
  * A request is a number.  Copies of it are the same request: the first call that
  * ends it has its result, and later ones with a copy return DRASYNC_EINVAL.  So

@@ -53,8 +53,9 @@ struct native_newer {
  * native_test() that says so, native_wait() that does not return
  * DRASYNC_EAGAIN, native_cancel(), and native_request_drop(), which does not look
  * what became of it.  That which native_wait_any() names ends too, and is the
- * caller's to set to NULL; *index_out is -1 before, and stays so if none ends.  For one that has ended, or that another thread is at
- * work on, they return DRASYNC_EINVAL and change nothing: request.h.
+ * caller's to set to NULL; *index_out is -1 before, and stays so if none ends.
+ * For one that has ended, or that another thread is at work on, they return
+ * DRASYNC_EINVAL and change nothing: request.h.
  */
 int native_iacquire(drasync_region_t region, enum drasync_mode mode,
                     drasync_request_t *request_out);
