@@ -179,7 +179,10 @@ int waiter_wait_any(struct waiter *const *waiters, int count,
 
         atomic_compare_exchange_strong(&waiters[i]->word, &word, 0);
     }
-    return waiter_done_any(waiters, count) ? 0 : err;
+    if (!waiter_done_any(waiters, count))
+        return err;
+    passed_take();
+    return 0;
 }
 
 /* The lower half, on which the kernel lets one sleep. */

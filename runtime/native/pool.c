@@ -8,6 +8,7 @@
 
 #include "memory/control.h"
 #include "memory/pages.h"
+#include "memory/passed.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
 
@@ -196,10 +197,19 @@ static bool is_entry_of(struct native_entry *e, uint64_t address)
     return now == address;
 }
 
-static struct proto_region *find_in_chain(uint64_t address, int steps_max)
+/* The first of the chain; another process may have entered it. */
+static struct native_entry *chain_of(uint64_t address)
 {
     struct native_entry *e =
         atomic_load_explicit(bucket_of(address), memory_order_acquire);
+
+    passed_take();
+    return e;
+}
+
+static struct proto_region *find_in_chain(uint64_t address, int steps_max)
+{
+    struct native_entry *e = chain_of(address);
 
     for (int i = 0; e && i < steps_max; i++) {
         if (is_entry_of(e, address))
@@ -211,8 +221,7 @@ static struct proto_region *find_in_chain(uint64_t address, int steps_max)
 
 struct native_entry *native_find_entry(uint64_t address)
 {
-    struct native_entry *e =
-        atomic_load_explicit(bucket_of(address), memory_order_acquire);
+    struct native_entry *e = chain_of(address);
 
     for (int i = 0; e && i < CHAIN_MAX; i++) {
         if (is_entry_of(e, address))
