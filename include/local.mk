@@ -12,6 +12,7 @@ drasyncinclude_HEADERS = \
 	include/drasync/managed.h \
 	include/drasync/ref.hpp \
 	include/drasync/region.hpp \
+	include/drasync/request.h \
 	include/drasync/run.h \
 	include/drasync/save.h \
 	include/drasync/storable.hpp

@@ -60,6 +60,7 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/native/request.h \
 	runtime/native/run.c \
 	runtime/native/run.h \
+	runtime/native/run_answer.c \
 	runtime/native/run_caller.c \
 	runtime/native/run_function.c \
 	runtime/native/run_hold.c \

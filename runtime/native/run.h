@@ -384,6 +384,15 @@ bool run_returned(const struct run_packet_head *head,
 /* For the next flush, if @err is the first error. */
 void run_error(struct run_caller *c, int err);
 void run_request_end(struct run_request *q, int result);
+/* The same for a list of them. */
+void run_requests_end(struct run_request *q, int err);
+/* A unit is answered, by @node (-1: not known); its stream may send again. */
+void run_unit_end(struct run_flight *f, struct run_flight_unit *u,
+                  struct run_stream *s, int node);
+/* No function of it was called, and @err is why. */
+void run_unit_fails(struct run_caller *c, const struct run_flight_unit *u,
+                    int err);
+void run_answer_start(void);
 
 /* After each turn of the leader's engine. */
 void run_send_turn(void);
