@@ -207,12 +207,13 @@ int engine_open(struct wire *wire, enum transport_data data,
     engine->transport.node = wire->node;
     engine->transport.nodes = wire->nodes;
     engine->segment_spares = (struct spares){
-        .bytes_min = SEGMENT_SMALL_BYTES + 1, .bytes = SEGMENT_BYTES};
+        .bytes_min = SEGMENT_SMALL_BYTES + 1, .bytes = SEGMENT_BYTES, .max = 4};
     engine->packet_spares =
         (struct spares){.bytes_min = PACKET_BYTES,
-                        .bytes = sizeof(struct sending) + PACKET_BYTES_MAX};
-    engine->header_spares = (struct spares){.bytes_min = PACKET_BYTES_MAX,
-                                            .bytes = HEADER_KEPT_BYTES};
+                        .bytes = sizeof(struct sending) + PACKET_BYTES_MAX,
+                        .max = 2 + EAGER_LONG_MAX / PACKET_BYTES_MAX};
+    engine->header_spares = (struct spares){
+        .bytes_min = PACKET_BYTES_MAX, .bytes = HEADER_KEPT_BYTES, .max = 4};
     engine->sending_last = &engine->sending_first;
     engine->finished_last = &engine->finished_first;
     engine->waiting_last = &engine->waiting_first;

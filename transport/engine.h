@@ -8,9 +8,13 @@
  * They are short enough for MPI to send at once: of more than some 18 KiB over
  * TCP, or than the wire says (at_once.c), MPI tells the receiver first, which
  * takes longer than 32 KiB of data do.
- * Few data travel in the packets, behind the header.  Else the receiver, once it
- * knows where the data goes and has a slot, answers GO with the slot's number,
- * and the data follows in segments.  They are as long as GO says, but where a
+ * Few data travel in the packets, behind the header, for a copy on each side.
+ * Else the receiver, once it knows where the data goes and has a slot, answers
+ * GO with the slot's number, and the data follows in segments, of which MPI too
+ * tells the receiver first: two round trips.  Over TCP these take as long as
+ * the copies of some MiB, so what counts as few is more there (eager_bytes_max),
+ * unless so much is on its way that nobody would wait for the answers, and the
+ * copies would fill the memory.  Segments are as long as GO says, but where a
  * stretch ends (stretches.h); the first packets had the list of those.  Over
  * TCP MPI moves four segments of 512 KiB at a time faster than sixteen of 128,
  * or what is a MiB and longer in one (docs/performance-rows.md).
@@ -45,6 +49,8 @@
 #define PACKET_BYTES_MAX    61952 /* 60 KiB, where the wire sends that at once */
 #define PACKET_NEAR_BYTES   ((size_t)8 << 10)   /* between nodes of a host */
 #define EAGER_BYTES_MAX     ((size_t)128 << 10) /* data in packets */
+#define EAGER_LONG_MAX      ((size_t)2 << 20)   /* the same, of 60 KiB */
+#define BACKLOG_BYTES_MAX   ((size_t)4 << 20)   /* in packets on their way */
 #define PACKETS_POSTED      32 /* receives that wait for packets, at most */
 #define PACKETS_POSTED_FEW  8
 #define PACKETS_A_POLL_MAX  64
@@ -189,6 +195,7 @@ struct engine {
     int posted_count, posted_first;
 
     struct sending *sending_first, **sending_last;
+    size_t sending_bytes;     /* of those */
     struct sending *late;     /* not sent yet */
     struct sending **late_to; /* [nodes]: of them, or NULL */
     uint8_t *soons_left; /* [nodes]: so many that are `soon` have left since
@@ -263,6 +270,17 @@ static inline size_t packet_bytes_max(const struct engine *engine, int to)
         return PACKET_NEAR_BYTES;
     return wire->at_once_bytes > PACKET_BYTES_MAX ? PACKET_BYTES_MAX
                                                   : PACKET_BYTES;
+}
+
+/* How much data for node @to may travel in packets. */
+static inline size_t eager_bytes_max(const struct engine *engine, int to)
+{
+    if (engine_paged(engine))
+        return 0;
+    return packet_bytes_max(engine, to) == PACKET_BYTES_MAX &&
+                   engine->sending_bytes < BACKLOG_BYTES_MAX
+               ? EAGER_LONG_MAX
+               : EAGER_BYTES_MAX;
 }
 
 /* Send a packet without a header: GO, REFUSE or PAGE. */

@@ -151,7 +151,7 @@ int message_first(struct engine *engine, int from, const struct packet *p)
     if (*partial_link(engine, from) ||
         p->header_bytes > TRANSPORT_HEADER_BYTES_MAX ||
         p->bulk_bytes >
-            (p->eager ? EAGER_BYTES_MAX : TRANSPORT_BULK_BYTES_MAX) ||
+            (p->eager ? EAGER_LONG_MAX : TRANSPORT_BULK_BYTES_MAX) ||
         p->value < 0 || p->value > (p->eager ? 0 : STRETCHES_MAX))
         return DRASYNC_EINTERNAL;
     if (p->here_bytes == p->header_bytes && p->data_bytes == p->bulk_bytes) {

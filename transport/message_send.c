@@ -200,8 +200,7 @@ int message_send(struct transport *transport, int to,
         message->header_bytes > TRANSPORT_HEADER_BYTES_MAX)
         return DRASYNC_EINVAL;
     src.room = packet_bytes_max(engine, to) - sizeof(struct packet);
-    bool eager =
-        bulk_bytes && bulk_bytes <= EAGER_BYTES_MAX && !engine_paged(engine);
+    bool eager = bulk_bytes && bulk_bytes <= eager_bytes_max(engine, to);
     if (eager)
         src.data_left = (size_t)bulk_bytes;
     err = begin_data(engine, to, message, bulk_bytes, eager, &id);

@@ -76,6 +76,7 @@ int packet_send(struct engine *engine, struct sending *s)
     }
     *engine->sending_last = s;
     engine->sending_last = &s->next;
+    engine->sending_bytes += s->bytes;
     return 0;
 }
 
@@ -256,6 +257,7 @@ int packets_poll(struct engine *engine)
         *link = s->next;
         if (!*link)
             engine->sending_last = link;
+        engine->sending_bytes -= s->bytes;
         sending_free(engine, s);
         moved++;
     }

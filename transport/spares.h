@@ -14,12 +14,12 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#define SPARES_MAX 4
+#define SPARES_MAX 40
 
 struct spares {
     size_t bytes_min; /* shorter ones are not worth it */
     size_t bytes;     /* of each; longer ones are not kept either */
-    int count;
+    int count, max;   /* at most SPARES_MAX */
     void *buffer[SPARES_MAX];
 };
 
@@ -41,7 +41,7 @@ static inline void *spares_take(struct spares *spares, size_t bytes)
 static inline void spares_give(struct spares *spares, void *buffer,
                                size_t bytes)
 {
-    if (buffer && spares_fit(spares, bytes) && spares->count < SPARES_MAX)
+    if (buffer && spares_fit(spares, bytes) && spares->count < spares->max)
         spares->buffer[spares->count++] = buffer;
     else
         free(buffer);

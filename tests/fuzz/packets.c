@@ -24,7 +24,7 @@ static struct receive {
 static uint64_t
     order; /* of control receives: the oldest gets the next packet */
 static uint64_t posted[REQUESTS];
-static char room[ROOM], source[2 * EAGER_BYTES_MAX];
+static char room[ROOM], source[2 * EAGER_LONG_MAX];
 static int placed, arrivals;
 static unsigned refuse;
 

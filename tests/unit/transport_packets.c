@@ -166,7 +166,7 @@ static void broken(void)
     tap_ok(error(first(64, HEADER, 0, 0)), "more of the header than there is");
     tap_ok(error(first(HEADER, TRANSPORT_HEADER_BYTES_MAX + 1, 0, 0)),
            "a header past the limit");
-    tap_ok(error(first(HEADER, HEADER, 8, EAGER_BYTES_MAX + 1)),
+    tap_ok(error(first(HEADER, HEADER, 8, EAGER_LONG_MAX + 1)),
            "more data in packets than goes there");
     tap_ok(error(first(HEADER, HEADER, 80, 64)), "more data than was promised");
     tap_ok(error(first(8, HEADER, 8, 64)), "data before the header is whole");
@@ -243,6 +243,46 @@ static void cuts(void)
     tap_ok(answered(piece, 4000) > 0, "in some that are well");
 }
 
+/* Is a message of node 0 to node @to with so much data announced, when so much
+ * is on its way? */
+static bool announced(int to, size_t bytes, size_t backlog)
+{
+    static char data[EAGER_LONG_MAX + 1];
+    const struct transport_piece piece = {data, bytes};
+    const struct transport_message message = {
+        .header = "", .header_bytes = 1, .pieces = &piece, .pieces_count = 1};
+    struct transport *four[4];
+    struct engine *engine;
+    bool got;
+
+    if (transport_loop_open(4, TRANSPORT_BULK, &events, NULL, four))
+        abort();
+    engine = (struct engine *)four[0];
+    engine->sending_bytes = backlog;
+    if (transport_send(four[0], to, &message))
+        abort();
+    got = engine->out_count == 1;
+    engine->sending_bytes = 0;
+    for (int i = 0; i < 4; i++)
+        transport_close(four[i]);
+    return got;
+}
+
+static void eager(void)
+{
+    tap_ok(!announced(2, EAGER_BYTES_MAX, BACKLOG_BYTES_MAX) &&
+               announced(2, EAGER_BYTES_MAX + 1, 0),
+           "few data go in packets, others are announced");
+    transport_loop_at_once = 65536;
+    tap_ok(!announced(2, EAGER_LONG_MAX, BACKLOG_BYTES_MAX - 1) &&
+               announced(2, EAGER_LONG_MAX + 1, 0),
+           "where packets are long, what is few is more");
+    tap_ok(announced(2, EAGER_BYTES_MAX + 1, BACKLOG_BYTES_MAX),
+           "but not where much is on its way");
+    tap_ok(announced(1, EAGER_BYTES_MAX + 1, 0), "nor on one host");
+    transport_loop_at_once = 0;
+}
+
 static void in_parts(void)
 {
     begin();
@@ -290,7 +330,7 @@ static void kept_of(size_t header_bytes, int *packets_out, int *headers_out)
 
 static void spares(void)
 {
-    struct spares s = {.bytes_min = 100, .bytes = 200};
+    struct spares s = {.bytes_min = 100, .bytes = 200, .max = 4};
     void *first_one = spares_take(&s, 150), *large = spares_take(&s, 201);
     int packets, headers;
 
@@ -299,9 +339,9 @@ static void spares(void)
     tap_ok(s.count == 1, "a buffer of another size is not kept");
     tap_ok(spares_take(&s, 100) == first_one && !s.count,
            "one that is kept is used");
-    for (int i = 0; i <= SPARES_MAX; i++)
+    for (int i = 0; i <= s.max; i++)
         spares_give(&s, i ? malloc(200) : first_one, 200);
-    tap_ok(s.count == SPARES_MAX, "no more than so many are kept");
+    tap_ok(s.count == s.max, "no more than so many are kept");
     spares_free(&s);
     kept_of(100 << 10, &packets, &headers);
     tap_ok(
@@ -318,6 +358,7 @@ int main(void)
     broken_lists();
     broken_after();
     cuts();
+    eager();
     in_parts();
     spares();
     return tap_end();
