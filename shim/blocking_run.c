@@ -35,6 +35,8 @@ uint32_t drasync_blocking_enter(enum waiting_mpi_call call, int peer)
         atomic_load_explicit(&self->mpi_call, memory_order_relaxed);
 
     atomic_store_explicit(&self->mpi_peer, peer, memory_order_relaxed);
+    atomic_store_explicit(&self->mpi_by, waiting_thread(),
+                          memory_order_relaxed);
     atomic_store_explicit(&self->mpi_call, call, memory_order_relaxed);
     return outer;
 }

@@ -7,13 +7,21 @@
 #include "runtime/native/state.h"
 #include "runtime/process.h"
 #include "runtime/wait.h"
+#include "runtime/waiting.h"
 
 /* The least that a grant from another node takes: between these, and learned. */
 #define COST_US_MIN 20
 #define COST_US_MAX 400
 
+/* A grant adds so many times what it took. */
+#define WORTH ((uint64_t)6)
+
 /* How often the leader looks whether what is kept is to be given. */
 #define LOOK_US 20
+
+/* So often a thread looks whether another node asks, or seldomer. */
+#define LOOK_EACH_US      5
+#define LOOKS_SKIPPED_MAX 64
 
 /* A rank has credit for so long at most while others wait. */
 #define TURN_US_MAX ((uint64_t)5 * NATIVE_KEEP_US_MAX)
@@ -52,15 +60,18 @@ static void learn(uint64_t took_us)
     atomic_store_explicit(&cost_us, cost, memory_order_relaxed);
 }
 
-/* What a grant that took @took_us adds: twice as long, so that a third of the
- * time at most goes into getting what is worked on.  Not all of a long wait
- * counts: that is mostly what the other one kept, and each would keep for longer
- * than the other. */
+/* The most that one grant adds.  More is that of several. */
+static uint64_t worth_max(void)
+{
+    return WORTH * 3 / 2 * atomic_load_explicit(&cost_us, memory_order_relaxed);
+}
+
+/* What a grant that took @took_us adds: so much longer that a seventh of the time at
+ * most goes into getting what is worked on.  Not all of a long wait counts: that is
+ * mostly what the other one kept, and each would keep for longer than the other. */
 static uint64_t worth(uint64_t took_us)
 {
-    uint64_t cost = atomic_load_explicit(&cost_us, memory_order_relaxed);
-
-    return 2 * took_us < 3 * cost ? 2 * took_us : 3 * cost;
+    return WORTH * took_us < worth_max() ? WORTH * took_us : worth_max();
 }
 
 void native_credit_waited(bool granted)
@@ -136,11 +147,36 @@ static uint64_t acquired(int local)
     return count;
 }
 
+/* Is each thread of the rank that has leases inside MPI?  Of several threads
+ * there one is known, so that is to be the only one. */
+static bool inside_mpi(int local)
+{
+    const struct waiting_rank *rank = waiting_self - runtime.local + local;
+    bool all = false;
+
+    if (!atomic_load_explicit(&rank->mpi_call, memory_order_relaxed))
+        return false;
+    /* Acquire, as what it points to is read. */
+    for (const struct native_lease_thread *t = atomic_load_explicit(
+             &native.shared->turns[local].threads, memory_order_acquire);
+         t; t = t->next) {
+        if (!atomic_load_explicit(&t->taken, memory_order_relaxed))
+            continue;
+        all = atomic_load_explicit(&t->thread, memory_order_relaxed) ==
+              atomic_load_explicit(&rank->mpi_by, memory_order_relaxed);
+        if (!all)
+            break;
+    }
+    return all;
+}
+
 /* Has the rank acquired nothing for a while?  To be asked again and again. */
 static bool idle(struct native_credit *c, int local, uint64_t now)
 {
     uint64_t count = acquired(local);
 
+    if (inside_mpi(local))
+        return true;
     if (count == atomic_load_explicit(&c->acquired, memory_order_relaxed))
         return now - atomic_load_explicit(&c->used_us, memory_order_relaxed) >
                NATIVE_IDLE_US;
@@ -164,8 +200,7 @@ bool native_credit_left(int local, int from, bool several)
     if (since ? from < runtime.node || now - since > NATIVE_PATIENCE_US
               : idle(c, local, now))
         return false;
-    return !several || until - at > 3 * atomic_load_explicit(
-                                            &cost_us, memory_order_relaxed);
+    return !several || until - at > worth_max();
 }
 
 bool native_credit_keeps(void)
@@ -239,10 +274,28 @@ bool native_keep_over(struct native_lease_slot *slot)
            !left(slot, word);
 }
 
-bool native_keep_look(struct native_lease_slot *slot)
+/* A look at the clock takes longer than to acquire and release.  So a thread that
+ * does so all the time passes over as many looks as come in LOOK_EACH_US, by the
+ * last ones.  If it then works for long before the next, the progress thread is
+ * there, which sockets wake. */
+static void plan_looks(struct native_lease_thread *t, uint64_t now)
+{
+    uint64_t us = now - t->looked_us, skips = LOOKS_SKIPPED_MAX;
+
+    if (us)
+        skips = (t->skips + UINT64_C(1)) * LOOK_EACH_US / us;
+    t->skips =
+        (uint32_t)(skips < LOOKS_SKIPPED_MAX ? skips : LOOKS_SKIPPED_MAX);
+    t->skips_left = t->skips;
+    t->looked_us = now;
+}
+
+bool native_keep_look(struct native_lease_thread *t,
+                      struct native_lease_slot *slot)
 {
     uint64_t now = runtime_now_us();
 
+    plan_looks(t, now);
     runtime_look(now);
     return atomic_load_explicit(&slot->deferred, memory_order_relaxed) ||
            now - atomic_load_explicit(&slot->since_us, memory_order_relaxed) <

@@ -4,16 +4,18 @@
  * Where ranks of two nodes want the same regions all the time, a region that is
  * given away at once comes back at once: each acquire costs a round trip, and no
  * rank gets anything done.  So a rank that has waited for another node has
- * *credit*: about twice as much time to work as it cost it to get what it works
- * on.  While it has credit, a REQUEST of another node waits for what its leases
+ * *credit*: about six times as much time to work as it cost it to get what it
+ * works on.  While it has credit, a REQUEST of another node waits for what its leases
  * hold.
  *
  * The contract:
- *   - Each grant from another node adds twice what it took, but not more than
- *     three times what such a grant takes at least, up to NATIVE_KEEP_US_MAX in
- *     all.  Credit is not spent while the rank waits.
+ *   - Each grant from another node adds six times what it took, but not more
+ *     than nine times what such a grant takes at least, up to NATIVE_KEEP_US_MAX
+ *     in all.  Credit is not spent while the rank waits.
  *   - A rank that neither waits nor acquires for NATIVE_IDLE_US keeps nothing: it
- *     computes, or waits for a message, and has no use for its leases.
+ *     computes, and has no use for its leases.  Nor does one whose thread that
+ *     has leases is inside a call of MPI's that waits: there others take turns
+ *     by messages.
  *   - A lease that was not used again since its grant is given away, unless the
  *     rank has gathered several regions.
  *   - A rank whose credit has kept others waiting loses it when it has worked for
@@ -44,6 +46,7 @@
 
 struct native_leases;
 struct native_lease_slot;
+struct native_lease_thread;
 
 #define NATIVE_KEEP_US_MAX 20000
 #define NATIVE_PATIENCE_US 2000
@@ -90,9 +93,10 @@ void native_keep_defer(const struct native_leases *leases,
 /* Is a request deferred at @slot that is to be served now?  Any thread. */
 bool native_keep_over(struct native_lease_slot *slot);
 
-/* This thread has released @slot: look whether another node asks, if it is time;
- * no locks are held.  False: nobody has asked for long, so need not look. */
-bool native_keep_look(struct native_lease_slot *slot);
+/* @t, this thread, has released @slot: look whether another node asks; no locks
+ * are held.  False: nobody has asked for long, so need not look. */
+bool native_keep_look(struct native_lease_thread *t,
+                      struct native_lease_slot *slot);
 
 /* End what is kept in vain; with the turns, after each poll.  True: something is
  * kept. */

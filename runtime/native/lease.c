@@ -212,7 +212,8 @@ int native_lease_give(uint64_t address)
         wait_word_wake(&slot_of(l)->word);
     l->word = next;
     native_lease_add(NATIVE_LEASE_GIVES);
-    if (next & WORD_LOOKS && !native_keep_look(slot_of(l)) &&
+    if (next & WORD_LOOKS && native_keep_due(native_leases_mine) &&
+        !native_keep_look(native_leases_mine, slot_of(l)) &&
         swap(l, &next, next & ~(uint64_t)WORD_LOOKS))
         l->word = next & ~(uint64_t)WORD_LOOKS;
     return 0;
@@ -239,6 +240,13 @@ static _Atomic(struct native_lease_thread *) *my_threads(void)
     return &native.shared->turns[runtime.local].threads;
 }
 
+/* Relaxed: who reads it asks whether that thread is inside MPI, as a hint. */
+static struct native_lease_thread *mine(struct native_lease_thread *t)
+{
+    atomic_store_explicit(&t->thread, waiting_thread(), memory_order_relaxed);
+    return t;
+}
+
 /* That of a thread that has ended, or a new one; NULL: no memory. */
 static struct native_lease_thread *thread_new(void)
 {
@@ -251,7 +259,7 @@ static struct native_lease_thread *thread_new(void)
         if (atomic_compare_exchange_strong(&t->taken, &unused, 1)) {
             for (int i = 0; i < NATIVE_LEASES_KNOWN; i++)
                 t->known[i].address = 0;
-            return t;
+            return mine(t);
         }
     }
     if (control_alloc_zero(&runtime.space, sizeof(*t), &v))
@@ -261,7 +269,7 @@ static struct native_lease_thread *thread_new(void)
     t->next = atomic_load(my_threads());
     while (!atomic_compare_exchange_weak(my_threads(), &t->next, t))
         ;
-    return t;
+    return mine(t);
 }
 
 /* Where this thread is to note a lease of the region at @address: where it knows

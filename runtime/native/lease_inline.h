@@ -53,7 +53,10 @@ struct native_lease_thread {
     /* Of these the rank's counters know. */
     _Atomic uint64_t counted[NATIVE_LEASE_COUNTS];
     struct native_lease_thread *next;
-    _Atomic uint32_t taken; /* by a thread */
+    _Atomic uint32_t taken;     /* by a thread, */
+    uint32_t skips, skips_left; /* which passes over so many looks (keep.c) */
+    uint64_t looked_us;
+    _Atomic uint64_t thread; /* its waiting_thread() */
     _Alignas(64) struct native_lease known[NATIVE_LEASES_KNOWN];
     struct native_lease_ended ended[NATIVE_LEASES_KNOWN]; /* of known[i].use */
 };
@@ -144,6 +147,16 @@ native_lease_unuse(struct native_lease *l)
         return NATIVE_LEASE_LEFT;
     native_lease_add(NATIVE_LEASE_GIVES);
     return 0;
+}
+
+/* Is it time that @t, this thread, looks whether another node asks for what it
+ * has released (native_keep_look())? */
+static inline bool native_keep_due(struct native_lease_thread *t)
+{
+    if (!t->skips_left)
+        return true;
+    t->skips_left--;
+    return false;
 }
 
 /* Acquire a lease that is as this thread last saw it; @mode may be anything.
