@@ -13,8 +13,11 @@
 #define COST_US_MIN 20
 #define COST_US_MAX 400
 
-/* A grant adds so many times what it took. */
-#define WORTH ((uint64_t)6)
+/* A grant adds so many times what it took: little where ranks hand one region to
+ * and fro, more where one gathers many, so that a seventh of its time at most goes
+ * into that. */
+#define WORTH_FIRST ((uint64_t)2)
+#define WORTH_NEXT  ((uint64_t)6)
 
 /* How often the leader looks whether what is kept is to be given. */
 #define LOOK_US 20
@@ -60,18 +63,22 @@ static void learn(uint64_t took_us)
     atomic_store_explicit(&cost_us, cost, memory_order_relaxed);
 }
 
-/* The most that one grant adds.  More is that of several. */
-static uint64_t worth_max(void)
+/* The most that a grant adds which comes when there is no credit: more is that of
+ * several. */
+static uint64_t worth_max(uint64_t times)
 {
-    return WORTH * 3 / 2 * atomic_load_explicit(&cost_us, memory_order_relaxed);
+    return times * 3 / 2 * atomic_load_explicit(&cost_us, memory_order_relaxed);
 }
 
-/* What a grant that took @took_us adds: so much longer that a seventh of the time at
- * most goes into getting what is worked on.  Not all of a long wait counts: that is
- * mostly what the other one kept, and each would keep for longer than the other. */
-static uint64_t worth(uint64_t took_us)
+/* What a grant that took @took_us adds to what is @left.  Not all of a long wait
+ * counts: that is mostly what the other one kept, and each would keep for longer
+ * than the other. */
+static uint64_t worth(uint64_t took_us, uint64_t left)
 {
-    return WORTH * took_us < worth_max() ? WORTH * took_us : worth_max();
+    uint64_t times = left ? WORTH_NEXT : WORTH_FIRST;
+    uint64_t max = worth_max(times);
+
+    return times * took_us < max ? times * took_us : max;
 }
 
 void native_credit_waited(bool granted)
@@ -95,7 +102,7 @@ void native_credit_waited(bool granted)
         if (!left)
             atomic_store_explicit(&c->began_us, since, memory_order_relaxed);
         if (now >= atomic_load_explicit(&c->barred_us, memory_order_relaxed))
-            left += worth(now - since);
+            left += worth(now - since, left);
     }
     if (left > NATIVE_KEEP_US_MAX)
         left = NATIVE_KEEP_US_MAX;
@@ -200,7 +207,7 @@ bool native_credit_left(int local, int from, bool several)
     if (since ? from < runtime.node || now - since > NATIVE_PATIENCE_US
               : idle(c, local, now))
         return false;
-    return !several || until - at > worth_max();
+    return !several || until - at > worth_max(WORTH_FIRST);
 }
 
 bool native_credit_keeps(void)

@@ -4,14 +4,15 @@
  * Where ranks of two nodes want the same regions all the time, a region that is
  * given away at once comes back at once: each acquire costs a round trip, and no
  * rank gets anything done.  So a rank that has waited for another node has
- * *credit*: about six times as much time to work as it cost it to get what it
- * works on.  While it has credit, a REQUEST of another node waits for what its leases
- * hold.
+ * *credit*: about six times as much time to work as it cost it to gather what
+ * it works on.  While it has credit, a REQUEST of another node waits for what its
+ * leases hold.
  *
  * The contract:
- *   - Each grant from another node adds six times what it took, but not more
- *     than nine times what such a grant takes at least, up to NATIVE_KEEP_US_MAX
- *     in all.  Credit is not spent while the rank waits.
+ *   - A grant from another node adds six times what it took, or twice where there
+ *     is no credit; but of a long one no more counts than one and a half times
+ *     what such a grant takes at least, and there are NATIVE_KEEP_US_MAX in all.
+ *     Credit is not spent while the rank waits.
  *   - A rank that neither waits nor acquires for NATIVE_IDLE_US keeps nothing: it
  *     computes, and has no use for its leases.  Nor does one whose thread that
  *     has leases is inside a call of MPI's that waits: there others take turns

@@ -211,17 +211,16 @@ static void credit_is_more_than_what_a_grant_takes(void)
            "a rank that has never waited has no credit");
     wait_us(100, true);
     one = credit_us();
-    tap_ok(one > 500 && one <= 600, "a grant gives six times what it took");
+    tap_ok(one > 100 && one <= 200, "a grant gives twice what it took");
     wait_us(1000, true);
-    tap_ok(credit_us() <= 1000,
-           "however long it took, little more than others");
+    tap_ok(credit_us() <= 330, "however long it took, little more than others");
     wait_us(100, true);
     tap_ok(!native_credit_left(0, NATIVE_KEEP_GIVES, true),
            "that of one grant is not that of several");
     wait_us(100, true);
     tap_ok(native_credit_left(0, NATIVE_KEEP_GIVES, true), "that of two is");
     two = credit_us();
-    tap_ok(two > one + 100, "that of two lasts longer");
+    tap_ok(two > one + 500 && two <= one + 600, "the next one gives six times");
     wait_us(100, false);
     tap_ok(!has(NATIVE_KEEP_GIVES),
            "a wait that ends without a hold gives none");
@@ -236,7 +235,7 @@ static void credit_is_not_spent_waiting(void)
     clock_us += NATIVE_PATIENCE_US;
     tap_ok(!has(NATIVE_KEEP_GIVES), "but who waits for long keeps nothing");
     native_credit_waited(false);
-    tap_ok(has(NATIVE_KEEP_GIVES) && credit_us() <= 610,
+    tap_ok(has(NATIVE_KEEP_GIVES) && credit_us() <= 210,
            "nor does it grow, and when the wait has ended it is there");
 }
 
