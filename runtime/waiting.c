@@ -19,6 +19,9 @@ _Thread_local struct waiting *waiting_mine
 _Thread_local const void *waiting_caller
     __attribute__((tls_model("initial-exec")));
 
+_Thread_local _Atomic uint32_t *waiting_inside_mpi
+    __attribute__((tls_model("initial-exec")));
+
 static struct waiting_rank unread;
 
 struct waiting_rank *waiting_self = &unread;

@@ -136,11 +136,10 @@ struct waiting_rank {
     struct waiting_hold holds[WAITING_HOLDS];
     _Atomic uint32_t several; /* 1: see waiting_several() */
     int32_t mpi_thread;       /* diagnose/threads.h */
-    /* The call of MPI's that a thread is inside, whom it names, and which thread
-     * that is.  Relaxed: each is true by itself. */
+    /* The call of MPI's that a thread is inside, and whom it names.  Relaxed:
+     * each is true by itself. */
     _Atomic uint32_t mpi_call __attribute__((aligned(64)));
     _Atomic int32_t mpi_peer;
-    _Atomic uint64_t mpi_by; /* its waiting_thread() */
 } __attribute__((aligned(64)));
 
 /* --- MPI's messages, counted (DRASYNC_CHECK=deadlock) ---------------------- */
@@ -271,15 +270,13 @@ extern _Thread_local const void *waiting_caller
 
 /* --- Of this node --------------------------------------------------------- */
 
-/* This rank's part, of the node's, by local number; before the runtime runs, one
- * that nobody reads. */
+/* This rank's part; before the runtime runs, one that nobody reads. */
 extern struct waiting_rank *waiting_self;
 
-/* A number of this thread, while it lives, in its process. */
-static inline uint64_t waiting_thread(void)
-{
-    return (uint64_t)(uintptr_t)&waiting_caller;
-}
+/* Where this thread counts the calls of MPI's that it is inside; NULL: nobody
+ * wants to know.  Relaxed: a hint for others. */
+extern _Thread_local _Atomic uint32_t *waiting_inside_mpi
+    __attribute__((tls_model("initial-exec")));
 
 /* A copy of @slot of a rank; false: there is no wait, or it changes. */
 bool waiting_read(const struct waiting_slot *slot, struct waiting_seen *out);

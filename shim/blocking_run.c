@@ -27,6 +27,16 @@ bool drasync_blocking_until(bool (*over)(void *arg), void *arg)
            (runtime.crowded && wait_yielding(over, arg));
 }
 
+static void count_inside(uint32_t more)
+{
+    _Atomic uint32_t *count = waiting_inside_mpi;
+
+    if (count)
+        atomic_store_explicit(
+            count, atomic_load_explicit(count, memory_order_relaxed) + more,
+            memory_order_relaxed);
+}
+
 /* Of several threads inside MPI the last to come counts. */
 uint32_t drasync_blocking_enter(enum waiting_mpi_call call, int peer)
 {
@@ -35,14 +45,14 @@ uint32_t drasync_blocking_enter(enum waiting_mpi_call call, int peer)
         atomic_load_explicit(&self->mpi_call, memory_order_relaxed);
 
     atomic_store_explicit(&self->mpi_peer, peer, memory_order_relaxed);
-    atomic_store_explicit(&self->mpi_by, waiting_thread(),
-                          memory_order_relaxed);
     atomic_store_explicit(&self->mpi_call, call, memory_order_relaxed);
+    count_inside(1);
     return outer;
 }
 
 void drasync_blocking_leave(const uint32_t *outer)
 {
+    count_inside(-1u);
     atomic_store_explicit(&waiting_self->mpi_call, *outer,
                           memory_order_relaxed);
 }

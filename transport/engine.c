@@ -108,6 +108,7 @@ static int poll_packet(struct engine *engine)
 static int engine_poll(struct transport *transport)
 {
     struct engine *engine = engine_of(transport);
+    engine->eager_bytes_left = eager_long_bytes(engine);
     int (*const steps[])(struct engine *) = {poll_packet, packets_poll,
                                              message_poll_finished, bulk_poll};
     int moved = 0;
@@ -201,6 +202,7 @@ int engine_open(struct wire *wire, enum transport_data data,
     }
     engine->wire = wire;
     engine->paged = data == TRANSPORT_PAGED;
+    engine->eager_bytes_left = eager_long_bytes(engine);
     engine->transport.ops = &engine_ops;
     engine->transport.events = *events;
     engine->transport.user = user;

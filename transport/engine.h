@@ -12,11 +12,13 @@
  * Else the receiver, once it knows where the data goes and has a slot, answers
  * GO with the slot's number, and the data follows in segments, of which MPI too
  * tells the receiver first: two round trips.  Over TCP these take as long as
- * the copies of some MiB, so what counts as few is more there (eager_bytes_max),
- * unless so much is on its way that nobody would wait for the answers, and the
- * copies would fill the memory.  Segments are as long as GO says, but where a
- * stretch ends (stretches.h); the first packets had the list of those.  Over
- * TCP MPI moves four segments of 512 KiB at a time faster than sixteen of 128,
+ * the copies of some MiB, so what counts as few is more there
+ * (eager_bytes_max()): as much as is copied and sent in a millisecond, and goes
+ * between two polls; unless so much is on its way that nobody would wait for the
+ * answers, and the copies would fill the memory; and less where there are many
+ * nodes, all of which may send to one.  Segments are as long as GO says, but
+ * where a stretch ends (stretches.h); the first packets had the list of those.
+ * Over TCP MPI moves four segments of 512 KiB at a time faster than sixteen of 128,
  * or what is a MiB and longer in one (docs/performance-rows.md).
  *
  * Between nodes of one host, which share memory below MPI, packets and segments
@@ -49,8 +51,9 @@
 #define PACKET_BYTES_MAX    61952 /* 60 KiB, where the wire sends that at once */
 #define PACKET_NEAR_BYTES   ((size_t)8 << 10)   /* between nodes of a host */
 #define EAGER_BYTES_MAX     ((size_t)128 << 10) /* data in packets */
-#define EAGER_LONG_MAX      ((size_t)2 << 20)   /* the same, of 60 KiB */
-#define BACKLOG_BYTES_MAX   ((size_t)4 << 20)   /* in packets on their way */
+#define EAGER_LONG_MAX      ((size_t)3 << 19)   /* the same, over TCP */
+#define EAGER_NODES_BYTES   ((size_t)32 << 20)  /* of all nodes, to one */
+#define BACKLOG_BYTES_MAX   ((size_t)2 << 20)   /* in packets on their way */
 #define PACKETS_POSTED      32 /* receives that wait for packets, at most */
 #define PACKETS_POSTED_FEW  8
 #define PACKETS_A_POLL_MAX  64
@@ -196,6 +199,7 @@ struct engine {
 
     struct sending *sending_first, **sending_last;
     size_t sending_bytes;     /* of those */
+    size_t eager_bytes_left;  /* until the next poll, of long data */
     struct sending *late;     /* not sent yet */
     struct sending **late_to; /* [nodes]: of them, or NULL */
     uint8_t *soons_left; /* [nodes]: so many that are `soon` have left since
@@ -272,14 +276,25 @@ static inline size_t packet_bytes_max(const struct engine *engine, int to)
                                                   : PACKET_BYTES;
 }
 
-/* How much data for node @to may travel in packets. */
+/* So much long data travels in packets between two polls. */
+static inline size_t eager_long_bytes(const struct engine *engine)
+{
+    size_t bytes = EAGER_NODES_BYTES / (size_t)engine->wire->nodes;
+
+    return bytes < EAGER_LONG_MAX ? bytes : EAGER_LONG_MAX;
+}
+
+/* How much data for node @to may travel in packets now. */
 static inline size_t eager_bytes_max(const struct engine *engine, int to)
 {
+    bool far = packet_bytes_max(engine, to) == PACKET_BYTES_MAX;
+    size_t left = engine->eager_bytes_left;
+
     if (engine_paged(engine))
         return 0;
-    return packet_bytes_max(engine, to) == PACKET_BYTES_MAX &&
+    return far && engine->wire->on_tcp && left > EAGER_BYTES_MAX &&
                    engine->sending_bytes < BACKLOG_BYTES_MAX
-               ? EAGER_LONG_MAX
+               ? left
                : EAGER_BYTES_MAX;
 }
 

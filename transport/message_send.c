@@ -242,6 +242,8 @@ int message_send(struct transport *transport, int to,
     transport->counters.bytes_sent += bulk_bytes;
     if (how)
         return 0;
+    if (eager && bulk_bytes > EAGER_BYTES_MAX)
+        engine->eager_bytes_left -= (size_t)bulk_bytes;
     if (message->soon && s->soons < UINT8_MAX)
         s->soons++;
     err = packet_send(engine, s);

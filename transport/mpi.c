@@ -141,6 +141,7 @@ int boot_transport(struct boot *boot, enum transport_data data,
     w->wire.nodes = boot->ranks;
     w->wire.few = few;
     w->wire.at_once_bytes = boot_at_once();
+    w->wire.on_tcp = !boot_has_rdma();
     w->comm = boot->all;
     w->host_of = boot->places.host_of;
     return engine_open(&w->wire, data, events, user, out);

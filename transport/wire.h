@@ -56,6 +56,7 @@ struct wire {
     /* Messages of fewer bytes leave at once, to nodes that are not near; 0: not
      * known. */
     size_t at_once_bytes;
+    bool on_tcp; /* all to nodes that are not near goes over TCP */
 };
 
 /* A transport over @wire, which it owns from then on. */

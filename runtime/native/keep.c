@@ -7,7 +7,6 @@
 #include "runtime/native/state.h"
 #include "runtime/process.h"
 #include "runtime/wait.h"
-#include "runtime/waiting.h"
 
 /* The least that a grant from another node takes: between these, and learned. */
 #define COST_US_MIN 20
@@ -154,23 +153,18 @@ static uint64_t acquired(int local)
     return count;
 }
 
-/* Is each thread of the rank that has leases inside MPI?  Of several threads
- * there one is known, so that is to be the only one. */
+/* Is each thread of the rank that has leases inside MPI? */
 static bool inside_mpi(int local)
 {
-    const struct waiting_rank *rank = waiting_self - runtime.local + local;
     bool all = false;
 
-    if (!atomic_load_explicit(&rank->mpi_call, memory_order_relaxed))
-        return false;
     /* Acquire, as what it points to is read. */
     for (const struct native_lease_thread *t = atomic_load_explicit(
              &native.shared->turns[local].threads, memory_order_acquire);
          t; t = t->next) {
         if (!atomic_load_explicit(&t->taken, memory_order_relaxed))
             continue;
-        all = atomic_load_explicit(&t->thread, memory_order_relaxed) ==
-              atomic_load_explicit(&rank->mpi_by, memory_order_relaxed);
+        all = atomic_load_explicit(&t->inside_mpi, memory_order_relaxed) > 0;
         if (!all)
             break;
     }
@@ -263,12 +257,29 @@ void native_keep_defer(const struct native_leases *leases,
                              memory_order_relaxed);
 }
 
+/* What is given was not used again: if it brought all the credit that there is,
+ * the next grant is a first one too. */
+static void give_first(struct native_credit *c)
+{
+    uint64_t until = atomic_load_explicit(&c->until_us, memory_order_relaxed);
+    uint64_t since = atomic_load_explicit(&c->waiting_us, memory_order_relaxed);
+
+    if (until <= (since ? since : runtime_now_us()) + worth_max(WORTH_FIRST))
+        atomic_store_explicit(&c->until_us, 0, memory_order_relaxed);
+}
+
 bool native_keep(const struct native_leases *leases,
                  struct native_lease_slot *slot, uint64_t word, int from)
 {
-    if (word & WORD_READ || !word_state(word) ||
-        !native_credit_left(local_of(slot, word), from, !(word & WORD_TAKEN)))
+    int local = local_of(slot, word);
+
+    if (word & WORD_READ || !word_state(word))
         return false;
+    if (!native_credit_left(local, from, !(word & WORD_TAKEN))) {
+        if (!(word & WORD_TAKEN))
+            give_first(credit_of(local));
+        return false;
+    }
     native_keep_defer(leases, slot, word, from);
     return true;
 }

@@ -14,8 +14,8 @@
  *     what such a grant takes at least, and there are NATIVE_KEEP_US_MAX in all.
  *     Credit is not spent while the rank waits.
  *   - A rank that neither waits nor acquires for NATIVE_IDLE_US keeps nothing: it
- *     computes, and has no use for its leases.  Nor does one whose thread that
- *     has leases is inside a call of MPI's that waits: there others take turns
+ *     computes, and has no use for its leases.  Nor does one whose threads that
+ *     have leases are inside calls of MPI's that wait: there others take turns
  *     by messages.
  *   - A lease that was not used again since its grant is given away, unless the
  *     rank has gathered several regions.

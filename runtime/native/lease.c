@@ -240,10 +240,11 @@ static _Atomic(struct native_lease_thread *) *my_threads(void)
     return &native.shared->turns[runtime.local].threads;
 }
 
-/* Relaxed: who reads it asks whether that thread is inside MPI, as a hint. */
+/* This thread, which acquires something, is not inside MPI. */
 static struct native_lease_thread *mine(struct native_lease_thread *t)
 {
-    atomic_store_explicit(&t->thread, waiting_thread(), memory_order_relaxed);
+    atomic_store_explicit(&t->inside_mpi, 0, memory_order_relaxed);
+    waiting_inside_mpi = &t->inside_mpi;
     return t;
 }
 
@@ -341,6 +342,7 @@ void native_lease_count(void)
 
 void native_lease_forget(void)
 {
+    waiting_inside_mpi = NULL;
     if (native_leases_mine)
         atomic_store(&native_leases_mine->taken, 0);
     native_leases_mine = NULL;

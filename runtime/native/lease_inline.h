@@ -56,7 +56,7 @@ struct native_lease_thread {
     _Atomic uint32_t taken;     /* by a thread, */
     uint32_t skips, skips_left; /* which passes over so many looks (keep.c) */
     uint64_t looked_us;
-    _Atomic uint64_t thread; /* its waiting_thread() */
+    _Atomic uint32_t inside_mpi; /* waiting_inside_mpi */
     _Alignas(64) struct native_lease known[NATIVE_LEASES_KNOWN];
     struct native_lease_ended ended[NATIVE_LEASES_KNOWN]; /* of known[i].use */
 };

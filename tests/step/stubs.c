@@ -36,11 +36,7 @@ int sockets_find_sets(int *sets_out, int sets_max)
 
 /* Nobody looks what is waited for. */
 void (*waiting_counter)(struct waiting *w, bool begins);
-/* Of any rank, seen from any other: it is in no call of MPI's. */
-#define RANKS_MAX 8
-static struct waiting_rank of_all[2 * RANKS_MAX];
-struct waiting_rank *waiting_self = &of_all[RANKS_MAX];
-_Thread_local const void *waiting_caller
+_Thread_local _Atomic uint32_t *waiting_inside_mpi
     __attribute__((tls_model("initial-exec")));
 _Thread_local struct waiting *waiting_mine
     __attribute__((tls_model("initial-exec")));

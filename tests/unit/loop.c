@@ -269,6 +269,7 @@ int transport_loop_open(int nodes, enum transport_data data,
         w->wire.node = opened;
         w->wire.nodes = nodes;
         w->wire.at_once_bytes = transport_loop_at_once;
+        w->wire.on_tcp = transport_loop_at_once > 0;
         w->loop = loop;
         err = engine_open(&w->wire, data, events, users ? users[opened] : NULL,
                           &transports_out[opened]);

@@ -12,7 +12,6 @@
 #include "runtime/native/lease_word.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
-#include "runtime/waiting.h"
 #include "tap.h"
 
 struct runtime runtime;
@@ -28,10 +27,6 @@ static struct native_shared shared;
 static struct native_turn turns[2];
 static uint64_t clock_us = 1000000, tick_us; /* each look at it takes */
 static int looks;                            /* of runtime_look() */
-
-static struct waiting_rank waiting;
-struct waiting_rank *waiting_self = &waiting;
-_Thread_local const void *waiting_caller;
 
 uint64_t runtime_now_us(void)
 {
@@ -254,29 +249,22 @@ static void who_is_idle_keeps_nothing(void)
     credit_us();
 }
 
-/* The rank's thread that has leases, and one that may be another, inside MPI. */
+/* A thread that has leases, and another one. */
 static void who_is_inside_mpi_keeps_nothing(void)
 {
     static struct native_lease_thread threads[2];
 
     atomic_store(&threads[0].taken, 1);
-    atomic_store(&threads[0].thread, waiting_thread());
+    threads[0].next = &threads[1];
     atomic_store(&turns[0].threads, &threads[0]);
     wait_us(100, true);
-    atomic_store(&waiting.mpi_by, waiting_thread());
-    tap_ok(has(NATIVE_KEEP_GIVES),
-           "a rank that has left MPI keeps what it had");
-    atomic_store(&waiting.mpi_call, WAITING_MPI_Recv);
+    atomic_store(&threads[1].inside_mpi, 1);
+    tap_ok(has(NATIVE_KEEP_GIVES), "a rank outside of MPI keeps what it had");
+    atomic_store(&threads[0].inside_mpi, 1);
     tap_ok(!has(NATIVE_KEEP_GIVES), "one that is inside does not");
-    atomic_store(&waiting.mpi_by, waiting_thread() + 1);
-    tap_ok(has(NATIVE_KEEP_GIVES), "but where another thread is inside");
-    atomic_store(&waiting.mpi_by, waiting_thread());
-    threads[0].next = &threads[1];
     atomic_store(&threads[1].taken, 1);
-    tap_ok(has(NATIVE_KEEP_GIVES), "or another one has leases too");
-    atomic_store(&threads[1].taken, 0);
-    tap_ok(!has(NATIVE_KEEP_GIVES), "which it has not when it has ended");
-    atomic_store(&waiting.mpi_call, WAITING_MPI_NONE);
+    atomic_store(&threads[1].inside_mpi, 0);
+    tap_ok(has(NATIVE_KEEP_GIVES), "unless another thread has leases too");
     atomic_store(&turns[0].threads, NULL);
     credit_us();
 }

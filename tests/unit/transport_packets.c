@@ -243,9 +243,9 @@ static void cuts(void)
     tap_ok(answered(piece, 4000) > 0, "in some that are well");
 }
 
-/* Is a message of node 0 to node @to with so much data announced, when so much
- * is on its way? */
-static bool announced(int to, size_t bytes, size_t backlog)
+/* How many messages of node 0 to node @to, with so much data each, are announced,
+ * of @count; @backlog is on its way. */
+static size_t announced(int to, size_t bytes, int count, size_t backlog)
 {
     static char data[EAGER_LONG_MAX + 1];
     const struct transport_piece piece = {data, bytes};
@@ -253,15 +253,16 @@ static bool announced(int to, size_t bytes, size_t backlog)
         .header = "", .header_bytes = 1, .pieces = &piece, .pieces_count = 1};
     struct transport *four[4];
     struct engine *engine;
-    bool got;
+    size_t got;
 
     if (transport_loop_open(4, TRANSPORT_BULK, &events, NULL, four))
         abort();
     engine = (struct engine *)four[0];
     engine->sending_bytes = backlog;
-    if (transport_send(four[0], to, &message))
-        abort();
-    got = engine->out_count == 1;
+    for (int i = 0; i < count; i++)
+        if (transport_send(four[0], to, &message))
+            abort();
+    got = engine->out_count;
     engine->sending_bytes = 0;
     for (int i = 0; i < 4; i++)
         transport_close(four[i]);
@@ -270,16 +271,20 @@ static bool announced(int to, size_t bytes, size_t backlog)
 
 static void eager(void)
 {
-    tap_ok(!announced(2, EAGER_BYTES_MAX, BACKLOG_BYTES_MAX) &&
-               announced(2, EAGER_BYTES_MAX + 1, 0),
+    const size_t few = EAGER_BYTES_MAX, more = few + 1;
+
+    tap_ok(!announced(2, few, 1, BACKLOG_BYTES_MAX) && announced(2, more, 1, 0),
            "few data go in packets, others are announced");
     transport_loop_at_once = 65536;
-    tap_ok(!announced(2, EAGER_LONG_MAX, BACKLOG_BYTES_MAX - 1) &&
-               announced(2, EAGER_LONG_MAX + 1, 0),
-           "where packets are long, what is few is more");
-    tap_ok(announced(2, EAGER_BYTES_MAX + 1, BACKLOG_BYTES_MAX),
-           "but not where much is on its way");
-    tap_ok(announced(1, EAGER_BYTES_MAX + 1, 0), "nor on one host");
+    tap_ok(!announced(2, EAGER_LONG_MAX, 1, BACKLOG_BYTES_MAX - 1) &&
+               announced(2, EAGER_LONG_MAX + 1, 1, 0),
+           "over TCP what is few is more");
+    tap_ok(announced(2, EAGER_LONG_MAX / 2, 5, 0) == 3 &&
+               !announced(2, few, 50, 0),
+           "but no more than that between two polls");
+    tap_ok(announced(2, more, 1, BACKLOG_BYTES_MAX) == 1,
+           "nor where much is on its way");
+    tap_ok(announced(1, more, 1, 0) == 1, "nor on one host");
     transport_loop_at_once = 0;
 }
 
