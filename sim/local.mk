@@ -66,6 +66,7 @@ EXTRA_DIST += tests/unit/protocol_model.sh docs/model/ownership.pml \
 
 scenarios = \
 	tests/scenarios/address_reuse.txt \
+	tests/scenarios/ahead_above.txt \
 	tests/scenarios/ahead_behind.txt \
 	tests/scenarios/ahead_delete.txt \
 	tests/scenarios/ahead_late.txt \
@@ -73,13 +74,17 @@ scenarios = \
 	tests/scenarios/ahead_write.txt \
 	tests/scenarios/bounce.txt \
 	tests/scenarios/bounce_forgotten.txt \
+	tests/scenarios/bounce_relays.script \
+	tests/scenarios/buried_below.script \
 	tests/scenarios/combined.txt \
 	tests/scenarios/combined_delete.txt \
 	tests/scenarios/combined_nomem.txt \
 	tests/scenarios/combined_parts.txt \
 	tests/scenarios/combined_write.txt \
 	tests/scenarios/delete_busy.txt \
+	tests/scenarios/delete_made.txt \
 	tests/scenarios/delete_race.txt \
+	tests/scenarios/delete_told.txt \
 	tests/scenarios/delete_unread.txt \
 	tests/scenarios/deleted_after.script \
 	tests/scenarios/deleted_below.script \
@@ -102,6 +107,8 @@ scenarios = \
 	tests/scenarios/locate_late.txt \
 	tests/scenarios/locate_moved.txt \
 	tests/scenarios/lost.txt \
+	tests/scenarios/newer_nested.txt \
+	tests/scenarios/newer_threads.txt \
 	tests/scenarios/overlapping.txt \
 	tests/scenarios/own.txt \
 	tests/scenarios/owner.txt \
@@ -114,6 +121,7 @@ scenarios = \
 	tests/scenarios/read_parts.txt \
 	tests/scenarios/read_portions.txt \
 	tests/scenarios/refused.txt \
+	tests/scenarios/reused_deleted.script \
 	tests/scenarios/reused_unawares.script \
 	tests/scenarios/subscribe.txt \
 	tests/scenarios/newer.txt \

@@ -30,10 +30,13 @@ EXTRA_DIST += tests/bats/check.bash tests/bats/check.bats \
 check_reports = \
 	tests/reports/below.txt \
 	tests/reports/busy.txt \
+	tests/reports/busy_below.txt \
 	tests/reports/deleted.txt \
 	tests/reports/deleted_nodes.txt \
 	tests/reports/finished.txt \
 	tests/reports/first.txt \
+	tests/reports/function.txt \
+	tests/reports/given.txt \
 	tests/reports/handler.txt \
 	tests/reports/handler_before.txt \
 	tests/reports/held.txt \
@@ -41,6 +44,7 @@ check_reports = \
 	tests/reports/leaks.txt \
 	tests/reports/myrmics_touch_by_call_rank.txt \
 	tests/reports/myrmics_touch_by_call_shared.txt \
+	tests/reports/myrmics_touch_foreign.txt \
 	tests/reports/myrmics_touch_rank.txt \
 	tests/reports/myrmics_touch_shared.txt \
 	tests/reports/none.txt \
@@ -51,6 +55,7 @@ check_reports = \
 	tests/reports/objects_far_past.txt \
 	tests/reports/objects_freed_leaves.txt \
 	tests/reports/objects_freed_release.txt \
+	tests/reports/objects_in_front.txt \
 	tests/reports/objects_large.txt \
 	tests/reports/objects_myrmics_by_two.txt \
 	tests/reports/objects_myrmics_freed.txt \
@@ -77,6 +82,7 @@ check_reports = \
 	tests/reports/pointers_zero.txt \
 	tests/reports/read_write.txt \
 	tests/reports/read_write_nodes.txt \
+	tests/reports/refer.txt \
 	tests/reports/released.txt \
 	tests/reports/requests_left.txt \
 	tests/reports/released_nodes.txt \

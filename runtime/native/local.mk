@@ -38,6 +38,7 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/native/map.c \
 	runtime/native/module.c \
 	runtime/native/naming.c \
+	runtime/native/naming.h \
 	runtime/native/native.h \
 	runtime/native/object.c \
 	runtime/native/objects.c \

@@ -126,6 +126,16 @@ END
   refute_output
 }
 
+@test "make dist packs every file of the repository" {
+  run git -C "$abs_top_srcdir" ls-files -- ':!.gitignore'
+  [ "$status" -eq 0 ] || skip "not in a checkout of git"
+  sort <<<"$output" >tracked
+  run -0 make -C "$abs_top_builddir" distdir distdir="$PWD/dist"
+  (cd dist && find . -type f | sed 's,^\./,,' | sort) >packed
+  run comm -23 tracked packed
+  assert_output ""
+}
+
 @test "without bats, make check fails and says why" {
   run -1 "$abs_top_srcdir/build-aux/run-bats" ./no-bats --tap some.bats
   assert_output --regexp "^Bail out! ./no-bats is not installed .*apt-get"
