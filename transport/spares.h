@@ -19,7 +19,7 @@
 struct spares {
     size_t bytes_min; /* shorter ones are not worth it */
     size_t bytes;     /* of each; longer ones are not kept either */
-    int count, max;   /* at most SPARES_MAX */
+    int count, max;   /* kept; at most so many, and SPARES_MAX */
     void *buffer[SPARES_MAX];
 };
 

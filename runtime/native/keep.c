@@ -62,8 +62,8 @@ static void learn(uint64_t took_us)
     atomic_store_explicit(&cost_us, cost, memory_order_relaxed);
 }
 
-/* The most that a grant adds which comes when there is no credit: more is that of
- * several. */
+/* The most that a grant adds that is worth so many times what it took.  Credit of
+ * more than a first one brings is that of several. */
 static uint64_t worth_max(uint64_t times)
 {
     return times * 3 / 2 * atomic_load_explicit(&cost_us, memory_order_relaxed);
