@@ -27,14 +27,16 @@ bool drasync_blocking_until(bool (*over)(void *arg), void *arg)
            (runtime.crowded && wait_yielding(over, arg));
 }
 
-static void count_inside(uint32_t more)
+/* Of this thread, which may be counted only since it entered. */
+static void count_inside(bool enters)
 {
     _Atomic uint32_t *count = waiting_inside_mpi;
+    uint32_t calls =
+        count ? atomic_load_explicit(count, memory_order_relaxed) : 0;
 
-    if (count)
-        atomic_store_explicit(
-            count, atomic_load_explicit(count, memory_order_relaxed) + more,
-            memory_order_relaxed);
+    if (count && (enters || calls))
+        atomic_store_explicit(count, enters ? calls + 1 : calls - 1,
+                              memory_order_relaxed);
 }
 
 /* Of several threads inside MPI the last to come counts. */
@@ -46,13 +48,13 @@ uint32_t drasync_blocking_enter(enum waiting_mpi_call call, int peer)
 
     atomic_store_explicit(&self->mpi_peer, peer, memory_order_relaxed);
     atomic_store_explicit(&self->mpi_call, call, memory_order_relaxed);
-    count_inside(1);
+    count_inside(true);
     return outer;
 }
 
 void drasync_blocking_leave(const uint32_t *outer)
 {
-    count_inside(-1u);
+    count_inside(false);
     atomic_store_explicit(&waiting_self->mpi_call, *outer,
                           memory_order_relaxed);
 }

@@ -16,7 +16,7 @@
  * (eager_bytes_max()): as much as is copied and sent in a millisecond, and goes
  * between two polls; unless so much is on its way that nobody would wait for the
  * answers, and the copies would fill the memory; and less where there are many
- * nodes, all of which may send to one.  Segments are as long as GO says, but
+ * leaders, all of which may send to one.  Segments are as long as GO says, but
  * where a stretch ends (stretches.h); the first packets had the list of those.
  * Over TCP MPI moves four segments of 512 KiB at a time faster than sixteen of 128,
  * or what is a MiB and longer in one (docs/performance-rows.md).
@@ -52,7 +52,7 @@
 #define PACKET_NEAR_BYTES   ((size_t)8 << 10)   /* between nodes of a host */
 #define EAGER_BYTES_MAX     ((size_t)128 << 10) /* data in packets */
 #define EAGER_LONG_MAX      ((size_t)3 << 19)   /* the same, over TCP */
-#define EAGER_NODES_BYTES   ((size_t)32 << 20)  /* of all nodes, to one */
+#define EAGER_NODES_BYTES   ((size_t)32 << 20)  /* of all leaders, to one */
 #define BACKLOG_BYTES_MAX   ((size_t)2 << 20)   /* in packets on their way */
 #define PACKETS_POSTED      32 /* receives that wait for packets, at most */
 #define PACKETS_POSTED_FEW  8
@@ -279,7 +279,7 @@ static inline size_t packet_bytes_max(const struct engine *engine, int to)
 /* So much long data travels in packets between two polls. */
 static inline size_t eager_long_bytes(const struct engine *engine)
 {
-    size_t bytes = EAGER_NODES_BYTES / (size_t)engine->wire->nodes;
+    size_t bytes = EAGER_NODES_BYTES / (size_t)engine->wire->leaders;
 
     return bytes < EAGER_LONG_MAX ? bytes : EAGER_LONG_MAX;
 }

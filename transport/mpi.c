@@ -139,6 +139,7 @@ int boot_transport(struct boot *boot, enum transport_data data,
     w->wire.ops = &mpi_wire_ops;
     w->wire.node = boot->rank;
     w->wire.nodes = boot->ranks;
+    w->wire.leaders = boot->places.nodes;
     w->wire.few = few;
     w->wire.at_once_bytes = boot_at_once();
     w->wire.on_tcp = !boot_has_rdma();

@@ -52,6 +52,7 @@ struct wire_ops {
 struct wire {
     const struct wire_ops *ops;
     int node, nodes;
+    int leaders; /* of the nodes, those that send much data */
     bool few; /* not many packets will come at a time */
     /* Messages of fewer bytes leave at once, to nodes that are not near; 0: not
      * known. */

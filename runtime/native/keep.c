@@ -174,10 +174,11 @@ static bool inside_mpi(int local)
 /* Has the rank acquired nothing for a while?  To be asked again and again. */
 static bool idle(struct native_credit *c, int local, uint64_t now)
 {
-    uint64_t count = acquired(local);
+    uint64_t count;
 
     if (inside_mpi(local))
         return true;
+    count = acquired(local);
     if (count == atomic_load_explicit(&c->acquired, memory_order_relaxed))
         return now - atomic_load_explicit(&c->used_us, memory_order_relaxed) >
                NATIVE_IDLE_US;

@@ -236,7 +236,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     static const struct transport_events events = {on_place, on_arrived,
                                                    on_sent};
-    struct wire wire = {.ops = &ops, .node = SELF, .nodes = NODES};
+    struct wire wire = {
+        .ops = &ops, .node = SELF, .nodes = NODES, .leaders = NODES};
     struct fuzz_input in = {data, bytes};
     struct transport *transport;
     int err = 0;

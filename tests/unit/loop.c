@@ -268,6 +268,7 @@ int transport_loop_open(int nodes, enum transport_data data,
         w->wire.ops = &loop_ops;
         w->wire.node = opened;
         w->wire.nodes = nodes;
+        w->wire.leaders = nodes;
         w->wire.at_once_bytes = transport_loop_at_once;
         w->wire.on_tcp = transport_loop_at_once > 0;
         w->loop = loop;

@@ -368,6 +368,9 @@ static void one_grant_is_no_reason_to_keep_what_is_not_used(void)
     atomic_store(&slot.word, WORD_FREE);
     tap_ok(!native_keep(shared.leases, &slot, WORD_FREE, 1),
            "a lease that was not used again is given at once");
+    wait_us(100, true);
+    tap_ok(!native_credit_left(0, NATIVE_KEEP_GIVES, true),
+           "and the next grant is a first one again");
     tap_ok(!native_keep(shared.leases, &slot,
                         WORD_FREE | WORD_READ | WORD_TAKEN, 1),
            "one for READ too");

@@ -243,6 +243,8 @@ static void cuts(void)
     tap_ok(answered(piece, 4000) > 0, "in some that are well");
 }
 
+static int leaders = 4;
+
 /* How many messages of node 0 to node @to, with so much data each, are announced,
  * of @count; @backlog is on its way. */
 static size_t announced(int to, size_t bytes, int count, size_t backlog)
@@ -258,6 +260,8 @@ static size_t announced(int to, size_t bytes, int count, size_t backlog)
     if (transport_loop_open(4, TRANSPORT_BULK, &events, NULL, four))
         abort();
     engine = (struct engine *)four[0];
+    engine->wire->leaders = leaders;
+    transport_poll(four[0]);
     engine->sending_bytes = backlog;
     for (int i = 0; i < count; i++)
         if (transport_send(four[0], to, &message))
@@ -282,6 +286,11 @@ static void eager(void)
     tap_ok(announced(2, EAGER_LONG_MAX / 2, 5, 0) == 3 &&
                !announced(2, few, 50, 0),
            "but no more than that between two polls");
+    leaders = EAGER_NODES_BYTES / EAGER_LONG_MAX * 2;
+    tap_ok(announced(2, EAGER_LONG_MAX, 1, 0) &&
+               !announced(2, EAGER_LONG_MAX / 2, 1, 0),
+           "less where many may send to one");
+    leaders = 4;
     tap_ok(announced(2, more, 1, BACKLOG_BYTES_MAX) == 1,
            "nor where much is on its way");
     tap_ok(announced(1, more, 1, 0) == 1, "nor on one host");
