@@ -10,6 +10,7 @@
 static const struct runtime_handler *handlers[RUNTIME_KINDS_MAX];
 static runtime_server *servers[RUNTIME_KINDS_MAX];
 static struct dispatch_counts counts;
+static const struct transport_counters *counters; /* the node's, or NULL */
 static uint64_t urgent; /* messages that somebody may wait for */
 
 void runtime_handle(uint32_t kind, const struct runtime_handler *handler)
@@ -47,10 +48,18 @@ int dispatch_send(struct transport *transport, int node,
     return dispatch_answer(transport, runtime.leader_of[node], message);
 }
 
-void dispatch_publish(const struct transport_counters *c)
+void dispatch_counters(const struct transport_counters *c)
 {
+    counters = c;
+}
+
+void dispatch_publish(void)
+{
+    const struct transport_counters *c = counters;
     struct runtime_shared *shared = runtime.shared;
 
+    if (!c)
+        return;
     atomic_store_explicit(&shared->messages_sent, c->messages_sent,
                           memory_order_relaxed);
     atomic_store_explicit(&shared->messages_received, c->messages_received,
@@ -125,6 +134,7 @@ static void on_arrived(void *user, int rank, uint32_t kind, const void *header,
                        rank, kind);
         return;
     }
+    dispatch_publish();
     switch (kind) {
     case RUNTIME_KIND_REPLY:
         call_replied(from, header, header_bytes);

@@ -32,8 +32,13 @@ int dispatch_send(struct transport *transport, int node,
 int dispatch_answer(struct transport *transport, int rank,
                     const struct transport_message *message);
 
-/* What the transport counted, for all ranks of the node to see. */
-void dispatch_publish(const struct transport_counters *counters);
+/*
+ * What the node's transport counted, for all ranks of the node to see; nothing
+ * before dispatch_counters() said where it counts.  Whoever goes on because of a
+ * message finds it counted, so that is also done before a handler is called.
+ */
+void dispatch_counters(const struct transport_counters *counters);
+void dispatch_publish(void);
 struct dispatch_counts dispatch_get_counts(void);
 
 /* With the turns: how many messages came that somebody may wait for. */

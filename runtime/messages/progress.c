@@ -95,7 +95,7 @@ int progress_turn(bool flush)
     if (progress.thread && each_turn)
         progress.again = each_turn();
     if (steps && progress.thread)
-        dispatch_publish(&transport->counters);
+        dispatch_publish();
     else if (steps)
         doorbell_ring(&progress.bell);
     return steps;
@@ -187,7 +187,7 @@ bool progress_send(const struct runtime_message *m, int *err_out)
         uint64_t now = runtime_now_us();
 
         *err_out = send_now(m, late, now);
-        dispatch_publish(&progress.transport->counters);
+        dispatch_publish();
         idle_note(now);
     }
     /* What the network keeps must be pushed, and an answer may come, unseen.

@@ -116,7 +116,7 @@ static void *progress_main(void *unused)
         if (idle)
             idle_pause(now, active, mine, by, moves, again ? now : due);
     }
-    dispatch_publish(&progress.transport->counters);
+    dispatch_publish();
     if (shutdown_over()) {
         atomic_store(&runtime.shared->stopped, 1);
         doorbell_ring(&runtime.shared->stop_doorbell);
@@ -163,6 +163,7 @@ int progress_start(struct boot *boot)
     if (err)
         goto close;
     progress.thread = true;
+    dispatch_counters(&progress.transport->counters);
     err = thread_create(&thread, progress_main, NULL);
     if (err) {
         err = refused_by_system("no progress thread", err);

@@ -8,7 +8,7 @@
 
 static int rounds = 300; /* with --short, 40 */
 static drasync_function_t f_batch, f_small, f_add, f_give, f_turn, f_grow,
-    f_misbehave;
+    f_misbehave, f_received;
 
 /* --- Stories -------------------------------------------------------------- */
 
@@ -105,6 +105,24 @@ static void not_registered(int nodes)
              DRASYNC_ENOFUNCTION);
         OK(drasync_run_ff(region, f, DRASYNC_WRITE, &one, 4));
         CODE(drasync_run_flush(), DRASYNC_ENOFUNCTION);
+    }
+    check_barrier();
+}
+
+/* What made this rank go on is in the counts that it reads. */
+static void counted(int nodes)
+{
+    drasync_region_t region = region_of(0);
+    struct drasync_stats stats;
+    uint64_t before, then;
+
+    OK(drasync_get_stats(&stats));
+    before = stats.messages_received;
+    MPI_Bcast(&before, sizeof(before), MPI_BYTE, 0, MPI_COMM_WORLD);
+    if (nodes == check_ranks && check_rank == 1) {
+        OK(drasync_run(region, f_received, DRASYNC_READ, NULL, 0, &then,
+                       sizeof(then)));
+        CHECK(then > before);
     }
     check_barrier();
 }
@@ -455,8 +473,10 @@ int main(int argc, char **argv)
     OK(drasync_register("turn", turn, &f_turn));
     OK(drasync_register("grow", grow, &f_grow));
     OK(drasync_register("misbehave", misbehave, &f_misbehave));
+    OK(drasync_register("received", received, &f_received));
     check_barrier();
     OK(drasync_get_stats(&stats));
+    counted(stats.nodes);
     refused();
     not_registered(stats.nodes);
     results();

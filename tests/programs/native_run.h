@@ -56,6 +56,20 @@ static uint64_t sum_of(drasync_region_t region)
     return sum;
 }
 
+/* Messages that have come to the node where this runs, its own among them. */
+static int received(drasync_region_t region, const void *arg, size_t bytes,
+                    void *answer, size_t answer_bytes)
+{
+    struct drasync_stats stats;
+
+    (void)region;
+    (void)arg;
+    OK(drasync_get_stats(&stats));
+    CHECK(bytes == 0 && answer_bytes == sizeof(stats.messages_received));
+    memcpy(answer, &stats.messages_received, answer_bytes);
+    return 0;
+}
+
 /* Each rank's numbers come in order. */
 static int add(drasync_region_t region, const void *arg, size_t bytes,
                void *answer, size_t answer_bytes)
