@@ -38,9 +38,13 @@
 
 #include "drasync/allocator.hpp"
 #include "drasync/error.hpp"
+#include "drasync/give.hpp"
 #include "drasync/guard.hpp"
+#include "drasync/names.hpp"
 #include "drasync/ref.hpp"
 #include "drasync/region.hpp"
+#include "drasync/run.hpp"
+#include "drasync/save.hpp"
 #include "drasync/storable.hpp"
 
 #include <functional>

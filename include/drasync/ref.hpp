@@ -141,6 +141,20 @@ inline region_ref manage(const write_guard &hold)
     return region_ref(hold.region(), adopt_ref);
 }
 
+/* What lies in the managed region of @from has pointers into @to, a managed one,
+ * which has a reference more: drasync_link(). */
+template <enum drasync_mode Mode>
+void link(const guard<Mode> &from, drasync_region_t to)
+{
+    check(drasync_link(from.region(), to), "drasync::link", to);
+}
+
+template <enum drasync_mode Mode>
+void unlink(const guard<Mode> &from, drasync_region_t to)
+{
+    check(drasync_unlink(from.region(), to), "drasync::unlink", to);
+}
+
 class weak_ref
 {
   public:

@@ -16,13 +16,30 @@ example() { # FILE N NAME
   "$abs_top_builddir/mpicc-drasync" -Wall -Wextra -Werror "$3.c" -o "$3"
 }
 
-@test "the example of docs/cxx.md works as printed" {
+# The same of docs/cxx.md: cxx_example N NAME.
+cxx_example() {
   grep -q "^#define HAVE_CXX17 1" "$abs_top_builddir/config.h" ||
     skip "configure found no compiler for C++17"
-  awk '/^```c\+\+$/ { if (!seen) inside = 1; seen = 1; next }
-    /^```/ { inside = 0 } inside' "$abs_top_srcdir/docs/cxx.md" >index.cc
+  awk -v wanted="$1" '
+    /^```c\+\+$/ { block++; inside = 1; next }
+    /^```/ { inside = 0 }
+    inside && block == wanted' "$abs_top_srcdir/docs/cxx.md" >"$2.cc"
   run -0 "$abs_top_builddir/mpicxx-drasync" -std=c++17 -Wall -Wextra -Werror \
-    index.cc -o index
+    "$2.cc" -o "$2"
+}
+
+@test "the functions of docs/cxx.md run as printed" {
+  cxx_example 3 bank
+  local nodes
+  for nodes in 64 rank; do
+    DRASYNC_NODE=$nodes run -0 mpi 2 ./bank
+    assert_line "rank 0: 300 cents"
+    assert_line "rank 1: 300 cents"
+  done
+}
+
+@test "the example of docs/cxx.md works as printed" {
+  cxx_example 1 index
   local nodes
   for nodes in 64 rank; do
     DRASYNC_NODE=$nodes run -0 mpi 2 ./index

@@ -41,6 +41,32 @@ setup() {
   assert_output "refs ok ranks=3"
 }
 
+# Rank 0's lines say what it tried in vain.
+calls() { # RANKS
+  run -0 mpi "$1" "$programs/cxx_calls" "$BATS_TEST_TMPDIR/saved"
+  assert_line "calls ok ranks=$1"
+}
+
+@test "regions are given, named, saved and linked, and functions run where they are" {
+  calls 1
+  calls 4
+  DRASYNC_NODE=rank calls 3
+  DRASYNC_NODE=2 calls 4
+}
+
+@test "the same between hosts" {
+  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] || skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  run -0 hosts_run 4 "$programs/cxx_calls" "$BATS_TEST_TMPDIR/saved"
+  assert_line "calls ok ranks=4"
+}
+
+@test "an exception that is no error of DRASync's ends the program where the function ran" {
+  leaks_of_others
+  DRASYNC_NODE=rank run mpi 2 "$programs/cxx_calls" "$BATS_TEST_TMPDIR/saved" wrong
+  assert [ "$status" -ne 0 ] && assert [ "$status" -ne 124 ]
+  assert_output --partial "an error of the program's own"
+}
+
 @test "the allocator takes memory from its region and hands itself to elements" {
   run -0 mpi 1 "$programs/cxx_allocator"
   assert_output "allocator ok ranks=1"

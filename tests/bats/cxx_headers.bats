@@ -178,8 +178,8 @@ END
   done
 }
 
-# refused MESSAGE STATEMENTS: a program with these does not compile, and the
-# compiler says why.
+# refused MESSAGE STATEMENTS: a program with these, and $declarations before, does
+# not compile, and the compiler says why.
 refused() {
   local message=$1
   shift
@@ -195,6 +195,7 @@ struct half {
     explicit half(allocator_type a) : s(a) {}
 };
 struct plain { int a; drasync::string s; };
+${declarations:-}
 void f(drasync::write_guard &hold);
 void f(drasync::write_guard &hold)
 {
@@ -253,6 +254,33 @@ END
     drasync::root<drasync::vector<int>>(r)->push_back(1);'
 }
 
+@test "a function of another shape does not compile, and the compiler says why" {
+  refused_function() { # MESSAGE ANSWER PARAMETERS [CLASS]
+    local declarations="$2 there($3);"
+    refused "drasync: $1" \
+      "drasync::${4:-function}<there> f(\"f\"); (void)f; (void)hold;"
+  }
+  refused_function "arguments and answers of functions are copied as bytes" \
+    int "drasync_region_t, const drasync::string &"
+  refused_function "arguments and answers of functions are copied as bytes" \
+    drasync::string drasync_region_t
+  refused_function "this argument or answer means something on one rank only" \
+    int "drasync_region_t, callback"
+  refused_function "this argument or answer means something on one rank only" \
+    callback drasync_region_t
+  refused_function "arguments and answers of functions have at most" \
+    int "drasync_region_t, const std::array<char, 5000> &"
+  refused_function "arguments and answers of functions are aligned to 8 bytes" \
+    int "drasync_region_t, long double"
+  refused_function "a function gets a copy of its argument" \
+    int "drasync_region_t, int &"
+  refused_function "a function that runs where a region is takes" \
+    int "drasync_region_t, int, int"
+  refused_function "a function that runs where a region is takes" int int
+  refused_function "a batch function takes the region and drasync::arguments" \
+    void "drasync_region_t, int" batch_function
+}
+
 @test "the statements of these tests are not refused for another reason" {
   cat >fine.cc <<'END'
 #include <drasync.hpp>
@@ -269,9 +297,12 @@ struct whole {
     whole(const whole &o, const allocator_type &a) : s(o.s, a) {}
     whole(whole &&o, const allocator_type &a) : s(std::move(o.s), a) {}
 };
+int there(drasync_region_t, number *);
 void f(drasync::write_guard &hold);
 void f(drasync::write_guard &hold)
 {
+    drasync::function<there> f("f");
+    (void)f;
     drasync::vector<int> v(hold);
     drasync::string s("abc", hold);
     drasync::map<int, drasync::vector<int>> m(hold);
