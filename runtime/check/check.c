@@ -20,9 +20,14 @@ void check_on_look(check_look_fn *look)
     check_hooks.look = look;
 }
 
-void check_on_alive(check_alive_fn *alive)
+void check_on_top(check_top_fn *top)
 {
-    check_hooks.alive = alive;
+    check_hooks.top = top;
+}
+
+void check_on_managed(check_managed_fn *managed)
+{
+    check_hooks.managed = managed;
 }
 
 void check_on_inside(check_inside_fn *inside)

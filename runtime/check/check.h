@@ -160,9 +160,14 @@ typedef void check_look_fn(const void *address, int mode,
                            struct check_place *out);
 void check_on_look(check_look_fn *look);
 
-/* Is the region there still? */
-typedef bool check_alive_fn(uint64_t address, uint64_t incarnation);
-void check_on_alive(check_alive_fn *alive);
+/* At the end, when nobody makes or deletes regions: put the root region that
+ * this one is below, or it itself, in its place; false: it is not there any more. */
+typedef bool check_top_fn(uint64_t *address, uint64_t *incarnation);
+void check_on_top(check_top_fn *top);
+
+/* Does this root region end by itself? */
+typedef bool check_managed_fn(uint64_t address, uint64_t incarnation);
+void check_on_managed(check_managed_fn *managed);
 
 /* In a signal's handler: is what this thread does the library's own? */
 typedef bool check_inside_fn(void);

@@ -60,11 +60,14 @@ static bool is_ownership(const struct check_note *note,
 static void each(const struct check_note *note, void *arg)
 {
     const struct check_done *made = &note->done[CHECK_MADE];
+    uint64_t top = note->address, incarnation = note->incarnation;
     struct leak *leak = arg;
 
-    if (!check_hooks.alive(note->address, note->incarnation))
+    if (!check_hooks.top(&top, &incarnation))
         return;
-    if (leak->kind == REGIONS && made->thread)
+    /* What is managed ends by itself: there, whoever refers to it. */
+    if (leak->kind == REGIONS && made->thread &&
+        !check_hooks.managed(top, incarnation))
         add(leak, made, note->address, note->incarnation);
     for (uint32_t i = 0;
          leak->kind == HOLDS && i < note->holds && i < CHECK_OPEN_MAX; i++)

@@ -198,7 +198,8 @@ void check_handler_keep(void);
 
 extern struct check_hooks {
     check_look_fn *look;
-    check_alive_fn *alive;
+    check_top_fn *top;
+    check_managed_fn *managed;
     check_inside_fn *inside;
 } check_hooks;
 

@@ -5,6 +5,7 @@
 
 #include "memory/control.h"
 #include "memory/limit.h"
+#include "runtime/check/check.h"
 #include "runtime/managed/state.h"
 #include "runtime/modules.h"
 #include "runtime/native/native.h"
@@ -357,9 +358,21 @@ bool managed_knows(drasync_region_t region)
     return e != NULL;
 }
 
+static bool is_managed(uint64_t address, uint64_t incarnation)
+{
+    bool is;
+
+    if (!managed_get() || managed_lock(address))
+        return false;
+    is = managed_find(address, incarnation) != NULL;
+    managed_unlock(address);
+    return is;
+}
+
 static int managed_start(void)
 {
     managed_wire_start();
+    check_on_managed(is_managed);
     return 0;
 }
 

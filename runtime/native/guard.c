@@ -338,11 +338,17 @@ static void look(const void *address, int mode, struct check_place *out)
     native_unlock(&tree);
 }
 
-static bool alive(uint64_t address, uint64_t incarnation)
+static bool top(uint64_t *address, uint64_t *incarnation)
 {
-    const struct proto_region *r = native_find(address);
+    const struct proto_region *r = native_find(*address);
 
-    return r && !r->dead && r->incarnation == incarnation;
+    if (!r || r->dead || r->incarnation != *incarnation)
+        return false;
+    while (r->parent)
+        r = r->parent;
+    *address = r->address;
+    *incarnation = r->incarnation;
+    return true;
 }
 
 /* What the library does under the lock of a tree is its own. */
@@ -354,6 +360,6 @@ static bool inside(void)
 void native_guard_start(void)
 {
     check_on_look(look);
-    check_on_alive(alive);
+    check_on_top(top);
     check_on_inside(inside);
 }

@@ -125,6 +125,15 @@ ends() {
   assert_output "over"
 }
 
+@test "leaks: what is managed ends by itself, and is not told of" {
+  for DRASYNC_NODE in shared rank; do
+    export DRASYNC_NODE
+    DRASYNC_CHECK=leaks run -0 mpi 2 "$programs/check_left" managed
+    assert_line --regexp "#0 forget at .*check_left.c:[0-9]+"
+    [ "$(grep -c "^1 not deleted, the first region" <<<"$output")" -eq 2 ]
+  done
+}
+
 @test "leaks: a hold that was never released, though another rank deletes its region" {
   for node in shared rank; do
     DRASYNC_NODE=$node DRASYNC_CHECK=leaks run -0 mpi 2 \

@@ -153,6 +153,19 @@ static void give_away(void)
     drasync_give(region, 1, 7);
 }
 
+/* Referred to for ever, with what is below; and one beside it. */
+NOINLINE static void leave_managed(void)
+{
+    drasync_region_t region, below;
+
+    drasync_new_region(&region);
+    drasync_new_subregion(region, &below);
+    drasync_manage(region);
+    give(region);
+    forget();
+    KEEP;
+}
+
 int main(int argc, char **argv)
 {
     what = argc > 1 ? argv[1] : "";
@@ -175,6 +188,8 @@ int main(int argc, char **argv)
         leave_places();
     if (is("turns"))
         leave_turns();
+    if (is("managed") && rank == ranks - 1)
+        leave_managed();
     if (rank == ranks - 1 && (is("leaks") || is("tidy")))
         leave();
     MPI_Barrier(MPI_COMM_WORLD);
