@@ -55,6 +55,16 @@ setup() {
   done
 }
 
+@test "a weak handle of an earlier job is refused" {
+  for node in shared rank; do
+    for job in first second; do
+      DRASYNC_NODE=$node run -0 mpi 2 "$programs/native_managed_first" handle \
+        "$BATS_TEST_TMPDIR/$node"
+      assert_output "handle ok ranks=2"
+    done
+  done
+}
+
 @test "references, weak handles, ends and misuse, each rank a node" {
   export DRASYNC_NODE=rank
   for n in 2 3 4; do

@@ -230,6 +230,37 @@ static void long_list(void)
 
 /* Lists of regions: the end of the first is that of all, unless somebody refers
  * to one of them. */
+/* Not held, or, on a node that has never met it, not known to be a region. */
+static int is_refused(int err)
+{
+    return err == DRASYNC_ENOTHELD || err == DRASYNC_ENOREGION;
+}
+
+/* Of regions that the rank before has, and this node knows nothing of. */
+static void links_unknown(void)
+{
+    drasync_region_t mine, theirs;
+    struct drasync_stats stats;
+    struct node *node;
+
+    OK(drasync_get_stats(&stats));
+    mine = make(&node, 23);
+    MPI_Sendrecv(&mine, sizeof(mine), MPI_BYTE, (check_rank + 1) % check_ranks,
+                 0, &theirs, sizeof(theirs), MPI_BYTE,
+                 (check_rank + check_ranks - 1) % check_ranks, 0,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    CHECK(is_refused(drasync_link(theirs, mine)));
+    CHECK(is_refused(drasync_unlink(theirs, mine)));
+    OK(drasync_acquire(mine, DRASYNC_WRITE));
+    if (stats.nodes == check_ranks && check_ranks > 1)
+        CHECK(is_refused(drasync_link(mine, theirs)));
+    CODE(drasync_unlink(mine, theirs), DRASYNC_EINVAL);
+    OK(drasync_release(mine));
+    check_barrier();
+    OK(drasync_unref(mine));
+    wait_for_ends();
+}
+
 static void links(void)
 {
     drasync_region_t mine, last, first = NULL;
@@ -386,6 +417,7 @@ int main(int argc, char **argv)
     weak_handles();
     held();
     held_two();
+    links_unknown();
     links();
     circles();
     told();

@@ -2,8 +2,11 @@
  * The first call on managed regions of a rank that was given a reference, which
  * is FORM: unref, ref, weak, give, on_end, link, stats or delete.  It knows what
  * ranks of its node did before.  The region ends when rank 1 has given the
- * reference back.
+ * reference back.  With "handle FILE" it tries the weak handle in FILE, of an
+ * earlier job, and then leaves its own there.
  */
+#include <stdio.h>
+
 #include "native_check.h"
 
 static int ended;
@@ -13,6 +16,24 @@ static void count_end(drasync_region_t region, void *arg)
     (void)region;
     (void)arg;
     ended++;
+}
+
+/* The job before had a region at this address, too. */
+static void handle(const char *path, drasync_region_t region)
+{
+    drasync_weak_t mine, before;
+    drasync_region_t got;
+    FILE *file = fopen(path, "rb");
+
+    OK(drasync_weak(region, &mine));
+    if (file) {
+        CHECK(fread(&before, sizeof(before), 1, file) == 1);
+        CHECK(!((before.word[0] ^ mine.word[0]) & 0x7ffffffff000));
+        CODE(drasync_weak_lock(&before, &got), DRASYNC_EINVAL);
+        fclose(file);
+    }
+    file = fopen(path, "wb");
+    CHECK(file && fwrite(&mine, sizeof(mine), 1, file) == 1 && !fclose(file));
 }
 
 static void first_call(const char *form, drasync_region_t region)
@@ -58,6 +79,8 @@ int main(int argc, char **argv)
         OK(drasync_release(region));
     }
     check_share(&region, 0);
+    if (check_rank == 1 && argc > 2)
+        handle(argv[2], region);
     if (check_rank == 1)
         first_call(form, region);
     check_barrier();
