@@ -243,6 +243,19 @@ refused() {
   assert_line "$hash"
 }
 
+@test "a job that was killed goes on, on other numbers of hosts, to the same end" {
+  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] || skip "$(<"$BATS_FILE_TMPDIR/no-hosts")"
+  run -0 mpi 3 "$programs/save_steps" "$dir/whole" 60
+  hash=${lines[0]}
+  [[ $hash == hash* ]]
+  run ! mpi 3 "$programs/save_steps" "$dir/killed" 60 25
+  run ! hosts_run 2 "$programs/save_steps" "$dir/killed" 60 45
+  assert_line --regexp "^goes on after step 2[1-4]$"
+  run -0 hosts_run 4 "$programs/save_steps" "$dir/killed" 60
+  assert_line --regexp "^goes on after step 4[2-4]$"
+  assert_line "$hash"
+}
+
 @test "with DRASYNC_SAVE named regions are saved by themselves" {
   for node in shared rank; do
     mkdir "$dir/$node"
