@@ -11,9 +11,6 @@
 #include "runtime/process.h"
 #include "runtime/say.h"
 
-/* What is held by others is not waited for longer than this, all in all. */
-#define TAKE_US 50000
-
 /* Acquires under way. */
 #define TAKES_MAX 256
 
@@ -209,7 +206,7 @@ static void begin_take(struct work *w, size_t i)
     err = native_identify(region_at(w, i), &id);
     if (!err && id.held)
         return; /* by this rank's program */
-    err = native_iacquire(region_at(w, i), DRASYNC_WRITE, &t->request);
+    err = native_itry(region_at(w, i), DRASYNC_WRITE, &t->request);
     t->asked = !err;
     t->gone = err == DRASYNC_ENOREGION || err == DRASYNC_EDELETED;
 }
@@ -231,18 +228,15 @@ static void release(struct work *w, size_t i)
     w->taken[i].held = false;
 }
 
-static void end_take(struct work *w, size_t i, uint64_t until)
+static void end_take(struct work *w, size_t i)
 {
     struct taken *t = &w->taken[i];
-    uint64_t now = runtime_now_us();
     struct native_newer none;
     int err;
 
     if (!t->asked)
         return;
-    err = native_wait(&t->request, until > now ? until - now : 0, &none);
-    if (err == DRASYNC_EAGAIN)
-        native_cancel(&t->request);
+    err = native_wait(&t->request, DRASYNC_FOREVER, &none);
     t->held = !err;
     t->gone = err == DRASYNC_ENOREGION || err == DRASYNC_EDELETED;
     if (t->held && is_other(w, i)) {
@@ -282,7 +276,6 @@ static int ask_readers(struct work *w, int node)
 /* Hold what nobody else holds: w->search.refs.part[].taken. */
 static int take(struct work *w)
 {
-    uint64_t until = runtime_now_us() + TAKE_US;
     size_t parts = parts_of(w);
     int err = 0;
 
@@ -293,7 +286,7 @@ static int take(struct work *w)
         if (i < parts)
             begin_take(w, i);
         if (i >= TAKES_MAX && i - TAKES_MAX < parts)
-            end_take(w, i - TAKES_MAX, until);
+            end_take(w, i - TAKES_MAX);
     }
     for (int node = 0; node < runtime.nodes && !err; node++)
         err = ask_readers(w, node);

@@ -158,14 +158,14 @@ is_coming(uint64_t address, enum drasync_mode mode)
                : proto_ahead_comes(region);
 }
 
-int native_pending_start(struct native_pending *q, bool nowait)
+int native_pending_start(struct native_pending *q)
 {
     int err;
 
     for (int i = 0; i < GLANCES_MAX && is_coming(q->address, q->mode); i++)
         runtime_glance();
     q->told = native_ahead_told(q->address);
-    err = start(q, nowait);
+    err = start(q, q->nowait);
     if (atomic_load_explicit(&native_ahead_learns, memory_order_relaxed) &&
         (!err || err == PROTO_WAIT))
         native_ahead_acquired(q, err == PROTO_WAIT);
@@ -269,7 +269,8 @@ static int acquire_once(struct native_pending *q, uint64_t deadline)
 
     if (q->mode == DRASYNC_WRITE && deadline)
         native_delta_finish(q->address);
-    err = native_pending_start(q, deadline == 0);
+    q->nowait = deadline == 0;
+    err = native_pending_start(q);
     if (err != PROTO_WAIT)
         return native_pending_took(q, err);
     since_us = q->told ? runtime_now_us() : 0;

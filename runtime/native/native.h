@@ -61,6 +61,11 @@ int native_iacquire(drasync_region_t region, enum drasync_mode mode,
                     drasync_request_t *request_out);
 int native_iacquire_newer(drasync_region_t region, enum drasync_mode mode,
                           uint64_t *version, drasync_request_t *request_out);
+
+/* The same without waiting for others that hold it or wait for it, only for the
+ * owner's answer and the data: with DRASYNC_EAGAIN it begins not, or ends. */
+int native_itry(drasync_region_t region, enum drasync_mode mode,
+                drasync_request_t *request_out);
 int native_test(drasync_request_t *request, int *done_out,
                 struct native_newer *newer_out);
 int native_wait(drasync_request_t *request, uint64_t timeout_us,

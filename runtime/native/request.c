@@ -198,19 +198,20 @@ static int request_restart(struct native_request *r, int err)
         .address = q->address,
         .mode = q->mode,
         .later = true,
+        .nowait = q->nowait,
         .again = true,
         .forgot = forgot,
         .version = q->version,
     };
     r->seen = r->known; /* what was granted and could not be shown has set it */
-    return native_pending_start(q, false);
+    return native_pending_start(q);
 }
 
 /* @r, whose `pending` says what is asked for. */
 static int request_start(struct native_request *r,
                          drasync_request_t *request_out)
 {
-    int err = native_pending_start(&r->pending, false);
+    int err = native_pending_start(&r->pending);
 
     if (err && err != PROTO_WAIT)
         err = request_restart(r, err);
@@ -223,8 +224,8 @@ static int request_start(struct native_request *r,
     return 0;
 }
 
-int native_iacquire(drasync_region_t region, enum drasync_mode mode,
-                    drasync_request_t *request_out)
+static int iacquire(drasync_region_t region, enum drasync_mode mode,
+                    bool nowait, drasync_request_t *request_out)
 {
     uint64_t address = (uint64_t)(uintptr_t)region;
     struct native_request *r;
@@ -242,12 +243,24 @@ int native_iacquire(drasync_region_t region, enum drasync_mode mode,
         return err;
     }
     r->pending = (struct native_pending){
-        .address = address, .mode = mode, .later = true};
+        .address = address, .mode = mode, .later = true, .nowait = nowait};
     if (held) {
         *request_out = native_request_use(r, REQUEST_GRANTED);
         return 0;
     }
     return request_start(r, request_out);
+}
+
+int native_iacquire(drasync_region_t region, enum drasync_mode mode,
+                    drasync_request_t *request_out)
+{
+    return iacquire(region, mode, false, request_out);
+}
+
+int native_itry(drasync_region_t region, enum drasync_mode mode,
+                drasync_request_t *request_out)
+{
+    return iacquire(region, mode, true, request_out);
 }
 
 int native_iacquire_newer(drasync_region_t region, enum drasync_mode mode,
@@ -388,7 +401,7 @@ int native_wait(drasync_request_t *request, uint64_t timeout_us,
         err = wait_for_run(r, timeout_us, &done);
     } else {
         err = wait_for_hold(r, timeout_us);
-        done = err != DRASYNC_EAGAIN;
+        done = err != DRASYNC_EAGAIN || !r->pending.wait; /* or it is refused */
         err = done ? request_newer(r, err, newer_out) : err;
     }
     if (done)

@@ -49,6 +49,7 @@ struct native_pending {
     bool away;   /* another node is to give it */
     bool told;   /* and was asked for it ahead */
     bool later;  /* who asks goes on, and waits later */
+    bool nowait; /* for others, whoever they are: DRASYNC_EAGAIN */
     bool again;  /* it is asked once more */
     bool waited; /* as in proto_effect */
     bool forgot; /* native_forget_gone() has been */
@@ -244,7 +245,7 @@ int native_attempt(uint64_t address, bool evicts, native_attempt_fn *attempt,
 int native_acquire_pending(struct native_pending *q, uint64_t deadline);
 
 /* Begin: 0 with the hold, PROTO_WAIT, or an error. */
-int native_pending_start(struct native_pending *q, bool nowait);
+int native_pending_start(struct native_pending *q);
 
 /* What was waited for has ended with @result: 0 with the hold, or an error. */
 int native_pending_granted(struct native_pending *q, int result);
