@@ -88,7 +88,7 @@ static _Atomic uint64_t serve_us;  /* and until then it matters */
 
 /* --- The timer ------------------------------------------------------------ */
 
-static int timer = -1;
+static int timer = -1; /* read elsewhere by the progress thread only */
 static _Atomic uint64_t until_us; /* when it ends; ENDED: it has */
 static pthread_mutex_t timing = PTHREAD_MUTEX_INITIALIZER;
 
@@ -103,7 +103,8 @@ int idle_open(void)
 }
 
 /* Also forgets that it has ended.  The kernel and `until_us` agree, so that
- * nobody need set it twice: that leaves a virtual machine, for some 8 us. */
+ * nobody need set it twice: that leaves a virtual machine, for some 8 us.  Who
+ * sets it without the turns may come after idle_close(). */
 static void set_timer(uint64_t us)
 {
     const struct itimerspec time = {
@@ -112,7 +113,8 @@ static void set_timer(uint64_t us)
 
     pthread_mutex_lock(&timing);
     atomic_store(&until_us, us);
-    timerfd_settime(timer, TFD_TIMER_ABSTIME, &time, NULL);
+    if (timer >= 0)
+        timerfd_settime(timer, TFD_TIMER_ABSTIME, &time, NULL);
     pthread_mutex_unlock(&timing);
 }
 
@@ -254,11 +256,13 @@ bool idle_away(void)
 
 void idle_close(void)
 {
+    pthread_mutex_lock(&timing);
     if (timer >= 0)
         close(timer);
+    timer = -1;
+    pthread_mutex_unlock(&timing);
     if (sockets >= 0)
         close(sockets);
-    timer = -1;
     sockets = -1;
 }
 

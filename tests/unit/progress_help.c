@@ -286,6 +286,23 @@ static void begin_to_finalize(void)
         sched_yield();
 }
 
+/* What was sent waits for more, and the sender sets the timer for that. */
+static void send_then_finalize(void)
+{
+    const struct runtime_message message = {.node = 1};
+    int err;
+
+    start();
+    atomic_store(&used_closed, 0);
+    fake.soon = 1;
+    idle_set(now(), true);
+    before_timer = finalize_here;
+    REQUIRE(progress_send(&message, &err) && !before_timer);
+    tap_ok(!atomic_load(&used_closed),
+           "nor does who has sent set a timer that is closed");
+    fake.soon = 0;
+}
+
 static void finalized(void)
 {
     start();
@@ -316,6 +333,7 @@ static void finalized(void)
     pthread_join(comer, NULL);
     tap_ok(!atomic_load(&used_closed),
            "who ends helping has called the progress thread before that ends");
+    send_then_finalize();
 }
 
 /* --- A rank's own engine, which has no thread ----------------------------- */
