@@ -11,6 +11,8 @@ libdrasync_runtime_la_SOURCES = \
 	runtime/futex.h \
 	runtime/modules.c \
 	runtime/modules.h \
+	runtime/no_memory.c \
+	runtime/no_memory.h \
 	runtime/options.c \
 	runtime/options.h \
 	runtime/options_names.c \

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 
 #include "memory/limit.h"
+#include "runtime/no_memory.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
 
@@ -103,22 +104,10 @@ static uint64_t space_within(const struct limit *limit, uint64_t bytes)
     return 0;
 }
 
-/* @bytes in the largest unit that leaves three digits. */
-static const char *size_text(uint64_t bytes, char text[32])
-{
-    static const char units[] = "KMGT";
-    size_t unit = 0;
-
-    for (bytes >>= 10; bytes >= 1000 && units[unit + 1]; unit++)
-        bytes >>= 10;
-    snprintf(text, 32, "%" PRIu64 " %ciB", bytes, units[unit]);
-    return text;
-}
-
 int refused_by_limits(const struct space_layout *layout, char *line,
                       size_t line_bytes)
 {
-    char now[32], needed[32], or_space[64] = "";
+    char now[RUNTIME_SIZE_TEXT], needed[RUNTIME_SIZE_TEXT], or_space[64] = "";
     const struct limit *limit = limits, *end = limits + LIMITS;
 
     while (limit < end && limit_of(limit->resource) >= limit->needs(layout))
@@ -134,8 +123,9 @@ int refused_by_limits(const struct space_layout *layout, char *line,
              "the limit of %s (%s, now %s) is below the %s that are set aside "
              "for regions, though they fill only what they use: lift it (%s "
              "unlimited)%s",
-             limit->what, limit->command, size_text(bytes, now),
-             size_text(limit->needs(layout), needed), limit->command, or_space);
+             limit->what, limit->command, runtime_size_text(bytes, now),
+             runtime_size_text(limit->needs(layout), needed), limit->command,
+             or_space);
     return DRASYNC_ESTART;
 }
 

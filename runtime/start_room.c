@@ -1,7 +1,9 @@
 /* Memory that a start cannot do without: see start_room.h. */
 #include "runtime/start_room.h"
 
+#include <errno.h>
 #include <stdalign.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "runtime/process.h"
@@ -19,7 +21,9 @@ void *start_room_new(size_t bytes)
              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (room == MAP_FAILED)
-        runtime_die("cannot start: out of memory for %d ranks", runtime.ranks);
+        runtime_die("cannot start: no %zu bytes for what %d ranks tell each "
+                    "other: %s",
+                    bytes, runtime.ranks, strerror(errno));
     room->bytes = sizeof(*room) + bytes;
     return room->data;
 }

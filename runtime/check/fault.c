@@ -16,6 +16,7 @@
 #include "memory/sanitizer.h"
 #include "runtime/check/state.h"
 #include "runtime/process.h"
+#include "runtime/refused.h"
 #include "runtime/say.h"
 #include "runtime/shared.h"
 #include "runtime/thread.h"
@@ -268,7 +269,7 @@ int check_fault_start(void)
             stop_thread(reporter, &check_box_of(runtime.local)->fault);
     }
     if (err)
-        return DRASYNC_ENOMEM;
+        return refused_by_system("no thread for DRASYNC_CHECK", err);
     if (runtime.options.check & OPTIONS_CHECK_ACCESS) {
         sigaction(SIGSEGV, NULL, &before);
         install();

@@ -3,6 +3,7 @@
 
 #include "memory/control.h"
 #include "runtime/native/native.h"
+#include "runtime/no_memory.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
 #include "runtime/survive.h"
@@ -150,8 +151,8 @@ static void gone(struct managed_entry *e)
         if (e->refs.nodes[i].wants_end &&
             managed_tell_end(e->refs.nodes[i].node, e->refs.address,
                              e->refs.incarnation))
-            runtime_poison("no memory to tell of the end of region %p",
-                           (void *)(uintptr_t)e->refs.address);
+            runtime_no_memory("tell of the end of region %p",
+                              (void *)(uintptr_t)e->refs.address);
     e->refs.home = false;
     atomic_fetch_add_explicit(&managed_get()->counts.ended, 1,
                               memory_order_relaxed);

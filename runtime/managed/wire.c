@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "runtime/no_memory.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
 
@@ -103,8 +104,8 @@ static void counted(int from, const void *header, size_t bytes,
                              c.wants_end != 0);
     /* Deleted: by drasync_delete() of a node that did not know. */
     if (err == DRASYNC_ENOMEM)
-        runtime_poison("no memory to count references to region %p",
-                       (void *)(uintptr_t)c.address);
+        runtime_no_memory("count references to region %p",
+                          (void *)(uintptr_t)c.address);
 }
 
 /* --- To a node ------------------------------------------------------------ */

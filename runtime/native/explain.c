@@ -2,26 +2,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "memory/limit.h"
 #include "runtime/native/native.h"
 #include "runtime/native/state.h"
+#include "runtime/no_memory.h"
 #include "runtime/process.h"
-
-/* Enough for a size as text. */
-#define SIZE_TEXT 32
-
-static const char *size_text(uint64_t bytes, char text[SIZE_TEXT])
-{
-    uint64_t mib = bytes >> 20;
-
-    if (mib >= UINT64_C(10) << 20)
-        snprintf(text, SIZE_TEXT, "%" PRIu64 " TiB", mib >> 20);
-    else if (mib >= 10 << 10)
-        snprintf(text, SIZE_TEXT, "%" PRIu64 " GiB", mib >> 10);
-    else
-        snprintf(text, SIZE_TEXT, "%" PRIu64 " MiB", mib);
-    return text;
-}
 
 static void no_region(const void *address, char *text, size_t bytes)
 {
@@ -133,23 +117,16 @@ static void below_held(drasync_region_t handle, char *text, size_t bytes)
 
 static void no_memory(char *text, size_t bytes)
 {
-    char used[SIZE_TEXT], limit[SIZE_TEXT];
+    char memory[300];
 
-    snprintf(text, bytes,
-             "out of memory: this node's regions have %s of %s, which is %s; "
-             "raise that, delete regions, or run on more nodes",
-             size_text(limit_used_bytes(&runtime.space), used),
-             size_text(limit_bytes(&runtime.space), limit),
-             runtime.options.memory_bytes
-                 ? "DRASYNC_MEMORY"
-                 : "what the machine or its cgroup allows (DRASYNC_MEMORY is "
-                   "not set)");
+    runtime_memory_text(memory, sizeof(memory));
+    snprintf(text, bytes, "out of memory: %s", memory);
 }
 
 void native_explain(int err, drasync_region_t region, enum drasync_mode needed,
                     char *text, size_t bytes)
 {
-    char size[SIZE_TEXT];
+    char size[RUNTIME_SIZE_TEXT];
     bool running = runtime_running();
 
     if (running && err == DRASYNC_ENOREGION)
@@ -164,7 +141,7 @@ void native_explain(int err, drasync_region_t region, enum drasync_mode needed,
         snprintf(text, bytes,
                  "out of region addresses: DRASYNC_SPACE is %s; %sdelete "
                  "regions",
-                 size_text(runtime.space.layout.data_bytes, size),
+                 runtime_size_text(runtime.space.layout.data_bytes, size),
                  runtime.space.layout.data_bytes < SPACE_BYTES_MAX
                      ? "raise it, or "
                      : "");

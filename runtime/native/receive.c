@@ -14,6 +14,7 @@
 #include "runtime/native/give.h"
 #include "runtime/native/state.h"
 #include "runtime/native/wire.h"
+#include "runtime/no_memory.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
 
@@ -119,7 +120,7 @@ static int decode_and_handle(struct native_arrival *a, const char *header,
     if (count > sizeof(few) / sizeof(few[0]))
         items = malloc(count * sizeof(*items));
     if (!items) {
-        runtime_poison("no memory to read a message");
+        runtime_no_memory("read a message");
         return DRASYNC_ENOMEM;
     }
     err = proto_decode(&native.node.env, header, size, items, &message, &why);

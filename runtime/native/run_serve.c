@@ -18,6 +18,7 @@
 #include "runtime/messages/messages.h"
 #include "runtime/native/run.h"
 #include "runtime/native/state.h"
+#include "runtime/no_memory.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
 #include "runtime/thread.h"
@@ -168,12 +169,12 @@ static void answers_send(struct run_answers *answers, int node)
     };
 
     if (answers->failed)
-        runtime_poison("no memory to answer a run, or more than %zu MiB",
-                       RUN_ANSWERS_BYTES_MAX >> 20);
+        runtime_no_memory("answer runs, or the answers are more than %zu MiB",
+                          RUN_ANSWERS_BYTES_MAX >> 20);
     else if (a->units && node == runtime.node)
         run_answered(node, answers->bytes, answers->used);
     else if (a->units && runtime_send(&message) == DRASYNC_ENOMEM)
-        runtime_poison("no memory to answer a run");
+        runtime_no_memory("answer a run");
     run_answers_free(answers);
 }
 
@@ -198,7 +199,7 @@ static void forward(const struct run_packet_head *head,
         memcpy(out + 1, unit, sizeof(*unit) + unit->bytes);
     }
     if (!out || runtime_send(&message) == DRASYNC_ENOMEM)
-        runtime_poison("no memory to forward a run");
+        runtime_no_memory("forward a run");
     free(out);
 }
 
@@ -265,7 +266,7 @@ static struct job *job_new(const struct run_packet_head *head,
     struct job *job = malloc(sizeof(*job) + unit->bytes);
 
     if (!job) {
-        runtime_poison("no memory for a run that waits");
+        runtime_no_memory("keep a run that waits");
         return NULL;
     }
     *job = (struct job){.head = *head, .unit = *unit};

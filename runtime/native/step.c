@@ -7,6 +7,7 @@
 #include "runtime/messages/messages.h"
 #include "runtime/native/ahead.h"
 #include "runtime/native/state.h"
+#include "runtime/no_memory.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
 #include "runtime/services/names.h"
@@ -266,7 +267,7 @@ static void withdraw_names(const struct proto_effects *effects)
     if (count > 8)
         regions = malloc(count * sizeof(*regions));
     if (!regions) {
-        runtime_poison("no memory to withdraw the names of regions");
+        runtime_no_memory("withdraw the names of regions");
         return;
     }
     for (size_t i = 0; i < effects->count; i++) {
@@ -279,7 +280,7 @@ static void withdraw_names(const struct proto_effects *effects)
     }
     /* The step cannot be undone, and a name that stays is a lie. */
     if (names_withdraw(regions, count) == DRASYNC_ENOMEM)
-        runtime_poison("no memory to withdraw the names of regions");
+        runtime_no_memory("withdraw the names of regions");
     if (regions != few)
         free(regions);
 }
@@ -356,7 +357,7 @@ static void transfers_left(struct proto_effects *effects)
     if (count > 8)
         left = malloc(count * sizeof(*left));
     if (!left) {
-        runtime_poison("no memory in a step of the protocol");
+        runtime_no_memory("do a step of the protocol");
         return;
     }
     for (size_t i = 0; i < effects->count; i++) {
@@ -376,7 +377,7 @@ static void transfers_left(struct proto_effects *effects)
 void native_do(struct proto_effects *effects, struct native_arrival *arrival)
 {
     if (effects->failed) {
-        runtime_poison("out of memory in a step of the protocol");
+        runtime_no_memory("do a step of the protocol");
         return;
     }
     /* First, so that what arrives finds these frames free; and records go

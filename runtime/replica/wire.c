@@ -4,6 +4,7 @@
 
 #include "memory/pages.h"
 #include "runtime/messages/messages.h"
+#include "runtime/no_memory.h"
 #include "runtime/process.h"
 #include "runtime/replica/state.h"
 #include "runtime/say.h"
@@ -48,7 +49,7 @@ static void directory_arrived(int from, const void *header, size_t header_bytes,
         err = replica_dir_message(from, &m);
     }
     if (err == DRASYNC_ENOMEM)
-        runtime_poison("out of memory for regions that other nodes use");
+        runtime_no_memory("keep regions that other nodes use");
     else if (err && err != DRASYNC_EPEER)
         replica_wire_bad(from, "a message about a region");
 }

@@ -17,6 +17,7 @@
 #include "memory/passed.h"
 #include "runtime/messages/messages.h"
 #include "runtime/messages/progress.h"
+#include "runtime/no_memory.h"
 #include "runtime/process.h"
 #include "runtime/rma/state.h"
 #include "runtime/say.h"
@@ -140,7 +141,7 @@ static void answer(struct rma_ask *ask, int result)
     }
     if (runtime_reply(&ask->caller, result, ask->data,
                       result ? 0 : ask->sizes.out))
-        runtime_poison("no memory to answer another node");
+        runtime_no_memory("answer another node");
     control_free(&runtime.space, ask);
 }
 

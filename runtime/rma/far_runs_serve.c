@@ -4,6 +4,7 @@
 #include "memory/passed.h"
 #include "runtime/messages/messages.h"
 #include "runtime/messages/progress.h"
+#include "runtime/no_memory.h"
 #include "runtime/process.h"
 #include "runtime/rma/far_runs.h"
 #include "runtime/say.h"
@@ -132,7 +133,7 @@ static void get_arrived(int from, const void *header, size_t header_bytes,
     }
     passed_unseen_end();
     if (progress_answer(from, &m))
-        runtime_poison("no memory to answer rank %d", from);
+        runtime_no_memory("answer rank %d", from);
 }
 
 void far_runs_serve_start(void)

@@ -6,6 +6,7 @@
 #include "memory/passed.h"
 #include "runtime/messages/messages.h"
 #include "runtime/messages/progress.h"
+#include "runtime/no_memory.h"
 #include "runtime/process.h"
 #include "runtime/rma/far_runs.h"
 #include "runtime/say.h"
@@ -23,7 +24,7 @@ void far_answer_put(int rank, rma_ticket ticket, int err)
         runtime_broken("rank %d put into memory that this node does not have",
                        rank);
     else if (ticket && progress_answer(rank, &m))
-        runtime_poison("no memory to answer rank %d", rank);
+        runtime_no_memory("answer rank %d", rank);
 }
 
 /* False: the job is over. */
@@ -145,7 +146,7 @@ static void get_arrived(int from, const void *header, size_t header_bytes,
         m.pieces_count = 1;
     }
     if (progress_answer(from, &m))
-        runtime_poison("no memory to answer rank %d", from);
+        runtime_no_memory("answer rank %d", from);
 }
 
 /* Where the data that belongs to a header goes. */

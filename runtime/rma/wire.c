@@ -10,6 +10,7 @@
 #include "memory/passed.h"
 #include "runtime/messages/messages.h"
 #include "runtime/messages/progress.h"
+#include "runtime/no_memory.h"
 #include "runtime/process.h"
 #include "runtime/rma/state.h"
 #include "runtime/say.h"
@@ -131,7 +132,7 @@ static void serve(const struct runtime_caller *caller, const void *message,
              (err = rma_agent_pass(&request, &sizes, in, caller)))
         err = runtime_reply(caller, err, NULL, 0);
     if (err)
-        runtime_poison("no memory to answer node %d", caller->node);
+        runtime_no_memory("answer node %d", caller->node);
 }
 
 static void awake_arrived(int from, const void *header, size_t bytes,

@@ -14,6 +14,7 @@
 #include "runtime/death.h"
 #include "runtime/messages/messages.h"
 #include "runtime/modules.h"
+#include "runtime/no_memory.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
 #include "runtime/services/names_table.h"
@@ -133,7 +134,7 @@ static void answer(int node, uint32_t slot, uint64_t ticket, int result,
     if (node == MANAGER)
         slot_answer(&a);
     else if (runtime_send(&m))
-        runtime_poison("no memory to answer a lookup of a name");
+        runtime_no_memory("answer a lookup of a name");
 }
 
 static int serve_publish(const struct names_request *r)

@@ -1,5 +1,6 @@
 /* The queue of a lock: an exchange on its tail, a link to who comes after. */
 #include "memory/passed.h"
+#include "runtime/no_memory.h"
 #include "runtime/say.h"
 #include "runtime/services/queue_lock_state.h"
 
@@ -47,7 +48,7 @@ uint64_t queue_ask(struct queue_tail *tail, uint64_t who)
     if (queue_is_here(before))
         return queue_follow(before, who) ? before : 0;
     if (queue_tell_follow(before, who))
-        runtime_poison("no memory to wait for a lock");
+        runtime_no_memory("wait for a lock");
     return before;
 }
 

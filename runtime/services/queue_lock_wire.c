@@ -5,6 +5,7 @@
 #include "memory/passed.h"
 #include "runtime/messages/messages.h"
 #include "runtime/modules.h"
+#include "runtime/no_memory.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
 #include "runtime/services/queue_lock.h"
@@ -134,7 +135,7 @@ static bool is_elsewhere(uint64_t name)
 static void answer(uint64_t who, int result)
 {
     if (queue_give(who, result))
-        runtime_poison("no memory to give a lock");
+        runtime_no_memory("give a lock");
 }
 
 /* The node of who tries has nothing under way: that would be here already. */
@@ -145,7 +146,7 @@ static void try_arrived(struct queue_tail *tail, uint64_t who)
     if (!last || queue_is_here(last) || queue_node(last) == queue_node(who))
         answer(who, last ? DRASYNC_EAGAIN : 0);
     else if (queue_tell_push(last, (uintptr_t)tail, who))
-        runtime_poison("no memory to try a lock");
+        runtime_no_memory("try a lock");
 }
 
 static void ask_arrived(int from, const void *header, size_t bytes,
@@ -213,7 +214,7 @@ static void push_arrived(int from, const void *header, size_t bytes,
     if (bytes != sizeof(struct lock_push))
         runtime_broken("node %d tries a lock that is none", from);
     else if (tell(from, LOCK_PUSHED, header, bytes))
-        runtime_poison("no memory to try a lock");
+        runtime_no_memory("try a lock");
 }
 
 /* Whoever is the last now was not when the try began, or has the lock. */

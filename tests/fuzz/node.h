@@ -21,6 +21,7 @@
 #include "runtime/death.h"
 #include "runtime/messages/dispatch.h"
 #include "runtime/messages/messages.h"
+#include "runtime/no_memory.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
 #include "runtime/shared.h"
@@ -77,6 +78,12 @@ void runtime_poison(const char *format, ...)
     va_start(args, format);
     FUZZ_HOLDS(vsnprintf(text, sizeof(text), format, args) > 0);
     va_end(args);
+    node_over = true;
+}
+
+void runtime_no_memory(const char *to_do, ...)
+{
+    FUZZ_HOLDS(to_do[0]);
     node_over = true;
 }
 

@@ -6,6 +6,7 @@
 
 #include "drasync.h"
 #include "memory/control.h"
+#include "runtime/no_memory.h"
 #include "runtime/refused.h"
 #include "runtime/say.h"
 
@@ -31,6 +32,11 @@ int refused_by_system(const char *what, int error)
 void runtime_poison(const char *format, ...)
 {
     step_fail("the job is poisoned: %s", format);
+}
+
+void runtime_no_memory(const char *to_do, ...)
+{
+    step_fail("there is no memory to %s", to_do);
 }
 
 void runtime_say(const char *format, ...)

@@ -18,6 +18,7 @@
 #include "memory/pages.h"
 #include "runtime/death.h"
 #include "runtime/modules.h"
+#include "runtime/no_memory.h"
 #include "runtime/record/record.h"
 #include "runtime/replica/mappings.h"
 #include "runtime/replica/state.h"
@@ -119,6 +120,12 @@ int runtime_reply(const struct runtime_caller *caller, int result,
 void runtime_poison(const char *format, ...)
 {
     printf("# poisoned: %s\n", format);
+    poisoned++;
+}
+
+void runtime_no_memory(const char *to_do, ...)
+{
+    printf("# no memory: %s\n", to_do);
     poisoned++;
 }
 

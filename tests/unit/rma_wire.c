@@ -9,6 +9,7 @@
 #include "memory_common.h"
 #include "runtime/messages/messages.h"
 #include "runtime/messages/progress.h"
+#include "runtime/no_memory.h"
 #include "runtime/rma/state.h"
 #include "runtime/say.h"
 
@@ -67,6 +68,11 @@ int rma_running(void)
 void runtime_poison(const char *format, ...)
 {
     REQUIRE(!format);
+}
+
+void runtime_no_memory(const char *to_do, ...)
+{
+    REQUIRE(!to_do);
 }
 
 /* Those that ask are not tested here. */
