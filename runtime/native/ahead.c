@@ -8,6 +8,7 @@
 
 #include "memory/limit.h"
 #include "runtime/native/state.h"
+#include "runtime/native/table.h"
 #include "runtime/process.h"
 
 /* Regions that this process told of and has not acquired since, by a hash of

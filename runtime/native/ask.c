@@ -1,6 +1,7 @@
 /* Questions about regions. */
 #include <string.h>
 
+#include "runtime/native/objects.h"
 #include "runtime/native/recycle.h"
 #include "runtime/native/request.h"
 #include "runtime/native/state.h"

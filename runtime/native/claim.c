@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "runtime/messages/messages.h"
+#include "runtime/native/frames.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
 

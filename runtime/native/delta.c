@@ -12,6 +12,7 @@
 
 #ifdef HAVE_XXHASH
 
+#include "runtime/native/frames.h"
 #include "runtime/native/page_hash.h"
 
 /* How many versions' hashes are remembered by what changed since. */

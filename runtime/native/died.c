@@ -7,8 +7,10 @@
  * use again, magazines, which are of regions that it had for WRITE.
  */
 #include "memory/limit.h"
+#include "runtime/native/frames.h"
 #include "runtime/native/give.h"
 #include "runtime/native/state.h"
+#include "runtime/native/table.h"
 #include "runtime/process.h"
 
 /* --- Regions that go back to what they were ------------------------------- */

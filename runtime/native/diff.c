@@ -1,5 +1,6 @@
 /* Twins of regions, and what differs from them: see diff.h. */
 #include "runtime/native/diff.h"
+#include "runtime/native/frames.h"
 
 #include <assert.h>
 #include <string.h>

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "runtime/native/frames.h"
 #include "runtime/native/native.h"
 #include "runtime/native/state.h"
 #include "runtime/no_memory.h"

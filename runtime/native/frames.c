@@ -14,6 +14,8 @@
 #include "runtime/check/check.h"
 #include "runtime/native/delta.h"
 #include "runtime/native/diff.h"
+#include "runtime/native/frames.h"
+#include "runtime/native/map.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
 #include "runtime/say.h"

@@ -6,6 +6,8 @@
 #include "runtime/messages/messages.h"
 #include "runtime/native/guard.h"
 #include "runtime/native/magazine.h"
+#include "runtime/native/objects.h"
+#include "runtime/native/table.h"
 #include "runtime/native/taken.h"
 #include "runtime/process.h"
 #include "runtime/waiting.h"

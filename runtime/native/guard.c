@@ -10,7 +10,9 @@
 #include "memory/heap.h"
 #include "runtime/check/check.h"
 #include "runtime/native/guard.h"
+#include "runtime/native/objects.h"
 #include "runtime/native/state.h"
+#include "runtime/native/table.h"
 #include "runtime/process.h"
 
 /* An object is looked for on so many bytes before an address. */

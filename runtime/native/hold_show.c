@@ -3,6 +3,7 @@
  * copied, and what this process does not show yet is mapped, both without the
  * lock of the tree, which the hold makes safe.
  */
+#include "runtime/native/map.h"
 #include "runtime/native/state.h"
 
 static void view_newest(struct native_mapping *view, struct proto_region *top)

@@ -5,11 +5,13 @@
 #include <time.h>
 
 #include "memory/limit.h"
+#include "runtime/native/frames.h"
 #include "runtime/native/lease_inline.h"
 #include "runtime/native/magazine.h"
 #include "runtime/native/native.h"
 #include "runtime/native/request.h"
 #include "runtime/native/state.h"
+#include "runtime/native/table.h"
 #include "runtime/native/taken.h"
 #include "runtime/process.h"
 

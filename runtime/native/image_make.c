@@ -5,6 +5,7 @@
  * the other, as native_new_region() and native_new_subregion() do, but with all
  * their extents and without heaps, which come with the data.
  */
+#include "runtime/native/frames.h"
 #include "runtime/native/image.h"
 
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include "runtime/native/magazine.h"
 #include "runtime/native/recycle.h"
 #include "runtime/native/state.h"
+#include "runtime/native/table.h"
 #include "runtime/native/taken.h"
 #include "runtime/process.h"
 #include "runtime/waiting.h"

@@ -5,6 +5,7 @@
 #include "runtime/native/lease_inline.h"
 #include "runtime/native/lease_word.h"
 #include "runtime/native/state.h"
+#include "runtime/native/table.h"
 #include "runtime/process.h"
 #include "runtime/wait.h"
 

@@ -45,6 +45,11 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/native/page_hash.c \
 	runtime/native/page_hash.h \
 	runtime/native/pool.c \
+	runtime/native/env.c runtime/native/env.h \
+	runtime/native/frames.h \
+	runtime/native/map.h \
+	runtime/native/objects.h \
+	runtime/native/table.c runtime/native/table.h \
 	runtime/native/keep.c \
 	runtime/native/keep.h \
 	runtime/native/later.h \

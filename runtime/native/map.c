@@ -13,6 +13,7 @@
 #include "memory/dump.h"
 #include "memory/frames.h"
 #include "memory/grow.h"
+#include "runtime/native/map.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
 #include "runtime/say.h"

@@ -3,6 +3,7 @@
 #include "runtime/death.h"
 #include "runtime/native/request.h"
 #include "runtime/native/state.h"
+#include "runtime/native/table.h"
 #include "runtime/process.h"
 
 int native_newer_came(drasync_region_t region, uint64_t known, uint64_t seen,

@@ -9,8 +9,12 @@
 #include <string.h>
 
 #include "memory/limit.h"
+#include "runtime/native/frames.h"
 #include "runtime/native/magazine.h"
+#include "runtime/native/map.h"
+#include "runtime/native/objects.h"
 #include "runtime/native/state.h"
+#include "runtime/native/table.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "memory/marks.h"
+#include "runtime/native/objects.h"
 #include "runtime/native/running.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"

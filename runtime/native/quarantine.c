@@ -8,6 +8,7 @@
  */
 #include "memory/control.h"
 #include "memory/limit.h"
+#include "runtime/native/frames.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
 

@@ -11,6 +11,7 @@
 #include "runtime/messages/messages.h"
 #include "runtime/native/delta.h"
 #include "runtime/native/diff.h"
+#include "runtime/native/frames.h"
 #include "runtime/native/give.h"
 #include "runtime/native/state.h"
 #include "runtime/native/wire.h"

@@ -1,4 +1,5 @@
 /* The data of a region that arrives: its extents, and frames for what comes. */
+#include "runtime/native/frames.h"
 #include "runtime/native/receive.h"
 
 #include <inttypes.h>

@@ -5,7 +5,10 @@
 
 #include "memory/control.h"
 #include "memory/passed.h"
+#include "runtime/native/frames.h"
+#include "runtime/native/map.h"
 #include "runtime/native/state.h"
+#include "runtime/native/table.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
 

@@ -27,6 +27,9 @@
  * What is recycled costs a page and a record each, and a list with the room for
  * the extents it had (32 bytes each, which are few: heap.h), NATIVE_RECYCLED
  * for a thread. It is given up when the thread ends, and in finalize.
+ *
+ * The other caches of what was freed, and why this is none of them:
+ * docs/architecture.md, "What is kept of what was just freed".
  */
 #ifndef DRASYNC_RUNTIME_NATIVE_RECYCLE_H
 #define DRASYNC_RUNTIME_NATIVE_RECYCLE_H
@@ -90,7 +93,7 @@ static inline drasync_region_t native_recycle_take_ready(void)
     address = magazine->address;
     native_recycle_set_count(w, count - 1);
     /* Release pairs with the acquire of who revokes the magazine, and of who
-     * finds the entry (pool.c): heap and record are as recycling left them. */
+     * finds the entry (table.c): heap and record are as recycling left them. */
     atomic_store_explicit(&magazine->region, address, memory_order_release);
     atomic_store_explicit(&magazine->entry->address, address | NATIVE_ENTRY_NEW,
                           memory_order_release);
@@ -117,7 +120,7 @@ static inline bool native_recycle_put_new(drasync_region_t region)
         return false;
     count = native_recycle_count(w);
     /* The exchange fails if somebody has looked the region up, who then takes
-     * part (is_entry_of() in pool.c).  Its acquire serves nothing: nobody else
+     * part (is_entry_of() in table.c).  Its acquire serves nothing: nobody else
      * has touched what is used here. */
     if (count >= atomic_load_explicit(&w->recycled_max, memory_order_relaxed) ||
         !atomic_compare_exchange_strong(&entry->address, &as_new, 0))

@@ -5,6 +5,7 @@
 
 #include "runtime/death.h"
 #include "runtime/messages/messages.h"
+#include "runtime/native/frames.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
 #include "runtime/thread.h"

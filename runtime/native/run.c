@@ -5,6 +5,7 @@
 #include "runtime/native/run.h"
 #include "runtime/native/running.h"
 #include "runtime/native/state.h"
+#include "runtime/native/table.h"
 #include "runtime/process.h"
 
 static uint64_t address_of(drasync_region_t region)

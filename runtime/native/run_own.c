@@ -6,6 +6,7 @@
 #include "runtime/native/lease_inline.h"
 #include "runtime/native/run.h"
 #include "runtime/native/state.h"
+#include "runtime/native/table.h"
 #include "runtime/process.h"
 
 static int take(uint64_t address, enum drasync_mode mode, uint64_t timeout_us)

@@ -7,6 +7,7 @@
 #include "runtime/messages/messages.h"
 #include "runtime/native/run.h"
 #include "runtime/native/state.h"
+#include "runtime/native/table.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
 #include "runtime/waiting.h"

@@ -2,6 +2,8 @@
  * Messages of the protocol leave: the encoded message, the extents of what goes
  * with it, and the data straight from its frames.
  */
+#include "runtime/native/frames.h"
+#include "runtime/native/table.h"
 #include "runtime/native/wire.h"
 
 #include <stdlib.h>

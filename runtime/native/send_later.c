@@ -5,7 +5,9 @@
 #include "memory/control.h"
 #include "runtime/messages/messages.h"
 #include "runtime/native/diff.h"
+#include "runtime/native/frames.h"
 #include "runtime/native/later.h"
+#include "runtime/native/table.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
 

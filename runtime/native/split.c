@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "memory/grow.h"
+#include "runtime/native/frames.h"
 #include "runtime/native/state.h"
 #include "runtime/wait.h"
 

@@ -176,27 +176,8 @@ static inline int native_owner_seen(const struct proto_region *r)
                       : native_home(r->address);
 }
 
-/* pool.c: objects and records for the protocol, in control memory. */
-int native_shared_new(struct native_shared **shared_out);
-void native_env_fill(struct proto_env *env);
-struct proto_region *native_find(uint64_t address);
-/* Its entry, under the tree's lock.  With address 0 nobody finds the record. */
-struct native_entry *native_find_entry(uint64_t address);
-/* What is wrong with an address without a record: DRASYNC_ENOREGION; or if only
- * its home could say that, DRASYNC_ENOTHELD, which is true in any case. */
-int native_unknown(uint64_t address);
 /* (ask.c) As native_incarnation(); if @name the region may get one now. */
 int native_incarnation_here(drasync_region_t region, bool name, uint64_t *out);
-/* This thread has locked @stripe (-1: all) and may use its pools. */
-void native_pool_use(int stripe);
-/* The stripe whose pools it uses; it has that stripe's lock. */
-int native_pool_used(void);
-void native_pool_shed(void); /* before the locks are given back */
-/* This thread has the lock of a tree; for a signal's handler. */
-extern _Thread_local volatile bool native_in_step
-    __attribute__((tls_model("initial-exec")));
-/* Call @visit for all records; without locks, so what it gets may be gone. */
-void native_each(void (*visit)(uint64_t address, void *arg), void *arg);
 
 /* Waits of this process, kept for reuse. */
 struct native_wait *native_wait_take(void); /* NULL: no memory */
@@ -249,138 +230,11 @@ void native_effects_free(void);
  * that the step handled, or NULL. */
 void native_do(struct proto_effects *effects, struct native_arrival *arrival);
 
-/* --- Frames and extents (frames.c); under the tree's lock ----------------- */
-
-/* The frames of a copy with @memory's extents: primary ones if no other copy
- * uses any of them, else alternate ones. DRASYNC_ENOMEM, DRASYNC_ENOSPACE ...
- */
-int native_frames_new(const struct native_memory *memory,
-                      struct native_frames **frames_out);
-void native_frames_free(struct native_frames *frames);
-
-/* The same in two parts, as the second may take long: it reserves memory. Under
- * the lock, but if the frames are not the primary ones the second need not be,
- * as long as a hold keeps the region's extents. */
-struct native_plan {
-    struct frameset_extent *list; /* NULL: made, or given up */
-    uint64_t extents;
-    bool primary;
-};
-int native_frames_plan(const struct native_memory *memory,
-                       struct native_plan *plan_out);
-int native_frames_make(struct native_plan *plan,
-                       struct native_frames **frames_out);
-void native_plan_free(struct native_plan *plan);
-
-/* How much of the extent of run @i matters, from its start. */
-uint64_t native_used_bytes(const struct native_frames *frames, uint64_t i);
-
-/* What matters of them changes no more. */
-void native_frames_fix(struct native_frames *frames);
-
-/* The heap in them is about to change. */
-void native_frames_loosen(struct native_frames *frames);
-
-/* Copy what matters of the extents that both have; @to is fixed then, as @from
- * is.  Nobody else copies @from meanwhile. */
-int native_frames_copy(struct native_frames *to,
-                       const struct native_frames *from);
-
-/* The set has grown by @extent, in the current copy. */
-int native_frames_grow(struct native_frames *frames, struct extent *extent);
-
-/* It has lost all but the first, with primary frames: no process has seen the
- * set as it is now. */
-void native_frames_shrink(struct native_frames *frames);
-
-int native_memory_new(uint64_t address, uint64_t incarnation,
-                      struct native_memory **memory_out);
-void native_memory_append(struct native_memory *memory, struct extent *extent);
-/* All extents but the first are gone. */
-void native_memory_shrink(struct native_memory *memory);
-/* All extents are gone, with their frames; nobody has the region here, and its
- * next copy brings what it needs. */
-void native_memory_empty(struct native_memory *memory);
-/* The record goes; @dead: the region was deleted. */
-void native_memory_free(struct native_memory *memory, bool dead);
-
-/* An address run that this node cut comes back. */
-void native_extent_back(uint64_t address, uint64_t pages);
-/* The same, past quarantine. */
-void native_extent_back_now(uint64_t address, uint64_t pages);
-
-/* Checked mode (quarantine.c): runs that came back, until they are used again.
- * Any moment. */
-int native_quarantine_new(struct native_quarantine **quarantine_out);
-void native_quarantine_put(struct native_quarantine *quarantine,
-                           uint64_t address, uint64_t pages);
-void native_quarantine_clear(struct native_quarantine *quarantine);
-/* Was there a region until not long ago? */
-bool native_quarantined(uint64_t address);
+/* --- Holds (hold.c) ------------------------------------------------------- */
 
 /* @region or the one above it whose hold, of this rank, covers it; or NULL. */
 const struct proto_region *
 native_held_through(const struct proto_region *region);
-
-/* Any moment, no lock held: cut an extent of @pages, or fewer but @pages_min,
- * for @memory; asks the manager for addresses and drops cached copies if it
- * must.  This process sees its primary frames.
- */
-int native_extent_new(struct native_memory *memory, uint64_t pages_min,
-                      uint64_t pages, struct extent **extent_out);
-
-/* No lock held: drop copies of all trees that nothing refers to, and the frames
- * of regions that are elsewhere only (trim.c). */
-void native_evict(void);
-
-/* No lock held: give back what has no objects of the regions that only this node
- * has, and this rank holds for WRITE or nobody holds.  False: nothing
- * was there. */
-bool native_trim(void);
-
-/* --- What this process sees (map.c) --------------------------------------- */
-
-/* Frames that a hold shows; collected under the tree's lock. */
-struct native_mapping {
-    struct native_frames **frames;
-    size_t count, room;
-    bool failed; /* no memory to note them all */
-};
-
-/* Does this process, as far as it remembers, show the newest copies of
- * @region's subtree?  And: it does now. */
-bool native_mapping_current(const struct proto_region *region);
-/* The same by what a grant noted.  No lock is needed. */
-bool native_mapping_granted(uint64_t address, const struct native_wait *wait);
-void native_mapping_remember(const struct proto_region *region);
-/* Do all addresses of native regions show primary frames in this process? */
-bool native_mapping_primary(void);
-/* Something was shown that is not the newest. */
-void native_mapping_disturbed(void);
-/* The thread ends. */
-void native_mapping_forget(void);
-
-/* Note @frames of region @address unless they are shown already.  Under the
- * map lock, which is kept until native_mapping_show(). */
-void native_mapping_add(struct native_mapping *view, uint64_t address,
-                        struct native_frames *frames);
-/* Show all that was noted; frees the list.  Not under the tree's lock; the
- * frames stay because of the hold.  DRASYNC_ENOMEM. */
-int native_mapping_show(struct native_mapping *view);
-
-/* The offset in the data file of what this process sees at @ptr; false if
- * [@ptr, @ptr + @bytes), inside the data part, does not lie there in one
- * piece. */
-bool native_mapped(const void *ptr, uint64_t bytes, uint64_t *offset_out);
-
-/* Does this process see the primary frames of @page?  By who has the lock of its
- * region's tree. */
-bool native_mapped_primary(uint64_t page);
-
-void native_map_lock(void);
-void native_map_unlock(void);
-
-/* --- Holds (hold.c) ------------------------------------------------------- */
 
 /* Is @region the address of a region at all? */
 bool native_address_valid(drasync_region_t region);
@@ -438,49 +292,6 @@ static inline struct native_header *native_header_of(uint64_t address)
 
 /* Make @memory's first extent a region without objects. */
 int native_header_make(struct native_memory *memory);
-
-/* --- Objects with red zones (objects.c), if native.objects ----------------- */
-
-/* What a call found wrong, to be told without locks. */
-struct native_found {
-    struct native_found *next;
-    struct check_region region;
-    enum check_when when;
-    struct heap_who who; /* called */
-    struct heap_faults faults;
-};
-
-/* For a call of this thread, before locks; NULL: no memory. */
-struct native_found *native_objects_begin(enum check_when when);
-/* Tell what was found, and free it; no lock held.  @found may be NULL. */
-void native_objects_end(struct native_found *found);
-
-/* Under the lock of the tree of @region, which is held for WRITE; as the calls
- * of heap.h. */
-int native_objects_alloc(struct native_found *found,
-                         const struct heap_context *context,
-                         const struct proto_region *region, size_t size_bytes,
-                         void **ptr_out);
-int native_objects_free(struct native_found *found,
-                        const struct heap_context *context,
-                        const struct proto_region *region, void *ptr);
-int native_objects_usable(const struct heap_context *context,
-                          const struct native_header *header,
-                          const struct proto_region *region, const void *ptr,
-                          size_t *bytes_out);
-
-/* How much of a region that is held is objects'; what was freed and waits is
- * not. */
-uint64_t native_objects_used(const struct proto_region *region);
-
-/* Under the lock of its tree: this process holds @region for @mode now, 0: it does
- * not; AddressSanitizer and valgrind are told (memory/marks.h). */
-void native_objects_mark(const struct proto_region *region, int mode);
-
-/* Under the lock of its tree, before a WRITE hold of @top ends: look at all
- * objects that it covers. */
-struct native_found *native_objects_look(const struct proto_region *top,
-                                         enum check_when when);
 
 /* --- Wire (send.c) -------------------------------------------------------- */
 

@@ -6,7 +6,9 @@
 
 #include "runtime/messages/messages.h"
 #include "runtime/native/ahead.h"
+#include "runtime/native/frames.h"
 #include "runtime/native/state.h"
+#include "runtime/native/table.h"
 #include "runtime/no_memory.h"
 #include "runtime/process.h"
 #include "runtime/say.h"

@@ -13,8 +13,11 @@
 #include "memory/marks.h"
 #include "memory/pages.h"
 #include "runtime/check/check.h"
+#include "runtime/native/frames.h"
 #include "runtime/native/magazine.h"
+#include "runtime/native/map.h"
 #include "runtime/native/state.h"
+#include "runtime/native/table.h"
 #include "runtime/process.h"
 
 /* --- Copies ---------------------------------------------------------------- */

@@ -13,6 +13,7 @@
 
 #include "engine.h"
 #include "lease_oracle.h"
+#include "runtime/native/map.h"
 #include "runtime/native/native.h"
 #include "runtime/native/state.h"
 

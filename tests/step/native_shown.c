@@ -8,6 +8,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "runtime/native/frames.h"
+#include "runtime/native/map.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
 

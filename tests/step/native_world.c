@@ -7,6 +7,7 @@
 #include "memory/control.h"
 #include "runtime/native/lease_inline.h"
 #include "runtime/native/state.h"
+#include "runtime/native/table.h"
 #include "runtime/messages/messages.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
