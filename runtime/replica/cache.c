@@ -1,5 +1,6 @@
 /* Which heaps have caches, and what goes back and is void: see cache.h. */
 #include "runtime/replica/cache.h"
+#include "runtime/replica/objects.h"
 
 #include <pthread.h>
 #include <sys/mman.h>

@@ -5,7 +5,11 @@
 #include "memory/pages.h"
 #include "runtime/process.h"
 #include "runtime/replica/cache.h"
+#include "runtime/replica/directory.h"
+#include "runtime/replica/objects.h"
 #include "runtime/replica/page_runs.h"
+#include "runtime/replica/version.h"
+#include "runtime/replica/wire.h"
 
 static uint32_t rid_of(uint64_t address)
 {

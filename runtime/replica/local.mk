@@ -5,7 +5,9 @@ replica_sources = \
 	runtime/replica/cache_calls.c \
 	runtime/replica/directory.c \
 	runtime/replica/mappings.c \
+	runtime/replica/directory.h \
 	runtime/replica/mappings.h \
+	runtime/replica/objects.h \
 	runtime/replica/module.c \
 	runtime/replica/object.c \
 	runtime/replica/objects.c \
@@ -18,6 +20,8 @@ replica_sources = \
 	runtime/replica/send.h \
 	runtime/replica/send_repeat.c \
 	runtime/replica/state.h \
+	runtime/replica/version.h \
+	runtime/replica/wire.h \
 	runtime/replica/version.c \
 	runtime/replica/wire.c \
 	runtime/replica/wire_kept.c \

@@ -1,5 +1,6 @@
 /* The table of mappings that dead copies left: see mappings.h. */
 #include "runtime/replica/mappings.h"
+#include "runtime/replica/version.h"
 
 #include "memory/limit.h"
 #include "runtime/process.h"

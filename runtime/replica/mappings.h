@@ -14,6 +14,9 @@
  * them from there into the table here.  All of it is under the lock of the
  * worker's inbox.  Where a process is going to use addresses otherwise it says
  * so first.
+ *
+ * The other caches of what was freed, and why this is none of them:
+ * docs/architecture.md, "What is kept of what was just freed".
  */
 #ifndef DRASYNC_RUNTIME_REPLICA_MAPPINGS_H
 #define DRASYNC_RUNTIME_REPLICA_MAPPINGS_H

@@ -5,8 +5,11 @@
 #include "memory/limit.h"
 #include "runtime/process.h"
 #include "runtime/replica/cache.h"
+#include "runtime/replica/directory.h"
+#include "runtime/replica/objects.h"
 #include "runtime/replica/page_runs.h"
 #include "runtime/replica/state.h"
+#include "runtime/replica/wire.h"
 #include "runtime/services/chunks.h"
 
 /* --- Finding a heap fast -------------------------------------------------- */

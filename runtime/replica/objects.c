@@ -8,6 +8,8 @@
 #include <stdlib.h>
 
 #include "runtime/process.h"
+#include "runtime/replica/directory.h"
+#include "runtime/replica/objects.h"
 #include "runtime/replica/state.h"
 
 struct heap_who replica_who(void)

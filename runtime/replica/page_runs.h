@@ -7,6 +7,9 @@
  * there: without the node's page allocator, and at the same addresses, so that
  * those it sends them to can use what they have mapped there
  * (mappings.h).  The kept runs are in the worker's inbox, under its lock.
+ *
+ * The other caches of what was freed, and why this is none of them:
+ * docs/architecture.md, "What is kept of what was just freed".
  */
 #ifndef DRASYNC_RUNTIME_REPLICA_PAGE_RUNS_H
 #define DRASYNC_RUNTIME_REPLICA_PAGE_RUNS_H

@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "runtime/process.h"
+#include "runtime/replica/directory.h"
 #include "runtime/replica/mappings.h"
+#include "runtime/replica/version.h"
+#include "runtime/replica/wire.h"
 #include "runtime/waiting.h"
 
 /* What is to be done with a piece once the books are right. */

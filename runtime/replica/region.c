@@ -6,9 +6,12 @@
 #include "memory/limit.h"
 #include "runtime/messages/messages.h"
 #include "runtime/process.h"
+#include "runtime/replica/directory.h"
 #include "runtime/replica/mappings.h"
+#include "runtime/replica/objects.h"
 #include "runtime/replica/page_runs.h"
 #include "runtime/replica/send.h"
+#include "runtime/replica/wire.h"
 #include "runtime/services/chunks.h"
 
 static uint64_t address_of(uint32_t rid)

@@ -7,6 +7,10 @@
 #include "runtime/record/record.h"
 #include "runtime/replica/cache.h"
 #include "runtime/replica/send.h"
+#include "runtime/replica/directory.h"
+#include "runtime/replica/objects.h"
+#include "runtime/replica/version.h"
+#include "runtime/replica/wire.h"
 
 static int add_part(struct replica_gathering *g,
                     const struct replica_entry *entry)

@@ -21,6 +21,8 @@
 #include "runtime/process.h"
 #include "runtime/replica/mappings.h"
 #include "runtime/replica/send.h"
+#include "runtime/replica/version.h"
+#include "runtime/replica/wire.h"
 
 /* For so many sends in a row, at most, it is not tried. */
 #define AGAIN_SKIP_MAX 64

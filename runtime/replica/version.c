@@ -5,6 +5,7 @@
 #include "runtime/process.h"
 #include "runtime/replica/mappings.h"
 #include "runtime/replica/page_runs.h"
+#include "runtime/replica/version.h"
 
 /* --- Frames --------------------------------------------------------------- */
 

@@ -6,7 +6,10 @@
 #include "runtime/messages/messages.h"
 #include "runtime/no_memory.h"
 #include "runtime/process.h"
+#include "runtime/replica/directory.h"
+#include "runtime/replica/objects.h"
 #include "runtime/replica/state.h"
+#include "runtime/replica/wire.h"
 #include "runtime/say.h"
 
 void replica_wire_send(const struct runtime_message *message)

@@ -9,6 +9,8 @@
 
 #include "runtime/process.h"
 #include "runtime/replica/state.h"
+#include "runtime/replica/version.h"
+#include "runtime/replica/wire.h"
 
 struct kept {
     struct kept *next;

@@ -8,7 +8,10 @@
 #include "memory/pages.h"
 #include "runtime/messages/messages.h"
 #include "runtime/process.h"
+#include "runtime/replica/directory.h"
 #include "runtime/replica/state.h"
+#include "runtime/replica/version.h"
+#include "runtime/replica/wire.h"
 #include "runtime/say.h"
 
 static size_t version_bytes(const struct replica_version *v)

@@ -15,6 +15,7 @@
 #include "runtime/death.h"
 #include "runtime/process.h"
 #include "runtime/replica/cache.h"
+#include "runtime/replica/objects.h"
 #include "runtime/thread.h"
 #include "tests/step/calls.h"
 

@@ -22,6 +22,7 @@
 #include "runtime/record/record.h"
 #include "runtime/replica/mappings.h"
 #include "runtime/replica/state.h"
+#include "runtime/replica/wire.h"
 #include "runtime/say.h"
 #include "runtime/services/chunks.h"
 #include "runtime/thread.h"
