@@ -15,6 +15,9 @@
  * all, the oldest given back first: regions that come from elsewhere, and are
  * deleted, mostly have addresses that were used before.
  *
+ * The other caches of what was freed, and why these two are none of them:
+ * docs/architecture.md, "What is kept of what was just freed".
+ *
  * What extent_of() returns may be removed at any moment unless the caller holds
  * whatever keeps the region's extents in place.  A caller without that copies
  * what it needs with extent_find().

@@ -9,7 +9,8 @@
  * node 0 grants of the last quarter.  Runs come from a buddy allocator: a run
  * of n pages lies at a multiple of the next power of two, and only the n pages
  * get frames.  Freed runs keep their frames, up to limit_kept_bytes(), for the
- * next taker.
+ * next taker.  The other caches of what was freed, and why this is none of
+ * them: docs/architecture.md, "What is kept of what was just freed".
  *
  * State is in control memory; the caller has mapped the space and the leader
  * has called control_create().  Thread-safe and process-safe.  On error nothing

@@ -1,6 +1,10 @@
 /*
- * Locks of teams: runtime/services/queue_lock.h does the work.  Here is what is
- * collective, and what a program has in its hands.
+ * Locks of teams: runtime/services/queue_lock.h does the work, and says why it
+ * is not a region's WRITE hold.  Here is what is collective, and what a program
+ * has in its hands.
+ *
+ * DART promises a lock in the order of asking, to one thread of one unit
+ * (dart_synchronization.h).
  *
  * What a lock was before it was destroyed stays memory of locks for good, so
  * that a lock that is used too late is found out.

@@ -1,4 +1,9 @@
-/* MPI's windows, for transfers by MPI's one-sided operations. */
+/*
+ * MPI's windows, for transfers by MPI's one-sided operations.  Where MPI runs
+ * over sockets, and DRASYNC_RMA says nothing else, transfers are messages
+ * instead (runtime/rma/far.h): docs/dart.md, "Transfers", says why there are
+ * both.
+ */
 #include "fronts/dart/window.h"
 
 #include <pthread.h>

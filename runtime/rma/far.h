@@ -1,6 +1,8 @@
 /*
  * far.h - inside runtime/rma/far*.c: transfers to and from the data files of
- * other nodes by messages.  What fronts call is in rma.h.
+ * other nodes by messages.  What fronts call is in rma.h.  The other way is
+ * MPI's one-sided operations (fronts/dart/window.c); docs/dart.md, "Transfers",
+ * says why there are both, and which one a job uses.
  *
  *   PUT   bytes for a place, in the header if they are few, else as data; and
  *         whoever wants to know when they are there gets

@@ -32,6 +32,22 @@
  * (queue_lock_used()), on the sum of queue_lock_left(), and each calls
  * queue_lock_end() with it.
  *
+ * A region's WRITE hold is no such lock, and DART's locks are not made of it:
+ *   - A hold is the rank's: WRITE by two threads nests, and one thread may
+ *     release what another one took (drasync.h).  A queue lock is a thread's.
+ *   - Between nodes holds are not had in the order of asking: while the rank
+ *     that gave the region back has credit (runtime/native/keep.h), a REQUEST
+ *     waits, and that rank may take the region again before it.
+ *   - A region goes to another node by TRANSFER, with what changed of its data,
+ *     and SETTLED; before that the REQUEST may be sent on several times
+ *     (docs/protocol.md, "Lines").  A lock goes by GIVEN, after ASK and at most
+ *     one FOLLOW.
+ *   - A region has a page and a record at least, a lock an entry in control
+ *     memory for each rank, and a tail.
+ * A hold is better where one rank takes the same region again and again: the
+ * region stays on its node, which sends nothing, while a rank that is not on
+ * the home's node sends ASK each time.  No benchmark compares the two.
+ *
  * Threads of a rank wait for each other, in their order, before the rank asks;
  * a try waits for another one, until it is decided, and for nothing else. Take,
  * try and give may be called by any thread at any time in between, but not on
