@@ -1,3 +1,7 @@
+/*
+ * The Myrmics calls, with file and line.  Each allocation call is one request
+ * to the scheduler that owns the region or the object, and its reply.
+ */
 #include "base.h"
 #include "myrmics.h"
 #include "runtime/record/record.h"
@@ -7,11 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-
-/*
- * The Myrmics calls, with file and line.  Each allocation call is one request
- * to the scheduler that owns the region or the object, and its reply.
- */
 
 /* Freed objects from this size on give their memory back. */
 #define GIVE_BACK_BYTES ((uint64_t)1 << 20)

@@ -1,3 +1,4 @@
+/* Which objects this worker has a copy of: see copies.h. */
 #include "copies.h"
 
 #include <stdlib.h>

@@ -1,15 +1,14 @@
-#include "base.h"
-#include "runtime/record/record.h"
-
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * sys_send() and sys_recv().  The sender asks the schedulers where the objects
  * of the subtree are, keeps of the list what it has itself, and sends list and
  * bytes as one message, of which it keeps a copy until it is sent.  The
  * receiver puts the bytes at the same addresses.
  */
+#include "base.h"
+#include "runtime/record/record.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 /* Blocks of this size on average are received straight into their place. */
 #define IN_PLACE_BYTES 16384

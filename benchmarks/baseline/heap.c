@@ -1,3 +1,4 @@
+/* Regions of a scheduler and their objects: see heap.h. */
 #include "heap.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* Messages between workers and schedulers, and how both wait for them. */
 #include "base.h"
 #include "runtime/record/record.h"
 

@@ -1,3 +1,4 @@
+/* Free pages of a scheduler's part of the range, by buddies: see pages.h. */
 #include "pages.h"
 
 #include <assert.h>

@@ -1,12 +1,11 @@
-#include "base.h"
-#include "myrmics.h"
-
-#include <stdarg.h>
-
 /*
  * Messages, timers, and every call once more in its plain spelling, for
  * programs that were compiled without the macros.
  */
+#include "base.h"
+#include "myrmics.h"
+
+#include <stdarg.h>
 
 /* --- Messages and the end of the job ------------------------------------- */
 

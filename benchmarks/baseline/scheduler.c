@@ -1,9 +1,3 @@
-#include "base.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * A scheduler: it owns a part of the addresses and all regions whose numbers
  * lie there, and serves one request after another.  Schedulers form a tree (the
@@ -11,6 +5,12 @@
  * parent's scheduler, to the level that the hint asks for, in turn to each
  * branch.
  */
+#include "base.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 struct scheduler {
     struct bl_heap heap;
     int index;

@@ -1,3 +1,4 @@
+/* How a job on the baseline begins and ends: ranges, workers, schedulers. */
 #include "base.h"
 
 #include <dlfcn.h>

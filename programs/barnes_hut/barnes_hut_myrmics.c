@@ -1,3 +1,10 @@
+/*
+ * Barnes-Hut for the Myrmics allocator.  Each worker keeps its bodies in one
+ * region.  In each step it builds its oct-tree in a fresh region and sends that
+ * to all others; its bodies then feel all trees.  Every few steps the bodies'
+ * regions go round, and each worker picks what has become its part of space.
+ * Where a region's data begins is told by small messages.
+ */
 #include <mpi.h>
 #include <sched.h>
 #include <stdio.h>
@@ -7,14 +14,6 @@
 #include "../common/report.h"
 #include "myrmics.h"
 #include "program.h"
-
-/*
- * Barnes-Hut for the Myrmics allocator.  Each worker keeps its bodies in one
- * region.  In each step it builds its oct-tree in a fresh region and sends that
- * to all others; its bodies then feel all trees.  Every few steps the bodies'
- * regions go round, and each worker picks what has become its part of space.
- * Where a region's data begins is told by small messages.
- */
 
 #define TAG_PARCEL 1
 #define TAG_SUMS   2

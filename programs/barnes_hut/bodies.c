@@ -1,3 +1,4 @@
+/* Bodies from a file or by a formula, and whose they are: see bodies.h. */
 #include "bodies.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Cells of space: see cell.h. */
 #include "cell.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Accelerations by trees, and by direct summation: see forces.h. */
 #include "forces.h"
 
 #include <math.h>

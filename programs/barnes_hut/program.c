@@ -1,3 +1,4 @@
+/* The command line, the input, and the last line: see program.h. */
 #include "program.h"
 
 #include <getopt.h>

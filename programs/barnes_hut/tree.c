@@ -1,3 +1,4 @@
+/* The oct-tree of a worker's bodies: see tree.h. */
 #include "tree.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Tables of numbers from CSV files: see csv.h. */
 #include "csv.h"
 
 #include <errno.h>

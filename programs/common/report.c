@@ -1,3 +1,4 @@
+/* Numbers, hashes, time and progress lines: see report.h. */
 #include "config.h"
 #include "report.h"
 

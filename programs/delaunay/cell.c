@@ -1,3 +1,4 @@
+/* The triangulation of one cell: see cell.h. */
 #include "cell.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Triangulation by insertion of points (Bowyer-Watson): see insert.h. */
 #include "insert.h"
 
 #include <assert.h>

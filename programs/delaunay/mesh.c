@@ -1,3 +1,4 @@
+/* Triangles that are linked by pointers: see mesh.h. */
 #include "mesh.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Which part of the plane is whose: see partition.h. */
 #include "partition.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Exact geometry with 128-bit integers: see predicates.h. */
 #include "predicates.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* The size and the hash of a triangulation: see result.h. */
 #include "result.h"
 
 #include <string.h>

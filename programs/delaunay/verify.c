@@ -1,3 +1,4 @@
+/* Is a triangulation right?  Corners, neighbours, circles: see result.h. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

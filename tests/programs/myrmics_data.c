@@ -1,3 +1,4 @@
+/* Data that Myrmics calls send: what arrives, and from whom. */
 #include "myrmics_semantics.h"
 
 #include <string.h>

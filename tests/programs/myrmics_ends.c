@@ -1,15 +1,15 @@
-#include <mpi.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "myrmics.h"
-
 /*
  * How jobs on the baseline begin and end:
  *   unreceived   data that nobody receives does not keep the job from ending
  *   uninitialised  without MPI_Init the first call starts MPI
  *   unused       without any region call every rank is the program's
  */
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "myrmics.h"
+
 int main(int argc, char **argv)
 {
     const char *mode = argc > 1 ? argv[1] : "";

@@ -1,9 +1,8 @@
-#include "myrmics_semantics.h"
-
 /*
  * Mistakes.  The last worker makes each; the others wait in a barrier for what
  * never comes.  The job must end with a line that names the place.
  */
+#include "myrmics_semantics.h"
 
 static int is_culprit(void)
 {

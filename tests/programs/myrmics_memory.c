@@ -1,3 +1,4 @@
+/* Allocation by Myrmics calls: sizes, reallocation, what is left. */
 #include "myrmics_semantics.h"
 
 #include <string.h>

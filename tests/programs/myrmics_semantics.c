@@ -1,14 +1,13 @@
-#include "myrmics_semantics.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /*
  * myrmics_semantics NAME...: run these scenarios, or all that should end well
  * for "all"; --list names them.  Worker 0 prints "ok NAME" for each.  Error
  * scenarios end the job when all is as it should be.
  */
+#include "myrmics_semantics.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define TAG 7
 

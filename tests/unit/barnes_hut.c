@@ -1,3 +1,4 @@
+/* The numerical code of Barnes-Hut: trees, forces, shares. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +9,6 @@
 #include "programs/barnes_hut/tree.h"
 #include "programs/common/report.h"
 #include "tap.h"
-
-/* The numerical code of Barnes-Hut: trees, forces, shares. */
 
 #define COUNT 2000
 

@@ -1,3 +1,4 @@
+/* The baseline's books: pages, regions, objects, and what a worker has. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -5,8 +6,6 @@
 #include "benchmarks/baseline/copies.h"
 #include "benchmarks/baseline/heap.h"
 #include "tap.h"
-
-/* The baseline's books: pages, regions, objects, and what a worker has. */
 
 #define NONE ((struct bl_name){0, 0, 0})
 

@@ -1,7 +1,6 @@
-#include "tests/unit/dart_domains.h"
-
 /* Trees of locality domains: what each function does, on random trees and where
  * there is nothing, too much, or no memory. */
+#include "tests/unit/dart_domains.h"
 
 #define ROUNDS 200
 #define TAGS   6

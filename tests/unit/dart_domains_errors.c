@@ -1,7 +1,6 @@
-#include "tests/unit/dart_domains.h"
-
 /* Trees of locality domains: wrong calls, calls without memory, domains that a
  * program made by hand, and large trees. */
+#include "tests/unit/dart_domains.h"
 
 static domain_t *small_tree(void)
 {
