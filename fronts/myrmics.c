@@ -18,7 +18,10 @@
 #define SAMPLE       128
 #define SAMPLE_QUICK (REPLICA_CACHE_CALLS + 1)
 
-/* What allocates and frees: these, or those that are quick. */
+/* What sys_alloc() and sys_free() call: at first these, until sched_begin()
+ * puts replica_cache_alloc() and replica_cache_free() into `quick`.  The stores
+ * there (release) pair with the loads in _sys_alloc() and _sys_free()
+ * (acquire): the functions that replica_cache_allow() was told of are seen. */
 static replica_alloc_fn alloc;
 static replica_free_fn give;
 
@@ -27,11 +30,14 @@ static struct {
     _Atomic(replica_free_fn *) free;
 } quick = {alloc, give};
 
+/* No other data depends on these: additions are relaxed, and for the loads and
+ * stores of sys_getstats() and sys_zerostats() relaxed would do. */
 static struct {
     _Atomic uint64_t sched_ns, worker_ns, barrier_ns;
     _Atomic uint64_t sent_bytes, received_bytes;
-    /* The first thread's are its own: an atomic addition waits until all that
-     * the program has written is out, which takes longer than to allocate. */
+    /* The first thread alone adds to `first_calls`, with a load and a store: an
+     * atomic addition waits until all earlier stores of the program are done,
+     * which takes longer than an allocation. */
     _Atomic uint64_t first_calls, other_calls;
     _Atomic uint64_t zeroed_calls; /* what both were at sys_zerostats() */
 } stats;
@@ -44,7 +50,8 @@ static void add(_Atomic uint64_t *counter, uint64_t by)
     atomic_fetch_add_explicit(counter, by, memory_order_relaxed);
 }
 
-/* How many calls this thread has counted, but for this one. */
+/* How many calls were counted before this one, in the counter that this thread
+ * uses.  The exchange chooses the first thread, and orders nothing else. */
 static uint64_t count_call(void)
 {
     static _Atomic int first_taken;
@@ -73,14 +80,16 @@ static void add_since(_Atomic uint64_t *counter, uint64_t since_ns)
     add(counter, myrmics_now_ns() - since_ns);
 }
 
-/* A call to the allocator that is timed stands for so many; or for none. */
+/* A call to the allocator that is timed stands for @calls; 0: it is not
+ * timed. */
 struct timed {
     uint64_t since_ns, calls;
 };
 
 /*
- * Where a call to the allocator begins.  Quick calls are not seen here but for
- * one in so many, which stands for them.
+ * Where a call to the allocator begins.  Of the calls of replica_cache_alloc()
+ * and replica_cache_free() only one in SAMPLE_QUICK comes here, and stands for
+ * them.
  */
 static struct timed sched_begin(const struct replica_job *job)
 {

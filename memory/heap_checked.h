@@ -94,8 +94,9 @@ struct heap_checked {
 
 /* After heap_init(): objects get red zones from now on. */
 void heap_checked_begin(struct heap *heap);
-/* They do not any more, and those that have are like others: of a heap that
- * comes from another job. */
+/* For a heap that comes from another job: it is a plain one from now on,
+ * without red zones for new objects and without checks of those that old ones
+ * have. */
 void heap_checked_end(struct heap *heap);
 
 /* As heap_alloc(). */

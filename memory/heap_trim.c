@@ -8,7 +8,8 @@
  */
 #include "memory/heap_extent.h"
 
-/* Is there no object in it, and may it come back from nowhere? */
+/* True if the extent has no object and was never sealed for a send: what was
+ * sent may come back with objects in it (heap_seal()). */
 static bool is_empty(const struct heap *heap, const struct place *place)
 {
     uint64_t end = high_water(heap, place) >> place->granule_shift;

@@ -24,14 +24,14 @@ void passed_set_shared(void);
 
 extern _Bool passed_shared; /* set before threads are started */
 
-/* What this process did so far others may see. */
+/* From here on other processes may use what this one has written so far. */
 static inline void passed_give(void)
 {
     if (passed_shared)
         __tsan_release(&passed_shared);
 }
 
-/* What is read from now on others may have made. */
+/* From here on this thread may read what other processes have written. */
 static inline void passed_take(void)
 {
     if (passed_shared)

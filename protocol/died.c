@@ -20,7 +20,8 @@ void set_lost(struct proto_region *r, bool lost)
     count(r, COUNT_LOST, lost ? 1 : -1);
 }
 
-/* Who died: @rank, and what else is that modulo @ranks. */
+/* The dead rank, and the numbers that it used for runs and saves, which are
+ * equal to @rank modulo @ranks (native_rank_new() of the runtime). */
 struct dead {
     int32_t rank, ranks;
 };
@@ -41,7 +42,7 @@ static struct proto_op *asked_by_dead(const struct proto_region *r,
     return NULL;
 }
 
-/* Nobody is told: the waiters were the dead rank's. */
+/* No waiter is woken: they were the dead rank's. */
 static void drop_requests(struct step *s, struct proto_region *root,
                           struct dead dead)
 {
@@ -108,7 +109,8 @@ void proto_rank_died(struct proto_node *node, int32_t rank, int32_t ranks,
         if (!is_dead(r->write_rank, dead))
             continue;
         lose(&s, r);
-        /* Nobody writes what is above while that is lost. */
+        /* Until it is not lost any more no region above it is written, so waits
+         * for newer versions of those end. */
         for (struct proto_region *x = r->parent; x; x = x->parent)
             if (x->losses)
                 subscriptions_end(&s, x, DRASYNC_ELOST);

@@ -30,8 +30,8 @@ struct step {
     struct proto_effects *out;
     struct proto_link serve, gc;
     struct proto_link begin; /* operations that may, now */
-    /* The REQUEST that is handled, and what it became: while it waits, what
-     * else it wants is forgotten. */
+    /* The REQUEST that is handled and the operation made of it.  If that has to
+     * wait, the message's other wishes (add_wanted()) are forgotten. */
     const struct proto_message *request;
     const struct proto_op *requester;
     /* The step ends a stale record. Operations that end with it began after the
@@ -275,7 +275,7 @@ void relay(struct step *s, struct proto_region *r, struct proto_op *op);
 void part_company(struct step *s, struct proto_op *op, struct proto_region *r);
 /* The same for all whom @leader should have served. */
 void part_relayed(struct step *s, struct proto_op *leader);
-/* Of whom @op served, one has settled. */
+/* One of the READs that @op served has settled. */
 void relay_settled(struct step *s, struct proto_op *op);
 /* So many nodes READ it that they had better ask through others. */
 bool is_hot(const struct step *s, struct proto_region *r);

@@ -42,18 +42,20 @@ enum {
      * of one tree that a node waits for: what is under way for a tree is a list. */
     PROTO_SUBSCRIBERS_MAX = 16,
     PROTO_SUBSCRIPTIONS_MAX = 64,
-    /* So many READs in a row bring another version before the next is asked
-     * ahead; and twice as many after each time that was in vain, so often. */
+    /* This many READs in a row must each bring another version before the next
+     * version is asked for ahead (a subscription); twice as many after each one
+     * that was in vain, doubled at most PROTO_SUBSCRIBE_VAIN_MAX times. */
     PROTO_SUBSCRIBE = 2,
     PROTO_SUBSCRIBE_VAIN_MAX = 6,
-    /* So many READs bring the same version before it is asked for with a promise
-     * that stays; and twice as many after each time that was in vain. */
+    /* This many READs must bring the same version before it is asked for with a
+     * promise that stays; twice as many after each time that was in vain. */
     PROTO_REREADS = 3,
     /* A version that is READ so often is rather kept than the next one awaited. */
     PROTO_REREADS_MANY = 16,
     /* Promises of a region at a time: a writer waits for all of them. */
     PROTO_PROMISES_MAX = 64,
-    /* One that was in vain is forgiven after so many that were not. */
+    /* After this many subscriptions that were of use, one that was in vain
+     * counts no longer. */
     PROTO_SUBSCRIBE_USED = 16,
     /* Children of a node in the trees in which READs are combined. */
     PROTO_FANOUT = 16,

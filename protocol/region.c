@@ -255,7 +255,8 @@ void region_end_waiting(struct step *s, struct proto_region *r)
                 CONTAINER(lists[i]->next, struct proto_op, link);
             op_unlist(op);
             if (op->kind == OP_FOREIGN) {
-                /* Whose others may ask for what has its address next. */
+                /* Other ranks of that node may ask later for a new region at
+                 * this address, so it has to hear of the deletion. */
                 presence_add(s, r, op->node, 0, 0);
                 refuse(s, r, op, DRASYNC_EDELETED)->flags |= PROTO_DELETION;
             } else {

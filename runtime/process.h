@@ -91,7 +91,10 @@ int runtime_enter_slow(void);
 /* This thread is in a function that is run for others, who may not be through
  * when this rank is in finalize. */
 extern _Thread_local bool runtime_serving;
-extern _Atomic uint32_t *runtime_poisoned; /* in shared memory once it runs */
+/* Not 0: the job is poisoned; in shared memory once it runs.  It is never
+ * cleared, and the reason is behind `poison_state` (shared.h), so relaxed
+ * suffices for its readers: a late look is all that can happen. */
+extern _Atomic uint32_t *runtime_poisoned;
 
 static inline int runtime_enter(void)
 {

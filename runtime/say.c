@@ -17,7 +17,8 @@
 #define SAY_BYTES   704
 #define SAY_READ_MS 1000
 
-/* What cannot be, without what is said around it. */
+/* Room for the description of an internal error; 180 bytes are for the sentence
+ * that runtime_broken() puts around it. */
 #define BROKEN_BYTES (RUNTIME_POISON_BYTES - 180)
 
 static void (*poison_tell)(void);
@@ -87,7 +88,8 @@ static void wait_until_read(void)
 }
 
 /* Acquire and release of `poison_said` order nothing but the line's write(),
- * which the kernel does; the default is only the simplest. */
+ * which the kernel does; the default is only the simplest.  The exchange in
+ * say_first() chooses the rank that prints. */
 bool runtime_await_said(uint32_t ms)
 {
     struct runtime_shared *shared = runtime.shared;
@@ -104,9 +106,12 @@ void runtime_told(void)
 
 void runtime_end_job(void)
 {
+    /* Relaxed would do: a child of fork stored it before it had other
+     * threads. */
     const bool child = atomic_load(&runtime.state) == RUNTIME_CHILD;
 
-    /* Those who see this process end need not say so: who calls this has. */
+    /* The caller has printed why the job ends; ranks that see this process end
+     * need not report it again. */
     if (runtime.shared && !child)
         runtime_told();
     wait_until_read();
@@ -139,7 +144,15 @@ __attribute__((format(printf, 1, 2))) static bool say_first(const char *format,
     return true;
 }
 
-/* Put the reason where all ranks of the node find it.  1: we were first. */
+/*
+ * Put the reason where all ranks of the node find it.  False: another call was
+ * first.
+ *
+ * The exchange chooses the call that writes the text.  The store of 2 (release)
+ * pairs with the loads of 2 (acquire) in runtime_poison_text() and poisoned()
+ * of progress_thread.c: the text is whole.  The flag and the doorbells come
+ * after it, so a thread that a doorbell wakes finds the text.
+ */
 static bool poison_node(const char *text, size_t bytes)
 {
     struct runtime_shared *shared = runtime.shared;

@@ -9,6 +9,10 @@
 #include "runtime/say.h"
 #include "runtime/shared.h"
 
+/* Relaxed would do for all of these: no other data depends on a counter.  They
+ * pair with the relaxed additions of runtime_count() and send.c, and the
+ * relaxed stores of dispatch_publish(); a thread sees at least what it counted
+ * itself. */
 void stats_read(struct drasync_stats *stats)
 {
     struct runtime_shared *shared = runtime.shared;

@@ -33,11 +33,16 @@ static int count_modules(void)
 /* How often a rank with an engine of its own looks at it at the end. */
 #define STOP_PUSH_US 1000
 
+/*
+ * Dekker's pair among the ranks of a node, sequentially consistent: a rank
+ * stores its state (wait_for_all(), or bury() of survive.c for one that died),
+ * then reads all others' here.  So the last of them sees all.  Acquire: what
+ * each did before that store comes before `stopped`.
+ */
 void stop_look(void)
 {
     struct runtime_shared *shared = runtime.shared;
 
-    /* Whoever changes a state does it before it looks: the last one sees all. */
     for (uint32_t i = 0; i < shared->locals; i++) {
         uint32_t state = atomic_load(&shared->ranks[i].state);
 
@@ -49,7 +54,16 @@ void stop_look(void)
     doorbell_ring(&shared->stop_doorbell);
 }
 
-/* Nothing is in flight afterwards, on any node; or DRASYNC_EPEER. */
+/*
+ * Nothing is in flight afterwards, on any node; or DRASYNC_EPEER.
+ *
+ * The addition to `quiesced` (release) pairs with node_quiet() of quiesce.c,
+ * which then sees as pending all that this rank has queued.  The wake may miss
+ * a progress thread that is about to sleep: that looks again when its timer
+ * ends, after PROGRESS_SLEEP_US_MAX at most.  `stopped` (acquire) pairs with
+ * stop_look(), or progress_main() of progress_thread.c: all that came before is
+ * seen.
+ */
 static int wait_for_all(void)
 {
     struct runtime_shared *shared = runtime.shared;
@@ -95,6 +109,7 @@ static int stop_all(void)
         stats_print();
     if (runtime.options.stats == RUNTIME_STATS_WAITS)
         waits_print();
+    /* Before the process ends: is_dead() of death.c looks at it after that. */
     atomic_store(&runtime_self()->state, RUNTIME_RANK_STOPPED);
     death_stop();
     leaves_mpi = survive_any();
@@ -103,6 +118,9 @@ static int stop_all(void)
     return err;
 }
 
+/* The exchanges on `state` choose which of runtime_stop() and stop_alone() ends
+ * the runtime.  Acquire pairs with the store in runtime_start(): what it
+ * started, maybe in another thread, is seen. */
 int runtime_stop(void)
 {
     int err = 0, running = RUNTIME_RUNNING;
@@ -126,7 +144,7 @@ void stop_at_finalize(void)
     /* A first call after MPI_Finalize must not start anything. */
     if (atomic_compare_exchange_strong(&runtime.state, &idle, RUNTIME_STOPPED))
         return;
-    /* MPI_Finalize would wait for the dead. */
+    /* MPI_Finalize would wait for the dead ranks. */
     if (runtime_stop() == DRASYNC_EPEER)
         runtime_end_job();
 }
@@ -147,6 +165,7 @@ void stop_alone(void)
         if (runtime_modules[i]->leave)
             runtime_modules[i]->leave();
     progress_abandon();
+    /* Before the process ends, as in stop_all(). */
     atomic_store(&runtime_self()->state, RUNTIME_RANK_EXITED);
 }
 
@@ -158,8 +177,9 @@ static void at_exit(int status, void *unused)
     if (getpid() != process || atomic_load(&runtime.state) == RUNTIME_CHILD)
         return;
     if (runtime_serving && !boot_finalized() && !survive_wanted(&why)) {
-        /* The function's region is held: nobody else gets on.  (Where a death is
-         * survived this is one.) */
+        /* The function's region stays held, so others would wait for it for
+         * ever.  (With DRASYNC_ON_DEATH=continue this exit counts as a
+         * death.) */
         runtime_poison("rank %d called exit(%d) in a function that "
                        "drasync_run ran",
                        runtime.rank, status);

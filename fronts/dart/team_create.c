@@ -350,8 +350,8 @@ dart_ret_t dart_team_destroy(dart_team_t *teamid)
     ret = locks_drop(what, team);
     if (ret)
         return ret;
-    /* What this unit has put is there before anybody's memory is another's, and
-     * nobody uses it any more, so what it has can go. */
+    /* Complete this unit's puts, then meet all units: only after that may the
+     * memory of any of them be used for something else. */
     ret = window_flush_all();
     if (team_barrier(team))
         ret = front_fail(DART_ERR_OTHER, "%s: MPI's barrier failed", what);

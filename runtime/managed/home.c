@@ -228,15 +228,15 @@ static int end_all(struct managed_shared *shared, bool all)
     uint64_t left;
     int err = 0;
 
-    /* Each once: those that come back to the list meanwhile are behind. */
+    /* Each once: end() appends to the list those that cannot end yet. */
     left = all ? atomic_load_explicit(&shared->counts.lingering,
                                       memory_order_relaxed)
                : 0;
     while (!err && left-- &&
            (e = pop(&shared->lingering, &shared->counts.lingering)))
         err = end(e);
-    /* None comes back to this one, but what an end leaves without a reference
-     * comes to it. */
+    /* end() puts nothing back on `fresh`; but regions that lose their last
+     * reference by it are appended. */
     while (!err &&
            atomic_load_explicit(&shared->counts.fresh, memory_order_relaxed) &&
            (e = pop(&shared->fresh, &shared->counts.fresh)))

@@ -51,6 +51,7 @@ uint64_t progress_late_us(void)
                                     : UINT64_MAX;
 }
 
+/* Relaxed: hints that the job ends, looked at again in the next turn. */
 bool progress_late_due(uint64_t now)
 {
     return progress.transport->late &&
@@ -61,8 +62,9 @@ bool progress_late_due(uint64_t now)
             atomic_load_explicit(&progress.abandoned, memory_order_relaxed));
 }
 
-/* Does a thread of this node wait for another node?  Relaxed: who begins to wait
- * takes a turn, or wakes the progress thread, afterwards. */
+/* Does a thread of this node wait for another node?  Relaxed: a hint.  A thread
+ * that begins to wait counts itself first, and then takes turns or wakes the
+ * progress thread: help() of outbox.c. */
 static bool awaited(void)
 {
     return progress.transport->soon &&
@@ -163,14 +165,25 @@ static int send_now(const struct runtime_message *m, bool late, uint64_t now)
     return dispatch_send(progress.transport, m->node, &message);
 }
 
-/* With the turns: can what was sent be left alone for a while?  What it was sent
- * from is kept until the next poll, so not too much. */
+/* With the turns: can the messages that were sent do without a poll for a
+ * while?  Their buffers are kept until the next poll, so there may not be
+ * many. */
 static bool pushed(void)
 {
     return progress.transport->sent <= SENT_MAX &&
            transport_pushed(progress.transport);
 }
 
+/*
+ * Dekker's pair with sleep_for() of progress_idle.c, all four sequentially
+ * consistent: this thread stores `active_us` (idle_note()), then reads
+ * `asleep`; the progress thread stores `asleep`, then reads `active_us`.  So
+ * this one wakes it, or it does not sleep.  The first look at `asleep` is a
+ * guess; if it proves wrong the second one wakes the thread for what is late.
+ *
+ * `head` needs no order: it is emptied with the turns (outbox_drain()), which
+ * this thread has when it reads it.
+ */
 bool progress_send(const struct runtime_message *m, int *err_out)
 {
     struct runtime_outbox *box = &runtime.shared->outbox;
@@ -190,8 +203,8 @@ bool progress_send(const struct runtime_message *m, int *err_out)
         dispatch_publish();
         idle_note(now);
     }
-    /* What the network keeps must be pushed, and an answer may come, unseen.
-     * What is late too; but who helps has set the timer. */
+    /* While the thread sleeps nobody pushes what the network keeps, sends what
+     * is late, or sees an answer.  (A helper has set the timer.) */
     bool wake = can && atomic_load(&box->asleep) == OUTBOX_SLEEPS && !m->lazy &&
                 !mine && (late || !progress_on_sockets() || !pushed());
     bool more = can && !wake && !mine &&
@@ -212,7 +225,7 @@ int progress_answer(int rank, const struct transport_message *message)
 
 /* --- Helping -------------------------------------------------------------- */
 
-/* May a thread help on? */
+/* May a thread help on?  Hints, read again each turn: relaxed would do. */
 static bool helpful(void)
 {
     return !atomic_load(runtime_poisoned) && !atomic_load(&progress.abandoned);
@@ -364,8 +377,9 @@ int progress_own_send(const struct runtime_message *m)
     return err;
 }
 
-/* There is no thread: who waits polls, one at a time.  The others sleep on the
- * bell, read before they look whether somebody helps: progress_turns.h, 6. */
+/* There is no progress thread, so threads that wait poll, one at a time.  The
+ * others sleep on the doorbell, which they read before they look whether one
+ * helps: progress_turns.h, 6. */
 static int wait_own(struct waiter *w)
 {
     uint64_t now = runtime_now_us(), begun = now, active = now, looked = now;
@@ -385,7 +399,8 @@ static int wait_own(struct waiter *w)
         }
         now = poll_for(&w, 1, looked + PROGRESS_LOOK_US, now, &active);
         bool nap = now - active >= IDLE_POLL_WAITED_US;
-        /* MPI's sockets come with the first messages, or never. */
+        /* MPI opens its sockets with the first messages, or never.
+         * `on_sockets` does not change after the start. */
         if (nap && atomic_load(&runtime.shared->on_sockets))
             idle_listen();
         help_end(active, 0, false);

@@ -34,7 +34,8 @@
 static pthread_t thread;
 static uint64_t poison_told_us; /* 0: the other nodes do not know */
 
-/* Does somebody of this node wait for what comes from others? */
+/* Does a thread of this node wait for what other nodes send?  A hint for how
+ * long to sleep: relaxed would do. */
 static bool waited(void)
 {
     return atomic_load(&runtime.shared->outbox.remote_waits) > 0 ||
@@ -46,7 +47,9 @@ static bool waited(void)
  * also ends ranks that wait inside MPI for the one that died. */
 static void poisoned(uint64_t now)
 {
-    /* A lock whose holder died says so before anybody knows who that was. */
+    /* A lock whose holder died sets the flag before anybody knows which rank
+     * that was.  Acquire pairs with poison_node() of say.c: the text is
+     * whole. */
     if (atomic_load(&runtime.shared->poison_state) != 2)
         return;
     if (!poison_told_us) {
@@ -65,6 +68,9 @@ static void poisoned(uint64_t now)
     }
 }
 
+/* Acquire of `abandoned` pairs with the store in progress_join(), whose thread
+ * had seen the poison: this one sees that too, and tells the other nodes
+ * first. */
 static bool may_end(uint64_t now, uint64_t *abandoned_us)
 {
     if (shutdown_over() && outbox_empty() && transport_idle(progress.transport))
@@ -118,6 +124,7 @@ static void *progress_main(void *unused)
     }
     dispatch_publish();
     if (shutdown_over()) {
+        /* Release pairs with wait_for_all() of stop.c. */
         atomic_store(&runtime.shared->stopped, 1);
         doorbell_ring(&runtime.shared->stop_doorbell);
     }
@@ -135,15 +142,17 @@ static int listen_to_sockets(struct boot *boot)
     all = progress_on_sockets();
     if (!err)
         err = boot_min(boot, &all);
+    /* Relaxed would do: other ranks go on only after start_page_conclude(). */
     atomic_store(&runtime.shared->on_sockets, all == 1);
     return err;
 }
 
-/* Nobody uses it any more. */
+/* No thread uses the transport any more. */
 static void close_all(void)
 {
-    /* With the job over this process ends next, and MPI may wait for ever for what
-     * a host that is gone was sending. */
+    /* When the job is poisoned this process ends next, and MPI may wait for
+     * ever for what a host that is gone was sending.  A hint: relaxed would
+     * do. */
     if (!atomic_load(runtime_poisoned))
         transport_close(progress.transport);
     progress.transport = NULL;
@@ -189,8 +198,8 @@ void progress_join(void)
     close_all();
 }
 
-/* A process that exits does not wait for a function of the program that the
- * thread runs for another node. */
+/* Wait for the progress thread, but not for ever: it may be in a function of
+ * the program that it runs for another node. */
 static void await_end(void)
 {
     struct timespec until;

@@ -10,8 +10,9 @@
 /* No other lock is taken under it but memory's. */
 #define LOCK_RANK_GIVE_INBOX 310
 
-/* So long a thread looks before it sleeps: about what the giver takes to make
- * the next region, for which to sleep and be woken costs both more. */
+/* A thread polls this long for a gift before it sleeps: about what the giver
+ * takes to make the next region.  To sleep and be woken would cost both
+ * more. */
 #define TAKE_SPIN_US 50
 
 /* A thread that waits for a gift. */
@@ -26,14 +27,19 @@ struct taker {
 struct inbox {
     struct lock lock;
     bool closed;
-    _Atomic bool died;       /* its rank */
-    _Atomic uint32_t giving; /* gifts of its rank that are half made */
+    /* Its rank has died.  Relaxed would do: give_bury() stores it before it
+     * takes the lock of each inbox, has_died() reads it under one. */
+    _Atomic bool died;
+    /* Gifts of its rank that are half made.  Relaxed: read by give_bury() only
+     * when that process has ended. */
+    _Atomic uint32_t giving;
     uint32_t count;
     struct gift *first, *last;
-    /* Who gave the first, + 1, and below its tag; 0: there is none.  For reports,
-     * which take no lock: relaxed. */
+    /* Of the first gift: the rank that gave it, + 1, above its tag; 0: there is
+     * none.  Relaxed: reports read it without the lock, and nothing else with
+     * it. */
     _Atomic uint64_t left;
-    struct taker *takers; /* who waits longest first */
+    struct taker *takers; /* the one that waits longest first */
 } __attribute__((aligned(64)));
 
 static struct inbox *inboxes; /* [locals] */
@@ -57,6 +63,7 @@ int give_shared_new(void **shared_out)
 
 void give_start(void)
 {
+    /* Acquire pairs with native_start_leader() of module.c. */
     inboxes = atomic_load(&runtime.shared->anchors[RUNTIME_ANCHOR_GIVE]);
 }
 
@@ -133,7 +140,8 @@ void give_unreserve(int local)
     lock_give(&inbox->lock);
 }
 
-/* To the first who waits for one like it.  False: nobody does. */
+/* Hand @gift to the first taker that waits for one like it.  False: there is
+ * none. */
 static bool hand(struct inbox *inbox, struct gift *gift)
 {
     for (struct taker **at = &inbox->takers; *at; at = &(*at)->next) {
@@ -150,7 +158,7 @@ static bool hand(struct inbox *inbox, struct gift *gift)
     return false;
 }
 
-/* To who waits for it; else the last in the inbox. */
+/* Hand @gift to a taker that waits for it; else it is the last in the inbox. */
 static void post(struct inbox *inbox, struct gift *gift)
 {
     if (hand(inbox, gift))
@@ -200,8 +208,8 @@ static struct gift *find(struct inbox *inbox, int32_t from, int32_t tag)
     return gift;
 }
 
-/* Hand what is in the inbox, in order, to those who began to wait while some of
- * it was out. */
+/* Hand the gifts in the inbox, in order, to takers that began to wait while
+ * some gifts were out of it. */
 static void hand_all(struct inbox *inbox)
 {
     struct gift *before = NULL, *next;
@@ -251,7 +259,7 @@ static void taker_link(struct inbox *inbox, struct taker *taker)
     *at = taker;
 }
 
-/* It waits no more; what it has been given meanwhile is its. */
+/* @taker waits no more; a gift that it got meanwhile is in `gift`. */
 static void taker_unlink(struct inbox *inbox, struct taker *taker)
 {
     for (struct taker **at = &inbox->takers; *at; at = &(*at)->next) {
@@ -384,8 +392,8 @@ static void tell_left(const struct gift *first)
                     (int)first->tag);
 }
 
-/* What it has given is there; nothing more comes from @rank, which has died, to
- * those who wait for just that. */
+/* @rank has died: its gifts are in the inboxes already, so end the waits for
+ * more of them. */
 static void tell_takers(struct inbox *inbox, int rank)
 {
     struct taker **at = &inbox->takers;
@@ -412,8 +420,8 @@ void give_bury(int rank)
 
     if (atomic_load(&inbox->giving))
         runtime_poison("rank %d died while it gave a region", rank);
-    /* Whoever looks for its gifts with a lock that was not taken here yet sees
-     * this, or is told below. */
+    /* A taker that locks its inbox after tell_takers() sees this; one that did
+     * so before is in the list there, and is told. */
     atomic_store(&inbox->died, true);
     if (lock_take(&inbox->lock))
         return;
@@ -437,15 +445,14 @@ void give_half(bool begins)
 {
     _Atomic uint32_t *giving = &inboxes[runtime.local].giving;
 
-    /* Read when this rank is dead. */
     if (begins)
         atomic_fetch_add_explicit(giving, 1, memory_order_relaxed);
     else
         atomic_fetch_sub_explicit(giving, 1, memory_order_relaxed);
 }
 
-/* What comes from now on is nobody's; what is here ends with this rank's other
- * holds, as soon as it is held. */
+/* Gifts that come from now on are refused.  Those in the inbox end with this
+ * rank's other holds; one from another node must be held first. */
 void give_end(void)
 {
     struct inbox *inbox = &inboxes[runtime.local];

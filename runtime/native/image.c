@@ -178,8 +178,8 @@ _Static_assert(offsetof(struct proto_pin, link) == 0, "a link is its pin");
 #define TURN_US     200000
 #define TURN_US_MAX 1600000
 
-/* So long another thread's hold is waited for, if it is not known that it is
- * not this thread's. */
+/* How long hold_beside() waits for a hold of this rank that may be another
+ * thread's. */
 #define PATIENCE_US 1000000
 
 /* What waits, if it may be stopped. */
@@ -242,7 +242,8 @@ struct held {
     bool waited;  /* the region was deleted while it was waited for */
 };
 
-/* By a rank of its own, under the lock of @tree, which is given back. */
+/* Take the hold under a number of its own (native_rank_new()).  Under the lock
+ * of @tree, which is given back. */
 static int hold_start(struct native_tree *tree, uint64_t address,
                       const struct stop *stop, uint64_t until,
                       struct held *held_out)
@@ -277,8 +278,9 @@ static int hold_start(struct native_tree *tree, uint64_t address,
     return err;
 }
 
-/* This rank has it, or something below, which may be another thread's: that will
- * give it back.  DRASYNC_EAGAIN: it did not. */
+/* This rank holds the region or one below.  If this thread has taken nothing
+ * the hold may be another thread's: wait a while for its end.  DRASYNC_EAGAIN:
+ * it has not ended, or may be this thread's. */
 static int hold_beside(struct native_tree *tree, uint64_t address,
                        struct held *held_out)
 {
@@ -290,7 +292,7 @@ static int hold_beside(struct native_tree *tree, uint64_t address,
                       wait_deadline_us(PATIENCE_US), held_out);
 }
 
-/* As this rank, which has it. */
+/* Take one more hold as this rank, which holds the region. */
 static int hold_as_rank(uint64_t address, struct held *held_out)
 {
     held_out->rank = native.rank;
@@ -298,7 +300,7 @@ static int hold_as_rank(uint64_t address, struct held *held_out)
                           DRASYNC_FOREVER);
 }
 
-/* As one who holds nothing. */
+/* Take the hold where this rank holds nothing of the region. */
 static int hold_apart(struct native_tree *tree, uint64_t address,
                       const struct stop *stop, struct held *held_out)
 {
@@ -361,7 +363,8 @@ static int hold_once(uint64_t address, native_stop_fn *asks,
     err = hold_beside(&tree, address, held_out);
     if (err != DRASYNC_EAGAIN)
         return err;
-    /* A rank of its own would wait for this one, which waits for it. */
+    /* A hold under a number of its own would wait for this rank's hold, and
+     * this rank for the save. */
     return held ? hold_as_rank(address, held_out) : DRASYNC_EORDER;
 }
 

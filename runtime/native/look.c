@@ -12,6 +12,15 @@
 
 #define LOOKS __attribute__((no_sanitize("thread")))
 
+/*
+ * Orders.  Acquire of an anchor, of links between entries and of their regions
+ * pairs with the stores of native_start_leader() in module.c and of
+ * native_env_insert() in table.c, and acquire of `threads` with the exchange of
+ * thread_new() in lease.c: what they point to was filled before.  All else,
+ * plain or atomic, is read as it is at some moment: an address is looked at by
+ * is_valid(), and for words of leases, uses and addresses relaxed would do.
+ */
+
 /* Is it all in control memory, and aligned?  Objects there are type-stable. */
 static bool is_valid(const void *object, size_t bytes)
 {

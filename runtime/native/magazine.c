@@ -19,7 +19,8 @@ static bool is_open(uint64_t region)
 /* Larger heaps have grown often enough not to care. */
 #define USUAL_PAGES_MAX 64
 
-/* A magazine of @heap is closed: remember how much was in use of it. */
+/* A magazine of @heap is closed: remember how much was in use of it.  Relaxed,
+ * as is the reading of it below: a hint. */
 static void note_size(struct native_magazines *w, const struct heap *heap)
 {
     uint64_t pages = (heap->used_bytes + sizeof(struct native_header) +
@@ -50,8 +51,9 @@ uint64_t native_magazine_usual_pages(void)
     return last < before ? last : before;
 }
 
-/* What magazine @i was of use for, ever: objects that came from it, and that the
- * thread freed into any. */
+/* How much magazine @i was used so far: objects that came from it, and that its
+ * thread freed into any.  Relaxed, as `opens_after` is: guesses of what
+ * pays. */
 static uint64_t done(const struct native_magazines *w, uint32_t i)
 {
     return atomic_load_explicit(&w->magazine[i].turns, memory_order_relaxed) /
@@ -75,8 +77,8 @@ static void learn(struct native_magazines *w, uint32_t i)
                               memory_order_relaxed);
 }
 
-/* The heap has its own again.  Under the tree's lock; the magazine's thread is
- * not in it. */
+/* Give what is in the magazine back to its heap.  Under the tree's lock; the
+ * magazine's thread is not in it. */
 static void close_window(struct native_magazines *w, uint32_t i,
                          uint64_t address)
 {
@@ -104,14 +106,17 @@ static void close_window(struct native_magazines *w, uint32_t i,
     memory->touched = true;
     native_magazines_count_in(w);
     learn(w, i);
-    /* Before the thread may open it again. */
+    /* Release pairs with the acquire of open_window() and
+     * native_magazine_clear(): before the thread opens it again, all of this is
+     * done, `open` included. */
     atomic_fetch_and(&w->open, ~(UINT64_C(1) << i));
     atomic_store_explicit(&magazine->region, 0, memory_order_release);
 }
 
-/* The magazines of @w in @ending say that they end: wait until their thread is
- * out of them.  DRASYNC_EPEER: that will not be known, and the job is poisoned;
- * the magazines stay as they are. */
+/* The magazines of @w in @ending are marked with NATIVE_MAGAZINE_ENDS, R1 of
+ * biased_lock.h: R2 and R3, wait until their thread is out of them.
+ * DRASYNC_EPEER: that cannot be known, and the job is poisoned; the magazines
+ * stay as they are. */
 static int wait_until_out(struct native_magazines *w, uint64_t ending)
 {
     int err;
@@ -153,6 +158,12 @@ static bool is_below(const struct native_tree *tree, uint64_t address,
     return r != NULL;
 }
 
+/*
+ * `open` and `region` need no order: a magazine of this tree was opened under
+ * its lock, or by native_recycle_take_ready() before its region could be found
+ * (release there).  Magazines of other trees come and go meanwhile; is_below()
+ * leaves them out.
+ */
 int native_magazines_end(const struct native_tree *tree,
                          const struct proto_region *top)
 {
@@ -187,6 +198,7 @@ int native_magazines_end(const struct native_tree *tree,
 
 void native_magazine_end(struct native_magazines *w, uint32_t i)
 {
+    /* Says which tree to lock; under that lock it is certain. */
     uint64_t address = atomic_load(&w->magazine[i].region);
     struct native_tree tree;
 
@@ -235,6 +247,7 @@ void *native_magazine_alloc_any(drasync_region_t region, size_t size_bytes)
     if (!mine)
         return NULL;
     magazine = &mine->magazine[native_magazine_index(address)];
+    /* Relaxed: this thread alone writes it. */
     turn = atomic_load_explicit(&magazine->turns, memory_order_relaxed);
     if (!biased_enter(&magazine->turns, turn + 1, turn, &magazine->region,
                       &address))

@@ -139,8 +139,9 @@ struct run_request {
     struct run_request *next; /* in the order of the stream */
     uint64_t address;         /* of the region */
     uint32_t mode;
-    /* 0; RUN_LEFT by who does not want it; RUN_DONE: whoever comes second frees
-     * it. */
+    /* 0; RUN_LEFT: request_leave() was called; RUN_DONE: run_request_end() was.
+     * The second of the two frees it: each adds its bit with release and
+     * acquire, so what the first did with it comes before. */
     _Atomic uint32_t ends;
     uint32_t answer_bytes;
     _Alignas(16) unsigned char answer[];
@@ -155,8 +156,9 @@ struct run_stream {
     uint64_t address;
     struct run_stream *chain;           /* in its bucket */
     struct run_stream *next, *previous; /* of those that have something */
-    /* Set under the lock, with what is under way in `packet`; cleared, without,
-     * by whoever ends that: release, pairs with the acquire of who looks. */
+    /* One unit is under way.  Set under the lock; cleared by run_own(), under
+     * it too, or without it by run_unit_end(): release, which pairs with the
+     * acquire of a thread that looks whether the next unit may go. */
     _Atomic bool flying;
     bool listed;
     int32_t node; /* who answered last; -1: nobody */
@@ -182,8 +184,12 @@ struct run_stream {
 /* Bytes of buffers that a caller keeps, as long as there is memory. */
 #define RUN_KEPT_BYTES ((uint64_t)4 << 20)
 
-/* Whose a caller is: a thread's, or nobody's any more, and it may have runs that
- * are not done. */
+/*
+ * Whose a caller is: a thread's, or nobody's any more, and then it may have
+ * runs that are not done.  The stores of RUN_ENDED (release) pair with the
+ * exchanges to RUN_TAKEN (acquire) in used_before() and take_over(): the next
+ * thread sees what the last one left.
+ */
 enum { RUN_TAKEN, RUN_ENDED };
 
 /* What a thread has; in control memory, where the leader's engine finds it. */
@@ -198,10 +204,15 @@ struct run_caller {
     _Atomic uint64_t bias;   /* run_biased, or 0; under the lock */
     _Atomic bool again;      /* something is to be sent: whoever has the lock */
     _Atomic int32_t error;   /* the first one, for the flush */
-    _Atomic uint32_t urgent; /* threads that wait */
-    _Atomic uint64_t queued; /* bytes collected */
-    _Atomic uint64_t flying; /* under way */
-    _Atomic uint64_t since_us;           /* when the first of `queued` came */
+    _Atomic uint32_t urgent; /* threads that wait: a hint to send soon */
+    /* Bytes collected: changed under the lock, or inside by the bias. */
+    _Atomic uint64_t queued;
+    /* Bytes under way: added to under the lock.  run_unit_end() takes off
+     * (release) what is over, which pairs with the acquire of a thread that
+     * waits until it is 0: what the runs did is seen. */
+    _Atomic uint64_t flying;
+    /* When the first of `queued` came.  Relaxed: stale() looks again. */
+    _Atomic uint64_t since_us;
     _Atomic(struct waiter *) waits;      /* who wants to know of any answer */
     _Atomic uint32_t answers;            /* that came */
     struct run_stream *busy, *busy_last; /* that have something collected */
@@ -210,6 +221,8 @@ struct run_caller {
 };
 
 struct run_shared {
+    /* Entered with release by caller_new(), read with acquire: what is in a
+     * caller is seen. */
     _Atomic(struct run_caller *) callers;
     _Atomic uint64_t tickets;
     struct run_flight {

@@ -26,7 +26,8 @@
 _Thread_local struct run_caller *run_callers_mine
     __attribute__((tls_model("initial-exec")));
 
-/* The first error of threads of this rank that have ended, and did not ask. */
+/* The first error of threads of this rank that have ended without a flush.  No
+ * other data depends on it: relaxed would do. */
 static _Atomic int32_t left;
 
 int run_callers_left(void)
@@ -34,6 +35,9 @@ int run_callers_left(void)
     return atomic_exchange(&left, 0);
 }
 
+/* The second look at `queued` pairs with run_returned() of run_answer.c, which
+ * adds there what has come back before it takes that off `flying`: release
+ * there, acquire here. */
 bool run_is_done(const struct run_caller *c)
 {
     return !atomic_load_explicit(&c->queued, memory_order_acquire) &&
@@ -51,7 +55,8 @@ bool native_look_runs(int32_t rank)
     return c != NULL;
 }
 
-/* Of a thread of this rank that has ended, with all that it ran done. */
+/* The caller of a thread of this rank that has ended, with all its runs done;
+ * or NULL. */
 static struct run_caller *used_before(void)
 {
     struct run_caller *c;
@@ -85,7 +90,6 @@ static struct run_caller *caller_new(void)
     c->rank = runtime.rank;
     c->local = runtime.local;
     atomic_store(&c->taken, RUN_TAKEN);
-    /* Release: who walks the list sees what is in it. */
     c->next = atomic_load(&run_shared->callers);
     while (!atomic_compare_exchange_weak(&run_shared->callers, &c->next, c))
         continue;
@@ -102,7 +106,7 @@ struct run_caller *run_caller_new(void)
     return c;
 }
 
-/* What is left goes without it. */
+/* What is left after this the engine sends or serves (run_send_turn()). */
 void run_thread_ends(void)
 {
     struct run_caller *c = run_callers_mine;
@@ -115,13 +119,14 @@ void run_thread_ends(void)
     run_caller_trim(c);
     atomic_fetch_add(&c->urgent, 1);
     run_unlock_send(c);
-    /* Nobody touches it as its own from here on. */
+    /* From here on another thread may have it: used_before(), take_over(). */
     atomic_store(&c->taken, RUN_ENDED);
 }
 
 /* --- Its lock ------------------------------------------------------------- */
 
-/* Is the thread of @c, whose bias is gone, out? */
+/* R2 and R3: is the thread of @c, whose bias is gone, out of what the lock
+ * protects? */
 static bool is_out(struct run_caller *c)
 {
     if (biased_barrier(BIASED_NODE)) {
@@ -267,7 +272,7 @@ static void stream_list(struct run_caller *c, struct run_stream *s)
                               memory_order_relaxed);
 }
 
-/* May @work go into the group @g as one more? */
+/* Can @work be added to the group @g? */
 static bool same_group(const struct run_group *g, const struct run_work *work)
 {
     return g->function == work->function->hash && g->mode == work->mode &&
@@ -309,8 +314,8 @@ static void group_begin(struct run_stream *s, const struct run_work *work)
     s->used += (uint32_t)sizeof(s->last);
 }
 
-/* Up to how many bytes of @s nothing has to be done but to add one more of the
- * last group, of @padded bytes. */
+/* How far `used` of @s may grow by runs of @padded bytes that are added to the
+ * last group, until something else has to be done. */
 static uint32_t soon_used(const struct run_stream *s, uint32_t padded)
 {
     uint32_t used = s->used / RUN_OWN_BYTES * RUN_OWN_BYTES + RUN_OWN_BYTES - 1;
@@ -361,7 +366,8 @@ int run_stream_add(struct run_caller *c, struct run_stream *s,
     return 0;
 }
 
-/* What @s has of its bytes besides is as its groups, @bytes at @groups, say. */
+/* The groups at @groups, of @bytes, were put in front of what @s has: note what
+ * they say of it. */
 static void count_groups(struct run_stream *s, const char *groups,
                          uint32_t bytes)
 {

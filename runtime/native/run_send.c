@@ -57,7 +57,8 @@ void run_error(struct run_caller *c, int err)
 void run_request_end(struct run_request *q, int result)
 {
     waiter_wake(&q->waiter, result);
-    /* The one who waited may free it from now on, but for this. */
+    /* The thread that waited goes on from here: the second of the two frees
+     * @q. */
     if (atomic_fetch_or(&q->ends, RUN_DONE) & RUN_LEFT)
         control_free(&runtime.space, q);
 }
@@ -234,7 +235,7 @@ static void flight_fails(struct run_flight *f, int err)
 }
 
 /* There is no memory to send these, and nothing of @c is under way that would give
- * some back: who waits would wait for ever. */
+ * some back: a thread that waits for them would wait for ever. */
 static void streams_fail(struct run_caller *c, const struct ready *ready,
                          uint32_t count)
 {

@@ -12,13 +12,14 @@
 #include "runtime/say.h"
 #include "runtime/waiting.h"
 
-/* Who waits for what another thread began looks so often whether that has
- * ended. */
+/* A thread that waits for a run of another thread looks this often whether that
+ * thread has ended. */
 #define ENDED_LOOK_US 50000
 
 /* --- Answers -------------------------------------------------------------- */
 
-/* A region with something of @c, under way or collected; under the lock. */
+/* A region with something of @c, under way or collected, for reports: relaxed.
+ * Under the lock. */
 static uint64_t waits_on(const struct run_caller *c)
 {
     for (int i = 0; i < RUN_BUCKETS; i++)
@@ -47,7 +48,8 @@ static int wait_shown(struct waiter *waiter, uint64_t address, uint32_t mode,
     return err;
 }
 
-/* Without anything under way: others have all flights, or the region. */
+/* Nothing of @c is under way whose answer would wake it: others have all
+ * flights, or the region. */
 static int wait_a_moment(struct run_caller *c, uint64_t deadline_us)
 {
     int err;
@@ -65,10 +67,17 @@ static int wait_a_moment(struct run_caller *c, uint64_t deadline_us)
                : 0;
 }
 
-/* Until something of @c has been answered since `answers` was @seen, or is to be
- * run by its thread; under the lock, which is given up meanwhile, and is not
- * held after DRASYNC_EPEER.  @q is what it is for, or NULL: all.  DRASYNC_EAGAIN:
- * @deadline_us came first. */
+/*
+ * Wait until something of @c has been answered since `answers` was @seen, or is
+ * to be run by its thread; under the lock, which is given up meanwhile, and is
+ * not held after DRASYNC_EPEER.  @q is the run that is waited for, or NULL:
+ * all.  DRASYNC_EAGAIN: @deadline_us came first.
+ *
+ * Dekker's pair with wake() of run_answer.c, all four sequentially consistent:
+ * this thread stores `waits`, then reads `answers`; wake() adds to `answers`,
+ * then takes `waits`.  So wake() finds the waiter, or this thread the answer.
+ * Whoever takes the waiter out of `waits` decides whether it is woken.
+ */
 static int wait_any(struct run_caller *c, uint32_t seen,
                     const struct run_request *q, uint64_t deadline_us)
 {
@@ -80,7 +89,6 @@ static int wait_any(struct run_caller *c, uint32_t seen,
     if (!w)
         return wait_a_moment(c, deadline_us);
     address = q ? q->address : waits_on(c);
-    /* `waits`, then `answers`; wake() does it in reverse. */
     atomic_store(&c->waits, &w->waiter);
     run_unlock_send(c);
     if (atomic_load(&c->answers) != seen &&
@@ -92,7 +100,7 @@ static int wait_any(struct run_caller *c, uint32_t seen,
                      deadline_us != WAIT_FOREVER, deadline_us);
     if (err && atomic_exchange(&c->waits, NULL) != &w->waiter) {
         if (err != DRASYNC_EAGAIN)
-            return err; /* somebody may still wake it */
+            return err; /* wake() has it, and may still write there */
         while (!waiter_done(&w->waiter))
             sched_yield();
     }
@@ -111,8 +119,8 @@ int run_drain(struct run_caller *c, uint64_t bytes, const struct run_stream *s)
     while (!err) {
         uint32_t seen = atomic_load(&c->answers);
 
-        /* Others run theirs while this thread runs its own; what their answers
-         * let go meanwhile goes after that. */
+        /* Other nodes run their units while this thread runs its own; what may
+         * go because of their answers goes after that. */
         run_send_all(c, false);
         run_own_all(c, DRASYNC_FOREVER);
         run_send_all(c, false);
@@ -175,7 +183,8 @@ static bool is_left(const struct run_stream *s)
     return s->listed || atomic_load(&s->flying);
 }
 
-/* Until @s has nothing; under the lock, not after an error. */
+/* Wait until nothing of @s is left; under the lock, which is not held after an
+ * error. */
 static int drain_one(struct run_caller *c, struct run_stream *s)
 {
     int err = 0;
@@ -223,15 +232,15 @@ int run_before_hold(struct run_caller *c, uint64_t address)
 
 /* --- Requests ------------------------------------------------------------- */
 
-/* Who asked does not need it any more. */
+/* The thread that asked does not need @q any more. */
 static void request_leave(struct run_request *q)
 {
     if (atomic_fetch_or(&q->ends, RUN_LEFT) & RUN_DONE)
         control_free(&runtime.space, q);
 }
 
-/* Has the thread of @c ended, so that this one may run what is this node's?  Then
- * until give_over(). */
+/* Has the thread of @c ended?  Then this one runs what that collected for this
+ * node, until give_over(). */
 static bool take_over(struct run_caller *c)
 {
     uint32_t ended = RUN_ENDED;
@@ -245,8 +254,8 @@ static void give_over(struct run_caller *c)
     atomic_store(&c->taken, RUN_ENDED);
 }
 
-/* What is before @q, and it, is to go; what is this node's, and free, by this
- * thread, if @own. */
+/* Send what @q's caller has collected up to @q.  @own: this thread runs what is
+ * for this node, where the region is free. */
 static void send_for(struct run_request *q, bool own)
 {
     struct run_caller *c = q->caller;
@@ -307,8 +316,8 @@ static uint64_t left_us(uint64_t deadline_us)
                                        : 0;
 }
 
-/* For @q, of this thread, which has to run itself what is its own, or comes
- * back. */
+/* Wait for @q, of this thread, which has to run itself what it collected for
+ * this node, and what comes back to it (run_returned()). */
 static int wait_own(struct run_request *q, uint64_t deadline_us)
 {
     struct run_caller *c = q->caller;
@@ -327,8 +336,9 @@ static int wait_own(struct run_request *q, uint64_t deadline_us)
     return waiter_done(&q->waiter) ? 0 : err;
 }
 
-/* As long as the thread of @q's caller goes on, which runs what is its own.
- * *ended_out: it has ended, and take_over() was true. */
+/* Wait for @q as long as the thread that began it lives, which runs what it
+ * collected for this node.  *ended_out: it has ended, and take_over() was
+ * true. */
 static int wait_while_other_goes_on(struct run_request *q, uint64_t deadline_us,
                                     bool *ended_out)
 {
@@ -351,8 +361,8 @@ static int wait_while_other_goes_on(struct run_request *q, uint64_t deadline_us,
     return 0;
 }
 
-/* For @q of another thread, or of one that has ended: then this one runs what is
- * that one's own. */
+/* Wait for @q, which another thread began.  Once that has ended, this one runs
+ * what it had collected for this node. */
 static int wait_for_other(struct run_request *q, uint64_t deadline_us)
 {
     struct waiting w = {

@@ -201,7 +201,8 @@ int native_split(uint64_t address)
         err = split_once(address);
         if (err && native_trim())
             err = split_once(address);
-        /* Who serves other nodes may be the one who sends. */
+        /* A thread that serves other nodes does not wait: it may be the
+         * progress thread, which has to send that data. */
         if (err && !native_running.server)
             err = wait_yielding(all_sent, &address) ? split_once(address)
                                                     : DRASYNC_EPEER;

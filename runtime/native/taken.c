@@ -185,7 +185,7 @@ int native_taken_add(uint64_t address, uint64_t incarnation,
         }
     }
     pthread_mutex_unlock(&part->mutex);
-    /* If nobody will say that the thread ends, it will keep what it took. */
+    /* If the thread's end cannot be watched, its notes stay. */
     if (!err && !noted++)
         thread_watch();
     return err;

@@ -45,8 +45,9 @@ int replica_open(uint32_t rid, struct replica_region **region_out)
             asked = 1;
         }
         replica_unlock();
-        /* One that goes away is waited for: another may come to life at its
-         * address, and somebody may have told this worker so already. */
+        /* A region that is not live is waited for.  If it is being freed, a new
+         * one may begin at its address, and the program may have told this
+         * worker of that one already. */
         if (!err)
             err = replica_wait(&shared->known, seen, 1);
         if (err)

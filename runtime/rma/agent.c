@@ -1,11 +1,18 @@
 /*
- * The agent: a thread that does for other processes what only this one can,
- * with memory that is nobody's but its own.
+ * The agent: a thread that reads and changes private memory of this process for
+ * others, which cannot reach it.
  *
- * Who asks puts an ask, in control memory, on a stack of the rank, and waits;
- * for another node the progress thread does, and the agent answers.  While a
- * rank has no agent its stack is closed, so nobody waits for one: to close it
- * is to take what is on it.
+ * A thread that asks puts an ask, in control memory, on a stack of the rank,
+ * and waits.  For another node the progress thread puts it there, and the agent
+ * sends the answer.  While a rank has no agent its stack is closed, and asks
+ * are refused; whoever closes it takes the asks that are on it and refuses them
+ * too.
+ *
+ * Orders.  The exchange by which put() pushes an ask (release) pairs with that
+ * of take() (acquire): the ask is whole.  Two of Dekker's pairs, all
+ * sequentially consistent, keep the agent from sleeping on work: put() writes
+ * `head`, and agent_end() `ending`, then exchanges `asleep`; agent_main()
+ * writes `asleep`, then reads both.  So it is woken, or sees what was written.
  */
 #include <pthread.h>
 #include <stdlib.h>

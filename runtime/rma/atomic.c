@@ -128,6 +128,13 @@ static union element combine(enum rma_type type, enum rma_op op,
 
 /* --- One aligned element -------------------------------------------------- */
 
+/*
+ * These operations pair with each other only, on the program's element; nothing
+ * of the library's depends on them.  To be atomic they need no order.  They are
+ * sequentially consistent for a program that orders other data by such an
+ * element.
+ */
+
 static uint64_t load(const void *at, size_t bytes)
 {
     switch (bytes) {

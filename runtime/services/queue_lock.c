@@ -13,10 +13,16 @@ static _Thread_local char self __attribute__((tls_model("initial-exec")));
 
 /* --- Threads of a rank ---------------------------------------------------- */
 
+/*
+ * A ticket lock: `turns` counts the tickets given, `turn` those that are over.
+ * What a thread did with the lock comes before what the next one does, as
+ * turn_give() rings `turn` (release) and the next one reads it (acquire).  So
+ * the exchanges on `turns` need no order: each gives a ticket once.
+ */
 #define TURN_TRY UINT32_C(1)
 #define TURN_ONE UINT32_C(2)
 
-/* How many turns come before that which would be given next. */
+/* How many tickets are not over that were given before the next one. */
 static uint32_t turns_before(uint32_t turns, uint32_t over)
 {
     return (turns - over * TURN_ONE) / TURN_ONE;
@@ -36,8 +42,14 @@ static int turn_take(struct queue_lock *lock)
     return err;
 }
 
-/* Who tries may be about to give up, though the lock is free by now: so another
- * who tries waits until it has it, or has not. */
+/*
+ * A thread that tries may be about to give up although the lock is free by now.
+ * So a second thread that tries waits until the first one's try is decided.
+ *
+ * `turn` is read again after `turns` (acquire): if it has not moved the two
+ * were so at one time.  `tried` is read before both; turn_tried() rings it
+ * after it has changed one of them, so that no change is slept over.
+ */
 static int turn_try(struct queue_lock *lock)
 {
     int err = 0;
@@ -66,7 +78,7 @@ static void turn_give(struct queue_lock *lock)
     doorbell_ring(&lock->turn);
 }
 
-/* A try has the lock, or gives its turn to the next. */
+/* The try is decided: it has the lock, or gives its ticket up. */
 static void turn_tried(struct queue_lock *lock, bool had)
 {
     if (had)
@@ -76,6 +88,8 @@ static void turn_tried(struct queue_lock *lock, bool had)
     doorbell_ring(&lock->tried);
 }
 
+/* Relaxed: only this thread stores its own address, and takes it away; or
+ * queue_lock_free() does, when the thread does nothing more with the lock. */
 static bool is_mine(const struct queue_lock *lock)
 {
     return atomic_load_explicit(&lock->owner, memory_order_relaxed) ==
@@ -172,7 +186,8 @@ int queue_lock_try(struct queue_lock *lock)
     return err != DRASYNC_EAGAIN ? err : death_refused(err);
 }
 
-/* Nobody is known to come next.  1: nobody does; 0: look again; or an error. */
+/* No successor is known yet.  1: there is none, and the lock is free; 0: there
+ * is one, or may be, so `next` is to be read again; or an error. */
 static int leave(struct queue_lock *lock)
 {
     int err;
@@ -180,11 +195,20 @@ static int leave(struct queue_lock *lock)
     if (lock->tail)
         return queue_leave(lock->tail, lock->mine);
     err = queue_tell_left(lock->home, lock->tail_there, lock->mine);
+    /* Relaxed: queue_lock_left() reads it when the ranks have agreed that none
+     * uses the lock, which orders it. */
     if (!err)
         atomic_fetch_add_explicit(&lock->left, 1, memory_order_relaxed);
     return err;
 }
 
+/*
+ * Acquire and release of `next` pair with the exchange of queue_follow() in
+ * queue_lock_queue.c, which says why.  The last store there is relaxed: nobody
+ * has linked itself to the entry's next time, and a late successor of this time
+ * that reads it comes after the exchange before it (same thread, same word:
+ * C11's release sequence).
+ */
 static int pass_on(struct queue_lock *lock)
 {
     struct queue_entry *e = lock->entry;
@@ -197,7 +221,7 @@ static int pass_on(struct queue_lock *lock)
         if (left < 0)
             return left;
         if (!left) {
-            /* Who comes later finds that it has the lock. */
+            /* A successor that comes after this finds that it has the lock. */
             passed_give();
             next = atomic_exchange_explicit(&e->next, queue_none(again),
                                             memory_order_acq_rel);
@@ -232,6 +256,8 @@ int queue_lock_give(struct queue_lock *lock)
     return 0;
 }
 
+/* Relaxed: the caller knows that the thread which has the lock does nothing
+ * more with it. */
 int queue_lock_free(struct queue_lock *lock)
 {
     if (!atomic_load_explicit(&lock->owner, memory_order_relaxed))
@@ -292,7 +318,9 @@ void queue_lock_open(struct queue_lock *lock, int node, uint64_t tail)
     lock->tail = node == runtime.node ? (void *)(uintptr_t)tail : NULL;
 }
 
-/* The bell is the node's, as the tail may go with the last of them. */
+/* The doorbell is the node's: the tail may be freed as soon as the last LEFT is
+ * counted.  Acquire of `left` pairs with left_arrived() of queue_lock_wire.c,
+ * which does not touch the tail after that. */
 static int wait_left(struct queue_tail *tail, uint32_t left)
 {
     struct doorbell *bell = &runtime.shared->call_doorbell;
