@@ -294,14 +294,14 @@ static int start_all(void)
 
 int runtime_start(void)
 {
-    int state, err = 0;
+    int state = RUNTIME_IDLE, err = 0;
 
     pthread_mutex_lock(&start_mutex);
-    state = atomic_load(&runtime.state);
-    if (state == RUNTIME_IDLE) {
+    /* Or another thread's MPI_Finalize makes it STOPPED (stop_at_finalize()). */
+    if (atomic_compare_exchange_strong(&runtime.state, &state,
+                                       RUNTIME_STARTING)) {
         gethostname(runtime.host, sizeof(runtime.host) - 1);
         runtime_poison_tells(outbox_wake);
-        atomic_store(&runtime.state, RUNTIME_STARTING);
         err = start_boot();
         if (!err) {
             err = start_all();

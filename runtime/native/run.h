@@ -280,9 +280,9 @@ static inline bool run_try(struct run_caller *c)
 {
     uint32_t no = 0;
 
-    /* Acquire pairs with the release of run_unlock(). */
-    return atomic_compare_exchange_strong_explicit(
-               &c->lock, &no, 1, memory_order_acquire, memory_order_relaxed) &&
+    /* Acquire pairs with the release of run_unlock().  Sequentially consistent,
+     * also where it fails, for caller_goes_on(): see run_unlock_send(). */
+    return atomic_compare_exchange_strong(&c->lock, &no, 1) &&
            (!atomic_load_explicit(&c->bias, memory_order_relaxed) ||
             run_unbias(c));
 }

@@ -452,10 +452,12 @@ static void unlist(struct run_caller *c, struct run_stream *s)
 void run_stream_taken(struct run_caller *c, struct run_stream *s)
 {
     unlist(c, s);
+    /* Release: who sees that nothing is queued sees what flies instead
+     * (run_is_done()). */
     atomic_store_explicit(
         &c->queued,
         atomic_load_explicit(&c->queued, memory_order_relaxed) - s->used,
-        memory_order_relaxed);
+        memory_order_release);
     s->used = s->answers = 0;
     s->soon = NULL;
     s->posts = s->writes = false;
