@@ -18,13 +18,52 @@ static void put(struct managed_list *list, _Atomic uint64_t *count,
 
     if (lock_take(&shared->list))
         return;
-    e->unused_next = NULL;
-    if (list->first)
-        list->last->unused_next = e;
+    if (!atomic_load_explicit(&e->listed, memory_order_relaxed)) {
+        atomic_store_explicit(&e->listed, true, memory_order_relaxed);
+        e->unused_next = NULL;
+        if (list->first)
+            list->last->unused_next = e;
+        else
+            list->first = e;
+        list->last = e;
+        atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
+    }
+    lock_give(&shared->list);
+}
+
+/* Off @list, under its lock. */
+static void take_off(struct managed_list *list, _Atomic uint64_t *count,
+                     const struct managed_entry *e)
+{
+    struct managed_entry *before = NULL, *at = list->first;
+
+    while (at && at != e) {
+        before = at;
+        at = at->unused_next;
+    }
+    if (!at)
+        return;
+    if (before)
+        before->unused_next = at->unused_next;
     else
-        list->first = e;
-    list->last = e;
-    atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
+        list->first = at->unused_next;
+    if (list->last == at)
+        list->last = before;
+    atomic_store_explicit(&at->listed, false, memory_order_relaxed);
+    atomic_fetch_sub_explicit(count, 1, memory_order_relaxed);
+}
+
+/* What has ended is on no list: only what another node says that is not so could
+ * have put it there. */
+static void unlist(struct managed_entry *e)
+{
+    struct managed_shared *shared = managed_get();
+
+    if (!atomic_load_explicit(&e->listed, memory_order_relaxed) ||
+        lock_take(&shared->list))
+        return;
+    take_off(&shared->fresh, &shared->counts.fresh, e);
+    take_off(&shared->lingering, &shared->counts.lingering, e);
     lock_give(&shared->list);
 }
 
@@ -138,6 +177,7 @@ static struct managed_entry *pop(struct managed_list *list,
     e = list->first;
     if (e) {
         list->first = e->unused_next;
+        atomic_store_explicit(&e->listed, false, memory_order_relaxed);
         atomic_fetch_sub_explicit(count, 1, memory_order_relaxed);
     }
     lock_give(&managed_get()->list);
@@ -153,6 +193,7 @@ static void gone(struct managed_entry *e)
                              e->refs.incarnation))
             runtime_no_memory("tell of the end of region %p",
                               (void *)(uintptr_t)e->refs.address);
+    unlist(e);
     e->refs.home = false;
     atomic_fetch_add_explicit(&managed_get()->counts.ended, 1,
                               memory_order_relaxed);

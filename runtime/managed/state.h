@@ -38,7 +38,10 @@ struct managed_entry {
     int32_t home_node; /* of the region: may differ from native_home() */
     struct managed_entry *next; /* in its bucket */
     struct managed_call *calls;
-    struct managed_entry *unused_next;
+    struct managed_entry *unused_next; /* under the list's lock */
+    /* On one of the lists of what is to be ended.  Changed under the list's lock;
+     * relaxed, as whoever ends the entry has taken it off by itself. */
+    _Atomic bool listed;
 };
 
 static inline struct managed_entry *managed_of(struct refs_entry *refs)

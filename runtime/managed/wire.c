@@ -2,6 +2,7 @@
 #include "runtime/managed/far.h"
 #include "runtime/managed/state.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "runtime/no_memory.h"
@@ -25,6 +26,9 @@ struct counted {
     int32_t node;
     int32_t wants_end;
 };
+
+/* More references than a node can have: no message says that. */
+#define COUNT_MAX (INT64_C(1) << 40)
 
 struct named {
     uint64_t address, incarnation;
@@ -93,13 +97,17 @@ static void counted(int from, const void *header, size_t bytes,
     struct counted c;
     int err;
 
-    (void)from;
     (void)context;
     if (bytes != sizeof(c))
         return;
     memcpy(&c, header, sizeof(c));
     if (c.node < 0 || c.node >= runtime.nodes || c.node == runtime.node)
         return;
+    if (c.by < -COUNT_MAX || c.by > COUNT_MAX) {
+        runtime_broken("node %d counts %" PRId64 " references to a region",
+                       from, c.by);
+        return;
+    }
     err = managed_home_count(c.node, c.address, c.incarnation, c.by,
                              c.wants_end != 0);
     /* Deleted: by drasync_delete() of a node that did not know. */

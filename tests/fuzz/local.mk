@@ -8,6 +8,7 @@ fuzz_names = \
 	codec \
 	csv \
 	diff \
+	managed \
 	options \
 	packets \
 	places \
@@ -23,6 +24,7 @@ fuzz_tests = \
 	tests/fuzz/codec.t \
 	tests/fuzz/csv.t \
 	tests/fuzz/diff.t \
+	tests/fuzz/managed.t \
 	tests/fuzz/options.t \
 	tests/fuzz/packets.t \
 	tests/fuzz/places.t \
@@ -60,6 +62,13 @@ tests_fuzz_diff_t_SOURCES = $(fuzz_main) tests/fuzz/diff.c \
 	runtime/native/diff_runs.c
 tests_fuzz_diff_t_CFLAGS = $(AM_CFLAGS)
 tests_fuzz_diff_t_LDADD =
+tests_fuzz_managed_t_SOURCES = $(fuzz_main) tests/fuzz/managed.c $(fuzz_node) \
+	runtime/managed/end.c runtime/managed/far_node.c runtime/managed/home.c \
+	runtime/managed/links.c runtime/managed/references.c \
+	runtime/managed/table.c runtime/managed/wire.c
+tests_fuzz_managed_t_CFLAGS = $(AM_CFLAGS)
+tests_fuzz_managed_t_LDADD = libdrasync_protocol.la libdrasync_memory.la
+fuzz_managed_libs = $(fuzz_protocol) $(fuzz_memory)
 tests_fuzz_options_t_SOURCES = $(fuzz_main) tests/fuzz/options.c \
 	runtime/options.c runtime/options_names.c
 tests_fuzz_options_t_CFLAGS = $(AM_CFLAGS)
