@@ -254,6 +254,15 @@ int native_alloc(drasync_region_t region, size_t size_bytes, void **ptr_out)
     return 0;
 }
 
+/* Is @memory that of the record at @region?  Read without a lock, as it was at some
+ * time. */
+__attribute__((no_sanitize("thread"))) static bool
+is_memory_of(const struct proto_region *region,
+             const struct native_memory *memory)
+{
+    return *(void *const volatile *)&region->memory == memory;
+}
+
 /* The address of the region whose page @ptr is in, as this node knows; 0. */
 static uint64_t address_of(const void *ptr)
 {
@@ -269,7 +278,7 @@ static uint64_t address_of(const void *ptr)
     memory = copy.owner;
     address = atomic_load(&memory->address);
     region = address ? native_find(address) : NULL;
-    return region && region->memory == memory ? address : 0;
+    return region && is_memory_of(region, memory) ? address : 0;
 }
 
 int native_region_of(const void *ptr, drasync_region_t *region_out)
