@@ -72,6 +72,11 @@ prints_rivals() {
 @test "rows about objects are compared with other ways to count their uses" {
   prints_rivals objects_rate hybrid naive mutex suppressed nothing
   assert_line --regexp " hybrid_naive_1=$number hybrid_naive_n=$number "
+}
+
+@test "the row about cycles of objects says how many linger" {
+  [[ ${DRASYNC_SANITIZERS:-} != *thread* ]] ||
+    skip "the paper's cycle takes minutes under ThreadSanitizer"
   run -0 bench --tiny objects_cycle
   [[ $output == *" skipped: "* ]] ||
     assert_line --regexp "^objects_cycle ratio=$number .* lingers=$number "
