@@ -11,8 +11,8 @@
  *     ...
  *     drasync::region_ref tree(handle, drasync::adopt_ref); // there
  *
- * Neither may lie in a region: what they count is a rank's.  A weak_ref's value(),
- * a drasync_weak_t, may lie anywhere and be sent.
+ * A region_ref may not lie in a region: what it counts is a rank's.  A weak_ref
+ * may, and be sent, as its value(), a drasync_weak_t.
  *
  * Errors are std::system_error; the reference is as it was.  Destructors are
  * silent.

@@ -15,6 +15,7 @@
 #include "drasync.h"
 #include "drasync/error.hpp"
 #include "drasync/guard.hpp"
+#include "drasync/storable.hpp"
 
 #include <cstdio>
 #include <mutex>
@@ -101,6 +102,10 @@ class unique_region
     }
 
     drasync_region_t region_ = nullptr;
+};
+
+/* It deletes for one rank. */
+template <> struct storable<unique_region> : std::false_type {
 };
 
 /* The hold ends before the region does: members go in reverse order, and are

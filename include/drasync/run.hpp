@@ -129,7 +129,7 @@ template <class Call> int result_of(Call &&call) noexcept
     } catch (const std::system_error &e) {
         if (e.code().category() != category())
             std::terminate();
-        return e.code().value();
+        return e.code() ? e.code().value() : DRASYNC_EINTERNAL;
     }
     return 0;
 }
@@ -171,7 +171,7 @@ template <auto Function, class T>
 int run_batch(drasync_region_t region, const void *args, std::size_t arg_bytes,
               std::size_t count)
 {
-    if (arg_bytes != sizeof(T))
+    if (arg_bytes != travels<T>::bytes)
         return DRASYNC_EINVAL;
     return result_of([&] { Function(region, arguments<T>(args, count)); });
 }
@@ -215,12 +215,10 @@ template <class Answer> class pending
             throw std::system_error(
                 std::make_error_code(std::errc::operation_not_permitted),
                 "drasync::pending::get");
+        if (state_->request)
+            ask(DRASYNC_FOREVER);
         const std::unique_ptr<state> ended = std::move(state_);
-        int err = ended->result;
-
-        if (ended->request)
-            err = drasync_wait(&ended->request, DRASYNC_FOREVER);
-        check(err, "drasync::pending::get", ended->region);
+        check(ended->result, "drasync::pending::get", ended->region);
         if constexpr (!std::is_void_v<Answer>)
             return *static_cast<Answer *>(static_cast<void *>(ended->answer));
     }
@@ -229,19 +227,26 @@ template <class Answer> class pending
     template <class Rep, class Period>
     bool wait_for(const std::chrono::duration<Rep, Period> &timeout)
     {
-        if (!state_ || !state_->request)
-            return true;
-        const int err =
-            drasync_wait(&state_->request, detail::timeout_us(timeout));
-
-        if (err == DRASYNC_EAGAIN && state_->request)
-            return false;
-        state_->result = err;
-        return true;
+        return !state_ || !state_->request || ask(detail::timeout_us(timeout));
     }
 
   private:
     template <auto Function> friend class function;
+
+    /* Is the request over?  Throws an error of the call itself, as in a function
+     * that runs; then the answer is still to come. */
+    bool ask(std::uint64_t timeout_us)
+    {
+        const int err = drasync_wait(&state_->request, timeout_us);
+
+        if (!state_->request) {
+            state_->result = err;
+            return true;
+        }
+        if (err != DRASYNC_EAGAIN)
+            check(err, "drasync::pending", state_->region);
+        return false;
+    }
 
     struct state {
         drasync_region_t region;
@@ -258,6 +263,11 @@ template <class Answer> class pending
 template <auto Function> class function
 {
     using parts = detail::signature<decltype(Function)>;
+
+    template <class A>
+    static constexpr bool takes_no_mode =
+        !std::is_same_v<A, detail::no_bytes> &&
+        !std::is_same_v<A, enum drasync_mode>;
 
   public:
     using answer_type = typename parts::answer;
@@ -287,6 +297,17 @@ template <auto Function> class function
     {
         return run_now(region, nullptr, mode);
     }
+
+    /* Not DRASYNC_READ in the argument's place, which a number would take. */
+    template <class A = argument_type,
+              std::enable_if_t<takes_no_mode<A>, int> = 0>
+    answer_type run(drasync_region_t, enum drasync_mode) const = delete;
+    template <class A = argument_type,
+              std::enable_if_t<takes_no_mode<A>, int> = 0>
+    answer_type irun(drasync_region_t, enum drasync_mode) const = delete;
+    template <class A = argument_type,
+              std::enable_if_t<takes_no_mode<A>, int> = 0>
+    void run_ff(drasync_region_t, enum drasync_mode) const = delete;
 
     /* The same without waiting: the answer comes later. */
     template <class A = argument_type,

@@ -14,6 +14,11 @@
 /* Acquires under way. */
 #define TAKES_MAX 256
 
+/* So long what is refused is asked for again: a READ at another node may be over,
+ * and not known to be (native_delete() waits for that, too). */
+#define AGAIN_US     20000
+#define AGAIN_NAP_NS 200000
+
 /* How often node 0 is asked whether another search is over. */
 #define ELECT_NS 100000
 
@@ -28,7 +33,7 @@ struct step {
 /* A part, and the hold that this rank has. */
 struct taken {
     drasync_request_t request; /* under way */
-    bool asked, held, gone;
+    bool asked, refused, held, gone;
 };
 
 struct work {
@@ -208,6 +213,7 @@ static void begin_take(struct work *w, size_t i)
         return; /* by this rank's program */
     err = native_itry(region_at(w, i), DRASYNC_WRITE, &t->request);
     t->asked = !err;
+    t->refused = err == DRASYNC_EAGAIN;
     t->gone = err == DRASYNC_ENOREGION || err == DRASYNC_EDELETED;
 }
 
@@ -237,7 +243,9 @@ static void end_take(struct work *w, size_t i)
     if (!t->asked)
         return;
     err = native_wait(&t->request, DRASYNC_FOREVER, &none);
+    t->asked = false;
     t->held = !err;
+    t->refused = err == DRASYNC_EAGAIN;
     t->gone = err == DRASYNC_ENOREGION || err == DRASYNC_EDELETED;
     if (t->held && is_other(w, i)) {
         release(w, i);
@@ -273,20 +281,40 @@ static int ask_readers(struct work *w, int node)
     return err;
 }
 
+/* All parts, or those that were refused; true: some were now. */
+static bool take_all(struct work *w, bool again)
+{
+    size_t parts = parts_of(w);
+    bool refused = false;
+
+    for (size_t i = 0; i < parts + TAKES_MAX; i++) {
+        if (i < parts && (!again || w->taken[i].refused))
+            begin_take(w, i);
+        if (i >= TAKES_MAX && i - TAKES_MAX < parts) {
+            end_take(w, i - TAKES_MAX);
+            refused |= w->taken[i - TAKES_MAX].refused;
+        }
+    }
+    return refused;
+}
+
 /* Hold what nobody else holds: w->search.refs.part[].taken. */
 static int take(struct work *w)
 {
+    const struct timespec nap = {.tv_nsec = AGAIN_NAP_NS};
+    uint64_t until = runtime_now_us() + AGAIN_US;
     size_t parts = parts_of(w);
+    bool refused;
     int err = 0;
 
     w->taken = calloc(parts, sizeof(*w->taken));
     if (!w->taken)
         return DRASYNC_ENOMEM;
-    for (size_t i = 0; i < parts + TAKES_MAX; i++) {
-        if (i < parts)
-            begin_take(w, i);
-        if (i >= TAKES_MAX && i - TAKES_MAX < parts)
-            end_take(w, i - TAKES_MAX);
+    refused = take_all(w, false);
+    while (refused && runtime_now_us() < until) {
+        runtime_glance();
+        nanosleep(&nap, NULL);
+        refused = take_all(w, true);
     }
     for (int node = 0; node < runtime.nodes && !err; node++)
         err = ask_readers(w, node);

@@ -69,8 +69,8 @@ static void poisoned(uint64_t now)
 }
 
 /* Acquire of `abandoned` pairs with the store in progress_join(), whose thread
- * had seen the poison: this one sees that too, and tells the other nodes
- * first. */
+ * had seen the poison: this one sees that too, and tells the other nodes first.
+ * Where a rank exits alone, or the start fails, there need not be one. */
 static bool may_end(uint64_t now, uint64_t *abandoned_us)
 {
     if (shutdown_over() && outbox_empty() && transport_idle(progress.transport))

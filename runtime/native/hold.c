@@ -254,7 +254,7 @@ int native_pending_wait(struct native_pending *q, uint64_t deadline,
         .address = q->address,
         .version = q->version ? *q->version : 0,
         .as = q->as,
-        .timed = deadline != WAIT_FOREVER,
+        .timed = deadline != WAIT_FOREVER || q->nowait,
     };
     int err;
 

@@ -37,12 +37,14 @@ int run_callers_left(void)
 
 /* The second look at `queued` pairs with run_returned() of run_answer.c, which
  * adds there what has come back before it takes that off `flying`: release
- * there, acquire here. */
+ * there, acquire here.  What came back may have been sent again before that look,
+ * which sees then that it flies (run_stream_taken()): hence the last one. */
 bool run_is_done(const struct run_caller *c)
 {
     return !atomic_load_explicit(&c->queued, memory_order_acquire) &&
            !atomic_load_explicit(&c->flying, memory_order_acquire) &&
-           !atomic_load_explicit(&c->queued, memory_order_relaxed);
+           !atomic_load_explicit(&c->queued, memory_order_acquire) &&
+           !atomic_load_explicit(&c->flying, memory_order_acquire);
 }
 
 bool native_look_runs(int32_t rank)

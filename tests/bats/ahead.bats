@@ -69,7 +69,7 @@ setup() {
 
 @test "where there is no memory for a second copy, a writer waits for a sending" {
   for ahead in data token auto; do
-    DRASYNC_AHEAD=$ahead DRASYNC_MEMORY=16M \
+    DRASYNC_AHEAD=$ahead DRASYNC_MEMORY=16M DRASYNC_TEST_SECONDS=400 \
       run -0 mpi 2 "$programs/native_ahead" sent
     assert_output "sent ok ranks=2"
   done

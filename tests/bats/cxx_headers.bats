@@ -168,7 +168,8 @@ NO(std::shared_mutex) NO(std::condition_variable) NO(std::future<int>)
 NO(std::promise<int>) NO(std::filesystem::path) NO(std::regex)
 NO(std::locale) NO(std::error_code) NO(std::initializer_list<int>)
 NO(std::reference_wrapper<void()>) NO(drasync::write_guard)
-NO(drasync::region_resource)
+NO(drasync::region_resource) NO(drasync::unique_region) NO(drasync::region_ref)
+YES(drasync::weak_ref)
 END
   } >types.cc
   for compiler in "${compilers[@]}"; do
@@ -279,6 +280,11 @@ END
   refused_function "a function that runs where a region is takes" int int
   refused_function "a batch function takes the region and drasync::arguments" \
     void "drasync_region_t, int" batch_function
+  refused_function "this argument or answer means something on one rank only" \
+    void "drasync_region_t, drasync::arguments<callback>" batch_function
+  declarations='int there(drasync_region_t, int);' refused deleted \
+    'drasync::function<there> f("f"); (void)hold;
+    f.run(hold.region(), DRASYNC_READ);'
 }
 
 @test "the statements of these tests are not refused for another reason" {

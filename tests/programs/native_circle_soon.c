@@ -40,7 +40,7 @@ static void large(void)
     if (check_rank == 0)
         first = ring(&weak, 3);
     check_share(&first, 0);
-    if (check_rank == 1) {
+    if (check_rank == check_ranks - 1) { /* of another node, if there is one */
         OK(drasync_acquire(first, DRASYNC_WRITE));
         OK(drasync_alloc(first, bytes, &v));
         memset(v, 1, bytes);
