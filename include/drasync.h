@@ -377,7 +377,8 @@ struct drasync_stats {
     int rank, ranks, node, nodes;
     uint64_t ahead_asked;      /* hints and subscriptions of this rank */
     uint64_t ahead_used;       /* on this node: acquired after it had come */
-    uint64_t ahead_vain_bytes; /* on this node: came, and was not acquired */
+    uint64_t ahead_vain_bytes; /* on this node: sizes of regions that came, and
+                                  were not acquired */
     uint64_t ahead_waited_us;  /* by this rank, for what it had asked ahead */
 };
 

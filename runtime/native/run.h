@@ -157,8 +157,9 @@ struct run_stream {
     struct run_stream *chain;           /* in its bucket */
     struct run_stream *next, *previous; /* of those that have something */
     /* One unit is under way.  Set under the lock; cleared by run_own(), under
-     * it too, or without it by run_unit_end(): release, which pairs with the
-     * acquire of a thread that looks whether the next unit may go. */
+     * it too unless the job is poisoned, or without it by run_unit_end():
+     * release, which pairs with the acquire of a thread that looks whether the
+     * next unit may go. */
     _Atomic bool flying;
     bool listed;
     int32_t node; /* who answered last; -1: nobody */
