@@ -31,10 +31,12 @@ native_test_programs += \
 	tests/programs/cxx_refs \
 	tests/programs/cxx_allocator \
 	tests/programs/cxx_wrong
-tests_programs_cxx_calls_SOURCES = tests/programs/cxx_calls.cc
+tests_programs_cxx_calls_SOURCES = tests/programs/cxx_calls.cc \
+	tests/programs/cxx_check.hpp
 tests_programs_cxx_containers_SOURCES = tests/programs/cxx_containers.cc
 tests_programs_cxx_guards_SOURCES = tests/programs/cxx_guards.cc
-tests_programs_cxx_refs_SOURCES = tests/programs/cxx_refs.cc
+tests_programs_cxx_refs_SOURCES = tests/programs/cxx_refs.cc \
+	tests/programs/cxx_check.hpp
 tests_programs_cxx_allocator_SOURCES = tests/programs/cxx_allocator.cc
 tests_programs_cxx_wrong_SOURCES = tests/programs/cxx_wrong.cc
 endif

@@ -6,6 +6,7 @@ replica_sources = \
 	runtime/replica/directory.c \
 	runtime/replica/mappings.c \
 	runtime/replica/directory.h \
+	runtime/replica/install.c \
 	runtime/replica/mappings.h \
 	runtime/replica/objects.h \
 	runtime/replica/module.c \

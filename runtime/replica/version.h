@@ -24,6 +24,11 @@ int replica_version_new(const struct replica_part *parts, uint64_t parts_count,
 int replica_version_share(struct replica_version *of,
                           struct replica_version **version_out);
 
+/* Map and copy @version into what this worker sees (install.c).  By one thread at
+ * a time, in the order in which versions were taken; no lock is held.
+ * DRASYNC_ENOMEM, DRASYNC_EPEER. */
+int replica_install(struct replica_version *version);
+
 /* A version and all that it refers to. */
 void replica_version_free(struct replica_version *version);
 

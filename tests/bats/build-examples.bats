@@ -7,12 +7,17 @@ setup() {
   cd "$BATS_TEST_TMPDIR"
 }
 
+# The Nth block of LANGUAGE in FILE.
+block() { # FILE N LANGUAGE
+  awk -v wanted="$2" -v begin="\`\`\`$3" '
+    $0 == begin { block++; inside = 1; next }
+    /^```/ { inside = 0 }
+    inside && block == wanted' "$abs_top_srcdir/$1"
+}
+
 # The examples of FILE: its Nth block of C, as program NAME.
 example() { # FILE N NAME
-  awk -v wanted="$2" '
-    /^```c$/ { block++; inside = 1; next }
-    /^```/ { inside = 0 }
-    inside && block == wanted' "$abs_top_srcdir/$1" >"$3.c"
+  block "$1" "$2" c >"$3.c"
   "$abs_top_builddir/mpicc-drasync" -Wall -Wextra -Werror "$3.c" -o "$3"
 }
 
@@ -20,10 +25,7 @@ example() { # FILE N NAME
 cxx_example() {
   grep -q "^#define HAVE_CXX17 1" "$abs_top_builddir/config.h" ||
     skip "configure found no compiler for C++17"
-  awk -v wanted="$1" '
-    /^```c\+\+$/ { block++; inside = 1; next }
-    /^```/ { inside = 0 }
-    inside && block == wanted' "$abs_top_srcdir/docs/cxx.md" >"$2.cc"
+  block docs/cxx.md "$1" c++ >"$2.cc"
   run -0 "$abs_top_builddir/mpicxx-drasync" -std=c++17 -Wall -Wextra -Werror \
     "$2.cc" -o "$2"
 }

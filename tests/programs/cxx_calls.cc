@@ -10,6 +10,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "cxx_check.hpp"
+
 static_assert(std::is_nothrow_move_constructible_v<drasync::pending<int>>);
 static_assert(!std::is_copy_constructible_v<drasync::pending<void>>);
 static_assert(!drasync::storable_v<drasync::pending<int>>);
@@ -19,18 +21,6 @@ namespace
 
 using namespace std::chrono_literals;
 using numbers = drasync::vector<int>;
-
-int rank, ranks;
-
-void check(bool right, const char *what, int line)
-{
-    if (right)
-        return;
-    std::fprintf(stderr, "rank %d: line %d: %s\n", rank, line, what);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-#define CHECK(c) check(c, #c, __LINE__)
 
 // That @call throws @error.
 template <class Call, class Error>

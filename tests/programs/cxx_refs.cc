@@ -9,24 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include "cxx_check.hpp"
+
 static_assert(!drasync::storable_v<drasync::region_ref>);
 static_assert(drasync::storable_v<drasync_weak_t>);
 static_assert(std::is_nothrow_move_constructible_v<drasync::region_ref>);
 
 namespace
 {
-
-int rank, ranks;
-
-void check(bool right, const char *what, int line)
-{
-    if (right)
-        return;
-    std::fprintf(stderr, "rank %d: line %d: %s\n", rank, line, what);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-#define CHECK(c) check(c, #c, __LINE__)
 
 drasync::region_ref make(int number)
 {

@@ -8,54 +8,6 @@
  */
 #include "progress_hooks.h"
 
-/* --- Threads -------------------------------------------------------------- */
-
-static void *run(void *what)
-{
-    second = true;
-    ((hook)(uintptr_t)what)();
-    return NULL;
-}
-
-static pthread_t spawn(hook what)
-{
-    pthread_t other;
-
-    REQUIRE(!pthread_create(&other, NULL, run, (void *)(uintptr_t)what));
-    return other;
-}
-
-/* All of it, on another thread. */
-static void elsewhere(hook what)
-{
-    REQUIRE(!pthread_join(spawn(what), NULL));
-}
-
-static void start(void)
-{
-    static int node_of[2] = {0, 1};
-
-    runtime.nodes = 2;
-    runtime.node_of = runtime.leader_of = node_of;
-    runtime.leader = true;
-    runtime.shared = &shared;
-    shared.locals = 1;
-    atomic_store(&closed, false);
-    atomic_store(&shared.outbox.remote_waits, 0);
-    atomic_store(&shared.outbox.asleep, OUTBOX_AWAKE);
-    atomic_store(&shared.stopped, 0);
-    REQUIRE(!progress_start(NULL));
-    while (!atomic_load(&shared.stopped))
-        sched_yield(); /* the thread ends */
-    idle_set(now(), false);
-}
-
-/* Has the progress thread been told to come? */
-static bool told(void)
-{
-    return atomic_load(&timer_us) <= now();
-}
-
 /* What a thread does that waits for another node, and sleeps in the end. */
 static struct waiter never_woken, *const nothing = &never_woken;
 
