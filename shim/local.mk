@@ -32,6 +32,7 @@ tests_programs_blocking_SOURCES = tests/programs/blocking.c
 tests_programs_blocking_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_blocking_LDADD = libdrasync.la $(MPI_LIBS)
 tests_programs_blocking_LDFLAGS = $(AM_LDFLAGS) -no-install
-native_test_programs += tests/programs/blocking_alike
+native_test_programs += tests/programs/blocking_alike \
+	tests/programs/blocking_finalize
 TESTS += tests/bats/blocking.bats
 EXTRA_DIST += tests/bats/blocking.bats tests/programs/blocking_tool.c

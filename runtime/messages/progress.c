@@ -225,10 +225,14 @@ int progress_answer(int rank, const struct transport_message *message)
 
 /* --- Helping -------------------------------------------------------------- */
 
-/* May a thread help on?  Hints, read again each turn: relaxed would do. */
+/* May a thread help on?  Hints, read again each turn: relaxed would do.  Once all
+ * messages are over, the progress thread is to say so, for which it needs the
+ * turns; who waits for a message of the program's may wait for ever. */
 static bool helpful(void)
 {
-    return !atomic_load(runtime_poisoned) && !atomic_load(&progress.abandoned);
+    return !atomic_load(runtime_poisoned) &&
+           !atomic_load(&progress.abandoned) &&
+           !(progress.thread && shutdown_over());
 }
 
 static bool help_begin(void)

@@ -56,6 +56,16 @@ teardown_file() {
   assert_output "blocking ok ranks=4"
 }
 
+@test "a thread that waits in MPI does not keep another from ending DRASync" {
+  local program=$abs_top_builddir/tests/programs/blocking_finalize node
+
+  # Whether the thread waits already when the other one ends it is chance.
+  for node in shared rank rank rank; do
+    DRASYNC_NODE=$node run -0 mpi 2 "$program"
+    assert_output "blocking_finalize ok"
+  done
+}
+
 # A tool's calls, with the libraries preloaded in an order.
 tool_sees() {
   DRASYNC_NODE=rank run -0 mpi 2 env LD_PRELOAD="$1" "$program"

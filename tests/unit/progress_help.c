@@ -58,6 +58,24 @@ static bool over_alone(void *arg)
     return ++asked == 2;
 }
 
+static bool over_when_told(void *arg)
+{
+    (void)arg;
+    all_over = ++asked == 2;
+    REQUIRE(asked < 4);
+    return false;
+}
+
+static void all_ends(void)
+{
+    start();
+    asked = 0;
+    tap_ok(!progress_help_until(over_when_told, NULL) && told(),
+           "who waits in MPI lets the progress thread end when all is over");
+    all_over = false;
+    progress_join();
+}
+
 static void second_waits(void)
 {
     start();
@@ -442,6 +460,7 @@ static void not_alone(void)
 int main(void)
 {
     sem_init(&awake, 0, 0);
+    all_ends();
     second_waits();
     second_comes();
     one_after_another();

@@ -279,9 +279,12 @@ bool outbox_empty(void)
     return true;
 }
 
+static bool all_over;
+
 bool shutdown_over(void)
 {
-    return true; /* so the thread ends that progress_start() makes */
+    /* The thread ends that progress_start() makes. */
+    return all_over || !turns_helping();
 }
 
 int refused_by_system(const char *what, int error)
