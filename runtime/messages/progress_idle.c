@@ -31,7 +31,7 @@
 #define PROGRESS_MOVES_US        20
 #define PROGRESS_SLEEP_PART      16
 #define PROGRESS_SLEEP_US_MIN    50
-#define PROGRESS_SLEEP_US_WOKEN  1000
+#define PROGRESS_SLEEP_US_WOKEN  2000
 #define PROGRESS_SLEEP_US_WAITED 1000
 #define PROGRESS_SLEEP_US_MAX    10000
 
@@ -42,10 +42,12 @@
 
 /* After messages that may be late have woken it, it does not listen to sockets for
  * the first of these; from the PROGRESS_CALMth time in a row on for twice as long
- * each time, up to the other. */
-#define PROGRESS_CALM        8
-#define PROGRESS_DEAF_US_MIN 50
-#define PROGRESS_DEAF_US_MAX 500
+ * each time, up to the second, or up to the third where threads that wait take what
+ * is urgent by themselves. */
+#define PROGRESS_CALM              8
+#define PROGRESS_DEAF_US_MIN       50
+#define PROGRESS_DEAF_US_MAX       500
+#define PROGRESS_DEAF_US_TAKEN_MAX 2000
 
 /* After progress_serve() it sleeps for no longer than this where sockets do not
  * wake it, and this long is what they bring taken for one-sided operations: so
@@ -309,7 +311,8 @@ static bool sleep_for(uint64_t us, uint64_t since_us, uint32_t how, int watch)
 /* What came since the progress thread last slept. */
 static struct {
     bool moved;         /* in its turns */
-    bool urgent;        /* in anybody's */
+    bool urgent;        /* in its turns */
+    bool taken;         /* something urgent, in turns of others */
     uint64_t count;     /* of what is urgent, so far */
     uint64_t urgent_us; /* when the thread found something urgent last */
     int pays;           /* does it come so soon after another that one polls? */
@@ -318,7 +321,8 @@ static struct {
 void idle_turned(uint64_t now, bool moved, uint64_t before, uint64_t urgent)
 {
     brought.moved |= moved;
-    brought.urgent |= urgent != brought.count;
+    brought.taken |= before != brought.count;
+    brought.urgent |= urgent != before;
     brought.count = urgent;
     if (urgent == before)
         return;
@@ -332,9 +336,12 @@ void idle_turned(uint64_t now, bool moved, uint64_t before, uint64_t urgent)
 /*
  * Much that comes on sockets is the program's own, or may be late.  If only such
  * messages woke the thread PROGRESS_CALM times in a row, it does not listen for a
- * while, and longer each time, until something urgent has come.
+ * while, and longer each time, until something urgent has come in its own turns.
+ * What threads that wait take by themselves is no reason to listen: it would have
+ * come without this thread, which takes the core from them while they compute.
+ * @needed: somebody waits for another node, or data is under way.
  */
-static void sleep_idle(uint64_t us, uint64_t since_us)
+static void sleep_idle(uint64_t us, uint64_t since_us, bool needed)
 {
     static uint64_t deaf_us;
     static uint32_t calm; /* so often */
@@ -346,16 +353,17 @@ static void sleep_idle(uint64_t us, uint64_t since_us)
         calm = 0;
     else if (again && calm < PROGRESS_CALM)
         calm++;
-    deaf = again && !brought.urgent;
+    deaf = again && !brought.urgent && !needed;
     if (calm < PROGRESS_CALM)
         deaf_us = PROGRESS_DEAF_US_MIN / 2;
     if (deaf) {
-        deaf_us *= 2;
-        if (deaf_us > PROGRESS_DEAF_US_MAX)
-            deaf_us = PROGRESS_DEAF_US_MAX;
+        uint64_t us_max =
+            brought.taken ? PROGRESS_DEAF_US_TAKEN_MAX : PROGRESS_DEAF_US_MAX;
+
+        deaf_us = deaf_us * 2 < us_max ? deaf_us * 2 : us_max;
         us = us < deaf_us ? us : deaf_us;
     }
-    brought.moved = brought.urgent = false;
+    brought.moved = brought.urgent = brought.taken = false;
     woke = sleep_for(us, since_us, how, deaf ? -1 : sockets);
 }
 
@@ -447,7 +455,7 @@ void idle_pause(uint64_t now, uint64_t active, uint64_t mine, bool waited,
         us = due_us > now ? due_us - now : 0;
     if (us < PROGRESS_SLEEP_US_MIN || inside_matters(now))
         us = PROGRESS_SLEEP_US_MIN;
-    sleep_idle(us < us_max ? us : us_max, active);
+    sleep_idle(us < us_max ? us : us_max, active, waited || moves);
 }
 
 void progress_short_slice(void)

@@ -6,8 +6,10 @@
  * With nothing to do it polls on, yields, naps, or sleeps, each time longer.
  * Where MPI runs over sockets they end its sleep, so that is long from the start;
  * it polls on only where messages that somebody waits for have come one soon after
- * the other; and where none of those has come for a while it does not listen for
- * PROGRESS_DEAF_US_MAX at a time, for who computes here needs the core.
+ * the other.  Where it has found none of those for a while, or ranks that wait take
+ * them by themselves, it does not listen for up to PROGRESS_DEAF_US_MAX or
+ * PROGRESS_DEAF_US_TAKEN_MAX at a time, for who computes here needs the core; but
+ * it always listens while somebody waits or data is under way.
  *
  * Whenever it sleeps, it sleeps on one timer, and threads that help push that
  * ahead of them (idle_push()).  A thread that woke only to see that it is not

@@ -387,18 +387,25 @@ static void own(void)
 
 /* --- What comes has time, or has not ---------------------------------------- */
 
-/* Do @times ends of a sleep, by what has time or not, make it deaf? */
-static bool is_deaf_after(int times, bool urgent)
+/* Do @times ends of a sleep, by what has time or not, make it deaf?  @taken: so
+ * much that is urgent was taken by others before each.  @needed: sleep_idle(). */
+static bool is_deaf(int times, bool urgent, uint64_t taken, bool needed)
 {
     static uint64_t count;
 
     for (int i = 0; i < times; i++) {
+        count += taken;
         idle_turned(now(), true, count, count + urgent);
         count += urgent;
         listened = false;
-        sleep_idle(1000, idle_noted());
+        sleep_idle(10 * PROGRESS_DEAF_US_TAKEN_MAX, idle_noted(), needed);
     }
     return !listened;
+}
+
+static bool is_deaf_after(int times, bool urgent)
+{
+    return is_deaf(times, urgent, 0, false);
 }
 
 static void has_time(void)
@@ -412,6 +419,12 @@ static void has_time(void)
     tap_ok(atomic_load(&slept_us) <= PROGRESS_DEAF_US_MAX,
            "for a while that is not long");
     tap_ok(!is_deaf_after(1, true), "and listens again");
+    tap_ok(is_deaf(20, false, 1, false) &&
+               atomic_load(&slept_us) <= PROGRESS_DEAF_US_TAKEN_MAX &&
+               atomic_load(&slept_us) > PROGRESS_DEAF_US_MAX,
+           "not where those who wait take what is urgent, for longer");
+    tap_ok(!is_deaf(20, false, 1, true),
+           "but always while somebody waits or data is under way");
     readable = false;
     progress_join();
 }
