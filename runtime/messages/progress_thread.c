@@ -25,6 +25,9 @@
 /* How long a poisoned job may take to end by itself. */
 #define PROGRESS_POISONED_US 5000000
 
+/* As many nodes tell each other directly. */
+#define POISON_NODES_ALL 16
+
 /* How long a process that exits without MPI_Finalize serves on. */
 #define PROGRESS_ABANDON_US 1000000
 
@@ -43,7 +46,18 @@ static bool waited(void)
            !transport_still(progress.transport);
 }
 
-/* Tell the other nodes, once; end the job if it does not end by itself.  This
+/*
+ * Each node tells others once, of its own poison or of another node's.  Where
+ * there are many, those whose numbers are a power of two further on: who is told
+ * goes on, so all know after as many steps as the number of nodes has bits, also
+ * if some of them are dead; and nobody opens connections to all of them.
+ */
+static int poison_next(int nodes, int told)
+{
+    return nodes <= POISON_NODES_ALL ? told + 1 : told * 2;
+}
+
+/* Tell other nodes, once; end the job if it does not end by itself.  This
  * also ends ranks that wait inside MPI for the one that died. */
 static void poisoned(uint64_t now)
 {
@@ -58,10 +72,10 @@ static void poisoned(uint64_t now)
                                             .header = text,
                                             .header_bytes = strlen(text)};
         poison_told_us = now;
-        for (int i = 0; i < runtime.nodes; i++) {
-            if (i != runtime.node)
-                dispatch_send(progress.transport, i, &message);
-        }
+        for (int next = 1; next < runtime.nodes;
+             next = poison_next(runtime.nodes, next))
+            dispatch_send(progress.transport,
+                          (runtime.node + next) % runtime.nodes, &message);
     } else if (now - poison_told_us > PROGRESS_POISONED_US) {
         runtime_die("the job does not end by itself after: %s",
                     runtime_poison_text());
