@@ -111,15 +111,18 @@ static int engine_poll(struct transport *transport)
     engine->eager_bytes_left = eager_long_bytes(engine);
     int (*const steps[])(struct engine *) = {poll_packet, packets_poll,
                                              message_poll_finished, bulk_poll};
-    int moved = 0;
+    int moved = 0, err = 0;
 
+    /* After an error of one step the others go on: what tells other nodes of it
+     * has still to leave. */
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
         int now = steps[i](engine);
-        if (now < 0)
-            return now;
-        moved += now;
+        if (now >= 0)
+            moved += now;
+        else if (!err)
+            err = now;
     }
-    return moved;
+    return err ? err : moved;
 }
 
 /* --- Open, close --------------------------------------------------------- */
