@@ -209,13 +209,25 @@ void boot_end_mpi(void)
     finalize();
 }
 
+/* What the thread that ends the job may take. */
+#define ABORT_S_MAX 5
+
 void boot_abort(int code)
 {
-    /* MPI_Abort exits, and an exit handler may come here again. */
-    static atomic_flag aborting = ATOMIC_FLAG_INIT;
+    /* MPI_Abort exits, and an exit handler may come here again.  Another thread
+     * that comes here lets the first one end the job: this process must not be
+     * gone before the launcher has been told.  Relaxed: one word, and nothing
+     * with it. */
+    static _Atomic pid_t aborting; /* which thread */
+    pid_t self = gettid(), first = 0;
 
-    if (!atomic_flag_test_and_set(&aborting) && mpi_usable &&
-        boot_initialized() && !boot_finalized())
-        mpi.Abort(MPI_COMM_WORLD, code);
+    if (atomic_compare_exchange_strong_explicit(&aborting, &first, self,
+                                                memory_order_relaxed,
+                                                memory_order_relaxed)) {
+        if (mpi_usable && boot_initialized() && !boot_finalized())
+            mpi.Abort(MPI_COMM_WORLD, code);
+    } else if (first != self) {
+        sleep(ABORT_S_MAX);
+    }
     _exit(code);
 }
