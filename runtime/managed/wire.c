@@ -129,6 +129,15 @@ int managed_hand(int node, const struct managed_name *name, bool *listed_out)
     return err ? err : got == sizeof(listed) ? 0 : DRASYNC_EINTERNAL;
 }
 
+/* Does what @n says of its home fit what is known here?  This node as the home of
+ * what it does not manage would tell itself of a reference, under a lock that it
+ * has already. */
+static bool home_fits(const struct managed_entry *e,
+                      const struct managed_name *n)
+{
+    return e->home_node == n->home && e->refs.home == (n->home == runtime.node);
+}
+
 /* A reference for this node. */
 static int take(const struct managed_name *n, uint8_t *listed_out)
 {
@@ -142,6 +151,9 @@ static int take(const struct managed_name *n, uint8_t *listed_out)
     e = managed_entry(n->address, n->incarnation, n->home);
     if (!e) {
         err = DRASYNC_ENOMEM;
+    } else if (!home_fits(e, n)) {
+        managed_drop(e);
+        err = DRASYNC_EDELETED;
     } else {
         *listed_out = refs_given(&e->refs);
     }
