@@ -11,10 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory/control.h"
 #include "runtime/messages/messages.h"
 #include "runtime/native/frames.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
+#include "runtime/say.h"
 
 /* Runs of one message: some milliseconds at the node that serves it. */
 #define BATCH 4096
@@ -31,6 +33,18 @@ struct claim_request {
 struct claim_answer {
     uint64_t pages, refused;
     uint64_t stamp; /* no region of that node has a later incarnation */
+};
+
+/* What another node has claimed here, a batch, and has neither moved nor given
+ * back; of the progress thread.  What it says of other addresses is not done:
+ * there may be regions. */
+struct native_claimed {
+    uint64_t reserved[2];
+    struct native_claimed *next;
+    uint64_t pages;
+    int node;
+    uint32_t count;
+    struct pages_run runs[];
 };
 
 struct claim {
@@ -56,6 +70,56 @@ static int claim_here(const struct claim_request *r,
                        &answer->refused);
 }
 
+static size_t runs_bytes(uint32_t count)
+{
+    return count * sizeof(struct pages_run);
+}
+
+/* In order of the claims, as nodes end them. */
+static int claimed_add(int node, const struct claim_request *r,
+                       struct native_claimed **made_out)
+{
+    struct native_claimed **last = &native.shared->claimed, *made;
+    void *v;
+    int err = control_alloc_zero(&runtime.space,
+                                 sizeof(*made) + runs_bytes(r->count), &v);
+
+    if (err)
+        return err;
+    made = v;
+    made->node = node;
+    made->count = r->count;
+    memcpy(made->runs, r->runs, runs_bytes(r->count));
+    while (*last)
+        last = &(*last)->next;
+    *last = made;
+    *made_out = made;
+    return 0;
+}
+
+static void claimed_end(struct native_claimed *claimed)
+{
+    struct native_claimed **p = &native.shared->claimed;
+
+    while (*p != claimed)
+        p = &(*p)->next;
+    *p = claimed->next;
+    control_free(&runtime.space, claimed);
+}
+
+/* NULL: node @node has not claimed what @r is about. */
+static struct native_claimed *claimed_find(int node,
+                                           const struct claim_request *r)
+{
+    struct native_claimed *c = native.shared->claimed;
+
+    while (c && (c->node != node || c->count != r->count ||
+                 (r->what == UNCLAIM && c->pages != r->pages) ||
+                 memcmp(c->runs, r->runs, runs_bytes(r->count))))
+        c = c->next;
+    return c;
+}
+
 static int serve(int node, const struct claim_request *r,
                  struct claim_answer *answer)
 {
@@ -73,6 +137,42 @@ static int serve(int node, const struct claim_request *r,
     }
 }
 
+static int claim_other(int node, const struct claim_request *r,
+                       struct claim_answer *answer)
+{
+    struct native_claimed *claimed;
+    int err = claimed_add(node, r, &claimed);
+
+    if (err)
+        return err;
+    err = serve(node, r, answer);
+    claimed->pages = answer->pages;
+    if (err)
+        claimed_end(claimed);
+    return err;
+}
+
+/* The same for node @node, another one. */
+static int serve_other(int node, const struct claim_request *r,
+                       struct claim_answer *answer)
+{
+    struct native_claimed *claimed;
+    int err;
+
+    if (r->what == CLAIM)
+        return claim_other(node, r, answer);
+    claimed = claimed_find(node, r);
+    if (!claimed) {
+        runtime_broken("node %d disposes of addresses that it has not claimed",
+                       node);
+        return DRASYNC_EINVAL;
+    }
+    err = serve(node, r, answer);
+    if (err != DRASYNC_EINTERNAL)
+        claimed_end(claimed);
+    return err;
+}
+
 /* One at a time, as all that other nodes ask for. */
 static void served(const struct runtime_caller *caller, const void *request,
                    size_t bytes)
@@ -86,8 +186,8 @@ static void served(const struct runtime_caller *caller, const void *request,
 
     if (bytes >= sizeof(*copy) && bytes <= sizeof(room)) {
         memcpy(copy, request, bytes);
-        if (bytes == sizeof(*copy) + copy->count * sizeof(copy->runs[0]))
-            err = serve(caller->node, copy, &answer);
+        if (bytes == sizeof(*copy) + runs_bytes(copy->count))
+            err = serve_other(caller->node, copy, &answer);
     }
     runtime_reply(caller, err, &answer, sizeof(answer));
 }
@@ -104,7 +204,7 @@ static int ask(int node, const struct claim_request *r,
     if (node == runtime.node)
         return serve(node, r, answer);
     err = runtime_call(node, RUNTIME_KIND_CLAIM, r,
-                       sizeof(*r) + r->count * sizeof(r->runs[0]), answer,
+                       sizeof(*r) + runs_bytes(r->count), answer,
                        sizeof(*answer), &got);
     return !err && got != sizeof(*answer) ? DRASYNC_EINTERNAL : err;
 }

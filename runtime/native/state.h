@@ -112,6 +112,7 @@ struct native_shared {
     _Atomic uint64_t laters;     /* numbers given: later.h */
     _Atomic uint32_t runs;       /* numbers of native_rank_new(), all */
     _Atomic uint32_t saves;      /* processes' */
+    struct native_claimed *claimed; /* by other nodes: claim.c */
     struct lock table_lock;      /* changes of the table, and of spare[] */
     struct native_entry *entries_free;
     _Atomic(struct native_entry *) buckets[NATIVE_BUCKETS];

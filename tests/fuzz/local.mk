@@ -117,7 +117,8 @@ tests_fuzz_save_t_CFLAGS = $(AM_CFLAGS)
 tests_fuzz_save_t_LDADD = $(ZSTD_LIBS)
 fuzz_save_ldflags = $(ZSTD_LIBS)
 tests_fuzz_services_t_SOURCES = $(fuzz_main) tests/fuzz/services.c \
-	$(fuzz_node) runtime/services/chunks.c runtime/services/names.c \
+	$(fuzz_node) runtime/native/claim.c runtime/native/naming.c \
+	runtime/services/chunks.c runtime/services/names.c \
 	runtime/services/names_of.c runtime/services/names_table.c \
 	runtime/services/queue_lock_queue.c \
 	runtime/services/queue_lock_wire.c
