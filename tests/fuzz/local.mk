@@ -8,6 +8,7 @@ fuzz_names = \
 	codec \
 	csv \
 	diff \
+	later \
 	managed \
 	options \
 	packets \
@@ -24,6 +25,7 @@ fuzz_tests = \
 	tests/fuzz/codec.t \
 	tests/fuzz/csv.t \
 	tests/fuzz/diff.t \
+	tests/fuzz/later.t \
 	tests/fuzz/managed.t \
 	tests/fuzz/options.t \
 	tests/fuzz/packets.t \
@@ -43,6 +45,11 @@ EXTRA_DIST += tests/fuzz/README.md tests/fuzz/corpus scripts/fuzz
 fuzz_main = tests/fuzz/fuzz.h tests/fuzz/replay.c
 fuzz_node = tests/fuzz/node.h runtime/errors.c runtime/messages/call.c \
 	runtime/messages/dispatch.c transport/sink.c
+fuzz_native = $(fuzz_node) tests/fuzz/native_node.h \
+	runtime/native/diff.c runtime/native/diff_runs.c runtime/native/env.c \
+	runtime/native/frames.c runtime/native/pool.c runtime/native/receive.c \
+	runtime/native/receive_later.c runtime/native/receive_region.c \
+	runtime/native/step.c runtime/native/table.c
 fuzz_protocol = $(libdrasync_protocol_la_SOURCES)
 fuzz_memory = $(libdrasync_memory_la_SOURCES)
 
@@ -62,6 +69,11 @@ tests_fuzz_diff_t_SOURCES = $(fuzz_main) tests/fuzz/diff.c \
 	runtime/native/diff_runs.c
 tests_fuzz_diff_t_CFLAGS = $(AM_CFLAGS)
 tests_fuzz_diff_t_LDADD =
+tests_fuzz_later_t_SOURCES = $(fuzz_main) tests/fuzz/later.c \
+	tests/fuzz/later_pages.h $(fuzz_native)
+tests_fuzz_later_t_CFLAGS = $(AM_CFLAGS)
+tests_fuzz_later_t_LDADD = libdrasync_protocol.la libdrasync_memory.la
+fuzz_later_libs = $(fuzz_protocol) $(fuzz_memory)
 tests_fuzz_managed_t_SOURCES = $(fuzz_main) tests/fuzz/managed.c $(fuzz_node) \
 	runtime/managed/end.c runtime/managed/far_node.c runtime/managed/home.c \
 	runtime/managed/links.c runtime/managed/references.c \
