@@ -171,6 +171,9 @@ static int place(int from, const void *header, size_t header_bytes,
     if (bulk_bytes > limit_room_bytes(&runtime.space))
         native_evict();
     err = decode_and_handle(&a, header, header_bytes);
+    /* Else the transport refuses it, and what waits for it would not be told. */
+    if (!err && !a.err && a.expected && sink->bytes != bulk_bytes)
+        native_arrival_broken(&a, "other data than it says");
     if (!err)
         err = a.err;
     if (!err && a.expected) {
