@@ -5,6 +5,7 @@
 # same with libFuzzer and sanitizers, made by clang in one command from all
 # sources: make fuzz-smoke.
 fuzz_names = \
+	asked \
 	codec \
 	csv \
 	diff \
@@ -22,6 +23,7 @@ fuzz_names = \
 	socket \
 	step
 fuzz_tests = \
+	tests/fuzz/asked.t \
 	tests/fuzz/codec.t \
 	tests/fuzz/csv.t \
 	tests/fuzz/diff.t \
@@ -55,6 +57,13 @@ fuzz_memory = $(libdrasync_memory_la_SOURCES)
 
 # _CFLAGS: objects of their own, as the libraries' are libtool's.  fuzz_NAME_libs:
 # the sources of LDADD.
+tests_fuzz_asked_t_SOURCES = $(fuzz_main) tests/fuzz/asked.c $(fuzz_native) \
+	runtime/check/ask.c runtime/check/notes.c runtime/check/objects.c \
+	runtime/check/report.c runtime/diagnose/ask.c runtime/diagnose/facts.c \
+	runtime/native/guard.c runtime/native/look.c
+tests_fuzz_asked_t_CFLAGS = $(AM_CFLAGS)
+tests_fuzz_asked_t_LDADD = libdrasync_protocol.la libdrasync_memory.la
+fuzz_asked_libs = $(fuzz_protocol) $(fuzz_memory)
 tests_fuzz_codec_t_SOURCES = $(fuzz_main) tests/fuzz/codec.c
 tests_fuzz_codec_t_CFLAGS = $(AM_CFLAGS)
 tests_fuzz_codec_t_LDADD = libdrasync_protocol.la

@@ -218,7 +218,7 @@ void chore_begin(struct runtime_chore *chore, enum chore_kind kind)
 }
 
 /* A piece of one of them. */
-static void native_node_turn(void)
+__attribute__((unused)) static void native_node_turn(void)
 {
     struct runtime_chore *chore = chores, *rest;
 
@@ -256,8 +256,9 @@ static void native_node_begin(int self)
     native_wire_start();
 }
 
-/* The address of the @i-th page at or behind page @page that is node @node's. */
-static uint64_t native_node_page(int node, uint64_t page)
+/* The first page from page @page on that is node @node's. */
+__attribute__((unused)) static uint64_t native_node_page(int node,
+                                                         uint64_t page)
 {
     while (page_home(&runtime.space, page) != node)
         page++;
