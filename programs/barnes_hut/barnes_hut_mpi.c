@@ -480,7 +480,7 @@ int main(int argc, char **argv)
     struct simulation sim = {0};
     int status;
 
-    status = program_options(&sim.program, "barnes_hut_mpi", argc, argv);
+    status = program_options(&sim.program, "barnes_hut_mpi", 0, argc, argv);
     if (status >= 0)
         return status;
     MPI_Init(&argc, &argv);

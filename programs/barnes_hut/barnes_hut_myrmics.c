@@ -269,7 +269,7 @@ int main(int argc, char **argv)
     size_t workers;
     int status;
 
-    status = program_options(&sim.program, "barnes_hut_myrmics", argc, argv);
+    status = program_options(&sim.program, "barnes_hut_myrmics", 0, argc, argv);
     if (status >= 0)
         return status;
     MPI_Init(&argc, &argv);

@@ -25,13 +25,15 @@ tests_unit_barnes_hut_t_SOURCES = tests/unit/barnes_hut.c
 tests_unit_barnes_hut_t_LDADD = programs/barnes_hut/libbarnes_hut.la
 
 long_tests += tests/bats/barnes_hut.bats tests/bats/barnes_hut_forms.bats \
-	tests/bats/app_barnes_hut.bats
+	tests/bats/app_barnes_hut.bats tests/bats/save_barnes_hut.bats
 EXTRA_DIST += tests/bats/barnes_hut.bats tests/bats/barnes_hut_forms.bats \
-	tests/bats/app_barnes_hut.bats
+	tests/bats/app_barnes_hut.bats tests/bats/save_barnes_hut.bats
 
 drasynclibexec_PROGRAMS += programs/barnes_hut/barnes_hut_native
 programs_barnes_hut_barnes_hut_native_SOURCES = \
-	programs/barnes_hut/barnes_hut_native.c
+	programs/barnes_hut/barnes_hut_native.c \
+	programs/barnes_hut/parts.c programs/barnes_hut/parts.h \
+	programs/barnes_hut/saved.c programs/barnes_hut/saved.h
 programs_barnes_hut_barnes_hut_native_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 programs_barnes_hut_barnes_hut_native_LDADD = \
 	programs/barnes_hut/libbarnes_hut.la libdrasync.la $(MPI_LIBS)

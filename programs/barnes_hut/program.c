@@ -16,6 +16,13 @@
 
 #define BODIES_MAX UINT64_C(1000000000)
 #define STEPS_MAX  UINT64_C(1000000000)
+#define PARTS_MAX  65536
+
+/* Steps between two saves, by default. */
+#define SAVE_STEPS 10
+
+/* Of the help text. */
+#define USAGE_BYTES 4096
 
 /* Forces are compared on about this many bodies. */
 #define SAMPLES 1000
@@ -26,7 +33,8 @@
 /* The largest force_error that --verify lets pass. */
 #define FORCE_ERROR_MAX 0.01
 
-static const char usage[] =
+/* The options of all forms. */
+static const char usage_options[] =
     "Usage: mpirun -n WORKERS %s [OPTION]... FILE\n"
     "       mpirun -n WORKERS %s [OPTION]... --plummer N\n"
     "\n"
@@ -42,7 +50,22 @@ static const char usage[] =
     "  --dt T         length of a step (default 1 day; 0.01 with --plummer)\n"
     "  --theta A      opening angle, 0 to 1 (default 0.5)\n"
     "  --softening E  of the forces (default 0; 0.05 with --plummer)\n"
-    "  --verify       compare with direct summation\n"
+    "  --verify       compare with direct summation\n";
+
+/* The options of the form that saves. */
+static const char usage_saving[] =
+    "  --save FILE    save the simulation to FILE now and then; if FILE is "
+    "there,\n"
+    "                 go on from it, with the same answer, on any number of "
+    "workers\n"
+    "  --save-steps K every so many steps, and at both ends (default 10)\n"
+    "  --parts P      the bodies in P parts, which more than P workers cannot "
+    "share;\n"
+    "                 the answer is that of P workers (default: as FILE has, "
+    "or as\n"
+    "                 many as there are workers)\n";
+
+static const char usage_result[] =
     "  --help         this text\n"
     "  --version      the version\n"
     "\n"
@@ -59,21 +82,36 @@ static const char usage[] =
     "from the\n"
     "trees and d that from all other bodies; else \"unchecked\".  X depends on "
     "the\n"
-    "final positions and velocities alone.  S is the time of the steps, "
-    "without\n"
-    "input and verification.\n"
-    "\n"
-    "Exit status: 0; 1 if --verify finds F over 0.01; 2 if the command line or "
+    "final positions and velocities alone, whose last digits depend on W.  S "
+    "is "
     "the\n"
-    "input is wrong.\n";
+    "time of the steps, without input and verification.\n"
+    "\n"
+    "Exit status: 0; 1 if --verify finds F over 0.01; 2 if the command line, "
+    "the\n"
+    "input or a saved file is wrong.\n";
 
 /* --- Command line -------------------------------------------------------- */
 
-/* One option with a number; NULL, or what it should have been. */
-static const char *take_number(struct program *program, int option,
+/* One option; NULL, or what its value should have been. */
+static const char *take_option(struct program *program, int option,
                                const char *text)
 {
     switch (option) {
+    case 'c':
+        program->verify = 1;
+        return NULL;
+    case 'S':
+        program->save = text;
+        return *text ? NULL : "no name of a file to save to";
+    case 'K':
+        return report_parse_u64(text, 1, STEPS_MAX, &program->save_steps)
+                   ? "not a number of steps between saves: "
+                   : NULL;
+    case 'P':
+        return report_parse_u64(text, 1, PARTS_MAX, &program->parts)
+                   ? "not a number of parts from 1 to 65536: "
+                   : NULL;
     case 'p':
         return report_parse_u64(text, 1, BODIES_MAX, &program->plummer)
                    ? "not a number of bodies: "
@@ -101,10 +139,45 @@ static const char *take_number(struct program *program, int option,
     }
 }
 
-int program_options(struct program *program, const char *name, int argc,
-                    char **argv)
+/* What a command line without options means. */
+static void set_defaults(struct program *program, const char *name)
+{
+    memset(program, 0, sizeof *program);
+    program->name = name;
+    program->seed = 1;
+    program->steps = 20;
+    program->save_steps = SAVE_STEPS;
+    program->theta = 0.5;
+    program->dt = program->gravity.softening = NAN;
+}
+
+/* What is not given, and depends on where the bodies come from. */
+static void set_units(struct program *program)
+{
+    if (isnan(program->dt))
+        program->dt = program->plummer ? 0.01 : 1;
+    if (isnan(program->gravity.softening))
+        program->gravity.softening = program->plummer ? 0.05 : 0;
+    program->gravity.constant = program->plummer ? 1 : GRAVITY_SOLAR;
+}
+
+static int print_help(const struct program *program, int saves)
+{
+    char usage[USAGE_BYTES];
+
+    snprintf(usage, sizeof usage, "%s%s%s", usage_options,
+             saves ? usage_saving : "", usage_result);
+    return report_help(program->name, usage);
+}
+
+int program_options(struct program *program, const char *name, int saves,
+                    int argc, char **argv)
 {
     static const struct option options[] = {
+        {"save", required_argument, NULL, 'S'},
+        {"save-steps", required_argument, NULL, 'K'},
+        {"parts", required_argument, NULL, 'P'},
+        /* Those of all forms. */
         {"plummer", required_argument, NULL, 'p'},
         {"seed", required_argument, NULL, 's'},
         {"steps", required_argument, NULL, 'k'},
@@ -119,25 +192,19 @@ int program_options(struct program *program, const char *name, int argc,
     const char *wrong;
     int option;
 
-    memset(program, 0, sizeof *program);
-    program->name = name;
-    program->seed = 1;
-    program->steps = 20;
-    program->theta = 0.5;
-    program->dt = program->gravity.softening = NAN;
+    set_defaults(program, name);
     opterr = 0;
-    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "", saves ? options : options + 3,
+                                 NULL)) != -1) {
         if (option == '?')
             return report_usage_error(
                 program->name,
                 "not an option, or without its value: ", argv[optind - 1]);
-        if (option == 'h' || option == 'V')
-            return report_help(program->name, option == 'h' ? usage : NULL);
-        if (option == 'c') {
-            program->verify = 1;
-            continue;
-        }
-        wrong = take_number(program, option, optarg);
+        if (option == 'h')
+            return print_help(program, saves);
+        if (option == 'V')
+            return report_help(program->name, NULL);
+        wrong = take_option(program, option, optarg);
         if (wrong)
             return report_usage_error(program->name, wrong, optarg);
     }
@@ -152,11 +219,7 @@ int program_options(struct program *program, const char *name, int argc,
     if (!program->plummer && !program->path)
         return report_usage_error(program->name, "no file and no --plummer",
                                   "");
-    if (isnan(program->dt))
-        program->dt = program->plummer ? 0.01 : 1;
-    if (isnan(program->gravity.softening))
-        program->gravity.softening = program->plummer ? 0.05 : 0;
-    program->gravity.constant = program->plummer ? 1 : GRAVITY_SOLAR;
+    set_units(program);
     return -1;
 }
 

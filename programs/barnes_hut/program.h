@@ -29,14 +29,19 @@ struct program {
     double dt;
     struct gravity gravity;
     int verify;
+    /* Of the form that saves; zero in others. */
+    const char *save; /* a file; NULL: nothing is saved */
+    uint64_t save_steps;
+    uint64_t parts; /* 0: one a worker, or as the file has them */
 };
 
 /*
- * Read the command line, before MPI starts.  Returns -1 to go on, or the status
- * to exit with, after --help, --version or an error.
+ * Read the command line, before MPI starts; @saves: with the options that are
+ * about saving.  Returns -1 to go on, or the status to exit with, after --help,
+ * --version or an error.
  */
-int program_options(struct program *program, const char *name, int argc,
-                    char **argv);
+int program_options(struct program *program, const char *name, int saves,
+                    int argc, char **argv);
 
 /*
  * Worker 0: read or make the bodies, which the caller frees.  Returns 0, or
