@@ -16,6 +16,9 @@
 /* Does somebody look at marks?  Without, the others do nothing. */
 bool marks_wanted(void);
 
+/* Is it valgrind's memcheck?  That notes each page of what is mapped. */
+bool marks_memcheck(void);
+
 void marks_close(void *at, size_t bytes);
 void marks_open(void *at, size_t bytes);
 

@@ -8,11 +8,15 @@
 #include <sys/resource.h>
 
 #include "memory/limit.h"
+#include "memory/marks.h"
 #include "runtime/no_memory.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
 
 #define ADVICE_BYTES 128
+
+/* Of this much memcheck takes seconds. */
+#define MEMCHECK_SPACE_MAX ((uint64_t)64 << 30)
 
 static uint64_t limit_of(int resource)
 {
@@ -126,6 +130,22 @@ int refused_by_limits(const struct space_layout *layout, char *line,
              limit->what, limit->command, runtime_size_text(bytes, now),
              runtime_size_text(limit->needs(layout), needed), limit->command,
              or_space);
+    return DRASYNC_ESTART;
+}
+
+int refused_by_memcheck(const struct space_layout *layout, char *line,
+                        size_t line_bytes)
+{
+    char needed[RUNTIME_SIZE_TEXT];
+
+    if (layout->data_bytes <= MEMCHECK_SPACE_MAX || !marks_memcheck())
+        return 0;
+    snprintf(
+        line, line_bytes,
+        "valgrind would take minutes, and much memory, to note the %s that "
+        "are set aside for regions: set DRASYNC_SPACE=16G, or 64M to look "
+        "for leaks too (docs/checking.md)",
+        runtime_size_text(space_total_bytes(layout), needed));
     return DRASYNC_ESTART;
 }
 

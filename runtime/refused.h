@@ -24,6 +24,14 @@ int refused_by_limits(const struct space_layout *layout, char *line,
                       size_t line_bytes);
 
 /*
+ * Is a space of this layout more than valgrind's memcheck can follow, where this
+ * process runs under it?  0, or DRASYNC_ESTART with @line saying what to set:
+ * memcheck would be at it for minutes, and take tens of GiB, without a word.
+ */
+int refused_by_memcheck(const struct space_layout *layout, char *line,
+                        size_t line_bytes);
+
+/*
  * On a leader: what its node's ranks share could not be made, with @err.  Says
  * why; returns the code for it.
  */

@@ -121,6 +121,8 @@ static int find_space(struct start_facts *own)
         return DRASYNC_ESTART;
     }
     int err = refused_by_limits(&layout, refusal, sizeof(refusal));
+    if (!err)
+        err = refused_by_memcheck(&layout, refusal, sizeof(refusal));
     if (err)
         return err;
     err =

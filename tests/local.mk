@@ -7,10 +7,11 @@ TESTS += $(build_tests)
 install_tests += tests/bats/build-installed.bats
 EXTRA_DIST += $(build_tests) tests/bats/build-installed.bats \
 	tests/bats/common.bash \
-	tests/sanitizers/lsan.supp tests/sanitizers/tsan.supp
+	tests/sanitizers/lsan.supp tests/sanitizers/tsan.supp \
+	tests/sanitizers/valgrind.supp
 
-long_tests += tests/bats/cluster.bats
-EXTRA_DIST += tests/bats/cluster.bats
+long_tests += tests/bats/cluster.bats tests/bats/valgrind.bats
+EXTRA_DIST += tests/bats/cluster.bats tests/bats/valgrind.bats
 
 # Of programs without a stanza.
 EXTRA_DIST += $(test_headers)
