@@ -37,6 +37,8 @@ libdrasync_memory_la_SOURCES = \
 	memory/heap_magazine.c \
 	memory/heap_magazine.h \
 	memory/heap_trim.c \
+	memory/heap_words.c \
+	memory/heap_words.h \
 	memory/limit.c \
 	memory/limit.h \
 	memory/lock.c \

@@ -4,6 +4,7 @@
 #include "memory/extents.h"
 #include "memory/frames.h"
 #include "memory/heap_checked.h"
+#include "memory/heap_words.h"
 
 #define LIFE 7
 
@@ -199,6 +200,72 @@ static void test_points_out(void)
     give(object);
 }
 
+enum { WORDS = 6 };
+static const size_t words_bytes[WORDS] = {0, 7, 45, 5000, 40000, 3 * MIB + 8};
+static uint64_t words_seen[WORDS], words_at[WORDS], words_strange;
+static char *words_object[WORDS];
+
+/* Each object's words, one after the other. */
+static uint64_t see_words(void *arg, const struct heap_object *object,
+                          uint64_t at, uint64_t count)
+{
+    int i = 0;
+
+    while (i < WORDS && (uint64_t)(uintptr_t)words_object[i] != object->address)
+        i++;
+    if (i == WORDS || object->bytes != words_bytes[i] || at != words_at[i] ||
+        object->made.stack != maker.stack || count > HEAP_WORDS_AT_ONCE) {
+        words_strange++;
+        return 0;
+    }
+    words_seen[i] += count;
+    words_at[i] += count * sizeof(uint64_t);
+    return *(const uint64_t *)arg;
+}
+
+/* A look at all words that may cost @each at a time, where @cost is added to that
+ * of some; how many pieces it took, or 0 if it missed any. */
+static uint64_t look_at_words(int64_t each, uint64_t cost)
+{
+    struct heap_words words = {0};
+    uint64_t pieces = 0;
+    bool more = true;
+    int64_t left;
+
+    memset(words_seen, 0, sizeof(words_seen));
+    memset(words_at, 0, sizeof(words_at));
+    words_strange = 0;
+    for (; more; pieces++) {
+        left = each;
+        more = heap_words_look(&checked, &words, &left, see_words, &cost);
+        if (left < -(int64_t)(HEAP_WORDS_AT_ONCE + HEAP_WORDS_SLOT + cost))
+            words_strange++;
+    }
+    for (int i = 0; i < WORDS; i++)
+        if (words_seen[i] != words_bytes[i] / 8)
+            return 0;
+    return words_strange ? 0 : pieces;
+}
+
+/* All words of all objects, and of nothing else, in pieces of any size. */
+static void test_words(void)
+{
+    for (int i = 0; i < WORDS; i++)
+        words_object[i] = make(words_bytes[i]);
+    give(make(200));
+    tap_ok(look_at_words(INT64_MAX, 0) == 1, "all words can be looked at");
+    tap_ok(look_at_words(1, 0) > 500 && look_at_words(1000, 0) > 100 &&
+               look_at_words(1000, 100000) > 500,
+           "or some at a time, as what is found costs");
+    give(words_object[2]);
+    tap_ok(!look_at_words(INT64_MAX, 0) && !words_seen[2] && !words_strange,
+           "not those of an object that was freed");
+    for (int i = 0; i < WORDS; i++)
+        if (i != 2)
+            give(words_object[i]);
+    tap_ok(clean(), "and nothing is wrong then");
+}
+
 /* What was freed is not used again soon, but in the end. */
 static void test_quarantine(size_t bytes)
 {
@@ -339,6 +406,8 @@ int main(void)
     test_far();
     test_in_front();
     test_points_out();
+    test_words();
+    open_heap(&space, 16, LIFE);
     test_quarantine(200);
     open_heap(&space, 16, LIFE);
     test_quarantine(40000);
