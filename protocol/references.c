@@ -134,6 +134,39 @@ struct refs_link *refs_unlink(struct refs_entry *e, uint64_t to)
     return link;
 }
 
+/* The one of @address, or NULL. */
+static struct refs_asked_link *find_asked(struct refs_asked_link *asked,
+                                          size_t count, uint64_t address)
+{
+    size_t low = 0, high = count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (asked[middle].address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && asked[low].address == address ? &asked[low] : NULL;
+}
+
+bool refs_linked(const struct refs_entry *e, struct refs_asked_link *asked,
+                 size_t count, size_t links_max)
+{
+    const struct refs_link *link = e->links;
+    struct refs_asked_link *a;
+
+    for (size_t i = 0; i < count; i++)
+        asked[i].linked = false;
+    for (; link && links_max; link = link->next, links_max--) {
+        a = find_asked(asked, count, link->address);
+        if (a && a->incarnation == link->incarnation)
+            a->linked = true;
+    }
+    return !link;
+}
+
 /* --- At any node ---------------------------------------------------------- */
 
 bool refs_may_change(const struct refs_entry *e, int64_t by)

@@ -124,6 +124,17 @@ void refs_link(struct refs_entry *e, struct refs_link *link);
 /* Take the last link to the region at @to out; NULL: there is none. */
 struct refs_link *refs_unlink(struct refs_entry *e, uint64_t to);
 
+/* Is there a link to this region? */
+struct refs_asked_link {
+    uint64_t address, incarnation;
+    bool linked;
+};
+
+/* Say so of @asked, in order of addresses, none twice.  False: only the newest
+ * @links_max links were looked at, of more. */
+bool refs_linked(const struct refs_entry *e, struct refs_asked_link *asked,
+                 size_t count, size_t links_max);
+
 /* --- At any node ---------------------------------------------------------- */
 
 /* Has the node a reference of which it may make @by more, or fewer? */

@@ -326,6 +326,29 @@ static void broken(void)
     tap_ok(!refs_record_read(room, bytes, &read), "or listings than there are");
 }
 
+/* What a rank asks that looks for links that were forgotten. */
+static void linked(void)
+{
+    struct known *from, *to[3];
+    struct refs_asked_link asked[4] = {
+        {2, 102, true}, {3, 999, true}, {4, 104, true}, {9, 109, true}};
+
+    begin();
+    from = entry(0, 1, true);
+    for (int i = 0; i < 3; i++) {
+        to[i] = entry(0, (uint64_t)i + 2, true);
+        join(from, to[i], to[i]);
+    }
+    tap_ok(refs_linked(&from->refs, asked, 4, 3) && asked[0].linked &&
+               !asked[1].linked && asked[2].linked && !asked[3].linked,
+           "links are known by address and incarnation");
+    tap_ok(!refs_linked(&from->refs, asked, 4, 2) && !asked[0].linked &&
+               asked[2].linked,
+           "of more than may be looked at the newest");
+    tap_ok(refs_linked(&to[0]->refs, asked, 4, 0) && !asked[2].linked,
+           "a region without links has none");
+}
+
 int main(void)
 {
     circles();
@@ -336,6 +359,7 @@ int main(void)
     one_home();
     suspects();
     broken();
+    linked();
     free(search.room);
     return tap_end();
 }
