@@ -58,6 +58,12 @@ void api_tell_left(drasync_region_t region)
     api_tell_apart(region, NULL);
 }
 
+void api_look_at_links(drasync_region_t region, bool gives)
+{
+    if (runtime.options.check & OPTIONS_CHECK_LINKS)
+        native_links_look(region, gives);
+}
+
 int api_told(const char *call, drasync_region_t region, int err)
 {
     if (err && runtime.options.check)
@@ -245,6 +251,7 @@ __attribute__((noinline)) static int release(const char *call,
 
     if (err)
         return err;
+    api_look_at_links(region, false);
     RECORD_BEGIN();
     api_tell_left(region);
     err = native_release(region);

@@ -49,6 +49,9 @@ static inline bool api_acquire_own(drasync_region_t region,
     return api_calm() && native_lease_take_own((uintptr_t)region, mode);
 }
 
+/* DRASYNC_CHECK=links, before a release or, if it @gives, a gift. */
+void api_look_at_links(drasync_region_t region, bool gives);
+
 /* @err; in checked mode, if it is one, say what was wrong with @region. */
 int api_told(const char *call, drasync_region_t region, int err);
 /* The same of a call for what is newer. */

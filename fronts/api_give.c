@@ -28,6 +28,7 @@ int drasync_give(drasync_region_t region, int rank, int tag)
         return err;
     if (rank < 0 || rank >= runtime.ranks || tag < 0)
         return DRASYNC_EINVAL;
+    api_look_at_links(region, true);
     RECORD_BEGIN();
     api_tell_left(region);
     err = native_give(region, rank, tag);

@@ -55,9 +55,9 @@ static const struct option options_table[] = {
      WORDS("auto", "off", "data", "token"),
      "off, data, token or auto (default)"},
     {"DRASYNC_CHECK", OPTION_SET, FIELD(check), 0, OPTIONS_CHECK_ALL,
-     WORDS("access", "leaks", "objects", "deadlock", "pointers"),
-     "access (or 1), leaks, objects, deadlock, pointers, some of them with "
-     "commas between, all, or 0 (default)"},
+     WORDS("access", "leaks", "objects", "deadlock", "pointers", "links"),
+     "access (or 1), leaks, objects, deadlock, pointers, links, some of them "
+     "with commas between, all, or 0 (default)"},
     {"DRASYNC_CHECK_ACTION", OPTION_WORD, FIELD(check_action), 0, 0,
      WORDS("end", "continue"), "continue or end (default)"},
     {"DRASYNC_STATS", OPTION_WORD, FIELD(stats), 0, 0, WORDS("0", "1", "waits"),

@@ -69,14 +69,17 @@ enum runtime_check {
     OPTIONS_CHECK_OBJECTS = 4,
     OPTIONS_CHECK_DEADLOCK = 8,
     OPTIONS_CHECK_POINTERS = 16,
+    OPTIONS_CHECK_LINKS = 32,
 
     /* Those that find nothing but mistakes: a pointer that only its own rank
-     * follows may lead anywhere. */
+     * follows may lead anywhere, and what a program refers to otherwise needs no
+     * link. */
     OPTIONS_CHECK_ALL = OPTIONS_CHECK_ACCESS | OPTIONS_CHECK_LEAKS |
                         OPTIONS_CHECK_OBJECTS | OPTIONS_CHECK_DEADLOCK,
 
     /* Those that need objects with notes. */
-    OPTIONS_CHECK_NOTES = OPTIONS_CHECK_OBJECTS | OPTIONS_CHECK_POINTERS,
+    OPTIONS_CHECK_NOTES =
+        OPTIONS_CHECK_OBJECTS | OPTIONS_CHECK_POINTERS | OPTIONS_CHECK_LINKS,
 };
 
 enum runtime_check_action {

@@ -30,6 +30,12 @@ void check_on_managed(check_managed_fn *managed)
     check_hooks.managed = managed;
 }
 
+void check_on_links(check_links_wanted_fn *wanted, check_links_fn *forgotten)
+{
+    check_hooks.links_wanted = wanted;
+    check_hooks.links = forgotten;
+}
+
 void check_on_inside(check_inside_fn *inside)
 {
     check_hooks.inside = inside;

@@ -134,6 +134,46 @@ void check_objects(const struct heap_faults *faults,
                    const struct check_region *region, enum check_when when,
                    struct heap_who who, bool may_ask);
 
+/* --- Links (links.c), with OPTIONS_CHECK_LINKS ---------------------------- */
+
+/* Regions that one release may lead to; what comes after them is not asked. */
+#define CHECK_LINKS_MAX 1024
+
+/* The first address in a region, or in a page of which this node does not know
+ * whose it is. */
+struct check_target {
+    uint64_t word;
+    uint64_t region, incarnation; /* where it is: region, object, byte */
+    uint64_t object, object_bytes, at;
+    struct heap_who made;
+    /* What is answered: the root region that it leads to, which is managed, and to
+     * which there is no link. */
+    uint64_t to, to_incarnation;
+    bool forgotten;
+};
+
+/* What a WRITE hold of @region, which ends, leaves in that and below. */
+struct check_links {
+    uint64_t region, incarnation;
+    uint64_t root, root_incarnation; /* which has the links */
+    bool given;                      /* the hold is, to another rank */
+    bool cut, full; /* there was more to look at; more than targets */
+    bool many;      /* answered: the root has more links than are looked at */
+    uint32_t count;
+    struct check_target target[CHECK_LINKS_MAX];
+};
+
+/* May the root region be a managed one? */
+bool check_links_wanted(uint64_t root, uint64_t incarnation);
+/* Ask which of these links are forgotten, report them, and end the job or go on.
+ * No lock is held. */
+void check_links(struct check_links *links);
+
+/* Managed regions' answers; they may ask other nodes. */
+typedef bool check_links_wanted_fn(uint64_t root, uint64_t incarnation);
+typedef void check_links_fn(struct check_links *links);
+void check_on_links(check_links_wanted_fn *wanted, check_links_fn *forgotten);
+
 /* --- What native/ is asked ------------------------------------------------ */
 
 #define CHECK_HOLDERS_MAX 8

@@ -7,6 +7,7 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/check/handles.c \
 	runtime/check/leaks.c \
 	runtime/check/lines.c \
+	runtime/check/links.c \
 	runtime/check/notes.c \
 	runtime/check/objects.c \
 	runtime/check/pointers.c \
@@ -16,15 +17,17 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/check/state.h
 libdrasync_runtime_la_LIBADD += $(LIBUNWIND_LIBS)
 
-native_test_programs += tests/programs/check_objects \
+native_test_programs += tests/programs/check_links \
+	tests/programs/check_objects \
 	tests/programs/check_pointers \
 	tests/programs/check_left \
 	tests/programs/check_threads \
 	tests/programs/check_wrong tests/programs/check_refer
-TESTS += tests/bats/check.bats tests/bats/check_objects.bats \
+TESTS += tests/bats/check.bats tests/bats/check_links.bats \
+	tests/bats/check_objects.bats \
 	tests/bats/check_pointers.bats
 EXTRA_DIST += tests/bats/check.bash tests/bats/check.bats \
-	tests/bats/check_objects.bats tests/bats/check_pointers.bats \
+	tests/bats/check_links.bats tests/bats/check_objects.bats tests/bats/check_pointers.bats \
 	tests/programs/check_marks.c \
 	$(check_reports)
 check_reports = \
@@ -47,6 +50,12 @@ check_reports = \
 	tests/reports/myrmics_touch_foreign.txt \
 	tests/reports/myrmics_touch_rank.txt \
 	tests/reports/myrmics_touch_shared.txt \
+	tests/reports/links_below.txt \
+	tests/reports/links_give.txt \
+	tests/reports/links_handle.txt \
+	tests/reports/links_many.txt \
+	tests/reports/links_none.txt \
+	tests/reports/links_unlinked.txt \
 	tests/reports/none.txt \
 	tests/reports/no_handle.txt \
 	tests/reports/nowhere.txt \

@@ -200,6 +200,8 @@ extern struct check_hooks {
     check_look_fn *look;
     check_top_fn *top;
     check_managed_fn *managed;
+    check_links_wanted_fn *links_wanted;
+    check_links_fn *links;
     check_inside_fn *inside;
 } check_hooks;
 

@@ -373,6 +373,7 @@ static int managed_start(void)
 {
     managed_wire_start();
     check_on_managed(is_managed);
+    managed_linked_start();
     return 0;
 }
 

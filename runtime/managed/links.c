@@ -2,7 +2,12 @@
 #include "runtime/managed/state.h"
 
 #include "memory/control.h"
+#include "runtime/native/native.h"
 #include "runtime/process.h"
+
+/* Links of a region that are looked at, under the lock of its address: some
+ * hundred microseconds. */
+#define LINKS_MAX ((size_t)LINKED_MAX * 32)
 
 /* The entry at its home; under the lock. */
 static int at_home(uint64_t address, uint64_t incarnation,
@@ -106,4 +111,46 @@ void managed_links_end(struct refs_link *links)
     for (const struct refs_link *l = links; l; l = l->next)
         managed_change(l->address, l->incarnation, -1);
     managed_links_free(links);
+}
+
+/* --- Checked mode --------------------------------------------------------- */
+
+static int where(struct linked *l)
+{
+    struct native_root root;
+    int err;
+
+    if (l->count != 1)
+        return DRASYNC_EINTERNAL;
+    err = native_root_of((void *)(uintptr_t)l->link[0].address, &root);
+    if (err)
+        return err;
+    l->address = root.address;
+    l->incarnation = root.incarnation;
+    return 0;
+}
+
+static int are_linked(struct linked *l)
+{
+    const struct managed_entry *e;
+    int err;
+
+    if (!managed_get())
+        return DRASYNC_EDELETED;
+    err = managed_lock(l->address);
+    if (err)
+        return err;
+    e = managed_find(l->address, l->incarnation);
+    /* Of what is DOOMED links may have been cut. */
+    if (!e || !e->refs.home || e->refs.use == REFS_DOOMED)
+        err = DRASYNC_EDELETED;
+    else
+        l->many = !refs_linked(&e->refs, l->link, l->count, LINKS_MAX);
+    managed_unlock(l->address);
+    return err;
+}
+
+int managed_linked_answer(struct linked *l)
+{
+    return l->what == LINKED_WHERE ? where(l) : are_linked(l);
 }

@@ -8,6 +8,7 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/managed/far_look.c \
 	runtime/managed/far_node.c \
 	runtime/managed/home.c \
+	runtime/managed/linked.c \
 	runtime/managed/links.c \
 	runtime/managed/managed.h \
 	runtime/managed/references.c \

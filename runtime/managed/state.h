@@ -255,6 +255,39 @@ int managed_hand(int node, const struct managed_name *name, bool *listed_out);
 /* Tell @node of the end. */
 int managed_tell_end(int node, uint64_t address, uint64_t incarnation);
 
+/* --- Checked mode (linked.c) ---------------------------------------------- */
+
+/* What a rank that looks for forgotten links asks a node; answered on the
+ * progress thread. */
+enum linked_what {
+    LINKED_WHERE, /* which root region has link[0].address; so it is answered */
+    LINKED_ASK,   /* the home of a region: is it linked to each link[]? */
+};
+
+/* In a question; also this many links of the region, times 32, are looked at. */
+#define LINKED_MAX 256
+
+struct linked {
+    uint64_t address, incarnation; /* the region's, of LINKED_ASK */
+    uint32_t what, count;
+    uint32_t many; /* answered: the region has more links than were looked at */
+    uint32_t reserved;
+    struct refs_asked_link link[LINKED_MAX]; /* not all are sent */
+};
+
+#define LINKED_BYTES(count) \
+    (offsetof(struct linked, link) + (count) * sizeof(struct refs_asked_link))
+
+/* (links.c) At the node that is asked.
+ *   DRASYNC_ENOREGION  WHERE: none that it knows
+ *   DRASYNC_EDELETED   ASK: it is not managed, or has ended; DRASYNC_EPEER */
+int managed_linked_answer(struct linked *l);
+
+/* The same, wherever that node is. */
+int managed_linked_ask(int node, struct linked *l);
+
+void managed_linked_start(void);
+
 /* --- The end at a node (end.c) -------------------------------------------- */
 
 /* The region has ended: its calls are due, and the entry goes.  Under the lock

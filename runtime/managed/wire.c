@@ -14,10 +14,11 @@ enum managed_kind {
     MANAGED_HAND,
     MANAGED_COUNT, /* messages */
     MANAGED_END,
-    MANAGED_FAR, /* a call */
+    MANAGED_FAR, /* calls */
+    MANAGED_LINKED,
 };
 
-_Static_assert((int)MANAGED_FAR < (int)RUNTIME_KIND_TEST,
+_Static_assert((int)MANAGED_LINKED < (int)RUNTIME_KIND_TEST,
                "the kinds fit the range");
 
 struct counted {
@@ -233,6 +234,35 @@ static void far_called(const struct runtime_caller *caller, const void *request,
     runtime_reply(caller, err, reply, reply_bytes);
 }
 
+/* --- Checked mode (linked.c) ----------------------------------------------- */
+
+int managed_linked_ask(int node, struct linked *l)
+{
+    size_t bytes = LINKED_BYTES(l->count), got;
+    int err;
+
+    if (node == runtime.node)
+        return managed_linked_answer(l);
+    err = runtime_call_helping(node, MANAGED_LINKED, l, bytes, l, sizeof(*l),
+                               &got);
+    return !err && got != bytes ? DRASYNC_EINTERNAL : err;
+}
+
+static void linked_called(const struct runtime_caller *caller,
+                          const void *request, size_t bytes)
+{
+    /* Of the progress thread. */
+    static struct linked l;
+    int err = DRASYNC_EINTERNAL;
+
+    if (bytes >= LINKED_BYTES(0) && bytes <= sizeof(l)) {
+        memcpy(&l, request, bytes);
+        if (l.count <= LINKED_MAX && bytes == LINKED_BYTES(l.count))
+            err = managed_linked_answer(&l);
+    }
+    runtime_reply(caller, err, &l, err ? 0 : bytes);
+}
+
 void managed_wire_start(void)
 {
     static const struct runtime_handler count = {.arrived = counted};
@@ -241,6 +271,7 @@ void managed_wire_start(void)
     runtime_serve(MANAGED_ASK, ask_called);
     runtime_serve(MANAGED_HAND, handed);
     runtime_serve(MANAGED_FAR, far_called);
+    runtime_serve(MANAGED_LINKED, linked_called);
     runtime_handle(MANAGED_COUNT, &count);
     runtime_handle(MANAGED_END, &end);
 }

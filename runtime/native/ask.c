@@ -59,6 +59,29 @@ int native_identify(drasync_region_t region, struct native_identity *out)
     return err;
 }
 
+int native_root_of(const void *ptr, struct native_root *out)
+{
+    const struct proto_region *r;
+    drasync_region_t region;
+    struct native_tree tree;
+    int err = native_region_of(ptr, &region);
+
+    if (!err)
+        err = native_lock_for(NATIVE_FOR_DATA, (uint64_t)(uintptr_t)region,
+                              &tree);
+    if (err)
+        return err;
+    r = tree.region;
+    while (r && r->parent)
+        r = r->parent;
+    if (!r || r->dead || !r->incarnation)
+        err = DRASYNC_ENOREGION;
+    else
+        *out = (struct native_root){r->address, r->incarnation};
+    native_unlock(&tree);
+    return err;
+}
+
 bool native_read_here(drasync_region_t region, uint64_t incarnation)
 {
     struct native_tree tree;

@@ -31,6 +31,7 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/native/lease_shared.c \
 	runtime/native/lease_slots.c \
 	runtime/native/lease_word.h \
+	runtime/native/links.c \
 	runtime/native/look.c \
 	runtime/native/look.h \
 	runtime/native/magazine.c runtime/native/magazine_thread.c \

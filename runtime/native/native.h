@@ -168,6 +168,16 @@ struct native_identity {
 /* Which region is it?
  *   DRASYNC_ENOREGION  this node knows no such region */
 int native_identify(drasync_region_t region, struct native_identity *out);
+/* The root region above the one that @ptr is in, or it itself.
+ *   DRASYNC_ENOREGION  this node knows none */
+struct native_root {
+    uint64_t address, incarnation;
+};
+int native_root_of(const void *ptr, struct native_root *out);
+/* With OPTIONS_CHECK_LINKS, before the program gives a hold of @region back, or
+ * away if it @gives: tell of links that are forgotten (links.c).  No lock is
+ * held. */
+void native_links_look(drasync_region_t region, bool gives);
 /* The node that is asked about an address: its maker's, or the manager of the
  * chunk it is in.  Negative: no region can be there. */
 int native_home(uint64_t address);

@@ -201,18 +201,28 @@ static void run_less(struct taken *taken, size_t i)
     memmove(run, run + 1, (taken->runs - i) * sizeof(*run));
 }
 
-/* The mode of what this thread took last, or 0. */
+/* What this thread took last: where it is among the runs, or -1. */
+static ptrdiff_t mine(const struct taken *taken)
+{
+    ptrdiff_t i = (ptrdiff_t)taken->runs - 1;
+
+    while (i >= 0 && taken->run[i].thread != me)
+        i--;
+    return i;
+}
+
+/* Its mode, or 0; it ends. */
 static int end_mine(struct taken *taken)
 {
-    for (size_t i = taken->runs; i-- > 0;)
-        if (taken->run[i].thread == me) {
-            int mode = (int)taken->run[i].mode;
+    ptrdiff_t i = mine(taken);
+    int mode;
 
-            run_less(taken, i);
-            noted--;
-            return mode;
-        }
-    return 0;
+    if (i < 0)
+        return 0;
+    mode = (int)taken->run[i].mode;
+    run_less(taken, (size_t)i);
+    noted--;
+    return mode;
 }
 
 /* The mode of a hold that nobody took, of the rank's @writes and @reads; or 0. */
@@ -259,6 +269,28 @@ enum drasync_mode native_taken_end(uint64_t address, uint64_t incarnation,
     }
     if (taken && !taken->runs)
         drop(part, at);
+    pthread_mutex_unlock(&part->mutex);
+    return (enum drasync_mode)mode;
+}
+
+enum drasync_mode native_taken_next(uint64_t address, uint64_t incarnation,
+                                    uint32_t writes, uint32_t reads)
+{
+    struct part *part = part_of(address);
+    const struct taken *taken;
+    struct taken **at;
+    ptrdiff_t i = -1;
+    int mode = 0;
+
+    pthread_mutex_lock(&part->mutex);
+    at = find(part, address);
+    taken = at && *at && (*at)->incarnation == incarnation ? *at : NULL;
+    if (taken && me)
+        i = mine(taken);
+    if (i < 0)
+        mode = nobodys(taken, writes, reads);
+    if (!mode)
+        mode = (int)taken->run[i < 0 ? (ptrdiff_t)taken->runs - 1 : i].mode;
     pthread_mutex_unlock(&part->mutex);
     return (enum drasync_mode)mode;
 }

@@ -50,6 +50,10 @@ enum drasync_mode native_taken_end(uint64_t address, uint64_t incarnation,
                                    uint32_t writes, uint32_t reads,
                                    bool *other_out);
 
+/* What that would return now; nothing changes. */
+enum drasync_mode native_taken_next(uint64_t address, uint64_t incarnation,
+                                    uint32_t writes, uint32_t reads);
+
 /* The region at @address is gone. */
 void native_taken_forget(uint64_t address, uint64_t incarnation);
 

@@ -1,8 +1,8 @@
 /*
  * managed.c - references to managed regions, their links and ends, and the
  * search for circles over all nodes, on the first node, which elects who
- * searches.  Between messages this node gives back what it has and ends what is
- * unused.
+ * searches, and what is asked of links.  Between messages this node gives back
+ * what it has and ends what is unused.
  */
 #include "runtime/managed/far.h"
 #include "runtime/managed/state.h"
@@ -28,6 +28,15 @@ bool native_read_here(drasync_region_t region, uint64_t incarnation)
 {
     (void)incarnation;
     return (uintptr_t)region / PAGE_BYTES % 3 == 0;
+}
+
+/* Pages that are no region's belong to the one before. */
+int native_root_of(const void *ptr, struct native_root *out)
+{
+    uint64_t page = (uintptr_t)ptr / PAGE_BYTES;
+
+    *out = (struct native_root){page / 2 * 2 * PAGE_BYTES, 1};
+    return page % 5 ? 0 : DRASYNC_ENOREGION;
 }
 
 bool survive_wanted(const char **why_out)
@@ -114,7 +123,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         start();
     started = true;
     node_adapt = between;
-    node_input(data, bytes, RUNTIME_KIND_MANAGED, 5);
+    node_input(data, bytes, RUNTIME_KIND_MANAGED, 6);
     if (!node_over && !node_refused) {
         for (int i = 0; i < ALL; i++)
             managed_change(PAGE(8 + i), 1, -1);

@@ -186,7 +186,12 @@ int main(void)
                options.check ==
                    (OPTIONS_CHECK_ACCESS | OPTIONS_CHECK_LEAKS |
                     OPTIONS_CHECK_OBJECTS | OPTIONS_CHECK_DEADLOCK),
-           "all is all");
+           "all is all that finds mistakes only");
+    setenv("DRASYNC_CHECK", "all,pointers,links", 1);
+    tap_ok(!options_read(&options, why, sizeof(why)) &&
+               options.check == (OPTIONS_CHECK_ALL | OPTIONS_CHECK_POINTERS |
+                                 OPTIONS_CHECK_LINKS),
+           "the others are said");
     tap_ok(
         refused("DRASYNC_NODE", "ranks") && refused("DRASYNC_NODE", "0") &&
             refused("DRASYNC_PROGRESS", "fast") &&
