@@ -26,6 +26,7 @@ test_headers = \
 	tests/programs/forbid_process_vm.h \
 	tests/programs/myrmics_check.h \
 	tests/programs/myrmics_semantics.h \
+	tests/programs/nap.h \
 	tests/programs/native_ahead.h \
 	tests/programs/native_check.h \
 	tests/programs/native_death.h \

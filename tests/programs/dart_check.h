@@ -8,13 +8,13 @@
 #undef NDEBUG
 #include <assert.h>
 #include <mpi.h>
-#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "dash/dart/if/dart.h"
+#include "nap.h"
 
 static int me, units;
 
@@ -41,9 +41,9 @@ static inline void barrier(void)
     int done = 0;
 
     MPI_Ibarrier(MPI_COMM_WORLD, &request);
-    while (!done) {
+    for (int tries = 1; !done; tries++) {
         MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-        sched_yield();
+        nap_after(tries);
     }
 }
 

@@ -28,9 +28,9 @@ static inline void greatest(int *values, int count)
 
     MPI_Iallreduce(MPI_IN_PLACE, values, count, MPI_INT, MPI_MAX,
                    MPI_COMM_WORLD, &request);
-    while (!done) {
+    for (int tries = 1; !done; tries++) {
         MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-        sched_yield();
+        nap_after(tries);
     }
 }
 

@@ -7,7 +7,8 @@
 #define TESTS_DART_YIELD_H
 
 #include <mpi.h>
-#include <sched.h>
+
+#include "nap.h"
 
 static int reductions; /* so far */
 
@@ -15,9 +16,9 @@ static inline int yield_until_done(int err, MPI_Request *request)
 {
     int done = 0;
 
-    while (!err && !done) {
+    for (int tries = 1; !err && !done; tries++) {
         err = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
-        sched_yield();
+        nap_after(tries);
     }
     return err;
 }

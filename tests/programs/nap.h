@@ -1,0 +1,24 @@
+/*
+ * nap.h - for tests whose ranks ask again and again whether something is done:
+ * who waits leaves the processor to the others, as there may be fewer processors
+ * than ranks, and other tests beside them.
+ */
+#ifndef TESTS_NAP_H
+#define TESTS_NAP_H
+
+#include <sched.h>
+#include <unistd.h>
+
+#define NAP_AFTER 200 /* tries; what is done by then needs no sleep */
+#define NAP_US    100
+
+/* After the @tries-th time that it was not done. */
+static inline void nap_after(int tries)
+{
+    if (tries > NAP_AFTER)
+        usleep(NAP_US);
+    else
+        sched_yield();
+}
+
+#endif /* TESTS_NAP_H */
