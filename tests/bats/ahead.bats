@@ -32,10 +32,10 @@ setup() {
 
 @test "who is told of a write by a message sees it, whatever was asked ahead" {
   for ahead in off data token auto; do
-    DRASYNC_AHEAD=$ahead run -0 mpi 4 "$programs/native_ahead" told 5000
+    DRASYNC_AHEAD=$ahead run -0 mpi 4 "$programs/native_ahead" told 1000
     assert_output "told ok ranks=4"
     DRASYNC_AHEAD=$ahead DRASYNC_NODE=2 \
-      run -0 mpi 4 "$programs/native_ahead" told 2000
+      run -0 mpi 4 "$programs/native_ahead" told 500
     assert_output "told ok ranks=4"
   done
 }
