@@ -7,10 +7,12 @@
  * theirs  mi_malloc() and mi_free() by as many threads
  *
  * A thread has 1,024 objects.  A step frees a random one and allocates another
- * in its place, whose first word is written.  Timed: the steps, from the first
- * thread's beginning to the last one's end.  The rate is of all threads, and of
- * all ranks where there are several.  scale_NAME is what two threads do, by what
- * one does.
+ * in its place, whose first word is written.  All threads of all ranks begin
+ * when the last one has its objects.  Timed: the steps, from the first one's
+ * beginning to the last one's end, of whatever rank (all are on one host, and
+ * read one clock).  The rate is what all of them did in that time, so ranks that
+ * get the cores one after the other count for no more than those that share
+ * them.  scale_NAME is what two threads do, by what one does.
  */
 #include "benchmarks/common.h"
 
@@ -47,10 +49,11 @@ static const char *const names[] = {"same_1", "same_2", "same_4", "own_2",
 /* What all threads share. */
 static struct {
     cpu_set_t cores; /* of the process, before its first thread was pinned */
-    int rank;
+    int rank, ranks;
     size_t steps;
     uint16_t *slot; /* the objects to replace, [steps] */
-    pthread_barrier_t begin;
+    /* Of the threads and the one that started them. */
+    pthread_barrier_t ready, begin;
 } all;
 
 struct worker {
@@ -101,6 +104,7 @@ work(struct worker *w, void *(*alloc)(const struct worker *),
     bench_pin(all.rank + w->number);
     for (size_t i = 0; i < LIVE; i++)
         w->object[i] = alloc(w);
+    pthread_barrier_wait(&all.ready);
     pthread_barrier_wait(&all.begin);
     w->begin_ns = bench_now_ns();
     for (size_t i = 0; i < all.steps; i++) {
@@ -131,31 +135,43 @@ static void *work_mimalloc(void *w)
     return work(w, mimalloc_alloc, mi_free);
 }
 
+/* Let the threads begin when those of all ranks are ready. */
+static void begin(void)
+{
+    pthread_barrier_wait(&all.ready);
+    MPI_Barrier(MPI_COMM_WORLD);
+    pthread_barrier_wait(&all.begin);
+}
+
 /* Millions of steps a second, of all threads and ranks. */
 static double rate(struct worker *worker, int threads)
 {
-    double begin = 0, end = 0, mine, sum;
+    const unsigned waiting = (unsigned)threads + 1;
+    double first = 0, last = 0;
 
-    bench_require(!pthread_barrier_init(&all.begin, NULL, (unsigned)threads),
+    bench_require(!pthread_barrier_init(&all.ready, NULL, waiting) &&
+                      !pthread_barrier_init(&all.begin, NULL, waiting),
                   "pthread_barrier_init");
-    MPI_Barrier(MPI_COMM_WORLD);
     for (int i = 0; i < threads; i++) {
         worker[i].number = i;
         bench_require(!pthread_create(&worker[i].thread, NULL, worker[i].work,
                                       &worker[i]),
                       "pthread_create");
     }
+    begin();
     for (int i = 0; i < threads; i++) {
         bench_require(!pthread_join(worker[i].thread, NULL), "pthread_join");
-        if (!i || worker[i].begin_ns < begin)
-            begin = worker[i].begin_ns;
-        if (!i || worker[i].end_ns > end)
-            end = worker[i].end_ns;
+        if (!i || worker[i].begin_ns < first)
+            first = worker[i].begin_ns;
+        if (!i || worker[i].end_ns > last)
+            last = worker[i].end_ns;
     }
+    pthread_barrier_destroy(&all.ready);
     pthread_barrier_destroy(&all.begin);
-    mine = (double)threads * (double)all.steps * 1e3 / (end - begin);
-    MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    return sum;
+    MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, &last, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return (double)all.ranks * threads * (double)all.steps * 1e3 /
+           (last - first);
 }
 
 static double ours(void *arg)
@@ -200,6 +216,7 @@ static void start(struct bench *b)
     uint64_t seed = 1;
 
     all.rank = b->rank;
+    all.ranks = b->ranks;
     all.steps = b->tiny ? STEPS_TINY : STEPS;
     all.slot = malloc(all.steps * sizeof(*all.slot));
     bench_require(all.slot != NULL, "malloc");
