@@ -75,8 +75,9 @@ __attribute__((noinline)) static int alloc_inside(drasync_region_t region,
 int drasync_alloc(drasync_region_t region, size_t size_bytes, void **ptr_out)
 {
     struct native_inside inside = {0};
-    void *ptr =
-        ptr_out ? native_magazine_alloc(region, size_bytes, &inside) : NULL;
+    void *ptr = ptr_out
+                    ? native_magazine_alloc(region, size_bytes, false, &inside)
+                    : NULL;
 
     if (!ptr)
         return inside.magazine

@@ -114,7 +114,7 @@ ralloc_inside(region r, size_t s, struct native_inside inside,
 void *ralloc(region r, size_t s)
 {
     struct native_inside inside;
-    void *object = native_magazine_alloc(r, s, &inside);
+    void *object = native_magazine_alloc(r, s, true, &inside);
 
     if (object)
         return object;

@@ -46,7 +46,7 @@ void heap_cache_clear(struct heap_caches *caches, struct heap_cache *cache)
         cache->top[class] = bottom(cache, class);
     cache->bump = cache->end = cache->counted = 0;
     cache->listed = 0;
-    heap_parts_forget(&caches->parts, cache);
+    heap_parts_forget(&caches->parts, cache, HEAP_PARTS_ALL);
 }
 
 /* A free slot that is in no list goes to the heap's. */
@@ -150,7 +150,7 @@ void heap_cache_flush(const struct heap_context *context, struct heap *heap,
     heap_cache_withdraw(context, heap, cache);
     for (unsigned class = 0; class < HEAP_CACHE_CLASSES; class ++)
         spill_all(context, heap, cache, class);
-    heap_parts_forget(&caches->parts, cache);
+    heap_parts_forget(&caches->parts, cache, HEAP_PARTS_ALL);
 }
 
 static const struct heap_part *learn(const struct heap_context *context,

@@ -18,14 +18,12 @@ void heap_magazine_open(const struct heap *heap, struct heap_magazine *magazine,
         .shift = heap->align_bytes == 64 ? GRANULE_SHIFT_WIDE : GRANULE_SHIFT,
         .free = free,
     };
-    if (magazine->shift == HEAP_MAGAZINE_SHIFT)
-        magazine->fast = HEAP_MAGAZINE_GRANULES_MAX;
     heap_magazine_set_bumps(magazine);
 }
 
 void heap_magazine_set_bumps(struct heap_magazine *magazine)
 {
-    magazine->bumps = magazine->fast ? ~magazine->have_free : 0;
+    magazine->bumps = heap_magazine_fast(magazine) ? ~magazine->have_free : 0;
     for (unsigned class = 0; magazine->stacked && class < HEAP_MAGAZINE_CLASSES;
          class ++)
         if (magazine->free[class].count)
@@ -122,10 +120,8 @@ static int take_slots(const struct heap_context *context, struct heap *heap,
         if (free_slot(context, heap, address, &place, &found) || found != class)
             return DRASYNC_EINTERNAL;
         heap->bins[class] = *(uint64_t *)view_of(context, address);
-        free->slot[free->count++] = (struct heap_magazine_slot){
-            .object = (void *)(uintptr_t)address,
-            .code = map_code(&place, address - place.start),
-        };
+        free->object[free->count] = (void *)(uintptr_t)address;
+        free->code[free->count++] = map_code(&place, address - place.start);
         free->counted++;
         magazine->stacked = true;
     }
@@ -142,7 +138,7 @@ static int spill(const struct heap_context *context, struct heap *heap,
     int err = 0;
 
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t address = (uint64_t)(uintptr_t)free->slot[i].object;
+        uint64_t address = (uint64_t)(uintptr_t)free->object[i];
 
         if (locate(context, address, &place) || !place.map)
             err = DRASYNC_EINTERNAL;
@@ -151,8 +147,10 @@ static int spill(const struct heap_context *context, struct heap *heap,
     }
     free->count -= count;
     free->counted -= count;
-    memmove(free->slot, free->slot + count,
-            free->count * sizeof(free->slot[0]));
+    memmove(free->object, free->object + count,
+            free->count * sizeof(free->object[0]));
+    memmove(free->code, free->code + count,
+            free->count * sizeof(free->code[0]));
     return err;
 }
 
@@ -180,7 +178,7 @@ void *heap_magazine_alloc_any(struct heap_magazine *magazine, size_t size_bytes)
     object = heap_magazine_pop(magazine, class);
     if (object || (magazine->have_free >> class & 1))
         return object;
-    if (magazine->fast)
+    if (heap_magazine_fast(magazine))
         magazine->bumps |= UINT32_C(1) << class;
     bytes = class_bytes(class);
     return heap_magazine_bump(magazine, bytes >> magazine->shift, class,

@@ -60,18 +60,24 @@ _Static_assert(HEAP_MAGAZINE_GRANULES_MAX == HEAP_PART_SIZES,
 
 /* Free slots of a class that a magazine has, and that are moved at a time
  * between it and the heap. */
-#define HEAP_MAGAZINE_SLOTS 63
+#define HEAP_MAGAZINE_SLOTS 71
 #define HEAP_MAGAZINE_BATCH 32
 
 struct heap_magazine {
     uint64_t bump;
     uintptr_t map; /* of granule n: the byte at map + n */
     uint64_t end;
+    struct heap_magazine_free {
+        _Alignas(128) uint32_t count;
+        uint32_t counted; /* as many slots the heap does not count as used */
+        void *object[HEAP_MAGAZINE_SLOTS];
+        uint8_t *code[HEAP_MAGAZINE_SLOTS]; /* its byte of the map */
+    } * free; /* [HEAP_MAGAZINE_CLASSES], the caller's, all 0 at first; counts are
+                 0 again when the magazine is closed */
     /* Bit c: objects of class c come from the bump pointer.  Not where there are
      * free slots for them, and never where granules have more than 16 bytes.  Set
      * again by heap_magazine_alloc_any(). */
     uint32_t bumps;
-    uint32_t fast; /* HEAP_MAGAZINE_GRANULES_MAX, or 0: no fast path */
     /* Bit c: there are free slots of class c in the heap, or were when it was
      * asked last. */
     uint32_t have_free;
@@ -79,16 +85,19 @@ struct heap_magazine {
     uint32_t uncounted; /* granules before the end that are not in the heap's
                            used_bytes */
     bool stacked;       /* there may be slots on the stacks */
-    struct heap_magazine_free {
-        uint32_t count;
-        uint32_t counted; /* as many slots the heap does not count as used */
-        struct heap_magazine_slot {
-            void *object;
-            uint8_t *code; /* its byte of the map */
-        } slot[HEAP_MAGAZINE_SLOTS];
-    } * free; /* [HEAP_MAGAZINE_CLASSES], the caller's, all 0 at first; counts are
-                 0 again when the magazine is closed */
 };
+
+/* Each has a stack of another size than any power of two, so that their first
+ * lines are not all in a few of the cache's sets. */
+_Static_assert(sizeof(struct heap_magazine_free) == 9 * 128,
+               "two instructions lead to a class's stack");
+
+/* Are objects aligned to 16 bytes?  Else the fast path has no part of the
+ * magazine, and nothing comes from its bump pointer. */
+static inline bool heap_magazine_fast(const struct heap_magazine *magazine)
+{
+    return magazine->shift == HEAP_MAGAZINE_SHIFT;
+}
 
 /* A magazine of @heap with nothing in it.  @free is used until it is closed. */
 void heap_magazine_open(const struct heap *heap, struct heap_magazine *magazine,
@@ -144,7 +153,7 @@ int heap_magazine_close(const struct heap_context *context, struct heap *heap,
 /* An object of @class, of @slot granules, from the bump pointer; NULL if it does
  * not end at the end or before. */
 static inline void *heap_magazine_bump(struct heap_magazine *magazine,
-                                       uint64_t slot, uint32_t class,
+                                       uint64_t slot, uint64_t class,
                                        uint32_t shift)
 {
     uint64_t bump = magazine->bump, next = bump + slot;
@@ -167,15 +176,17 @@ static inline __attribute__((always_inline)) void *
 heap_magazine_pop(struct heap_magazine *magazine, uint64_t class)
 {
     struct heap_magazine_free *free = &magazine->free[class];
-    uint32_t count = free->count;
-    struct heap_magazine_slot slot;
+    uint64_t count = free->count;
+    void *object;
 
     if (!count)
         return NULL;
-    slot = free->slot[--count];
-    free->count = count;
-    *slot.code = (uint8_t)((class + 1) | MAP_TAKEN);
-    return slot.object;
+    object = free->object[count - 1];
+    *free->code[count - 1] = (uint8_t)(class + 0x81);
+    free->count = (uint32_t)(count - 1);
+    if (!object)
+        __builtin_unreachable(); /* there is a slot */
+    return object;
 }
 
 /* Free the object at @ptr, if it is in @part, which is the magazine's, and
@@ -184,40 +195,60 @@ static inline __attribute__((always_inline)) bool
 heap_magazine_give(struct heap_magazine *magazine, const struct heap_part *part,
                    unsigned shift, void *ptr)
 {
+    uint64_t granule = heap_part_granule(part, ptr, shift), class, count;
     struct heap_magazine_free *free;
-    uint64_t class;
     uint8_t *code;
 
-    if (!heap_part_in(part, ptr, shift) ||
-        heap_part_mark(part, ptr, shift, HEAP_MAGAZINE_CLASSES, &code, &class))
+    if (__builtin_expect(granule >= part->sure, 0) &&
+        !heap_part_ends(part, granule, ptr))
+        return false;
+    code = part->map + granule;
+    class = (uint64_t)*code - 0x81;
+    if (class >= HEAP_MAGAZINE_CLASSES) /* many if it is free */
         return false;
     free = &magazine->free[class];
-    if (__builtin_expect(free->count == HEAP_MAGAZINE_SLOTS, 0)) {
-        *code = (uint8_t)((class + 1) | MAP_TAKEN);
+    count = free->count;
+    if (__builtin_expect(count == HEAP_MAGAZINE_SLOTS, 0))
         return false;
-    }
-    free->slot[free->count++] = (struct heap_magazine_slot){ptr, code};
+    *code = (uint8_t)(class + 1);
+    free->object[count] = ptr;
+    free->code[count] = code;
+    free->count = (uint32_t)(count + 1);
     if (__builtin_expect(magazine->bumps >> class & 1, 0))
         magazine->bumps &= ~(UINT32_C(1) << class);
     return true;
 }
 
 /* An object from the bump pointer, or what was freed last; or NULL:
- * heap_magazine_alloc_any() then. */
+ * heap_magazine_alloc_any() then.  @likely, a constant: it is the former, and no
+ * jump is taken then. */
 static inline __attribute__((always_inline)) void *
-heap_magazine_alloc(struct heap_magazine *magazine, size_t size_bytes)
+heap_magazine_alloc_likely(struct heap_magazine *magazine, size_t size_bytes,
+                           bool likely)
 {
     /* Many if the size is 0. */
     uint64_t more = (size_bytes - 1) >> HEAP_MAGAZINE_SHIFT;
-    struct heap_part_size size;
+    uint64_t class;
 
-    if (__builtin_expect(more >= magazine->fast, 0))
+    __asm__("" : "+r"(more)); /* what is compared is what is looked up */
+    if (__builtin_expect(more >= HEAP_MAGAZINE_GRANULES_MAX, 0))
         return NULL;
-    size = heap_part_sizes[more];
-    return magazine->bumps >> size.class & 1
-               ? heap_magazine_bump(magazine, size.slot, size.class,
+    /* Where objects are aligned to more, stacks of classes whose sizes are no
+     * multiples of that are empty, and a multiple's class is the right one. */
+    class = heap_part_sizes[more].class;
+    if (likely && __builtin_expect(magazine->bumps >> class & 1, 1))
+        return heap_magazine_bump(magazine, heap_part_sizes[more].slot, class,
+                                  HEAP_MAGAZINE_SHIFT);
+    return !likely && magazine->bumps >> class & 1
+               ? heap_magazine_bump(magazine, heap_part_sizes[more].slot, class,
                                     HEAP_MAGAZINE_SHIFT)
-               : heap_magazine_pop(magazine, size.class);
+               : heap_magazine_pop(magazine, class);
+}
+
+static inline void *heap_magazine_alloc(struct heap_magazine *magazine,
+                                        size_t size_bytes)
+{
+    return heap_magazine_alloc_likely(magazine, size_bytes, false);
 }
 
 /* An object of up to HEAP_MAGAZINE_OBJECT_BYTES_MAX from the magazine, however

@@ -59,7 +59,7 @@ void heap_parts_widen(struct heap_parts *parts, unsigned block_shift)
 static struct heap_part *part_of(struct heap_parts *parts,
                                  const struct extent *extent)
 {
-    return &parts->part[(uintptr_t)extent / 64 % HEAP_PARTS];
+    return &parts->part[heap_parts_number(extent)];
 }
 
 static void set_met(struct heap_parts *parts, const void *ptr,
@@ -74,10 +74,15 @@ int heap_parts_meet(struct heap_parts *parts, const void *ptr)
     const struct extent *extent = extent_of(parts->space, ptr);
     struct heap_part *part = part_of(parts, extent);
 
-    if (!extent || part->extent != extent)
+    if (!extent || parts->extent[part->number] != extent)
         return 0;
     set_met(parts, ptr, part);
     return 1;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
 }
 
 /* Look at the extent that has @ptr.  DRASYNC_EAGAIN: none with slots. */
@@ -100,6 +105,12 @@ static int look(const struct heap_context *context, const struct heap *heap,
     part->end = place.start + place.bytes;
     part->map = map_code(&place, begin);
     part->granules = (used - begin) >> shift;
+    part->sure = 0;
+    if (place.bytes - begin >= class_bytes(BIN_EXACT_CLASSES - 1))
+        part->sure = least(
+            part->granules,
+            1 + ((place.bytes - begin - class_bytes(BIN_EXACT_CLASSES - 1)) >>
+                 shift));
     return 0;
 }
 
@@ -114,12 +125,12 @@ const struct heap_part *heap_parts_learn(const struct heap_context *context,
 
     if (!extent)
         return NULL;
-    if (part->extent != extent || part->magazine != magazine ||
+    if (parts->extent[part->number] != extent || part->magazine != magazine ||
         part->key != key || !heap_part_in(part, ptr, shift)) {
-        part->granules = 0;
+        part->granules = part->sure = 0;
         if (look(context, heap, ptr, shift, part))
             return NULL;
-        part->extent = extent;
+        parts->extent[part->number] = extent;
         part->magazine = magazine;
         part->key = key;
         if (!heap_part_in(part, ptr, shift))
@@ -129,9 +140,13 @@ const struct heap_part *heap_parts_learn(const struct heap_context *context,
     return part;
 }
 
-void heap_parts_forget(struct heap_parts *parts, const void *magazine)
+void heap_parts_forget(struct heap_parts *parts, const void *magazine,
+                       uint64_t numbers)
 {
-    for (unsigned i = 0; i < HEAP_PARTS; i++)
-        if (parts->part[i].magazine == magazine)
-            parts->part[i].granules = 0;
+    for (; numbers; numbers &= numbers - 1) {
+        struct heap_part *part = &parts->part[__builtin_ctzll(numbers)];
+
+        if (part->magazine == magazine)
+            part->granules = part->sure = 0;
+    }
 }

@@ -21,6 +21,8 @@
 
 #include "memory/heap_extent.h"
 
+#include <stdbool.h>
+
 #define HEAP_PARTS 64
 
 /* It is known which part was met last in a block of addresses, of blocks that
@@ -33,9 +35,11 @@
 struct heap_part {
     _Alignas(64) uint64_t begin;
     uint64_t granules; /* 0: nothing is known */
-    uint64_t end;      /* of the extent */
-    uint8_t *map;      /* of `begin` */
-    const struct extent *extent;
+    /* Of these, the first ones: small objects that begin there, of whatever
+     * class, end in the extent. */
+    uint64_t sure;
+    uint64_t end;   /* of the extent */
+    uint8_t *map;   /* of `begin` */
     void *magazine; /* its heap's */
     uint64_t key;   /* the magazine's when it was learned */
     uint64_t number;
@@ -46,6 +50,7 @@ _Static_assert(sizeof(struct heap_part) == 64, "a part is a line");
 struct heap_parts {
     struct heap_part part[HEAP_PARTS];
     uint8_t met[HEAP_PARTS_BLOCKS];
+    const struct extent *extent[HEAP_PARTS]; /* of each part */
     const struct space *space;
     unsigned block_shift;
 };
@@ -85,8 +90,17 @@ const struct heap_part *heap_parts_learn(const struct heap_context *context,
                                          void *magazine, uint64_t key,
                                          unsigned shift, const void *ptr);
 
-/* Nothing is known any more of what @magazine has. */
-void heap_parts_forget(struct heap_parts *parts, const void *magazine);
+/* The number of the part that is for @extent. */
+static inline unsigned heap_parts_number(const struct extent *extent)
+{
+    return (unsigned)((uintptr_t)extent / 64 % HEAP_PARTS);
+}
+
+/* Nothing is known any more of what @magazine has in the parts with @numbers,
+ * a bit for each. */
+#define HEAP_PARTS_ALL UINT64_MAX
+void heap_parts_forget(struct heap_parts *parts, const void *magazine,
+                       uint64_t numbers);
 
 /* Which part most likely has @ptr?  @block_shift: as they were opened. */
 static inline struct heap_part *
@@ -96,14 +110,22 @@ heap_parts_met(struct heap_parts *parts, const void *ptr, unsigned block_shift)
                                    (HEAP_PARTS_BLOCKS - 1)]];
 }
 
+/* The granule of @part that @ptr is the address of; too large a number if it is
+ * none of the extent, or is not aligned to @shift bits. */
+static inline uint64_t heap_part_granule(const struct heap_part *part,
+                                         const void *ptr, unsigned shift)
+{
+    uint64_t offset = (uint64_t)(uintptr_t)ptr - part->begin;
+
+    /* Rotated, the low bits of an unaligned one are at the top. */
+    return offset >> shift | offset << (64 - shift);
+}
+
 /* True if @ptr is an address inside @part that is aligned to @shift bits. */
 static inline int heap_part_in(const struct heap_part *part, const void *ptr,
                                unsigned shift)
 {
-    uint64_t offset = (uint64_t)(uintptr_t)ptr - part->begin;
-
-    /* Rotated, the low bits of an unaligned one are at the top: too large. */
-    return (offset >> shift | offset << (64 - shift)) < part->granules;
+    return heap_part_granule(part, ptr, shift) < part->granules;
 }
 
 /* Mark the object at @ptr, which is in @part, free in the map.  0, or
@@ -123,6 +145,20 @@ static inline int heap_part_mark(const struct heap_part *part, const void *ptr,
     *code_out = code;
     *class_out = class;
     return 0;
+}
+
+/* The small object, if there is one, at @ptr, which is that @granule of @part
+ * and none of the sure ones: is it in the part, and does it end in the extent? */
+static inline bool heap_part_ends(const struct heap_part *part,
+                                  uint64_t granule, const void *ptr)
+{
+    uint32_t class;
+
+    if (granule >= part->granules)
+        return false;
+    class = (uint32_t)part->map[granule] - MAP_TAKEN - 1;
+    return class < BIN_EXACT_CLASSES &&
+           (uint64_t)(uintptr_t)ptr + heap_part_bytes[class] <= part->end;
 }
 
 #endif

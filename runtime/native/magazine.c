@@ -257,6 +257,13 @@ void *native_magazine_alloc_any(drasync_region_t region, size_t size_bytes)
                       heap_magazine_alloc_any(&magazine->heap, size_bytes));
 }
 
+void native_magazine_forget(struct native_magazines *w,
+                            struct native_magazine *magazine)
+{
+    heap_parts_forget(&w->parts, magazine, magazine->parts);
+    magazine->parts = 0;
+}
+
 static bool open_for(const struct native_magazines *w, uint32_t i,
                      uint64_t address)
 {
@@ -308,7 +315,7 @@ static bool open_window(struct native_magazines *w, uint32_t i,
     magazine->memory = memory;
     magazine->entry = NULL;
     magazine->address = address;
-    magazine->opened = ++w->opened;
+    native_magazine_forget(w, magazine);
     magazine->extent = NULL;
     magazine->done_before = done(w, i);
     atomic_fetch_or(&w->open, UINT64_C(1) << i);
@@ -370,6 +377,13 @@ bool native_magazine_free_any(void *ptr)
     return w && heap_parts_meet(&w->parts, ptr) && native_magazine_free(ptr);
 }
 
+/* Where the fast path may not free, what it learns is of no use to it. */
+static uint64_t part_key(const struct native_magazine *magazine)
+{
+    return heap_magazine_fast(&magazine->heap) ? magazine->address
+                                               : NATIVE_MAGAZINE_NEVER;
+}
+
 int native_magazine_give(const struct heap_context *context, uint64_t address,
                          struct native_memory *memory, bool opens, void *ptr)
 {
@@ -381,6 +395,8 @@ int native_magazine_give(const struct heap_context *context, uint64_t address,
     if (!w || !is_mine(w, i, address, memory, opens))
         return heap_free(context, heap, ptr);
     magazine = &w->magazine[i];
+    magazine->parts |= UINT64_C(1)
+                       << heap_parts_number(extent_of(&runtime.space, ptr));
     return heap_magazine_free(context, heap, &magazine->heap, &w->parts,
-                              magazine, magazine->opened, ptr);
+                              magazine, part_key(magazine), ptr);
 }

@@ -76,7 +76,8 @@ struct native_magazine {
     struct native_memory *memory;
     struct native_entry *entry; /* of a region that is recycled; or NULL */
     uint64_t address;           /* of the region that it is, or was, open for */
-    uint64_t opened;       /* how often the thread's magazines were by then */
+    uint64_t parts; /* bit i: number i of the thread's parts may be of an extent
+                       of its heap.  The thread's own, under no lock */
     struct extent *extent; /* of the piece */
     uint64_t done_before;  /* what it had been of use for when it opened */
 } __attribute__((aligned(64)));
@@ -122,10 +123,10 @@ struct native_magazines {
     struct native_magazines *next;
     _Atomic uint32_t taken; /* by a thread */
 
-    /* Of all magazines; those with another key than the magazine's `opened` are
-     * from before it was closed. */
+    /* Of all magazines.  A part's key is the region's address, so it is of no use
+     * unless that is the magazine's bias; what is known of a heap is forgotten
+     * when a magazine opens for it anew. */
     struct heap_parts parts;
-    uint64_t opened;
     struct heap_magazine_free free[NATIVE_MAGAZINES][HEAP_MAGAZINE_CLASSES];
 };
 
@@ -156,10 +157,11 @@ struct native_inside {
  * An object, or NULL.  Then, with a magazine in *inside_out, the thread is
  * still there: native_magazine_alloc_inside() is next; else
  * native_magazine_alloc_any().  For any arguments, at any time.  (Two steps, so
- * that the first one needs no stack.)
+ * that the first one needs no stack.)  @builds, a constant: as
+ * heap_magazine_alloc_likely()'s @likely.
  */
 static inline __attribute__((always_inline)) void *
-native_magazine_alloc(drasync_region_t region, size_t size_bytes,
+native_magazine_alloc(drasync_region_t region, size_t size_bytes, bool builds,
                       struct native_inside *inside_out)
 {
     const uint64_t address = (uint64_t)(uintptr_t)region;
@@ -173,7 +175,7 @@ native_magazine_alloc(drasync_region_t region, size_t size_bytes,
     if (!biased_enter(&magazine->turns, turn + 1, turn, &magazine->region,
                       &address))
         return NULL;
-    ptr = heap_magazine_alloc(&magazine->heap, size_bytes);
+    ptr = heap_magazine_alloc_likely(&magazine->heap, size_bytes, builds);
     if (ptr) {
         biased_leave(&magazine->turns, turn + 2);
         return ptr;
@@ -203,14 +205,12 @@ static inline bool native_magazine_free(void *ptr)
         return false;
     part = heap_parts_met(&w->parts, ptr, PAGE_SHIFT);
     __asm__("" : "+r"(part)); /* its address is not made twice */
+    /* Every part has a magazine; one that was never learned has a key that is
+     * no magazine's bias. */
     magazine = part->magazine;
-    if (__builtin_expect(!magazine, 0))
+    if (!biased_enter(&magazine->freeing, 1, 0, &magazine->region, &part->key))
         return false;
-    if (!biased_enter(&magazine->freeing, 1, 0, &magazine->region,
-                      &magazine->address))
-        return false;
-    freed = part->key == magazine->opened && magazine->heap.fast &&
-            heap_magazine_give(&magazine->heap, part, HEAP_MAGAZINE_SHIFT, ptr);
+    freed = heap_magazine_give(&magazine->heap, part, HEAP_MAGAZINE_SHIFT, ptr);
     if (freed)
         atomic_store_explicit(
             &w->frees,
@@ -249,6 +249,11 @@ struct native_magazines *native_magazines_all(void);
 
 /* What @magazines' fast paths have done, for the rank's counters. */
 void native_magazines_count_in(struct native_magazines *magazines);
+
+/* Before magazine @magazine of @w, this thread's, opens: nothing is known of what
+ * it had when it was open before. */
+void native_magazine_forget(struct native_magazines *w,
+                            struct native_magazine *magazine);
 
 /* No lock held: end magazine @i of @w, if it is open. */
 void native_magazine_end(struct native_magazines *w, uint32_t i);

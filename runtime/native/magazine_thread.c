@@ -89,6 +89,10 @@ static struct native_magazines *windows_new(void)
     if (w == MAP_FAILED)
         return NULL;
     heap_parts_open(&w->parts, &runtime.space, PAGE_SHIFT);
+    for (int i = 0; i < HEAP_PARTS; i++) {
+        w->parts.part[i].magazine = &w->magazine[0];
+        w->parts.part[i].key = NATIVE_MAGAZINE_NEVER;
+    }
     for (int i = 0; i < NATIVE_MAGAZINES; i++)
         w->magazine[i].heap.free = w->free[i];
     for (int i = 0; i < NATIVE_MAGAZINES; i++)

@@ -219,7 +219,7 @@ static bool make_ready(struct native_magazines *w, uint32_t n)
     magazine->memory = region->memory;
     magazine->entry = entry;
     magazine->address = region->address;
-    magazine->opened = ++w->opened;
+    native_magazine_forget(w, magazine);
     magazine->extent = magazine->memory->first;
     magazine->done_before = 0; /* a new region with objects: worth it */
     atomic_fetch_or(&w->open, UINT64_C(1) << i);

@@ -49,20 +49,19 @@ static void begin(void)
         .map = (uintptr_t)map - (uintptr_t)granule(memory),
         .end = granule(memory) + GRANULES,
         .shift = HEAP_MAGAZINE_SHIFT,
-        .fast = HEAP_MAGAZINE_GRANULES_MAX,
         .free = magazines.free[0],
         .bumps = UINT32_MAX,
     };
     magazine->address = address;
-    magazine->opened = 1;
     atomic_store(&magazine->region, address);
     magazines.parts.part[0] = (struct heap_part){
         .begin = address,
         .granules = GRANULES,
+        .sure = GRANULES,
         .end = address + sizeof(memory),
         .map = map,
         .magazine = magazine,
-        .key = 1,
+        .key = address,
     };
     magazines.owner = (struct biased_owner){.process = 1, .thread = 1};
     taken = 0;
@@ -78,7 +77,7 @@ static void begin(void)
 static void *take(void)
 {
     struct native_inside inside = {0};
-    void *ptr = native_magazine_alloc(handle(), 16, &inside);
+    void *ptr = native_magazine_alloc(handle(), 16, false, &inside);
 
     if (!ptr && inside.magazine) {
         /* As native_magazine_alloc_inside() does. */

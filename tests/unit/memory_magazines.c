@@ -93,7 +93,8 @@ static int give_to(struct region *region, int magazine, void *ptr)
 
 static int close_window(struct region *region, int magazine)
 {
-    heap_parts_forget(&region->parts[magazine], &region->magazine[magazine]);
+    heap_parts_forget(&region->parts[magazine], &region->magazine[magazine],
+                      HEAP_PARTS_ALL);
     return heap_magazine_close(&region->context, region->heap,
                                &region->magazine[magazine]);
 }
@@ -341,6 +342,35 @@ static void large_first(const struct space *space, unsigned align)
            "and the heap has both");
 }
 
+/* The fast path asks of the last objects of an extent whether they end there: the
+ * map is memory that users may write. */
+static void extent_end(const struct space *space)
+{
+    static struct region region;
+    struct heap_magazine_free *free = &region.free[0][class_for(48)];
+    void *first, *last = NULL, *next;
+    uint8_t *code;
+
+    region_open(&region, space, 16);
+    REQUIRE(!take(&region, 0, 48, &first));
+    next = first;
+    while ((uintptr_t)next / PAGE_BYTES == (uintptr_t)first / PAGE_BYTES) {
+        last = next;
+        REQUIRE(!take(&region, 0, 48, &next));
+    }
+    REQUIRE(!give_to(&region, 0, first));
+    tap_ok(stack(&region, 0, last) && !stack(&region, 0, last),
+           "the last object of an extent is freed at once, and once");
+    code = free->code[free->count - 1];
+    *code = HEAP_MAGAZINE_CLASSES | MAP_TAKEN;
+    tap_ok(!stack(&region, 0, last),
+           "not one that the map says ends behind the extent");
+    *code = (uint8_t)(class_for(48) + 1);
+    tap_ok(!close_window(&region, 0) &&
+               !heap_check(&region.context, region.heap),
+           "the heap has it then");
+}
+
 static void set_back(const struct space *space, unsigned align)
 {
     static struct region region;
@@ -477,6 +507,7 @@ int main(void)
     stacks(&space, 64);
     large_first(&space, 16);
     large_first(&space, 64);
+    extent_end(&space);
     set_back(&space, 16);
     set_back(&space, 64);
     runs_out(&space);
