@@ -52,13 +52,13 @@ uint64_t native_magazine_usual_pages(void)
 }
 
 /* How much magazine @i was used so far: objects that came from it, and that its
- * thread freed into any.  Relaxed, as `opens_after` is: guesses of what
- * pays. */
+ * thread freed into it.  Relaxed, as `opens_after` is: guesses of what pays. */
 static uint64_t done(const struct native_magazines *w, uint32_t i)
 {
-    return atomic_load_explicit(&w->magazine[i].turns, memory_order_relaxed) /
-               2 +
-           atomic_load_explicit(&w->frees, memory_order_relaxed);
+    const struct native_magazine *magazine = &w->magazine[i];
+
+    return atomic_load_explicit(&magazine->turns, memory_order_relaxed) / 2 +
+           atomic_load_explicit(&magazine->freeing, memory_order_relaxed) / 2;
 }
 
 /* Opening and closing a magazine costs as much as some ten calls without one.

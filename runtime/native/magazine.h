@@ -20,7 +20,7 @@
  * heap is then complete in the region's memory, and may travel.  The thread of
  * a magazine may be at work in it at that moment, if the program lets its
  * threads race; so a magazine is a biased lock (memory/biased_lock.h): its
- * thread is inside while `turns` is odd or `freeing` is set, `region` is the
+ * thread is inside while `turns` or `freeing` is odd, `region` is the
  * bias, and the mutex is the lock of the region's tree.  Where the kernel has
  * no barrier for that there are no magazines.
  *
@@ -67,9 +67,8 @@ struct native_magazine {
         turns; /* odd: the thread is in the magazine; else twice the
                                 objects that came from it, ever */
     _Atomic uint64_t
-        freeing; /* 1: the thread frees into the magazine.  Apart from
-                                 turns, which would have to be read first: that
-                                 is what would take longest */
+        freeing; /* odd: the thread frees into the magazine; else twice the
+                    objects that it freed into it, ever */
     struct heap_magazine heap;
 
     /* What belongs to the magazine; under the lock of its tree. */
@@ -106,9 +105,7 @@ struct native_magazines {
     /* What the heaps of its last two magazines took, which a new one is expected
      * to take.  A hint: whoever closes a magazine stores it. */
     _Atomic uint32_t pages_last, pages_before;
-    _Atomic uint64_t
-        frees; /* objects freed into magazines, by plain additions */
-    _Atomic uint64_t frees_counted;
+    _Atomic uint64_t frees_counted; /* of `freeing`, the same */
 
     /* Recycled regions. */
     struct native_hidden *hidden;  /* how many; NULL: none so far */
@@ -199,6 +196,7 @@ static inline bool native_magazine_free(void *ptr)
     struct native_magazines *w = native_magazines_mine;
     const struct heap_part *part;
     struct native_magazine *magazine;
+    uint64_t frees;
     bool freed;
 
     if (__builtin_expect(!w, 0))
@@ -208,15 +206,12 @@ static inline bool native_magazine_free(void *ptr)
     /* Every part has a magazine; one that was never learned has a key that is
      * no magazine's bias. */
     magazine = part->magazine;
-    if (!biased_enter(&magazine->freeing, 1, 0, &magazine->region, &part->key))
+    frees = atomic_load_explicit(&magazine->freeing, memory_order_relaxed);
+    if (!biased_enter(&magazine->freeing, frees + 1, frees, &magazine->region,
+                      &part->key))
         return false;
     freed = heap_magazine_give(&magazine->heap, part, HEAP_MAGAZINE_SHIFT, ptr);
-    if (freed)
-        atomic_store_explicit(
-            &w->frees,
-            atomic_load_explicit(&w->frees, memory_order_relaxed) + 1,
-            memory_order_relaxed);
-    biased_leave(&magazine->freeing, 0);
+    biased_leave(&magazine->freeing, freed ? frees + 2 : frees);
     return freed;
 }
 

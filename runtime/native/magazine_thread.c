@@ -47,9 +47,12 @@ static void count_frees(struct native_magazines *magazines)
 {
     uint64_t before =
         atomic_load_explicit(&magazines->frees_counted, memory_order_relaxed);
-    uint64_t now =
-        atomic_load_explicit(&magazines->frees, memory_order_relaxed);
+    uint64_t now = 0;
 
+    for (int i = 0; i < NATIVE_MAGAZINES; i++)
+        now += atomic_load_explicit(&magazines->magazine[i].freeing,
+                                    memory_order_relaxed) /
+               2;
     if (now > before &&
         atomic_compare_exchange_strong(&magazines->frees_counted, &before, now))
         runtime_count(native.self, RUNTIME_COUNT_FREES, now - before);
@@ -130,16 +133,19 @@ static void forget_mine(void)
     native_magazine_last = &never_open;
 }
 
-/* A thread that was cancelled in the middle of allocating is in its magazine as
- * far as that says. */
+/* A thread that was cancelled in the middle of allocating or freeing is in its
+ * magazine as far as that says. */
 static void come_out(struct native_magazine *magazine)
 {
     uint64_t turn =
         atomic_load_explicit(&magazine->turns, memory_order_relaxed);
+    uint64_t frees =
+        atomic_load_explicit(&magazine->freeing, memory_order_relaxed);
 
     if (turn & 1)
         biased_leave(&magazine->turns, turn + 1);
-    biased_leave(&magazine->freeing, 0);
+    if (frees & 1)
+        biased_leave(&magazine->freeing, frees + 1);
 }
 
 void native_magazines_thread_ends(void)
