@@ -34,9 +34,9 @@ dart_ret_t dart__io__hdf5__prep_mpio(hid_t plist_id, dart_team_t teamid)
                           what);
     memcpy(&set_fapl_mpio, &symbol, sizeof(symbol));
     /* It takes a communicator of its own from this one. */
-    if ((team->turns && team_turn_begin(team)) ||
-        team_turn_end(team,
-                      set_fapl_mpio(plist_id, team->comm, MPI_INFO_NULL)) < 0)
+    if ((team->tickets && team_ticket_wait(team)) ||
+        team_ticket_end(team,
+                        set_fapl_mpio(plist_id, team->comm, MPI_INFO_NULL)) < 0)
         return front_fail(DART_ERR_OTHER, "%s: HDF5 refused", what);
     return DART_OK;
 }

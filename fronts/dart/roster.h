@@ -29,7 +29,7 @@ struct team_comm {
     /* The operations on a shared one in order (team_call.h). */
     pthread_mutex_t mutex;
     pthread_cond_t next; /* @now has changed */
-    uint64_t turns;      /* given, on the first member */
+    uint64_t tickets;    /* given, on the first member */
     uint64_t now;
 };
 

@@ -24,7 +24,7 @@ struct team {
     dart_team_t id;
     MPI_Comm comm; /* ranks are units; perhaps shared with other teams: MPI's
                       collective operations go through team_call.h */
-    bool turns;    /* other threads may be using it for another team */
+    bool tickets;  /* other threads may be using it for another team */
     int size;
     int me;                   /* this unit in it */
     bool one_node;            /* all members are on this node */

@@ -51,72 +51,72 @@ int team_wait(int error)
  * A word with another member.  Nobody else sends on the communicator of
  * DART_TEAM_ALL, and two units that are in a team are in no other of its number.
  */
-static int tell(const struct team *team, int unit, uint64_t *turn)
+static int tell(const struct team *team, int unit, uint64_t *ticket)
 {
-    return WAITING(MPI_Send, MPI_Isend, turn, 1, MPI_UINT64_T,
+    return WAITING(MPI_Send, MPI_Isend, ticket, 1, MPI_UINT64_T,
                    team_rank(team, unit), team->id,
                    team_find(DART_TEAM_ALL)->comm);
 }
 
 static int receive(MPI_Comm all, const struct team *team, int unit,
-                   uint64_t *turn)
+                   uint64_t *ticket)
 {
-    int error = MPI_Irecv(turn, 1, MPI_UINT64_T, team_rank(team, unit),
+    int error = MPI_Irecv(ticket, 1, MPI_UINT64_T, team_rank(team, unit),
                           team->id, all, &team_request);
 
     return team_wait(error);
 }
 
-static int hear(const struct team *team, int unit, uint64_t *turn)
+static int hear(const struct team *team, int unit, uint64_t *ticket)
 {
-    return receive(team_find(DART_TEAM_ALL)->comm, team, unit, turn);
+    return receive(team_find(DART_TEAM_ALL)->comm, team, unit, ticket);
 }
 
 /* The operation has begun on all members: the first one gives it a number.  Up
  * and down a tree where the parent of a unit is the unit without its last 1. */
-static int agree_turn(const struct team *team, uint64_t *turn)
+static int agree_ticket(const struct team *team, uint64_t *ticket)
 {
     struct team_comm *comm = team->shared_comm;
     int step, error = MPI_SUCCESS;
 
     for (step = 1; step < team->size && !(team->me & step); step *= 2) {
         if (!error && team->me + step < team->size)
-            error = hear(team, team->me + step, turn);
+            error = hear(team, team->me + step, ticket);
     }
     if (error)
         return error;
     if (team->me) {
-        error = tell(team, team->me & (team->me - 1), turn);
+        error = tell(team, team->me & (team->me - 1), ticket);
         if (!error)
-            error = hear(team, team->me & (team->me - 1), turn);
+            error = hear(team, team->me & (team->me - 1), ticket);
     } else {
         pthread_mutex_lock(&comm->mutex);
-        *turn = comm->turns++;
+        *ticket = comm->tickets++;
         pthread_mutex_unlock(&comm->mutex);
     }
     for (step /= 2; step && !error; step /= 2) {
         if (team->me + step < team->size)
-            error = tell(team, team->me + step, turn);
+            error = tell(team, team->me + step, ticket);
     }
     return error;
 }
 
-int team_turn_begin(const struct team *team)
+int team_ticket_wait(const struct team *team)
 {
     struct team_comm *comm = team->shared_comm;
-    uint64_t turn = 0;
-    int error = agree_turn(team, &turn);
+    uint64_t ticket = 0;
+    int error = agree_ticket(team, &ticket);
 
     if (error)
         return error;
     pthread_mutex_lock(&comm->mutex);
-    while (comm->now != turn)
+    while (comm->now != ticket)
         pthread_cond_wait(&comm->next, &comm->mutex);
     pthread_mutex_unlock(&comm->mutex);
     return MPI_SUCCESS;
 }
 
-void team_turn_give(const struct team *team)
+void team_ticket_done(const struct team *team)
 {
     struct team_comm *comm = team->shared_comm;
 

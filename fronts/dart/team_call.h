@@ -8,7 +8,7 @@
  * as it has steps, 15 ms instead of 20 us.  So there the operation is only
  * begun, and this unit tests and yields.
  *
- * Turns.  Teams that share a communicator (roster.h) may be used by several
+ * Tickets.  Teams that share a communicator (roster.h) may be used by several
  * threads at a time, each its own team, but MPI wants the operations of one
  * communicator in one order on all members.  So, if there may be threads, an
  * operation on a shared one first waits until it has begun on all members, and
@@ -44,19 +44,19 @@ void team_poll(bool (*over)(void *arg), void *arg);
                 : call(__VA_ARGS__))
 
 /* The same for a collective operation on the communicator of @team. */
-#define TEAM_CALL(team, call, begin, ...)   \
-    ((team)->turns && team_turn_begin(team) \
-         ? MPI_ERR_OTHER                    \
-         : team_turn_end((team), WAITING(call, begin, __VA_ARGS__)))
+#define TEAM_CALL(team, call, begin, ...)      \
+    ((team)->tickets && team_ticket_wait(team) \
+         ? MPI_ERR_OTHER                       \
+         : team_ticket_end((team), WAITING(call, begin, __VA_ARGS__)))
 
-/* Returns MPI's error; without one the turn is this thread's. */
-int team_turn_begin(const struct team *team);
-void team_turn_give(const struct team *team);
+/* Returns MPI's error; without one the next operation is this thread's. */
+int team_ticket_wait(const struct team *team);
+void team_ticket_done(const struct team *team);
 
-static inline int team_turn_end(const struct team *team, int error)
+static inline int team_ticket_end(const struct team *team, int error)
 {
-    if (team->turns)
-        team_turn_give(team);
+    if (team->tickets)
+        team_ticket_done(team);
     return error;
 }
 

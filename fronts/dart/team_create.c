@@ -19,7 +19,7 @@
 #include "fronts/dart/window.h"
 
 /* Attempts to take a number before some other thread does. */
-#define TURNS_MAX 10000
+#define TRIES_MAX 10000
 
 static const char create[] = "dart_team_create";
 
@@ -168,11 +168,11 @@ static dart_ret_t plan_number(struct plan *plan, uint64_t flags, int number,
 
 /* A number of the parent's window that is free on all units, or of the first
  * window after it that has one; *number is -1 where a window has none. */
-static dart_ret_t plan_look(struct plan *plan, uint64_t flags, unsigned turn,
+static dart_ret_t plan_look(struct plan *plan, uint64_t flags, unsigned tries,
                             int *number, uint64_t *flags_out)
 {
     struct team *parent = plan->parent;
-    unsigned from = turn * (unsigned)(parent->id * 64 + 1);
+    unsigned from = tries * (unsigned)(parent->id * 64 + 1);
     struct offer offer = {.flags = flags};
     int bit;
 
@@ -200,8 +200,8 @@ static dart_ret_t plan_agree(struct plan *plan, uint64_t flags,
 {
     int number = -1, full = 0;
 
-    for (unsigned turn = 0; turn < TURNS_MAX;) {
-        dart_ret_t ret = plan_look(plan, flags, turn, &number, flags_out);
+    for (unsigned tries = 0; tries < TRIES_MAX;) {
+        dart_ret_t ret = plan_look(plan, flags, tries, &number, flags_out);
 
         if (ret)
             return ret;
@@ -220,7 +220,7 @@ static dart_ret_t plan_agree(struct plan *plan, uint64_t flags,
             team_number_give(plan->number);
         plan->number = -1;
         full = 0;
-        turn++;
+        tries++;
     }
     return front_fail(DART_ERR_OTHER,
                       "%s: other threads took every number that was free",
@@ -230,9 +230,9 @@ static dart_ret_t plan_agree(struct plan *plan, uint64_t flags,
 static int comm_create(const struct team *parent, MPI_Group group,
                        MPI_Comm *comm)
 {
-    if (parent->turns && team_turn_begin(parent))
+    if (parent->tickets && team_ticket_wait(parent))
         return MPI_ERR_OTHER;
-    return team_turn_end(parent, MPI_Comm_create(parent->comm, group, comm));
+    return team_ticket_end(parent, MPI_Comm_create(parent->comm, group, comm));
 }
 
 /* A communicator of the group's members. */

@@ -75,7 +75,7 @@ struct team *team_new(struct roster *roster)
 void team_enter(struct team *team, int number)
 {
     team->comm = team->shared_comm->comm;
-    team->turns = teams_threads && team->shared_comm->shared;
+    team->tickets = teams_threads && team->shared_comm->shared;
     team->id = (dart_team_t)number;
     team_table[number] = team;
 }

@@ -16,31 +16,31 @@
 /* What was planned last has to be mapped last: threads of this worker install one
  * at a time.  `taken` is under the inbox's lock; no cancellation point. */
 static uint32_t taken;
-static _Atomic uint32_t installed, waiting_turns;
+static _Atomic uint32_t installed, ticket_waits;
 
-static void turn_begin(uint32_t turn)
+static void ticket_wait(uint32_t ticket)
 {
     uint32_t seen;
 
-    while ((seen = atomic_load(&installed)) != turn) {
-        atomic_fetch_add(&waiting_turns, 1);
+    while ((seen = atomic_load(&installed)) != ticket) {
+        atomic_fetch_add(&ticket_waits, 1);
         wait_futex(&installed, seen, WAIT_FOREVER);
-        atomic_fetch_sub(&waiting_turns, 1);
+        atomic_fetch_sub(&ticket_waits, 1);
     }
 }
 
 /* Sequentially consistent: who is about to wait sees the number, or is woken. */
-static void turn_end(void)
+static void ticket_done(void)
 {
     atomic_fetch_add(&installed, 1);
-    if (atomic_load(&waiting_turns))
+    if (atomic_load(&ticket_waits))
         wait_futex_wake(&installed, INT_MAX);
 }
 
 /* Take the first version of @queue, if it is of region @rid, or that is 0.
  * Locked.  *region_out: of which it is; DRASYNC_EAGAIN: it stays. */
 static int queue_take(struct replica_queue *queue, uint32_t rid,
-                      uint32_t *region_out, uint32_t *turn_out)
+                      uint32_t *region_out, uint32_t *ticket_out)
 {
     const struct replica_version *version = queue->first;
     uint64_t address = replica_version_parts(queue->first)->address;
@@ -51,14 +51,14 @@ static int queue_take(struct replica_queue *queue, uint32_t rid,
     queue->first = version->next;
     if (!queue->first)
         queue->last = NULL;
-    *turn_out = taken++;
+    *ticket_out = taken++;
     return 0;
 }
 
 /* Several threads of this worker may wait, and look: one of them takes it. */
 static int version_wait(uint32_t rid, int worker, uint32_t *region_out,
                         struct replica_version **version_out,
-                        uint32_t *turn_out)
+                        uint32_t *ticket_out)
 {
     struct replica_inbox *inbox = replica_inbox();
     int remote = runtime.node_of[worker] != runtime.node;
@@ -74,7 +74,8 @@ static int version_wait(uint32_t rid, int worker, uint32_t *region_out,
         if (version && !atomic_load(&version->ready))
             version = NULL;
         if (version)
-            err = queue_take(&inbox->queues[worker], rid, region_out, turn_out);
+            err =
+                queue_take(&inbox->queues[worker], rid, region_out, ticket_out);
         lock_give(&inbox->lock);
         if (version) {
             *version_out = version;
@@ -105,11 +106,11 @@ static int version_put_back(struct replica_version *version)
 }
 
 /* Wait for the next version of @worker, and take it if it is what the caller
- * wants: then it is this thread's turn, until turn_end(). */
+ * wants: then this thread is to install, until ticket_done(). */
 static int expect(uint32_t rid, int worker, uint32_t *region_out,
                   struct replica_version **version_out)
 {
-    uint32_t turn = 0;
+    uint32_t ticket = 0;
     struct waiting w = {.what = WAITING_VERSION, .peer = worker};
     int err;
 
@@ -119,10 +120,10 @@ static int expect(uint32_t rid, int worker, uint32_t *region_out,
     if (err)
         return err;
     waiting_begin(&w);
-    err = version_wait(rid, worker, region_out, version_out, &turn);
+    err = version_wait(rid, worker, region_out, version_out, &ticket);
     waiting_end(&w);
     if (!err)
-        turn_begin(turn);
+        ticket_wait(ticket);
     return err;
 }
 
@@ -137,7 +138,7 @@ int replica_recv(uint32_t rid, int worker, uint32_t *region_out,
         return err;
     *bytes_out = version->bytes;
     err = replica_install(version);
-    turn_end();
+    ticket_done();
     replica_version_free(version);
     return err;
 }
@@ -152,7 +153,7 @@ int replica_notified(uint32_t rid, int worker, uint32_t *region_out,
     err = expect(rid, worker, region_out, &version);
     if (err)
         return err;
-    turn_end();
+    ticket_done();
     bytes = version->parts * sizeof(**notes_out);
     *notes_out = malloc(bytes);
     if (!*notes_out) {

@@ -14,31 +14,32 @@ static _Thread_local char self __attribute__((tls_model("initial-exec")));
 /* --- Threads of a rank ---------------------------------------------------- */
 
 /*
- * A ticket lock: `turns` counts the tickets given, `turn` those that are over.
+ * A ticket lock: `tickets` counts those given, `served` those that are over.
  * What a thread did with the lock comes before what the next one does, as
- * turn_give() rings `turn` (release) and the next one reads it (acquire).  So
- * the exchanges on `turns` need no order: each gives a ticket once.
+ * ticket_give() rings `served` (release) and the next one reads it (acquire).
+ * So the exchanges on `tickets` need no order: each gives a ticket once.
  */
-#define TURN_TRY UINT32_C(1)
-#define TURN_ONE UINT32_C(2)
+#define TICKET_TRY UINT32_C(1)
+#define TICKET_ONE UINT32_C(2)
 
 /* How many tickets are not over that were given before the next one. */
-static uint32_t turns_before(uint32_t turns, uint32_t over)
+static uint32_t tickets_before(uint32_t tickets, uint32_t over)
 {
-    return (turns - over * TURN_ONE) / TURN_ONE;
+    return (tickets - over * TICKET_ONE) / TICKET_ONE;
 }
 
-static int turn_take(struct queue_lock *lock)
+static int ticket_take(struct queue_lock *lock)
 {
-    uint32_t turns = atomic_load_explicit(&lock->turns, memory_order_relaxed);
+    uint32_t tickets =
+        atomic_load_explicit(&lock->tickets, memory_order_relaxed);
     uint32_t now;
     int err = 0;
 
-    while (!atomic_compare_exchange_weak(&lock->turns, &turns,
-                                         (turns + TURN_ONE) & ~TURN_TRY))
+    while (!atomic_compare_exchange_weak(&lock->tickets, &tickets,
+                                         (tickets + TICKET_ONE) & ~TICKET_TRY))
         continue;
-    while (!err && turns_before(turns, now = doorbell_read(&lock->turn)))
-        err = doorbell_wait(&lock->turn, now, WAIT_FOREVER);
+    while (!err && tickets_before(tickets, now = doorbell_read(&lock->served)))
+        err = doorbell_wait(&lock->served, now, WAIT_FOREVER);
     return err;
 }
 
@@ -46,45 +47,46 @@ static int turn_take(struct queue_lock *lock)
  * A thread that tries may be about to give up although the lock is free by now.
  * So a second thread that tries waits until the first one's try is decided.
  *
- * `turn` is read again after `turns` (acquire): if it has not moved the two
- * were so at one time.  `tried` is read before both; turn_tried() rings it
+ * `served` is read again after `tickets` (acquire): if it has not moved the two
+ * were so at one time.  `tried` is read before both; ticket_tried() rings it
  * after it has changed one of them, so that no change is slept over.
  */
-static int turn_try(struct queue_lock *lock)
+static int ticket_try(struct queue_lock *lock)
 {
     int err = 0;
 
     while (!err) {
         uint32_t tried = doorbell_read(&lock->tried);
-        uint32_t now = doorbell_read(&lock->turn);
-        uint32_t turns = atomic_load(&lock->turns);
-        uint32_t before = turns_before(turns, now);
+        uint32_t now = doorbell_read(&lock->served);
+        uint32_t tickets = atomic_load(&lock->tickets);
+        uint32_t before = tickets_before(tickets, now);
 
-        if (doorbell_read(&lock->turn) != now)
+        if (doorbell_read(&lock->served) != now)
             continue;
-        if (before > 1 || (before && !(turns & TURN_TRY)))
+        if (before > 1 || (before && !(tickets & TICKET_TRY)))
             return DRASYNC_EAGAIN;
         if (before)
             err = doorbell_wait(&lock->tried, tried, WAIT_FOREVER);
-        else if (atomic_compare_exchange_strong(&lock->turns, &turns,
-                                                (turns + TURN_ONE) | TURN_TRY))
+        else if (atomic_compare_exchange_strong(&lock->tickets, &tickets,
+                                                (tickets + TICKET_ONE) |
+                                                    TICKET_TRY))
             return 0;
     }
     return err;
 }
 
-static void turn_give(struct queue_lock *lock)
+static void ticket_give(struct queue_lock *lock)
 {
-    doorbell_ring(&lock->turn);
+    doorbell_ring(&lock->served);
 }
 
 /* The try is decided: it has the lock, or gives its ticket up. */
-static void turn_tried(struct queue_lock *lock, bool had)
+static void ticket_tried(struct queue_lock *lock, bool had)
 {
     if (had)
-        atomic_fetch_and(&lock->turns, ~TURN_TRY);
+        atomic_fetch_and(&lock->tickets, ~TICKET_TRY);
     else
-        turn_give(lock);
+        ticket_give(lock);
     doorbell_ring(&lock->tried);
 }
 
@@ -127,7 +129,7 @@ int queue_lock_take(struct queue_lock *lock)
         return err;
     if (is_mine(lock))
         return DRASYNC_EINVAL;
-    err = turn_take(lock);
+    err = ticket_take(lock);
     if (err)
         return err;
     if (!lock->tail) {
@@ -141,7 +143,7 @@ int queue_lock_take(struct queue_lock *lock)
     if (!err)
         set_owner(lock, (uintptr_t)&self);
     else if (err != DRASYNC_EPEER)
-        turn_give(lock);
+        ticket_give(lock);
     return err;
 }
 
@@ -175,13 +177,13 @@ int queue_lock_try(struct queue_lock *lock)
         return err;
     if (is_mine(lock))
         return DRASYNC_EINVAL;
-    err = turn_try(lock);
+    err = ticket_try(lock);
     if (!err) {
         err = try_home(lock);
         if (!err)
             set_owner(lock, (uintptr_t)&self);
         if (err != DRASYNC_EPEER)
-            turn_tried(lock, !err);
+            ticket_tried(lock, !err);
     }
     return err != DRASYNC_EAGAIN ? err : death_refused(err);
 }
@@ -252,7 +254,7 @@ int queue_lock_give(struct queue_lock *lock)
     if (err)
         return err;
     set_owner(lock, 0);
-    turn_give(lock);
+    ticket_give(lock);
     return 0;
 }
 

@@ -77,16 +77,16 @@ struct queue_tail;
 /* What a process has of a lock; nobody looks inside. */
 struct queue_lock {
     struct queue_entry *entry;
-    struct queue_tail *tail; /* NULL: on another node */
-    uint64_t mine;           /* how the tail names our entry, next time */
-    _Atomic uintptr_t owner; /* the thread that has the lock; 0: none here */
-    _Atomic uint32_t turns;  /* given to threads, twice; odd: it is a try's */
-    struct doorbell turn;    /* it has rung as often as one is over */
-    struct doorbell tried;   /* rings when a try is decided */
-    _Atomic uint32_t left;   /* LEFTs sent */
-    int32_t home;            /* node */
-    uint64_t tail_there;     /* address on that node */
-    bool is_home;            /* this rank made the tail */
+    struct queue_tail *tail;  /* NULL: on another node */
+    uint64_t mine;            /* how the tail names our entry, next time */
+    _Atomic uintptr_t owner;  /* the thread that has the lock; 0: none here */
+    _Atomic uint32_t tickets; /* twice those given; odd: it is a try's */
+    struct doorbell served;   /* it has rung as often as one is over */
+    struct doorbell tried;    /* rings when a try is decided */
+    _Atomic uint32_t left;    /* LEFTs sent */
+    int32_t home;             /* node */
+    uint64_t tail_there;      /* address on that node */
+    bool is_home;             /* this rank made the tail */
 };
 
 /*
@@ -102,7 +102,8 @@ void queue_lock_open(struct queue_lock *lock, int node, uint64_t tail);
 /* Does a thread of this rank have the lock, or ask for it? */
 static inline bool queue_lock_used(const struct queue_lock *lock)
 {
-    return (atomic_load(&lock->turns) ^ doorbell_read(&lock->turn) << 1) > 1;
+    return (atomic_load(&lock->tickets) ^ doorbell_read(&lock->served) << 1) >
+           1;
 }
 
 /* So many messages to the home tell of releases. */
