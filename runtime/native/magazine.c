@@ -57,7 +57,7 @@ static uint64_t done(const struct native_magazines *w, uint32_t i)
 {
     const struct native_magazine *magazine = &w->magazine[i];
 
-    return atomic_load_explicit(&magazine->turns, memory_order_relaxed) / 2 +
+    return atomic_load_explicit(&magazine->uses, memory_order_relaxed) / 2 +
            atomic_load_explicit(&magazine->freeing, memory_order_relaxed) / 2;
 }
 
@@ -134,7 +134,7 @@ static int wait_until_out(struct native_magazines *w, uint64_t ending)
         struct native_magazine *magazine =
             &w->magazine[__builtin_ctzll(ending)];
 
-        err = biased_wait(&w->owner, &magazine->turns, 1, 1, death_check);
+        err = biased_wait(&w->owner, &magazine->uses, 1, 1, death_check);
         if (!err)
             err = biased_wait(&w->owner, &magazine->freeing, 1, 1, death_check);
     }
@@ -221,11 +221,11 @@ void native_magazines_end_all(void)
 
 /* --- Allocating ----------------------------------------------------------- */
 
-/* Leave @magazine, which was entered with @turn + 1. */
-static inline void *leave_with(struct native_magazine *magazine, uint64_t turn,
+/* Leave @magazine, which was entered with @uses + 1. */
+static inline void *leave_with(struct native_magazine *magazine, uint64_t uses,
                                void *ptr)
 {
-    biased_leave(&magazine->turns, ptr ? turn + 2 : turn);
+    biased_leave(&magazine->uses, ptr ? uses + 2 : uses);
     return ptr;
 }
 
@@ -233,7 +233,7 @@ void *native_magazine_alloc_inside(struct native_inside inside,
                                    size_t size_bytes)
 {
     return leave_with(
-        inside.magazine, inside.turn,
+        inside.magazine, inside.uses,
         heap_magazine_alloc_any(&inside.magazine->heap, size_bytes));
 }
 
@@ -242,18 +242,18 @@ void *native_magazine_alloc_any(drasync_region_t region, size_t size_bytes)
     const uint64_t address = (uint64_t)(uintptr_t)region;
     struct native_magazines *mine = native_magazines_mine;
     struct native_magazine *magazine;
-    uint64_t turn;
+    uint64_t uses;
 
     if (!mine)
         return NULL;
     magazine = &mine->magazine[native_magazine_index(address)];
     /* Relaxed: this thread alone writes it. */
-    turn = atomic_load_explicit(&magazine->turns, memory_order_relaxed);
-    if (!biased_enter(&magazine->turns, turn + 1, turn, &magazine->region,
+    uses = atomic_load_explicit(&magazine->uses, memory_order_relaxed);
+    if (!biased_enter(&magazine->uses, uses + 1, uses, &magazine->region,
                       &address))
         return NULL;
     native_magazine_last = magazine;
-    return leave_with(magazine, turn,
+    return leave_with(magazine, uses,
                       heap_magazine_alloc_any(&magazine->heap, size_bytes));
 }
 

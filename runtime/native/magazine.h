@@ -20,7 +20,7 @@
  * heap is then complete in the region's memory, and may travel.  The thread of
  * a magazine may be at work in it at that moment, if the program lets its
  * threads race; so a magazine is a biased lock (memory/biased_lock.h): its
- * thread is inside while `turns` or `freeing` is odd, `region` is the
+ * thread is inside while `uses` or `freeing` is odd, `region` is the
  * bias, and the mutex is the lock of the region's tree.  Where the kernel has
  * no barrier for that there are no magazines.
  *
@@ -63,8 +63,7 @@ struct native_hidden;
 
 struct native_magazine {
     _Atomic uint64_t region; /* its address; 0: not open; NATIVE_MAGAZINE_... */
-    _Atomic uint64_t
-        turns; /* odd: the thread is in the magazine; else twice the
+    _Atomic uint64_t uses; /* odd: the thread is in the magazine; else twice the
                                 objects that came from it, ever */
     _Atomic uint64_t
         freeing; /* odd: the thread frees into the magazine; else twice the
@@ -94,7 +93,7 @@ extern char native_magazine_marks[3];
 /* Of one thread; never freed, but used again by other threads. */
 struct native_magazines {
     struct native_magazine magazine[NATIVE_MAGAZINES];
-    _Atomic uint64_t counted; /* of the turns: the rank's counter knows these */
+    _Atomic uint64_t counted; /* of the uses: the rank's counter knows these */
     _Atomic uint64_t open;    /* bit i: magazine i's region is not 0 */
     struct native_slow_calls {
         uint64_t region; /* where the thread's last one of this number was */
@@ -147,7 +146,7 @@ extern _Thread_local struct native_magazine *native_magazine_last
  * none. */
 struct native_inside {
     struct native_magazine *magazine;
-    uint64_t turn; /* what its turns were before */
+    uint64_t uses; /* what its uses were before */
 };
 
 /*
@@ -163,21 +162,20 @@ native_magazine_alloc(drasync_region_t region, size_t size_bytes, bool builds,
 {
     const uint64_t address = (uint64_t)(uintptr_t)region;
     struct native_magazine *magazine = native_magazine_last;
-    uint64_t turn =
-        atomic_load_explicit(&magazine->turns, memory_order_relaxed);
+    uint64_t uses = atomic_load_explicit(&magazine->uses, memory_order_relaxed);
     void *ptr;
 
     /* Nothing comes from one that is not open, with region 0. */
     inside_out->magazine = NULL;
-    if (!biased_enter(&magazine->turns, turn + 1, turn, &magazine->region,
+    if (!biased_enter(&magazine->uses, uses + 1, uses, &magazine->region,
                       &address))
         return NULL;
     ptr = heap_magazine_alloc_likely(&magazine->heap, size_bytes, builds);
     if (ptr) {
-        biased_leave(&magazine->turns, turn + 2);
+        biased_leave(&magazine->uses, uses + 2);
         return ptr;
     }
-    *inside_out = (struct native_inside){magazine, turn};
+    *inside_out = (struct native_inside){magazine, uses};
     return NULL;
 }
 

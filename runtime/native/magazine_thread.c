@@ -33,7 +33,7 @@ static void count_allocations(struct native_magazines *magazines)
     uint64_t now = 0;
 
     for (int i = 0; i < NATIVE_MAGAZINES; i++)
-        now += atomic_load_explicit(&magazines->magazine[i].turns,
+        now += atomic_load_explicit(&magazines->magazine[i].uses,
                                     memory_order_relaxed) /
                2;
     /* Another thread may have counted later than this one looked. */
@@ -137,13 +137,12 @@ static void forget_mine(void)
  * magazine as far as that says. */
 static void come_out(struct native_magazine *magazine)
 {
-    uint64_t turn =
-        atomic_load_explicit(&magazine->turns, memory_order_relaxed);
+    uint64_t uses = atomic_load_explicit(&magazine->uses, memory_order_relaxed);
     uint64_t frees =
         atomic_load_explicit(&magazine->freeing, memory_order_relaxed);
 
-    if (turn & 1)
-        biased_leave(&magazine->turns, turn + 1);
+    if (uses & 1)
+        biased_leave(&magazine->uses, uses + 1);
     if (frees & 1)
         biased_leave(&magazine->freeing, frees + 1);
 }

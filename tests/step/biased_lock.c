@@ -44,13 +44,13 @@ static void begin_unbiased(void)
 static void own(void)
 {
     static const uint64_t mine = MINE;
-    uint64_t turn = 0;
+    uint64_t uses = 0;
 
     for (int i = 0; i < ROUNDS; i++) {
-        if (biased_enter(&inside, turn + 1, turn, &bias, &mine)) {
+        if (biased_enter(&inside, uses + 1, uses, &bias, &mine)) {
             guarded++;
-            turn += 2;
-            biased_leave(&inside, turn);
+            uses += 2;
+            biased_leave(&inside, uses);
         } else {
             step_lock(&mutex);
             guarded++;

@@ -67,7 +67,7 @@ static void begin(void)
     taken = 0;
     found = -1;
     step_name(&magazine->region, "region");
-    step_name(&magazine->turns, "turns");
+    step_name(&magazine->uses, "uses");
     step_name(&magazine->freeing, "freeing");
 }
 
@@ -82,7 +82,7 @@ static void *take(void)
         /* As native_magazine_alloc_inside() does. */
         magazine->heap.bumps = UINT32_MAX;
         ptr = heap_magazine_alloc(&magazine->heap, 16);
-        biased_leave(&magazine->turns, ptr ? inside.turn + 2 : inside.turn);
+        biased_leave(&magazine->uses, ptr ? inside.uses + 2 : inside.uses);
     }
     if (ptr)
         taken++;
@@ -125,8 +125,7 @@ static void end_window(void)
     step_lock(&mutex);
     atomic_store(&magazine->region, NATIVE_MAGAZINE_ENDS);
     STEP_CHECK(biased_barrier(BIASED_PROCESS) == 0);
-    STEP_CHECK(biased_wait(&magazines.owner, &magazine->turns, 1, 1, NULL) ==
-               0);
+    STEP_CHECK(biased_wait(&magazines.owner, &magazine->uses, 1, 1, NULL) == 0);
     STEP_CHECK(biased_wait(&magazines.owner, &magazine->freeing, 1, 1, NULL) ==
                0);
     found = (int)(heap->bump - granule(memory)) - (int)heap->free[0].count;
@@ -147,7 +146,7 @@ static void end_window(void)
 static void whole(void)
 {
     STEP_CHECK(taken == found);
-    STEP_CHECK(!(atomic_load(&magazine->turns) & 1));
+    STEP_CHECK(!(atomic_load(&magazine->uses) & 1));
     STEP_CHECK(!(atomic_load(&magazine->freeing) & 1));
 }
 
@@ -173,10 +172,10 @@ static const struct step_fault faults[] = {
      .title = "who ends a magazine has no barrier",
      .kind = STEP_MEMBARRIER,
      .effect = STEP_SKIP},
-    {.name = "turn-unsaid",
+    {.name = "use-unsaid",
      .title = "the thread does not say that it allocates",
      .kind = STEP_STORE,
-     .at = "turns",
+     .at = "uses",
      .effect = STEP_SKIP,
      .applies = step_stores_odd},
     {.name = "freeing-unsaid",
@@ -186,10 +185,10 @@ static const struct step_fault faults[] = {
      .effect = STEP_SKIP,
      .applies = step_stores_odd,
      .scenarios = 1 << FREES},
-    {.name = "turn-relaxed",
+    {.name = "use-relaxed",
      .title = "the thread leaves without a release",
      .kind = STEP_STORE,
-     .at = "turns",
+     .at = "uses",
      .effect = STEP_RELAX,
      .applies = step_stores_even},
     {.name = "freeing-relaxed",
