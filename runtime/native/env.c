@@ -112,10 +112,10 @@ int native_shared_new(struct native_shared **shared_out)
         return err;
     s = v;
     err = control_alloc_zero(&runtime.space,
-                             (size_t)runtime.locals * sizeof(*s->turns), &v);
+                             (size_t)runtime.locals * sizeof(*s->locals), &v);
     if (err)
         return err;
-    s->turns = v;
+    s->locals = v;
     err = runtime.options.check ? native_quarantine_new(&s->quarantine) : 0;
     if (err)
         return err;

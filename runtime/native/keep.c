@@ -27,7 +27,7 @@
 #define LOOKS_SKIPPED_MAX 64
 
 /* A rank has credit for so long at most while others wait. */
-#define TURN_US_MAX ((uint64_t)5 * NATIVE_KEEP_US_MAX)
+#define OTHERS_WAIT_US_MAX ((uint64_t)5 * NATIVE_KEEP_US_MAX)
 
 /* A lease that nobody has asked for in this time is not looked after. */
 #define QUIET_US 2000
@@ -37,7 +37,7 @@ static _Atomic uint64_t cost_us = COST_US_MAX;
 
 static struct native_credit *credit_of(int local)
 {
-    return &native.shared->turns[local].credit;
+    return &native.shared->locals[local].credit;
 }
 
 /*
@@ -117,7 +117,7 @@ static void lose(struct native_credit *c, uint64_t end_us)
     uint64_t began = atomic_load_explicit(&c->began_us, memory_order_relaxed);
 
     if (atomic_load_explicit(&c->kept_us, memory_order_relaxed) &&
-        end_us > began && end_us - began <= 2 * TURN_US_MAX)
+        end_us > began && end_us - began <= 2 * OTHERS_WAIT_US_MAX)
         atomic_store_explicit(&c->barred_us, end_us + (end_us - began) / 4 * 3,
                               memory_order_relaxed);
     atomic_store_explicit(&c->until_us, 0, memory_order_relaxed);
@@ -134,7 +134,8 @@ static bool kept_enough(const struct native_credit *c, uint64_t now,
     uint64_t waits = atomic_load_explicit(&c->waits_us, memory_order_relaxed);
 
     return kept && kept < now &&
-           (now - kept > TURN_US_MAX || at > kept + waits + NATIVE_KEEP_US_MAX);
+           (now - kept > OTHERS_WAIT_US_MAX ||
+            at > kept + waits + NATIVE_KEEP_US_MAX);
 }
 
 /* How often the rank's threads have acquired something: by steps, and by
@@ -147,7 +148,7 @@ static uint64_t acquired(int local)
 
     /* Acquire, as what it points to is read. */
     for (const struct native_lease_thread *t = atomic_load_explicit(
-             &native.shared->turns[local].threads, memory_order_acquire);
+             &native.shared->locals[local].threads, memory_order_acquire);
          t; t = t->next)
         count += atomic_load_explicit(&t->count[NATIVE_LEASE_TAKES],
                                       memory_order_relaxed);
@@ -161,7 +162,7 @@ static bool inside_mpi(int local)
 
     /* Acquire, as what it points to is read. */
     for (const struct native_lease_thread *t = atomic_load_explicit(
-             &native.shared->turns[local].threads, memory_order_acquire);
+             &native.shared->locals[local].threads, memory_order_acquire);
          t; t = t->next) {
         if (!atomic_load_explicit(&t->taken, memory_order_relaxed))
             continue;

@@ -15,7 +15,7 @@
  *     Credit is not spent while the rank waits.
  *   - A rank that neither waits nor acquires for NATIVE_IDLE_US keeps nothing: it
  *     computes, and has no use for its leases.  Nor does one whose threads that
- *     have leases are inside calls of MPI's that wait: there others take turns
+ *     have leases are inside calls of MPI's that wait: there ranks alternate
  *     by messages.
  *   - A lease that was not used again since its grant is given away, unless the
  *     rank has gathered several regions.
@@ -25,7 +25,7 @@
  *     it gathers it for.  Then, or when the credit is spent, a request is served
  *     by whoever comes first: the rank, at its next acquire or release of that
  *     region, or a thread of the leader that polls.
- *   - Then it is the others' turn to gather: a rank that lost its credit, or has
+ *   - Then it is for others to gather: a rank that lost its credit, or has
  *     spent it, while others waited gains none for three quarters of the time
  *     for which it had some.
  *   - A rank that waits for NATIVE_PATIENCE_US at once keeps nothing meanwhile:

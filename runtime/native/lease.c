@@ -39,31 +39,31 @@ static int took(struct native_lease *l, uint64_t word)
     return 0;
 }
 
-static _Atomic uint64_t *my_turn(void)
+static _Atomic uint64_t *my_wait(void)
 {
-    return &native.shared->turns[runtime.local].state;
+    return &native.shared->locals[runtime.local].state;
 }
 
 /* The slot was emptied while this rank waited in it: by whoever has the lock,
  * who says at once what came of it. */
-static int turn_ended(const struct native_lease_slot *slot)
+static int wait_ended(const struct native_lease_slot *slot)
 {
     uint64_t since = runtime_now_us();
 
-    while (atomic_load_explicit(my_turn(), memory_order_acquire) ==
-           turn_of(slot, TURN_WAITS)) {
+    while (atomic_load_explicit(my_wait(), memory_order_acquire) ==
+           wait_of(slot, LEASE_WAIT_GOES_ON)) {
         if (death_check(since))
             return DRASYNC_EPEER;
         sched_yield();
     }
-    return atomic_load(my_turn()) == turn_of(slot, TURN_CAME)
+    return atomic_load(my_wait()) == wait_of(slot, LEASE_WAIT_CAME)
                ? 0
                : NATIVE_LEASE_NOT;
 }
 
-/* This rank waits in @word, its turn being set. */
-static int wait_turn(struct native_lease *l, uint64_t word,
-                     uint64_t deadline_us)
+/* This rank waits in @word, as my_wait() says. */
+static int wait_in_word(struct native_lease *l, uint64_t word,
+                        uint64_t deadline_us)
 {
     uint64_t now = word;
     int err;
@@ -88,7 +88,7 @@ static int wait_turn(struct native_lease *l, uint64_t word,
         return took(l, now);
     }
     l->address = 0;
-    err = turn_ended(slot_of(l));
+    err = wait_ended(slot_of(l));
     if (err)
         return err;
     native_lease_add(NATIVE_LEASE_WAITS);
@@ -104,8 +104,8 @@ static int queue_up(struct native_lease *l, uint64_t *word,
     int err = NATIVE_LEASE_LOOK;
 
     /* Another thread of this rank waits somewhere. */
-    if (!atomic_compare_exchange_strong(my_turn(), &none,
-                                        turn_of(slot_of(l), TURN_WAITS)))
+    if (!atomic_compare_exchange_strong(
+            my_wait(), &none, wait_of(slot_of(l), LEASE_WAIT_GOES_ON)))
         return NATIVE_LEASE_NOT;
     if (swap(l, word, waits)) {
         struct waiting w = {
@@ -116,11 +116,11 @@ static int queue_up(struct native_lease *l, uint64_t *word,
         };
 
         waiting_begin(&w);
-        err = wait_turn(l, waits, deadline_us);
+        err = wait_in_word(l, waits, deadline_us);
         waiting_end(&w);
     }
     /* If the slot was emptied after all that does not matter any more. */
-    atomic_store_explicit(my_turn(), 0, memory_order_release);
+    atomic_store_explicit(my_wait(), 0, memory_order_release);
     return err;
 }
 
@@ -237,7 +237,7 @@ bool native_lease_held(uint64_t address)
 
 static _Atomic(struct native_lease_thread *) *my_threads(void)
 {
-    return &native.shared->turns[runtime.local].threads;
+    return &native.shared->locals[runtime.local].threads;
 }
 
 /* This thread, which acquires something, is not inside MPI. */
@@ -279,7 +279,7 @@ static struct native_lease_thread *thread_new(void)
 static struct native_lease *place_for(uint64_t address, uint64_t word)
 {
     struct native_lease *set = native_lease_set(native_leases_mine, address);
-    /* Either in turn, more or less: a slot's tickets count. */
+    /* Either alternately, more or less: a slot's tickets count. */
     struct native_lease *l = &set[word >> WORD_TICKET_BIT & 1];
 
     for (int i = NATIVE_LEASE_WAYS; i-- > 0;)

@@ -138,7 +138,7 @@ static inline int native_lease_next(const struct native_leases *leases, int i)
 }
 
 /* Of a rank: see lease_word.h.  One thread of it waits at a time. */
-struct native_turn {
+struct native_local {
     _Atomic uint64_t state;
     /* What its threads know; never taken out. */
     _Atomic(struct native_lease_thread *) threads;

@@ -107,7 +107,7 @@ static struct native_lease_thread *threads_of(const struct native_lease_slot *s)
     int local = runtime.local_of[s->rank];
 
     /* Acquire, as that is read next. */
-    return atomic_load_explicit(&native.shared->turns[local].threads,
+    return atomic_load_explicit(&native.shared->locals[local].threads,
                                 memory_order_acquire);
 }
 

@@ -30,13 +30,13 @@ static void pass(struct native_lease_slot *slot, int32_t rank)
 
 /* If the rank with number @local still waits in @slot, tell it what came of
  * that. */
-static void end_turn(const struct native_lease_slot *slot, int local,
-                     enum turn_end end)
+static void end_wait(const struct native_lease_slot *slot, int local,
+                     enum lease_wait end)
 {
-    uint64_t waits = turn_of(slot, TURN_WAITS);
+    uint64_t waits = wait_of(slot, LEASE_WAIT_GOES_ON);
 
-    atomic_compare_exchange_strong(&native.shared->turns[local].state, &waits,
-                                   turn_of(slot, end));
+    atomic_compare_exchange_strong(&native.shared->locals[local].state, &waits,
+                                   wait_of(slot, end));
 }
 
 /* Tell the protocol what is true. */
@@ -55,9 +55,9 @@ void native_lease_end(struct native_leases *leases, uint32_t i)
         return;
     }
     if ((word & WORD_TAKEN) && word_state(word) == WORD_HELD)
-        end_turn(slot, word_holder(word), TURN_CAME);
+        end_wait(slot, word_holder(word), LEASE_WAIT_CAME);
     if (word_waiter(word) >= 0)
-        end_turn(slot, word_waiter(word), TURN_OVER);
+        end_wait(slot, word_waiter(word), LEASE_WAIT_OVER);
     if (word & WORD_ASLEEP)
         wait_word_wake(&slot->word);
     if ((word & WORD_TAKEN) && !(word & WORD_READ))

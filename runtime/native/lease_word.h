@@ -14,7 +14,7 @@
  *   - Who ends the lease (native_lease_end(), acq_rel) sees what the last one
  *     wrote, as the data may leave the node next (acquire); a rank that then
  *     finds 0, or another ticket, changes nothing and takes the lock (the
- *     release is for one that waits in the word, and reads its turn next).
+ *     release is for one that waits in the word, and reads its state next).
  *   - A rank that waits loads with acquire: it may have been handed the hold.
  *   - A load that only decides which of these comes next is relaxed.
  *   - LOOKS hands nothing over: keep.c sets it with relaxed order.
@@ -128,16 +128,16 @@ static inline bool use_same(uint64_t a, uint64_t b)
     return a >> USE_SLOT_BIT == b >> USE_SLOT_BIT;
 }
 
-/* Of a rank, in its turn's state: does it wait in a slot's word, and if that
- * was emptied meanwhile, what came of it?  0: it does not wait. */
-enum turn_end {
-    TURN_WAITS = 1,
-    TURN_CAME, /* it had got the hold: that is an ordinary one now */
-    TURN_OVER, /* it has not, and asks again by a step */
+/* In the state of a rank: does it wait in a slot's word, and if that was
+ * emptied meanwhile, what came of it?  0: it does not wait. */
+enum lease_wait {
+    LEASE_WAIT_GOES_ON = 1,
+    LEASE_WAIT_CAME, /* it had got the hold: that is an ordinary one now */
+    LEASE_WAIT_OVER, /* it has not, and asks again by a step */
 };
 
-static inline uint64_t turn_of(const struct native_lease_slot *slot,
-                               enum turn_end end)
+static inline uint64_t wait_of(const struct native_lease_slot *slot,
+                               enum lease_wait end)
 {
     return (uint64_t)(uintptr_t)slot | (uint64_t)end;
 }

@@ -130,7 +130,7 @@ LOOKS static bool is_used(const struct native_lease_slot *slot, uint64_t word)
 
     for (uint32_t i = 0; s && i < runtime.shared->locals; i++)
         if (runtime.shared->ranks[i].rank == slot->rank)
-            t = atomic_load(&s->turns[i].threads);
+            t = atomic_load(&s->locals[i].threads);
     for (int i = 0; t && is_valid(t, sizeof(*t)) && i < CHAIN_MAX;
          i++, t = t->next) {
         struct native_lease *set = native_lease_set(t, slot->region->address);

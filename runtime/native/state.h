@@ -121,7 +121,7 @@ struct native_shared {
     _Atomic bool deletes_asked;            /* proto_env */
     _Atomic bool scarce; /* there was no memory for an object: keep few */
     _Atomic(struct native_hidden *) hidden; /* recycle.c */
-    struct native_turn *turns;              /* [locals] */
+    struct native_local *locals;            /* [locals] */
     struct native_quarantine *quarantine;   /* NULL: nothing is checked */
     /* Bit i: some lease of stripe i is kept, though a REQUEST waits: keep.h. */
     _Atomic uint32_t kept;

@@ -146,7 +146,7 @@ static void rank_writes_beside_looks(void)
 enum { TWO, THREE, TIMEOUT, DATA, READERS, LOOKS, SCENARIOS };
 
 static const struct step_scenario scenarios[SCENARIOS] = {
-    [TWO] = {.title = "two ranks that write in turn exclude each other",
+    [TWO] = {.title = "two ranks that write alternately exclude each other",
              .begin = begin_two,
              .enter = world_enter,
              .thread = {rank_writes, rank_writes},
@@ -234,10 +234,10 @@ static const struct step_fault faults[] = {
      .kind = STEP_FUTEX_WAKE,
      .at = "lease",
      .effect = STEP_SKIP},
-    {.name = "turn-not-ended",
+    {.name = "wait-not-ended",
      .title = "a rank that waited in an emptied lease is not told",
      .kind = STEP_CAS,
-     .at = "turn 0",
+     .at = "wait 0",
      .effect = STEP_SKIP,
      .applies = by_another,
      .scenarios = 1 << THREE},

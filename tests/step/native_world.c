@@ -27,7 +27,7 @@ static union {
               WORLD_RANKS * sizeof(struct runtime_rank)];
 } node;
 static struct native_shared shared;
-static struct native_turn turns[WORLD_RANKS];
+static struct native_local locals[WORLD_RANKS];
 static int local_of[WORLD_RANKS] = {0, 1, 2};
 static struct proto_region *record[WORLD_REGIONS];
 static struct native_memory memory[WORLD_REGIONS];
@@ -233,13 +233,13 @@ void runtime_broken(const char *format, ...)
 
 static void name_atomics(struct native_leases *leases)
 {
-    static const char *const waits[WORLD_RANKS] = {"turn 0", "turn 1",
-                                                   "turn 2"};
+    static const char *const waits[WORLD_RANKS] = {"wait 0", "wait 1",
+                                                   "wait 2"};
 
     for (int i = 0; i < NATIVE_LEASE_SLOTS_FIRST; i++)
         step_name(&leases->slot[i]->word, "lease");
     for (int i = 0; i < WORLD_RANKS; i++) {
-        step_name(&turns[i].state, waits[i]);
+        step_name(&locals[i].state, waits[i]);
         step_quiet(node.shared.ranks[i].counters,
                    sizeof(node.shared.ranks[i].counters));
     }
@@ -294,7 +294,7 @@ void world_begin_tree(const int *parent, int count)
     runtime.space.base = BASE;
     runtime.space.layout.data_bytes = SPACE_SIZE;
     native.shared = &shared;
-    shared.turns = turns;
+    shared.locals = locals;
     for (int i = 0; i < WORLD_RANKS; i++)
         node.shared.ranks[i].rank = i;
     native_lease_start();
@@ -385,5 +385,5 @@ void world_leave(int threads)
     STEP_CHECK(!leases->count && native_lease_next(leases, -1) < 0);
     native_unlock(&tree);
     for (int i = 0; i < WORLD_RANKS; i++)
-        STEP_CHECK(!atomic_load(&turns[i].state));
+        STEP_CHECK(!atomic_load(&locals[i].state));
 }

@@ -25,7 +25,7 @@ static union {
 } page;
 
 static struct native_shared shared;
-static struct native_turn turns[2];
+static struct native_local own[2];
 static uint64_t clock_us = 1000000, tick_us; /* each look at it takes */
 static int looks;                            /* of runtime_look() */
 
@@ -257,7 +257,7 @@ static void who_is_inside_mpi_keeps_nothing(void)
 
     atomic_store(&threads[0].taken, 1);
     threads[0].next = &threads[1];
-    atomic_store(&turns[0].threads, &threads[0]);
+    atomic_store(&own[0].threads, &threads[0]);
     wait_us(100, true);
     atomic_store(&threads[1].inside_mpi, 1);
     tap_ok(has(NATIVE_KEEP_GIVES), "a rank outside of MPI keeps what it had");
@@ -266,7 +266,7 @@ static void who_is_inside_mpi_keeps_nothing(void)
     atomic_store(&threads[1].taken, 1);
     atomic_store(&threads[1].inside_mpi, 0);
     tap_ok(has(NATIVE_KEEP_GIVES), "unless another thread has leases too");
-    atomic_store(&turns[0].threads, NULL);
+    atomic_store(&own[0].threads, NULL);
     credit_us();
 }
 
@@ -342,7 +342,7 @@ static void others_wait_for_so_long_at_most(void)
            "that is shorter if the rank works for most of it");
 }
 
-static void then_it_is_the_turn_of_others(void)
+static void then_others_gather(void)
 {
     struct native_lease_slot slot = {.rank = 0};
     uint64_t since;
@@ -453,7 +453,7 @@ int main(void)
 
     native.shared = &shared;
     runtime.shared = &page.shared;
-    shared.turns = turns;
+    shared.locals = own;
     runtime.local_of = locals;
     runtime.ranks = 1;
     runtime.nodes = 3;
@@ -464,7 +464,7 @@ int main(void)
     who_releases_often_looks_seldom();
     somebody_gives();
     others_wait_for_so_long_at_most();
-    then_it_is_the_turn_of_others();
+    then_others_gather();
     one_grant_is_no_reason_to_keep_what_is_not_used();
     for (uint32_t i = 0; i < NATIVE_STRIPES; i++)
         if (native_lease_new(&shared.leases[i], i))
