@@ -5,7 +5,7 @@
  *
  * A region's home knows the last of the line.  A request that comes by, and is
  * to wait, is sent to wait behind that, once, and is the last from then on.  If
- * the one before it has had its turn already, it goes on after the token, and
+ * the one before it has been served already, it goes on after the token, and
  * waits nowhere but where that is.  A queue that is too long to travel becomes
  * such a line too.  docs/protocol.md says why nobody waits in a ring.
  */
@@ -41,7 +41,7 @@ static bool owner_to_be(const struct proto_region *r, uint64_t epoch)
     return false;
 }
 
-/* Nobody waits for a READ in turn, so it may wait wherever the token comes. */
+/* Nobody waits for a READ in a queue, so it may wait wherever the token comes. */
 static bool may_wait(const struct proto_region *r, uint8_t mode, uint16_t flags,
                      uint64_t epoch, uint64_t after)
 {

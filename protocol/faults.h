@@ -26,7 +26,7 @@ enum sim_fault {
     FAULT_AHEAD_BROKEN = 1 << 18,  /* write before it is */
     FAULT_AHEAD_KEPT = 1 << 19,    /* say REVOKED and keep it */
     FAULT_AHEAD_LATE = 1 << 20,    /* the same before its data is here */
-    FAULT_AHEAD_FIRST = 1 << 21,   /* wait in turn with real requests */
+    FAULT_AHEAD_FIRST = 1 << 21,   /* wait among real requests */
     FAULT_AHEAD_WRITES = 1 << 22,  /* wait for WRITE */
     FAULT_AHEAD_STEALS = 1 << 23,  /* take a token that was not used yet */
     FAULT_AHEAD_COUNTED = 1 << 24, /* a delete takes it for a reader */

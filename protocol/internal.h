@@ -213,7 +213,7 @@ void op_let_go(struct step *s, struct proto_op *op);
 void op_unlock(struct step *s, struct proto_op *op);
 void serve(struct step *s, struct proto_region *r);
 
-/* turn.c */
+/* queue.c */
 /* @op waits in @r's queue from now on. */
 void enqueue(struct step *s, struct proto_op *op, struct proto_region *r);
 /* Can @op have @r now, apart from those who wait? */
@@ -231,7 +231,7 @@ bool waits_for_ranks(struct step *s, const struct proto_region *r,
 bool own_write(const struct proto_region *r, const struct proto_op *op);
 /* Who is next in @r's queue, which is not empty: the first, but that a rank does
  * not wait behind those who wait for its own WRITE hold. */
-struct proto_op *next_in_turn(struct step *s, const struct proto_region *r);
+struct proto_op *next_in_queue(struct step *s, const struct proto_region *r);
 
 /* request.c */
 void pump(struct step *s, struct proto_region *r);

@@ -32,6 +32,7 @@ protocol_sources = \
 	protocol/protocol.h \
 	protocol/record.h \
 	protocol/recall.c \
+	protocol/queue.c \
 	protocol/references.c \
 	protocol/references.h \
 	protocol/refs_faults.h \
@@ -49,7 +50,6 @@ protocol_sources = \
 	protocol/subscribe.h \
 	protocol/transfer.c \
 	protocol/transfer_send.c \
-	protocol/turn.c \
 	protocol/unread.c
 libdrasync_protocol_la_SOURCES = $(protocol_sources)
 include protocol/replica.mk

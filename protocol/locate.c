@@ -223,7 +223,7 @@ static void located_none(struct step *s, struct proto_region *r, int error,
 }
 
 /* An own question has come back: nodes differ on whose the address is, as while
- * ranks load and delete regions there in turn.  So no region was there. */
+ * ranks load and delete regions there alternately.  So no region was there. */
 static void locate_came_back(struct step *s, const struct proto_message *m)
 {
     struct proto_region *r = find(s, m->region);

@@ -430,7 +430,7 @@ static bool thin_out(struct step *s, struct proto_op *op)
 void serve(struct step *s, struct proto_region *r)
 {
     while (r->owned && !list_empty(&r->queue)) {
-        struct proto_op *op = next_in_turn(s, r);
+        struct proto_op *op = next_in_queue(s, r);
         if (!grantable(s, r, op)) {
             ahead_revoke(s, r);
             if (!thin_out(s, op))

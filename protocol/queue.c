@@ -1,6 +1,5 @@
 /*
- * turn.c - whose turn it is: the order of a queue, and what stands in the way of
- * its first.
+ * queue.c - the order of a queue, and what stands in the way of its first.
  */
 #include "protocol/internal.h"
 
@@ -28,10 +27,10 @@ static struct proto_link *taken_for_real(struct proto_op *op,
     return op->link.next;
 }
 
-/* Where @op's turn is in @r's queue: before all that was asked ahead, unless it
+/* Where @op belongs in @r's queue: before all that was asked ahead, unless it
  * was as well.  What its node asked ahead, and still waits, it takes over. */
-static struct proto_link *turn_of(struct step *s, const struct proto_op *op,
-                                  struct proto_region *r)
+static struct proto_link *place_of(struct step *s, const struct proto_op *op,
+                                   struct proto_region *r)
 {
     struct proto_link *l = &r->queue;
     if (asks_ahead(op) || FAULT(s, FAULT_AHEAD_FIRST))
@@ -59,7 +58,7 @@ void enqueue(struct step *s, struct proto_op *op, struct proto_region *r)
     op->newer = 0;
     op->at = r;
     op->where = AT_QUEUE;
-    list_insert(turn_of(s, op, r), &op->link);
+    list_insert(place_of(s, op, r), &op->link);
     count(r, COUNT_WAITING, 1);
     mark_serve(s, r);
 }
@@ -142,7 +141,7 @@ static struct proto_op *own_waits(const struct proto_region *r)
     return NULL;
 }
 
-struct proto_op *next_in_turn(struct step *s, const struct proto_region *r)
+struct proto_op *next_in_queue(struct step *s, const struct proto_region *r)
 {
     struct proto_op *first = CONTAINER(r->queue.next, struct proto_op, link);
     struct proto_op *own;
