@@ -101,7 +101,7 @@ static inline bool lingers_over(const struct life_shared *shared,
            (int64_t)limit;
 }
 
-/* It is time: it may be the caller's turn. */
+/* It is time, perhaps for the caller. */
 static inline bool life_is_due(const struct life_shared *shared)
 {
     return lingers_over(

@@ -1,7 +1,7 @@
 /*
  * heap_cache.h - free slots of a few heaps, at hand for one thread.
  *
- * In front of a heap (heap.h) whose users free and allocate by turns: what a
+ * In front of a heap (heap.h) whose users free and allocate alternately: what a
  * thread frees goes to a short stack of its size class, and allocating takes it
  * from there, without touching the objects, the heap's lists or other memory
  * that is not warm.  Slots on a stack are free in the heap's map, so misuse is

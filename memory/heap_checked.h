@@ -84,7 +84,7 @@ struct heap_checked {
     const struct heap_context *context;
     struct heap *heap;
     uint64_t *queue; /* where the heap's user keeps a word for us, at first 0 */
-    uint64_t life; /* tells heaps apart that have the same addresses by turns */
+    uint64_t life;   /* tells apart heaps that had the same addresses */
     struct heap_who who; /* calls now */
     struct heap_faults *faults;
     /* heap_checked_walk() asks it of all words of all objects; NULL: of none. */

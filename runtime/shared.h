@@ -87,7 +87,7 @@ struct runtime_outgoing; /* runtime/messages/outbox.c */
 struct runtime_chore;    /* runtime/messages/messages.h */
 
 struct runtime_outbox {
-    /* A stack that the leader takes whole and turns round. */
+    /* A stack that the leader takes whole and reverses. */
     _Atomic(struct runtime_outgoing *) head __attribute__((aligned(64)));
     _Atomic(struct runtime_chore *) chores; /* the same of those just begun */
     _Atomic uint32_t asleep;                /* runtime/messages/outbox.h */

@@ -21,9 +21,9 @@
 
 #define TIMEOUT_MS 20000
 
-/* More are left for the next turn: whoever connects all the time cannot keep
+/* More are left for the next round: whoever connects all the time cannot keep
  * the leader. */
-#define ACCEPTS_A_TURN_MAX 256
+#define ACCEPTS_A_ROUND_MAX 256
 
 /* It goes along, since descriptors do not travel alone. */
 struct packet {
@@ -128,7 +128,7 @@ static void send_to(int fd, const int *fds, int count, int err)
 
 static void accept_all(uint64_t now_us)
 {
-    for (int i = 0; i < ACCEPTS_A_TURN_MAX; i++) {
+    for (int i = 0; i < ACCEPTS_A_ROUND_MAX; i++) {
         int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
         if (fd < 0)

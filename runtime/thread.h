@@ -12,7 +12,7 @@
  *            new ones again are deleted, its windows end.  Then what steps use:
  *            its wait, its memory for effects, its view of trees, its leases.
  *
- * Keys of the program may have their turn later, and use regions once more.
+ * Keys of the program may be run later, and use regions once more.
  * The thread is watched again then, and all of this happens again, as the C
  * library goes round its keys PTHREAD_DESTRUCTOR_ITERATIONS times.  What a
  * thread takes after that is not given back before the job ends.

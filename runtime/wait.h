@@ -24,7 +24,7 @@
 typedef int wait_slept_fn(uint64_t since_us);
 extern wait_slept_fn *_Atomic wait_slept;
 
-/* For a thread that waits in turns of its own, since @since_us, and holds no lock
+/* For a thread that waits by rounds of its own, since @since_us, and holds no lock
  * but what wait_slept() allows: does that still make sense?  0, DRASYNC_EPEER, or
  * what wait_slept() gave, once that is due. */
 int wait_check(uint64_t since_us);

@@ -7,7 +7,7 @@
  * the thread counts as work: 16 % of Barnes-Hut's with two ranks a core and
  * slices of 4 ms, 3 % with the 100 ms of round robin.  So here ranks that wait
  * give the core away, and those that compute keep it until they wait; or for
- * TURN_NS, lest a program that waits by looking at memory has it for ever.
+ * QUANTUM_NS, lest a program that waits by looking at memory has it for ever.
  *
  * MPICH waits in two ways.  Once it is up it calls ucp_worker_progress() until
  * something has come: now it naps there, each time twice as long.  While it
@@ -37,7 +37,7 @@
 #define NAP_MIN_NS   100000L
 #define NAP_MAX_NS   20000000L
 #define SLICE_NS     UINT64_C(100000000) /* where SCHED_FIFO is not allowed */
-#define TURN_NS      1000000000L
+#define QUANTUM_NS   1000000000L
 #define LOOK_NS      1000000L /* between two looks at who may spin */
 #define LOOK_SPIN_NS 20000L   /* at who spun */
 
@@ -188,7 +188,7 @@ static void ask_for(uint32_t policy, uint64_t slice_ns)
     syscall(SYS_sched_setattr, 0, &all, 0);
 }
 
-static void turn_over(int signal)
+static void quantum_over(int signal)
 {
     int error = errno;
 
@@ -197,15 +197,18 @@ static void turn_over(int signal)
     errno = error;
 }
 
-/* The thread's turn is over each time it has computed for TURN_NS.  A signal of
- * the clock of the thread comes while it computes, so it interrupts no call. */
-static int take_turns(timer_t *timer)
+/* The thread offers its core each time it has computed for QUANTUM_NS.  A signal
+ * of the clock of the thread comes while it computes, so it interrupts no call. */
+static int quantum_start(timer_t *timer)
 {
-    struct sigaction action = {.sa_handler = turn_over, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = quantum_over,
+                               .sa_flags = SA_RESTART};
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID,
                              .sigev_signo = SIGRTMAX - 3};
-    const struct timespec turn = {TURN_NS / 1000000000, TURN_NS % 1000000000};
-    const struct itimerspec when = {.it_value = turn, .it_interval = turn};
+    const struct timespec quantum = {QUANTUM_NS / 1000000000,
+                                     QUANTUM_NS % 1000000000};
+    const struct itimerspec when = {.it_value = quantum,
+                                    .it_interval = quantum};
 
     event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
     if (sigaction(event.sigev_signo, &action, NULL) ||
@@ -214,12 +217,12 @@ static int take_turns(timer_t *timer)
     return timer_settime(*timer, 0, &when, NULL);
 }
 
-/* Whoever has a core keeps it until it waits, or for TURN_NS or SLICE_NS.
+/* Whoever has a core keeps it until it waits, or for QUANTUM_NS or SLICE_NS.
  * Where that may not be asked for it is as it was, and caches are colder. */
 static void uninterrupted(bool on)
 {
     const struct sched_param first = {.sched_priority = 1};
-    static timer_t turns;
+    static timer_t timer;
     static bool taken;
 
     if (!getenv("DRASYNC_RECORD"))
@@ -227,12 +230,12 @@ static void uninterrupted(bool on)
     if (!on) {
         ask_for(SCHED_OTHER, 0);
         if (taken)
-            timer_delete(turns);
+            timer_delete(timer);
         taken = false;
         return;
     }
     if (!taken)
-        taken = !take_turns(&turns);
+        taken = !quantum_start(&timer);
     /* Threads and processes that come of this one have no such timer. */
     if (!taken ||
         sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &first))

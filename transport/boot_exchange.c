@@ -2,7 +2,7 @@
  * What ranks tell each other at the start and end: exchanges of MPI that nobody
  * waits for by polling, since at the start all ranks of a host share its
  * processors.  MPI's blocking calls poll until the scheduler takes the core
- * away, so that each step of each exchange costs a turn of all ranks: half a
+ * away, so that each step of each exchange costs each rank a time slice: half a
  * second for 64 ranks on 2 cores.
  */
 #include "transport/boot.h"

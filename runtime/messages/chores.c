@@ -51,7 +51,7 @@ static void append(struct runtime_chore *chore)
 /* Those begun since, the oldest first. */
 static void take_new(struct runtime_outbox *box)
 {
-    struct runtime_chore *stack, *turned = NULL;
+    struct runtime_chore *stack, *reversed = NULL;
 
     /* A hint; the exchange below acquires. */
     if (!atomic_load_explicit(&box->chores, memory_order_relaxed))
@@ -61,15 +61,15 @@ static void take_new(struct runtime_outbox *box)
     while (stack) {
         struct runtime_chore *next = stack->next;
 
-        stack->next = turned;
-        turned = stack;
+        stack->next = reversed;
+        reversed = stack;
         stack = next;
     }
-    while (turned) {
-        struct runtime_chore *next = turned->next;
+    while (reversed) {
+        struct runtime_chore *next = reversed->next;
 
-        append(turned);
-        turned = next;
+        append(reversed);
+        reversed = next;
     }
 }
 

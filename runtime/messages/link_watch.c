@@ -87,7 +87,7 @@ static void compare(void *arg, const struct connection_cut *cut)
 }
 
 /* The next look is due, or, false, the end. */
-static bool wait_for_turn(uint64_t us)
+static bool wait_until_due(uint64_t us)
 {
     struct timespec until;
 
@@ -121,7 +121,7 @@ static void *watch(void *unused)
     (void)unused;
     thread_is_ours();
     pthread_setname_np(pthread_self(), "drasync-links");
-    while (connections && wait_for_turn(look_us())) {
+    while (connections && wait_until_due(look_us())) {
         uint64_t now = runtime_now_us();
 
         worst.host = NULL;

@@ -171,7 +171,7 @@ void runtime_each_turn(bool (*fn)(void));
  * with a struct runtime_chore.  The progress thread does it in pieces, one
  * after each of its turns, so that messages wait for one piece at most: half a
  * millisecond.  A piece takes the locks that it needs and gives them back.
- * Several chores take turns.  A node is not quiescent while it has one.
+ * Several chores go on alternately.  A node is not quiescent while it has one.
  */
 
 /* So much is hashed or copied in a piece: 0.1 ms from the caches, 0.4 ms where

@@ -175,8 +175,8 @@ _Static_assert(offsetof(struct proto_pin, link) == 0, "a link is its pin");
 
 /* What it has of a subtree keeps writers out while it waits for the rest.  So it
  * lets go if it gets no more for so long; later for twice as long and so on. */
-#define TURN_US     200000
-#define TURN_US_MAX 1600000
+#define ATTEMPT_US     200000
+#define ATTEMPT_US_MAX 1600000
 
 /* How long hold_beside() waits for a hold of this rank that may be another
  * thread's. */
@@ -185,7 +185,7 @@ _Static_assert(offsetof(struct proto_pin, link) == 0, "a link is its pin");
 /* What waits, if it may be stopped. */
 struct stop {
     native_stop_fn *asks; /* or NULL */
-    uint64_t turn_us;     /* that it waits with a part of the subtree */
+    uint64_t attempt_us;  /* that it waits with a part of the subtree */
 };
 
 /* What @q has of the subtree, as proto_progress(); or it is over. */
@@ -202,7 +202,7 @@ static const void *progress(const struct native_pending *q)
     return part;
 }
 
-/* DRASYNC_EAGAIN: @stop says so, or its turn is over. */
+/* DRASYNC_EAGAIN: @stop says so, or the attempt is over. */
 static int wait_for_parts(struct native_pending *q, const struct stop *stop,
                           int *result_out)
 {
@@ -217,7 +217,7 @@ static int wait_for_parts(struct native_pending *q, const struct stop *stop,
             since_us = runtime_now_us();
         last = now;
     } while (err == DRASYNC_EAGAIN && !stop->asks() &&
-             runtime_now_us() < since_us + stop->turn_us);
+             runtime_now_us() < since_us + stop->attempt_us);
     return err;
 }
 
@@ -310,12 +310,12 @@ static int hold_apart(struct native_tree *tree, uint64_t address,
     return DRASYNC_ENOREGION;
 }
 
-/* As long as a turn was.  False: @stop says so. */
+/* As long as an attempt was.  False: @stop says so. */
 static bool pause_between(const struct stop *stop)
 {
     struct timespec part = {.tv_nsec = STOP_US * 1000L};
 
-    for (uint64_t us = 0; us < stop->turn_us; us += STOP_US) {
+    for (uint64_t us = 0; us < stop->attempt_us; us += STOP_US) {
         if (stop->asks())
             return false;
         nanosleep(&part, NULL);
@@ -324,10 +324,10 @@ static bool pause_between(const struct stop *stop)
 }
 
 /* By a thread of the library's, which holds nothing, until @asks says so. */
-static int hold_in_turns(uint64_t address, native_stop_fn *asks,
-                         struct held *held_out)
+static int hold_by_attempts(uint64_t address, native_stop_fn *asks,
+                            struct held *held_out)
 {
-    struct stop stop = {.asks = asks, .turn_us = TURN_US};
+    struct stop stop = {.asks = asks, .attempt_us = ATTEMPT_US};
     struct native_tree tree;
     bool again;
     int err;
@@ -337,8 +337,8 @@ static int hold_in_turns(uint64_t address, native_stop_fn *asks,
         if (!err)
             err = hold_apart(&tree, address, &stop, held_out);
         again = err == DRASYNC_EAGAIN && pause_between(&stop);
-        if (stop.turn_us < TURN_US_MAX)
-            stop.turn_us *= 2;
+        if (stop.attempt_us < ATTEMPT_US_MAX)
+            stop.attempt_us *= 2;
     } while (again);
     return err;
 }
@@ -352,7 +352,7 @@ static int hold_once(uint64_t address, native_stop_fn *asks,
     int err;
 
     if (asks)
-        return hold_in_turns(address, asks, held_out);
+        return hold_by_attempts(address, asks, held_out);
     err = native_lock(address, &tree);
     if (err)
         return err;

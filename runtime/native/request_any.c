@@ -10,12 +10,12 @@
 
 /* So often a run of this thread's, whose region is busy, is tried again; and after
  * so long it is waited for like others, in the region's queue, for twice as long
- * each time, as it would never be its turn. */
+ * each time, as it would never be the first there. */
 #define RUN_AGAIN_US 1000
-#define RUN_TURN_US  8000
+#define RUN_ALONE_US 8000
 
 /* But then not longer at a time. */
-#define RUN_TURN_US_MAX 50000
+#define RUN_WAIT_US_MAX 50000
 
 /* So many have room on the stack. */
 #define FEW 32
@@ -24,7 +24,7 @@
 struct any {
     int count, runs;
     uint64_t since_us;          /* when the wait began */
-    uint64_t turn_us;           /* when a run is next waited for */
+    uint64_t alone_us;          /* when a run is next waited for */
     drasync_request_t *handles; /* the caller's; NULL: none */
     struct native_request **requests;
     struct waiter **waiters;
@@ -162,22 +162,22 @@ static struct native_request *own_run(const struct any *any)
 
 /* It waits for its region, as long as all have waited so far, within limits: the
  * others are not looked at meanwhile. */
-static void take_turn(struct any *any, uint64_t deadline_us)
+static void wait_alone(struct any *any, uint64_t deadline_us)
 {
     uint64_t now = runtime_now_us(), us = now - any->since_us;
     struct native_request *r;
 
-    if (!any->runs || now < any->turn_us || now >= deadline_us)
+    if (!any->runs || now < any->alone_us || now >= deadline_us)
         return;
     r = own_run(any);
-    if (us > RUN_TURN_US_MAX)
-        us = RUN_TURN_US_MAX;
+    if (us > RUN_WAIT_US_MAX)
+        us = RUN_WAIT_US_MAX;
     if (us > deadline_us - now)
         us = deadline_us - now;
     int result = r ? run_wait(&r->run, us) : 0;
     if (r && !r->run.request)
         r->result = result;
-    any->turn_us = runtime_now_us() + us;
+    any->alone_us = runtime_now_us() + us;
 }
 
 /* Nothing has come so far.  DRASYNC_EAGAIN: @deadline_us has. */
@@ -190,7 +190,7 @@ static int sleep_for(struct any *any, uint64_t deadline_us)
 
     if (!again || err != DRASYNC_EAGAIN)
         return err;
-    take_turn(any, deadline_us);
+    wait_alone(any, deadline_us);
     return wait_check(any->since_us);
 }
 
@@ -236,7 +236,7 @@ static int wait_any(struct any *any, uint64_t deadline_us, int *index_out,
     if (*index_out < 0)
         runtime_look(runtime_now_us());
     any->since_us = runtime_now_us();
-    any->turn_us = any->since_us + RUN_TURN_US;
+    any->alone_us = any->since_us + RUN_ALONE_US;
     while (*index_out < 0) {
         if (slept == DRASYNC_EDEADLK)
             slept = end_first(any, index_out);

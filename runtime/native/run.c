@@ -237,7 +237,7 @@ static inline bool add_soon(struct run_caller *c, uint64_t address,
     s->last.count++;
     to = s->bytes + s->used;
     s->used += (uint32_t)arg_bytes;
-    /* A thread adds to many streams in turn: the next line is not in the cache
+    /* A thread adds to many streams alternately: the next line is not in the cache
      * else, and the next lock waits for the store to it. */
     __builtin_prefetch(to + 64, 1);
     for (size_t i = 0; i < arg_bytes; i += 8)

@@ -101,8 +101,8 @@ void run_hold_act(const struct run_hold *hold);
  * for that.  No locks are held. */
 void run_serve_released(void);
 
-/* Serve the units between @at and @end, of this node itself, after the engine's
- * next turn.  On the leader. */
+/* Serve the units between @at and @end, of this node itself.  On the leader, after
+ * the next turn of the leader's engine. */
 void run_serve_put(const struct run_packet_head *head, const char *at,
                    const char *end);
 

@@ -30,7 +30,7 @@ struct job {
     struct job *next;
     struct run_hold hold;
     bool later; /* for the leader's READ hold; else for a grant, */
-    bool fresh; /* or only for its turn, or a caller's lock */
+    bool fresh; /* or only for those before it, or a caller's lock */
     struct run_packet_head head;
     _Alignas(8) struct run_unit unit; /* with its groups behind it */
 };

@@ -75,7 +75,7 @@ struct replica_caches {
     unsigned rounds;
 
     /* How often a heap was used that has no cache, for each place; one that is
-     * used in turn with others waits longer. */
+     * used alternately with others waits longer. */
     struct {
         uint64_t key;
         unsigned count;

@@ -119,6 +119,19 @@ dart_functions() {
   assert_output ""
 }
 
+@test "a turn is one of the progress engine, and nothing else" {
+  # Outside runtime/messages each line that has the word says whose turn it is.
+  run git -C "$abs_top_srcdir" grep -niE \
+    -e '(^|[^a-z])turns?([^a-z]|$)' --and --not \
+    -e 'with the turns|turns? of the (node.s |leader.s )?engine' --and --not \
+    -e 'each_turn|(native_keep|run_serve|run_send)_turn' \
+    -- ahead fronts lifetime memory protocol runtime save shim transport upm \
+    ':!runtime/messages'
+  [ "$status" -ne 128 ] || skip "not in a checkout of git"
+  assert_failure 1
+  assert_output ""
+}
+
 @test "the glossary has a row for each term that CONTRIBUTING relies on" {
   for term in 'rank' 'node' 'region' 'lease' 'magazine' 'biased lock' \
     'endpoint' 'quiescence' 'mapping' 'step' 'chore'; do
