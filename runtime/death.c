@@ -9,17 +9,14 @@
 #include <unistd.h>
 
 #include "memory/control.h"
-#include "memory/lock.h"
 #include "runtime/alive.h"
-#include "runtime/death_watch.h"
 #include "runtime/peer.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
 #include "runtime/shared.h"
-#include "runtime/start.h"
+#include "runtime/start_facts.h"
 #include "runtime/start_room.h"
 #include "runtime/survive.h"
-#include "runtime/wait.h"
 
 /* Somebody of the node looks this often. */
 #define DEATH_LOOK_US 150000
@@ -186,15 +183,8 @@ void death_start(const struct start_facts *facts)
     }
 }
 
-void death_watch(void)
-{
-    lock_on_death(death_told);
-    death_watch_start();
-}
-
 void death_stop(void)
 {
-    death_watch_stop();
     for (int i = 0; i < peers_count; i++)
         process_drop(&peers[i].process);
     start_room_free(peers);

@@ -24,11 +24,9 @@ void death_start(const struct start_facts *facts);
 /* During the start, now and then, by whoever waits for other ranks: ends the job
  * when one of this machine has died. */
 void death_at_start(void);
-void death_stop(void);
 
-/* Once the runtime runs: a thread sleeps until the next rank of this node dies,
- * and tells everybody (death_watch.h), until death_stop(). */
-void death_watch(void);
+/* The end; death_watch_stop() (death_watch.h) comes first. */
+void death_stop(void);
 
 /*
  * For somebody who has waited since @since_us: 0 if it makes sense to go on, or

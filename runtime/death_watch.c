@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "memory/lock.h"
 #include "runtime/alive.h"
 #include "runtime/death.h"
 #include "runtime/peer.h"
@@ -165,6 +166,7 @@ static void *watch(void *unused)
 
 void death_watch_start(void)
 {
+    lock_on_death(death_told);
     if (!watch_next())
         return;
     process_hold(&watched);

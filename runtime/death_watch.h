@@ -12,9 +12,9 @@
 #ifndef DRASYNC_RUNTIME_DEATH_WATCH_H
 #define DRASYNC_RUNTIME_DEATH_WATCH_H
 
-/* Watch the next rank of this node, if there is one, and be watched; once the
- * runtime runs.  Where there can be no thread, those who wait find out what it
- * would have. */
+/* Locks tell of their holders' deaths from now on (death_told()).  Watch the next
+ * rank of this node, if there is one, and be watched; once the runtime runs.
+ * Where there can be no thread, those who wait find out what it would have. */
 void death_watch_start(void);
 
 /* It tells of no death any more, and has ended. */

@@ -33,10 +33,14 @@ libdrasync_runtime_la_SOURCES = \
 	runtime/shared.c \
 	runtime/shared.h \
 	runtime/start.h \
-	runtime/start_facts.c \
+	runtime/start_agree.c \
+	runtime/start_agree.h \
+	runtime/start_facts.h \
 	runtime/start_memory.c \
 	runtime/start_page.c \
+	runtime/start_page.h \
 	runtime/start_places.c \
+	runtime/start_places.h \
 	runtime/start_room.c \
 	runtime/start_room.h \
 	runtime/start_socket.c \
@@ -44,6 +48,7 @@ libdrasync_runtime_la_SOURCES = \
 	runtime/stats.c \
 	runtime/stats.h \
 	runtime/stop.c \
+	runtime/stop.h \
 	runtime/survive.c \
 	runtime/survive.h \
 	runtime/thread.c \
@@ -51,6 +56,8 @@ libdrasync_runtime_la_SOURCES = \
 	runtime/thread_create.c \
 	runtime/wait.c \
 	runtime/wait.h \
+	runtime/waiter.c \
+	runtime/waiter.h \
 	runtime/waiting.c \
 	runtime/waiting.h \
 	runtime/waits.c \

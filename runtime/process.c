@@ -1,7 +1,6 @@
 /* The state of this process, and what every public call begins with. */
 #include "runtime/process.h"
 
-#include "runtime/shared.h"
 #include "transport/boot.h"
 
 struct runtime runtime;
@@ -9,8 +8,3 @@ struct boot *runtime_boot;
 
 static _Atomic uint32_t not_poisoned;
 _Atomic uint32_t *runtime_poisoned = &not_poisoned;
-
-struct runtime_rank *runtime_self(void)
-{
-    return &runtime.shared->ranks[runtime.local];
-}

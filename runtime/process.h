@@ -82,6 +82,9 @@ int runtime_start(void);
  * is in flight when it returns. */
 int runtime_stop(void);
 
+/* Did the library start MPI by itself?  Then MPI_Init has nothing to do. */
+bool runtime_started_mpi(void);
+
 /* Microseconds on a clock that only goes forward. */
 uint64_t runtime_now_us(void);
 

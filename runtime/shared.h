@@ -15,7 +15,7 @@
 
 #include "memory/lock.h"
 #include "runtime/alive.h"
-#include "runtime/wait.h"
+#include "runtime/waiter.h"
 
 #define RUNTIME_CACHE_LINE   64
 #define RUNTIME_TREE_LOCKS   1024

@@ -14,6 +14,7 @@
 #include "memory/lock.h"
 #include "memory/os.h"
 #include "runtime/death.h"
+#include "runtime/death_watch.h"
 #include "runtime/messages/link_watch.h"
 #include "runtime/messages/outbox.h"
 #include "runtime/messages/progress.h"
@@ -22,7 +23,11 @@
 #include "runtime/refused.h"
 #include "runtime/say.h"
 #include "runtime/shared.h"
+#include "runtime/start_facts.h"
+#include "runtime/start_page.h"
+#include "runtime/start_places.h"
 #include "runtime/start_room.h"
+#include "runtime/stop.h"
 #include "runtime/waits.h"
 
 /* Looks at a lock that another rank has, before sleeping; about 2 us. */
@@ -251,8 +256,8 @@ static int start_steps(const struct start_agreed *agreed)
     atomic_store(&runtime_self()->state, RUNTIME_RANK_RUNNING);
     if (runtime.options.stats == RUNTIME_STATS_WAITS)
         waits_start();
-    start_watch_process();
-    death_watch();
+    stop_watch_process();
+    death_watch_start();
     link_watch_start();
     return 0;
 }
@@ -286,6 +291,7 @@ static int start_all(void)
     }
     if (err) {
         link_watch_stop();
+        death_watch_stop();
         death_stop();
     }
     start_room_free(agreed.facts);

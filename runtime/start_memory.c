@@ -10,11 +10,16 @@
 #include "memory/control.h"
 #include "memory/dump.h"
 #include "memory/limit.h"
+#include "memory/lock.h"
 #include "memory/passed.h"
 #include "memory/space.h"
 #include "runtime/messages/outbox.h"
+#include "runtime/process.h"
 #include "runtime/refused.h"
 #include "runtime/say.h"
+#include "runtime/shared.h"
+#include "runtime/start_facts.h"
+#include "runtime/start_page.h"
 
 #define LINE_BYTES 512
 
@@ -102,4 +107,35 @@ int start_memory_open(const struct start_agreed *agreed, const int *files)
     int err = map_all(agreed, files);
 
     return err ? err : control_check(&runtime.space);
+}
+
+int start_shared(const struct start_facts *facts)
+{
+    const struct space *space = &runtime.space;
+    struct runtime_shared *shared = control_user(space);
+    int err = 0;
+
+    if (runtime_shared_bytes(runtime.locals) > CONTROL_USER_BYTES)
+        return DRASYNC_ELIMIT;
+    shared->locals = (uint32_t)runtime.locals;
+    shared->ranks_of_job = runtime.ranks;
+    for (int i = 0; i < RUNTIME_TREE_LOCKS && !err; i++)
+        err = lock_init(&shared->trees[i], LOCK_RANK_RUNTIME,
+                        control_poison_flag(space));
+    if (!err)
+        err = lock_init(&shared->death_lock, LOCK_RANK_RUNTIME,
+                        control_poison_flag(space));
+    for (int i = 0; i < runtime.locals && !err; i++)
+        err = alive_init(&shared->ranks[i].alive);
+    if (err)
+        return err;
+    for (int rank = 0; rank < runtime.ranks; rank++) {
+        if (runtime.node_of[rank] != runtime.node)
+            continue;
+        shared->ranks[runtime.local_of[rank]].rank = rank;
+        shared->ranks[runtime.local_of[rank]].pid = facts[rank].pid;
+    }
+    shared->magic = RUNTIME_MAGIC;
+    runtime.shared = shared;
+    return 0;
 }

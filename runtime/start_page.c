@@ -9,7 +9,7 @@
  * to them (hidepid, ptrace rules) they ask over a socket of a name that they
  * know, too (start_socket.h).
  */
-#include "runtime/start.h"
+#include "runtime/start_page.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,8 +23,10 @@
 
 #include "memory/os.h"
 #include "runtime/death.h"
+#include "runtime/process.h"
 #include "runtime/refused.h"
 #include "runtime/say.h"
+#include "runtime/start_facts.h"
 #include "runtime/start_socket.h"
 #include "runtime/wait.h"
 

@@ -1,7 +1,9 @@
 /* Who is where: hosts and nodes, from what the ranks have told. */
-#include "runtime/start.h"
+#include "runtime/start_places.h"
 
 #include <stddef.h>
+
+#include "runtime/start_facts.h"
 
 /* The hosts found so far, by key: open addressing. */
 struct hosts {

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "runtime/process.h"
-#include "runtime/start.h"
+#include "runtime/start_facts.h"
 
 /* Most descriptors at once. */
 #define FDS_MAX 8

@@ -1,11 +1,12 @@
-/* The end, in order or not: see start.h. */
-#include "runtime/start.h"
+/* The end, in order or not: see stop.h. */
+#include "runtime/stop.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "runtime/death.h"
+#include "runtime/death_watch.h"
 #include "runtime/messages/link_watch.h"
 #include "runtime/messages/outbox.h"
 #include "runtime/messages/progress.h"
@@ -15,6 +16,7 @@
 #include "runtime/shared.h"
 #include "runtime/stats.h"
 #include "runtime/survive.h"
+#include "runtime/wait.h"
 #include "runtime/waits.h"
 
 static pthread_mutex_t stop_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -34,12 +36,15 @@ static int count_modules(void)
 #define STOP_PUSH_US 1000
 
 /*
+ * Where there is one node: if all its ranks are in finalize, or buried, that
+ * ends.
+ *
  * Dekker's pair among the ranks of a node, sequentially consistent: a rank
  * stores its state (wait_for_all(), or bury() of survive.c for one that died),
  * then reads all others' here.  So the last of them sees all.  Acquire: what
  * each did before that store comes before `stopped`.
  */
-void stop_look(void)
+static void stop_look(void)
 {
     struct runtime_shared *shared = runtime.shared;
 
@@ -111,6 +116,7 @@ static int stop_all(void)
         waits_print();
     /* Before the process ends: is_dead() of death.c looks at it after that. */
     atomic_store(&runtime_self()->state, RUNTIME_RANK_STOPPED);
+    death_watch_stop();
     death_stop();
     leaves_mpi = survive_any();
     boot_close(runtime_boot, err != 0 || leaves_mpi);
@@ -200,7 +206,7 @@ static void in_child(void)
     atomic_store(&runtime.state, RUNTIME_CHILD);
 }
 
-void start_watch_process(void)
+void stop_watch_process(void)
 {
     static bool done;
 
@@ -210,4 +216,5 @@ void start_watch_process(void)
     done = true;
     on_exit(at_exit, NULL);
     pthread_atfork(NULL, NULL, in_child);
+    survive_tells(stop_look);
 }

@@ -46,6 +46,10 @@ bool survive_wanted(const char **why_out);
  * rank comes first; the others come back when it is done. */
 void survive_bury(int rank, const char *who);
 
+/* Called after each burial, under a lock, in the process that did it: the end may
+ * have waited for that rank alone.  Set at the start, once. */
+void survive_tells(void (*tell)(void));
+
 /* Is there a rank that was buried?  MPI waits for it in MPI_Finalize. */
 bool survive_any(void);
 

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "runtime/futex.h"
+#include "runtime/waiter.h"
 
 /* Called by a thread that has slept a while, waiting since @since_us, and holds no
  * lock but what its caller has; an error ends the wait.  Set at the start,
@@ -29,32 +30,9 @@ extern wait_slept_fn *_Atomic wait_slept;
  * what wait_slept() gave, once that is due. */
 int wait_check(uint64_t since_us);
 
-struct waiter {
-    /* 0: nothing yet, 1: asleep, 2: woken; from WAITER_ANY on, the local number of
-     * the rank that sleeps, for this and others, on its doorbell. */
-    _Atomic uint32_t word;
-    int32_t result;
-};
-
-#define WAITER_ANY 3
-
-/* Make ready for the next event.  Nobody may be about to wake it. */
-static inline void waiter_reset(struct waiter *w)
-{
-    w->result = 0;
-    atomic_store_explicit(&w->word, 0, memory_order_relaxed);
-}
-
 /* The event is here, with @result.  Any process of the node, once.  The waiter
  * may be gone as soon as this has begun, so only its address is used after. */
 void waiter_wake(struct waiter *w, int result);
-
-/* Is the event here?  Acquire pairs with the release of waiter_wake(): so are
- * its result and what its waker did before. */
-static inline int waiter_done(const struct waiter *w)
-{
-    return atomic_load_explicit(&w->word, memory_order_acquire) == 2;
-}
 
 /*
  * Wait for the event until @deadline_us on runtime_now_us()'s clock.  0 with
@@ -72,15 +50,6 @@ int waiter_wait(struct waiter *w, uint64_t deadline_us, int *result_out);
 int waiter_wait_any(struct waiter *const *waiters, int count,
                     uint64_t deadline_us);
 
-/* Is one of them here? */
-static inline bool waiter_done_any(struct waiter *const *waiters, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (waiter_done(waiters[i]))
-            return true;
-    return false;
-}
-
 /*
  * The same for a word of its user's: wait until *@word is not @value any more;
  * who sleeps adds @asleep to it first, one at a time.  Whoever changes the word
@@ -93,22 +62,6 @@ void wait_word_wake(_Atomic uint64_t *word);
 /* Yield until @over.  False: the job is poisoned, or this process has begun to
  * end. */
 bool wait_yielding(bool (*over)(void *arg), void *arg);
-
-struct doorbell {
-    _Atomic uint32_t rings;
-    _Atomic uint32_t sleepers;
-};
-
-/* How often it has rung: read it, look for what you wait for, then wait for a
- * change from what was read.  What its ringer did before the ring that is read
- * is seen by that look (acquire; see doorbell_ring() for the rest). */
-static inline uint32_t doorbell_read(const struct doorbell *d)
-{
-    return atomic_load_explicit(&d->rings, memory_order_seq_cst);
-}
-
-/* Something has changed: everyone who waits looks again.  Any process. */
-void doorbell_ring(struct doorbell *d);
 
 /* Wait until it has rung since @seen was read.  0, DRASYNC_EAGAIN,
  * DRASYNC_EPEER as above. */

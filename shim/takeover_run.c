@@ -8,6 +8,7 @@
 
 #include "runtime/process.h"
 #include "runtime/start.h"
+#include "runtime/stop.h"
 #include "transport/boot.h"
 
 /* How deep this thread is in calls of ours that nest. */

@@ -8,6 +8,7 @@
 #include "runtime/process.h"
 #include "runtime/say.h"
 #include "runtime/shared.h"
+#include "runtime/wait.h"
 
 /* At the head of a request, and of a reply. */
 struct call_head {

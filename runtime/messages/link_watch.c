@@ -10,7 +10,7 @@
 
 #include "runtime/process.h"
 #include "runtime/say.h"
-#include "runtime/start.h"
+#include "runtime/start_facts.h"
 #include "runtime/thread.h"
 #include "runtime/wait.h"
 #include "transport/connections.h"

@@ -2,7 +2,8 @@
  * places.c - facts that ranks tell each other at the start: who is where.  Each
  * rank gets a place, whatever the keys are, and the places agree.
  */
-#include "runtime/start.h"
+#include "runtime/start_facts.h"
+#include "runtime/start_places.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { RANKS_MAX = 64 };

@@ -24,6 +24,7 @@
 #include "runtime/messages/messages.h"
 #include "runtime/process.h"
 #include "runtime/shared.h"
+#include "runtime/wait.h"
 
 #define KIND_ECHO    RUNTIME_KIND_TEST
 #define KIND_BULK    (RUNTIME_KIND_TEST + 1)

@@ -36,7 +36,7 @@ tests_step_litmus_t_CPPFLAGS = $(STEP_CPPFLAGS)
 tests_step_litmus_t_LDADD = tests/step/libstep.la
 
 tests_step_wait_t_SOURCES = tests/step/wait.c tests/step/stubs.c \
-	runtime/futex.c runtime/wait.c
+	runtime/futex.c runtime/wait.c runtime/waiter.c
 tests_step_wait_t_CPPFLAGS = $(STEP_CPPFLAGS)
 tests_step_wait_t_LDADD = tests/step/libstep.la
 
@@ -84,7 +84,7 @@ step_native = tests/step/native_absent.c tests/step/native_shown.c \
 	runtime/native/keep.c runtime/native/lease.c \
 	runtime/native/lease_shared.c runtime/native/lease_slots.c \
 	runtime/native/split.c runtime/native/step.c runtime/futex.c \
-	runtime/wait.c \
+	runtime/wait.c runtime/waiter.c \
 	memory/biased_lock.c
 
 tests_step_lease_t_SOURCES = tests/step/lease.c $(step_native)
@@ -110,6 +110,6 @@ tests_step_progress_t_SOURCES = tests/step/progress.c \
 	runtime/messages/outbox.c runtime/messages/progress.c \
 	runtime/messages/progress_idle.c runtime/messages/progress_thread.c \
 	runtime/messages/progress_turns.c runtime/thread_create.c runtime/futex.c \
-	runtime/wait.c
+	runtime/wait.c runtime/waiter.c
 tests_step_progress_t_CPPFLAGS = $(STEP_CPPFLAGS)
 tests_step_progress_t_LDADD = tests/step/libstep.la

@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "runtime/start.h"
+#include "runtime/start_facts.h"
+#include "runtime/start_places.h"
 #include "tap.h"
 
 /* Ranks on hosts of these keys, in nodes of @node_ranks. */

@@ -16,7 +16,7 @@
 
 #include "memory_common.h"
 #include "runtime/process.h"
-#include "runtime/start.h"
+#include "runtime/start_facts.h"
 
 enum { NOBODY = 65534 };
 

@@ -1,5 +1,5 @@
 /* What each rank knows at the start, told to all others in one exchange. */
-#include "runtime/start.h"
+#include "runtime/start_agree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,8 +15,11 @@
 #include "memory/os.h"
 #include "memory/space.h"
 #include "runtime/peer.h"
+#include "runtime/process.h"
 #include "runtime/refused.h"
 #include "runtime/say.h"
+#include "runtime/start_facts.h"
+#include "runtime/start_page.h"
 #include "runtime/start_room.h"
 #include "transport/boot.h"
 #include "transport/connections.h"
