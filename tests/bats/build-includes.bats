@@ -60,3 +60,17 @@ check_includes() {
   assert_line "fresh/a.c:0: its folder has no row in CONTRIBUTING.md"
   assert_line 'memory/a.c:1: there is no "memory/gone.h" in this tree'
 }
+
+@test "three files that include each other are named, two are not" {
+  printf '#include "runtime/b.h"\n' >tree/runtime/a.c
+  printf '#include "runtime/a.h"\n' >tree/runtime/b.c
+  touch tree/runtime/a.h tree/runtime/b.h tree/runtime/c.h
+  check_includes tree
+  assert_success
+  printf '#include "runtime/c.h"\n' >tree/runtime/b.h
+  printf '#include "runtime/a.h"\n' >tree/runtime/c.c
+  check_includes tree
+  assert_failure 1
+  assert_output \
+    "runtime/: 3 files include each other: runtime/a runtime/b runtime/c"
+}
