@@ -214,6 +214,13 @@ native_test_programs += \
 	tests/programs/native_recycle \
 	tests/programs/native_chunks
 
+check_PROGRAMS += tests/unit/native_claim.t
+TESTS += tests/unit/native_claim.t
+tests_unit_native_claim_t_SOURCES = tests/unit/native_claim.c \
+	runtime/native/claim.c
+# Its own object, as below.
+tests_unit_native_claim_t_CFLAGS = $(AM_CFLAGS)
+
 check_PROGRAMS += tests/unit/native_keep.t
 TESTS += tests/unit/native_keep.t
 tests_unit_native_keep_t_SOURCES = tests/unit/native_keep.c \
