@@ -24,6 +24,20 @@ void arrival_end(struct step *s, struct proto_arrival *a, int error)
     give(s, PROTO_ARRIVAL, a);
 }
 
+struct proto_op *request_ended(struct step *s, struct proto_region *r,
+                               uint64_t ticket)
+{
+    struct proto_op *op = request_by_ticket(r, ticket);
+    const struct proto_arrival *last;
+    if (!op || list_empty(&op->arrivals))
+        return op;
+    last = CONTAINER(op->arrivals.prev, const struct proto_arrival, by_op);
+    if (!last->more)
+        return op;
+    poison(s, "a request is answered between the portions of its answer");
+    return NULL;
+}
+
 static struct proto_copy *copy_of(struct proto_region *r, uint64_t ticket)
 {
     for (struct proto_link *l = r->copies.next; l != &r->copies; l = l->next) {

@@ -246,6 +246,10 @@ void request_sent(struct proto_op *op, struct proto_region *r);
 /* Does @op, which waits here, go out by itself when nothing else has? */
 bool is_local(const struct proto_op *op);
 struct proto_op *request_by_ticket(struct proto_region *r, uint64_t ticket);
+/* The same for a message that ends the request, which none may whose answer has
+ * begun to come in portions. */
+struct proto_op *request_ended(struct step *s, struct proto_region *r,
+                               uint64_t ticket);
 struct proto_message *refuse(struct step *s, struct proto_region *r,
                              struct proto_op *op, int error);
 /* The answer to @op's request says that the part is deleted, or why not. */

@@ -47,7 +47,7 @@ void on_REFUSED(struct step *s, uint32_t from, const struct proto_message *m)
     }
     if (!r || r->incarnation != m->incarnation)
         return;
-    struct proto_op *op = request_by_ticket(r, m->ticket);
+    struct proto_op *op = request_ended(s, r, m->ticket);
     if (!op)
         return;
     op_unlist(op);

@@ -190,7 +190,7 @@ static void own_refused(struct step *s, const struct proto_message *m,
                         int error)
 {
     struct proto_region *r = find(s, m->region);
-    struct proto_op *op = r ? request_by_ticket(r, m->ticket) : NULL;
+    struct proto_op *op = r ? request_ended(s, r, m->ticket) : NULL;
     if (!op)
         return;
     op_unlist(op);
@@ -439,7 +439,7 @@ static void request_owned(struct step *s, struct proto_region *r,
 {
     if (m->node == self_of(s)) {
         /* The token came here while the request was on its way to it. */
-        struct proto_op *op = request_by_ticket(r, m->ticket);
+        struct proto_op *op = request_ended(s, r, m->ticket);
         if (!op)
             return;
         op_unlist(op);

@@ -207,7 +207,7 @@ static void on_waiter(struct step *s, struct receipt *x,
     struct proto_region *r = x->region;
     struct proto_op *op;
     if (item->node == self_of(s)) {
-        op = request_by_ticket(r, item->version);
+        op = request_ended(s, r, item->version);
         if (!op)
             return;
         op_unlist(op);
@@ -383,13 +383,15 @@ static void refuse_transfer(struct step *s, struct receipt *x,
 static struct proto_op *answered(struct step *s, const struct proto_message *m,
                                  struct receipt *x, struct proto_region *r)
 {
-    struct proto_op *op = r && r->incarnation == m->incarnation
-                              ? request_by_ticket(r, m->ticket)
-                              : NULL;
+    bool further = m->flags & PROTO_FURTHER;
+    struct proto_op *op = NULL;
+    if (r && r->incarnation == m->incarnation)
+        op = further ? request_by_ticket(r, m->ticket)
+                     : request_ended(s, r, m->ticket);
     if (!op || op->mode != m->mode)
         return NULL;
     x->op = op;
-    if (m->flags & PROTO_FURTHER) {
+    if (further) {
         x->arrival = arrival_find(x, r);
         if (!x->arrival && !op->error)
             return NULL;

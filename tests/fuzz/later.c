@@ -18,8 +18,10 @@ enum { HEADER_BYTES = 8192 };
 
 static struct region regions[REGIONS];
 
-/* Data that was announced: by node, and the number. */
+/* Data that was announced: by node, and the number; how often, and at last for
+ * what. */
 static struct announced {
+    int times;
     struct region *region;
     uint64_t version;
 } announced[NODES][VERSIONS];
@@ -183,7 +185,7 @@ static void note_said(struct region *r, const struct said *said)
         /* With two of that number nobody can tell whose data comes. */
         if (a->region)
             version_of(a->region, a->version)->other = v->other = true;
-        *a = (struct announced){r, said->version};
+        *a = (struct announced){a->times + 1, r, said->version};
     }
 }
 
@@ -346,8 +348,8 @@ static void finish(void)
 {
     for (int from = 0; from < NODES; from += 2)
         for (uint64_t number = 0; number < VERSIONS; number++)
-            /* One number may have been used several times. */
-            for (int i = 0; i < 64; i++)
+            for (; announced[from][number].times;
+                 announced[from][number].times--)
                 send_later(from, number, NULL, 0, 0, false);
     while (chores)
         native_node_turn();
