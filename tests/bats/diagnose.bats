@@ -45,8 +45,9 @@ drasync:     in its queue on node 0: rank 1 for WRITE"
 }
 
 @test "since when a region that was given is held, and where it was taken, is said" {
+  all_hang_until "shared rank" "in its queue" mpi 2 "${program}_gift" kept "$over"
   for node in shared rank; do
-    DRASYNC_NODE=$node hangs_until "in its queue" mpi 2 "${program}_gift" kept "$over"
+    said_by $node
     [ "$status" -eq 0 ]
     run -0 grep "^drasync:     rank 0" <<<"$output"
     assert_output --partial "holds it for WRITE since T s, taken in kept \
@@ -55,9 +56,9 @@ drasync:     in its queue on node 0: rank 1 for WRITE"
 }
 
 @test "a rank that is inside MPI is said to be, and for whom it waits there" {
+  all_hang_until "shared rank" "in its queue" mpi 3 "$program" receive "$over"
   for node in shared rank; do
-    DRASYNC_NODE=$node hangs_until "in its queue" \
-      mpi 3 "$program" receive "$over"
+    said_by $node
     [ "$status" -eq 0 ]
     run -0 grep "holds it" <<<"$output"
     assert_output --partial "rank 0 (HOST, process P) holds it for WRITE"
@@ -66,9 +67,10 @@ drasync:     in its queue on node 0: rank 1 for WRITE"
 }
 
 @test "a rank that waits itself is said to, and for what" {
+  DRASYNC_CHECK=1 all_hang_until "shared rank" "\"b\".*since" \
+    mpi 3 "$program" chain "$over"
   for node in shared rank; do
-    DRASYNC_NODE=$node DRASYNC_CHECK=1 hangs_until "\"b\".*since" \
-      mpi 3 "$program" chain "$over"
+    said_by $node
     [ "$status" -eq 0 ]
     run -0 grep "^drasync:     rank 0" <<<"$output"
     assert_output --partial "holds it for WRITE since T s, taken in take \
@@ -77,8 +79,9 @@ drasync:     in its queue on node 0: rank 1 for WRITE"
 }
 
 @test "a hold of a subregion in the way of the whole is named" {
+  all_hang_until "shared rank" "in its queue" mpi 2 "$program" below "$over"
   for node in shared rank; do
-    DRASYNC_NODE=$node hangs_until "in its queue" mpi 2 "$program" below "$over"
+    said_by $node
     [ "$status" -eq 0 ]
     assert_equal "$(sed -n 3p <<<"$output")" \
       "drasync:     rank 0 (HOST, process P) holds region ADDRESS \"child\", of the same tree, for WRITE since T s, taken in take (stuck.c:LINE), and computes"
@@ -86,9 +89,10 @@ drasync:     in its queue on node 0: rank 1 for WRITE"
 }
 
 @test "with DRASYNC_CHECK=1 a hold of who made the region has its place too" {
+  DRASYNC_CHECK=1 all_hang_until "shared rank" "in its queue" \
+    mpi 2 "$program" made "$over"
   for node in shared rank; do
-    DRASYNC_NODE=$node DRASYNC_CHECK=1 hangs_until "in its queue" \
-      mpi 2 "$program" made "$over"
+    said_by $node
     [ "$status" -eq 0 ]
     assert_equal "$(sed -n 3p <<<"$output")" \
       "drasync:     rank 0 (HOST, process P) holds region ADDRESS \"tree\", of the same tree, for WRITE since T s, taken in made (stuck.c:LINE), and computes"
@@ -96,8 +100,9 @@ drasync:     in its queue on node 0: rank 1 for WRITE"
 }
 
 @test "many ranks that wait at one place are one line" {
+  all_hang_until "shared 3" "in its queue" mpi 9 "$program" read "$over"
   for node in shared 3; do
-    DRASYNC_NODE=$node hangs_until "in its queue" mpi 9 "$program" read "$over"
+    said_by $node
     [ "$status" -eq 0 ]
     assert_equal "$(grep -c "a wait lasts" <<<"$output")" 1
     run -0 grep "wait for READ" <<<"$output"
@@ -107,8 +112,9 @@ drasync:     in its queue on node 0: rank 1 for WRITE"
 }
 
 @test "a function that waits for its region says who holds it" {
+  all_hang_until "shared rank" "computes" mpi 2 "${program}_run" run "$over"
   for node in shared rank; do
-    DRASYNC_NODE=$node hangs_until "computes" mpi 2 "${program}_run" run "$over"
+    said_by $node
     [ "$status" -eq 0 ]
     assert_output --regexp \
       "rank 1 \(HOST, process P\) waits (in drasync_run, for WRITE, on|for WRITE of) region ADDRESS \"tree\""
@@ -118,9 +124,10 @@ drasync:     in its queue on node 0: rank 1 for WRITE"
 
 @test "so does who waits for what it collected, or began" {
   for how in flush wait other; do
+    all_hang_until "shared rank" "computes" \
+      mpi 2 "${program}_run" run-$how "$over"
     for node in shared rank; do
-      DRASYNC_NODE=$node hangs_until "computes" \
-        mpi 2 "${program}_run" run-$how "$over"
+      said_by $node
       [ "$status" -eq 0 ]
       assert_output --regexp "rank 1 \(HOST, process P\) waits (for functions that it ran, on|in drasync_run, for WRITE, on|for WRITE of) region ADDRESS \"tree\""
       assert_output --partial "rank 0 (HOST, process P) holds it for WRITE"
@@ -129,9 +136,10 @@ drasync:     in its queue on node 0: rank 1 for WRITE"
 }
 
 @test "who waits for one of several requests is told how many, and the first" {
+  all_hang_until "shared rank" "drasync_wait_any" \
+    mpi 2 "${program}_run" run-any "$over"
   for node in shared rank; do
-    DRASYNC_NODE=$node hangs_until "drasync_wait_any" \
-      mpi 2 "${program}_run" run-any "$over"
+    said_by $node
     [ "$status" -eq 0 ]
     assert_output --partial "rank 1 (HOST, process P) waits in drasync_wait_any\
  for one of 2 requests, the first for READ of region ADDRESS"
@@ -164,8 +172,9 @@ drasync:     nobody has published it"
 # gift_is_missed WHAT FUNCTION LINES: rank 1 waits in FUNCTION of `stuck_gift WHAT`
 # for a gift, and LINES are said of that.
 gift_is_missed() {
+  all_hang_until "shared rank" "in drasync_take" mpi 2 "${program}_gift" "$1" "$over"
   for node in shared rank; do
-    DRASYNC_NODE=$node hangs_until "in drasync_take" mpi 2 "${program}_gift" "$1" "$over"
+    said_by $node
     [ "$status" -eq 0 ]
     same "$head
 drasync:   rank 1 (HOST, process P) waits in drasync_take for what rank 0 gives with tag 7 since T s, in $2 (stuck_gift.c:LINE)
@@ -448,10 +457,11 @@ $(link 1 MPI_Wait 2 "sent it that message, with tag 7")"
 
 @test "messages that were sent, may come from anybody, or are not counted make no ring" {
   export DRASYNC_STALL_S=2 DRASYNC_CHECK=deadlock
-  for DRASYNC_NODE in shared rank; do
-    export DRASYNC_NODE
-    for how in sent any comm; do
-      hangs_until "in its queue" mpi 3 "$program" none-$how "$over"
+  for how in sent any comm; do
+    all_hang_until "shared rank" "in its queue" \
+      mpi 3 "$program" none-$how "$over"
+    for node in shared rank; do
+      said_by $node
       [ "$status" -eq 0 ]
       refute_output --partial deadlock
     done
@@ -471,9 +481,10 @@ $(link 1 MPI_Wait 2 "sent it that message, with tag 7")"
 }
 
 @test "DRASYNC_STATS=waits says where each rank waited, and for what" {
+  DRASYNC_STATS=waits all_hang_until "shared rank" "in its queue" \
+    mpi 2 "$program" write "$over"
   for node in shared rank; do
-    DRASYNC_NODE=$node DRASYNC_STATS=waits hangs_until "in its queue" \
-      mpi 2 "$program" write "$over"
+    said_by $node
     [ "$status" -eq 0 ]
     run -0 grep "waits: .* for WRITE" <<<"$output"
     assert_output --regexp "waits: [0-9]{3,}\.[0-9] ms, once, for WRITE in take \(stuck\.c:LINE\); the longest [0-9]{3,}\.[0-9] ms \(region ADDRESS\)"

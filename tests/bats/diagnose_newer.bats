@@ -21,9 +21,9 @@ newer() {
 }
 
 @test "who waits for a newer version is told which there is, who holds it, or what the others do" {
+  all_hang_until "shared rank" "the others:" mpi 2 "$program" newer "$over"
   for node in shared rank; do
-    DRASYNC_NODE=$node hangs_until "the others:" \
-      mpi 2 "$program" newer "$over"
+    said_by $node
     [ "$status" -eq 0 ]
     same "$head
 $(newer 1)
@@ -40,9 +40,9 @@ drasync:     rank 0 (HOST, process P) computes"
 }
 
 @test "of many ranks those that do the same are one line, and who waits is in none" {
+  all_hang_until "shared 3" "the others:" mpi 9 "$program" newer "$over"
   for node in shared 3; do
-    DRASYNC_NODE=$node hangs_until "the others:" \
-      mpi 9 "$program" newer "$over"
+    said_by $node
     [ "$status" -eq 0 ]
     same "$head
 $(newer 8)
@@ -54,9 +54,10 @@ drasync:     ranks 1-7 (7 of them): each is inside MPI_Barrier"
 }
 
 @test "a job of which no rank computes is said to be" {
+  all_hang_until "shared rank" "none ever will" \
+    mpi 3 "$program" newer-receive "$over"
   for node in shared rank; do
-    DRASYNC_NODE=$node hangs_until "none ever will" \
-      mpi 3 "$program" newer-receive "$over"
+    said_by $node
     [ "$status" -eq 0 ]
     same "$head
 $(newer 2)
