@@ -4,7 +4,7 @@
  */
 #include "native_check.h"
 
-#define ROUNDS 6000
+#define ROUNDS 3000
 
 static uint64_t state = 88172645463325252u;
 
