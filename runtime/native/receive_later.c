@@ -199,6 +199,9 @@ static uint64_t missing(struct fill *fill, uint64_t pages)
     const struct later *later = fill->later;
     const struct delta_run *run = &later->run[fill->run];
 
+    /* Those behind what is used of the extents before this one. */
+    for (; fill->run < later->runs && run->extent < fill->extent; run++)
+        fill->run++;
     if (fill->run == later->runs || run->extent != fill->extent)
         return pages - fill->page;
     if (fill->page < run->page)
