@@ -203,7 +203,8 @@ static int version_place(int from, const void *header, size_t header_bytes,
     if (header_bytes < sizeof(name))
         return DRASYNC_EINTERNAL;
     memcpy(&name, header, sizeof(name));
-    if (!way_valid(from, &name)) {
+    /* A name has no data. */
+    if (!way_valid(from, &name) || (name.wire == REPLICA_SAME && bulk_bytes)) {
         replica_wire_bad(from, "a version of a region");
         return DRASYNC_EINTERNAL;
     }
