@@ -11,7 +11,8 @@ libdrasync_shim_la_SOURCES += \
 	fronts/myrmics_plain.c \
 	fronts/myrmics_say.c
 
-TESTS += tests/bats/myrmics.bats tests/bats/myrmics_move.bats
+long_tests += tests/bats/myrmics.bats
+TESTS += tests/bats/myrmics_move.bats
 EXTRA_DIST += tests/bats/myrmics.bats tests/bats/myrmics_move.bats
 
 check_PROGRAMS += myrmics_random

@@ -134,7 +134,7 @@ EXTRA_DIST += tests/bats/dart_allocator.bats
 TESTS += tests/bats/dart_memory.bats
 EXTRA_DIST += tests/bats/dart_memory.bats
 
-TESTS += tests/bats/dart_segment.bats
+long_tests += tests/bats/dart_segment.bats
 EXTRA_DIST += tests/bats/dart_segment.bats
 
 long_tests += tests/bats/dart_lock.bats
@@ -146,7 +146,7 @@ EXTRA_DIST += tests/bats/dart_transfer.bats
 long_tests += tests/bats/dart_unequal.bats
 EXTRA_DIST += tests/bats/dart_unequal.bats
 
-TESTS += tests/bats/dart_atomic.bats
+long_tests += tests/bats/dart_atomic.bats
 EXTRA_DIST += tests/bats/dart_atomic.bats
 
 long_tests += tests/bats/dart_register.bats

@@ -23,9 +23,8 @@ native_test_programs += tests/programs/check_links \
 	tests/programs/check_left \
 	tests/programs/check_threads \
 	tests/programs/check_wrong tests/programs/check_refer
-TESTS += tests/bats/check.bats tests/bats/check_links.bats \
-	tests/bats/check_objects.bats \
-	tests/bats/check_pointers.bats
+long_tests += tests/bats/check.bats tests/bats/check_objects.bats
+TESTS += tests/bats/check_links.bats tests/bats/check_pointers.bats
 EXTRA_DIST += tests/bats/check.bash tests/bats/check.bats \
 	tests/bats/check_links.bats tests/bats/check_objects.bats tests/bats/check_pointers.bats \
 	tests/programs/check_marks.c \

@@ -22,5 +22,5 @@ native_test_programs += tests/programs/native_circles tests/programs/native_circ
 	tests/programs/native_managed \
 	tests/programs/native_managed_far tests/programs/native_managed_first \
 	tests/programs/native_managed_random
-TESTS += tests/bats/managed.bats
+long_tests += tests/bats/managed.bats
 EXTRA_DIST += tests/bats/managed.bats

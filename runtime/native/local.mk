@@ -160,7 +160,7 @@ check_PROGRAMS += tests/programs/mistakes
 tests_programs_mistakes_SOURCES = tests/programs/mistakes.c
 tests_programs_mistakes_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_mistakes_LDADD = libdrasync.la
-TESTS += tests/bats/messages.bats
+long_tests += tests/bats/messages.bats
 EXTRA_DIST += tests/bats/messages.bats
 
 native_test_programs += \

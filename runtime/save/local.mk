@@ -15,7 +15,7 @@ native_test_programs += \
 	tests/programs/save_steps tests/programs/save_threads tests/programs/save_held \
 	tests/programs/save_ranks \
 	tests/programs/save_tree
-TESTS += tests/bats/save.bats
+long_tests += tests/bats/save.bats
 EXTRA_DIST += tests/bats/save.bats tests/programs/save_tree.h
 
 check_PROGRAMS += tests/unit/save_progress.t

@@ -1,7 +1,7 @@
 # Interleavings: tests/step/README.md.  The code under test is compiled with the
 # test, instrumented; the engine is not, and takes the place of the sanitizer's
 # library.  So the flag is for the compiler only: _CFLAGS would go to the linker.
-step_tests = tests/step/biased_lock.t tests/step/lease.t \
+step_tests = tests/step/biased_lock.t \
 	tests/step/lease_shared.t tests/step/lease_tree.t \
 	tests/step/lifetime.t tests/step/litmus.t tests/step/magazine.t \
 	tests/step/outbox.t tests/step/progress.t tests/step/replica_cache.t \
@@ -10,7 +10,8 @@ step_tests = tests/step/biased_lock.t tests/step/lease.t \
 EXTRA_DIST += tests/step/README.md tests/step/skipped.sh
 if STEP
 check_LTLIBRARIES += tests/step/libstep.la tests/step/liboracle.la
-check_PROGRAMS += $(step_tests)
+check_PROGRAMS += $(step_tests) tests/step/lease.t
+long_tests += tests/step/lease.t
 TESTS += $(step_tests)
 else
 TESTS += tests/step/skipped.sh
