@@ -1,5 +1,5 @@
 /* arrival.c - the data of a TRANSFER is in place, or cannot be. */
-#include "protocol/internal.h"
+#include "protocol/arrival.h"
 
 static void say_settled(struct step *s, const struct proto_arrival *a,
                         int error)

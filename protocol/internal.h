@@ -207,9 +207,6 @@ void complete(struct step *s, struct proto_op *op);
 /* Whoever waits for @op gets @error, and it ends as soon as it can. */
 void op_give_up(struct step *s, struct proto_op *op, int error);
 void op_settle(struct step *s, struct proto_op *op);
-/* arrival.c: @op was given up: what it has locked is free, if nothing of an answer
- * is on its way. */
-void op_let_go(struct step *s, struct proto_op *op);
 void op_unlock(struct step *s, struct proto_op *op);
 void serve(struct step *s, struct proto_region *r);
 
@@ -246,10 +243,6 @@ void request_sent(struct proto_op *op, struct proto_region *r);
 /* Does @op, which waits here, go out by itself when nothing else has? */
 bool is_local(const struct proto_op *op);
 struct proto_op *request_by_ticket(struct proto_region *r, uint64_t ticket);
-/* The same for a message that ends the request, which none may whose answer has
- * begun to come in portions. */
-struct proto_op *request_ended(struct step *s, struct proto_region *r,
-                               uint64_t ticket);
 struct proto_message *refuse(struct step *s, struct proto_region *r,
                              struct proto_op *op, int error);
 /* The answer to @op's request says that the part is deleted, or why not. */
@@ -430,9 +423,6 @@ void bounce(struct step *s, uint32_t from, const struct proto_message *m);
  * here. */
 void tell_home(struct step *s, const struct proto_message *m);
 void tell_homes(struct step *s, const struct proto_message *m);
-/* It has got something: is that all? */
-void arrival_advance(struct step *s, struct proto_arrival *a);
-void arrival_end(struct step *s, struct proto_arrival *a, int error);
 /* One of those who read copies of @r (its `sends`) has ended. */
 void region_sent(struct step *s, struct proto_region *r);
 

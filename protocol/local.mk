@@ -3,6 +3,7 @@ protocol_sources = \
 	protocol/acquire.c \
 	protocol/ahead.c \
 	protocol/arrival.c \
+	protocol/arrival.h \
 	protocol/bounce.c \
 	protocol/bury.c \
 	protocol/chain.c \

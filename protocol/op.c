@@ -3,6 +3,7 @@
  * its subtree one after the other, parents before children, children in order
  * of creation, each where its token is, and is granted when it has them all.
  */
+#include "protocol/arrival.h"
 #include "protocol/internal.h"
 
 struct proto_op *op_new(struct step *s, enum op_kind kind, int32_t rank,

@@ -6,6 +6,7 @@
  * on only to a later move never runs in a circle, and a node that waits for the
  * token itself may keep requests that know less than its own did.
  */
+#include "protocol/arrival.h"
 #include "protocol/internal.h"
 
 struct proto_op *request_by_ticket(struct proto_region *r, uint64_t ticket)

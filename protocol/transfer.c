@@ -2,6 +2,7 @@
  * transfer.c - TRANSFER, the receiving side: tokens or copies of part of the
  * subtree that an operation here is locking.
  */
+#include "protocol/arrival.h"
 #include "protocol/internal.h"
 
 struct receipt {
