@@ -6,6 +6,7 @@
 #include "memory/limit.h"
 #include "memory/os.h"
 #include "memory/pages.h"
+#include "memory/punched.h"
 #include "memory/shared.h"
 
 #include <pthread.h>
@@ -58,7 +59,7 @@ static uint64_t entered_word(const struct space *space, const char *address,
                              uint64_t pages)
 {
     uint32_t changes =
-        atomic_load_explicit(&shared_of(space)->punched, memory_order_relaxed) +
+        punched_count(&shared_of(space)->punched) +
         atomic_load_explicit(&remapped, memory_order_relaxed);
 
     return (uint64_t)(uintptr_t)address >> PAGE_SHIFT << 28 | pages << 20 |
@@ -89,9 +90,29 @@ static int punch(const struct space *space, uint64_t offset, uint64_t bytes)
 {
     int err = os_file_punch(space->data_fd, offset, bytes);
 
-    atomic_fetch_add_explicit(&shared_of(space)->punched, 1,
-                              memory_order_relaxed);
+    punched_add(&shared_of(space)->punched, offset >> PAGE_SHIFT,
+                bytes >> PAGE_SHIFT);
     return err;
+}
+
+/* In the window, and at the addresses whose primary frames they are. */
+static void drop(const struct space *space, uint64_t first, uint64_t pages)
+{
+    uint64_t all = space->layout.data_bytes + space->layout.alternate_bytes;
+    uint64_t offset = space_page_offset(first);
+    uint64_t bytes = pages ? space_page_offset(pages) : all;
+
+    os_drop(space->window + offset, bytes);
+    if (!frames_alternate(space, offset))
+        os_drop(space->base + offset, pages ? bytes : space->layout.data_bytes);
+}
+
+void frames_catch_up(const struct space *space)
+{
+    struct shared *shared = shared_of(space);
+
+    if (shared->nodes > 1)
+        punched_catch_up(&shared->punched, drop, space);
 }
 
 static int map_over(const struct space *space, void *address, uint64_t bytes,
@@ -112,7 +133,7 @@ static int map_over(const struct space *space, void *address, uint64_t bytes,
 static int reserve_pieces(const struct space *space, uint64_t offset,
                           uint64_t bytes)
 {
-    uint64_t done, piece;
+    uint64_t done, piece = 0;
     int err = 0;
 
     for (done = 0; done < bytes; done += piece) {
@@ -122,8 +143,8 @@ static int reserve_pieces(const struct space *space, uint64_t offset,
         if (err)
             break;
     }
-    if (err && done)
-        punch(space, offset, done);
+    if (err)
+        punch(space, offset, done + piece);
     return err;
 }
 
@@ -142,6 +163,8 @@ int frames_reserve(const struct space *space, uint64_t offset, uint64_t bytes)
     err = reserve_pieces(space, offset, bytes);
     if (err)
         limit_release(space, bytes);
+    else
+        frames_catch_up(space);
     return err;
 }
 

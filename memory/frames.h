@@ -34,6 +34,14 @@ int frames_unreserve(const struct space *space, uint64_t offset,
                      uint64_t bytes);
 
 /*
+ * This process is about to give memory of the space to MPI, or has got some that
+ * the program may give: what its network adapters hold of frames that are gone
+ * ends (punched.h).  Nothing if the node is alone.  Cheap if there is nothing to
+ * do.
+ */
+void frames_catch_up(const struct space *space);
+
+/*
  * @pages consecutive alternate frames; *offset_out is where, in the data file.
  * Contents are undefined.
  *   DRASYNC_ENOMEM   no memory

@@ -52,6 +52,8 @@ libdrasync_memory_la_SOURCES = \
 	memory/os_memory.c \
 	memory/pages.c \
 	memory/pages.h \
+	memory/punched.c \
+	memory/punched.h \
 	memory/sanitizer.h \
 	memory/shared.h \
 	memory/space.c \
@@ -72,6 +74,7 @@ memory_tests = \
 	tests/unit/memory_heap_trim.t \
 	tests/unit/memory_moved.t \
 	tests/unit/memory_pages.t \
+	tests/unit/memory_punched.t \
 	tests/unit/memory_space.t \
 	tests/unit/memory_threads.t \
 	tests/unit/memory_magazines.t
@@ -116,6 +119,9 @@ tests_unit_memory_moved_t_LDADD = libdrasync_memory.la
 tests_unit_memory_pages_t_SOURCES = tests/unit/memory_pages.c \
 	tests/unit/memory_common.h $(memory_look)
 tests_unit_memory_pages_t_LDADD = libdrasync_memory.la
+tests_unit_memory_punched_t_SOURCES = tests/unit/memory_punched.c \
+	tests/unit/memory_common.h
+tests_unit_memory_punched_t_LDADD = libdrasync_memory.la
 tests_unit_memory_space_t_SOURCES = tests/unit/memory_space.c \
 	tests/unit/memory_common.h $(memory_look)
 tests_unit_memory_space_t_LDADD = libdrasync_memory.la

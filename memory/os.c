@@ -191,6 +191,14 @@ int os_entered(const void *address)
     return entry >> 63 != 0;
 }
 
+void os_drop(void *address, uint64_t bytes)
+{
+    int saved = errno;
+
+    madvise(address, bytes, MADV_DONTNEED);
+    errno = saved;
+}
+
 void os_unmap(void *address, uint64_t bytes)
 {
     int saved = errno;

@@ -84,6 +84,10 @@ void os_enter(void *address, uint64_t bytes);
  * said. */
 int os_entered(const void *address);
 
+/* Pages of a file that is mapped here leave the page tables, and what else the
+ * process keeps for these addresses (punched.h): a touch enters them again. */
+void os_drop(void *address, uint64_t bytes);
+
 void os_unmap(void *address, uint64_t bytes);
 
 /*

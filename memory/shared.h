@@ -13,6 +13,7 @@
 #include "memory/dump.h"
 #include "memory/lock.h"
 #include "memory/pages.h"
+#include "memory/punched.h"
 #include "memory/space.h"
 #include "memory/table.h"
 
@@ -109,7 +110,7 @@ struct shared {
     uint64_t shared_bytes; /* sizeof(struct shared), to tell versions apart */
     struct shared_layout layout;
     struct limit limit;
-    _Atomic uint32_t punched; /* how often the data file was: frames.c */
+    struct punched punched; /* frames of the data file that are gone */
     _Atomic uint64_t control_reserved_bytes;
     struct buddy runs;       /* of this node's addresses */
     struct buddy alternates; /* of the file's alternate part */

@@ -113,6 +113,7 @@ static int tell_page(struct engine *engine, const struct stream *s,
  * poll. */
 static int start_segment(struct engine *engine, struct stream *s, bool out)
 {
+    const struct transport *t = &engine->transport;
     struct wire *wire = engine->wire;
     size_t bytes = next_bytes(s, engine_paged(engine) && !out);
     int err = 0;
@@ -132,6 +133,8 @@ static int start_segment(struct engine *engine, struct stream *s, bool out)
             return 0;
         if (out)
             copy(s, g->at, data, g->bytes, true);
+    } else if (t->events.exposes) {
+        t->events.exposes(t->user);
     }
     if (out && engine_paged(engine))
         err = tell_page(engine, s, bytes);

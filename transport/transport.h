@@ -90,6 +90,10 @@ struct transport_events {
      */
     void (*sent)(void *user, int to, uint32_t kind, uint64_t context,
                  int result);
+    /* Memory of pieces or a sink is given to the network, which may have made
+     * arrangements for other memory that was at its address before (an adapter's
+     * registration).  NULL: it never was. */
+    void (*exposes)(void *user);
 };
 
 struct transport_counters {

@@ -1,6 +1,7 @@
 /* Handlers by kind of message, and counts of messages: see dispatch.h. */
 #include "runtime/messages/dispatch.h"
 
+#include "memory/frames.h"
 #include "runtime/death.h"
 #include "runtime/messages/messages.h"
 #include "runtime/process.h"
@@ -172,8 +173,15 @@ static void on_sent(void *user, int rank, uint32_t kind, uint64_t context,
                       result);
 }
 
+static void on_exposes(void *user)
+{
+    (void)user;
+    frames_catch_up(&runtime.space);
+}
+
 const struct transport_events dispatch_events = {
     .place = on_place,
     .arrived = on_arrived,
     .sent = on_sent,
+    .exposes = on_exposes,
 };

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "memory/limit.h"
+#include "memory/frames.h"
 #include "runtime/death.h"
 #include "runtime/messages/messages.h"
 #include "runtime/native/ahead.h"
@@ -196,6 +197,9 @@ int native_pending_granted(struct native_pending *q, int result)
     if (result)
         return result;
     runtime_count(native.self, RUNTIME_COUNT_ACQUIRES, 1);
+    /* The program may send what it holds. */
+    if (runtime.nodes > 1)
+        frames_catch_up(&runtime.space);
     /* A handover on a node: nothing to show, so the lock, for which the one who
      * released may wait already, is left alone. */
     if (shown && !must_split)

@@ -201,6 +201,7 @@ native_test_programs += \
 	tests/programs/native_exhaust \
 	tests/programs/native_freed \
 	tests/programs/native_room tests/programs/native_beyond tests/programs/native_next \
+	tests/programs/native_adapter \
 	tests/programs/native_timed_out tests/programs/native_delete_after \
 	tests/programs/native_magazines \
 	tests/programs/native_parcels \

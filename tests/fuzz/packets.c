@@ -235,7 +235,7 @@ static int sends(struct engine *engine, struct fuzz_input *in, int to)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     static const struct transport_events events = {on_place, on_arrived,
-                                                   on_sent};
+                                                   on_sent, NULL};
     struct wire wire = {
         .ops = &ops, .node = SELF, .nodes = NODES, .leaders = NODES};
     struct fuzz_input in = {data, bytes};

@@ -55,7 +55,8 @@ static void on_sent(void *user, int to, uint32_t kind, uint64_t context,
     ((struct node *)user)->bad++; /* they have no data */
 }
 
-static const struct transport_events events = {on_place, on_arrived, on_sent};
+static const struct transport_events events = {on_place, on_arrived, on_sent,
+                                               NULL};
 
 static void open_all(struct node *nodes)
 {

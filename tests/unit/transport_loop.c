@@ -152,7 +152,8 @@ static void on_sent(void *user, int to, uint32_t kind, uint64_t context,
     node->sent++;
 }
 
-static const struct transport_events events = {on_place, on_arrived, on_sent};
+static const struct transport_events events = {on_place, on_arrived, on_sent,
+                                               NULL};
 
 static uint64_t draw_bytes(uint64_t *random)
 {

@@ -92,7 +92,8 @@ static void on_sent(void *user, int to, uint32_t kind, uint64_t context,
     sents[kind] += !result;
 }
 
-static const struct transport_events events = {on_place, on_arrived, on_sent};
+static const struct transport_events events = {on_place, on_arrived, on_sent,
+                                               NULL};
 
 /* --- The test --------------------------------------------------------------------------- */
 

@@ -55,7 +55,8 @@ static void on_sent(void *user, int to, uint32_t kind, uint64_t context,
     (void)result;
 }
 
-static const struct transport_events events = {on_place, on_arrived, on_sent};
+static const struct transport_events events = {on_place, on_arrived, on_sent,
+                                               NULL};
 static struct transport *ends[NODES];
 
 static void begin(void)

@@ -165,7 +165,7 @@ static bool alike(const struct side *a, const struct side *b)
 static bool moves(const struct side *sender, int *sent_out, int *received_out)
 {
     static const struct transport_events events = {on_place, on_arrived,
-                                                   on_sent};
+                                                   on_sent, NULL};
     struct transport *ends[NODES];
     const struct transport_message message = {
         .header = "h",
