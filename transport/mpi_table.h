@@ -32,6 +32,7 @@
     X(Irecv)               \
     X(Isend)               \
     X(Query_thread)        \
+    X(Request_get_status)  \
     X(Test)                \
     X(Wait)
 

@@ -67,17 +67,20 @@ int packet_send(struct engine *engine, struct sending *s)
     int err = wire->ops->send(wire, s->to, WIRE_CONTROL, 0, s->data, s->bytes,
                               &s->request);
 
+    if (err) {
+        sending_free(engine, s);
+        return err;
+    }
     /* Most are gone at once. */
-    if (!err)
-        err = wire->ops->test(wire, &s->request, &done, NULL, NULL);
-    if (err || done) {
+    err = wire->ops->test(wire, &s->request, &done, NULL, NULL);
+    if (done) {
         sending_free(engine, s);
         return err;
     }
     *engine->sending_last = s;
     engine->sending_last = &s->next;
     engine->sending_bytes += s->bytes;
-    return 0;
+    return err;
 }
 
 /* --- Those that may be late ----------------------------------------------- */
@@ -238,19 +241,27 @@ int engine_answer(struct engine *engine, int to, enum packet_type type,
     return packet_send(engine, s);
 }
 
+/* Those to a node leave in order, so behind one that has not left there is no
+ * look at the next ones to its node, which would cost a system call each. */
 int packets_poll(struct engine *engine)
 {
     struct sending **link = &engine->sending_first;
-    int moved = 0;
+    int moved = 0, waits_for = -1;
 
     for (int i = 0; *link && i < PACKETS_A_POLL_MAX; i++) {
         struct sending *s = *link;
-        bool done;
+        bool done = false;
+
+        if (s->to == waits_for) {
+            link = &s->next;
+            continue;
+        }
         int err = engine->wire->ops->test(engine->wire, &s->request, &done,
                                           NULL, NULL);
         if (err)
             return err;
         if (!done) {
+            waits_for = s->to;
             link = &s->next;
             continue;
         }
