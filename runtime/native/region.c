@@ -248,11 +248,7 @@ static int delete_one(struct deletion *d)
     native_unlock(&tree);
     native_objects_end(found);
     if (err == PROTO_WAIT) {
-        if (runtime.nodes > 1)
-            runtime_remote_wait(1);
-        err = waiter_wait(&wait->waiter, WAIT_FOREVER, &result);
-        if (runtime.nodes > 1)
-            runtime_remote_wait(-1);
+        err = runtime_wait_remote(&wait->waiter, WAIT_FOREVER, &result);
         if (!err)
             err = result;
     }
