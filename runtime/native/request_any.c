@@ -297,10 +297,10 @@ int native_wait_any(int count, drasync_request_t *requests, uint64_t timeout_us,
         struct run_caller *c = any.runs ? run_caller_had() : NULL;
 
         if (c)
-            atomic_fetch_add(&c->urgent, 1);
+            atomic_fetch_add(&c->urgent, RUN_URGENT_OTHER);
         err = wait_any(&any, deadline_us, index_out, newer_out);
         if (c)
-            atomic_fetch_sub(&c->urgent, 1);
+            atomic_fetch_sub(&c->urgent, RUN_URGENT_OTHER);
         if (*index_out >= 0) {
             drasync_request_t handle = requests[*index_out];
 

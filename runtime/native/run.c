@@ -283,6 +283,10 @@ int native_run_ff(drasync_region_t region, drasync_function_t function,
         err = after(c, s, RUN_PADDED(arg_bytes) + sizeof(struct run_group));
     if (err == DRASYNC_EPEER)
         return err;
+    if (atomic_load_explicit(&c->again, memory_order_relaxed)) {
+        run_unlock_send(c);
+        return err;
+    }
     run_bias(c);
     run_unlock(c);
     return err;

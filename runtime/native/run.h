@@ -193,6 +193,8 @@ struct run_stream {
  */
 enum { RUN_TAKEN, RUN_ENDED };
 
+#define RUN_URGENT_OTHER ((uint32_t)1 << 16)
+
 /* What a thread has; in control memory, where the leader's engine finds it. */
 struct run_caller {
     uint64_t reserved_by_control[2];
@@ -205,7 +207,9 @@ struct run_caller {
     _Atomic uint64_t bias;   /* run_biased, or 0; under the lock */
     _Atomic bool again;      /* something is to be sent: whoever has the lock */
     _Atomic int32_t error;   /* the first one, for the flush */
-    _Atomic uint32_t urgent; /* threads that wait: a hint to send soon */
+    /* Threads that wait: a hint to send soon.  One that does not run what is for
+     * this node itself counts RUN_URGENT_OTHER. */
+    _Atomic uint32_t urgent;
     /* Bytes collected: changed under the lock, or inside by the bias. */
     _Atomic uint64_t queued;
     /* Bytes under way: added to under the lock.  run_unit_end() takes off

@@ -66,18 +66,25 @@ static void wake(struct run_caller *c)
         waiter_wake(waits, 0);
 }
 
-/* Something of @c is over: let it, or send on for it, who waits. */
+/*
+ * Something of @c is over: let it, or send on for it, who waits.  If nobody does,
+ * its thread collects, and sends at its next look at `again`, or computes, and the
+ * engine sends what has become stale.  What is for this node its thread runs
+ * itself, in place, unless it has ended or others wait.
+ */
 static void caller_goes_on(struct run_caller *c)
 {
+    uint32_t urgent = atomic_load(&c->urgent);
+
     wake(c);
-    if (!atomic_load(&c->queued) ||
-        (!atomic_load(&c->urgent) && atomic_load(&c->queued) < RUN_SEND_BYTES))
+    if (!atomic_load(&c->queued))
         return;
     atomic_store(&c->again, true); /* see run_unlock_send() */
-    if (!run_try(c))
+    if (!urgent || !run_try(c))
         return;
     atomic_store(&c->again, false);
-    run_send_all(c, runtime.leader && atomic_load(&c->urgent));
+    run_send_all(c, runtime.leader && (urgent >= RUN_URGENT_OTHER ||
+                                       atomic_load(&c->taken) == RUN_ENDED));
     run_unlock_send(c);
 }
 

@@ -125,7 +125,7 @@ int run_drain(struct run_caller *c, uint64_t bytes, const struct run_stream *s)
         run_own_all(c, DRASYNC_FOREVER);
         run_send_all(c, false);
         if (atomic_load(&c->queued) + atomic_load(&c->flying) <= bytes &&
-            (!s || (!s->listed && !atomic_load(&s->flying))))
+            (!s || !s->listed))
             break;
         err = wait_any(c, seen, NULL, WAIT_FOREVER);
     }
@@ -392,10 +392,11 @@ int run_wait(struct run_pending *p, uint64_t timeout_us)
     int err = 0;
 
     if (!waiter_done(&q->waiter)) {
-        atomic_fetch_add(&c->urgent, 1);
-        err = c == run_caller_had() ? wait_own(q, deadline_us)
-                                    : wait_for_other(q, deadline_us);
-        atomic_fetch_sub(&c->urgent, 1);
+        const bool own = c == run_caller_had();
+
+        atomic_fetch_add(&c->urgent, own ? 1 : RUN_URGENT_OTHER);
+        err = own ? wait_own(q, deadline_us) : wait_for_other(q, deadline_us);
+        atomic_fetch_sub(&c->urgent, own ? 1 : RUN_URGENT_OTHER);
     }
     if (!err)
         return result_of(p);
