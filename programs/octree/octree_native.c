@@ -13,8 +13,8 @@
 
 struct node {
     struct cell cell;
-    struct node *more; /* the first of its parts */
-    struct node *next; /* after it and all its parts */
+    uint32_t parts_count;
+    struct node *parts; /* side by side */
 };
 
 /* A region that a rank builds its tree in, in every other step, so that others
@@ -30,41 +30,41 @@ struct exchange {
     uint64_t steps;
 };
 
-/* The tree of the points from @first to before @last; @next comes after it. */
-static struct node *build(region region, const struct cloud *cloud,
-                          size_t first, size_t last, struct node *next)
+/* The tree of the points from @first to before @last, at @node. */
+static void build(region region, const struct cloud *cloud, size_t first,
+                  size_t last, struct node *node)
 {
-    size_t starts[9], part = cloud_split(cloud, first, last, starts);
-    struct node *node, *more = next;
+    size_t starts[9], count = cloud_split(cloud, first, last, starts);
 
-    /* The last part first, as each points to what comes after it. */
-    while (part-- > 0)
-        more = build(region, cloud, starts[part], starts[part + 1], more);
-    node = ralloc(region, sizeof(*node));
     node->cell = cloud_cell(cloud, first, last);
-    node->more = more;
-    node->next = next;
-    return node;
+    node->parts_count = (uint32_t)count;
+    node->parts = count ? ralloc(region, count * sizeof(*node)) : NULL;
+    for (size_t i = 0; i < count; i++)
+        build(region, cloud, starts[i], starts[i + 1], &node->parts[i]);
 }
 
 static int64_t walk(const struct node *node, const struct point *point)
 {
     int64_t field = 0;
 
-    while (node)
-        node = cell_adds(&node->cell, point, &field) ? node->next : node->more;
+    if (!cell_adds(&node->cell, point, &field))
+        for (uint32_t i = 0; i < node->parts_count; i++)
+            field += walk(&node->parts[i], point);
     return field;
 }
 
 /* Build a new tree in @place, instead of the one that is there. */
 static void rebuild(struct place *place, const struct cloud *cloud)
 {
+    struct node *root;
+
     acquire_region(place->region, WRITE);
     if (place->tree)
         delete_region(place->tree);
     place->tree = new_subregion(place->region);
-    check(drasync_set_root(place->region,
-                           build(place->tree, cloud, 0, cloud->count, NULL)));
+    root = ralloc(place->tree, sizeof(*root));
+    build(place->tree, cloud, 0, cloud->count, root);
+    check(drasync_set_root(place->region, root));
     release_region(place->region);
 }
 
