@@ -437,6 +437,10 @@ struct proto_copy *proto_older(const struct proto_region *region,
 struct proto_region *proto_next(const struct proto_region *top,
                                 const struct proto_region *at);
 
+/* The same without those below @at. */
+struct proto_region *proto_next_beyond(const struct proto_region *top,
+                                       const struct proto_region *at);
+
 /* --- Events from the wire ------------------------------------------------- */
 
 /* A message came from node @from.  Trees: proto_message_tree(), if

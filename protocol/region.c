@@ -330,6 +330,12 @@ struct proto_region *proto_next(const struct proto_region *top,
         return (struct proto_region *)(uintptr_t)top;
     if (!list_empty(&at->children))
         return CONTAINER(at->children.next, struct proto_region, sibling);
+    return proto_next_beyond(top, at);
+}
+
+struct proto_region *proto_next_beyond(const struct proto_region *top,
+                                       const struct proto_region *at)
+{
     while (at != top) {
         if (at->sibling.next != &at->parent->children)
             return CONTAINER(at->sibling.next, struct proto_region, sibling);

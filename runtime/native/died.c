@@ -15,11 +15,11 @@
 
 /* --- Regions that go back to what they were ------------------------------- */
 
-/* A region below @root that @rank made under a hold that is to be undone. */
-static struct proto_region *find_fresh(struct proto_region *root, int rank)
+/* A region of @root's tree, from @r on (NULL: none), that @rank made under a hold
+ * that is to be undone. */
+static struct proto_region *
+find_fresh(struct proto_region *root, struct proto_region *r, int rank)
 {
-    struct proto_region *r = root;
-
     while (r && !(r->fresh && !r->dead && !r->gone &&
                   proto_held(r, rank) == DRASYNC_WRITE))
         r = proto_next(root, r);
@@ -32,9 +32,10 @@ static void delete_fresh(struct proto_region *root, int rank)
 {
     struct native_wait *wait = native_wait_take();
     struct proto_effects *effects;
-    struct proto_region *r;
+    struct proto_region *r, *next = root;
 
-    while (wait && (r = find_fresh(root, rank))) {
+    while (wait && (r = find_fresh(root, next, rank))) {
+        next = proto_next_beyond(root, r); /* stays: what is below @r goes */
         waiter_reset(&wait->waiter);
         effects = native_effects();
         if (proto_delete(&native.node, rank, r, r->address, wait, effects) !=
