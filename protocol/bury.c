@@ -39,17 +39,42 @@ static int64_t next_home(struct step *s, struct proto_op *op, int64_t home)
     return next;
 }
 
-/* What of @r has its home at @home: back to it, in the message at @send. */
-static void free_at(struct step *s, size_t send, const struct proto_region *r,
-                    uint32_t home)
+/* What goes back to a home, in messages that are made one after the other. */
+struct freeing {
+    const struct proto_region *top;
+    uint32_t home;
+    size_t send;   /* the last of them, */
+    uint32_t room; /* which takes so many more */
+};
+
+static struct proto_item *freed_item(struct step *s, struct freeing *f,
+                                     enum proto_item_kind kind)
+{
+    if (!f->room) {
+        f->room = s->node->answer_items;
+        f->send = s->out->count;
+        send_about(s, f->home, PROTO_FREED, f->top, 0);
+        effect_of(s, f->send)->lazy = true;
+    }
+    f->room--;
+    return add_item(s, f->send, kind);
+}
+
+/* What of @r has its home there.  The region comes before its extents, which
+ * are used again. */
+static void free_at(struct step *s, struct freeing *f,
+                    const struct proto_region *r)
 {
     uint64_t address, pages;
-    bool own = home == self_of(s);
-    if (!own && home_of(s, r->address) == home)
-        add_deleted(s, send, r);
+    bool own = f->home == self_of(s);
+    if (!own && home_of(s, r->address) == f->home) {
+        struct proto_item *item = freed_item(s, f, PROTO_ITEM_DELETED);
+        item->address = r->address;
+        item->incarnation = r->incarnation;
+    }
     for (uint32_t i = 0; s->env->extent(s->env->ctx, r, i, &address, &pages);
          i++) {
-        if (home_of(s, address) != home)
+        if (home_of(s, address) != f->home)
             continue;
         if (own) {
             struct proto_effect *e = effect(s, PROTO_EXTENT);
@@ -57,13 +82,13 @@ static void free_at(struct step *s, size_t send, const struct proto_region *r,
             e->pages = pages;
             continue;
         }
-        struct proto_item *item = add_item(s, send, PROTO_ITEM_EXTENT);
+        struct proto_item *item = freed_item(s, f, PROTO_ITEM_EXTENT);
         item->address = address;
         item->version = pages;
     }
 }
 
-/* One FREED to each home. */
+/* FREED to each home. */
 static void free_all(struct step *s, struct proto_op *op)
 {
     struct proto_region *top = op->target;
@@ -71,18 +96,15 @@ static void free_all(struct step *s, struct proto_op *op)
     if (FAULT(s, FAULT_LOSE_EXTENTS))
         return;
     if (s->env->nodes == 1) {
+        struct freeing own = {.top = top, .home = self_of(s)};
         for (struct proto_region *r = top; r; r = next_locked(op, r))
-            free_at(s, 0, r, self_of(s));
+            free_at(s, &own, r);
         return;
     }
     while ((home = next_home(s, op, home)) >= 0) {
-        size_t send = s->out->count;
-        if (home != self_of(s)) {
-            send_about(s, (uint32_t)home, PROTO_FREED, top, 0);
-            effect_of(s, send)->lazy = true;
-        }
+        struct freeing f = {.top = top, .home = (uint32_t)home};
         for (struct proto_region *r = top; r; r = next_locked(op, r))
-            free_at(s, send, r, (uint32_t)home);
+            free_at(s, &f, r);
     }
 }
 

@@ -71,15 +71,14 @@ static bool to_tell(const struct proto_presence *p, const struct proto_op *op,
     }
 }
 
-/* One message to @node about all regions of the subtree, from @r on, that it
- * may know; an answer is awaited about each. */
+/* Messages to @node about all regions of the subtree, from @r on, that it may
+ * know, as many as it takes; an answer is awaited about each region. */
 static void tell_node(struct step *s, struct proto_op *op, uint32_t node,
                       struct proto_region *r, enum proto_message_type type,
                       uint16_t flags, uint64_t mark)
 {
-    size_t send = s->out->count;
-    send_about(s, node, type, op->target, 0)->flags = flags;
-    effect_of(s, send)->lazy = op->stage >= DELETE_DEAD;
+    size_t send = 0;
+    uint32_t room = 0;
     for (; r; r = next_locked(op, r)) {
         struct proto_presence *p = presence_of(r, node);
         if (!to_tell(p, op, mark))
@@ -87,6 +86,13 @@ static void tell_node(struct step *s, struct proto_op *op, uint32_t node,
         p->told = mark;
         if (op->stage == DELETE_SENDS || op->stage == DELETE_DEAD)
             p->quiet = op->ticket;
+        if (!room) {
+            room = s->node->answer_items;
+            send = s->out->count;
+            send_about(s, node, type, op->target, 0)->flags = flags;
+            effect_of(s, send)->lazy = op->stage >= DELETE_DEAD;
+        }
+        room--;
         add_deleted(s, send, r);
         op->awaiting++;
     }

@@ -17,8 +17,9 @@ enum {
     /* Regions in the first of the messages that answer a READ. */
     PROTO_PORTION_FIRST = 512,
     /* Items of one message of an answer, from which on what is left of the subtree
-     * is left to be asked for; and regions in one message of a READ's.  With the
-     * data's own lists both stay below RUNTIME_HEADER_BYTES_MAX. */
+     * is left to be asked for; or about a deletion, from which on the rest goes in
+     * another one; and regions in one message of a READ's.  With the data's own
+     * lists both stay below RUNTIME_HEADER_BYTES_MAX. */
     PROTO_ANSWER_ITEMS = 1 << 19,
     PROTO_PORTION_MAX = 1 << 17,
     /* Further parts that one request may ask for. */

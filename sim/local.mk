@@ -82,6 +82,7 @@ scenarios = \
 	tests/scenarios/combined_parts.txt \
 	tests/scenarios/combined_write.txt \
 	tests/scenarios/delete_busy.txt \
+	tests/scenarios/delete_cut.txt \
 	tests/scenarios/delete_made.txt \
 	tests/scenarios/delete_race.txt \
 	tests/scenarios/delete_told.txt \
