@@ -172,6 +172,7 @@ int drasync_new_subregion(drasync_region_t parent,
  *   DRASYNC_EMANAGED  it ends by itself (drasync_manage())
  *   DRASYNC_EUPGRADE  this rank holds it, or what is above it, for READ only
  *   DRASYNC_ENOMEM    it is another node's, and there is no place for its data
+ *   DRASYNC_ELIMIT    as drasync_acquire() for WRITE
  */
 int drasync_delete(drasync_region_t region);
 
@@ -211,6 +212,8 @@ int drasync_set_recovery(drasync_region_t region,
  *   DRASYNC_EINVAL    @mode is neither READ nor WRITE
  *   DRASYNC_ENOREGION, DRASYNC_EDELETED, DRASYNC_EUPGRADE, DRASYNC_EORDER
  *   DRASYNC_ENOMEM    this node has no memory for the region's data
+ *   DRASYNC_ELIMIT    WRITE: a part of it that another node has has more than
+ *                     4,194,304 direct subregions
  *   DRASYNC_ELOST     a rank that died was writing it (see the top)
  *   DRASYNC_ENOTHELD  a thread that took nothing gave back this very hold
  *                     before the call was over

@@ -10,7 +10,6 @@ enum {
     HEADER_BYTES = 80,
     TYPE_AT = 1, /* in the header */
     ITEMS_COUNT_AT = 20,
-    ITEM_BYTES = 48,
     NAME_BYTES = DRASYNC_NAME_MAX + 1,
     MAGIC = 0xD5,
 };
@@ -40,7 +39,7 @@ static size_t size_of(uint8_t type, uint32_t items_count)
     size_t size_bytes = HEADER_BYTES;
     if (has_name(type))
         size_bytes += NAME_BYTES;
-    return size_bytes + (size_t)items_count * ITEM_BYTES;
+    return size_bytes + (size_t)items_count * PROTO_ITEM_BYTES;
 }
 
 size_t proto_encoded_size(const struct proto_message *m)
@@ -413,7 +412,7 @@ int proto_decode(const struct proto_env *env, const void *bytes,
         return DRASYNC_EINVAL;
     for (uint32_t i = 0; i < message->items_count; i++) {
         get_item(at, &items[i]);
-        at += ITEM_BYTES;
+        at += PROTO_ITEM_BYTES;
         *why_out = check_item(env, message, &items[i], i);
         if (*why_out)
             return DRASYNC_EINVAL;

@@ -82,6 +82,8 @@ int proto_give(struct proto_node *node, int32_t rank,
         err = DRASYNC_EBUSY;
     else if (gift->node == self_of(&s))
         give_here(&s, region, rank, gift->rank);
+    else if (too_wide(&s, region, DRASYNC_WRITE))
+        err = DRASYNC_ELIMIT;
     else
         err = give_away(&s, region, rank, gift);
     step_end(&s);

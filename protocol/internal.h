@@ -407,6 +407,9 @@ int presence_answered(struct step *s, const struct proto_message *m);
 bool pass_copies(struct step *s, struct proto_op *leader, struct proto_op *op,
                  bool hot);
 void grant_foreign(struct step *s, struct proto_region *r, struct proto_op *op);
+/* Has @r more direct subregions than may go to another node? */
+bool too_wide(struct step *s, const struct proto_region *r,
+              enum drasync_mode mode);
 /* @r's subtree goes to whom @gift names; false: no memory, nothing changed. */
 bool send_gift(struct step *s, struct proto_region *r,
                const struct proto_gift *gift);

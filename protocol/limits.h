@@ -13,7 +13,10 @@ enum {
     /* Regions between a root and its deepest subregion. */
     PROTO_DEPTH_MAX = 4096,
     /* Items in one message: regions, children, waiters... */
-    PROTO_ITEMS_MAX = 1 << 22,
+    PROTO_ITEMS_MAX = 1 << 24,
+    /* Direct subregions of a region that goes to another node for WRITE: its token
+     * names each, and what is left to be asked for names them once more. */
+    PROTO_CHILDREN_MAX = 1 << 22,
     /* Regions in the first of the messages that answer a READ. */
     PROTO_PORTION_FIRST = 512,
     /* Items of one message of an answer, from which on what is left of the subtree

@@ -69,8 +69,13 @@ tests_unit_protocol_deaths_LDADD = libdrasync_protocol.la
 tests_unit_protocol_died_SOURCES = tests/unit/protocol_died.c \
 	tests/unit/protocol_node.h
 tests_unit_protocol_died_LDADD = libdrasync_protocol.la
+check_PROGRAMS += tests/unit/protocol_wide
+tests_unit_protocol_wide_SOURCES = tests/unit/protocol_wide.c \
+	tests/unit/protocol_node.h
+tests_unit_protocol_wide_LDADD = libdrasync_protocol.la
 TESTS += tests/unit/protocol_local tests/unit/protocol_memory \
-	tests/unit/protocol_died tests/unit/protocol_deaths
+	tests/unit/protocol_died tests/unit/protocol_deaths \
+	tests/unit/protocol_wide
 
 check_PROGRAMS += tests/unit/protocol_codec.t
 tests_unit_protocol_codec_t_SOURCES = tests/unit/protocol_codec.c \

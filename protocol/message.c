@@ -90,6 +90,7 @@ void proto_node_open(struct proto_node *node, const struct proto_env *env)
     node->fanout = PROTO_FANOUT;
     node->portion_first = PROTO_PORTION_FIRST;
     node->answer_items = PROTO_ANSWER_ITEMS;
+    node->children_max = PROTO_CHILDREN_MAX;
     node->subscriptions_max = PROTO_SUBSCRIPTIONS_MAX;
 }
 

@@ -135,6 +135,9 @@ struct proto_message {
 /* The name of a message type, for example "TRANSFER"; never NULL. */
 const char *proto_message_name(unsigned type);
 
+/* The bytes of an item, encoded. */
+#define PROTO_ITEM_BYTES 48
+
 /* The bytes that proto_encode() makes of @message. */
 size_t proto_encoded_size(const struct proto_message *message);
 

@@ -94,6 +94,7 @@ struct proto_node {
     uint32_t fanout;        /* the same of PROTO_FANOUT */
     uint32_t portion_first; /* the same of PROTO_PORTION_FIRST */
     uint32_t answer_items;  /* the same of PROTO_ANSWER_ITEMS */
+    uint32_t children_max;  /* PROTO_CHILDREN_MAX, or fewer in tests */
     uint32_t subscriptions_max; /* the same of PROTO_SUBSCRIPTIONS_MAX */
     uint32_t subscribe;         /* PROTO_SUBSCRIBE; 0: never */
     uint32_t faults;            /* rules that the simulator breaks on purpose */
@@ -289,6 +290,8 @@ struct proto_gift {
  *   DRASYNC_ENOTHELD  @rank has no WRITE hold of @region itself
  *   DRASYNC_ENESTED   it has that more than once, or holds what is above or below
  *   DRASYNC_EBUSY     it is deleting it
+ *   DRASYNC_ELIMIT    more than PROTO_CHILDREN_MAX direct subregions, to another
+ *                     node
  *   DRASYNC_ENOMEM
  */
 int proto_give(struct proto_node *node, int32_t rank,

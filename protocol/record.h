@@ -107,6 +107,7 @@ struct proto_region {
     struct proto_link presence;
     struct proto_presence *presence_top;
     uint32_t presence_count;
+    uint32_t children_count; /* gone ones too, as long as they are listed */
 
     uint64_t version;      /* of the current copy, when the token came */
     uint64_t written;      /* stamp of the last WRITE hold of this region */

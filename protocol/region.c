@@ -80,6 +80,7 @@ void region_link(struct proto_region *r, struct proto_region *parent)
     if (!parent)
         return;
     list_insert(&parent->children, &r->sibling);
+    parent->children_count++;
     count_all(parent, r, 1);
 }
 
@@ -89,6 +90,7 @@ static void region_unlink(struct proto_region *r)
         return;
     count_all(r->parent, r, -1);
     list_remove(&r->sibling);
+    r->parent->children_count--;
     r->parent = NULL;
 }
 

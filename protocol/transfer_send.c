@@ -242,11 +242,26 @@ static void leave(struct step *s, struct answer *a)
     }
 }
 
-/* Would one message more be too long?  A token's presence is told for each node
- * that may know the region. */
-static bool is_full(struct step *s, const struct answer *a)
+/* A message has all the children that a token names, and they may be left to be
+ * asked for, too. */
+_Static_assert(2 * (PROTO_ANSWER_ITEMS + PROTO_CHILDREN_MAX) +
+                       PROTO_WAITERS_MAX + PROTO_PRESENCE_MAX + 2 <
+                   PROTO_ITEMS_MAX,
+               "a message");
+
+bool too_wide(struct step *s, const struct proto_region *r,
+              enum drasync_mode mode)
 {
-    return message_of(s, a->send)->items_count >= s->node->answer_items;
+    return mode == DRASYNC_WRITE && r->children_count > s->node->children_max;
+}
+
+/* Would it be too long with @r?  A token's presence is told for each node that
+ * may know the region. */
+static bool is_full(struct step *s, const struct answer *a,
+                    const struct proto_region *r)
+{
+    return message_of(s, a->send)->items_count >= s->node->answer_items ||
+           too_wide(s, r, (enum drasync_mode)a->op->mode);
 }
 
 /* Put what is free of @top's subtree into the answer, and the rest as TODO;
@@ -257,7 +272,7 @@ static bool add_subtree(struct step *s, struct answer *a,
     struct proto_region *r = top;
     while (r) {
         bool in = !r->dead && !r->gone;
-        if (in && !a->stopped && (r == top || !is_full(s, a)) &&
+        if (in && !a->stopped && (r == top || !is_full(s, a, r)) &&
             add_region(s, a, r)) {
             r = proto_next(top, r);
             continue;
@@ -283,7 +298,9 @@ static void add_wanted(struct step *s, struct answer *a)
     for (uint32_t i = 0; i < m->items_count && !a->stopped; i++) {
         struct proto_region *r = find(s, m->items[i].address);
         if (!r || r->incarnation != m->items[i].incarnation || r->dead ||
-            r->gone || r->root != a->top->root || !add_subtree(s, a, r))
+            r->gone || r->root != a->top->root ||
+            too_wide(s, r, (enum drasync_mode)a->op->mode) ||
+            !add_subtree(s, a, r))
             return;
     }
 }
@@ -306,6 +323,10 @@ void grant_foreign(struct step *s, struct proto_region *top,
                    struct proto_op *op)
 {
     struct answer a = {.top = top, .op = op};
+    if (too_wide(s, top, (enum drasync_mode)op->mode)) {
+        refuse(s, top, op, DRASYNC_ELIMIT);
+        return;
+    }
     a.sending = take(s, PROTO_SENDING);
     if (!a.sending) {
         refuse(s, top, op, DRASYNC_ENOMEM);

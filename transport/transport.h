@@ -65,7 +65,7 @@ struct transport_message {
 #define TRANSPORT_PATIENT UINT8_MAX
 
 /* Limits: a message past them is refused by transport_send(). */
-#define TRANSPORT_HEADER_BYTES_MAX ((size_t)64 << 20)
+#define TRANSPORT_HEADER_BYTES_MAX ((size_t)1 << 30)
 #define TRANSPORT_BULK_BYTES_MAX   ((uint64_t)1 << 46)
 
 /* What the owner of a transport wants to hear.  @user is his. */

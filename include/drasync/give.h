@@ -39,7 +39,8 @@ extern "C" {
  *                     these that failed, as its time had passed or otherwise, is
  *                     still on its way: try again
  *   DRASYNC_ELIMIT    @rank, of this node, has not taken 1,048,576 others; between
- *                     nodes so many end the job
+ *                     nodes so many end the job.  Or @rank is of another node, and
+ *                     the region has more than 4,194,304 direct subregions
  *   DRASYNC_ENOMEM, DRASYNC_ERUNNING
  */
 int drasync_give(drasync_region_t region, int rank, int tag);

@@ -40,7 +40,7 @@ struct runtime_message {
     uint8_t soon;
 };
 
-#define RUNTIME_HEADER_BYTES_MAX ((size_t)64 << 20)
+#define RUNTIME_HEADER_BYTES_MAX TRANSPORT_HEADER_BYTES_MAX
 
 /*
  * Queue a message.  Any thread of any rank of the node; never blocks on a peer.

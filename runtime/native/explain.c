@@ -124,6 +124,27 @@ static void no_memory(char *text, size_t bytes)
     snprintf(text, bytes, "out of memory: %s", memory);
 }
 
+/* DRASYNC_ELIMIT, for want of a place in a message, or any other. */
+static void limit(drasync_region_t handle, char *text, size_t bytes)
+{
+    bool away = false;
+    struct native_tree tree;
+
+    if (handle &&
+        !native_lock_for(NATIVE_FOR_DATA, (uintptr_t)handle, &tree)) {
+        away = tree.region && tree.region->away;
+        native_unlock(&tree);
+    }
+    if (away)
+        snprintf(text, bytes,
+                 "another node has a part of this region with more than %d "
+                 "direct subregions, which do not move: make some of them "
+                 "subregions of others, or use drasync_run",
+                 PROTO_CHILDREN_MAX);
+    else
+        snprintf(text, bytes, "%s", drasync_strerror(DRASYNC_ELIMIT));
+}
+
 void native_explain(int err, drasync_region_t region, enum drasync_mode needed,
                     char *text, size_t bytes)
 {
@@ -138,6 +159,8 @@ void native_explain(int err, drasync_region_t region, enum drasync_mode needed,
         below_held(region, text, bytes);
     else if (running && err == DRASYNC_ENOMEM)
         no_memory(text, bytes);
+    else if (running && err == DRASYNC_ELIMIT)
+        limit(region, text, bytes);
     else if (running && err == DRASYNC_ENOSPACE)
         snprintf(text, bytes,
                  "out of region addresses: DRASYNC_SPACE is %s; %sdelete "

@@ -27,6 +27,11 @@
 #define SOON_ASKED 1
 #define SOON_AHEAD 8
 
+/* A quarter is for the data's lists. */
+_Static_assert((uint64_t)PROTO_ITEMS_MAX * PROTO_ITEM_BYTES <=
+                   RUNTIME_HEADER_BYTES_MAX / 4 * 3,
+               "a header has room for the longest message");
+
 /* A message that is being put together. */
 struct parcel {
     char *header;

@@ -325,6 +325,22 @@ static void thread_each(enum transport_data data)
     tap_ok(close_all(nodes) == 0, "the same with a thread for each node");
 }
 
+/* Of a region with very many subregions, say. */
+static void very_long(void)
+{
+    struct node nodes[NODES];
+    size_t bytes = ((size_t)64 << 20) + 1;
+
+    open_all(nodes, TRANSPORT_BULK, 5);
+    send_bytes(&nodes[0], 2, 0, sizeof(struct head), KIND_PLAIN);
+    send_bytes(&nodes[0], 2, 0, bytes, KIND_PLAIN);
+    poll_all(nodes);
+    tap_ok(nodes[2].arrived == 2 && !nodes[2].bad && !nodes[0].bad,
+           "a header of more than 64 MiB arrives");
+    for (int i = 0; i < NODES; i++)
+        transport_close(nodes[i].transport);
+}
+
 static void limits(void)
 {
     struct node nodes[NODES];
@@ -389,6 +405,7 @@ int main(void)
     one_thread(TRANSPORT_PAGED);
     thread_each(TRANSPORT_PAGED);
     pages_count();
+    very_long();
     limits();
     return tap_end();
 }
