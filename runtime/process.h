@@ -42,6 +42,7 @@ struct runtime {
     bool leader;       /* local == 0 */
     bool crowded;      /* more ranks on this machine than processors */
     bool all_crowded;  /* the same on the machine of every rank */
+    bool all_direct;   /* start_facts.direct of every rank */
     int *node_of;      /* [ranks] */
     int *local_of;     /* [ranks] */
     int *leader_of;    /* [nodes] rank of the leader */

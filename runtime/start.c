@@ -88,12 +88,15 @@ static int start_boot(void)
     return 0;
 }
 
-/* Is this rank's processor shared, and is each one's?  All ranks conclude the
- * latter alike. */
+/* Is this rank's processor shared, and is each one's; has no rank a tool?  All
+ * ranks conclude the latter two alike. */
 static void find_crowd(const struct start_facts *facts)
 {
     runtime.crowded = start_crowded(facts, runtime.ranks, runtime.rank);
     runtime.all_crowded = start_all_crowded(facts, runtime.ranks);
+    runtime.all_direct = true;
+    for (int i = 0; i < runtime.ranks; i++)
+        runtime.all_direct &= facts[i].direct;
     lock_set_spins(runtime.crowded ? 0 : LOCK_SPINS);
 }
 

@@ -21,6 +21,7 @@
 #include "runtime/start_facts.h"
 #include "runtime/start_page.h"
 #include "runtime/start_room.h"
+#include "runtime/waiting.h"
 #include "transport/boot.h"
 #include "transport/connections.h"
 
@@ -152,6 +153,17 @@ static void find_allowed(struct start_facts *own)
                 (own->allowed_key ^ ((uint32_t)i + 1)) * UINT32_C(0x9e3779b1);
 }
 
+/* Has this rank no tool that sees its collectives?  Those of many elements meet
+ * the others. */
+static bool find_direct(void)
+{
+#define NAMES(name) #name, #name "_c",
+    static const char *const names[] = {WAITING_MPI_COLLECTIVES(NAMES)};
+#undef NAMES
+
+    return boot_direct(names, sizeof(names) / sizeof(names[0]));
+}
+
 static int find_out(struct start_facts *own)
 {
     int err = check_pages();
@@ -173,6 +185,7 @@ static int find_out(struct start_facts *own)
     own->processors = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
     find_allowed(own);
     own->threads_many = boot_thread_level() >= BOOT_MULTIPLE;
+    own->direct = find_direct();
     own->leave = (uint16_t)boot_leave_vote();
     if (runtime.options.link_s)
         connections_own_keys(own->addresses, START_ADDRESSES);

@@ -22,8 +22,9 @@ struct start_facts {
     uint32_t processors;   /* of its machine */
     uint32_t allowed;      /* that it may use; */
     uint32_t allowed_key;  /* equal for those who may use the same */
-    uint16_t threads_many; /* MPI gives MPI_THREAD_MULTIPLE */
-    uint16_t leave;        /* boot_leave_vote() */
+    uint8_t threads_many; /* MPI gives MPI_THREAD_MULTIPLE */
+    uint8_t direct;       /* boot_direct() of MPI's collectives */
+    uint16_t leave;       /* boot_leave_vote() */
     uint32_t addresses[START_ADDRESSES]; /* transport/connections.h; 0: none */
     char host[44];
 };

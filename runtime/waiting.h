@@ -56,6 +56,9 @@ enum waiting_what {
     X(MPI_Send)                                                              \
     X(MPI_Ssend)                                                             \
     X(MPI_Sendrecv)                                                          \
+    WAITING_MPI_COLLECTIVES(X)
+
+#define WAITING_MPI_COLLECTIVES(X)                                           \
     X(MPI_Barrier) X(MPI_Bcast) X(MPI_Reduce) X(MPI_Allreduce) X(MPI_Gather) \
         X(MPI_Gatherv) X(MPI_Scatter) X(MPI_Scatterv) X(MPI_Allgather)       \
             X(MPI_Allgatherv) X(MPI_Alltoall) X(MPI_Alltoallv) X(MPI_Scan)

@@ -400,7 +400,8 @@ int MPI_Sendrecv(const void *out, int out_count, MPI_Datatype out_type, int to,
 /*
  * A nonblocking collective meets only nonblocking ones, so all ranks of @comm
  * have to decide alike: MPI_COMM_WORLD, where each rank leads a node or shares its
- * core.  Elsewhere it stays what it is, and the progress thread looks more often.
+ * core, and none has a tool in the way.  Elsewhere it stays what it is, and the
+ * progress thread looks more often.
  */
 
 #define GIVEN(...) __VA_ARGS__

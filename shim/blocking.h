@@ -17,8 +17,10 @@
  * MPI, which is to see the call that the program made.
  *
  * A collective call on MPI_COMM_WORLD is begun so too where every rank leads a
- * node, or every machine has more ranks than processors; any other stays MPI's
- * own, and the progress thread looks more often meanwhile.
+ * node, or every machine has more ranks than processors, and no rank has a tool
+ * that stands between its collectives and MPI: what one rank begins so the others
+ * must.  Any other stays MPI's own, and the progress thread looks more often
+ * meanwhile.
  */
 #ifndef DRASYNC_SHIM_BLOCKING_H
 #define DRASYNC_SHIM_BLOCKING_H
@@ -32,7 +34,7 @@
  * core? */
 bool drasync_blocking_polls(void);
 
-/* Do all ranks of the job say so? */
+/* Do all ranks of the job say so, of their collectives? */
 bool drasync_blocking_all_poll(void);
 
 /* Serve other nodes, or yield, until @over, which is asked between two polls.  False: it could

@@ -18,7 +18,8 @@ bool drasync_blocking_polls(void)
 
 bool drasync_blocking_all_poll(void)
 {
-    return runtime.nodes == runtime.ranks || runtime.all_crowded;
+    return (runtime.nodes == runtime.ranks || runtime.all_crowded) &&
+           runtime.all_direct;
 }
 
 bool drasync_blocking_until(bool (*over)(void *arg), void *arg)

@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "transport/boot.h"
+
 /* Names of calls that begin otherwise than drasync_. */
 static const char *const names[] = {
     /* The paper's Fig. 1. */
@@ -50,13 +52,6 @@ struct object {
     size_t relocation_counts[2];
 };
 
-static bool is_ours(const char *path)
-{
-    const char *name = strrchr(path, '/');
-
-    return !strncmp(name ? name + 1 : path, "libdrasync", 10);
-}
-
 /* What was found: names[i] is bit i, anything that begins with drasync_ this.
  */
 #define REFERS_BY_PREFIX (UINT64_C(1) << 63)
@@ -80,7 +75,7 @@ static bool reaches_us(const char *name)
     Dl_info info;
     void *symbol = dlsym(RTLD_DEFAULT, name);
 
-    return symbol && dladdr(symbol, &info) && is_ours(info.dli_fname);
+    return symbol && dladdr(symbol, &info) && boot_is_ours(info.dli_fname);
 }
 
 /* The loader has relocated these addresses on most machines, not on all. */
@@ -146,7 +141,7 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *found)
     struct object o = {0};
 
     (void)size;
-    if (is_ours(info->dlpi_name))
+    if (boot_is_ours(info->dlpi_name))
         return 0;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];

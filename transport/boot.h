@@ -39,6 +39,17 @@ void *boot_symbol(const char *name);
 /* Does @address lie in the library that MPI's functions come from? */
 bool boot_is_mpi(const void *address);
 
+/* Is the library at @path one of ours? */
+bool boot_is_ours(const char *path);
+
+/*
+ * Do the program's calls of MPI's functions @names, which our libraries have too,
+ * come to these and then to MPI itself, with no other library's in between?  The
+ * first is looked up; of the others, which may be missing, it is only asked
+ * whether another library has them before MPI does.
+ */
+bool boot_direct(const char *const *names, size_t count);
+
 bool boot_initialized(void);
 bool boot_finalized(void);
 

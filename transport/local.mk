@@ -7,6 +7,7 @@ libdrasync_transport_la_SOURCES = \
 	transport/boot_find.c \
 	transport/boot_leave.c \
 	transport/boot_mpi.h \
+	transport/boot_tools.c \
 	transport/bulk.c \
 	transport/connections.c \
 	transport/connections.h \

@@ -82,6 +82,27 @@ tool_sees() {
   tool_sees "$preload:$tool"
 }
 
+# Of two ranks only one has the tool, in an order of libraries.
+tool_in_one() {
+  local -a tool=(env LD_PRELOAD="$1" "$program")
+  export DRASYNC_NODE=rank DRASYNC_TEST_SECONDS=60
+  run -0 mpi 1 "${tool[@]}" : -n 1 "$program"
+  assert_line "blocking ok ranks=2"
+  assert_line --regexp "^tool: [57] received, 4 barriers$"
+  run -0 mpi 1 "$program" : -n 1 "${tool[@]}"
+  assert_line "blocking ok ranks=2"
+  assert_line --regexp "^tool: [57] received, 4 barriers$"
+}
+
+@test "ranks with a tool and ranks without one meet in collectives" {
+  local tool=$BATS_TEST_TMPDIR/libtool.so
+  run -0 "$MPICC" -shared -fPIC -o "$tool" \
+    "$abs_top_srcdir/tests/programs/blocking_tool.c"
+  tool_in_one "${preload%"$shim"}$tool"
+  tool_in_one "${preload%"$shim"}$tool:$shim"
+  tool_in_one "$preload:$tool"
+}
+
 @test "errors, many requests and large counts are as with MPI's own calls" {
   local node
   for node in shared rank; do
