@@ -2,7 +2,9 @@
 #include "transport/sockets.h"
 
 #include <dirent.h>
+#include <linux/tcp.h>
 #include <netinet/in.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,4 +76,29 @@ int sockets_find_sets(int *sets, int max)
     if (fds)
         closedir(fds);
     return count;
+}
+
+#define MOVED_SETS_MAX 16
+
+static bool add_moved(void *moved, int fd)
+{
+    struct tcp_info info;
+    socklen_t bytes = sizeof(info);
+
+    if (!getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &bytes) &&
+        bytes >= offsetof(struct tcp_info, tcpi_data_segs_out) +
+                     sizeof(info.tcpi_data_segs_out))
+        *(uint64_t *)moved +=
+            (uint64_t)info.tcpi_data_segs_in + info.tcpi_data_segs_out;
+    return true;
+}
+
+uint64_t sockets_moved(void)
+{
+    int sets[MOVED_SETS_MAX], count = sockets_find_sets(sets, MOVED_SETS_MAX);
+    uint64_t moved = 0;
+
+    for (int i = 0; i < count; i++)
+        sockets_each_connection(sets[i], add_moved, &moved);
+    return moved;
 }

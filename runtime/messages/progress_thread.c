@@ -21,6 +21,7 @@
 #include "runtime/say.h"
 #include "runtime/shared.h"
 #include "runtime/thread.h"
+#include "transport/sockets.h"
 
 /* How long a poisoned job may take to end by itself. */
 #define PROGRESS_POISONED_US 5000000
@@ -149,9 +150,11 @@ static void *progress_main(void *unused)
 static int listen_to_sockets(struct boot *boot)
 {
     int64_t all = 0;
+    uint64_t before = sockets_moved();
     int err = boot_min(boot, &all); /* connects each of them */
 
-    if (!boot_neighbours(boot))
+    /* Each has sent something: over sockets, or those there are are not MPI's. */
+    if (!boot_neighbours(boot) && sockets_moved() != before)
         idle_listen();
     all = progress_on_sockets();
     if (!err)

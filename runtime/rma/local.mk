@@ -46,4 +46,5 @@ native_test_programs += \
 	tests/programs/rma_places \
 	tests/programs/rma_remote \
 	tests/programs/rma_awake \
-	tests/programs/rma_others
+	tests/programs/rma_others \
+	tests/programs/rma_sockets

@@ -91,3 +91,12 @@ rank_ends() {
     assert_line --regexp " ok ranks=4\$"
   done
 }
+
+@test "MPI runs over sockets where its messages do, whoever else has some" {
+  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
+    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  run -0 hosts_run 2 "$programs/rma_sockets"
+  assert_line "MPI runs over sockets"
+  UCX_TLS=sm,self run -0 hosts_run 2 "$programs/rma_sockets"
+  assert_line "MPI runs over something else"
+}

@@ -34,6 +34,11 @@ int sockets_find_sets(int *sets_out, int sets_max)
     return 0;
 }
 
+uint64_t sockets_moved(void)
+{
+    return 0;
+}
+
 /* Nobody looks what is waited for. */
 void (*waiting_counter)(struct waiting *w, bool begins);
 _Thread_local _Atomic uint32_t *waiting_inside_mpi

@@ -64,6 +64,7 @@ int main(void)
     struct sockaddr_in address;
     int listens = listener(&address), set = epoll_create1(0), other[2];
     int one[2], two[2], found[2];
+    uint64_t moved;
     char byte = 1;
 
     need(set >= 0 && !pipe(other), "descriptors");
@@ -80,10 +81,18 @@ int main(void)
     tap_ok(sockets_find_sets(found, 2) == 1 && found[0] == set,
            "one with a connection is");
     tap_ok(!readable(set), "it is silent when the connection is");
+    moved = sockets_moved();
+    need(write(two[0], &byte, 1) == 1, "write");
+    tap_ok(sockets_moved() == moved, "what others do is not counted");
     need(write(one[0], &byte, 1) == 1, "write");
     tap_ok(readable(set), "and can be waited for when something comes");
+    tap_ok(sockets_moved() != moved, "which is counted");
+    moved = sockets_moved();
     need(read(one[1], &byte, 1) == 1, "read");
     tap_ok(!readable(set), "until that is read");
+    tap_ok(sockets_moved() == moved, "once");
+    need(write(one[1], &byte, 1) == 1, "write");
+    tap_ok(sockets_moved() != moved, "as is what goes");
 
     add(epoll_create1(0), two[1]);
     add(epoll_create1(0), two[0]);
