@@ -11,6 +11,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 
 #define RESERVE_PIECE_BYTES ((uint64_t)16 << 20)
@@ -107,12 +108,17 @@ static void drop(const struct space *space, uint64_t first, uint64_t pages)
         os_drop(space->base + offset, pages ? bytes : space->layout.data_bytes);
 }
 
+static bool adapters;
+
+void frames_set_adapters(bool are_there)
+{
+    adapters = are_there;
+}
+
 void frames_catch_up(const struct space *space)
 {
-    struct shared *shared = shared_of(space);
-
-    if (shared->nodes > 1)
-        punched_catch_up(&shared->punched, drop, space);
+    if (adapters)
+        punched_catch_up(&shared_of(space)->punched, drop, space);
 }
 
 static int map_over(const struct space *space, void *address, uint64_t bytes,

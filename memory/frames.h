@@ -16,6 +16,7 @@
 
 #include "memory/space.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Freed alternate frames kept for reuse, per node. */
@@ -36,10 +37,11 @@ int frames_unreserve(const struct space *space, uint64_t offset,
 /*
  * This process is about to give memory of the space to MPI, or has got some that
  * the program may give: what its network adapters hold of frames that are gone
- * ends (punched.h).  Nothing if the node is alone.  Cheap if there is nothing to
- * do.
+ * ends (punched.h).  Nothing without adapters, which is said once, at the start;
+ * cheap if there is nothing to do.
  */
 void frames_catch_up(const struct space *space);
+void frames_set_adapters(bool are_there);
 
 /*
  * @pages consecutive alternate frames; *offset_out is where, in the data file.

@@ -4,6 +4,7 @@
 #include "drasync.h"
 #include "memory/dump.h"
 #include "memory/extents.h"
+#include "memory/frames.h"
 #include "memory/limit.h"
 #include "memory/shared.h"
 
@@ -49,8 +50,10 @@ int pages_take(const struct space *space, uint64_t pages, unsigned flags,
     int err = buddy_take(space, &shared_of(space)->runs, pages,
                          flags != PAGES_ADDRESSES, first_out);
 
-    if (!err)
+    if (!err) {
         dump_cover(space, *first_out, pages);
+        frames_catch_up(space);
+    }
     return err;
 }
 

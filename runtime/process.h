@@ -43,6 +43,7 @@ struct runtime {
     bool crowded;      /* more ranks on this machine than processors */
     bool all_crowded;  /* the same on the machine of every rank */
     bool all_direct;   /* start_facts.direct of every rank */
+    bool adapters;     /* start_facts.adapters of any */
     int *node_of;      /* [ranks] */
     int *local_of;     /* [ranks] */
     int *leader_of;    /* [nodes] rank of the leader */

@@ -11,6 +11,7 @@
 
 #include "memory/biased_lock.h"
 #include "memory/control.h"
+#include "memory/frames.h"
 #include "memory/lock.h"
 #include "memory/os.h"
 #include "runtime/death.h"
@@ -88,15 +89,18 @@ static int start_boot(void)
     return 0;
 }
 
-/* Is this rank's processor shared, and is each one's; has no rank a tool?  All
- * ranks conclude the latter two alike. */
+/* Is this rank's processor shared, and is each one's; has no rank a tool; has any
+ * host adapters?  All ranks conclude the latter three alike. */
 static void find_crowd(const struct start_facts *facts)
 {
     runtime.crowded = start_crowded(facts, runtime.ranks, runtime.rank);
     runtime.all_crowded = start_all_crowded(facts, runtime.ranks);
     runtime.all_direct = true;
-    for (int i = 0; i < runtime.ranks; i++)
+    for (int i = 0; i < runtime.ranks; i++) {
         runtime.all_direct &= facts[i].direct;
+        runtime.adapters |= facts[i].adapters;
+    }
+    frames_set_adapters(runtime.adapters && runtime.nodes > 1);
     lock_set_spins(runtime.crowded ? 0 : LOCK_SPINS);
 }
 

@@ -24,7 +24,8 @@ struct start_facts {
     uint32_t allowed_key;  /* equal for those who may use the same */
     uint8_t threads_many; /* MPI gives MPI_THREAD_MULTIPLE */
     uint8_t direct;       /* boot_direct() of MPI's collectives */
-    uint16_t leave;       /* boot_leave_vote() */
+    uint8_t leave;        /* boot_leave_vote() */
+    uint8_t adapters;     /* boot_has_rdma() */
     uint32_t addresses[START_ADDRESSES]; /* transport/connections.h; 0: none */
     char host[44];
 };

@@ -54,9 +54,9 @@ bool boot_leave_needed(const char *version)
     return (major == 3 && minor >= 3) || (major == 4 && minor <= 1);
 }
 
-bool boot_has_rdma(void)
+static bool has_devices(const char *class)
 {
-    DIR *devices = opendir("/sys/class/infiniband");
+    DIR *devices = opendir(class);
     const struct dirent *entry;
     bool found = false;
 
@@ -66,6 +66,13 @@ bool boot_has_rdma(void)
         found = entry->d_name[0] != '.';
     closedir(devices);
     return found;
+}
+
+/* Slingshot's have a class of their own. */
+bool boot_has_rdma(void)
+{
+    return has_devices("/sys/class/infiniband") ||
+           has_devices("/sys/class/cxi");
 }
 
 /* Does UCX_TLS allow TCP, and but for that what stays on a host? */

@@ -28,9 +28,6 @@ void boot_leave(void);
  * MPI_Get_library_version() says. */
 bool boot_leave_needed(const char *version);
 
-/* Has this host adapters that send for themselves? */
-bool boot_has_rdma(void);
-
 /* at_once.c: messages of fewer bytes than that MPI sends at once, to other hosts;
  * 0: not known. */
 size_t boot_at_once(void);

@@ -167,6 +167,7 @@ int native_pending_start(struct native_pending *q)
 {
     int err;
 
+    frames_catch_up(&runtime.space);
     for (int i = 0; i < GLANCES_MAX && is_coming(q->address, q->mode); i++)
         runtime_glance();
     q->told = native_ahead_told(q->address);
@@ -198,8 +199,7 @@ int native_pending_granted(struct native_pending *q, int result)
         return result;
     runtime_count(native.self, RUNTIME_COUNT_ACQUIRES, 1);
     /* The program may send what it holds. */
-    if (runtime.nodes > 1)
-        frames_catch_up(&runtime.space);
+    frames_catch_up(&runtime.space);
     /* A handover on a node: nothing to show, so the lock, for which the one who
      * released may wait already, is left alone. */
     if (shown && !must_split)
@@ -372,8 +372,10 @@ int native_acquire(drasync_region_t region, enum drasync_mode mode,
                    uint64_t timeout_us)
 {
     uint64_t deadline = timeout_us ? wait_deadline_us(timeout_us) : 0;
-    int err = native_lease_take(address_of(region), mode, deadline);
+    int err;
 
+    frames_catch_up(&runtime.space);
+    err = native_lease_take(address_of(region), mode, deadline);
     if (err == NATIVE_LEASE_NOT) {
         struct native_pending q = {.address = address_of(region), .mode = mode};
 

@@ -20,7 +20,8 @@ bool rma_far_used(void)
     case RUNTIME_RMA_MPI:
         return false;
     default:
-        return atomic_load(&runtime.shared->on_sockets);
+        /* A window of MPI's has its frames registered for good. */
+        return runtime.adapters || atomic_load(&runtime.shared->on_sockets);
     }
 }
 

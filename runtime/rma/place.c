@@ -1,5 +1,6 @@
 /* What a front must know of the job, and where memory lies. */
 #include "memory/control.h"
+#include "memory/frames.h"
 #include "runtime/modules.h"
 #include "runtime/native/native.h"
 #include "runtime/process.h"
@@ -55,6 +56,8 @@ int rma_place_of(const void *address, size_t bytes, uint64_t *place_out)
     uintptr_t at = (uintptr_t)address;
     enum side data, window;
 
+    /* The unit may give it to MPI. */
+    frames_catch_up(&runtime.space);
     if (!address || at & RMA_PRIVATE || bytes > RMA_PRIVATE - at)
         return DRASYNC_EINVAL;
     data = side_of(at, bytes, job.data, job.data_bytes);

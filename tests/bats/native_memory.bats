@@ -39,10 +39,13 @@ programs=$abs_top_builddir/tests/programs
 }
 
 @test "a network adapter's registrations end with the frames they hold" {
-  DRASYNC_NODE=rank DRASYNC_MEMORY=256M run mpi 2 "$programs/native_adapter"
+  export DRASYNC_MEMORY=256M
+  DRASYNC_NODE=rank run mpi 2 "$programs/native_adapter"
   [ "$status" -ne 77 ] || skip "this MPI has no UCX, or it tells no memory events"
   assert_success
   assert_line "adapter ok ranks=2"
+  DRASYNC_NODE=2 run -0 mpi 4 "$programs/native_adapter"
+  assert_line "adapter ok ranks=4"
 }
 
 @test "short memory: what was evicted is deleted, what could not be shown is no version" {

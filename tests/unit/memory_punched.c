@@ -68,17 +68,16 @@ static int come_and_go(const struct space *space, int index)
            frames_unreserve(space, at, BYTES);
 }
 
-static void test_alone(void)
+static void test_without(void)
 {
     struct space space;
 
     node_open(&space, 64 * MIB, 0, 1, 0);
     REQUIRE(!come_and_go(&space, 0));
-    tap_ok(dropped_nothing(&space), "a node that is alone drops nothing");
+    tap_ok(dropped_nothing(&space), "without adapters nothing is dropped");
     node_close(&space);
 }
 
-/* Starts where the test before it left off: both counted one hole. */
 static void test_told(void)
 {
     struct space space;
@@ -138,7 +137,8 @@ static void test_behind(void)
 
 int main(void)
 {
-    test_alone();
+    test_without();
+    frames_set_adapters(true);
     test_told();
     test_behind();
     return tap_end();
