@@ -132,6 +132,7 @@ int drasync_new_subregion(drasync_region_t parent, drasync_region_t *region_out)
 int api_delete(const char *call, drasync_region_t region)
 {
     int err = api_enter(call);
+    struct waiting w;
 
     if (err)
         return err;
@@ -139,7 +140,9 @@ int api_delete(const char *call, drasync_region_t region)
         return api_told(call, region, DRASYNC_EMANAGED);
     RECORD_BEGIN();
     api_tell_apart(region, NULL);
+    waiting_call_begin(&w, call, region);
     err = native_delete(region);
+    waiting_call_end(&w);
     RECORD_DONE(err, RECORD_DELETE, (uintptr_t)region, 0, 0);
     return api_told(call, region, err);
 }

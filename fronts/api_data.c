@@ -190,6 +190,7 @@ static int name_valid(const char *name)
 int drasync_publish(const char *name, drasync_region_t region)
 {
     int err = runtime_enter();
+    struct waiting w;
 
     if (!err)
         err = native_run_refused("drasync_publish");
@@ -198,7 +199,9 @@ int drasync_publish(const char *name, drasync_region_t region)
     if (!name_valid(name))
         return DRASYNC_EINVAL;
     RECORD_BEGIN();
+    waiting_call_begin(&w, "drasync_publish", region);
     err = native_publish(name, region);
+    waiting_call_end(&w);
     if (!err && runtime.options.check)
         check_named(region, name);
     RECORD_DONE(err, RECORD_PUBLISH, drasync_record_name(name), 0, 0);

@@ -7,6 +7,7 @@
 #include "runtime/managed/managed.h"
 #include "runtime/native/native.h"
 #include "runtime/process.h"
+#include "runtime/waiting.h"
 
 #define UNMANAGED "which is not managed"
 #define UNREFERENCED \
@@ -33,10 +34,13 @@ static int told(const char *call, drasync_region_t region, int err,
 int drasync_manage(drasync_region_t region)
 {
     int err = api_enter("drasync_manage");
+    struct waiting w;
 
     if (err)
         return err;
+    waiting_call_begin(&w, "drasync_manage", region);
     err = managed_manage(region);
+    waiting_call_end(&w);
     return err == DRASYNC_EINVAL
                ? told("drasync_manage", region, err,
                       "which is a subregion, and ends with what is above it")
@@ -46,29 +50,42 @@ int drasync_manage(drasync_region_t region)
 int drasync_ref(drasync_region_t region)
 {
     int err = api_enter("drasync_ref");
+    struct waiting w;
 
-    return err ? err
-               : told("drasync_ref", region, managed_ref(region), UNMANAGED);
+    if (err)
+        return err;
+    waiting_call_begin(&w, "drasync_ref", region);
+    err = managed_ref(region);
+    waiting_call_end(&w);
+    return told("drasync_ref", region, err, UNMANAGED);
 }
 
 int drasync_unref(drasync_region_t region)
 {
     int err = api_enter("drasync_unref");
+    struct waiting w;
 
-    return err ? err
-               : told("drasync_unref", region, managed_unref(region),
-                      UNREFERENCED);
+    if (err)
+        return err;
+    waiting_call_begin(&w, "drasync_unref", region);
+    err = managed_unref(region);
+    waiting_call_end(&w);
+    return told("drasync_unref", region, err, UNREFERENCED);
 }
 
 int drasync_ref_give(drasync_region_t region, int rank)
 {
     int err = api_enter("drasync_ref_give");
+    struct waiting w;
 
     if (!err && (rank < 0 || rank >= runtime.ranks))
         err = DRASYNC_EINVAL;
-    return err ? err
-               : told("drasync_ref_give", region,
-                      managed_ref_give(region, rank), UNREFERENCED);
+    if (err)
+        return err;
+    waiting_call_begin(&w, "drasync_ref_give", region);
+    err = managed_ref_give(region, rank);
+    waiting_call_end(&w);
+    return told("drasync_ref_give", region, err, UNREFERENCED);
 }
 
 static bool is_held(drasync_region_t region)
@@ -93,41 +110,60 @@ static int told_link(const char *call, drasync_region_t from,
 int drasync_link(drasync_region_t from, drasync_region_t to)
 {
     int err = api_enter("drasync_link");
+    struct waiting w;
 
-    return err ? err
-               : told_link("drasync_link", from, to, managed_link(from, to),
-                           "which is not managed, or is to be linked to one "
-                           "that is not");
+    if (err)
+        return err;
+    waiting_call_begin(&w, "drasync_link", from);
+    err = managed_link(from, to);
+    waiting_call_end(&w);
+    return told_link("drasync_link", from, to, err,
+                     "which is not managed, or is to be linked to one that is "
+                     "not");
 }
 
 int drasync_unlink(drasync_region_t from, drasync_region_t to)
 {
     int err = api_enter("drasync_unlink");
+    struct waiting w;
 
-    return err ? err
-               : told_link("drasync_unlink", from, to, managed_unlink(from, to),
-                           "which is not managed, or not linked to that "
-                           "region");
+    if (err)
+        return err;
+    waiting_call_begin(&w, "drasync_unlink", from);
+    err = managed_unlink(from, to);
+    waiting_call_end(&w);
+    return told_link("drasync_unlink", from, to, err,
+                     "which is not managed, or not linked to that region");
 }
 
 int drasync_weak(drasync_region_t region, drasync_weak_t *weak_out)
 {
     int err = api_enter("drasync_weak");
+    struct waiting w;
 
     if (!err && !weak_out)
         err = DRASYNC_EINVAL;
-    return err ? err
-               : told("drasync_weak", region, managed_weak(region, weak_out),
-                      UNMANAGED);
+    if (err)
+        return err;
+    waiting_call_begin(&w, "drasync_weak", region);
+    err = managed_weak(region, weak_out);
+    waiting_call_end(&w);
+    return told("drasync_weak", region, err, UNMANAGED);
 }
 
 int drasync_weak_lock(const drasync_weak_t *weak, drasync_region_t *region_out)
 {
     int err = api_enter("drasync_weak_lock");
+    struct waiting w;
 
     if (!err && (!weak || !region_out))
         err = DRASYNC_EINVAL;
-    return err ? err : managed_weak_lock(weak, region_out);
+    if (err)
+        return err;
+    waiting_call_begin(&w, "drasync_weak_lock", managed_weak_region(weak));
+    err = managed_weak_lock(weak, region_out);
+    waiting_call_end(&w);
+    return err;
 }
 
 int drasync_on_end(drasync_region_t region, drasync_end_fn *call, void *arg)
@@ -144,8 +180,14 @@ int drasync_on_end(drasync_region_t region, drasync_end_fn *call, void *arg)
 int drasync_collect(void)
 {
     int err = api_enter("drasync_collect");
+    struct waiting w;
 
-    return err ? err : managed_collect();
+    if (err)
+        return err;
+    waiting_call_begin(&w, "drasync_collect", NULL);
+    err = managed_collect();
+    waiting_call_end(&w);
+    return err;
 }
 
 int drasync_get_managed_stats(struct drasync_managed_stats *stats_out)

@@ -43,6 +43,9 @@ enum waiting_what {
     WAITING_GIFT,    /* drasync_take() of what rank `peer` gives, or anybody */
     WAITING_NEWER,   /* for a hold of `address` once somebody has written it */
     WAITING_ANY,     /* for one of several requests */
+    WAITING_CALL,    /* in the call `name`, about `address`: for the node whose
+                      * lowest rank is `peer`, or, that being nobody, for what
+                      * has the region */
 };
 
 /* MPI's calls that wait, by the functions that begin them. */
@@ -110,6 +113,13 @@ static inline bool waiting_on_region(const struct waiting_seen *seen)
 {
     return seen->what == WAITING_REGION || seen->what == WAITING_RUN ||
            seen->what == WAITING_NEWER || seen->what == WAITING_ANY;
+}
+
+/* Is there a region in it? */
+static inline bool waiting_names_region(const struct waiting_seen *seen)
+{
+    return waiting_on_region(seen) ||
+           (seen->what == WAITING_CALL && seen->address);
 }
 
 /* Is that, or the first of several, for what somebody has yet to write? */
@@ -249,6 +259,47 @@ static inline void waiting_end(struct waiting *w)
         waiting_counter(w, false);
     if (__builtin_expect(w->slot != NULL, 0))
         waiting_hide(w);
+}
+
+/* The calling thread is in the public call @name about @region until
+ * waiting_call_end(): what it asks other nodes meanwhile is told by that name. */
+static inline void waiting_call_begin(struct waiting *w, const char *name,
+                                      const void *region)
+{
+    *w = (struct waiting){
+        .what = WAITING_CALL,
+        .peer = WAITING_NOBODY,
+        .address = (uint64_t)(uintptr_t)region,
+        .name = name,
+        .outer = waiting_mine,
+    };
+    waiting_mine = w;
+}
+
+static inline void waiting_call_end(struct waiting *w)
+{
+    waiting_mine = w->outer;
+    if (__builtin_expect(w->slot != NULL, 0))
+        waiting_hide(w);
+}
+
+/* If it is in such a call, it waits in that for rank @peer's node from now on, or
+ * as WAITING_CALL says for WAITING_NOBODY, until waiting_end().  False: it is in
+ * none, and @w is nothing. */
+static inline bool waiting_in_call(struct waiting *w, int32_t peer)
+{
+    const struct waiting *call = waiting_mine;
+
+    if (!call || call->what != WAITING_CALL)
+        return false;
+    *w = (struct waiting){
+        .what = WAITING_CALL,
+        .peer = peer,
+        .address = call->address,
+        .name = call->name,
+    };
+    waiting_begin(w);
+    return true;
 }
 
 /* The program's part of this thread's stack, as far as it can be had.  Reads

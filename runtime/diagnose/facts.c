@@ -45,7 +45,8 @@ static uint64_t age_of(uint64_t since_us)
     return now > since_us ? now - since_us : 0;
 }
 
-/* What is run, or waits until somebody writes, waits where the region is. */
+/* What is run, waits until somebody writes, or deletes, waits where the region
+ * is. */
 static void asked_there(struct facts_wait *out)
 {
     struct native_look look = {.hint = NATIVE_LOOK_ANY};
@@ -82,7 +83,8 @@ static void find_asked(struct facts_wait *out, uint32_t what)
         !native_look_asking(seen->address, seen->as ? seen->as : seen->rank,
                             &out->asked))
         out->asked.at = 0;
-    if (what == WAITING_RUN || (what == WAITING_NEWER && out->asked.at))
+    if (what == WAITING_RUN || (what == WAITING_NEWER && out->asked.at) ||
+        (what == WAITING_CALL && seen->peer == WAITING_NOBODY && seen->address))
         asked_there(out);
 }
 

@@ -9,14 +9,14 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/diagnose/facts.c \
 	runtime/diagnose/facts.h \
 	runtime/diagnose/module.c \
-	runtime/diagnose/others.c \
-	runtime/diagnose/others.h \
 	runtime/diagnose/ps.c \
 	runtime/diagnose/ps.h \
 	runtime/diagnose/ps_find.c \
 	runtime/diagnose/ps_json.c \
 	runtime/diagnose/report.c \
 	runtime/diagnose/report.h \
+	runtime/diagnose/report_state.c \
+	runtime/diagnose/report_state.h \
 	runtime/diagnose/stall.c \
 	runtime/diagnose/stall.h \
 	runtime/diagnose/standstill.c \
@@ -28,8 +28,8 @@ libdrasync_runtime_la_SOURCES += \
 
 # Programs that hang.
 native_test_programs += tests/programs/ps_readers tests/programs/stuck \
-	tests/programs/stuck_gift tests/programs/stuck_newer \
-	tests/programs/stuck_run
+	tests/programs/stuck_asked tests/programs/stuck_gift \
+	tests/programs/stuck_newer tests/programs/stuck_run
 check_PROGRAMS += myrmics_stuck
 myrmics_stuck_SOURCES = tests/programs/myrmics_stuck.c \
 	tests/programs/myrmics_check.h

@@ -82,6 +82,19 @@ static void add_frames(struct text *text, const struct code_place *frames)
     text_add(text, "]");
 }
 
+/* WAITING_CALL. */
+static void add_call(struct text *text, const struct waiting_seen *seen)
+{
+    text_add(text, ", ");
+    add_string(text, "call", seen->name);
+    if (seen->address) {
+        text_add(text, ", ");
+        add_address(text, seen->address);
+    }
+    if (seen->peer != WAITING_NOBODY)
+        text_add(text, ", \"from\": %d", (int)seen->peer);
+}
+
 static void add_wait(struct text *text, const struct waiting_slot *slot,
                      bool *first)
 {
@@ -95,11 +108,12 @@ static void add_wait(struct text *text, const struct waiting_slot *slot,
         [WAITING_GIFT] = "drasync_take",
         [WAITING_NEWER] = "newer",
         [WAITING_ANY] = "drasync_wait_any",
+        [WAITING_CALL] = "answer",
     };
     struct waiting_seen seen;
     uint64_t now = runtime_now_us();
 
-    if (!waiting_read(slot, &seen) || seen.what > WAITING_ANY)
+    if (!waiting_read(slot, &seen) || seen.what > WAITING_CALL)
         return;
     text_add(text, "%s{\"for\": \"%s\", \"thread\": %d, \"age_us\": %" PRIu64,
              *first ? "" : ", ", whats[seen.what], (int)seen.thread,
@@ -115,6 +129,8 @@ static void add_wait(struct text *text, const struct waiting_slot *slot,
     } else if (seen.what == WAITING_VERSION ||
                (seen.what == WAITING_GIFT && seen.peer != WAITING_NOBODY)) {
         text_add(text, ", \"from\": %d", (int)seen.peer);
+    } else if (seen.what == WAITING_CALL) {
+        add_call(text, &seen);
     } else if (seen.what == WAITING_NAME) {
         text_add(text, ", ");
         add_string(text, "name", seen.name);

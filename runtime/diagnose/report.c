@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "runtime/diagnose/ask.h"
-#include "runtime/diagnose/others.h"
+#include "runtime/diagnose/report_state.h"
 #include "runtime/diagnose/text.h"
 #include "runtime/process.h"
 
@@ -24,7 +24,8 @@ struct report {
     struct text text;
     struct facts_wait *waits;
     size_t count, room;
-    size_t unread; /* nodes that did not answer */
+    size_t unread;  /* nodes that did not answer; */
+    int32_t silent; /* the lowest rank of the first */
 };
 
 static void begin(struct text *text)
@@ -65,7 +66,8 @@ static void gather(struct report *r)
             first += got;
             r->count += got;
         }
-        r->unread += err != 0;
+        if (err && !r->unread++)
+            r->silent = runtime.leader_of[node];
     }
 }
 
@@ -127,165 +129,16 @@ static void add_ranks(struct text *text, const struct facts_wait *waits,
     text_ranks(text, &waits->seen.rank, sizeof(*waits), count);
 }
 
-static void add_since(struct text *text, const struct facts_wait *waits,
-                      size_t count)
-{
-    uint64_t age_us = 0;
-
-    for (size_t i = 0; i < count; i++)
-        if (waits[i].age_us > age_us)
-            age_us = waits[i].age_us;
-    text_add(text, " since %lu s", (unsigned long)(age_us / 1000000));
-    text_frames(text, waits->seen.frames, WAITING_FRAMES);
-}
-
-/* --- Who is in the way ---------------------------------------------------- */
-
-static void add_blocker(struct text *text, const struct facts_wait *wait,
-                        const struct facts_region *region)
-{
-    const struct native_look_blocker *b = &region->blocker;
-    char other[DRASYNC_NAME_MAX + 1] = "";
-
-    text_who(text, b->rank, b->mode);
-    if (region->rank.rank >= 0)
-        text_add(text, " (%s, process %d)", region->rank.host,
-                 (int)region->rank.pid);
-    text_add(text, b->asks ? " is taking " : " holds ");
-    if (b->region == wait->seen.address) {
-        text_add(text, "it");
-    } else {
-        ask_name(b->region, other);
-        text_region(text, b->region, other);
-        text_add(text, ", of the same tree,");
-    }
-    text_add(text, " for %s", text_mode(b->mode));
-    if (!b->asks)
-        text_hold(text, region->hold_age_us, &region->hold_place);
-}
-
-static void add_doing(struct text *text, const struct facts_rank *rank)
-{
-    char name[DRASYNC_NAME_MAX + 1] = "";
-
-    if (rank->rank >= 0 && rank->waits) {
-        if (waiting_on_region(&rank->wait.seen))
-            ask_name(rank->wait.seen.address, name);
-        text_wait(text, &rank->wait.seen, name, false);
-        add_since(text, &rank->wait, 1);
-    } else {
-        text_doing(text, rank);
-    }
-}
-
-static void add_queue(struct text *text, const struct facts_region *region)
-{
-    for (uint32_t i = 0; i < region->queued; i++) {
-        const struct native_look_wait *q = &region->queue[i];
-
-        text_add(text, i ? ", " : "drasync:     in its queue on node %u: ",
-                 region->node);
-        if (q->rank >= 0)
-            text_who(text, q->rank, q->mode);
-        else
-            text_add(text, "a rank of node %u", q->node);
-        text_add(text, " for %s", text_mode(q->mode));
-    }
-    if (region->queued == FACTS_QUEUE_MAX)
-        text_add(text, " ...");
-    if (region->queued)
-        text_add(text, "\n");
-}
-
-/* True: nobody is in the way, but somebody else is to write. */
-static bool add_region_state(struct text *text, const struct facts_wait *wait)
-{
-    bool newer = waiting_newer(&wait->seen);
-    struct facts_region region;
-
-    text_add(text, "drasync:     ");
-    if (!wait->asked.at) {
-        text_add(text,
-                 "it is just being granted, its data is on its way, or it "
-                 "waits for another request of its rank\n");
-        return false;
-    }
-    if (ask_about_wait(wait, true, &region)) {
-        text_add(text, "who holds it cannot be found out: its node does not "
-                       "answer, or it is on its way between nodes\n");
-        return newer;
-    }
-    if (region.status == FACTS_BLOCKED ||
-        (region.status == FACTS_READ && wait->seen.what == WAITING_RUN)) {
-        add_blocker(text, wait, &region);
-        if (region.blocker.rank < runtime.ranks) {
-            text_add(text, ", and ");
-            add_doing(text, &region.rank);
-        }
-        text_add(text, "\n");
-        if (newer)
-            text_add(text,
-                     "drasync:     version %" PRIu64
-                     " is its newest, or being written\n",
-                     region.version);
-    } else if (newer) {
-        text_add(text,
-                 "nobody holds it for WRITE now, and version %" PRIu64
-                 " is its newest\n",
-                 region.version);
-    } else {
-        text_add(text, "nobody holds it now\n");
-    }
-    add_queue(text, &region);
-    return newer && region.status != FACTS_BLOCKED;
-}
-
-/* Of @count waits for gifts the first for which something else is there. */
-static void add_gift(struct text *text, const struct facts_wait *waits,
-                     size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (waits[i].gift_from < 0)
-            continue;
-        text_add(text,
-                 "drasync:     what rank %d gave to rank %d with tag %d is "
-                 "there, and not taken\n",
-                 (int)waits[i].gift_from, (int)waits[i].seen.rank,
-                 (int)waits[i].gift_tag);
-        return;
-    }
-}
-
-/* Who should send, or publish. */
-static void add_other_state(struct text *text, const struct waiting_seen *seen)
-{
-    struct facts_rank rank;
-
-    if (seen->what == WAITING_NAME)
-        text_add(text, "drasync:     nobody has published it\n");
-    if (seen->what != WAITING_VERSION &&
-        (seen->what != WAITING_GIFT || seen->peer == WAITING_NOBODY))
-        return;
-    text_add(text, "drasync:     rank %d", (int)seen->peer);
-    if (ask_rank(seen->peer, &rank)) {
-        text_add(text, ": its node does not answer\n");
-        return;
-    }
-    text_add(text, " (%s, process %d) ", rank.host, (int)rank.pid);
-    add_doing(text, &rank);
-    text_add(text, "\n");
-}
-
 /* --- The reports ---------------------------------------------------------- */
 
-/* The @count waits from @first on are for the same.  As add_region_state(). */
+/* The @count waits from @first on are for the same.  As report_add_state(). */
 static bool add_thing(struct text *text, const struct facts_wait *first,
                       size_t count)
 {
     char name[DRASYNC_NAME_MAX + 1] = "";
     size_t i, lines = 0, next;
 
-    if (waiting_on_region(&first->seen))
+    if (waiting_names_region(&first->seen))
         ask_name(first->seen.address, name);
     for (i = 0; i < count && lines < LINES_MAX; i = next, lines++) {
         for (next = i + 1;
@@ -295,16 +148,12 @@ static bool add_thing(struct text *text, const struct facts_wait *first,
         add_ranks(text, first + i, next - i);
         text_add(text, " ");
         text_wait(text, &first[i].seen, name, next - i > 1);
-        add_since(text, first + i, next - i);
+        report_add_since(text, first + i, next - i);
         text_add(text, "\n");
     }
     if (i < count)
         text_add(text, "drasync:   and %zu more waits for it\n", count - i);
-    if (waiting_on_region(&first->seen))
-        return add_region_state(text, first);
-    add_gift(text, first, count);
-    add_other_state(text, &first->seen);
-    return false;
+    return report_add_state(text, first, count);
 }
 
 /* @all: nobody is left to tell of. */
@@ -322,10 +171,12 @@ static void add_all(struct report *r, bool all)
     if (i < r->count)
         text_add(&r->text, "drasync:   and %zu more waits\n", r->count - i);
     if (others && !all)
-        others_add(&r->text);
+        report_add_others(&r->text);
     if (r->unread)
-        text_add(&r->text, "drasync:   %zu of %d nodes do not answer\n",
-                 r->unread, runtime.nodes);
+        text_add(&r->text,
+                 "drasync:   %zu of %d nodes do not answer, the first that of "
+                 "rank %d\n",
+                 r->unread, runtime.nodes, (int)r->silent);
 }
 
 void report_stall(void)
@@ -398,9 +249,9 @@ static void add_link(struct text *text, const struct report_link *link)
     add_ranks(text, &link->wait, 1);
     text_add(text, " ");
     text_wait(text, &link->wait.seen, name, false);
-    add_since(text, &link->wait, 1);
+    report_add_since(text, &link->wait, 1);
     text_add(text, "\ndrasync:     ");
-    add_blocker(text, &link->wait, &link->region);
+    report_add_blocker(text, &link->wait, &link->region);
     text_add(text, "\n");
 }
 

@@ -187,6 +187,15 @@ void text_wait(struct text *text, const struct waiting_seen *seen,
         text_add(text, "for %s of ", text_mode(seen->mode));
         text_region(text, seen->address, name);
         break;
+    case WAITING_CALL:
+        text_add(text, "in %s", seen->name);
+        if (seen->address) {
+            text_add(text, " of ");
+            text_region(text, seen->address, name);
+        }
+        if (seen->peer != WAITING_NOBODY)
+            text_add(text, " for rank %d to answer", (int)seen->peer);
+        break;
     default:
         text_add(text, "for something");
     }

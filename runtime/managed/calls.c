@@ -231,15 +231,23 @@ int managed_weak(drasync_region_t region, drasync_weak_t *weak_out)
     return leave(err);
 }
 
-int managed_weak_lock(const drasync_weak_t *weak, drasync_region_t *region_out)
+drasync_region_t managed_weak_region(const drasync_weak_t *weak)
 {
     uint64_t address = weak->word[0] & ADDRESS_MASK;
-    drasync_region_t region = (drasync_region_t)(uintptr_t)address;
+
+    return weak->word[0] == (address | job_bits())
+               ? (drasync_region_t)(uintptr_t)address
+               : NULL;
+}
+
+int managed_weak_lock(const drasync_weak_t *weak, drasync_region_t *region_out)
+{
+    drasync_region_t region = managed_weak_region(weak);
     int err;
 
-    if (weak->word[0] != (address | job_bits()) || !address)
+    if (!region)
         return DRASYNC_EINVAL;
-    err = managed_change(address, weak->word[1], 1);
+    err = managed_change(address_of(region), weak->word[1], 1);
     if (err == DRASYNC_EINVAL)
         err = ask_for_one(region, REFS_ASK_REF, weak->word[1]);
     if (!err)

@@ -46,6 +46,8 @@ int managed_link(drasync_region_t from, drasync_region_t to);
 int managed_unlink(drasync_region_t from, drasync_region_t to);
 int managed_weak(drasync_region_t region, drasync_weak_t *weak_out);
 int managed_weak_lock(const drasync_weak_t *weak, drasync_region_t *region_out);
+/* Of which region is it?  NULL: it is no handle of this job. */
+drasync_region_t managed_weak_region(const drasync_weak_t *weak);
 int managed_on_end(drasync_region_t region, drasync_end_fn *call, void *arg);
 int managed_collect(void);
 int managed_stats(struct drasync_managed_stats *stats_out);

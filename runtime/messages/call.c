@@ -9,6 +9,7 @@
 #include "runtime/say.h"
 #include "runtime/shared.h"
 #include "runtime/wait.h"
+#include "runtime/waiting.h"
 
 /* At the head of a request, and of a reply. */
 struct call_head {
@@ -87,8 +88,8 @@ static int send_with_head(int node, uint32_t kind, const struct call_head *head,
  * the end of the wait?  Sequentially consistent, as nothing here is often. */
 enum { END_OPEN, END_LEFT, END_REPLIED };
 
-static int wait_for_reply(struct runtime_call_slot *slot, bool helping,
-                          uint64_t deadline_us, int *result_out)
+static int await_reply(struct runtime_call_slot *slot, bool helping,
+                       uint64_t deadline_us, int *result_out)
 {
     struct waiter *waiter = &slot->waiter;
     uint32_t open = END_OPEN;
@@ -103,6 +104,19 @@ static int wait_for_reply(struct runtime_call_slot *slot, bool helping,
         !atomic_compare_exchange_strong(&slot->end, &open, END_LEFT))
         err = waiter_wait(waiter, WAIT_FOREVER, result_out);
     runtime_remote_wait(-1);
+    return err;
+}
+
+/* In some public calls others can see for whom (waiting.h). */
+static int wait_for_reply(struct runtime_call_slot *slot, bool helping,
+                          uint64_t deadline_us, int *result_out)
+{
+    struct waiting w;
+    bool seen = waiting_in_call(&w, runtime.leader_of[slot->node]);
+    int err = await_reply(slot, helping, deadline_us, result_out);
+
+    if (seen)
+        waiting_end(&w);
     return err;
 }
 

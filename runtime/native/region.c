@@ -198,6 +198,21 @@ static void note_read(const struct proto_region *region)
                              : 0;
 }
 
+/* Others have to answer first. */
+static int await_deleted(struct native_wait *wait, uint64_t address)
+{
+    struct waiting w;
+    bool seen = waiting_in_call(&w, WAITING_NOBODY);
+    int result, err;
+
+    if (seen)
+        w.address = address;
+    err = runtime_wait_remote(&wait->waiter, WAIT_FOREVER, &result);
+    if (seen)
+        waiting_end(&w);
+    return err ? err : result;
+}
+
 static int delete_one(struct deletion *d)
 {
     uint64_t address = (uint64_t)(uintptr_t)d->region;
@@ -206,7 +221,7 @@ static int delete_one(struct deletion *d)
     struct native_wait *wait = NULL;
     struct native_goes *goes = NULL;
     struct native_tree tree;
-    int err, result = 0;
+    int err;
 
     d->unsettled = d->waited = false;
     if (!native_address_valid(d->region))
@@ -247,11 +262,8 @@ static int delete_one(struct deletion *d)
     }
     native_unlock(&tree);
     native_objects_end(found);
-    if (err == PROTO_WAIT) {
-        err = runtime_wait_remote(&wait->waiter, WAIT_FOREVER, &result);
-        if (!err)
-            err = result;
-    }
+    if (err == PROTO_WAIT)
+        err = await_deleted(wait, address);
     if (wait) {
         d->unsettled = err == DRASYNC_EBUSY && wait->unsettled;
         d->waited = wait->waited;

@@ -192,6 +192,34 @@ $3drasync:     rank 0 (HOST, process P) computes"
 "
 }
 
+# asked_for WHAT CALL RANK: rank 1 waits in CALL of `stuck_asked WHAT` until the node
+# of rank RANK answers, which is stopped.
+asked_for() {
+  DRASYNC_NODE=rank hangs_until "do not answer" \
+    mpi 3 "${program}_asked" "$1" "$over"
+  [ "$status" -eq 0 ]
+  assert_output --regexp "rank 1 \(HOST, process P\) waits in $2 of region ADDRESS( \"tree\")? for rank $3 to answer since T s, in asked \(stuck_asked\.c:LINE\), called from main"
+  assert_output --partial "drasync:     rank $3: its node does not answer"
+  assert_output --partial "drasync:   1 of 3 nodes do not answer, the first that of rank $3"
+}
+
+@test "a call that only waits for another node's answer is named, and who is asked" {
+  asked_for weak-lock drasync_weak_lock 2
+  assert_output --partial 'region ADDRESS "tree" for'
+  asked_for give drasync_ref_give 2
+  asked_for publish drasync_publish 0
+}
+
+@test "so is a deletion that waits for the node that has the region" {
+  DRASYNC_NODE=rank hangs_until "do not answer" \
+    mpi 3 "${program}_asked" delete "$over"
+  [ "$status" -eq 0 ]
+  same "$head
+drasync:   rank 1 (HOST, process P) waits in delete_region of region ADDRESS \"tree\" since T s, in asked (stuck_asked.c:LINE), called from main (stuck_asked.c:LINE)
+drasync:     the node that has it does not answer, or it is on its way between nodes
+drasync:   1 of 3 nodes do not answer, the first that of rank 2"
+}
+
 @test "DRASYNC_STALL_S=0 says nothing" {
   DRASYNC_STALL_S=0 hangs_until "rank 0 took it" \
     mpi 2 "$program" write "$over"

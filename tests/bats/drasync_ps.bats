@@ -65,6 +65,23 @@ look_newer() {
   run -0 grep -o '"for": "newer".*"newer_than": 1, "stack"' "$BATS_TEST_TMPDIR/json"
 }
 
+look_asked() {
+  "$ps" "$(pgrep -f "$program weak-lock $over" | head -1)" \
+    >"$BATS_TEST_TMPDIR/ps"
+  "$ps" --json --all >"$BATS_TEST_TMPDIR/json"
+}
+
+@test "of a wait for another node's answer both say in which call, and whose" {
+  program+=_asked
+  DRASYNC_NODE=rank while_it_hangs=look_asked hangs_until "do not answer" \
+    mpi 3 "$program" weak-lock "$over"
+  [ "$status" -eq 0 ]
+  run -0 masked <"$BATS_TEST_TMPDIR/ps"
+  assert_output --regexp "waits in drasync_weak_lock of region ADDRESS for rank 2 to answer since T s, in asked"
+  run -0 grep -o '"for": "answer".*"call": "drasync_weak_lock", "region": "0x[0-9a-f]*", "from": 2, "stack"' \
+    "$BATS_TEST_TMPDIR/json"
+}
+
 @test "drasync-ps refuses what it does not know" {
   run -2 "$ps" --nothing
   assert_output --partial "Usage: drasync-ps"

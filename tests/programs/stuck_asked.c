@@ -1,0 +1,96 @@
+/*
+ * As stuck.c: rank 1 makes a call that only waits for another node's answer, and
+ * the process of that node is stopped.  Each rank is a node.
+ */
+#include <signal.h>
+#include <string.h>
+
+#include "tests/programs/stuck.h"
+
+/* Reports name it, so it is neither inlined nor cloned. */
+void asked(const char *what);
+
+static region tree;
+static drasync_weak_t weak;
+
+/* Rank @maker's, managed, named; all have a weak handle of it. */
+static void managed_region(int maker)
+{
+    if (rank == maker) {
+        tree = new_region();
+        must(drasync_manage(tree), "manage");
+        must(drasync_weak(tree, &weak), "weak");
+        must(drasync_publish("tree", tree), "publish");
+        release_region(tree);
+    }
+    MPI_Bcast(&weak, sizeof(weak), MPI_BYTE, maker, MPI_COMM_WORLD);
+}
+
+static int is_stopped(pid_t process)
+{
+    char path[64], state = 0;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)process);
+    file = fopen(path, "r");
+    if (file && fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+        state = 0;
+    if (file)
+        fclose(file);
+    return state == 'T';
+}
+
+/* Rank @deaf stops until the file is there; 0 for it, when it goes on. */
+static void stop(int deaf)
+{
+    pid_t process = getpid();
+
+    MPI_Bcast(&process, sizeof(process), MPI_BYTE, deaf, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+    usleep(100000); /* all are out of it */
+    if (rank == deaf) {
+        raise(SIGSTOP);
+        return;
+    }
+    while (!is_stopped(process))
+        usleep(10000);
+    if (rank == 1)
+        return;
+    until_over();
+    kill(process, SIGCONT);
+}
+
+__attribute__((noinline)) void asked(const char *what)
+{
+    if (!strcmp(what, "weak-lock"))
+        must(drasync_weak_lock(&weak, &tree), "weak_lock");
+    else if (!strcmp(what, "give"))
+        must(drasync_ref_give(tree, 2), "ref_give");
+    else if (!strcmp(what, "delete"))
+        delete_region(tree);
+    else
+        must(drasync_publish("name", tree), "publish");
+    printf("rank %d got on\n", rank); /* no tail call */
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+
+    over = argc > 2 ? argv[2] : "/";
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (!strcmp(what, "weak-lock"))
+        managed_region(2);
+    else if (!strcmp(what, "give"))
+        managed_region(1);
+    else
+        tree = shared_region("tree", strcmp(what, "delete") ? 1 : 2);
+    stop(strcmp(what, "publish") ? 2 : 0);
+    if (rank == 1)
+        asked(what);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 0;
+}
