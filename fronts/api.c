@@ -129,7 +129,7 @@ int drasync_new_subregion(drasync_region_t parent, drasync_region_t *region_out)
                              __builtin_return_address(0));
 }
 
-int api_delete(const char *call, drasync_region_t region)
+int api_delete(const char *call, drasync_region_t region, const void *caller)
 {
     int err = api_enter(call);
     struct waiting w;
@@ -140,6 +140,7 @@ int api_delete(const char *call, drasync_region_t region)
         return api_told(call, region, DRASYNC_EMANAGED);
     RECORD_BEGIN();
     api_tell_apart(region, NULL);
+    waiting_caller = caller;
     waiting_call_begin(&w, call, region);
     err = native_delete(region);
     waiting_call_end(&w);
@@ -151,7 +152,7 @@ int drasync_delete(drasync_region_t region)
 {
     if (native_recycle_put_new(region))
         return 0;
-    return api_delete("drasync_delete", region);
+    return api_delete("drasync_delete", region, __builtin_return_address(0));
 }
 
 int drasync_set_recovery(drasync_region_t region,

@@ -71,7 +71,7 @@ int api_acquire(const char *call, drasync_region_t region,
 /* drasync_release(), drasync_delete() and drasync_alloc(), which the program
  * knows as @call; the last two without their short ways. */
 int api_release(const char *call, drasync_region_t region);
-int api_delete(const char *call, drasync_region_t region);
+int api_delete(const char *call, drasync_region_t region, const void *caller);
 int api_alloc(const char *call, drasync_region_t region, size_t size_bytes,
               void **ptr_out);
 

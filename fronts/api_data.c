@@ -198,6 +198,7 @@ int drasync_publish(const char *name, drasync_region_t region)
         return err;
     if (!name_valid(name))
         return DRASYNC_EINVAL;
+    waiting_caller = __builtin_return_address(0);
     RECORD_BEGIN();
     waiting_call_begin(&w, "drasync_publish", region);
     err = native_publish(name, region);

@@ -83,7 +83,7 @@ __attribute__((noinline)) static void delete_region_slow(region r,
 {
     struct called c = {"delete_region", r, DRASYNC_WRITE, caller};
 
-    check(api_delete(c.name, r), c);
+    check(api_delete(c.name, r, caller), c);
 }
 
 void delete_region(region r)

@@ -38,6 +38,7 @@ int drasync_manage(drasync_region_t region)
 
     if (err)
         return err;
+    waiting_caller = __builtin_return_address(0);
     waiting_call_begin(&w, "drasync_manage", region);
     err = managed_manage(region);
     waiting_call_end(&w);
@@ -54,6 +55,7 @@ int drasync_ref(drasync_region_t region)
 
     if (err)
         return err;
+    waiting_caller = __builtin_return_address(0);
     waiting_call_begin(&w, "drasync_ref", region);
     err = managed_ref(region);
     waiting_call_end(&w);
@@ -67,6 +69,7 @@ int drasync_unref(drasync_region_t region)
 
     if (err)
         return err;
+    waiting_caller = __builtin_return_address(0);
     waiting_call_begin(&w, "drasync_unref", region);
     err = managed_unref(region);
     waiting_call_end(&w);
@@ -82,6 +85,7 @@ int drasync_ref_give(drasync_region_t region, int rank)
         err = DRASYNC_EINVAL;
     if (err)
         return err;
+    waiting_caller = __builtin_return_address(0);
     waiting_call_begin(&w, "drasync_ref_give", region);
     err = managed_ref_give(region, rank);
     waiting_call_end(&w);
@@ -114,6 +118,7 @@ int drasync_link(drasync_region_t from, drasync_region_t to)
 
     if (err)
         return err;
+    waiting_caller = __builtin_return_address(0);
     waiting_call_begin(&w, "drasync_link", from);
     err = managed_link(from, to);
     waiting_call_end(&w);
@@ -129,6 +134,7 @@ int drasync_unlink(drasync_region_t from, drasync_region_t to)
 
     if (err)
         return err;
+    waiting_caller = __builtin_return_address(0);
     waiting_call_begin(&w, "drasync_unlink", from);
     err = managed_unlink(from, to);
     waiting_call_end(&w);
@@ -145,6 +151,7 @@ int drasync_weak(drasync_region_t region, drasync_weak_t *weak_out)
         err = DRASYNC_EINVAL;
     if (err)
         return err;
+    waiting_caller = __builtin_return_address(0);
     waiting_call_begin(&w, "drasync_weak", region);
     err = managed_weak(region, weak_out);
     waiting_call_end(&w);
@@ -160,6 +167,7 @@ int drasync_weak_lock(const drasync_weak_t *weak, drasync_region_t *region_out)
         err = DRASYNC_EINVAL;
     if (err)
         return err;
+    waiting_caller = __builtin_return_address(0);
     waiting_call_begin(&w, "drasync_weak_lock", managed_weak_region(weak));
     err = managed_weak_lock(weak, region_out);
     waiting_call_end(&w);
@@ -184,6 +192,7 @@ int drasync_collect(void)
 
     if (err)
         return err;
+    waiting_caller = __builtin_return_address(0);
     waiting_call_begin(&w, "drasync_collect", NULL);
     err = managed_collect();
     waiting_call_end(&w);

@@ -261,7 +261,7 @@ static inline void waiting_end(struct waiting *w)
         waiting_hide(w);
 }
 
-/* The calling thread is in the public call @name about @region until
+/* The calling thread is in the public call @name, which stays, about @region until
  * waiting_call_end(): what it asks other nodes meanwhile is told by that name. */
 static inline void waiting_call_begin(struct waiting *w, const char *name,
                                       const void *region)

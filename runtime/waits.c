@@ -25,6 +25,7 @@ struct counted {
     const void *pc; /* the program's call returns there; NULL: not known */
     uint32_t what, mode;
     int32_t peer;
+    const char *call; /* of WAITING_CALL, else NULL */
     uint64_t times, total_us, longest_us;
     uint64_t address; /* of the longest */
 };
@@ -42,18 +43,24 @@ static struct counted *place_for(const struct waiting *w)
     /* That of a gift is its tag.  The Myrmics calls, in a library of their own,
      * do not say where the program made them. */
     const uint32_t mode = w->what == WAITING_GIFT ? 0 : w->mode;
+    const char *call = w->what == WAITING_CALL ? w->name : NULL;
+    const int32_t peer = call ? WAITING_NOBODY : w->peer; /* any node's */
     const bool myrmics =
         w->what == WAITING_VERSION || w->what == WAITING_BARRIER;
     const void *pc = myrmics ? NULL : waiting_caller;
     struct counted *p = places;
 
-    while (p < places + places_count && (p->pc != pc || p->what != w->what ||
-                                         p->mode != mode || p->peer != w->peer))
+    while (p < places + places_count &&
+           (p->pc != pc || p->what != w->what || p->mode != mode ||
+            p->peer != peer || p->call != call))
         p++;
     if (p == places + places_count && places_count < PLACES_MAX) {
         places_count++;
-        *p = (struct counted){
-            .pc = pc, .what = w->what, .mode = mode, .peer = w->peer};
+        *p = (struct counted){.pc = pc,
+                              .what = w->what,
+                              .mode = mode,
+                              .peer = peer,
+                              .call = call};
     }
     return p;
 }
@@ -120,6 +127,8 @@ static const char *name_of(const struct counted *p, char text[64])
         return "drasync_run";
     case WAITING_ANY:
         return "drasync_wait_any";
+    case WAITING_CALL:
+        return p->call;
     default:
         return "other calls";
     }
@@ -151,7 +160,8 @@ static void add_line(struct line *lines, int *count, const struct counted *p)
     find_place(p, where);
     while (l < lines + *count &&
            (!where[0] || strcmp(l->where, where) || l->sum.what != p->what ||
-            l->sum.mode != p->mode || l->sum.peer != p->peer))
+            l->sum.mode != p->mode || l->sum.peer != p->peer ||
+            l->sum.call != p->call))
         l++;
     if (l == lines + *count) {
         l->sum = *p;

@@ -524,3 +524,11 @@ $(link 1 MPI_Wait 2 "sent it that message, with tag 7")"
     mpi 2 "${program}_gift" give "$over"
   assert_output --regexp "waits: [0-9]{3,}\.[0-9] ms, (once|2 times), for drasync_take in not_given \(stuck_gift\.c:LINE\)"
 }
+
+@test "DRASYNC_STATS=waits counts round trips for references, by their calls" {
+  DRASYNC_NODE=rank DRASYNC_STATS=waits run -0 mpi 3 "${program}_asked" trips
+  output=$(masked <<<"$output")
+  for call in drasync_weak_lock drasync_ref_give drasync_delete; do
+    assert_output --regexp "waits: [0-9.]+ ms, [0-9]+ times, for $call in trips \(stuck_asked\.c:LINE\); the longest [0-9.]+ ms \(region ADDRESS\)"
+  done
+}

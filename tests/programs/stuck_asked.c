@@ -1,6 +1,7 @@
 /*
  * As stuck.c: rank 1 makes a call that only waits for another node's answer, and
- * the process of that node is stopped.  Each rank is a node.
+ * the process of that node is stopped; with "trips" it is not.  Each rank is a
+ * node.
  */
 #include <signal.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 
 /* Reports name it, so it is neither inlined nor cloned. */
 void asked(const char *what);
+void trips(void);
 
 static region tree;
 static drasync_weak_t weak;
@@ -73,6 +75,28 @@ __attribute__((noinline)) void asked(const char *what)
     printf("rank %d got on\n", rank); /* no tail call */
 }
 
+/* Round trips to rank 2's node, which gets all that it needs to answer by itself. */
+__attribute__((noinline)) void trips(void)
+{
+    region own = new_region(), far[10] = {NULL};
+
+    for (int i = 0; i < 10 && rank == 2; i++) {
+        far[i] = new_region();
+        release_region(far[i]);
+    }
+    MPI_Bcast(far, sizeof(far), MPI_BYTE, 2, MPI_COMM_WORLD);
+    if (rank == 1)
+        must(drasync_manage(own), "manage");
+    for (int i = 0; i < 10 && rank == 1; i++) {
+        must(drasync_weak_lock(&weak, &tree), "weak_lock");
+        must(drasync_unref(tree), "unref");
+        must(drasync_ref(own), "ref");
+        must(drasync_ref_give(own, 2), "ref_give");
+        must(drasync_delete(far[i]), "delete");
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -81,15 +105,19 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (!strcmp(what, "weak-lock"))
+    if (!strcmp(what, "weak-lock") || !strcmp(what, "trips"))
         managed_region(2);
     else if (!strcmp(what, "give"))
         managed_region(1);
     else
         tree = shared_region("tree", strcmp(what, "delete") ? 1 : 2);
-    stop(strcmp(what, "publish") ? 2 : 0);
-    if (rank == 1)
-        asked(what);
+    if (!strcmp(what, "trips")) {
+        trips();
+    } else {
+        stop(strcmp(what, "publish") ? 2 : 0);
+        if (rank == 1)
+            asked(what);
+    }
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Finalize();
     return 0;
