@@ -107,6 +107,7 @@ enum check_when {
     CHECK_AT_RELEASE,
     CHECK_AT_DELETE,
     CHECK_AT_SEND,
+    CHECK_AT_END, /* of the job, of what is held then */
 };
 
 /* The calling thread, for heaps to note. */

@@ -60,6 +60,7 @@ check_reports = \
 	tests/reports/nowhere.txt \
 	tests/reports/objects_all.txt \
 	tests/reports/objects_below.txt \
+	tests/reports/objects_below_left.txt \
 	tests/reports/objects_far_past.txt \
 	tests/reports/objects_freed_leaves.txt \
 	tests/reports/objects_freed_release.txt \
@@ -75,6 +76,7 @@ check_reports = \
 	tests/reports/objects_past_delete.txt \
 	tests/reports/objects_past_free.txt \
 	tests/reports/objects_past_give.txt \
+	tests/reports/objects_past_left.txt \
 	tests/reports/objects_past_release.txt \
 	tests/reports/objects_realloc.txt \
 	tests/reports/objects_twice.txt \

@@ -48,6 +48,9 @@ static const char *found_by(const struct heap_fault *f, enum check_when when)
         return "found when the region was deleted, here:";
     case CHECK_AT_SEND:
         return "found when the region was sent, here:";
+    case CHECK_AT_END:
+        return "found at the end, as the region was still held for WRITE, "
+               "here:";
     case CHECK_AT_ALLOC:
         return "found when its memory was to be used again, here:";
     default:

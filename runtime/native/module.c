@@ -12,6 +12,7 @@
 #include "runtime/native/guard.h"
 #include "runtime/native/map.h"
 #include "runtime/native/naming.h"
+#include "runtime/native/objects.h"
 #include "runtime/native/recycle.h"
 #include "runtime/native/request.h"
 #include "runtime/native/run.h"
@@ -154,8 +155,10 @@ static int native_start(void)
     return 0;
 }
 
+/* What this rank holds here ends, as by a release. */
 static void end_in_tree(uint64_t address, void *arg)
 {
+    struct native_found *found = NULL;
     struct proto_effects *effects;
     struct native_tree tree;
 
@@ -163,11 +166,14 @@ static void end_in_tree(uint64_t address, void *arg)
     if (!address || native_lock(address, &tree))
         return;
     if (tree.region && tree.region->root == tree.region) {
+        if (native.objects)
+            found = native_objects_look(tree.region, CHECK_AT_END);
         effects = native_effects();
         proto_end_rank(&native.node, native.rank, tree.region, effects);
         native_do(effects, NULL);
     }
     native_unlock(&tree);
+    native_objects_end(found);
 }
 
 static int native_idle(void)

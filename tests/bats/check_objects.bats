@@ -55,6 +55,16 @@ is_numbered() {
   ends past_give
 }
 
+@test "and at the end, where the region is held until then" {
+  ends past_left
+  ends below_left
+  for DRASYNC_NODE in shared rank; do
+    export DRASYNC_NODE
+    run -0 mpi 2 "$programs/check_objects" tidy_left
+    assert_output over
+  done
+}
+
 @test "one that reaches far is found, too" {
   ends far_past
   ends in_front

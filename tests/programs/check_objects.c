@@ -99,13 +99,14 @@ NOINLINE static void go_wrong(void)
         spoil(objects[1], bytes, 4);
         free_object(objects[1]);
     }
-    if (is("past_release") || is("past_delete") || is("past_give"))
+    if (is("past_release") || is("past_delete") || is("past_give") ||
+        is("past_left"))
         spoil(objects[3], BYTES, 1);
     if (is("far_past"))
         spoil(objects[3], 0, 2 * BYTES);
     if (is("in_front"))
         spoil(objects[3] - 4, 0, 4);
-    if (is("below")) {
+    if (is("below") || is("below_left")) {
         region r = new_subregion(top);
 
         spoil(make_object(r, BYTES), BYTES + 2, 1);
@@ -144,7 +145,7 @@ NOINLINE static void end(void)
         delete_region(top);
     else if (is("past_give"))
         drasync_give(top, 0, 0);
-    else
+    else if (!is("past_left") && !is("below_left") && !is("tidy_left"))
         give(top);
     KEEP;
 }
