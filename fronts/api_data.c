@@ -22,8 +22,8 @@ static inline int recorded(int err, drasync_region_t region, size_t size_bytes)
     return err;
 }
 
-/* Checked mode: name what was wrong with @region, or that of @ptr; the latter
- * may be NULL, and the former if that is not. */
+/* Checked mode: name what was wrong with @region, or with @ptr or its region; the
+ * latter may be NULL, and the former if that is not. */
 static int told(const char *call, drasync_region_t region, const void *ptr,
                 int err)
 {
@@ -35,6 +35,9 @@ static int told(const char *call, drasync_region_t region, const void *ptr,
         check_unwritable(call, other, err);
     if (region ? region != other : !ptr)
         check_unwritable(call, region, err);
+    if (ptr && (err == DRASYNC_ENOOBJECT || err == DRASYNC_EALIGN ||
+                err == DRASYNC_EFREED))
+        check_no_object(call, ptr, err);
     return err;
 }
 

@@ -81,6 +81,9 @@ void check_refused_as(const char *call, drasync_region_t region, int err,
                       const char *what);
 /* The same of a call that needs WRITE of @region, unless this rank has that. */
 void check_unwritable(const char *call, drasync_region_t region, int err);
+/* @call was refused with @err as there is no object at @ptr: say what is there;
+ * nothing of an object that was freed. */
+void check_no_object(const char *call, const void *ptr, int err);
 /* DRASYNC_EUPGRADE, if this rank holds @region for READ indeed. */
 void check_upgrade(const char *call, drasync_region_t region);
 /* What is newer was asked for, and this rank has, or had, @region otherwise. */

@@ -1,7 +1,7 @@
 /*
  * Handles that mean nothing any more: regions that were deleted, requests that
- * are finished; releases that fit no acquire of their thread; and roots that
- * lead out of all regions.
+ * are finished; releases that fit no acquire of their thread; roots that lead out
+ * of all regions; and what is to be freed and is no object.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -323,6 +323,72 @@ void check_other_thread(uint64_t address, uint64_t incarnation,
         add_done("made", &note.done[CHECK_MADE]);
         add_done("last taken", &note.done[CHECK_TOOK]);
     }
+    print();
+}
+
+/* --- Objects -------------------------------------------------------------- */
+
+/* @place has the region, or what was deleted there has, if @gone. */
+static void add_no_object(const void *ptr, const struct check_place *place,
+                          bool gone)
+{
+    const uint64_t address = (uintptr_t)ptr;
+
+    if (space_page(&runtime.space, ptr) == SPACE_NO_PAGE) {
+        check_add(&text, ", of ");
+        check_add_mapping(&text, address);
+        check_add(&text, ": it is for objects of regions\n");
+    } else if (gone) {
+        check_add(&text, ", in a region that was deleted\n");
+    } else if (place->object) {
+        check_add(&text,
+                  ", byte %" PRIu64 " of the object of %" PRIu64
+                  " bytes at %p: pass that address\n",
+                  address - place->object, place->object_bytes,
+                  (void *)(uintptr_t)place->object);
+    } else if (place->region == address) {
+        check_add(&text, ", which is a region's handle\n");
+    } else if (place->region) {
+        check_add(&text, ", at which no object of its region begins\n");
+    } else {
+        check_add(&text, "%s\n",
+                  place->foreign
+                      ? ", in memory of the Myrmics or DART calls"
+                      : ", which is in no region that this node knows");
+    }
+}
+
+void check_no_object(const char *call, const void *ptr, int err)
+{
+    struct check_place place = {0};
+    struct check_note note;
+    bool inside = space_page(&runtime.space, ptr) != SPACE_NO_PAGE;
+    bool gone = false, known;
+    uint32_t stack;
+
+    if (inside)
+        check_hooks.look(ptr, 0, &place);
+    if (inside && !place.region && !place.foreign)
+        gone = check_gone_of(space_page(&runtime.space, ptr), &place.region,
+                             &place.incarnation);
+    /* What was an object and is free: its heap knows that (objects.c). */
+    if (err == DRASYNC_EFREED && !gone && place.region != (uintptr_t)ptr &&
+        (!place.object || place.object == (uintptr_t)ptr))
+        return;
+    stack = check_stack_here();
+    if (!begin(stack, 0))
+        return;
+    check_add(&text, "called %s for %p", call, ptr);
+    add_no_object(ptr, &place, gone);
+    known = place.region &&
+            check_note_of(place.region, place.incarnation, &note);
+    if (place.region) {
+        check_add_region(&text, place.region, known ? &note : NULL);
+        check_add(&text, "\n");
+    }
+    end(stack);
+    if (gone && known)
+        add_done("this rank deleted it,", &note.done[CHECK_DELETED]);
     print();
 }
 

@@ -57,6 +57,8 @@ check_reports = \
 	tests/reports/links_unlinked.txt \
 	tests/reports/none.txt \
 	tests/reports/no_handle.txt \
+	tests/reports/no_object.txt \
+	tests/reports/no_object_all.txt \
 	tests/reports/nowhere.txt \
 	tests/reports/objects_all.txt \
 	tests/reports/objects_below.txt \

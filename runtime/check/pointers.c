@@ -156,6 +156,7 @@ void check_add_mapping(struct check_text *text, uint64_t address)
 {
     char line[OS_LINE_BYTES];
     Dl_info info = {0};
+    int taken;
 
     if (dladdr((const void *)(uintptr_t)address, &info) && info.dli_fname) {
         if (!check_symbol_add(text, address))
@@ -166,13 +167,16 @@ void check_add_mapping(struct check_text *text, uint64_t address)
                       : info.dli_fname);
         return;
     }
-    if (os_range_taken((uintptr_t)address, (uintptr_t)address + 1, line,
-                       sizeof(line)) <= 0)
+    taken = os_range_taken((uintptr_t)address, (uintptr_t)address + 1, line,
+                           sizeof(line));
+    if (taken <= 0)
         line[0] = '\0';
     if (strstr(line, "[heap]"))
         check_add(text, "this process's heap (malloc)");
     else if (strstr(line, "[stack"))
         check_add(text, "this process's stack");
+    else if (!taken)
+        check_add(text, "no memory of this process");
     else
         check_add(text, "this process's own memory");
 }

@@ -230,6 +230,22 @@ that \(DRASYNC_ENOREGION\)"
   assert_line DRASYNC_ENOREGION
 }
 
+@test "what is to be freed and is no object is named, with what it is" {
+  # A sanitizer has its own heap and stack, of which less is known.
+  if [ "${DRASYNC_SANITIZERS:-}" ]; then
+    run -0 mpi 2 "$programs/check_wrong" no_object
+    assert_line --regexp "called drasync_free for 0x[0-9a-f]+, byte 16 of the object of"
+    return
+  fi
+  is_told no_object
+  assert_line DRASYNC_ENOOBJECT
+  assert_line DRASYNC_EFREED
+  assert_line DRASYNC_EALIGN
+  DRASYNC_CHECK=access,objects run -0 mpi 2 "$programs/check_wrong" no_object_all
+  assert_line over
+  is_reported no_object_all
+}
+
 @test "references to what is not managed, and names and files of no region" {
   export DRASYNC_CHECK=access DRASYNC_CHECK_ACTION=continue
   run -0 mpi 2 "$programs/check_refer"

@@ -311,6 +311,33 @@ NOINLINE static void change_unheld(void)
     give(top);
 }
 
+/* What is no object, and never was one. */
+NOINLINE static void free_no_object(void)
+{
+    char *mine = malloc(NUMBERS), *inside = (char *)numbers;
+    void *moved;
+    int local;
+
+    take(top, WRITE);
+    printf("%s\n", drasync_errname(drasync_free(mine)));
+    drasync_free(&local);
+    drasync_free((void *)8);
+    printf("%s\n", drasync_errname(drasync_free(inside + 16)));
+    printf("%s\n", drasync_errname(drasync_free(inside + 4)));
+    drasync_free(top);
+    drasync_free((char *)top + 8);
+    drasync_free((char *)top + (UINT64_C(1) << 30));
+    printf("%s\n", drasync_errname(drasync_realloc(mine, 8, top, &moved)));
+    drasync_realloc(inside + 32, 8, NULL, &moved);
+    /* An object that was freed is none of these. */
+    drasync_free(numbers);
+    if (is("no_object"))
+        drasync_free(numbers);
+    give(top);
+    free(mine);
+    KEEP;
+}
+
 /* What is no handle, and never was one. */
 static int nothing(drasync_region_t r, const void *arg, size_t arg_bytes,
                    void *answer, size_t answer_bytes)
@@ -430,6 +457,8 @@ int main(int argc, char **argv)
         change_unheld();
     if (is("no_handle") && rank == 0)
         use_no_handle();
+    if ((is("no_object") || is("no_object_all")) && rank == 0)
+        free_no_object();
     if (is("ralloc") && rank == 0)
         allocate_unheld();
     if ((is("first") || is("upgrade")) && rank == 0)
