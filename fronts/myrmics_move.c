@@ -6,6 +6,7 @@
 
 #include "fronts/myrmics_move.h"
 #include "runtime/check/check.h"
+#include "runtime/diagnose/holder.h"
 #include "runtime/native/native.h"
 
 /*
@@ -15,7 +16,7 @@
  */
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static __thread char refusal[200];
+static __thread char refusal[400];
 
 /* Region 0: each worker's own. */
 static struct move_region *private_region;
@@ -74,21 +75,29 @@ static uint32_t rid_of(drasync_region_t handle)
     return (uint32_t)(((uint64_t)((char *)handle - job()->base) >> 12) + 1);
 }
 
+/* What a worker does before it uses another one's region. */
+#define GET_IT \
+    "it has to be sent here by sys_send() and received by sys_recv() first"
+
 /* Somebody else's region, or none at all. */
 static int not_here(uint32_t rid)
 {
-    struct drasync_info info;
     struct move_region *region = move_find(rid);
-    int err = drasync_get_info(move_handle(rid), &info);
+    uint64_t incarnation;
+    int err = native_ask_incarnation(move_handle(rid), &incarnation), worker;
 
     if (err)
         return err;
-    if (region && region->sent_file)
+    worker = holder_of(move_handle(rid));
+    if (region && region->sent_file && region->incarnation == incarnation &&
+        (worker < 0 || worker == region->sent_to))
         return refuse("region ID %u belongs to worker %d, to which it was sent "
-                      "at %s:%d",
+                      "at %s:%d: " GET_IT,
                       rid, region->sent_to, region->sent_file,
                       region->sent_line);
-    return refuse("region ID %u belongs to another worker", rid);
+    if (worker < 0)
+        return refuse("region ID %u belongs to another worker: " GET_IT, rid);
+    return refuse("region ID %u belongs to worker %d: " GET_IT, rid, worker);
 }
 
 /* The record of @handle, which this worker has just made. */
@@ -136,16 +145,16 @@ static int find_owned(uint32_t rid, struct move_region **region_out)
 
 int move_region_of(const void *ptr, struct move_region **region_out)
 {
-    drasync_region_t handle;
-    struct move_region *region;
     uint64_t at = (uint64_t)((const char *)ptr - job()->base);
+    drasync_region_t handle = move_handle((uint32_t)(at >> 12) + 1);
+    struct move_region *region;
 
     if (at >> 12 >= job()->pages)
         return DRASYNC_ENOOBJECT;
     if ((uintptr_t)ptr % REPLICA_ALIGN_BYTES)
         return DRASYNC_EALIGN;
-    if (drasync_region_of(ptr, &handle))
-        return DRASYNC_EFREED;
+    /* A region that this node has not met may begin with its page. */
+    drasync_region_of(ptr, &handle);
     region = move_find(rid_of(handle));
     if (!region || !region->here) {
         int err = not_here(rid_of(handle));

@@ -35,6 +35,13 @@ myrmics_move_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 myrmics_move_LDFLAGS = $(AM_LDFLAGS) -no-install
 myrmics_move_LDADD = libdrasync_shim.la $(MPI_LIBS)
 
+check_PROGRAMS += myrmics_foreign
+myrmics_foreign_SOURCES = tests/programs/myrmics_foreign.c \
+	tests/programs/myrmics_check.h
+myrmics_foreign_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+myrmics_foreign_LDFLAGS = $(AM_LDFLAGS) -no-install
+myrmics_foreign_LDADD = libdrasync_shim.la $(MPI_LIBS)
+
 check_PROGRAMS += myrmics_objects
 myrmics_objects_SOURCES = tests/programs/myrmics_objects.c \
 	tests/programs/myrmics_check.h

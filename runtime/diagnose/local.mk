@@ -8,6 +8,8 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/diagnose/deadlock.h \
 	runtime/diagnose/facts.c \
 	runtime/diagnose/facts.h \
+	runtime/diagnose/holder.c \
+	runtime/diagnose/holder.h \
 	runtime/diagnose/module.c \
 	runtime/diagnose/ps.c \
 	runtime/diagnose/ps.h \

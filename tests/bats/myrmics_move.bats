@@ -66,6 +66,20 @@ runs() {
   refused child_away "belongs to another worker"
 }
 
+@test "who uses another worker's region is told whose it is and what to do, on a node or between them" {
+  local how="by sys_send\(\) and received by sys_recv\(\) first"
+  for DRASYNC_NODE in shared rank; do
+    export DRASYNC_NODE
+    for what in "allocate 0" "send 0" "free 0" "sent_on 1"; do
+      run mpi_preloaded 3 "$abs_top_builddir/myrmics_foreign" "${what% *}"
+      assert_failure
+      assert_output --regexp "Core 2: Error: DRASYNC_MYRMICS=move: region ID\
+ [0-9]+ belongs to worker ${what#* }: it .*$how \[.*myrmics_foreign\.c:[0-9]+\]"
+    done
+    refused alloc_elsewhere "belongs to worker 0, to which it was sent at .*$how"
+  done
+}
+
 @test "with checking on, nothing is said of a program that touches what is its" {
   export DRASYNC_CHECK=1
   runs 3 round_trip
