@@ -184,6 +184,17 @@ int drasync_get_stats(struct drasync_stats *stats_out)
     return native_get_stats(stats_out);
 }
 
+_Static_assert(DRASYNC_EXPLAIN_BYTES == NATIVE_EXPLAIN_BYTES, "base.h");
+
+const char *drasync_explain(int error, drasync_region_t region, int needed,
+                            char *text, size_t text_bytes)
+{
+    if (text_bytes)
+        native_explain(error, region, (enum drasync_mode)needed, text,
+                       text_bytes);
+    return text;
+}
+
 static int name_valid(const char *name)
 {
     return name && name[0] &&

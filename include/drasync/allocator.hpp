@@ -51,11 +51,11 @@ namespace detail
 /* What drasync_alloc() aligns to. */
 inline constexpr std::size_t alignment = 16;
 
-[[noreturn]] inline void throw_alloc(int err)
+[[noreturn]] inline void throw_alloc(int err, drasync_region_t handle)
 {
     if (err == DRASYNC_ENOMEM || err == DRASYNC_ENOSPACE)
         throw bad_alloc(err);
-    throw std::system_error(make_error_code(err), "drasync::allocator");
+    raise(make_error_code(err), "drasync::allocator", handle, DRASYNC_WRITE);
 }
 
 /* The object's address lies just before what is aligned to more than 16. */
@@ -68,7 +68,7 @@ inline void *allocate_aligned(drasync_region_t handle, std::size_t bytes,
         throw std::bad_array_new_length();
     const int err = drasync_alloc(handle, bytes + align, &object);
     if (err)
-        throw_alloc(err);
+        throw_alloc(err, handle);
     const auto from = reinterpret_cast<std::uintptr_t>(object);
     const auto at = (from + alignment + align - 1) & ~(align - 1);
     reinterpret_cast<void **>(at)[-1] = object;
@@ -84,7 +84,7 @@ inline void *allocate(drasync_region_t handle, std::size_t bytes,
         return allocate_aligned(handle, bytes, align);
     const int err = drasync_alloc(handle, bytes, &object);
     if (err)
-        throw_alloc(err);
+        throw_alloc(err, handle);
     return object;
 }
 
@@ -270,7 +270,8 @@ template <class T> T *root(drasync_region_t handle)
 {
     void *object = nullptr;
 
-    check(drasync_get_root(handle, &object), "drasync::root", handle);
+    check(drasync_get_root(handle, &object), "drasync::root", handle,
+          DRASYNC_READ);
     return static_cast<T *>(object);
 }
 

@@ -4,6 +4,7 @@
 #ifndef DRASYNC_PART_BASE_H
 #define DRASYNC_PART_BASE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -98,6 +99,20 @@ enum drasync_error {
 /* The text of an error code; never NULL, not to be freed.  That of
  * DRASYNC_ENOTREADY says why, in this process, now. */
 const char *drasync_strerror(int error);
+
+/* Enough for what drasync_explain() says. */
+#define DRASYNC_EXPLAIN_BYTES 320
+
+/*
+ * What @error, of a call on @region, means here, and what to do, as far as more is
+ * to be said than drasync_strerror() does: which hold this rank has and which the
+ * call @needed (an enum drasync_mode; 0: it gives one back), what the address is
+ * instead of a region's, how much memory there is.  True when this is called, so
+ * call it at once.  Up to @text_bytes bytes, the end included, are written to
+ * @text, which is returned.  Thread-safe; the runtime need not run.
+ */
+const char *drasync_explain(int error, drasync_region_t region, int needed,
+                            char *text, size_t text_bytes);
 
 /* The name of an error code, for example "DRASYNC_EAGAIN"; never NULL. */
 const char *drasync_errname(int error);

@@ -11,6 +11,7 @@
 
 #include <cstdio>
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <system_error>
 
@@ -82,13 +83,15 @@ inline std::error_code make_error_code(int code) noexcept
 class bad_alloc : public std::bad_alloc
 {
   public:
+    /* How much memory there is when it is made is in what(). */
     explicit bad_alloc(int code) noexcept : code_(code)
     {
+        drasync_explain(code, nullptr, DRASYNC_WRITE, text_, sizeof(text_));
     }
 
     const char *what() const noexcept override
     {
-        return drasync_strerror(code_);
+        return text_;
     }
 
     std::error_code code() const noexcept
@@ -98,39 +101,79 @@ class bad_alloc : public std::bad_alloc
 
   private:
     int code_;
+    char text_[DRASYNC_EXPLAIN_BYTES];
 };
-
-/* Throw std::system_error with @what unless @code, the result of a call of
- * drasync.h, is 0. */
-inline void check(int code, const char *what)
-{
-    if (code)
-        throw std::system_error(make_error_code(code), what);
-}
 
 namespace detail
 {
 
+/* A std::system_error with another text than its code's. */
+class explained_error final : public std::system_error
+{
+  public:
+    explained_error(std::error_code code, const std::string &text)
+        : std::system_error(code), text_(text)
+    {
+    }
+
+    const char *what() const noexcept override
+    {
+        return text_.what();
+    }
+
+  private:
+    std::runtime_error text_; // copying it throws nothing
+};
+
+/* For check(): the error may be another rank's, so nothing is said of this one. */
+inline constexpr int elsewhere = -1;
+
+/* May drasync_explain() say more of @code than its text? */
+inline bool explains(std::error_code code, drasync_region_t region,
+                     int needed) noexcept
+{
+    return code.category() == category() && needed != elsewhere &&
+           (region || code.value() == DRASYNC_ENOMEM ||
+            code.value() == DRASYNC_ENOSPACE ||
+            code.value() == DRASYNC_EINTERNAL);
+}
+
 /* Apart, so that what checks is short. */
 [[noreturn, gnu::cold, gnu::noinline]] inline void
-raise(std::error_code code, const char *what, drasync_region_t region)
+raise(std::error_code code, const char *what, drasync_region_t region,
+      int needed)
 {
-    char text[100];
+    char explained[DRASYNC_EXPLAIN_BYTES], of[40] = "";
 
-    if (!region)
-        throw std::system_error(code, what);
-    std::snprintf(text, sizeof(text), "%s of region %p", what,
-                  static_cast<void *>(region));
-    throw std::system_error(code, text);
+    if (region)
+        std::snprintf(of, sizeof(of), " of region %p",
+                      static_cast<void *>(region));
+    const std::string text = std::string(what) + of + ": ";
+    if (!explains(code, region, needed))
+        throw explained_error(code, text + code.message());
+    throw explained_error(code, text + drasync_explain(code.value(), region,
+                                                       needed, explained,
+                                                       sizeof(explained)));
 }
 
 } // namespace detail
 
-/* The same, with the address of @region, if it has one, after @what. */
-inline void check(int code, const char *what, drasync_region_t region)
+/* Throw std::system_error unless @code, the result of a call of drasync.h, is 0.
+ * Its what() is @what and what the code means. */
+inline void check(int code, const char *what)
 {
     if (code)
-        detail::raise(make_error_code(code), what, region);
+        detail::raise(make_error_code(code), what, nullptr, DRASYNC_WRITE);
+}
+
+/* The same of a call on @region: its address is in what(), and what the code means
+ * for it here (drasync_explain()), where the call @needed that hold; 0: it gave one
+ * back. */
+inline void check(int code, const char *what, drasync_region_t region,
+                  int needed = DRASYNC_WRITE)
+{
+    if (code)
+        detail::raise(make_error_code(code), what, region, needed);
 }
 
 } // namespace drasync

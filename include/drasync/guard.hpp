@@ -140,7 +140,7 @@ template <enum drasync_mode Mode> class guard
     [[gnu::always_inline]] void lock()
     {
         may_lock();
-        check(drasync_acquire(region_, Mode), name(), region_);
+        check(drasync_acquire(region_, Mode), name(), region_, Mode);
         owns_ = true;
     }
 
@@ -171,7 +171,7 @@ template <enum drasync_mode Mode> class guard
     {
         may_lock();
         check(drasync_acquire_newer(region_, Mode, &version, DRASYNC_FOREVER),
-              name(), region_);
+              name(), region_, Mode);
         owns_ = true;
     }
 
@@ -192,7 +192,7 @@ template <enum drasync_mode Mode> class guard
         if (!owns_)
             raise(std::errc::operation_not_permitted);
         owns_ = false;
-        check(drasync_release(region_), name(), region_);
+        check(drasync_release(region_), name(), region_, 0);
     }
 
     /* Forget region and hold: whoever calls this gives the hold back. */
@@ -224,7 +224,7 @@ template <enum drasync_mode Mode> class guard
     {
         std::uint64_t version = 0;
 
-        check(drasync_get_version(region_, &version), name(), region_);
+        check(drasync_get_version(region_, &version), name(), region_, Mode);
         return version;
     }
 
@@ -247,7 +247,7 @@ template <enum drasync_mode Mode> class guard
 
     [[noreturn]] void raise(std::errc error) const
     {
-        detail::raise(std::make_error_code(error), name(), region_);
+        detail::raise(std::make_error_code(error), name(), region_, Mode);
     }
 
     void may_lock() const
@@ -267,7 +267,7 @@ template <enum drasync_mode Mode> class guard
     bool locked(int err)
     {
         if (err != DRASYNC_EAGAIN)
-            check(err, name(), region_);
+            check(err, name(), region_, Mode);
         owns_ = !err;
         return owns_;
     }

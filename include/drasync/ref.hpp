@@ -46,7 +46,8 @@ class region_ref
      * this rank holds. */
     explicit region_ref(drasync_region_t handle)
     {
-        check(drasync_ref(handle), "drasync::region_ref", handle);
+        check(drasync_ref(handle), "drasync::region_ref", handle,
+              DRASYNC_READ);
         region_ = handle;
     }
 
@@ -58,7 +59,7 @@ class region_ref
     {
         if (other.region_)
             check(drasync_ref(other.region_), "drasync::region_ref",
-                  other.region_);
+                  other.region_, DRASYNC_READ);
         region_ = other.region_;
     }
 
@@ -95,7 +96,7 @@ class region_ref
     void give_to(int rank) &&
     {
         check(drasync_ref_give(region_, rank), "drasync::region_ref::give_to",
-              region_);
+              region_, detail::elsewhere);
         region_ = nullptr;
     }
 
@@ -146,13 +147,15 @@ inline region_ref manage(const write_guard &hold)
 template <enum drasync_mode Mode>
 void link(const guard<Mode> &from, drasync_region_t to)
 {
-    check(drasync_link(from.region(), to), "drasync::link", to);
+    check(drasync_link(from.region(), to), "drasync::link", to,
+          detail::elsewhere);
 }
 
 template <enum drasync_mode Mode>
 void unlink(const guard<Mode> &from, drasync_region_t to)
 {
-    check(drasync_unlink(from.region(), to), "drasync::unlink", to);
+    check(drasync_unlink(from.region(), to), "drasync::unlink", to,
+          detail::elsewhere);
 }
 
 class weak_ref
@@ -165,7 +168,7 @@ class weak_ref
     {
         if (ref)
             check(drasync_weak(ref.get(), &weak_), "drasync::weak_ref",
-                  ref.get());
+                  ref.get(), DRASYNC_READ);
     }
 
     /* A value() that came from anywhere. */

@@ -218,7 +218,8 @@ template <class Answer> class pending
         if (state_->request)
             ask(DRASYNC_FOREVER);
         const std::unique_ptr<state> ended = std::move(state_);
-        check(ended->result, "drasync::pending::get", ended->region);
+        check(ended->result, "drasync::pending::get", ended->region,
+              detail::elsewhere);
         if constexpr (!std::is_void_v<Answer>)
             return *static_cast<Answer *>(static_cast<void *>(ended->answer));
     }
@@ -244,7 +245,7 @@ template <class Answer> class pending
             return true;
         }
         if (err != DRASYNC_EAGAIN)
-            check(err, "drasync::pending", state_->region);
+            check(err, "drasync::pending", state_->region, detail::elsewhere);
         return false;
     }
 
@@ -333,7 +334,7 @@ template <auto Function> class function
                 enum drasync_mode mode = DRASYNC_WRITE) const
     {
         check(drasync_run_ff(region, function_, mode, &arg, arg_bytes),
-              "drasync::function::run_ff", region);
+              "drasync::function::run_ff", region, detail::elsewhere);
     }
 
     template <class A = argument_type,
@@ -342,7 +343,7 @@ template <auto Function> class function
                 enum drasync_mode mode = DRASYNC_WRITE) const
     {
         check(drasync_run_ff(region, function_, mode, nullptr, 0),
-              "drasync::function::run_ff", region);
+              "drasync::function::run_ff", region, detail::elsewhere);
     }
 
   private:
@@ -356,13 +357,13 @@ template <auto Function> class function
         if constexpr (std::is_void_v<answer_type>) {
             check(drasync_run(region, function_, mode, arg, arg_bytes, nullptr,
                               0),
-                  "drasync::function::run", region);
+                  "drasync::function::run", region, detail::elsewhere);
         } else {
             alignas(answer_type) unsigned char bytes[answer_bytes];
 
             check(drasync_run(region, function_, mode, arg, arg_bytes, bytes,
                               answer_bytes),
-                  "drasync::function::run", region);
+                  "drasync::function::run", region, detail::elsewhere);
             return *static_cast<answer_type *>(static_cast<void *>(bytes));
         }
     }
@@ -378,7 +379,7 @@ template <auto Function> class function
         check(drasync_irun(region, function_, mode, arg, arg_bytes,
                            answer_bytes ? made->answer : nullptr, answer_bytes,
                            &made->request),
-              "drasync::function::irun", region);
+              "drasync::function::irun", region, detail::elsewhere);
         later.state_ = std::move(made);
         return later;
     }
@@ -411,14 +412,14 @@ template <auto Function> class batch_function
              enum drasync_mode mode = DRASYNC_WRITE) const
     {
         check(drasync_run(region, function_, mode, &arg, arg_bytes, nullptr, 0),
-              "drasync::batch_function::run", region);
+              "drasync::batch_function::run", region, detail::elsewhere);
     }
 
     void run_ff(drasync_region_t region, const argument_type &arg,
                 enum drasync_mode mode = DRASYNC_WRITE) const
     {
         check(drasync_run_ff(region, function_, mode, &arg, arg_bytes),
-              "drasync::batch_function::run_ff", region);
+              "drasync::batch_function::run_ff", region, detail::elsewhere);
     }
 
   private:

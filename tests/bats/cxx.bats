@@ -115,7 +115,7 @@ terminates() { # RANKS WHAT
 
 @test "an exception that nobody catches says what was wrong" {
   terminates 1 uncaught
-  assert_output --partial "drasync::allocator: this rank does not hold the region"
+  assert_output --regexp "drasync::allocator of region 0x[0-9a-f]+: this rank has no hold on the region, and WRITE is needed"
 }
 
 @test "a region that another rank holds outlives its unique_region, with a line" {

@@ -112,6 +112,32 @@ static void names()
     says([] { write_guard().lock(); }, "drasync::write_guard: ");
 }
 
+/* And what is wrong with it here, as C programs are told. */
+static void explains()
+{
+    auto [owner, made] = drasync::make_region();
+    const drasync_region_t r = owner.get();
+    const auto late = [&] { write_guard(r, std::adopt_lock).unlock(); };
+    char text[DRASYNC_EXPLAIN_BYTES], *inside = nullptr;
+    void *object;
+
+    OK(drasync_alloc(r, 100, &object));
+    inside = static_cast<char *>(object);
+    made.unlock();
+    says(late, ": this rank has no hold on this region to give back");
+    says(late, drasync_explain(DRASYNC_ENOTHELD, r, 0, text, sizeof(text)));
+    says([&] { static_cast<void>(drasync::allocator<int>(r).allocate(1)); },
+         "drasync::allocator of region ");
+    says([&] { static_cast<void>(drasync::allocator<int>(r).allocate(1)); },
+         "WRITE is needed: acquire it for WRITE first");
+    says([&] { static_cast<void>(drasync::root<int>(r)); },
+         "READ is needed: acquire it for READ first");
+    says([&] { read_guard(reinterpret_cast<drasync_region_t>(inside)); },
+         "this address lies inside of region");
+    CHECK(!strncmp(drasync::bad_alloc(DRASYNC_ENOMEM).what(),
+                   "out of memory: this node's regions have ", 40));
+}
+
 /* On a region that only this rank knows. */
 static void forms()
 {
@@ -354,6 +380,7 @@ int main(int argc, char **argv)
     errors();
     timeouts();
     names();
+    explains();
     forms();
     misuse();
     /* In turns: it uses a handle after its region was deleted, and the region that
