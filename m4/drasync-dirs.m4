@@ -19,3 +19,20 @@ for drasync_dir in prefix exec_prefix bindir libdir libexecdir includedir \
                 beside it)]))])
 done
 ])
+
+# DRASYNC_LIB_FROM
+# ----------------
+# LIB_FROM_BIN and LIB_FROM_LIBEXEC: how one comes from where programs are
+# installed to the libraries, so that they find them in a tree that was moved.
+AC_DEFUN([DRASYNC_LIB_FROM], [
+drasync_from=`AS_IF([test "$prefix" = NONE], [prefix=$ac_default_prefix])
+    AS_IF([test "$exec_prefix" = NONE], [exec_prefix=$prefix])
+    eval "bin=$bindir lib=$libdir libexec=$libexecdir"
+    eval "bin=$bin lib=$lib libexec=$libexec"
+    realpath -m --relative-to="$bin" "$lib"
+    realpath -m --relative-to="$libexec/drasync" "$lib"`
+LIB_FROM_BIN=`AS_ECHO(["$drasync_from"]) | sed -n 1p`
+LIB_FROM_LIBEXEC=`AS_ECHO(["$drasync_from"]) | sed -n 2p`
+AC_SUBST([LIB_FROM_BIN])
+AC_SUBST([LIB_FROM_LIBEXEC])
+])

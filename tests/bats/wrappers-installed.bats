@@ -141,11 +141,22 @@ END
   assert_output --regexp "^mpicc-drasync: no drasync.h in .*/include$"
 }
 
-@test "the installed programs are real ones and find installed libraries" {
+@test "the installed programs are real ones and find the libraries beside them" {
   local program
-  for program in "$installed"/libexec/drasync/*; do
+  for program in "$installed"/libexec/drasync/* "$installed"/bin/drasync-*; do
     assert_equal "$(head -c 4 "$program")" $'\x7fELF'
-    LD_LIBRARY_PATH=$installed/lib run -0 "$program" --version
+    run -0 "$program" --version
     assert_output --regexp "^${program##*/} [0-9.]+\$"
+    run -0 ldd "$program"
+    refute_output --partial "not found"
+    output=$(grep -E "lib(drasync|myrmics|dart-mpi)" <<<"$output" || true)
+    [ "$(grep -cvF "$installed/" <<<"${output:-$installed/}")" = 0 ]
+  done
+}
+
+@test "installed libraries find those beside them" {
+  for library in libdrasync_shim.so libdart-mpi.so; do
+    run -0 ldd "$installed/lib/$library"
+    assert_line --partial "$installed/lib/libdrasync.so"
   done
 }
