@@ -83,7 +83,7 @@ bench-programs: $(bench_programs) $(bench_native_programs) \
 	$(bench_dart_programs) $(drasynclibexec_PROGRAMS)
 bench: bench-programs
 	DRASYNC_BUILD='$(abs_top_builddir)' MPIRUN='$(MPIRUN)' \
-		$(SHELL) '$(top_srcdir)/scripts/bench'
+		bash '$(top_srcdir)/scripts/bench'
 .PHONY: bench bench-programs
 
 TESTS += tests/bats/bench.bats tests/bats/bench_apps.bats
