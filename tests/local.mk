@@ -6,7 +6,7 @@ build_tests = tests/bats/build.bats tests/bats/build-scripts.bats \
 TESTS += $(build_tests)
 install_tests += tests/bats/build-installed.bats
 EXTRA_DIST += $(build_tests) tests/bats/build-installed.bats \
-	tests/bats/common.bash \
+	tests/bats/common.bash tests/bats/installed.bash \
 	tests/sanitizers/lsan.supp tests/sanitizers/tsan.supp \
 	tests/sanitizers/valgrind.supp
 

@@ -2,19 +2,10 @@
 # find_package(DRASync): programs that CMake builds, whatever order it is given.
 
 load common
+load installed
 
 setup_file() {
-  command -v cmake >/dev/null || return 0
-  make_in_build install-libLTLIBRARIES install-includeHEADERS \
-    install-dartincludeHEADERS install-drasyncincludeHEADERS \
-    install-cmakeDATA install-dist_cmakeDATA \
-    DESTDIR="$BATS_FILE_TMPDIR/dest" >"$BATS_FILE_TMPDIR/install.log" 2>&1 || {
-    cat "$BATS_FILE_TMPDIR/install.log" >&2
-    return 1
-  }
-  local config
-  config=$(find "$BATS_FILE_TMPDIR/dest" -name DRASyncConfig.cmake)
-  mv "${config%/lib*/cmake/*}" "$BATS_FILE_TMPDIR/the prefix"
+  ! command -v cmake >/dev/null || installed_at "$BATS_FILE_TMPDIR/the prefix"
 }
 
 setup() {

@@ -2,18 +2,10 @@
 # The wrappers where make install puts them, and where users move them.
 
 load common
+load installed
 
 setup_file() {
-  make_in_build install-exec install-includeHEADERS \
-    install-dartincludeHEADERS install-drasyncincludeHEADERS \
-    install-pkgconfigDATA \
-    DESTDIR="$BATS_FILE_TMPDIR/dest" >"$BATS_FILE_TMPDIR/install.log" 2>&1 || {
-    cat "$BATS_FILE_TMPDIR/install.log" >&2
-    return 1
-  }
-  local bin
-  bin=$(dirname "$(find "$BATS_FILE_TMPDIR/dest" -name mpicc-drasync)")
-  mv "${bin%/bin}" "$BATS_FILE_TMPDIR/the prefix"
+  installed_at "$BATS_FILE_TMPDIR/the prefix"
 }
 
 setup() {
