@@ -124,7 +124,7 @@ static void zero(void)
  */
 static void churn(void)
 {
-    enum { LIVE = 500, STEPS = 20000, GIVEN = 40, ROUNDS = 20 };
+    enum { LIVE = 500, GIVEN = 40, ROUNDS = 20 };
     char *object[LIVE] = {NULL}, *given[GIVEN];
     unsigned char mark[LIVE];
     rid_t region = 0;
@@ -134,7 +134,7 @@ static void churn(void)
         region = sys_ralloc(0, 0);
     share(0, &region, sizeof region);
     for (int round = 0; round < ROUNDS; round++) {
-        for (int i = 0; i < STEPS / ROUNDS; i++) {
+        for (int i = 0; i < steps / ROUNDS; i++) {
             uint32_t at, size;
 
             random = random * 1664525 + 1013904223;
@@ -198,8 +198,10 @@ static void large(void)
 
 static void many_regions(void)
 {
-    enum { COUNT = 10000 };
-    static rid_t regions[COUNT];
+    enum { COUNT_MAX = 10000 };
+    static rid_t regions[COUNT_MAX];
+    const uint64_t count =
+        steps < 2 * COUNT_MAX ? (uint64_t)steps / 2 : COUNT_MAX;
     struct {
         rid_t top;
         struct node *head;
@@ -211,7 +213,7 @@ static void many_regions(void)
         return;
     if (me == 0) {
         control.top = sys_ralloc(0, 99);
-        for (i = 0; i < COUNT; i++) {
+        for (i = 0; i < count; i++) {
             regions[i] =
                 sys_ralloc(i % 3 ? regions[i / 3] : control.top, (int)(i % 5));
             node = sys_alloc(sizeof *node, regions[i]);
@@ -225,14 +227,14 @@ static void many_regions(void)
     }
     transfer(control.top, 0, PARTNER);
     if (me == PARTNER) {
-        for (node = control.head, i = COUNT; node; node = node->next)
+        for (node = control.head, i = count; node; node = node->next)
             CHECK(node->value == --i);
         CHECK(i == 0);
         tell(0, &i, sizeof i);
     }
     if (me == 0) {
         hear(PARTNER, &i, sizeof i);
-        for (i = COUNT - 1; i >= COUNT / 2; i--)
+        for (i = count - 1; i >= count / 2; i--)
             sys_rfree(regions[i]);
         sys_rfree(control.top);
     }

@@ -1,7 +1,8 @@
 /*
- * myrmics_semantics NAME...: run these scenarios, or all that should end well
- * for "all"; --list names them.  Worker 0 prints "ok NAME" for each.  Error
- * scenarios end the job when all is as it should be.
+ * myrmics_semantics [steps=N] NAME...: run these scenarios, or all that should end
+ * well for "all"; --list names them.  Worker 0 prints "ok NAME" for each.  Error
+ * scenarios end the job when all is as it should be.  In "churn" each worker takes
+ * N steps, and "many_regions" has half as many, up to 10,000.
  */
 #include "myrmics_semantics.h"
 
@@ -11,7 +12,7 @@
 
 #define TAG 7
 
-int me, workers;
+int me, workers, steps = 20000;
 
 void check_failed(const char *file, int line, const char *text)
 {
@@ -165,6 +166,8 @@ int main(int argc, char **argv)
     me = sys_get_worker_id();
     workers = sys_get_num_workers();
     for (i = 1; i < argc; i++) {
+        if (sscanf(argv[i], "steps=%d", &steps) == 1)
+            continue;
         if (strcmp(argv[i], "all") == 0) {
             for (s = data_scenarios; s->name; s++)
                 run(s);

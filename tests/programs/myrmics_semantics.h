@@ -16,6 +16,7 @@
 
 extern int me;      /* this worker */
 extern int workers; /* how many there are */
+extern int steps;   /* how many a scenario takes that takes many */
 
 /* The partner of worker 0 in scenarios for two: worker 1, or 0 when alone. */
 #define PARTNER (workers > 1 ? 1 : 0)
