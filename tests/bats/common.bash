@@ -99,6 +99,36 @@ mpi_preloaded() {
     "$MPIRUN" -n "$ranks" "$@" </dev/null 3>&-
 }
 
+# beside NAME COMMAND...: start a job and go on, for jobs that mostly wait and need
+# not do so one after the other.
+declare -gA beside_as=()
+beside() {
+  local name=$1
+  shift
+  : >"$BATS_TEST_TMPDIR/beside.$name" # not what one before it said
+  "$@" >"$BATS_TEST_TMPDIR/beside.$name" 2>&1 3>&- &
+  beside_as[$name]=$!
+}
+
+# both COMMAND...: start that job on one node, named shared, and with a node for each
+# rank, named rank.
+both() {
+  local node
+  for node in shared rank; do
+    DRASYNC_NODE=$node beside $node "$@"
+  done
+}
+
+# ended NAME [STATUS]: it has, with STATUS if that is given; its status and what it
+# said are there as after `run`.
+ended() {
+  status=0
+  wait "${beside_as[$1]}" || status=$?
+  output=$(<"$BATS_TEST_TMPDIR/beside.$1")
+  mapfile -t lines <<<"$output"
+  [ $# -eq 1 ] || [ "$status" -eq "$2" ] || fail "status $status: $output"
+}
+
 # await PROCESS COMMAND...: wait until COMMAND succeeds; an error if PROCESS has
 # ended before it did.
 await() {

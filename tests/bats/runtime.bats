@@ -135,18 +135,12 @@ no_files_left() {
 }
 
 @test "ranks that are all inside MPI say which one died, and end" {
-  local jobs=()
   # At once: a rank gives the others seconds to come out of MPI by themselves.
   for node in shared 2 rank; do
-    DRASYNC_NODE=$node mpi_rank_dies 4 "$probe" receive \
-      >"$BATS_TEST_TMPDIR/$node" 2>&1 &
-    jobs+=($!)
+    DRASYNC_NODE=$node beside $node mpi_rank_dies 4 "$probe" receive
   done
   for node in shared 2 rank; do
-    status=0
-    wait "${jobs[0]}" || status=$?
-    jobs=("${jobs[@]:1}")
-    output=$(<"$BATS_TEST_TMPDIR/$node")
+    ended $node
     refute [ "$status" -eq 124 ]
     assert_output --regexp "drasync: rank [0-2] \(.*\): rank 3 \(.*\) died"
   done

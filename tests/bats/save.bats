@@ -259,8 +259,11 @@ refused() {
 @test "with DRASYNC_SAVE named regions are saved by themselves" {
   for node in shared rank; do
     mkdir "$dir/$node"
-    DRASYNC_NODE=$node DRASYNC_SAVE=$dir/$node,1 run -0 mpi 2 \
+    DRASYNC_NODE=$node DRASYNC_SAVE=$dir/$node,1 beside $node mpi 2 \
       "$programs/save_tree" by_itself "$dir/$node/by%2Fitself.saved"
+  done
+  for node in shared rank; do
+    ended $node 0
     assert_line "by_itself ok ranks=2"
     run -0 "$tool" "$dir/$node/by%2Fitself.saved"
   done
@@ -271,8 +274,11 @@ refused() {
 @test "DRASYNC_SAVE waits for who holds a region, also if that is rank 0" {
   for node in shared rank; do
     mkdir -p "$dir/held.$node"
-    DRASYNC_NODE=$node DRASYNC_SAVE=$dir/held.$node,1 run -0 mpi 2 \
+    DRASYNC_NODE=$node DRASYNC_SAVE=$dir/held.$node,1 beside $node mpi 2 \
       "$programs/save_held" by_time "$dir/held.$node/held.saved"
+  done
+  for node in shared rank; do
+    ended $node 0
     assert_output "held ok ranks=2"
   done
 }
@@ -284,9 +290,11 @@ refused() {
 }
 
 @test "a ring through drasync_save ends the job with a report" {
-  for node in shared rank; do
-    for ring in ring pinned; do
-      DRASYNC_NODE=$node run mpi 2 "$programs/save_held" "$ring"
+  for ring in ring pinned; do
+    both mpi 2 "$programs/save_held" "$ring"
+    for node in shared rank; do
+      ended $node
+      refute [ "$status" -eq 0 ]
       refute [ "$status" -eq 124 ]
       assert_line --partial "rank 0"
       assert_output --regexp "deadlock|wait for each other"

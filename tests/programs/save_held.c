@@ -30,7 +30,7 @@ static void by_time(const char *path)
         OK(drasync_new_region(&region));
         OK(drasync_publish("held", region));
         /* The first time to save comes after one second. */
-        sleep(4);
+        sleep(3);
         CHECK(access(path, F_OK) < 0);
         OK(drasync_release(region));
         while (access(path, F_OK) < 0)
@@ -85,7 +85,7 @@ static void beside(void)
     OK(drasync_release(top));
     OK(drasync_acquire(parts[1], DRASYNC_WRITE));
     /* The first time to save comes after one second. */
-    for (int i = 0; i < 4000; i++) {
+    for (int i = 0; i < 2000; i++) {
         OK(drasync_acquire_timed(parts[0], DRASYNC_WRITE, 3000000));
         OK(drasync_release(parts[0]));
         usleep(1000);
