@@ -22,32 +22,40 @@ hangs_until() {
   output=$(grep '^drasync:' "$said" | masked)
 }
 
-# all_hang_until NODES PATTERN COMMAND...: the same of several jobs at once, as
-# they mostly wait: one with each of these values of DRASYNC_NODE.  Afterwards
-# said_by NODE has the status and the output of one of them.
+# hang_until PATTERN NAME...: once each of these jobs, which `beside` has started, has
+# a line that matches PATTERN, let them go on.  Afterwards said_by NAME has the status
+# and the output of one of them.
+hang_until() {
+  local pattern=$1 name
+  shift
+  declare -gA status_with=()
+  for name; do
+    await "${beside_as[$name]}" grep -q -- "$pattern" \
+      "$BATS_TEST_TMPDIR/beside.$name" || true # the test sees what it said
+  done
+  : >"$over"
+  for name; do
+    ended "$name"
+    status_with[$name]=$status
+  done
+}
+
+# all_hang_until NODES PATTERN COMMAND...: the same of a job with each of these values
+# of DRASYNC_NODE, which is its name.
 all_hang_until() {
   local nodes=$1 pattern=$2 node
   shift 2
   rm -f "$over"
-  declare -gA job_with=() status_with=()
   for node in $nodes; do
-    DRASYNC_NODE=$node "$@" >"$BATS_TEST_TMPDIR/said.$node" 2>&1 3>&- &
-    job_with[$node]=$!
+    DRASYNC_NODE=$node beside "$node" "$@"
   done
-  for node in $nodes; do
-    await "${job_with[$node]}" grep -q -- "$pattern" \
-      "$BATS_TEST_TMPDIR/said.$node" || true # the test sees what it said
-  done
-  : >"$over"
-  for node in $nodes; do
-    status_with[$node]=0
-    wait "${job_with[$node]}" || status_with[$node]=$?
-  done
+  # shellcheck disable=SC2086 # names
+  hang_until "$pattern" $nodes
 }
 
 said_by() {
   status=${status_with[$1]}
-  output=$(grep '^drasync:' "$BATS_TEST_TMPDIR/said.$1" | masked)
+  output=$(grep '^drasync:' "$BATS_TEST_TMPDIR/beside.$1" | masked)
 }
 
 # What differs between runs: addresses, processes, hosts, times, lines of the

@@ -123,15 +123,16 @@ drasync:     in its queue on node 0: rank 1 for WRITE"
 }
 
 @test "so does who waits for what it collected, or began" {
-  for how in flush wait other; do
-    all_hang_until "shared rank" "computes" \
-      mpi 2 "${program}_run" run-$how "$over"
-    for node in shared rank; do
-      said_by $node
-      [ "$status" -eq 0 ]
-      assert_output --regexp "rank 1 \(HOST, process P\) waits (for functions that it ran, on|in drasync_run, for WRITE, on|for WRITE of) region ADDRESS \"tree\""
-      assert_output --partial "rank 0 (HOST, process P) holds it for WRITE"
-    done
+  local jobs=({shared,rank}.{flush,wait,other}) job
+  for job in "${jobs[@]}"; do
+    DRASYNC_NODE=${job%.*} beside $job mpi 2 "${program}_run" run-${job#*.} "$over"
+  done
+  hang_until "computes" "${jobs[@]}"
+  for job in "${jobs[@]}"; do
+    said_by $job
+    [ "$status" -eq 0 ]
+    assert_output --regexp "rank 1 \(HOST, process P\) waits (for functions that it ran, on|in drasync_run, for WRITE, on|for WRITE of) region ADDRESS \"tree\""
+    assert_output --partial "rank 0 (HOST, process P) holds it for WRITE"
   done
 }
 
@@ -249,8 +250,12 @@ drasync:   1 of 3 nodes do not answer, the first that of rank 2"
 
 @test "Myrmics programs are told what sys_recv and sys_barrier wait for" {
   for mode in copy move; do
-    DRASYNC_MYRMICS=$mode hangs_until "computes" \
+    DRASYNC_MYRMICS=$mode beside $mode \
       mpi_preloaded 2 "$abs_top_builddir/myrmics_stuck" recv "$over"
+  done
+  hang_until "computes" copy move
+  for mode in copy move; do
+    said_by $mode
     [ "$status" -eq 0 ]
     same "$head
 drasync:   rank 1 (HOST, process P) waits in sys_recv for what rank 0 sends since T s, in receive (myrmics_stuck.c:LINE), called from main (myrmics_stuck.c:LINE)
@@ -352,8 +357,9 @@ drasync:   the job ends; with DRASYNC_DEADLOCK=error the last of these acquires 
 }
 
 @test "a wait with a limit of time makes no ring" {
+  DRASYNC_STALL_S=0 both mpi 2 "$program" no-ring
   for node in shared rank; do
-    DRASYNC_NODE=$node DRASYNC_STALL_S=0 run -0 mpi 2 "$program" no-ring
+    ended $node 0
     assert_line "rank 0: DRASYNC_OK"
     assert_line "rank 1: DRASYNC_EAGAIN"
     refute_output --partial "deadlock"
@@ -361,8 +367,9 @@ drasync:   the job ends; with DRASYNC_DEADLOCK=error the last of these acquires 
 }
 
 @test "a rank whose other thread gives back the hold makes no ring" {
+  DRASYNC_STALL_S=0 both mpi 2 "$program" threads
   for node in shared rank; do
-    DRASYNC_NODE=$node DRASYNC_STALL_S=0 run -0 mpi 2 "$program" threads
+    ended $node 0
     refute_output --partial "deadlock"
   done
 }
@@ -432,17 +439,21 @@ drasync:   rank 1 (HOST, process P) waits for WRITE of region ADDRESS \"tree\" s
 
 # --- Rings through MPI --------------------------------------------------------
 
-# ends_inside HOW RANKS TEXT: the job ends, with this report between the waits for
-# the region.
+# ends_inside HOW RANKS TEXT: the job ends, on one node and with a node for each
+# rank, with this report between the waits for the region.
 ends_inside() {
-  DRASYNC_CHECK=deadlock hangs_until "the job ends" \
-    mpi "$2" "$program" "mpi-$1" "$over"
-  [ "$status" -ne 0 ]
-  same "drasync: rank N (HOST): deadlock: $2 ranks wait for each other in a ring:
+  local node
+  DRASYNC_STALL_S=0 DRASYNC_CHECK=deadlock all_hang_until "shared rank" \
+    "the job ends" mpi "$2" "$program" "mpi-$1" "$over"
+  for node in shared rank; do
+    said_by $node
+    [ "$status" -ne 0 ]
+    same "drasync: rank N (HOST): deadlock: $2 ranks wait for each other in a ring:
 drasync:   rank $(($2 - 1)) (HOST, process P) waits for WRITE of region ADDRESS \"tree\" since T s, in take (stuck.c:LINE), called from inside (stuck.c:LINE), called from main (stuck.c:LINE)
 drasync:     rank 0 (HOST, process P) holds it for WRITE since T s, taken in take (stuck.c:LINE)
 $3
 drasync:   the job ends; with DRASYNC_DEADLOCK=error the last of these acquires fails instead"
+  done
 }
 
 # Rank $1 is inside $2, and rank $3 has not done $4.
@@ -452,27 +463,17 @@ drasync:     rank $3 has not $4"
 }
 
 @test "a ring through a message that was not sent ends the job with a report of all in it" {
-  export DRASYNC_STALL_S=0
-  for DRASYNC_NODE in shared rank; do
-    export DRASYNC_NODE
-    ends_inside recv 2 "$(link 0 MPI_Recv 1 "sent it that message, with tag 7")"
-    ends_inside wait 3 "$(link 0 MPI_Wait 1 "sent it that message, with tag 7")
+  ends_inside recv 2 "$(link 0 MPI_Recv 1 "sent it that message, with tag 7")"
+  ends_inside wait 3 "$(link 0 MPI_Wait 1 "sent it that message, with tag 7")
 $(link 1 MPI_Wait 2 "sent it that message, with tag 7")"
-    ends_inside waitall 2 \
-      "$(link 0 MPI_Waitall 1 "sent it that message, with tag 7")"
-    ends_inside sendrecv 2 \
-      "$(link 0 MPI_Sendrecv 1 "sent it that message, with tag 7")"
-  done
+  ends_inside waitall 2 "$(link 0 MPI_Waitall 1 "sent it that message, with tag 7")"
+  ends_inside sendrecv 2 "$(link 0 MPI_Sendrecv 1 "sent it that message, with tag 7")"
 }
 
 @test "so does one through a collective call that a rank has not come to" {
-  export DRASYNC_STALL_S=0
-  for DRASYNC_NODE in shared rank; do
-    export DRASYNC_NODE
-    ends_inside barrier 2 "$(link 0 MPI_Barrier 1 "come to that call")"
-    ends_inside bcast 2 "$(link 0 MPI_Bcast 1 "come to that call")"
-    ends_inside reduce 2 "$(link 0 MPI_Reduce 1 "come to that call")"
-  done
+  ends_inside barrier 2 "$(link 0 MPI_Barrier 1 "come to that call")"
+  ends_inside bcast 2 "$(link 0 MPI_Bcast 1 "come to that call")"
+  ends_inside reduce 2 "$(link 0 MPI_Reduce 1 "come to that call")"
 }
 
 @test "a ring through MPI between hosts is found" {
@@ -509,19 +510,20 @@ $(link 1 MPI_Wait 2 "sent it that message, with tag 7")"
 }
 
 @test "DRASYNC_STATS=waits says where each rank waited, and for what" {
-  DRASYNC_STATS=waits all_hang_until "shared rank" "in its queue" \
-    mpi 2 "$program" write "$over"
+  export DRASYNC_STATS=waits
+  all_hang_until "shared rank" "in its queue" mpi 2 "$program" write "$over"
   for node in shared rank; do
     said_by $node
     [ "$status" -eq 0 ]
-    run -0 grep "waits: .* for WRITE" <<<"$output"
     assert_output --regexp "waits: [0-9]{3,}\.[0-9] ms, once, for WRITE in take \(stuck\.c:LINE\); the longest [0-9]{3,}\.[0-9] ms \(region ADDRESS\)"
   done
-  DRASYNC_NODE=rank DRASYNC_STATS=waits hangs_until "computes" \
-    mpi 2 "${program}_run" run-flush "$over"
+  rm "$over"
+  DRASYNC_NODE=rank beside flush mpi 2 "${program}_run" run-flush "$over"
+  DRASYNC_NODE=rank beside give mpi 2 "${program}_gift" give "$over"
+  hang_until "computes" flush give
+  said_by flush
   assert_output --regexp "waits: [0-9]{3,}\.[0-9] ms, once, for drasync_run in runs \(stuck_run\.c:LINE\)"
-  DRASYNC_NODE=rank DRASYNC_STATS=waits hangs_until "in drasync_take" \
-    mpi 2 "${program}_gift" give "$over"
+  said_by give
   assert_output --regexp "waits: [0-9]{3,}\.[0-9] ms, (once|2 times), for drasync_take in not_given \(stuck_gift\.c:LINE\)"
 }
 

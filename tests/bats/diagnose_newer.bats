@@ -30,8 +30,10 @@ $(newer 1)
 drasync:     nobody holds it for WRITE now, and version 1 is its newest
 drasync:   who waits for a newer version waits for any rank to write; the others:
 drasync:     rank 0 (HOST, process P) computes"
-    DRASYNC_NODE=$node hangs_until "its newest" \
-      mpi 2 "$program" newer-held "$over"
+  done
+  all_hang_until "shared rank" "its newest" mpi 2 "$program" newer-held "$over"
+  for node in shared rank; do
+    said_by $node
     [ "$status" -eq 0 ]
     assert_output --partial "rank 0 (HOST, process P) holds it for WRITE"
     assert_output --regexp "version [12] is its newest, or being written"
@@ -181,9 +183,12 @@ $ended"
 @test "a limit of time, another thread, or a function that runs lets them go on" {
   export DRASYNC_STALL_S=0
   # A function runs by itself on other nodes only.
-  for how in shared-timed rank-timed shared-thread rank-thread rank-run \
-    shared-any-thread rank-any-thread; do
-    DRASYNC_NODE=${how%%-*} run -0 mpi 3 "$program" all-${how#*-}
+  local jobs=({shared,rank}-{timed,thread,any-thread} rank-run)
+  for how in "${jobs[@]}"; do
+    DRASYNC_NODE=${how%%-*} beside $how mpi 3 "$program" all-${how#*-}
+  done
+  for how in "${jobs[@]}"; do
+    ended $how 0
     refute_output --partial "deadlock"
     assert_line "rank 1: DRASYNC_OK"
   done
