@@ -7,7 +7,7 @@
 #define TESTS_NAP_H
 
 #include <sched.h>
-#include <unistd.h>
+#include <time.h>
 
 #define NAP_AFTER 200 /* tries; what is done by then needs no sleep */
 #define NAP_US    100
@@ -15,8 +15,10 @@
 /* After the @tries-th time that it was not done. */
 static inline void nap_after(int tries)
 {
+    const struct timespec nap = {0, NAP_US * 1000};
+
     if (tries > NAP_AFTER)
-        usleep(NAP_US);
+        nanosleep(&nap, NULL);
     else
         sched_yield();
 }
