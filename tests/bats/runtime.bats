@@ -107,19 +107,23 @@ no_files_left() {
 # -disable-auto-cleanup or not: the launcher's proxy loses a rank that has not
 # finalized, and ends the others.
 @test "ranks that wait inside MPI for one that was killed end too" {
-  for node in shared 2 rank; do
-    for how in -enable-auto-cleanup -disable-auto-cleanup; do
-      DRASYNC_NODE=$node DRASYNC_TEST_SECONDS=30 run mpi 4 "$how" \
+  export DRASYNC_TEST_SECONDS=30
+  for how in -enable-auto-cleanup -disable-auto-cleanup; do
+    for node in shared 2 rank; do
+      DRASYNC_NODE=$node beside $node mpi 4 "$how" \
         "$probe" receive "$BATS_TEST_TMPDIR"
+    done
+    for node in shared 2 rank; do
+      ended $node
       refute [ "$status" -eq 0 ]
       refute [ "$status" -eq 124 ]
-      for _ in $(seq 100); do
-        pgrep -f "receive $BATS_TEST_TMPDIR" >/dev/null || break
-        sleep 0.1
-      done
-      run -1 pgrep -f "receive $BATS_TEST_TMPDIR"
-      no_files_left
     done
+    for _ in $(seq 100); do
+      pgrep -f "receive $BATS_TEST_TMPDIR" >/dev/null || break
+      sleep 0.1
+    done
+    run -1 pgrep -f "receive $BATS_TEST_TMPDIR"
+    no_files_left
   done
 }
 
