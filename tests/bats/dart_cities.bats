@@ -3,6 +3,11 @@
 load common
 load dart_hosts
 
+setup_file() {
+  hosts_up
+  fullest_box >"$BATS_FILE_TMPDIR/fullest"
+}
+
 setup() {
   program=$abs_top_builddir/programs/dart/.libs/cities_dart
 }
@@ -23,7 +28,7 @@ fullest_box() {
 
 counted() {
   local fullest longitude latitude
-  read -r fullest longitude latitude < <(fullest_box)
+  read -r fullest longitude latitude <"$BATS_FILE_TMPDIR/fullest"
   assert_output --partial "cities=234799 fullest=$fullest longitude=$longitude latitude=$latitude "
 }
 
