@@ -15,7 +15,7 @@ configure() {
   cp "$abs_top_srcdir/include/drasync.h" source/include/
   # Settings of the build under test must not reach this one.
   env -u CC -u CFLAGS -u MPICC -u MPICXX -u MPIRUN -u CONFIG_SITE \
-    source/configure "$@"
+    CONFIG_SHELL=/bin/sh source/configure "$@"
 }
 
 # An mpicc that answers as MPICH's does, but whose mpi.h comes from stdin.
