@@ -63,11 +63,20 @@ setup() {
   run -0 diff "$out/costs.before" "$out/costs.csv"
 }
 
-@test "figures draws again from CSVs alone, without a build" {
+# Those of the documents, drawn once for this file, in $out.
+draw_documents() {
   command -v gnuplot >/dev/null || skip "gnuplot not found (Debian: gnuplot-nox)"
+  out=$BATS_FILE_TMPDIR/documents
+  [ ! -d "$out" ] || return 0
   mkdir "$out"
   cp "$abs_top_srcdir"/docs/figures/{*.csv,apps.txt} "$out"
-  DRASYNC_BUILD=$BATS_TEST_TMPDIR/none run -0 "$figures" --draw "$out"
+  DRASYNC_BUILD=$BATS_TEST_TMPDIR/none "$figures" --draw "$out" \
+    >"$out/said" 2>&1
+}
+
+@test "figures draws again from CSVs alone, without a build" {
+  draw_documents
+  run -0 cat "$out/said"
   assert_output ""
   for plot in "$abs_top_srcdir"/docs/figures/*.svg; do
     run -0 head -c 200 "$out/${plot##*/}"
@@ -78,10 +87,7 @@ setup() {
 }
 
 @test "plots are dashed where they are simulated, and colours mean systems" {
-  command -v gnuplot >/dev/null || skip "gnuplot not found (Debian: gnuplot-nox)"
-  mkdir "$out"
-  cp "$abs_top_srcdir"/docs/figures/{*.csv,apps.txt} "$out"
-  "$figures" --draw "$out"
+  draw_documents
   # DRASync's, in every plot.
   blue="stroke='rgb\( *0, 114, 178\)'"
   # In gnuplot's SVG a curve is a group with its title, then its paths.
