@@ -72,7 +72,7 @@ each_alone() {
   assert_output ""
 }
 
-# What storable_v says of each type of two lists.
+# What the two lists below are about.
 types() {
   cat <<'END'
 #include <drasync.hpp>
@@ -140,10 +140,9 @@ template <> struct drasync::storable<wrapped> : std::true_type {};
 END
 }
 
-@test "storable<T> is true for plain types and for containers in regions" {
-  {
-    types
-    cat <<'END'
+# Types that can be in regions, and those that mean something on one rank only.
+can_be_stored() {
+  cat <<'END'
 YES(int) YES(const double) YES(int *) YES(void *) YES(int[3]) YES(int plain::*)
 YES(plain) YES(bits) YES(empty) YES(derived) YES(constants) YES(atomics)
 YES(aligned) YES(has_greedy) YES(has_converts) YES(parts) YES(has_either)
@@ -156,19 +155,12 @@ YES(drasync::unordered_map<int, drasync::string>)
 YES(std::deque<int, drasync::allocator<int>>)
 YES(std::queue<int, std::deque<int, drasync::allocator<int>>>)
 YES(std::vector<int, scoped<int>>)
+YES(drasync::weak_ref)
 END
-  } >types.cc
-  for compiler in "${compilers[@]}"; do
-    # shellcheck disable=SC2086
-    run -0 $compiler -std=c++17 "${strict[@]}" -Wno-unused types.cc
-    assert_output ""
-  done
 }
 
-@test "storable<T> is false for what means something on one rank only" {
-  {
-    types
-    cat <<'END'
+can_not() {
+  cat <<'END'
 NO(void) NO(int &) NO(void (*)()) NO(void (plain::*)()) NO(std::string[2])
 NO(has_string) NO(deep) NO(many) NO(strings) NO(reference)
 NO(const_reference) NO(callback) NO(virtuals) NO(has_virtuals)
@@ -188,9 +180,11 @@ NO(std::promise<int>) NO(std::filesystem::path) NO(std::regex)
 NO(std::locale) NO(std::error_code) NO(std::initializer_list<int>)
 NO(std::reference_wrapper<void()>) NO(drasync::write_guard)
 NO(drasync::region_resource) NO(drasync::unique_region) NO(drasync::region_ref)
-YES(drasync::weak_ref)
 END
-  } >types.cc
+}
+
+@test "storable<T> is true for what can be in regions, false for what is one rank's only" {
+  { types && can_be_stored && can_not; } >types.cc
   for compiler in "${compilers[@]}"; do
     # shellcheck disable=SC2086
     run -0 $compiler -std=c++17 "${strict[@]}" -Wno-unused types.cc
