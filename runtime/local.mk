@@ -86,12 +86,8 @@ libdrasync_la_LIBADD = libdrasync_runtime.la libdrasync_protocol.la \
 
 # Tests.
 check_PROGRAMS += tests/programs/runtime_probe
-tests_programs_runtime_probe_SOURCES = tests/programs/runtime_probe.c \
-	shim/takeover.c shim/takeover_run.c shim/takeover_wanted.c
 tests_programs_runtime_probe_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
-tests_programs_runtime_probe_LDADD = libdrasync_runtime.la \
-	libdrasync_protocol.la libdrasync_memory.la libdrasync_transport.la \
-	$(MPI_LIBS)
+tests_programs_runtime_probe_LDADD = $(native_inside_libs)
 
 # The same program, with and without a reference to the library.
 check_PROGRAMS += tests/programs/mpi_start tests/programs/mpi_start_user

@@ -99,44 +99,33 @@ tests_programs_native_random_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_programs_native_random_LDADD = libdrasync.la $(MPI_LIBS)
 
 # These look into the runtime, so they are made of its objects.
-native_inside_sources = tests/programs/native_check.h fronts/api.c \
-	fronts/api_data.c fronts/api_give.c fronts/api_run.c \
+check_LTLIBRARIES += tests/programs/libinside.la
+tests_programs_libinside_la_SOURCES = fronts/api.c fronts/api_data.c \
+	fronts/api_give.c fronts/api_run.c \
 	shim/takeover.c shim/takeover_run.c shim/takeover_wanted.c
-native_inside_libs = libdrasync_runtime.la libdrasync_protocol.la \
-	libdrasync_memory.la libdrasync_transport.la $(LIBUNWIND_LIBS) \
-	$(MPI_LIBS)
+tests_programs_libinside_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+native_inside_libs = tests/programs/libinside.la libdrasync_runtime.la \
+	libdrasync_protocol.la libdrasync_memory.la libdrasync_transport.la \
+	$(LIBUNWIND_LIBS) $(MPI_LIBS)
 
 check_PROGRAMS += tests/programs/native_ticket tests/programs/native_known
-tests_programs_native_ticket_SOURCES = tests/programs/native_ticket.c \
-	$(native_inside_sources)
 tests_programs_native_ticket_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_native_ticket_LDADD = $(native_inside_libs)
-tests_programs_native_known_SOURCES = tests/programs/native_known.c \
-	$(native_inside_sources)
 tests_programs_native_known_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_native_known_LDADD = $(native_inside_libs)
 
 check_PROGRAMS += tests/programs/native_names
-tests_programs_native_names_SOURCES = tests/programs/native_names.c \
-	$(native_inside_sources)
 tests_programs_native_names_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_native_names_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=names_publish
 tests_programs_native_names_LDADD = $(native_inside_libs)
 
 check_PROGRAMS += tests/programs/native_pieces
-tests_programs_native_pieces_SOURCES = tests/programs/native_pieces.c \
-	tests/programs/native_check.h fronts/api.c fronts/api_data.c \
-	fronts/api_run.c \
-	shim/takeover.c shim/takeover_run.c \
-	shim/takeover_wanted.c
 tests_programs_native_pieces_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_programs_native_pieces_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=lock_take -Wl,--wrap=lock_give -Wl,--wrap=frames_copy \
 	-Wl,--wrap=XXH3_128bits_dispatch -Wl,--wrap=os_file_fill
-tests_programs_native_pieces_LDADD = libdrasync_runtime.la \
-	libdrasync_protocol.la libdrasync_memory.la libdrasync_transport.la \
-	$(LIBUNWIND_LIBS) $(MPI_LIBS)
+tests_programs_native_pieces_LDADD = $(native_inside_libs)
 
 check_PROGRAMS += tests/programs/native_fig1
 tests_programs_native_fig1_SOURCES = tests/programs/native_fig1.c
