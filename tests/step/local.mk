@@ -92,9 +92,14 @@ tests_step_lease_t_SOURCES = tests/step/lease.c $(step_native)
 tests_step_lease_t_CPPFLAGS = $(STEP_CPPFLAGS)
 tests_step_lease_t_LDADD = tests/step/libstep.la libdrasync_protocol.la
 
-tests_step_lease_shared_t_SOURCES = tests/step/lease_shared.c $(step_native)
+# With the other objects of lease.t, which are compiled in the same way.
+tests_step_lease_shared_t_SOURCES = tests/step/lease_shared.c
 tests_step_lease_shared_t_CPPFLAGS = $(STEP_CPPFLAGS)
-tests_step_lease_shared_t_LDADD = tests/step/libstep.la libdrasync_protocol.la
+step_native_objects = $(filter-out tests/step/lease_t-lease.$(OBJEXT),\
+	$(tests_step_lease_t_OBJECTS))
+step_native_libs = tests/step/libstep.la libdrasync_protocol.la
+tests_step_lease_shared_t_LDADD = $(step_native_objects) $(step_native_libs)
+tests_step_lease_shared_t_DEPENDENCIES = $(step_native_objects) $(step_native_libs)
 
 tests_step_lease_tree_t_SOURCES = tests/step/lease_tree.c \
 	tests/step/native_rules.h runtime/native/newer.c \
