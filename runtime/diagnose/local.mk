@@ -38,8 +38,10 @@ myrmics_stuck_SOURCES = tests/programs/myrmics_stuck.c \
 myrmics_stuck_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 myrmics_stuck_LDFLAGS = $(AM_LDFLAGS) -no-install
 myrmics_stuck_LDADD = libmyrmics.la $(MPI_LIBS)
-long_tests += tests/bats/diagnose.bats tests/bats/diagnose_newer.bats
+long_tests += tests/bats/diagnose.bats tests/bats/diagnose_mpi.bats \
+	tests/bats/diagnose_newer.bats
 EXTRA_DIST += tests/bats/diagnose.bash tests/bats/diagnose.bats \
+	tests/bats/diagnose_mpi.bats \
 	tests/bats/diagnose_newer.bats tests/programs/stuck.h
 
 # It is the library's, so that both know the same structs.
