@@ -16,7 +16,10 @@
  */
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static __thread char refusal[400];
+
+/* Ends the job, so there is one: of the first thread that is refused. */
+static pthread_mutex_t refusal_mutex = PTHREAD_MUTEX_INITIALIZER;
+static char refusal[400];
 
 /* Region 0: each worker's own. */
 static struct move_region *private_region;
@@ -41,6 +44,9 @@ void move_unlock(void)
 
 const char *myrmics_refusal(void)
 {
+    /* It is written. */
+    pthread_mutex_lock(&refusal_mutex);
+    pthread_mutex_unlock(&refusal_mutex);
     return refusal;
 }
 
@@ -50,11 +56,16 @@ static int refuse(const char *format, ...)
 static int refuse(const char *format, ...)
 {
     va_list args;
-    int head = snprintf(refusal, sizeof(refusal), "DRASYNC_MYRMICS=move: ");
 
-    va_start(args, format);
-    vsnprintf(refusal + head, sizeof(refusal) - (size_t)head, format, args);
-    va_end(args);
+    pthread_mutex_lock(&refusal_mutex);
+    if (!refusal[0]) {
+        int head = snprintf(refusal, sizeof(refusal), "DRASYNC_MYRMICS=move: ");
+
+        va_start(args, format);
+        vsnprintf(refusal + head, sizeof(refusal) - (size_t)head, format, args);
+        va_end(args);
+    }
+    pthread_mutex_unlock(&refusal_mutex);
     return DRASYNC_EMODE;
 }
 
