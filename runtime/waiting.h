@@ -227,6 +227,7 @@ struct waiting {
     const struct waiting_request *request; /* [requests], of WAITING_ANY */
     uint32_t requests;
     const char *name;
+    bool marker; /* a call that does not wait itself, and is not shown */
     struct waiting *outer;
     struct waiting_slot *slot;            /* NULL: not shown */
     uint64_t since_us;                    /* 0: has not slept yet */
@@ -271,6 +272,7 @@ static inline void waiting_call_begin(struct waiting *w, const char *name,
         .peer = WAITING_NOBODY,
         .address = (uint64_t)(uintptr_t)region,
         .name = name,
+        .marker = true,
         .outer = waiting_mine,
     };
     waiting_mine = w;
@@ -279,8 +281,6 @@ static inline void waiting_call_begin(struct waiting *w, const char *name,
 static inline void waiting_call_end(struct waiting *w)
 {
     waiting_mine = w->outer;
-    if (__builtin_expect(w->slot != NULL, 0))
-        waiting_hide(w);
 }
 
 /* If it is in such a call, it waits in that for rank @peer's node from now on, or
@@ -290,7 +290,7 @@ static inline bool waiting_in_call(struct waiting *w, int32_t peer)
 {
     const struct waiting *call = waiting_mine;
 
-    if (!call || call->what != WAITING_CALL)
+    if (!call || !call->marker)
         return false;
     *w = (struct waiting){
         .what = WAITING_CALL,

@@ -75,9 +75,11 @@ static void look_at_time(struct waiting *w, uint64_t now)
 
 int stall_slept(uint64_t since_us)
 {
-    struct waiting *w = waiting_mine;
+    struct waiting *inner = waiting_mine, *w = inner;
     int err;
 
+    while (w && w->marker)
+        w = w->outer;
     if (!w)
         return 0;
     if (!w->since_us) {
@@ -91,6 +93,6 @@ int stall_slept(uint64_t since_us)
     err = look_for_ring(w, runtime_now_us());
     if (!err)
         look_at_time(w, runtime_now_us());
-    waiting_mine = w;
+    waiting_mine = inner;
     return err;
 }

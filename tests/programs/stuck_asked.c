@@ -49,11 +49,16 @@ static void stop(int deaf)
 
     MPI_Bcast(&process, sizeof(process), MPI_BYTE, deaf, MPI_COMM_WORLD);
     MPI_Barrier(MPI_COMM_WORLD);
-    usleep(100000); /* all are out of it */
     if (rank == deaf) {
+        /* Nobody needs it to get out of these any more. */
+        for (int i = 0; i < ranks; i++)
+            if (i != deaf)
+                MPI_Recv(NULL, 0, MPI_BYTE, i, 0, MPI_COMM_WORLD,
+                         MPI_STATUS_IGNORE);
         raise(SIGSTOP);
         return;
     }
+    MPI_Send(NULL, 0, MPI_BYTE, deaf, 0, MPI_COMM_WORLD);
     while (!is_stopped(process))
         usleep(10000);
     if (rank == 1)
