@@ -187,7 +187,7 @@ static int find_out(struct start_facts *own)
     own->threads_many = boot_thread_level() >= BOOT_MULTIPLE;
     own->direct = find_direct();
     own->leave = (uint8_t)boot_leave_vote();
-    own->adapters = boot_has_rdma();
+    own->adapters = boot_registers();
     if (runtime.options.link_s)
         connections_own_keys(own->addresses, START_ADDRESSES);
     snprintf(own->host, sizeof(own->host), "%.43s", runtime.host);

@@ -25,7 +25,7 @@ struct start_facts {
     uint8_t threads_many; /* MPI gives MPI_THREAD_MULTIPLE */
     uint8_t direct;       /* boot_direct() of MPI's collectives */
     uint8_t leave;        /* boot_leave_vote() */
-    uint8_t adapters;     /* boot_has_rdma() */
+    uint8_t adapters;     /* boot_registers() */
     uint32_t addresses[START_ADDRESSES]; /* transport/connections.h; 0: none */
     char host[44];
 };

@@ -57,9 +57,9 @@ bool boot_finalized(void);
  * where that is faster (at_once.c).  May set a variable of the environment. */
 void boot_before_mpi(void);
 
-/* Has this host network adapters that move memory by themselves, and have it
- * registered? */
-bool boot_has_rdma(void);
+/* May MPI have memory of this host registered, by network adapters that move it by
+ * themselves, or otherwise? */
+bool boot_registers(void);
 
 /* How many ranks MPI_COMM_WORLD has, and which of them this is; MPI must be up. */
 int boot_world(int *rank_out);

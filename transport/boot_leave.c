@@ -38,6 +38,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool left;
 
@@ -54,6 +55,7 @@ bool boot_leave_needed(const char *version)
     return (major == 3 && minor >= 3) || (major == 4 && minor <= 1);
 }
 
+/* Is there something in the folder? */
 static bool has_devices(const char *class)
 {
     DIR *devices = opendir(class);
@@ -68,11 +70,18 @@ static bool has_devices(const char *class)
     return found;
 }
 
-/* Slingshot's have a class of their own. */
+/* InfiniBand's and the like, Slingshot, BXI, Aries. */
 bool boot_has_rdma(void)
 {
     return has_devices("/sys/class/infiniband") ||
-           has_devices("/sys/class/cxi");
+           has_devices("/sys/class/cxi") || has_devices("/sys/class/bxi") ||
+           !access("/dev/kgni0", F_OK);
+}
+
+/* KNEM pins what ranks of one host copy from each other. */
+bool boot_registers(void)
+{
+    return boot_has_rdma() || !access("/dev/knem", F_OK);
 }
 
 /* Does UCX_TLS allow TCP, and but for that what stays on a host? */

@@ -28,6 +28,9 @@ void boot_leave(void);
  * MPI_Get_library_version() says. */
 bool boot_leave_needed(const char *version);
 
+/* Has this host network adapters that move memory by themselves? */
+bool boot_has_rdma(void);
+
 /* at_once.c: messages of fewer bytes than that MPI sends at once, to other hosts;
  * 0: not known. */
 size_t boot_at_once(void);

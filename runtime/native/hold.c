@@ -167,7 +167,6 @@ int native_pending_start(struct native_pending *q)
 {
     int err;
 
-    frames_catch_up(&runtime.space);
     for (int i = 0; i < GLANCES_MAX && is_coming(q->address, q->mode); i++)
         runtime_glance();
     q->told = native_ahead_told(q->address);
@@ -198,8 +197,6 @@ int native_pending_granted(struct native_pending *q, int result)
     if (result)
         return result;
     runtime_count(native.self, RUNTIME_COUNT_ACQUIRES, 1);
-    /* The program may send what it holds. */
-    frames_catch_up(&runtime.space);
     /* A handover on a node: nothing to show, so the lock, for which the one who
      * released may wait already, is left alone. */
     if (shown && !must_split)
@@ -211,6 +208,9 @@ int native_pending_took(const struct native_pending *q, int result)
 {
     if (result == DRASYNC_ENOREGION && q->forgot)
         return DRASYNC_EDELETED;
+    /* The program may send what it holds. */
+    if (!result)
+        frames_catch_up(&runtime.space);
     if (result || !q->noted)
         return result;
     result = native_taken_add(q->address, q->incarnation, q->mode);
@@ -372,16 +372,16 @@ int native_acquire(drasync_region_t region, enum drasync_mode mode,
                    uint64_t timeout_us)
 {
     uint64_t deadline = timeout_us ? wait_deadline_us(timeout_us) : 0;
-    int err;
+    int err = native_lease_take(address_of(region), mode, deadline);
 
-    frames_catch_up(&runtime.space);
-    err = native_lease_take(address_of(region), mode, deadline);
     if (err == NATIVE_LEASE_NOT) {
         struct native_pending q = {.address = address_of(region), .mode = mode};
 
         err = native_address_valid(region)
                   ? native_acquire_pending(&q, deadline)
                   : DRASYNC_ENOREGION;
+    } else if (!err) {
+        frames_catch_up(&runtime.space);
     }
     return err != DRASYNC_EAGAIN ? err : death_refused(err);
 }

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "memory/frames.h"
 #include "runtime/death.h"
 #include "runtime/messages/messages.h"
 #include "runtime/native/frames.h"
@@ -246,6 +247,7 @@ static int iacquire(drasync_region_t region, enum drasync_mode mode,
     r->pending = (struct native_pending){
         .address = address, .mode = mode, .later = true, .nowait = nowait};
     if (held) {
+        frames_catch_up(&runtime.space);
         *request_out = native_request_use(r, REQUEST_GRANTED);
         return 0;
     }
