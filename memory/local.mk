@@ -132,5 +132,5 @@ tests_unit_memory_threads_t_SOURCES = tests/unit/memory_threads.c \
 	tests/unit/memory_common.h $(memory_look)
 tests_unit_memory_threads_t_LDADD = libdrasync_memory.la
 tests_unit_memory_magazines_t_SOURCES = tests/unit/memory_magazines.c \
-	tests/unit/memory_common.h
+	tests/unit/memory_magazines.h tests/unit/memory_common.h
 tests_unit_memory_magazines_t_LDADD = libdrasync_memory.la

@@ -40,7 +40,8 @@ myrmics_stuck_LDFLAGS = $(AM_LDFLAGS) -no-install
 myrmics_stuck_LDADD = libmyrmics.la $(MPI_LIBS)
 long_tests += tests/bats/diagnose.bats tests/bats/diagnose_mpi.bats \
 	tests/bats/diagnose_newer.bats
-EXTRA_DIST += tests/bats/diagnose.bash tests/bats/diagnose.bats \
+EXTRA_DIST += tests/bats/diagnose.bash tests/bats/diagnose_hosts.bash \
+	tests/bats/diagnose.bats \
 	tests/bats/diagnose_mpi.bats \
 	tests/bats/diagnose_newer.bats tests/programs/stuck.h
 

@@ -24,8 +24,7 @@ setup() {
 }
 
 @test "an acquire of what came ahead sends no message, on two hosts" {
-  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
-    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  needs_hosts
   DRASYNC_AHEAD=token run -0 hosts_run 2 "$programs/native_ahead" free
   assert_output "free ok ranks=2"
 }
@@ -41,8 +40,7 @@ setup() {
 }
 
 @test "who is told of a write by a message sees it, on two hosts" {
-  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
-    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  needs_hosts
   for ahead in data token auto; do
     DRASYNC_AHEAD=$ahead run -0 hosts_run 4 "$programs/native_ahead" told 1000
     assert_output "told ok ranks=4"
@@ -101,8 +99,7 @@ setup() {
 }
 
 @test "phases that come again find what they acquire here, on two hosts" {
-  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
-    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  needs_hosts
   for mode in 1 2; do
     DRASYNC_AHEAD=token run -0 hosts_run 2 "$programs/native_ahead_learned" \
       phases "$mode"
@@ -133,8 +130,7 @@ setup() {
 }
 
 @test "what is READ each time it was written comes by itself, on two hosts" {
-  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
-    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  needs_hosts
   run -0 hosts_run 2 "$programs/native_ahead_learned" auto
   assert_output "auto ok ranks=2"
 }
@@ -150,8 +146,7 @@ setup() {
 }
 
 @test "what is READ again and again needs no message, on two hosts" {
-  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
-    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  needs_hosts
   run -0 hosts_run 2 "$programs/native_ahead_learned" again
   assert_output "again ok ranks=2"
 }

@@ -75,8 +75,7 @@ forms_agree() {
 # on one, since plain MPI over TCP may stay in MPI_Finalize.
 forms_agree_on_hosts() {
   local n expected
-  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
-    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  needs_hosts
   for n in 2 4; do
     expect_answer_of mpi "$n" "$@"
     run -0 hosts_run "$n" "$(form native)" "$@"
@@ -89,8 +88,7 @@ forms_agree_on_hosts() {
 # stay: it is not waited for, and goes with the hosts.
 by_hand_on_hosts() {
   local n expected
-  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
-    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  needs_hosts
   for n in 2 4; do
     expect_answer_of native "$n" "$@"
     output=

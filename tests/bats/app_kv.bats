@@ -59,8 +59,7 @@ run_agrees() {
 }
 
 @test "updates that go to the shards of two hosts end with the same store" {
-  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
-    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  needs_hosts
   for n in 2 4; do
     for way in --single "--batch 1000"; do
       run -0 mpi "$n" "$(form mpi)" --tiny $way

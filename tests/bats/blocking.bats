@@ -49,7 +49,7 @@ teardown_file() {
 }
 
 @test "calls that wait do so between hosts" {
-  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] || skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  needs_hosts
   run -0 hosts_run 2 "$program"
   assert_output "blocking ok ranks=2"
   DRASYNC_NODE=2 run -0 hosts_run 4 "$program"
@@ -66,6 +66,16 @@ teardown_file() {
   done
 }
 
+# with_tool TEST: TEST LIBRARIES, with the tool in each order of libraries to preload.
+with_tool() {
+  local tool=$BATS_TEST_TMPDIR/libtool.so
+  run -0 "$MPICC" -shared -fPIC -o "$tool" \
+    "$abs_top_srcdir/tests/programs/blocking_tool.c"
+  "$1" "${preload%"$shim"}$tool"
+  "$1" "${preload%"$shim"}$tool:$shim"
+  "$1" "$preload:$tool"
+}
+
 # A tool's calls, with the libraries preloaded in an order.
 tool_sees() {
   DRASYNC_NODE=rank run -0 mpi 2 env LD_PRELOAD="$1" "$program"
@@ -74,12 +84,7 @@ tool_sees() {
 }
 
 @test "a tool sees the calls that the program makes, above and below us" {
-  local tool=$BATS_TEST_TMPDIR/libtool.so
-  run -0 "$MPICC" -shared -fPIC -o "$tool" \
-    "$abs_top_srcdir/tests/programs/blocking_tool.c"
-  tool_sees "${preload%"$shim"}$tool"
-  tool_sees "${preload%"$shim"}$tool:$shim"
-  tool_sees "$preload:$tool"
+  with_tool tool_sees
 }
 
 # Of two ranks only one has the tool, in an order of libraries.
@@ -95,12 +100,7 @@ tool_in_one() {
 }
 
 @test "ranks with a tool and ranks without one meet in collectives" {
-  local tool=$BATS_TEST_TMPDIR/libtool.so
-  run -0 "$MPICC" -shared -fPIC -o "$tool" \
-    "$abs_top_srcdir/tests/programs/blocking_tool.c"
-  tool_in_one "${preload%"$shim"}$tool"
-  tool_in_one "${preload%"$shim"}$tool:$shim"
-  tool_in_one "$preload:$tool"
+  with_tool tool_in_one
 }
 
 @test "errors, many requests and large counts are as with MPI's own calls" {

@@ -68,7 +68,7 @@ ends() {
 }
 
 @test "two hosts: the owner is asked where the region was taken" {
-  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] || skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  needs_hosts
   for mistake in held released deleted; do
     run hosts_run 2 "$programs/check_wrong" $mistake
     assert_failure

@@ -60,7 +60,7 @@ passes_on_hosts() {
 }
 
 @test "between hosts, too" {
-  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] || skip "$(<"$BATS_FILE_TMPDIR/no-hosts")"
+  needs_hosts
   ends_on_hosts none
   ends_on_hosts give
   passes_on_hosts right

@@ -81,7 +81,7 @@ is_numbered() {
 }
 
 @test "two hosts: the rank that allocated is asked where" {
-  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] || skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  needs_hosts
   for mistake in past_free freed_release twice; do
     run hosts_run 2 "$programs/check_objects" $mistake
     assert_failure

@@ -25,8 +25,7 @@ units_as_nodes() {
 
 # Units are dealt out to two hosts in turn.
 units_on_hosts() {
-  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
-    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  needs_hosts
   local n
   for n in 2 3 4; do
     run -0 hosts_run "$n" "$abs_top_builddir/tests/programs/$1" "${@:2}"

@@ -47,8 +47,7 @@ counted() {
 }
 
 @test "cities in boxes are counted on two hosts" {
-  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
-    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  needs_hosts
   run -0 hosts_run 4 "$program" "$data/cities.csv"
   counted
 }

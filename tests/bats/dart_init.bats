@@ -41,8 +41,7 @@ load dart_hosts
 }
 
 @test "a program may leave a waiting thread behind on two hosts" {
-  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
-    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  needs_hosts
   DRASYNC_TEST_SECONDS=30 \
     run hosts_run 2 "$abs_top_builddir/tests/programs/dart_leaves"
   refute [ "$status" -eq 124 ]

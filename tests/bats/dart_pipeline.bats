@@ -21,8 +21,7 @@ load dart_hosts
 }
 
 @test "thousands of transfers under way between hosts" {
-  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
-    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  needs_hosts
   run -0 hosts_run 4 "$abs_top_builddir/tests/programs/dart_pipeline"
   assert_line "ok"
 }

@@ -75,9 +75,3 @@ same() {
     return 1
   }
 }
-
-# Of those that `load hosts`.
-needs_hosts() {
-  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
-    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
-}

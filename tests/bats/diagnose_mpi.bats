@@ -3,21 +3,7 @@
 # What is said about rings of waits some of which are inside MPI.
 
 load common
-load hosts
-load diagnose
-
-setup_file() {
-  export program=$abs_top_builddir/tests/programs/stuck
-  hosts_up
-}
-
-teardown_file() {
-  hosts_down
-}
-
-setup() {
-  export over=$BATS_TEST_TMPDIR/over DRASYNC_STALL_S=1
-}
+load diagnose_hosts
 
 # ends_inside HOW RANKS TEXT: the job ends, on one node and with a node for each
 # rank, with this report between the waits for the region.

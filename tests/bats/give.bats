@@ -35,8 +35,7 @@ teardown_file() {
 }
 
 @test "gifts come in order, with their subregions and data, on two hosts" {
-  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
-    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  needs_hosts
   for n in 2 4; do
     run -0 hosts_run "$n" "$programs/native_give"
     assert_output "give ok ranks=$n"

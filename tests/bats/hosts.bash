@@ -36,3 +36,9 @@ hosts_down() {
   [ -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
     hosts_command "$abs_top_srcdir/scripts/cluster" down
 }
+
+# Skip the test that calls this where there are none.
+needs_hosts() {
+  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
+    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+}

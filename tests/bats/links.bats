@@ -10,8 +10,7 @@ setup_file() { hosts_up; }
 teardown_file() { hosts_down; }
 
 setup() {
-  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
-    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  needs_hosts
   cluster=$abs_top_srcdir/scripts/cluster
   turns=$BATS_TEST_TMPDIR/turns said=$BATS_TEST_TMPDIR/said
   : >"$turns"

@@ -83,8 +83,7 @@ setup() {
 }
 
 @test "references, weak handles, ends and misuse, on two hosts" {
-  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
-    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  needs_hosts
   for n in 2 4; do
     run -0 hosts_run "$n" "$programs/native_managed"
     assert_output "managed ok ranks=$n"
@@ -107,8 +106,7 @@ setup() {
 }
 
 @test "circles with parts on two hosts end too" {
-  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
-    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  needs_hosts
   for what in ring held kept beside random; do
     run -0 hosts_run 2 "$programs/native_circles" "$what"
     assert_output "$what ok ranks=2"
@@ -123,8 +121,7 @@ setup() {
 @test "a circle has ended after the call that looks for it, whoever looks beside that" {
   DRASYNC_NODE=2 run -0 mpi 4 "$programs/native_circle_soon" 500
   assert_line "circle soon ok ranks=4"
-  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
-    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  needs_hosts
   run -0 hosts_run 4 "$programs/native_circle_soon" 500
   assert_line "circle soon ok ranks=4"
 }

@@ -81,8 +81,7 @@ rank_ends() {
 }
 
 @test "one-sided access between hosts" {
-  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
-    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  needs_hosts
   local program
   for program in rma_places rma_remote rma_awake "rma_others threads" \
     "rma_others children"; do
@@ -93,8 +92,7 @@ rank_ends() {
 }
 
 @test "MPI runs over sockets where its messages do, whoever else has some" {
-  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
-    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  needs_hosts
   run -0 hosts_run 2 "$programs/rma_sockets"
   assert_line "MPI runs over sockets"
   UCX_TLS=sm,self run -0 hosts_run 2 "$programs/rma_sockets"

@@ -39,8 +39,7 @@ teardown_file() {
 }
 
 @test "functions run in order, answer, allocate and wait, on two hosts" {
-  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
-    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  needs_hosts
   for n in 2 4; do
     run -0 hosts_run "$n" "$programs/native_run" --short
     assert_line "run ok ranks=$n"
@@ -59,8 +58,7 @@ teardown_file() {
     DRASYNC_NODE=$node run -0 mpi 3 "$programs/native_run_held"
     assert_output "run held ok ranks=3"
   done
-  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
-    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  needs_hosts
   run -0 hosts_run 4 "$programs/native_run_held"
   assert_output "run held ok ranks=4"
 }

@@ -53,7 +53,7 @@ load_by() {
 }
 
 @test "what one host saved is loaded by two" {
-  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] || skip "$(<"$BATS_FILE_TMPDIR/no-hosts")"
+  needs_hosts
   save_by 3
   run -0 hosts_run 4 "$programs/save_tree" load "$dir/tree" 3
   assert_line "$hash"
@@ -244,7 +244,7 @@ refused() {
 }
 
 @test "a job that was killed goes on, on other numbers of hosts, to the same end" {
-  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] || skip "$(<"$BATS_FILE_TMPDIR/no-hosts")"
+  needs_hosts
   run -0 mpi 3 "$programs/save_steps" "$dir/whole" 60
   hash=${lines[0]}
   [[ $hash == hash* ]]

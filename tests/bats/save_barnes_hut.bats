@@ -99,8 +99,7 @@ went_on() {
 }
 
 @test "killed, it goes on with other hosts to the same hash" {
-  [ ! -s "$BATS_FILE_TMPDIR/no-hosts" ] ||
-    skip "$(cat "$BATS_FILE_TMPDIR/no-hosts")"
+  needs_hosts
   local first hash
   killed job mpi 3
   first=$step

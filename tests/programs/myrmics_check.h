@@ -7,6 +7,7 @@
 
 #include <mpi.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "myrmics.h"
 
@@ -20,5 +21,28 @@ static int me, workers;
             MPI_Abort(MPI_COMM_WORLD, 2);                         \
         }                                                         \
     } while (0)
+
+struct scenario {
+    const char *name;
+    void (*run)(void);
+};
+
+/* Who this worker is; MPI is up afterwards. */
+static inline void started(int *argc, char ***argv)
+{
+    MPI_Init(argc, argv);
+    me = sys_get_worker_id();
+    workers = sys_get_num_workers();
+}
+
+/* Run what the argument names of the @count at @s, and wait for the others. */
+static inline void run_named(const struct scenario *s, size_t count, int argc,
+                             char **argv)
+{
+    for (size_t i = 0; i < count; i++)
+        if (argc > 1 && strcmp(argv[1], s[i].name) == 0)
+            s[i].run();
+    sys_barrier();
+}
 
 #endif

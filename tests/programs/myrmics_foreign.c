@@ -86,10 +86,7 @@ static void sent_on(void)
     }
 }
 
-static const struct {
-    const char *name;
-    void (*run)(void);
-} scenarios[] = {
+static const struct scenario scenarios[] = {
     {"allocate", allocate},
     {"send", send_it},
     {"free", free_in_it},
@@ -98,13 +95,8 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
-    me = sys_get_worker_id();
-    workers = sys_get_num_workers();
-    for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++)
-        if (argc > 1 && strcmp(argv[1], scenarios[i].name) == 0)
-            scenarios[i].run();
-    sys_barrier();
+    started(&argc, &argv);
+    run_named(scenarios, sizeof(scenarios) / sizeof(scenarios[0]), argc, argv);
     MPI_Finalize();
     return 0;
 }

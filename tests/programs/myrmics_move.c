@@ -434,10 +434,7 @@ static void wait_on(void)
         _sys_wait_on("task.c", 7, NULL);
 }
 
-static const struct {
-    const char *name;
-    void (*run)(void);
-} scenarios[] = {
+static const struct scenario scenarios[] = {
     {"round_trip", round_trip},
     {"part_away", part_away},
     {"child_freed", child_freed},
@@ -460,13 +457,8 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
-    me = sys_get_worker_id();
-    workers = sys_get_num_workers();
-    for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++)
-        if (argc > 1 && strcmp(argv[1], scenarios[i].name) == 0)
-            scenarios[i].run();
-    sys_barrier();
+    started(&argc, &argv);
+    run_named(scenarios, sizeof(scenarios) / sizeof(scenarios[0]), argc, argv);
     if (me == 0)
         printf("ok %s\n", argc > 1 ? argv[1] : "");
     MPI_Finalize();

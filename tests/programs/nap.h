@@ -6,6 +6,7 @@
 #ifndef TESTS_NAP_H
 #define TESTS_NAP_H
 
+#include <mpi.h>
 #include <sched.h>
 #include <time.h>
 
@@ -21,6 +22,19 @@ static inline void nap_after(int tries)
         nanosleep(&nap, NULL);
     else
         sched_yield();
+}
+
+/* MPI_Barrier() that naps. */
+static inline void nap_barrier(void)
+{
+    MPI_Request request;
+    int done = 0;
+
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    for (int tries = 1; !done; tries++) {
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        nap_after(tries);
+    }
 }
 
 #endif /* TESTS_NAP_H */

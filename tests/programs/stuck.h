@@ -13,6 +13,18 @@
 static int rank, ranks;
 static const char *over; /* a file; they go on once it is there */
 
+/* A program's arguments, WHAT and that file; MPI is up afterwards.  WHAT. */
+static inline const char *started(int *argc, char ***argv)
+{
+    const char *what = *argc > 1 ? (*argv)[1] : "";
+
+    over = *argc > 2 ? (*argv)[2] : "/";
+    MPI_Init(argc, argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    return what;
+}
+
 static void until_over(void)
 {
     while (access(over, F_OK))

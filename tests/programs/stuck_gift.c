@@ -61,12 +61,8 @@ static void kept(void)
 
 int main(int argc, char **argv)
 {
-    const char *what = argc > 1 ? argv[1] : "";
+    const char *what = started(&argc, &argv);
 
-    over = argc > 2 ? argv[2] : "/";
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (!strcmp(what, "give"))
         not_given();
     else if (!strcmp(what, "tag"))
