@@ -4,7 +4,6 @@
  * of creation, each where its token is, and is granted when it has them all.
  */
 #include "protocol/arrival.h"
-#include "protocol/internal.h"
 
 struct proto_op *op_new(struct step *s, enum op_kind kind, int32_t rank,
                         struct proto_region *target, enum drasync_mode mode,

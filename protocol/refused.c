@@ -1,6 +1,5 @@
 /* refused.c - REFUSED: the token's node cannot give what was asked for. */
 #include "protocol/arrival.h"
-#include "protocol/internal.h"
 
 struct proto_message *refuse(struct step *s, struct proto_region *r,
                              struct proto_op *op, int error)

@@ -7,7 +7,6 @@
  * token itself may keep requests that know less than its own did.
  */
 #include "protocol/arrival.h"
-#include "protocol/internal.h"
 
 struct proto_op *request_by_ticket(struct proto_region *r, uint64_t ticket)
 {

@@ -3,7 +3,6 @@
  * subtree that an operation here is locking.
  */
 #include "protocol/arrival.h"
-#include "protocol/internal.h"
 
 struct receipt {
     const struct proto_message *m;
