@@ -9,6 +9,18 @@
 #include "runtime/process.h"
 #include "runtime/waiting.h"
 
+/* @statement may ask other nodes: reports name the public call that it stands in, and
+ * from where that was called. */
+#define ASKING(call, region, statement)                    \
+    do {                                                   \
+        struct waiting w;                                  \
+                                                           \
+        waiting_caller = __builtin_return_address(0);      \
+        waiting_call_begin(&w, call, region);              \
+        statement;                                         \
+        waiting_call_end(&w);                              \
+    } while (0)
+
 #define UNMANAGED "which is not managed"
 #define UNREFERENCED \
     "which is not managed, or to which this rank's node has no reference"
@@ -34,14 +46,10 @@ static int told(const char *call, drasync_region_t region, int err,
 int drasync_manage(drasync_region_t region)
 {
     int err = api_enter("drasync_manage");
-    struct waiting w;
 
     if (err)
         return err;
-    waiting_caller = __builtin_return_address(0);
-    waiting_call_begin(&w, "drasync_manage", region);
-    err = managed_manage(region);
-    waiting_call_end(&w);
+    ASKING("drasync_manage", region, err = managed_manage(region));
     return err == DRASYNC_EINVAL
                ? told("drasync_manage", region, err,
                       "which is a subregion, and ends with what is above it")
@@ -51,44 +59,32 @@ int drasync_manage(drasync_region_t region)
 int drasync_ref(drasync_region_t region)
 {
     int err = api_enter("drasync_ref");
-    struct waiting w;
 
     if (err)
         return err;
-    waiting_caller = __builtin_return_address(0);
-    waiting_call_begin(&w, "drasync_ref", region);
-    err = managed_ref(region);
-    waiting_call_end(&w);
+    ASKING("drasync_ref", region, err = managed_ref(region));
     return told("drasync_ref", region, err, UNMANAGED);
 }
 
 int drasync_unref(drasync_region_t region)
 {
     int err = api_enter("drasync_unref");
-    struct waiting w;
 
     if (err)
         return err;
-    waiting_caller = __builtin_return_address(0);
-    waiting_call_begin(&w, "drasync_unref", region);
-    err = managed_unref(region);
-    waiting_call_end(&w);
+    ASKING("drasync_unref", region, err = managed_unref(region));
     return told("drasync_unref", region, err, UNREFERENCED);
 }
 
 int drasync_ref_give(drasync_region_t region, int rank)
 {
     int err = api_enter("drasync_ref_give");
-    struct waiting w;
 
     if (!err && (rank < 0 || rank >= runtime.ranks))
         err = DRASYNC_EINVAL;
     if (err)
         return err;
-    waiting_caller = __builtin_return_address(0);
-    waiting_call_begin(&w, "drasync_ref_give", region);
-    err = managed_ref_give(region, rank);
-    waiting_call_end(&w);
+    ASKING("drasync_ref_give", region, err = managed_ref_give(region, rank));
     return told("drasync_ref_give", region, err, UNREFERENCED);
 }
 
@@ -114,14 +110,10 @@ static int told_link(const char *call, drasync_region_t from,
 int drasync_link(drasync_region_t from, drasync_region_t to)
 {
     int err = api_enter("drasync_link");
-    struct waiting w;
 
     if (err)
         return err;
-    waiting_caller = __builtin_return_address(0);
-    waiting_call_begin(&w, "drasync_link", from);
-    err = managed_link(from, to);
-    waiting_call_end(&w);
+    ASKING("drasync_link", from, err = managed_link(from, to));
     return told_link("drasync_link", from, to, err,
                      "which is not managed, or is to be linked to one that is "
                      "not");
@@ -130,14 +122,10 @@ int drasync_link(drasync_region_t from, drasync_region_t to)
 int drasync_unlink(drasync_region_t from, drasync_region_t to)
 {
     int err = api_enter("drasync_unlink");
-    struct waiting w;
 
     if (err)
         return err;
-    waiting_caller = __builtin_return_address(0);
-    waiting_call_begin(&w, "drasync_unlink", from);
-    err = managed_unlink(from, to);
-    waiting_call_end(&w);
+    ASKING("drasync_unlink", from, err = managed_unlink(from, to));
     return told_link("drasync_unlink", from, to, err,
                      "which is not managed, or not linked to that region");
 }
@@ -145,32 +133,25 @@ int drasync_unlink(drasync_region_t from, drasync_region_t to)
 int drasync_weak(drasync_region_t region, drasync_weak_t *weak_out)
 {
     int err = api_enter("drasync_weak");
-    struct waiting w;
 
     if (!err && !weak_out)
         err = DRASYNC_EINVAL;
     if (err)
         return err;
-    waiting_caller = __builtin_return_address(0);
-    waiting_call_begin(&w, "drasync_weak", region);
-    err = managed_weak(region, weak_out);
-    waiting_call_end(&w);
+    ASKING("drasync_weak", region, err = managed_weak(region, weak_out));
     return told("drasync_weak", region, err, UNMANAGED);
 }
 
 int drasync_weak_lock(const drasync_weak_t *weak, drasync_region_t *region_out)
 {
     int err = api_enter("drasync_weak_lock");
-    struct waiting w;
 
     if (!err && (!weak || !region_out))
         err = DRASYNC_EINVAL;
     if (err)
         return err;
-    waiting_caller = __builtin_return_address(0);
-    waiting_call_begin(&w, "drasync_weak_lock", managed_weak_region(weak));
-    err = managed_weak_lock(weak, region_out);
-    waiting_call_end(&w);
+    ASKING("drasync_weak_lock", managed_weak_region(weak),
+           err = managed_weak_lock(weak, region_out));
     return err;
 }
 
@@ -188,14 +169,10 @@ int drasync_on_end(drasync_region_t region, drasync_end_fn *call, void *arg)
 int drasync_collect(void)
 {
     int err = api_enter("drasync_collect");
-    struct waiting w;
 
     if (err)
         return err;
-    waiting_caller = __builtin_return_address(0);
-    waiting_call_begin(&w, "drasync_collect", NULL);
-    err = managed_collect();
-    waiting_call_end(&w);
+    ASKING("drasync_collect", NULL, err = managed_collect());
     return err;
 }
 
