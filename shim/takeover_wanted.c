@@ -69,15 +69,6 @@ static uint64_t bit_of(const char *name)
     return 0;
 }
 
-/* Does a reference to @name reach one of our libraries? */
-static bool reaches_us(const char *name)
-{
-    Dl_info info;
-    void *symbol = dlsym(RTLD_DEFAULT, name);
-
-    return symbol && dladdr(symbol, &info) && boot_is_ours(info.dli_fname);
-}
-
 /* The loader has relocated these addresses on most machines, not on all. */
 static const void *at(const struct dl_phdr_info *info, ElfW(Addr) address)
 {
@@ -166,7 +157,7 @@ int drasync_takeover_wanted(void)
             continue;
         char underscored[32] = "_";
         strcat(underscored, names[i]);
-        wanted = reaches_us(names[i]) || reaches_us(underscored);
+        wanted = boot_reaches_us(names[i]) || boot_reaches_us(underscored);
     }
     errno = saved;
     return wanted;

@@ -42,6 +42,9 @@ bool boot_is_mpi(const void *address);
 /* Is the library at @path one of ours? */
 bool boot_is_ours(const char *path);
 
+/* Does a reference to @name, looked up as the loader does, reach one of those? */
+bool boot_reaches_us(const char *name);
+
 /*
  * Do the program's calls of MPI's functions @names, which our libraries have too,
  * come to these and then to MPI itself, with no other library's in between?  The

@@ -34,11 +34,9 @@
 #include "transport/boot_mpi.h"
 #include "transport/mpi_table.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static bool left;
 
@@ -53,35 +51,6 @@ bool boot_leave_needed(const char *version)
         !strstr(version, "ch4:ucx"))
         return false;
     return (major == 3 && minor >= 3) || (major == 4 && minor <= 1);
-}
-
-/* Is there something in the folder? */
-static bool has_devices(const char *class)
-{
-    DIR *devices = opendir(class);
-    const struct dirent *entry;
-    bool found = false;
-
-    if (!devices)
-        return false;
-    while (!found && (entry = readdir(devices)))
-        found = entry->d_name[0] != '.';
-    closedir(devices);
-    return found;
-}
-
-/* InfiniBand's and the like, Slingshot, BXI, Aries. */
-bool boot_has_rdma(void)
-{
-    return has_devices("/sys/class/infiniband") ||
-           has_devices("/sys/class/cxi") || has_devices("/sys/class/bxi") ||
-           !access("/dev/kgni0", F_OK);
-}
-
-/* KNEM pins what ranks of one host copy from each other. */
-bool boot_registers(void)
-{
-    return boot_has_rdma() || !access("/dev/knem", F_OK);
 }
 
 /* Does UCX_TLS allow TCP, and but for that what stays on a host? */

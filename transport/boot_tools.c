@@ -42,7 +42,7 @@ bool boot_is_ours(const char *path)
     return !strncmp(name ? name + 1 : path, "libdrasync", 10);
 }
 
-static bool reaches_us(const char *name)
+bool boot_reaches_us(const char *name)
 {
     const void *symbol = dlsym(RTLD_DEFAULT, name);
     Dl_info info;
@@ -74,7 +74,7 @@ bool boot_direct(const char *const *names, size_t count)
 
     /* What is found is looked up afterwards: the loader's locks do not nest. */
     dl_iterate_phdr(note_object, &loaded);
-    direct = reaches_us(names[0]) && !loaded.more;
+    direct = boot_reaches_us(names[0]) && !loaded.more;
     for (size_t i = 0;
          i < loaded.count && direct && !boot_is_mpi(loaded.at[i]); i++) {
         Dl_info info;

@@ -4,6 +4,7 @@ libdrasync_transport_la_SOURCES = \
 	transport/boot.c \
 	transport/boot.h \
 	transport/boot_exchange.c \
+	transport/boot_devices.c \
 	transport/boot_find.c \
 	transport/boot_leave.c \
 	transport/boot_mpi.h \
