@@ -149,6 +149,7 @@ static int reserve_pieces(const struct space *space, uint64_t offset,
         if (err)
             break;
     }
+    /* Of the last piece nothing is left, but that is not in the log. */
     if (err)
         punch(space, offset, done + piece);
     return err;
@@ -169,8 +170,6 @@ int frames_reserve(const struct space *space, uint64_t offset, uint64_t bytes)
     err = reserve_pieces(space, offset, bytes);
     if (err)
         limit_release(space, bytes);
-    else
-        frames_catch_up(space);
     return err;
 }
 

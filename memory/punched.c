@@ -26,11 +26,9 @@ void punched_add(struct punched *p, uint64_t first, uint64_t pages)
         atomic_fetch_add_explicit(&p->count, 1, memory_order_relaxed);
     uint32_t slot = number % PUNCHED_LOGGED;
 
-    atomic_store_explicit(&p->log[slot].first,
-                          tagged(first, number),
+    atomic_store_explicit(&p->log[slot].first, tagged(first, number),
                           memory_order_relaxed);
-    atomic_store_explicit(&p->log[slot].pages,
-                          tagged(pages, number),
+    atomic_store_explicit(&p->log[slot].pages, tagged(pages, number),
                           memory_order_relaxed);
 }
 

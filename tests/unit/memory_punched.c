@@ -2,6 +2,7 @@
 #include "memory_common.h"
 
 #include "memory/frames.h"
+#include "memory/pages.h"
 #include "memory/punched.h"
 #include "memory/shared.h"
 
@@ -81,7 +82,7 @@ static void test_without(void)
 static void test_told(void)
 {
     struct space space;
-    uint64_t alternate;
+    uint64_t alternate, first;
 
     node_open(&space, 64 * MIB, 0, 2, 0);
     tap_ok(dropped_nothing(&space), "nothing was punched yet");
@@ -92,9 +93,9 @@ static void test_told(void)
     tap_ok(dropped_nothing(&space), "once");
 
     REQUIRE(in_processes(&space, 1, come_and_go));
-    tap_ok(!frames_reserve(&space, AT, BYTES) &&
+    tap_ok(!pages_take(&space, 1, PAGES_FRAMES, &first) &&
                dropped_primary(&space, AT, BYTES),
-           "another process punched: before new frames are used");
+           "another process punched: before new pages are used");
 
     alternate = space.layout.data_bytes + MIB;
     REQUIRE(!frames_reserve(&space, alternate, BYTES) &&
