@@ -27,7 +27,7 @@ masked() {
     sed -E -e 's/0x[0-9a-f]+/ADDRESS/g' -e 's/thread [0-9]+/thread T/g' \
       -e 's/^(drasync: rank|node) ([0-9]+) \([^)]+\)/\1 \2 (HOST)/' \
       -e 's/region ID [0-9]+/region ID N/' \
-      -e 's/ at [^ ]*\/([a-z_0-9]+\.c):[0-9]+/ at \1:LINE/g'
+      -e 's/ at [^ ]*\/([a-z_0-9]+\.[ch]):[0-9]+/ at \1:LINE/g'
 }
 
 # is_reported NAME: $output, masked, is the text of that name.

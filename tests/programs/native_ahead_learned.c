@@ -71,10 +71,11 @@ static void step(const struct phase *phase, enum drasync_mode mode, int i)
     CHECK(waited == (learns() && i > PHASES ? 0 : EACH));
 }
 
-/* For so long who waited for a region keeps it from hints (keep.h). */
+/* No longer than this does who waited for a region keep it from hints, which are
+ * not sent again (NATIVE_KEEP_US_MAX in keep.h). */
 static void spend_credit(void)
 {
-    double until = MPI_Wtime() + 0.01;
+    double until = MPI_Wtime() + 0.021;
 
     while (MPI_Wtime() < until)
         ;
