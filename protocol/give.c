@@ -35,6 +35,16 @@ static bool has_locks(const struct proto_region *top)
     return false;
 }
 
+/* Has a part of @top, of those whose subregions are known here, more of them than
+ * may go to another node?  Who took the gift would wait for that part in vain. */
+static bool has_wide(struct step *s, struct proto_region *top)
+{
+    for (struct proto_region *r = top; r; r = proto_next(top, r))
+        if (r->owned && !r->dead && too_wide(s, r, DRASYNC_WRITE))
+            return true;
+    return false;
+}
+
 /* To a rank of this node. */
 static void give_here(struct step *s, struct proto_region *r, int32_t rank,
                       int32_t to)
@@ -82,7 +92,7 @@ int proto_give(struct proto_node *node, int32_t rank,
         err = DRASYNC_EBUSY;
     else if (gift->node == self_of(&s))
         give_here(&s, region, rank, gift->rank);
-    else if (too_wide(&s, region, DRASYNC_WRITE))
+    else if (has_wide(&s, region))
         err = DRASYNC_ELIMIT;
     else
         err = give_away(&s, region, rank, gift);

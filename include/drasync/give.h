@@ -40,7 +40,8 @@ extern "C" {
  *                     still on its way: try again
  *   DRASYNC_ELIMIT    @rank, of this node, has not taken 1,048,576 others; between
  *                     nodes so many end the job.  Or @rank is of another node, and
- *                     the region has more than 4,194,304 direct subregions
+ *                     the region, or a part of it that this node has, has more
+ *                     than 4,194,304 direct subregions
  *   DRASYNC_ENOMEM, DRASYNC_ERUNNING
  */
 int drasync_give(drasync_region_t region, int rank, int tag);

@@ -128,6 +128,21 @@ static void test_gift(void)
     give_all();
 }
 
+/* A gift of which the taker could not get a part is none. */
+static void test_gift_below(void)
+{
+    const struct proto_gift gift = {.node = 1, .rank = 0};
+    struct proto_region *a = root_with(2), *wide = table[3];
+    with_children(wide, WIDTH_MAX + 1);
+    proto_effects_clear(&out);
+    CHECK(proto_give(&node, 0, a, &gift, &out) == DRASYNC_ELIMIT);
+    CHECK(out.count == 0 && proto_held(a, 0) == DRASYNC_WRITE && wide->owned);
+    CHECK(delete (0, table[addresses]) == 0);
+    proto_effects_clear(&out);
+    CHECK(proto_give(&node, 0, a, &gift, &out) == 0 && !wide->owned);
+    give_all();
+}
+
 int main(void)
 {
     node_begin();
@@ -139,5 +154,6 @@ int main(void)
     test_below();
     test_wanted();
     test_gift();
+    test_gift_below();
     return 0;
 }
