@@ -5,12 +5,15 @@
  * what it saves as a rank of its own, so that the program's ranks notice nothing
  * but that writers get frames of their own.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "runtime/modules.h"
 #include "runtime/native/native.h"
@@ -188,6 +191,22 @@ static int thread_start(void)
     return err ? DRASYNC_ENOMEM : 0;
 }
 
+/* A folder that is not there is said now, and not after so many seconds. */
+static void look_at_folder(void)
+{
+    struct stat st;
+    int err = 0;
+
+    if (stat(saver.folder, &st) || access(saver.folder, W_OK | X_OK))
+        err = errno;
+    else if (!S_ISDIR(st.st_mode))
+        err = ENOTDIR;
+    if (err)
+        runtime_say("DRASYNC_SAVE: %s: %s; until that is mended, nothing is "
+                    "saved there",
+                    saver.folder, strerror(err));
+}
+
 static int save_start(void)
 {
     const char *text = getenv("DRASYNC_SAVE");
@@ -200,7 +219,10 @@ static int save_start(void)
                     text, SECONDS_MAX);
         return DRASYNC_ESTART;
     }
-    return runtime.rank == 0 ? thread_start() : 0;
+    if (runtime.rank != 0)
+        return 0;
+    look_at_folder();
+    return thread_start();
 }
 
 static void save_quiesce(void)

@@ -269,6 +269,11 @@ refused() {
   done
   DRASYNC_SAVE=$dir run ! mpi 1 "$programs/save_tree" empty "$dir/empty"
   assert_output --partial "DRASYNC_SAVE=$dir is not valid: it may be a folder"
+  DRASYNC_SAVE=$dir/none,600 run -0 mpi 1 "$programs/save_tree" empty "$dir/empty"
+  assert_output --partial "DRASYNC_SAVE: $dir/none: No such file or directory; until"
+  touch "$dir/file"
+  DRASYNC_SAVE=$dir/file,600 run -0 mpi 1 "$programs/save_tree" empty "$dir/empty"
+  assert_output --partial "DRASYNC_SAVE: $dir/file: "
 }
 
 @test "DRASYNC_SAVE waits for who holds a region, also if that is rank 0" {
