@@ -58,22 +58,23 @@ timeout_us(const std::chrono::duration<Rep, Period> &timeout) noexcept
 } // namespace detail
 
 /* read_guard and write_guard, below.  What takes a hold is inlined however the
- * program is compiled: reports then name the program's line. */
+ * program is compiled: reports then name the program's line.  A guard needs a
+ * name, or it gives the hold back at the semicolon: hence nodiscard. */
 template <enum drasync_mode Mode> class guard
 {
   public:
     guard() noexcept = default;
 
     /* Take the hold, however long it takes. */
-    [[gnu::always_inline]] explicit guard(drasync_region_t handle)
+    [[nodiscard, gnu::always_inline]] explicit guard(drasync_region_t handle)
         : region_(handle)
     {
         lock();
     }
 
     /* The same; an error is in @error, and the guard owns nothing. */
-    [[gnu::always_inline]] guard(drasync_region_t handle,
-                                 std::error_code &error) noexcept
+    [[nodiscard, gnu::always_inline]] guard(drasync_region_t handle,
+                                            std::error_code &error) noexcept
         : region_(handle)
     {
         const int err = drasync_acquire(handle, Mode);
@@ -83,12 +84,14 @@ template <enum drasync_mode Mode> class guard
     }
 
     /* lock() comes later. */
-    guard(drasync_region_t handle, std::defer_lock_t) noexcept : region_(handle)
+    [[nodiscard]] guard(drasync_region_t handle, std::defer_lock_t) noexcept
+        : region_(handle)
     {
     }
 
     /* Without waiting for other holders: owns_lock() tells. */
-    [[gnu::always_inline]] guard(drasync_region_t handle, std::try_to_lock_t)
+    [[nodiscard, gnu::always_inline]] guard(drasync_region_t handle,
+                                            std::try_to_lock_t)
         : region_(handle)
     {
         try_lock();
@@ -96,14 +99,14 @@ template <enum drasync_mode Mode> class guard
 
     /* The caller has taken the hold: that of a new region, or by
      * drasync_wait(). */
-    guard(drasync_region_t handle, std::adopt_lock_t) noexcept
+    [[nodiscard]] guard(drasync_region_t handle, std::adopt_lock_t) noexcept
         : region_(handle), owns_(true)
     {
     }
 
     /* Waiting so long, or until then: owns_lock() tells. */
     template <class Rep, class Period>
-    [[gnu::always_inline]] guard(
+    [[nodiscard, gnu::always_inline]] guard(
         drasync_region_t handle,
         const std::chrono::duration<Rep, Period> &timeout)
         : region_(handle)
@@ -112,7 +115,7 @@ template <enum drasync_mode Mode> class guard
     }
 
     template <class Clock, class Duration>
-    [[gnu::always_inline]] guard(
+    [[nodiscard, gnu::always_inline]] guard(
         drasync_region_t handle,
         const std::chrono::time_point<Clock, Duration> &until)
         : region_(handle)

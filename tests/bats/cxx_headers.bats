@@ -268,6 +268,12 @@ END
     drasync::root<drasync::vector<int>>(r)->push_back(1);'
 }
 
+@test "a guard without a name, which gives its hold back at once, is warned of" {
+  local refusing=(-Werror "-I$abs_top_srcdir/include")
+  refused "nodiscard" 'drasync::read_guard{hold.region()};'
+  refused "nodiscard" 'drasync::write_guard{hold.region(), std::try_to_lock};'
+}
+
 @test "a function of another shape does not compile, and the compiler says why" {
   refused_function() { # MESSAGE ANSWER PARAMETERS [CLASS]
     local declarations="$2 there($3);"
