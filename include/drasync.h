@@ -74,8 +74,9 @@
  * not wait, such as drasync_try_acquire() and drasync_test(), return it as well)
  * or DRASYNC_EINTERNAL; DRASYNC_EINVAL if a pointer for its result is NULL; and
  * DRASYNC_ERUNNING inside a function that drasync_run() runs, unless it
- * allocates, frees, sets or gets a root, finds an object's region, tells facts,
- * or is drasync_register() or drasync_running().
+ * allocates, frees, sets or gets a root, finds an object's region, or is
+ * drasync_get_info(), which has the version too, drasync_get_stats(),
+ * drasync_register(), drasync_running(), or explains an error.
  * DRASYNC_EINTERNAL from an allocator means, nearly always, that the program wrote
  * over the region's memory.  With DRASYNC_ON_DEATH=continue the ranks of one node
  * go on when one of them dies: then every call that takes a hold of what that was
@@ -419,7 +420,8 @@ int drasync_lookup(const char *name, uint64_t timeout_us,
 /*
  * As printed there.  On error they print one line that says what was wrong and
  * end the job, as MPI does by default.  Define DRASYNC_NO_SHORT_NAMES before
- * including this header to leave them out.
+ * including this header to leave them out: where another header has macros READ
+ * and WRITE, say, of which the 1 would be taken for DRASYNC_READ.
  */
 #ifndef DRASYNC_NO_SHORT_NAMES
 typedef drasync_region_t region;

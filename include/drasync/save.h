@@ -17,15 +17,17 @@ extern "C" {
  * names.  If this thread holds @region for READ, the version that it sees is
  * saved; if for WRITE, what is there, and nobody of the rank may write until the
  * call is over; else the current version, which may have to be waited for as in
- * drasync_acquire(), up to 1 s for holds that other threads of this rank have:
- * what is still held for WRITE then is saved as it is, in the middle of that.
+ * drasync_acquire(), up to 1 s for holds that other threads of this rank have, if
+ * this one has none, of any region: what is held for WRITE after that is saved as
+ * it is, in the middle of that.
  * Others go on meanwhile: a WRITE, also of another thread of this rank, makes a
  * version of its own.  While it is saved @region counts as read by another rank:
  * drasync_delete() returns DRASYNC_EBUSY.
  *
  * The file is written under another name beside @path, PATH.saving-HOST-PID-N,
  * and takes the name @path when all of it is on the disk: who dies or fails
- * before that leaves what was there.  After an error nothing is left of it;
+ * before that leaves what was there.  After an error nothing is left of it, unless
+ * only the folder could not be written to disk (DRASYNC_EFILE);
  * what a process of this host left that died goes when another one saves to
  * @path.
  * Ranks may save at once, each to a file of its own.  Managed regions are saved
