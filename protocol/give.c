@@ -5,6 +5,10 @@
  * subtree with all data, and what is above it.  Where it arrives it becomes the
  * operation of an acquire that has nothing to ask for, so that data that comes
  * later, want of memory and operations that wait are as they are for any other.
+ *
+ * Who is given what it waits for does not hold it: its request may stand at a node
+ * behind one of that node's own, which would wait for the hold's end.  An acquire
+ * of what is newer ends instead, as nobody else can write.
  */
 #include "protocol/internal.h"
 
@@ -45,17 +49,48 @@ static bool has_wide(struct step *s, struct proto_region *top)
     return false;
 }
 
+/* What @rank waits for in @top's subtree: an acquire of what is newer, or, without
+ * @newer, another one; NULL: nothing.  What is queued here is granted beside the
+ * hold: without @queued it does not count. */
+static struct proto_op *waits_in(struct proto_region *top, int32_t rank,
+                                 bool newer, bool queued)
+{
+    for (struct proto_region *r = top; r && top->asked_for;
+         r = proto_next(top, r))
+        for (struct proto_link *l = r->asking.next; l != &r->asking;
+             l = l->next) {
+            struct proto_op *op = CONTAINER(l, struct proto_op, by_target);
+            if (op->rank == rank && !op->detached &&
+                (op->asked_newer != 0) == newer &&
+                (queued || op->where != AT_QUEUE))
+                return op;
+        }
+    return NULL;
+}
+
+void end_newer(struct step *s, struct proto_region *r, int32_t rank)
+{
+    struct proto_op *op;
+    while ((op = waits_in(r, rank, true, true)) != NULL)
+        op_give_up(s, op, DRASYNC_ENESTED);
+}
+
 /* To a rank of this node. */
 static void give_here(struct step *s, struct proto_region *r, int32_t rank,
-                      int32_t to)
+                      struct proto_gift *gift)
 {
-    if (to != rank && (proto_held(r, to) || proto_held_below(r, to))) {
+    int32_t to = gift->rank;
+    gift->back = to != rank &&
+                 (gift->back || proto_held(r, to) || proto_held_below(r, to) ||
+                  waits_in(r, to, false, false));
+    if (gift->back) {
         write_end(s, r);
         return;
     }
     r->write_rank = to;
     r->written = ++r->root->clock;
     end_above(s, r, to);
+    end_newer(s, r, to);
     mark_serve_below(s, r); /* that rank may have asked for it */
 }
 
@@ -76,7 +111,7 @@ static int give_away(struct step *s, struct proto_region *r, int32_t rank,
 }
 
 int proto_give(struct proto_node *node, int32_t rank,
-               struct proto_region *region, const struct proto_gift *gift,
+               struct proto_region *region, struct proto_gift *gift,
                struct proto_effects *out)
 {
     struct step s;
@@ -91,7 +126,7 @@ int proto_give(struct proto_node *node, int32_t rank,
     else if (has_locks(region))
         err = DRASYNC_EBUSY;
     else if (gift->node == self_of(&s))
-        give_here(&s, region, rank, gift->rank);
+        give_here(&s, region, rank, gift);
     else if (has_wide(&s, region))
         err = DRASYNC_ELIMIT;
     else
@@ -141,12 +176,13 @@ struct proto_op *gift_op(struct step *s, uint32_t from,
         gift_back(s, from, m, DRASYNC_EDELETED);
         return NULL;
     }
+    bool waits = waits_in(r, rank, false, true) || proto_held_below(r, rank);
     struct proto_op *op =
         op_new(s, OP_ACQUIRE, rank, r, DRASYNC_WRITE, m->waiter);
     assert(op); /* it was reserved */
     op->detached = !m->waiter;
     /* It goes no further than to be here. */
-    if (proto_held_below(r, rank))
+    if (waits)
         failed(s, op, DRASYNC_EORDER);
     return op;
 }

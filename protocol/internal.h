@@ -122,7 +122,8 @@ enum counter {
     COUNT_PINNED,
     COUNT_FORGOT,
     COUNT_LOST,
-    COUNT_SUBSCRIBED
+    COUNT_SUBSCRIBED,
+    COUNT_ASKING
 };
 void count(struct proto_region *r, enum counter which, int delta);
 
@@ -430,6 +431,9 @@ void tell_homes(struct step *s, const struct proto_message *m);
 void region_sent(struct step *s, struct proto_region *r);
 
 /* give.c */
+/* @rank has WRITE of @r: nothing newer of the subtree comes while it has, and who
+ * of it waits for that is told. */
+void end_newer(struct step *s, struct proto_region *r, int32_t rank);
 /* The operation that will hold what @m, a gift from node @from, brings, and for
  * which the step has memory; NULL: it goes back. */
 struct proto_op *gift_op(struct step *s, uint32_t from,

@@ -41,8 +41,10 @@ struct proto_op *op_new(struct step *s, enum op_kind kind, int32_t rank,
         target->keeps++;
     if (is_local(op))
         op->born = s->env->ticket(s->env->ctx);
-    if (kind == OP_ACQUIRE)
+    if (kind == OP_ACQUIRE) {
         list_insert(&target->asking, &op->by_target);
+        count(target, COUNT_ASKING, 1);
+    }
     return op;
 }
 
@@ -51,6 +53,8 @@ void op_free(struct step *s, struct proto_op *op)
     if (s->requester == op)
         s->requester = NULL;
     list_remove(&op->by_target);
+    if (op->kind == OP_ACQUIRE)
+        count(op->target, COUNT_ASKING, -1);
     if (op->target) {
         op->target->keeps--;
         mark_gc(s, op->target);
@@ -314,9 +318,12 @@ void complete(struct step *s, struct proto_op *op)
         ahead_token_used(s, r, true);
     }
     r->came_ahead |= op->kind == OP_AHEAD;
+    int32_t rank = op->detached ? -1 : op->rank;
     op_unlock(s, op);
     granted(s, op, NULL, r->pinned > 0 && !FAULT(s, FAULT_NO_SPLIT));
     op_free(s, op);
+    if (rank >= 0)
+        end_newer(s, r, rank);
 }
 
 bool op_begin(struct step *s, struct proto_op *op)
@@ -480,21 +487,4 @@ void proto_detach(struct proto_node *node, struct proto_op *op,
     op->detached = true;
     op_give_up(&s, op, DRASYNC_EAGAIN);
     step_end(&s);
-}
-
-bool proto_waited_elsewhere(const struct proto_region *region,
-                            int32_t *node_out)
-{
-    uint32_t count = 0;
-    *node_out = INT32_MAX;
-    for (const struct proto_link *l = region->queue.next; l != &region->queue;
-         l = l->next) {
-        const struct proto_op *op = CONTAINER(l, const struct proto_op, link);
-        if (is_local(op))
-            return false;
-        if (op->flags & PROTO_KEEPS && (int32_t)op->node < *node_out)
-            *node_out = (int32_t)op->node;
-        count++;
-    }
-    return region->waiting == count && region->root->waiting == count;
 }

@@ -153,3 +153,20 @@ struct proto_op *next_in_queue(struct step *s, const struct proto_region *r)
                ? own
                : first;
 }
+
+bool proto_waited_elsewhere(const struct proto_region *region,
+                            int32_t *node_out)
+{
+    uint32_t count = 0;
+    *node_out = INT32_MAX;
+    for (const struct proto_link *l = region->queue.next; l != &region->queue;
+         l = l->next) {
+        const struct proto_op *op = CONTAINER(l, const struct proto_op, link);
+        if (is_local(op))
+            return false;
+        if (op->flags & PROTO_KEEPS && (int32_t)op->node < *node_out)
+            *node_out = (int32_t)op->node;
+        count++;
+    }
+    return region->waiting == count && region->root->waiting == count;
+}

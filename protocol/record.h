@@ -125,6 +125,7 @@ struct proto_region {
     uint32_t forgot;     /* regions with `dropped` */
     uint32_t subscribed; /* members of `subscribers` */
     uint32_t losses;     /* regions with `lost` */
+    uint32_t asked_for;  /* members of `asking` */
 
     uint32_t keeps;   /* operations that refer to this record */
     uint32_t sends;   /* transfers that are not settled, and proto_copying() */

@@ -45,6 +45,8 @@ static uint32_t *counter_of(struct proto_region *r, enum counter which)
         return &r->forgot;
     case COUNT_LOST:
         return &r->losses;
+    case COUNT_ASKING:
+        return &r->asked_for;
     case COUNT_SUBSCRIBED:
         break;
     }
@@ -71,6 +73,7 @@ static void count_all(struct proto_region *from, const struct proto_region *r,
     count(from, COUNT_FORGOT, sign * (int)r->forgot);
     count(from, COUNT_LOST, sign * (int)r->losses);
     count(from, COUNT_SUBSCRIBED, sign * (int)r->subscribed);
+    count(from, COUNT_ASKING, sign * (int)r->asked_for);
 }
 
 void region_link(struct proto_region *r, struct proto_region *parent)

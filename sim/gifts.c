@@ -155,7 +155,7 @@ static bool give(struct sim *sim, struct sim_rank *rank, struct oracle *o,
     }
     if (!err && to->node != rank->node)
         sim->gifts++;
-    else if (!err && r->write_rank == to->local)
+    else if (!err && !gift.back)
         granted(sim, gift_new(sim, to), r, r->pinned > 0);
     effects_run(sim, rank->node, out, NULL);
     effects_give(sim, out);

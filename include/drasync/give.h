@@ -25,9 +25,11 @@ extern "C" {
  * managed region stay with who has them (drasync_ref_give()).
  *
  * @rank should neither hold a part of @region for READ, or what is above it, nor
- * wait for them: then it may not have WRITE (DRASYNC_EUPGRADE, DRASYNC_EORDER),
- * and the region is released instead, until @rank takes it.  It is also released
- * if @rank is of another node, which has no memory for the data.
+ * wait for these, for @region or for a function that another node runs on it: then
+ * it may not have WRITE (DRASYNC_EUPGRADE, DRASYNC_EORDER), and the region is
+ * released instead, until @rank takes it.  It is also released if @rank is of
+ * another node, which has no memory for the data.  An acquire of @rank's that
+ * waits for what is newer (drasync_acquire_newer()) returns DRASYNC_ENESTED.
  *
  *   DRASYNC_EINVAL    there is no rank @rank, or @tag is negative
  *   DRASYNC_ENOREGION

@@ -7,6 +7,7 @@
 #include "runtime/native/guard.h"
 #include "runtime/native/magazine.h"
 #include "runtime/native/objects.h"
+#include "runtime/native/run.h"
 #include "runtime/native/table.h"
 #include "runtime/native/taken.h"
 #include "runtime/process.h"
@@ -30,6 +31,8 @@ static int give_hold(struct native_tree *tree, uint64_t address, int to,
         .node = (uint32_t)runtime.node_of[to],
         .rank = to,
         .words = (uint64_t)runtime.rank << 32 | (uint32_t)tag,
+        .back = runtime.node_of[to] == runtime.node && to != runtime.rank &&
+                run_flies_in(to, address),
     };
     struct proto_effects *effects;
     int err;
@@ -46,8 +49,7 @@ static int give_hold(struct native_tree *tree, uint64_t address, int to,
     *incarnation_out = region->incarnation;
     effects = native_effects();
     err = proto_give(&native.node, native.rank, region, &gift, effects);
-    *back_out =
-        !err && gift.node == (uint32_t)runtime.node && region->write_rank != to;
+    *back_out = gift.back;
     native_do(effects, NULL);
     if (err)
         return err;

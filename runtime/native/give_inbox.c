@@ -3,6 +3,7 @@
 #include "runtime/messages/messages.h"
 #include "runtime/native/give.h"
 #include "runtime/native/look.h"
+#include "runtime/native/run.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
 #include "runtime/waiting.h"
@@ -361,8 +362,9 @@ void give_arrives(int node, struct proto_message *message)
     err = gift_new(from, tag, message->region, &gift);
     if (!err) {
         gift->incarnation = message->incarnation;
-        gift->far = true;
-        message->waiter = &gift->wait;
+        gift->back = run_flies_in((int32_t)message->version, message->region);
+        gift->far = !gift->back;
+        message->waiter = gift->far ? &gift->wait : NULL;
         err = give_reserve(runtime.local_of[message->version]);
     }
     if (!err)

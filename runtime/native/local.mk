@@ -163,7 +163,8 @@ native_test_programs += \
 	tests/programs/native_deleted_part \
 	tests/programs/native_dead_lines tests/programs/native_recycled_split \
 	tests/programs/native_give \
-	tests/programs/native_give_ends tests/programs/native_take_threads \
+	tests/programs/native_give_ends tests/programs/native_give_waits \
+	tests/programs/native_take_threads \
 	tests/programs/native_evicted tests/programs/watched tests/programs/dying \
 	tests/programs/native_contract \
 	tests/programs/native_inplace \

@@ -258,6 +258,10 @@ struct run_caller *run_caller_new(void);
  * first once more. */
 bool run_is_done(const struct run_caller *c);
 
+/* Has rank @rank of this node sent another node runs of the region at @address, or
+ * of a part of it?  True also if that cannot be told just now. */
+bool run_flies_in(int32_t rank, uint64_t address);
+
 /* The first error of threads that have ended without a flush, once; or 0. */
 int run_callers_left(void);
 

@@ -42,6 +42,48 @@ __attribute__((no_sanitize("thread"))) int run_where(uint64_t address,
     return home >= 0 ? home : runtime.node;
 }
 
+/* Read without a lock, as in run_where(). */
+__attribute__((no_sanitize("thread"))) static bool is_part(uint64_t address,
+                                                           uint64_t top)
+{
+    const struct proto_region *r = native_find(address);
+
+    for (int i = 0; r && i < PROTO_DEPTH_MAX; i++) {
+        if (*(const volatile uint64_t *)&r->address == top)
+            return true;
+        r = *(const struct proto_region *const volatile *)&r->parent;
+    }
+    return address == top;
+}
+
+/* Under the lock of @c. */
+static bool flies_in(const struct run_caller *c, uint64_t address)
+{
+    for (int i = 0; i < RUN_BUCKETS; i++)
+        for (const struct run_stream *s = c->buckets[i]; s; s = s->chain)
+            if (atomic_load_explicit(&s->flying, memory_order_relaxed) &&
+                is_part(s->address, address))
+                return true;
+    return false;
+}
+
+bool run_flies_in(int32_t rank, uint64_t address)
+{
+    struct run_caller *c =
+        run_shared ? atomic_load(&run_shared->callers) : NULL;
+    bool flies = false;
+
+    for (; c && !flies; c = c->next) {
+        if (c->rank != rank || !atomic_load(&c->flying))
+            continue;
+        if (!run_try(c))
+            return true;
+        flies = flies_in(c, address);
+        run_unlock(c);
+    }
+    return flies;
+}
+
 /* --- Results -------------------------------------------------------------- */
 
 /* Relaxed: who flushes has seen the end of the run, which orders it. */

@@ -87,6 +87,31 @@ teardown_file() {
   done
 }
 
+# waits RANKS HOW...
+waits() {
+  local ranks=$1
+  shift
+  run -0 mpi "$ranks" "$programs/native_give_waits" "$@"
+  assert_output "give waits ok ranks=$ranks"
+}
+
+@test "who is given what it asks for gets both, whoever else wants it" {
+  for node in rank 2 shared; do
+    for mode in 1 2; do
+      DRASYNC_NODE=$node waits 4 acquire $mode
+    done
+  done
+  DRASYNC_NODE=rank waits 3 acquire 2
+}
+
+@test "who is given what it waits for a newer version of, or runs on, is told" {
+  for node in rank shared; do
+    DRASYNC_NODE=$node waits 2 newer
+    DRASYNC_NODE=$node waits 2 run
+  done
+  DRASYNC_NODE=2 waits 4 run
+}
+
 @test "regions whose parts come and go are given round, and their memory is used again" {
   local nodes seed
   for seed in 1 2 3 4; do

@@ -117,7 +117,7 @@ static void test_wanted(void)
 
 static void test_gift(void)
 {
-    const struct proto_gift gift = {.node = 1, .rank = 0};
+    struct proto_gift gift = {.node = 1, .rank = 0};
     struct proto_region *a = root_with(WIDTH_MAX + 1);
     proto_effects_clear(&out);
     CHECK(proto_give(&node, 0, a, &gift, &out) == DRASYNC_ELIMIT);
@@ -131,7 +131,7 @@ static void test_gift(void)
 /* A gift of which the taker could not get a part is none. */
 static void test_gift_below(void)
 {
-    const struct proto_gift gift = {.node = 1, .rank = 0};
+    struct proto_gift gift = {.node = 1, .rank = 0};
     struct proto_region *a = root_with(2), *wide = table[3];
     with_children(wide, WIDTH_MAX + 1);
     proto_effects_clear(&out);
