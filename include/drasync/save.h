@@ -18,8 +18,8 @@ extern "C" {
  * saved; if for WRITE, what is there, and nobody of the rank may write until the
  * call is over; else the current version, which may have to be waited for as in
  * drasync_acquire(), up to 1 s for holds that other threads of this rank have, if
- * this one has none, of any region: what is held for WRITE after that is saved as
- * it is, in the middle of that.
+ * this thread holds neither the region nor what is above it: what is still held
+ * for WRITE then is saved as it is, in the middle of that.
  * Others go on meanwhile: a WRITE, also of another thread of this rank, makes a
  * version of its own.  While it is saved @region counts as read by another rank:
  * drasync_delete() returns DRASYNC_EBUSY.

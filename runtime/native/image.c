@@ -178,8 +178,8 @@ _Static_assert(offsetof(struct proto_pin, link) == 0, "a link is its pin");
 #define ATTEMPT_US     200000
 #define ATTEMPT_US_MAX 1600000
 
-/* How long hold_beside() waits for a hold of this rank that may be another
- * thread's. */
+/* How long hold_once() waits for a hold of this rank that is another thread's, or
+ * may be. */
 #define PATIENCE_US 1000000
 
 /* What waits, if it may be stopped. */
@@ -278,18 +278,25 @@ static int hold_start(struct native_tree *tree, uint64_t address,
     return err;
 }
 
-/* This rank holds the region or one below.  If this thread has taken nothing
- * the hold may be another thread's: wait a while for its end.  DRASYNC_EAGAIN:
- * it has not ended, or may be this thread's. */
-static int hold_beside(struct native_tree *tree, uint64_t address,
-                       struct held *held_out)
+/* Has this thread a hold of @r, or of what is above it?  The tree is locked, so no
+ * lease is left there.  A hold without a note is this thread's if that took it by
+ * a lease; with @may_read also if it knows of no lease. */
+static bool thread_holds(const struct proto_region *r, bool may_read)
 {
-    if (native_taken_any() || native_lease_of(address)) {
-        native_unlock(tree);
-        return DRASYNC_EAGAIN;
+    for (; r; r = r->parent) {
+        const struct proto_hold *hold = proto_read_hold(r, native.rank);
+        enum native_taken_by by =
+            native_taken_by(r->address, r->incarnation,
+                            r->write_rank == native.rank ? r->write_count : 0,
+                            hold ? hold->count : 0);
+
+        if (by == NATIVE_TAKEN_BY_ME ||
+            (by == NATIVE_TAKEN_BY_NOBODY &&
+             (native_lease_mine(r->address) ||
+              (may_read && !native_lease_of(r->address)))))
+            return true;
     }
-    return hold_start(tree, address, &(struct stop){.asks = NULL},
-                      wait_deadline_us(PATIENCE_US), held_out);
+    return false;
 }
 
 /* Take one more hold as this rank, which holds the region. */
@@ -347,24 +354,34 @@ static int hold_once(uint64_t address, native_stop_fn *asks,
                      struct held *held_out)
 {
     const struct stop never = {.asks = NULL};
+    const struct proto_region *below;
     struct native_tree tree;
-    bool held, below;
-    int err;
+    int held, err;
+    bool mine;
 
     if (asks)
         return hold_by_attempts(address, asks, held_out);
     err = native_lock(address, &tree);
     if (err)
         return err;
-    held = tree.region && proto_held(tree.region, native.rank);
-    below = tree.region && proto_held_below(tree.region, native.rank);
+    held = tree.region ? proto_held(tree.region, native.rank) : 0;
+    below = tree.region ? proto_held_below(tree.region, native.rank) : NULL;
     if (!held && !below)
         return hold_apart(&tree, address, &never, held_out);
-    err = hold_beside(&tree, address, held_out);
-    if (err != DRASYNC_EAGAIN)
+    /* Beside this thread's hold, one under a number of its own would wait for
+     * ever, or see another version.  Beside one for READ that may be this
+     * thread's it is as well to read what the rank does. */
+    mine = held ? thread_holds(tree.region,
+                               held == DRASYNC_READ &&
+                                   (native_taken_any() || native_leases_mine))
+                : thread_holds(below, false);
+    if (mine)
+        native_unlock(&tree);
+    else
+        err = hold_start(&tree, address, &never, wait_deadline_us(PATIENCE_US),
+                         held_out);
+    if (!mine && err != DRASYNC_EAGAIN)
         return err;
-    /* A hold under a number of its own would wait for this rank's hold, and
-     * this rank for the save. */
     return held ? hold_as_rank(address, held_out) : DRASYNC_EORDER;
 }
 

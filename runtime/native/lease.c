@@ -233,6 +233,17 @@ bool native_lease_held(uint64_t address)
     return word_same(word, l->word) && word_held_by(word, runtime.local);
 }
 
+bool native_lease_mine(uint64_t address)
+{
+    const struct native_lease *l = native_lease_of(address);
+
+    if (!l)
+        return false;
+    if (l->word & WORD_SHARED)
+        return use_count(atomic_load_explicit(&l->use, memory_order_relaxed));
+    return word_held_by(l->word, runtime.local);
+}
+
 /* --- Threads -------------------------------------------------------------- */
 
 static _Atomic(struct native_lease_thread *) *my_threads(void)

@@ -179,6 +179,11 @@ int native_lease_left(uint64_t address);
  * thread knows. */
 bool native_lease_held(uint64_t address);
 
+/* True if this thread took the region at @address through a lease, and has not
+ * given it back.  The lease may have ended: then the hold is nobody's (taken.h),
+ * if the rank has it still. */
+bool native_lease_mine(uint64_t address);
+
 /* This rank holds the region at @address by the lease in @slot, whose word is
  * @word, and has mapped what it has to.  False: no memory. */
 bool native_lease_note(uint64_t address, struct native_lease_slot *slot,

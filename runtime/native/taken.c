@@ -156,7 +156,7 @@ bool native_taken_by_several(void)
 
 bool native_taken_any(void)
 {
-    return !native_taken_by_several() || noted;
+    return me;
 }
 
 int native_taken_add(uint64_t address, uint64_t incarnation,
@@ -293,6 +293,30 @@ enum drasync_mode native_taken_next(uint64_t address, uint64_t incarnation,
         mode = (int)taken->run[i < 0 ? (ptrdiff_t)taken->runs - 1 : i].mode;
     pthread_mutex_unlock(&part->mutex);
     return (enum drasync_mode)mode;
+}
+
+enum native_taken_by native_taken_by(uint64_t address, uint64_t incarnation,
+                                     uint32_t writes, uint32_t reads)
+{
+    struct part *part = part_of(address);
+    enum native_taken_by by = NATIVE_TAKEN_BY_OTHERS;
+    const struct taken *taken;
+    struct taken **at;
+
+    if (!writes && !reads)
+        return NATIVE_TAKEN_BY_OTHERS;
+    /* Relaxed: another thread that takes something does so later. */
+    if (me && atomic_load_explicit(&threads, memory_order_relaxed) == 1)
+        return NATIVE_TAKEN_BY_ME;
+    pthread_mutex_lock(&part->mutex);
+    at = find(part, address);
+    taken = at && *at && (*at)->incarnation == incarnation ? *at : NULL;
+    if (taken && me && mine(taken) >= 0)
+        by = NATIVE_TAKEN_BY_ME;
+    else if (nobodys(taken, writes, reads))
+        by = NATIVE_TAKEN_BY_NOBODY;
+    pthread_mutex_unlock(&part->mutex);
+    return by;
 }
 
 void native_taken_forget(uint64_t address, uint64_t incarnation)

@@ -32,9 +32,18 @@
 /* This thread takes a hold.  Was it not the only one that ever did? */
 bool native_taken_by_several(void);
 
-/* May this thread have holds?  False: others of its rank have what the rank has,
- * or it has some that are nobody's. */
+/* Has this thread ever taken anything by a step? */
 bool native_taken_any(void);
+
+enum native_taken_by {
+    NATIVE_TAKEN_BY_OTHERS, /* or there is no hold */
+    NATIVE_TAKEN_BY_NOBODY, /* some are nobody's, and none is this thread's */
+    NATIVE_TAKEN_BY_ME,
+};
+
+/* Who took the rank's @writes and @reads of the region at @address? */
+enum native_taken_by native_taken_by(uint64_t address, uint64_t incarnation,
+                                     uint32_t writes, uint32_t reads);
 
 /* This thread took the region at @address for @mode.  DRASYNC_ENOMEM, and
  * nothing is noted. */
