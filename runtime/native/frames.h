@@ -81,8 +81,8 @@ bool native_quarantined(uint64_t address);
 int native_extent_new(struct native_memory *memory, uint64_t pages_min,
                       uint64_t pages, struct extent **extent_out);
 
-/* No lock held: drop copies of all trees that nothing refers to, and the frames
- * of regions that are elsewhere only (trim.c). */
+/* No lock held: drop copies of all trees that nothing refers to, the frames of
+ * regions that are elsewhere only, and what is in quarantine (trim.c). */
 void native_evict(void);
 
 /* No lock held: give back what has no objects of the regions that only this node

@@ -54,6 +54,8 @@ static void drop_copies(uint64_t address, void *arg)
 
 void native_evict(void)
 {
+    if (native.shared->quarantine)
+        native_quarantine_clear(native.shared->quarantine);
     native_each(drop_copies, NULL);
     pages_trim(&runtime.space);
 }

@@ -56,6 +56,14 @@ programs=$abs_top_builddir/tests/programs
   assert_output "evicted ok ranks=2"
 }
 
+@test "checked mode: what waits in quarantine is given up where memory is short" {
+  for checks in 1 all; do
+    DRASYNC_CHECK=$checks DRASYNC_NODE=rank DRASYNC_MEMORY=64M run -0 mpi 2 \
+      "$programs/native_evicted" checked
+    assert_output "evicted ok ranks=2"
+  done
+}
+
 # Each refused request is an error at the call, or the job ends and says why.
 without_memory() { # RANK
   local n=1 last

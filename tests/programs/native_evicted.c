@@ -5,6 +5,9 @@
  *                            its own copy was evicted (each rank a node)
  *   native_evicted newer     an acquire of what is newer ends with ENOMEM after it
  *                            was granted (one node)
+ *   native_evicted checked   a rank acquires what another node has, and of its own
+ *                            memory only what was deleted is left: in checked mode
+ *                            that is in quarantine (each rank a node)
  */
 #include <unistd.h>
 
@@ -98,6 +101,42 @@ static void newer(void)
     }
 }
 
+#define SMALL_BYTES ((size_t)1 << 20)
+#define SMALL       256
+#define DELETED     4
+
+static void checked(void)
+{
+    drasync_region_t region = NULL, small[SMALL];
+    void *object;
+    int count = 0;
+
+    if (check_rank == 0) {
+        OK(drasync_new_region(&region));
+        OK(drasync_alloc(region, 2 * SMALL_BYTES, &object));
+        memset(object, 1, 2 * SMALL_BYTES);
+        OK(drasync_release(region));
+    }
+    check_share(&region, 0);
+    if (check_rank == 1) {
+        while (count < SMALL && !drasync_new_region(&small[count])) {
+            if (drasync_alloc(small[count++], SMALL_BYTES, &object))
+                break;
+            memset(object, 2, SMALL_BYTES);
+        }
+        CHECK(count > 2 * DELETED && count < SMALL);
+        for (int i = 0; i < DELETED; i++)
+            OK(drasync_delete(small[--count]));
+        OK(drasync_acquire(region, DRASYNC_READ));
+        OK(drasync_release(region));
+        while (count)
+            OK(drasync_delete(small[--count]));
+    }
+    check_barrier();
+    if (check_rank == 0)
+        OK(drasync_delete(region));
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -105,6 +144,8 @@ int main(int argc, char **argv)
     check_start(&argc, &argv);
     if (!strcmp(what, "deleted"))
         deleted();
+    else if (!strcmp(what, "checked"))
+        checked();
     else
         newer();
     return check_end("evicted");
