@@ -71,9 +71,12 @@ static void serve_box(void)
 {
     static struct check_text text;
     struct check_box *box = check_box_of(runtime.local);
+    uint32_t is = atomic_load(&box->state);
 
-    /* Pairs with check_ask()'s store: so the region is there. */
-    if (atomic_load(&box->state) != CHECK_BOX_ASKED)
+    /* Pairs with ask()'s stores: so the region is there. */
+    if (is == CHECK_BOX_LEFT)
+        atomic_store(&box->state, CHECK_BOX_FREE);
+    if (is != CHECK_BOX_ASKED)
         return;
     text.used = 0;
     if (box->stack)
@@ -81,8 +84,9 @@ static void serve_box(void)
     else
         check_add_taken(&text, box->region);
     cut(box->text, &text);
-    /* Pairs with check_ask()'s load: so is the text. */
-    atomic_store(&box->state, CHECK_BOX_ANSWERED);
+    /* Pairs with ask()'s load: so is the text.  Else nobody waits for it. */
+    if (!atomic_compare_exchange_strong(&box->state, &is, CHECK_BOX_ANSWERED))
+        atomic_store(&box->state, CHECK_BOX_FREE);
 }
 
 /* False: it has not come to that in time. */
@@ -105,6 +109,7 @@ static bool ask(int rank, uint64_t region, uint32_t stack,
                 char text[CHECK_ANSWER_BYTES])
 {
     struct check_box *box = check_box_of(runtime.local_of[rank]);
+    uint32_t asked = CHECK_BOX_ASKED;
 
     if (!wait_for(box, CHECK_BOX_FREE, CHECK_BOX_WRITING))
         return false;
@@ -112,8 +117,9 @@ static bool ask(int rank, uint64_t region, uint32_t stack,
     box->stack = stack;
     atomic_store(&box->state, CHECK_BOX_ASKED);
     doorbell_ring(&box->question);
-    /* If it does not answer, its box stays closed. */
-    if (!wait_for(box, CHECK_BOX_ANSWERED, CHECK_BOX_WRITING))
+    /* Who comes second, the answer or the end of the wait, frees the box. */
+    if (!wait_for(box, CHECK_BOX_ANSWERED, CHECK_BOX_WRITING) &&
+        atomic_compare_exchange_strong(&box->state, &asked, CHECK_BOX_LEFT))
         return false;
     memcpy(text, box->text, CHECK_ANSWER_BYTES);
     text[CHECK_ANSWER_BYTES - 1] = 0;

@@ -20,6 +20,7 @@ libdrasync_runtime_la_LIBADD += $(LIBUNWIND_LIBS)
 native_test_programs += tests/programs/check_links \
 	tests/programs/check_objects \
 	tests/programs/check_pointers \
+	tests/programs/check_late \
 	tests/programs/check_left \
 	tests/programs/check_threads \
 	tests/programs/check_wrong tests/programs/check_refer

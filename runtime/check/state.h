@@ -159,6 +159,7 @@ enum check_box_state {
     CHECK_BOX_WRITING, /* some rank is about to ask */
     CHECK_BOX_ASKED,
     CHECK_BOX_ANSWERED,
+    CHECK_BOX_LEFT, /* who asked has gone: for the one that answers to free */
 };
 
 /* Of a rank, in control memory. */

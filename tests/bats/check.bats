@@ -108,6 +108,14 @@ ends() {
   is_reported busy_below
 }
 
+@test "a rank that did not answer in time is asked again, and answers" {
+  DRASYNC_CHECK=access run -0 mpi 2 "$programs/check_late"
+  assert_line "late ok ranks=2"
+  [ "$(grep -c "did not say in time where it took it" <<<"$output")" -eq 1 ]
+  [ "$(grep -c "taken for READ by its thread" <<<"$output")" -eq 1 ]
+  assert_line --regexp '#0 take at .*check_late.c:[0-9]+'
+}
+
 @test "leaks: holds and regions that are left at the end, by who made them" {
   # One rank: of several, none waits for the others' lines.
   DRASYNC_CHECK=leaks run -0 mpi 1 "$programs/check_left" leaks
