@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "save/json.h"
 #include "save/save.h"
 
 #define LINES_DEFAULT 20
@@ -137,16 +138,12 @@ static void print_when(uint64_t when_ns)
 /* In quotes, as JSON has it. */
 static void print_string(const char *text)
 {
-    putchar('"');
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
+    char character[JSON_CHARACTER_BYTES];
 
-        if (c == '"' || c == '\\')
-            printf("\\%c", c);
-        else if (c < 0x20 || c == 0x7f)
-            printf("\\u%04x", c);
-        else
-            putchar(c);
+    putchar('"');
+    while (*text) {
+        text = json_character(text, character);
+        fputs(character, stdout);
     }
     putchar('"');
 }

@@ -12,7 +12,7 @@ libdrasync_save_la_SOURCES = \
 libdrasync_save_la_LIBADD = $(ZSTD_LIBS)
 
 bin_PROGRAMS += drasync-file
-drasync_file_SOURCES = save/file_main.c
+drasync_file_SOURCES = save/file_main.c save/json.h
 drasync_file_LDADD = libdrasync_save.la
 
 check_PROGRAMS += tests/unit/save_file.t

@@ -9,48 +9,16 @@
 #include "runtime/process.h"
 #include "runtime/shared.h"
 #include "runtime/stats.h"
+#include "save/json.h"
 
-/* The bytes that a character of more than one has in UTF-8 (RFC 3629), or 0: @s
- * begins with none. */
-static int utf8_bytes(const unsigned char *s)
-{
-    int more = s[0] >= 0xf0 && s[0] <= 0xf4   ? 3
-               : s[0] >= 0xe0 && s[0] <= 0xef ? 2
-               : s[0] >= 0xc2 && s[0] <= 0xdf ? 1
-                                              : 0;
-    unsigned char least = s[0] == 0xe0   ? 0xa0
-                          : s[0] == 0xf0 ? 0x90
-                                         : 0x80,
-                  most = s[0] == 0xed   ? 0x9f
-                         : s[0] == 0xf4 ? 0x8f
-                                        : 0xbf;
-
-    for (int i = 1; i <= more; i++) {
-        if (s[i] < least || s[i] > most)
-            return 0;
-        least = 0x80;
-        most = 0xbf;
-    }
-    return more ? more + 1 : 0;
-}
-
-/* A byte that is no UTF-8 comes as the character of its number. */
 static void add_string(struct text *text, const char *key, const char *value)
 {
-    text_add(text, "\"%s\": \"", key);
-    for (; *value; value++) {
-        unsigned char c = (unsigned char)*value;
-        int bytes = utf8_bytes((const unsigned char *)value);
+    char character[JSON_CHARACTER_BYTES];
 
-        if (bytes) {
-            text_add(text, "%.*s", bytes, value);
-            value += bytes - 1;
-            continue;
-        }
-        if (c < 0x20 || c >= 0x80)
-            text_add(text, "\\u%04x", c);
-        else
-            text_add(text, c == '"' || c == '\\' ? "\\%c" : "%c", c);
+    text_add(text, "\"%s\": \"", key);
+    while (*value) {
+        value = json_character(value, character);
+        text_add(text, "%s", character);
     }
     text_add(text, "\"");
 }

@@ -339,6 +339,12 @@ refused() {
   run -0 "$tool" --json "$dir/tree"
   assert_line --partial '"right": true, "why": null'
   assert_line --regexp '"parent": "0x[0-9a-f]+", .*"names": \["third list"\]'
+  cp "$dir/tree" "$dir/"$'h\xc3\xa9\xe9"'
+  "$tool" --json "$dir/"$'h\xc3\xa9\xe9"' >"$dir/json"
+  run -0 python3 -c 'import json, sys
+print(ascii(json.load(open(sys.argv[1], encoding="utf-8"))[0]["path"][-4:]))' \
+    "$dir/json"
+  assert_output "'h\\xe9\\xe9\"'"
   printf x >>"$dir/tree"
   run -1 "$tool" "$dir/tree" "$BATS_TEST_FILENAME"
   assert_line --partial "WRONG: it is damaged: there is something behind its end"
