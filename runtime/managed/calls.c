@@ -38,16 +38,22 @@ static int identify_held(drasync_region_t region, struct native_identity *out)
     return err ? err : out->held ? 0 : DRASYNC_ENOTHELD;
 }
 
-/* managed_ask(), until the home, *home_out, knows. */
+/* managed_ask(), until @home knows. */
+static int ask_at(int home, const struct managed_asked *asked)
+{
+    int err;
+
+    while ((err = managed_ask(home, asked)) == DRASYNC_EAGAIN)
+        sched_yield();
+    return err;
+}
+
+/* The same, of the region's home, *home_out. */
 static int ask(const struct managed_asked *asked, int *home_out)
 {
     int err = native_ask_home(asked->address, home_out);
 
-    if (err)
-        return err;
-    while ((err = managed_ask(*home_out, asked)) == DRASYNC_EAGAIN)
-        sched_yield();
-    return err;
+    return err ? err : ask_at(*home_out, asked);
 }
 
 /* Ask the home for a reference of this node, and count it. */
@@ -146,12 +152,12 @@ int managed_ref_give(drasync_region_t region, int rank)
 
 /* --- Links ---------------------------------------------------------------- */
 
-/* For the link from @from the home of that gets a reference to @to. */
+/* For the link from @from the home of that, *home_out, gets a reference to @to. */
 static int give_home(drasync_region_t from, drasync_region_t to,
-                     uint64_t *incarnation_out)
+                     uint64_t *incarnation_out, int *home_out)
 {
     struct managed_name name = {0};
-    int home, err = native_ask_home(address_of(from), &home);
+    int err = native_ask_home(address_of(from), home_out);
 
     if (!err)
         err = ref(to);
@@ -159,8 +165,8 @@ static int give_home(drasync_region_t from, drasync_region_t to,
         return err;
     err = managed_referred_to(address_of(to), &name);
     *incarnation_out = name.incarnation;
-    if (!err && home != runtime.node)
-        err = managed_give_node(home, &name);
+    if (!err && *home_out != runtime.node)
+        err = managed_give_node(*home_out, &name);
     if (err)
         managed_change(address_of(to), 0, -1);
     return err;
@@ -175,10 +181,11 @@ int managed_link(drasync_region_t from, drasync_region_t to)
     int err = identify_held(from, &held), home;
 
     if (!err)
-        err = give_home(from, to, &asked.to_incarnation);
+        err = give_home(from, to, &asked.to_incarnation, &home);
+    /* From here on the home gives that back, if it answers with an error. */
     if (!err) {
         asked.incarnation = held.incarnation;
-        err = ask(&asked, &home);
+        err = ask_at(home, &asked);
     }
     return leave(err == DRASYNC_EDELETED ? DRASYNC_EINVAL : err);
 }
