@@ -170,7 +170,8 @@ int drasync_new_subregion(drasync_region_t parent,
  *                     this rank's WRITE hold does not exclude.  So a delete below
  *                     a held region may fail while others READ: try again, or
  *                     manage the region
- *   DRASYNC_EMANAGED  it ends by itself (drasync_manage())
+ *   DRASYNC_EMANAGED  it ends by itself (drasync_manage()); on a node that has no
+ *                     reference to it, it may be deleted
  *   DRASYNC_EUPGRADE  this rank holds it, or what is above it, for READ only
  *   DRASYNC_ENOMEM    it is another node's, and there is no place for its data
  *   DRASYNC_ELIMIT    as drasync_acquire() for WRITE

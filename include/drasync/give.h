@@ -33,6 +33,7 @@ extern "C" {
  *
  *   DRASYNC_EINVAL    there is no rank @rank, or @tag is negative
  *   DRASYNC_ENOREGION
+ *   DRASYNC_EDELETED  it was deleted
  *   DRASYNC_ENOTHELD  this rank has no WRITE hold of @region itself
  *   DRASYNC_ENESTED   it has other holds of it, of what is above it or of what is
  *                     below: of other threads, or of its own
@@ -66,6 +67,7 @@ struct drasync_gift {
  *                     want of memory and was deleted before this rank could take
  *                     it; or this rank has deleted it
  *   DRASYNC_EPEER     @rank has died and has left none; also where the job goes on
+ *   DRASYNC_EDEADLK   with DRASYNC_DEADLOCK=error, as drasync_acquire()
  *   DRASYNC_ERUNNING
  * and, of a region that stays to be taken, DRASYNC_ENOMEM, DRASYNC_EUPGRADE and
  * DRASYNC_EORDER as drasync_acquire().

@@ -33,7 +33,8 @@ extern "C" {
 
 /*
  * From now on @region, a root region that this rank holds, ends by itself; this
- * rank has the first reference.  drasync_delete() refuses it.
+ * rank has the first reference.  drasync_delete() refuses it; on a node that has
+ * no reference to it, it may be deleted.
  *   DRASYNC_EINVAL    it is a subregion, which ends with what is above it
  *   DRASYNC_EMANAGED  it is managed already: drasync_ref()
  *   DRASYNC_ENOTHELD, DRASYNC_ENOREGION

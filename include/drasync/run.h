@@ -133,8 +133,10 @@ int drasync_run(drasync_region_t region, drasync_function_t function,
  * ended.
  *   DRASYNC_ELIMIT    as drasync_run(), or as drasync_iacquire()
  *   DRASYNC_ENOREGION no region can have this address
- *   DRASYNC_EINVAL, DRASYNC_ERUNNING, DRASYNC_ENOMEM  as drasync_run()
- * with no request made.  Other errors are the request's.
+ *   DRASYNC_EINVAL, DRASYNC_ERUNNING  as drasync_run()
+ *   DRASYNC_ENOMEM    there is no memory for a request
+ * with no request made.  Other errors are the request's; so is DRASYNC_ENOMEM, if
+ * memory is short for the rest.
  */
 int drasync_irun(drasync_region_t region, drasync_function_t function,
                  enum drasync_mode mode, const void *arg, size_t arg_bytes,

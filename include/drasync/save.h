@@ -50,7 +50,8 @@ int drasync_save(drasync_region_t region, const char *path);
  * may be another job, with another number of ranks and nodes.  The addresses must
  * be free: it is best to load before regions are made.  Not collective.
  *   DRASYNC_EINVAL    an argument is NULL
- *   DRASYNC_EFILE     the system refuses
+ *   DRASYNC_EFILE     the system refuses; or it is compressed and DRASync was built
+ *                     without zstd
  *   DRASYNC_EFORMAT   not such a file, or of another version, cut, or altered
  *   DRASYNC_ETAKEN    an address is in use, or outside of this job's space
  *   DRASYNC_EEXIST    a name is published already
