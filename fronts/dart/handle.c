@@ -135,7 +135,7 @@ static dart_ret_t test_there(const char *what, dart_handle_t handle, int *done)
 
     if (!handle->ticket && handle->put)
         err = rma_far_cover(handle->node, &handle->ticket);
-    *done = !handle->ticket || rma_far_test(handle->ticket);
+    *done = !err && (!handle->ticket || rma_far_test(handle->ticket));
     if (*done)
         handle->put = false;
     return of_messages(what, err);

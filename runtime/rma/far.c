@@ -148,13 +148,16 @@ int rma_far_cover(int node, rma_ticket *ticket_out)
     /* In this order: what another thread begins in between covers this one's
      * small transfers, and is the last then, or a later one is. */
     bool open = far_small_open(node);
-    int err;
+    rma_ticket ticket = far_last(node);
+    int err = 0;
 
-    *ticket_out = far_last(node);
-    if (!open)
-        return 0;
-    err = far_op_take(node, NULL, 0, 1, ticket_out);
-    return err ? err : put_small(node, 0, NULL, 0, *ticket_out);
+    if (open)
+        err = far_op_take(node, NULL, 0, 1, &ticket);
+    if (open && !err)
+        err = put_small(node, 0, NULL, 0, ticket);
+    if (!err)
+        *ticket_out = ticket;
+    return err;
 }
 
 int rma_far_flush_begin(int node)

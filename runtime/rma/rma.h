@@ -228,7 +228,7 @@ int rma_far_get_runs(int node, uint64_t place, struct rma_runs *there, void *to,
                      rma_ticket *ticket_out);
 
 /* A ticket that is done when all those puts to @node without one are; 0: they
- * are. */
+ * are.  On error *ticket_out is as before. */
 int rma_far_cover(int node, rma_ticket *ticket_out);
 
 /* Wait for it, or see whether it is done.  What went wrong with any to that

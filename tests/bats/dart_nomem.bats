@@ -49,6 +49,10 @@ start_refused() {
   units_as_nodes dart_nomem_far begin
 }
 
+@test "a test that failed without memory does not say later that a put is there" {
+  DRASYNC_RMA=messages units_as_nodes dart_nomem_far stopped
+}
+
 @test "a node whose memory is used up says so, and works when some is given back" {
   DRASYNC_MEMORY=64M units_on_a_node dart_nomem full
   DRASYNC_MEMORY=64M units_as_nodes dart_nomem full

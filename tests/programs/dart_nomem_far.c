@@ -1,9 +1,13 @@
 /*
- * dart_nomem_far [begin]: transfers, atomic operations and locks without memory on
- * the unit that asks, one request after another; through the interface alone.  On
- * a node: between nodes, who waits takes what comes for others too, and without
- * memory for that the job ends.  begin: only calls that do not wait, there too.
+ * dart_nomem_far [begin | stopped]: transfers, atomic operations and locks without
+ * memory on the unit that asks, one request after another; through the interface
+ * alone.  On a node: between nodes, who waits takes what comes for others too, and
+ * without memory for that the job ends.  begin: only calls that do not wait, there
+ * too.  stopped: dart_test without memory, while the process that it asks stands
+ * still, so that it cannot have answered; by messages.
  */
+#include <signal.h>
+
 #include "dart_nomem.h"
 
 #define MOST (96 << 10) /* bytes: more than a message has */
@@ -260,6 +264,39 @@ static dart_ret_t run_release(void)
     return ret[0] ? ret[0] : ret[1];
 }
 
+/* --- A process that stands still --------------------------------------------------- */
+
+static int *pids; /* [units] */
+
+/* The call that failed has not made of a put that nobody has seen one that is
+ * there. */
+static dart_ret_t run_test_stopped(void)
+{
+    const struct timespec nap = {0, 20000000};
+    int pid = pids[(me + 1) % units];
+    long left = failing_left;
+    int32_t done;
+    dart_ret_t ret;
+
+    /* Nothing is to come any more, as who takes it without memory ends the job. */
+    failing_left = 0;
+    nanosleep(&nap, NULL);
+    kill(pid, SIGSTOP);
+    nanosleep(&nap, NULL);
+    here[0]++;
+    assert(dart_put_handle(there, here, FEW, DART_TYPE_BYTE, DART_TYPE_BYTE,
+                           &handle) == DART_OK);
+    failing_left = left;
+    ret = dart_test(&handle, &done);
+    failing_left = 0;
+    assert(!done && handle);
+    assert(dart_test(&handle, &done) == DART_OK && !done && handle);
+    kill(pid, SIGCONT);
+    undo_handle();
+    undo_put();
+    return ret;
+}
+
 /* --- All ------------------------------------------------------------------------------- */
 
 static const struct call calls[] = {
@@ -297,6 +334,10 @@ static const struct call begun[] = {
     {"dart_get_handle", run_get_handle, undo_handle},
 };
 
+static const struct call stopped[] = {
+    {"dart_test, stopped", run_test_stopped, NULL},
+};
+
 /* One unit after the other: what it asks of the others they have memory for. */
 static void each(const struct call *list, size_t count)
 {
@@ -319,13 +360,26 @@ static void begun_calls(void)
     each(begun, sizeof(begun) / sizeof(begun[0]));
 }
 
+static void stopped_calls(void)
+{
+    int pid = (int)getpid();
+
+    pids = calloc((size_t)units, sizeof(*pids));
+    assert(pids);
+    MPI_Allgather(&pid, 1, MPI_INT, pids, 1, MPI_INT, MPI_COMM_WORLD);
+    each(stopped, 1);
+    free(pids);
+}
+
 int main(int argc, char **argv)
 {
-    bool begin = argc > 1 && !strcmp(argv[1], "begin");
+    void (*run)(void) = all_calls;
     static char own[MOST];
     dart_gptr_t gptr;
     int next;
 
+    if (argc > 1)
+        run = strcmp(argv[1], "begin") ? stopped_calls : begun_calls;
     failing_begin();
     check_begin();
     next = (me + 1) % units;
@@ -338,7 +392,7 @@ int main(int argc, char **argv)
     assert(dart_type_create_strided(DART_TYPE_INT, 4, 2, &strided) == DART_OK);
     for (int i = 0; i < 2; i++)
         assert(dart_team_lock_init(DART_TEAM_ALL, &locks[i]) == DART_OK);
-    twice(begin ? begun_calls : all_calls);
+    twice(run);
     for (int i = 0; i < 2; i++)
         assert(dart_team_lock_destroy(&locks[i]) == DART_OK);
     barrier();
