@@ -11,7 +11,18 @@ struct dart_allocator_struct {
     pthread_mutex_t lock; /* of the pool */
     struct pool *pool;
     dart_gptr_t base; /* on this unit */
+    uint64_t serial;  /* of its segment: the numbers in @base are used again */
 };
+
+/* NULL: it has ended, with its team or with DART. */
+static struct segment *segment_of(const struct dart_allocator_struct *allocator)
+{
+    const struct team *team = team_find(allocator->base.teamid);
+    struct segment *segment =
+        team ? segment_find(&team->segments, allocator->base.segid) : NULL;
+
+    return segment && segment->serial == allocator->serial ? segment : NULL;
+}
 
 static void allocator_free(struct dart_allocator_struct *allocator)
 {
@@ -67,6 +78,7 @@ dart_ret_t dart_allocator_new(size_t pool_size, dart_team_t team,
     allocator->base.unitid = found->me & 0x7fffff;
     allocator->base.segid = segment->id;
     allocator->base.teamid = team;
+    allocator->serial = segment->serial;
     *new_allocator = allocator;
     return DART_OK;
 }
@@ -88,6 +100,9 @@ dart_ret_t dart_allocator_alloc(size_t nelem, dart_datatype_t dtype,
     if (!allocator || !type_in_one_piece(type))
         return front_fail(DART_ERR_INVAL,
                           "%s: no allocator, or no contiguous type", what);
+    if (!segment_of(allocator))
+        return front_fail(DART_ERR_INVAL, "%s: the pool's team has ended",
+                          what);
     if (__builtin_mul_overflow(nelem, type->bytes, &bytes))
         return DART_ERR_NOMEM;
     pthread_mutex_lock(&allocator->lock);
@@ -115,6 +130,9 @@ dart_ret_t dart_allocator_free(dart_gptr_t *gptr, dart_allocator_t allocator)
         gptr->unitid != allocator->base.unitid)
         return front_fail(DART_ERR_INVAL,
                           "%s: not a pointer of this unit and allocator", what);
+    if (!segment_of(allocator))
+        return front_fail(DART_ERR_INVAL, "%s: the pool's team has ended",
+                          what);
     pthread_mutex_lock(&allocator->lock);
     given = pool_give(allocator->pool, gptr->addr_or_offs.offset);
     pthread_mutex_unlock(&allocator->lock);
@@ -129,16 +147,15 @@ dart_ret_t dart_allocator_destroy(dart_allocator_t *allocator)
 {
     static const char what[] = "dart_allocator_destroy";
     struct segment *segment;
-    struct team *team;
-    dart_ret_t ret;
+    dart_ret_t ret = DART_OK;
 
     if (!allocator || !*allocator)
         return front_fail(DART_ERR_INVAL, "%s: NULL", what);
-    ret = team_get(what, (*allocator)->base.teamid, &team);
-    if (!ret) {
-        segment = segment_find(&team->segments, (*allocator)->base.segid);
-        ret = segment ? segment_free(team, segment) : DART_ERR_INVAL;
-    }
+    segment = front_up ? segment_of(*allocator) : NULL;
+    if (!front_up)
+        ret = front_fail(DART_ERR_NOTINIT, "%s: not initialized", what);
+    else if (segment)
+        ret = segment_free(team_find((*allocator)->base.teamid), segment);
     allocator_free(*allocator);
     *allocator = NULL;
     return ret;

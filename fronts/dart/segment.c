@@ -265,12 +265,14 @@ static dart_ret_t segment_begin(struct team *team, void *address, size_t bytes,
                                 drasync_region_t region,
                                 struct segment **segment_out, struct part *mine)
 {
+    static _Atomic uint64_t serials;
     struct segment *segment = calloc(1, sizeof(*segment));
     dart_ret_t ret;
 
     *segment_out = segment;
     if (!segment)
         return DART_ERR_NOMEM;
+    segment->serial = atomic_fetch_add(&serials, 1);
     segment->mine = address;
     segment->mine_bytes = bytes;
     segment->region = region;

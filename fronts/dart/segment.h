@@ -29,6 +29,7 @@ struct segment {
     const uint64_t *sizes; /* [team size] in bytes; NULL: all @bytes */
     size_t bytes;          /* of the largest part */
     size_t mine_bytes;
+    uint64_t serial; /* no other segment of this process has had it */
     int16_t id;
     bool announced;          /* mine is private memory, rma_private_begin() */
     _Atomic uint16_t flags;  /* the program's */

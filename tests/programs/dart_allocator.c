@@ -185,6 +185,66 @@ static void wrong(void)
     assert(dart_allocator_destroy(&none) == DART_ERR_INVAL);
 }
 
+/* A pool whose team, or with it DART, has ended is none, and what has come to its
+ * number is left alone. */
+static void not_a_pool(dart_allocator_t *pool, dart_team_t team,
+                       dart_gptr_t block)
+{
+    const int one = 1;
+    dart_gptr_t other, gptr;
+    int value = 0;
+
+    assert(dart_team_memalloc_aligned(team, 64, DART_TYPE_BYTE, &other) ==
+           DART_OK);
+    assert(other.teamid == block.teamid && other.segid == block.segid);
+    assert(dart_allocator_alloc(1, DART_TYPE_INT, &gptr, *pool) ==
+           DART_ERR_INVAL);
+    assert(DART_GPTR_ISNULL(gptr));
+    assert(dart_allocator_free(&block, *pool) == DART_ERR_INVAL);
+    barrier();
+    assert(dart_allocator_destroy(pool) == DART_OK && !*pool);
+    other = on_unit(other, me);
+    assert(dart_put_blocking(other, &one, 1, DART_TYPE_INT, DART_TYPE_INT) ==
+           DART_OK);
+    assert(dart_get_blocking(&value, other, 1, DART_TYPE_INT, DART_TYPE_INT) ==
+           DART_OK);
+    assert(value == 1);
+    barrier();
+    assert(dart_team_memfree(other) == DART_OK);
+}
+
+static void team_ended(void)
+{
+    dart_allocator_t pools[2];
+    dart_gptr_t blocks[2];
+    dart_team_t team, next;
+
+    assert(dart_team_clone(DART_TEAM_ALL, &team) == DART_OK);
+    for (int i = 0; i < 2; i++) {
+        assert(dart_allocator_new(64, team, &pools[i]) == DART_OK);
+        assert(dart_allocator_alloc(1, DART_TYPE_INT, &blocks[i], pools[i]) ==
+               DART_OK);
+    }
+    assert(dart_team_destroy(&team) == DART_OK);
+    assert(dart_allocator_alloc(1, DART_TYPE_INT, &blocks[1], pools[1]) ==
+           DART_ERR_INVAL);
+    assert(dart_allocator_destroy(&pools[1]) == DART_OK && !pools[1]);
+    assert(dart_team_clone(DART_TEAM_ALL, &next) == DART_OK);
+    not_a_pool(&pools[0], next, blocks[0]);
+    assert(dart_team_destroy(&next) == DART_OK);
+}
+
+static void dart_ended(void)
+{
+    dart_allocator_t pool = make(64);
+    dart_gptr_t block;
+
+    assert(dart_allocator_alloc(1, DART_TYPE_INT, &block, pool) == DART_OK);
+    assert(dart_exit() == DART_OK);
+    assert(dart_init(NULL, NULL) == DART_OK);
+    not_a_pool(&pool, DART_TEAM_ALL, block);
+}
+
 int main(void)
 {
     dart_allocator_t allocator = NULL;
@@ -201,6 +261,8 @@ int main(void)
     at_random();
     shared();
     wrong();
+    team_ended();
+    dart_ended();
     allocator = make(64);
     check_end();
     assert(dart_allocator_alloc(1, DART_TYPE_INT, &gptr, allocator) ==

@@ -120,7 +120,8 @@ typedef struct dart_allocator_struct *dart_allocator_t;
 /*
  * A pool of @pool_size bytes, rounded up to a power of two, on each unit of the
  * team.  Collective; one thread a team.  *new_allocator is the caller's until
- * dart_allocator_destroy().  Blocks are powers of two (the buddy system).
+ * dart_allocator_destroy().  Blocks are powers of two (the buddy system).  It
+ * ends with the team too, and then only dart_allocator_destroy() may be called.
  *   DART_ERR_INVAL  no such team, or @new_allocator is NULL
  *   DART_ERR_NOMEM
  * On error *new_allocator is NULL.
@@ -130,7 +131,7 @@ dart_ret_t dart_allocator_new(size_t pool_size, dart_team_t team,
 
 /*
  * Take a block of this unit's pool.
- *   DART_ERR_INVAL  no pool, no such type, or @gptr is NULL
+ *   DART_ERR_INVAL  no pool, or its team has ended; no such type; @gptr is NULL
  *   DART_ERR_NOMEM  no block of that size is free
  * On error *gptr is DART_GPTR_NULL.
  */
@@ -139,13 +140,15 @@ dart_ret_t dart_allocator_alloc(size_t nelem, dart_datatype_t dtype,
 
 /*
  * Give it back, on the unit that took it; *gptr becomes DART_GPTR_NULL.
- *   DART_ERR_INVAL  no pool, NULL, or not a block that this unit has
+ *   DART_ERR_INVAL  no pool, or its team has ended; NULL; not a block that this
+ *                   unit has
  */
 dart_ret_t dart_allocator_free(dart_gptr_t *gptr, dart_allocator_t allocator);
 
 /*
  * End the pool, and what is left in it; *allocator becomes NULL.  Collective;
- * one thread a team.
+ * one thread a team.  If the team has ended, this unit gives back what it still
+ * has of it, and waits for nobody.
  *   DART_ERR_INVAL  @allocator, or what it points to, is NULL
  */
 dart_ret_t dart_allocator_destroy(dart_allocator_t *allocator);
