@@ -163,10 +163,46 @@ dart_ret_t dart_allgather(const void *sendbuf, void *recvbuf, size_t nelem,
                              (large_count)nelem, type, team->comm));
 }
 
+/* So much a unit copies to its stack. */
+#define ALLTOALL_STACK_BYTES ((size_t)16 << 10)
+
+/*
+ * A unit that has one buffer sends from a copy: MPI_IN_PLACE has MPICH choose
+ * another algorithm, which those with two buffers do not wait for.  Memory that
+ * it has not got it can tell the others of only if all ask; they do where the
+ * time for that is not much beside what is sent.
+ */
+static dart_ret_t alltoall_copy(const struct team *team, const void **sendbuf,
+                                const void *recvbuf, size_t bytes, char *small,
+                                char **copy_out)
+{
+    bool copies = !*sendbuf || *sendbuf == recvbuf;
+    char *copy = small;
+    dart_ret_t ret = DART_OK;
+
+    *copy_out = NULL;
+    if (bytes > ALLTOALL_STACK_BYTES) {
+        copy = copies ? malloc(bytes) : NULL;
+        ret = team_agree(team, copies && !copy ? DART_ERR_NOMEM : DART_OK);
+        if (ret) {
+            free(copy);
+            return ret;
+        }
+        *copy_out = copy;
+    }
+    if (copies) {
+        memcpy(copy, recvbuf, bytes);
+        *sendbuf = copy;
+    }
+    return DART_OK;
+}
+
 dart_ret_t dart_alltoall(const void *sendbuf, void *recvbuf, size_t nelem,
                          dart_datatype_t dtype, dart_team_t teamid)
 {
     const char *what = "dart_alltoall";
+    _Alignas(16) char small[ALLTOALL_STACK_BYTES];
+    char *copy;
     struct team *team;
     MPI_Datatype type;
     dart_ret_t ret = begin(what, teamid, nelem, dtype, true, &team, &type);
@@ -175,12 +211,17 @@ dart_ret_t dart_alltoall(const void *sendbuf, void *recvbuf, size_t nelem,
         ret = check_buffer(what, recvbuf);
     if (ret || !nelem)
         return ret;
-    if (!sendbuf || sendbuf == recvbuf)
-        sendbuf = MPI_IN_PLACE;
-    return outcome(what,
-                   TEAM_CALL(team, LARGE(MPI_Alltoall), LARGE(MPI_Ialltoall),
-                             sendbuf, (large_count)nelem, type, recvbuf,
-                             (large_count)nelem, type, team->comm));
+    ret = alltoall_copy(team, &sendbuf, recvbuf,
+                        (size_t)team->size * nelem * type_of(dtype)->bytes,
+                        small, &copy);
+    if (ret)
+        return front_fail(ret, "%s: some unit has no memory for a copy", what);
+    ret =
+        outcome(what, TEAM_CALL(team, LARGE(MPI_Alltoall), LARGE(MPI_Ialltoall),
+                                sendbuf, (large_count)nelem, type, recvbuf,
+                                (large_count)nelem, type, team->comm));
+    free(copy);
+    return ret;
 }
 
 /* Each part is sent by its unit: MPICH 4.0.2 does not come back from

@@ -247,6 +247,26 @@ static void movement(void)
     }
 }
 
+/* Units with odd numbers have one buffer for what they send and what they get. */
+static void mixed(size_t nelem)
+{
+    size_t count = units * nelem;
+    int *from = malloc(count * sizeof(int)), *to = malloc(count * sizeof(int));
+    const int *sent = me % 2 ? (me % 4 == 1 ? to : NULL) : from;
+
+    assert(from && to);
+    for (size_t i = 0; i < count; i++)
+        from[i] = to[i] = me * 1000003 + (int)i;
+    assert(dart_alltoall(sent, to, nelem, DART_TYPE_INT, 0) == DART_OK);
+    for (size_t u = 0; u < units; u++) {
+        for (size_t i = 0; i < nelem; i++)
+            assert(to[u * nelem + i] ==
+                   (int)u * 1000003 + (int)((size_t)me * nelem + i));
+    }
+    free(from);
+    free(to);
+}
+
 static void nothing_and_wrong(void)
 {
     dart_team_unit_t root = {0}, none = {(int)units};
@@ -383,6 +403,9 @@ int main(void)
     reductions();
     own_operations();
     movement();
+    mixed(1);
+    mixed(500);
+    mixed(50000);
     nothing_and_wrong();
     messages();
     types();

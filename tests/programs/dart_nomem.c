@@ -168,6 +168,23 @@ static dart_ret_t run_allgatherv(void)
     return ret;
 }
 
+/* As much as a unit needs memory for that has one buffer for both; the others have
+ * two. */
+#define EACH 20000
+
+static dart_ret_t run_alltoall(void)
+{
+    static int from[UNITS_MAX * EACH], to[UNITS_MAX * EACH];
+    dart_ret_t ret;
+
+    for (int i = 0; i < units * EACH; i++)
+        from[i] = to[i] = me * 1000 + i / EACH;
+    ret = dart_alltoall(me % 2 ? from : to, to, EACH, DART_TYPE_INT, team);
+    for (int i = 0; i < units * EACH && !ret; i++)
+        assert(to[i] == i / EACH * 1000 + me);
+    return ret;
+}
+
 static const struct call collective_calls[] = {
     {"dart_team_create", run_create, undo_team},
     {"dart_team_clone", run_clone, undo_team},
@@ -180,6 +197,7 @@ static const struct call collective_calls[] = {
     {"dart_allocator_new", run_pool, undo_pool},
     {"dart_team_lock_init", run_lock, undo_lock},
     {"dart_allgatherv", run_allgatherv, NULL},
+    {"dart_alltoall", run_alltoall, NULL},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

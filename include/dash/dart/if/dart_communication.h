@@ -72,7 +72,9 @@ dart_ret_t dart_allreduce(const void *sendbuf, void *recvbuf, size_t nelem,
                           dart_team_t team) DART_NOTHROW;
 
 /* @nelem elements from each unit to each other.  @sendbuf NULL, or equal to
- * @recvbuf: they are in @recvbuf, and what comes takes their places. */
+ * @recvbuf: they are in @recvbuf, and what comes takes their places; units may
+ * differ in that.  DART_ERR_NOMEM, on all units: one of those has no memory for a
+ * copy of more than 16 KiB. */
 dart_ret_t dart_alltoall(const void *sendbuf, void *recvbuf, size_t nelem,
                          dart_datatype_t dtype, dart_team_t team) DART_NOTHROW;
 
