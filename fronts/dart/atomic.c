@@ -4,6 +4,7 @@
  */
 #include "fronts/dart/target.h"
 #include "fronts/dart/types.h"
+#include "fronts/dart/window.h"
 
 /* Can this unit do it itself?  Always by the window's address, whosever the
  * memory is: what takes a lock, takes it by that. */
@@ -29,6 +30,7 @@ static dart_ret_t check(const char *what, dart_gptr_t gptr, size_t nelem,
 
     if (!front_up)
         return front_fail(DART_ERR_NOTINIT, "%s: not initialized", what);
+    window_go_on();
     if (!type_rma(dtype, type))
         return front_fail(DART_ERR_INVAL, "%s: not on this type", what);
     if (__builtin_mul_overflow(nelem, type_of(dtype)->bytes, &bytes))

@@ -17,6 +17,7 @@
 
 #include "fronts/dart/front.h"
 #include "fronts/dart/team_call.h"
+#include "fronts/dart/window.h"
 #include "runtime/services/queue_lock.h"
 
 enum lock_state {
@@ -347,6 +348,7 @@ dart_ret_t dart_lock_try_acquire(dart_lock_t lock, int32_t *result)
     if (!result)
         return front_fail(DART_ERR_INVAL,
                           "dart_lock_try_acquire: no place for the result");
+    window_go_on();
     err = queue_lock_try(&lock->queue);
     if (err && err != DRASYNC_EAGAIN)
         return failed("dart_lock_try_acquire", err);

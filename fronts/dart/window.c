@@ -14,7 +14,7 @@
 #include "fronts/dart/team.h"
 
 MPI_Win window_mpi = MPI_WIN_NULL;
-bool window_by_messages;
+bool window_by_messages, window_moves_own;
 _Atomic unsigned char *window_used;
 
 static MPI_Comm comm = MPI_COMM_NULL;
@@ -53,6 +53,7 @@ dart_ret_t window_start(void)
     if (nodes == 1)
         return DART_OK;
     window_by_messages = rma_far_used();
+    window_moves_own = window_by_messages && !leader;
     if (window_by_messages)
         return rma_far_open() ? DART_ERR_NOMEM : DART_OK;
     window_used = calloc(nodes, sizeof(*window_used));
@@ -86,7 +87,7 @@ free_comm:
 
 void window_stop(void)
 {
-    window_by_messages = false;
+    window_by_messages = window_moves_own = false;
     if (comm == MPI_COMM_NULL)
         return;
     MPI_Win_unlock_all(window_mpi);

@@ -23,6 +23,16 @@ extern MPI_Win window_mpi;
 /* Transfers do not use the window: rma_far_put(). */
 extern bool window_by_messages;
 
+/* What this unit has begun moves on only while it calls; one that asks again and
+ * again, and never waits, does so by this. */
+extern bool window_moves_own;
+
+static inline void window_go_on(void)
+{
+    if (window_moves_own)
+        rma_go_on();
+}
+
 /* Who answers for a node's memory there. */
 static inline int window_target(int node)
 {

@@ -135,13 +135,18 @@ struct waiter;
 
 /*
  * waiter_wait() for what may come from another node: a thread of the leader
- * does the progress thread's work meanwhile.  Callers hold no locks, and are
- * not in the middle of a step.
+ * does the progress thread's work meanwhile, and another one goes on with what
+ * its rank itself has in flight (progress_own_send()).  Callers hold no locks,
+ * and are not in the middle of a step.
  */
 int runtime_wait_remote(struct waiter *waiter, uint64_t deadline_us,
                         int *result_out);
 
-/* The same for the first event of several: waiter_wait_any(). */
+/* For what comes from this node: only the latter. */
+int runtime_wait_near(struct waiter *waiter, uint64_t deadline_us,
+                      int *result_out);
+
+/* The same as the first for the first event of several: waiter_wait_any(). */
 int runtime_wait_remote_any(struct waiter *const *waiters, int count,
                             uint64_t deadline_us);
 

@@ -111,6 +111,14 @@ static void helped(void)
     atomic_fetch_sub(&runtime.shared->outbox.remote_waits, 1);
 }
 
+int runtime_wait_near(struct waiter *waiter, uint64_t deadline_us,
+                      int *result_out)
+{
+    int err = progress_own_beside(&waiter, 1, deadline_us);
+
+    return err ? err : waiter_wait(waiter, deadline_us, result_out);
+}
+
 int runtime_wait_remote(struct waiter *waiter, uint64_t deadline_us,
                         int *result_out)
 {
@@ -119,7 +127,7 @@ int runtime_wait_remote(struct waiter *waiter, uint64_t deadline_us,
     if (runtime.nodes == 1)
         return waiter_wait(waiter, deadline_us, result_out);
     help(&waiter, 1, deadline_us);
-    err = waiter_wait(waiter, deadline_us, result_out);
+    err = runtime_wait_near(waiter, deadline_us, result_out);
     helped();
     return err;
 }
@@ -132,7 +140,9 @@ int runtime_wait_remote_any(struct waiter *const *waiters, int count,
     if (runtime.nodes == 1)
         return waiter_wait_any(waiters, count, deadline_us);
     help(waiters, count, deadline_us);
-    err = waiter_wait_any(waiters, count, deadline_us);
+    err = progress_own_beside(waiters, count, deadline_us);
+    if (!err)
+        err = waiter_wait_any(waiters, count, deadline_us);
     helped();
     return err;
 }

@@ -27,6 +27,9 @@
 /* runtime_look(): a poll costs about a tenth of this. */
 #define LOOK_AGAIN_US 10
 
+/* How long a thread sleeps between two looks at its rank's own engine. */
+#define OWN_SLICE_US 1000
+
 struct progress progress;
 static bool (*each_turn)(void);
 
@@ -350,6 +353,45 @@ bool progress_own_push(void)
         return false;
     progress_glance();
     return true;
+}
+
+void progress_own_go_on(void)
+{
+    if (runtime.leader || turns_mine() || !turns_try())
+        return;
+    if (!transport_still(progress.transport))
+        progress_turn(progress_late_due(runtime_now_us()));
+    turns_give();
+}
+
+/* The event may come from this node, so a thread that has nothing to move sleeps
+ * on the waiters, for a slice. */
+int progress_own_beside(struct waiter *const *waiters, int count,
+                        uint64_t deadline_us)
+{
+    uint64_t now, begun, active;
+    int err = 0;
+
+    if (runtime.leader || !turns_opened())
+        return 0;
+    now = begun = active = runtime_now_us();
+    while (!err && !waiter_done_any(waiters, count) && !progress_own_still()) {
+        uint64_t slice = OWN_SLICE_US;
+
+        if (help_begin()) {
+            now = poll_for(waiters, count, deadline_us, now, &active);
+            help_end(active, 0, false);
+            if (now - active < IDLE_POLL_WAITED_US)
+                slice = 0;
+        }
+        if (now < deadline_us && slice > deadline_us - now)
+            slice = deadline_us - now;
+        err = waiter_wait_any(waiters, count, now + slice);
+        now = runtime_now_us();
+        if (err == DRASYNC_EAGAIN && now < deadline_us)
+            err = wait_check(begun);
+    }
+    return waiter_done_any(waiters, count) ? 0 : err;
 }
 
 bool progress_own_still(void)

@@ -143,4 +143,13 @@ int progress_own_wait(struct waiter *waiter);
 bool progress_own_still(void);
 bool progress_own_push(void);
 
+/* One poll, if something that this rank sent is in flight and nobody else polls.
+ * Nothing on leaders, nor without an engine. */
+void progress_own_go_on(void);
+
+/* Likewise, until nothing is in flight or the event of one of the waiters is here:
+ * 0; or, as waiter_wait(), DRASYNC_EAGAIN after @deadline_us, DRASYNC_EPEER. */
+int progress_own_beside(struct waiter *const *waiters, int count,
+                        uint64_t deadline_us);
+
 #endif /* DRASYNC_RUNTIME_MESSAGES_PROGRESS_H */

@@ -182,6 +182,11 @@ void rma_far_start(void)
     far_serve_start();
 }
 
+void rma_go_on(void)
+{
+    progress_own_go_on();
+}
+
 /* Others' messages are not counted in shutdown: see
  * runtime/messages/dispatch.h. */
 void rma_far_quiesce(void)

@@ -50,6 +50,7 @@
 #define rma_far_flush_all   drasync_rma_far_flush_all
 #define rma_help            drasync_rma_help
 #define rma_glance          drasync_rma_glance
+#define rma_go_on           drasync_rma_go_on
 
 /* This job, as a front needs it; does not change while the library runs. */
 struct rma_job {
@@ -252,6 +253,10 @@ bool rma_help(bool (*over)(void *arg), void *arg);
 
 /* For who waits otherwise: move on what this rank has under way to other nodes. */
 void rma_glance(void);
+
+/* For who asks again and again, and may be the only one that moves that on: the
+ * same, but nothing where this rank has nothing under way that it moves itself. */
+void rma_go_on(void);
 
 /* MPI's one-sided operations are about to go to @node: its progress thread is
  * to stay awake.  Cheap; sends at most one message in a millisecond. */

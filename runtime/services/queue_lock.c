@@ -109,7 +109,7 @@ static int wait_given(struct queue_lock *lock, bool remote)
 {
     struct waiter *w = &lock->entry->waiter;
     int result, err = remote ? runtime_wait_remote(w, WAIT_FOREVER, &result)
-                             : waiter_wait(w, WAIT_FOREVER, &result);
+                             : runtime_wait_near(w, WAIT_FOREVER, &result);
 
     return err ? err : result;
 }

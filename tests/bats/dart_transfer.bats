@@ -28,8 +28,25 @@ load dart_hosts
   assert_line "ok"
 }
 
-@test "a unit that waits for another one goes on with its own large puts" {
+# puts_and_waits HOW...
+puts_and_waits() {
   DRASYNC_NODE=2 DRASYNC_RMA=messages run -0 mpi 4 \
-    "$abs_top_builddir/tests/programs/dart_idle"
+    "$abs_top_builddir/tests/programs/dart_idle" "$@"
   assert_line "ok"
+}
+
+@test "a unit that waits for another one goes on with its own large puts" {
+  puts_and_waits
+}
+
+@test "and so does one that waits for a lock, on its node and on another" {
+  puts_and_waits lock 0
+  puts_and_waits lock 2
+}
+
+@test "or tries to have one, or asks for a word again and again" {
+  puts_and_waits try 0
+  puts_and_waits word 0
+  puts_and_waits word 2
+  puts_and_waits swap 0
 }

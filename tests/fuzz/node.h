@@ -146,6 +146,12 @@ int runtime_wait_remote(struct waiter *waiter, uint64_t deadline_us,
     return waiter_wait(waiter, deadline_us, result_out);
 }
 
+int runtime_wait_near(struct waiter *waiter, uint64_t deadline_us,
+                      int *result_out)
+{
+    return waiter_wait(waiter, deadline_us, result_out);
+}
+
 /* The time, if a target says it. */
 static const uint64_t *node_now_us;
 

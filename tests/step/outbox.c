@@ -46,6 +46,15 @@ void progress_help(struct waiter *const *waiters, int count,
     (void)deadline_us;
 }
 
+int progress_own_beside(struct waiter *const *waiters, int count,
+                        uint64_t deadline_us)
+{
+    (void)waiters;
+    (void)count;
+    (void)deadline_us;
+    return 0;
+}
+
 int waiter_wait_any(struct waiter *const *waiters, int count,
                     uint64_t deadline_us)
 {

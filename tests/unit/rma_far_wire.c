@@ -106,6 +106,10 @@ int progress_own_open(void)
     return 0;
 }
 
+void progress_own_go_on(void)
+{
+}
+
 bool progress_own_still(void)
 {
     return true;
