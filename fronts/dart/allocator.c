@@ -156,6 +156,8 @@ dart_ret_t dart_allocator_destroy(dart_allocator_t *allocator)
         ret = front_fail(DART_ERR_NOTINIT, "%s: not initialized", what);
     else if (segment)
         ret = segment_free(team_find((*allocator)->base.teamid), segment);
+    if (ret && segment)
+        return ret;
     allocator_free(*allocator);
     *allocator = NULL;
     return ret;

@@ -461,12 +461,11 @@ dart_ret_t segment_allocate(struct team *team, dart_ret_t ret, size_t bytes,
 
 dart_ret_t segment_free(struct team *team, struct segment *segment)
 {
-    /* What this unit has put is there before anybody's memory is another's. */
-    dart_ret_t ret = window_flush_all();
+    /* What units have put is there before anybody's memory is another's. */
+    dart_ret_t ret = team_agree(team, window_flush_all());
 
-    if (team_barrier(team))
-        ret = DART_ERR_OTHER;
-    segment_drop(team, segment);
+    if (!ret)
+        segment_drop(team, segment);
     return ret;
 }
 
@@ -474,6 +473,7 @@ dart_ret_t segment_unregister(struct team *team, struct segment *segment)
 {
     dart_ret_t ret = window_flush_all();
 
-    segment_drop(team, segment);
+    if (!ret)
+        segment_drop(team, segment);
     return ret;
 }

@@ -94,7 +94,8 @@ void segment_drop_all(struct team *team);
 dart_ret_t segment_allocate(struct team *team, dart_ret_t ret, size_t bytes,
                             struct segment **segment_out);
 
-/* Collective: wait until nobody uses it any more, and drop it. */
+/* Collective: wait until nobody uses it any more, and drop it.  On error, which
+ * all units get, it stays. */
 dart_ret_t segment_free(struct team *team, struct segment *segment);
 
 /* Finish what this unit has put anywhere, and drop its part.  Not

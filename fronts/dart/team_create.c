@@ -347,14 +347,17 @@ dart_ret_t dart_team_destroy(dart_team_t *teamid)
     ret = team_get(what, *teamid, &team);
     if (ret)
         return ret;
+    /* Complete the puts of all units: only after that may the memory of any of them
+     * be used for something else. */
+    ret = team_agree(team, window_flush_all());
+    if (ret)
+        return front_fail(ret,
+                          "%s: a unit of team %d cannot complete what it has "
+                          "put",
+                          what, (int)team->id);
     ret = locks_drop(what, team);
     if (ret)
         return ret;
-    /* Complete this unit's puts, then meet all units: only after that may the
-     * memory of any of them be used for something else. */
-    ret = window_flush_all();
-    if (team_barrier(team))
-        ret = front_fail(DART_ERR_OTHER, "%s: MPI's barrier failed", what);
     team_drop(team);
     *teamid = DART_TEAM_NULL;
     return ret;

@@ -9,9 +9,14 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "fronts/dart/handle.h"
 #include "fronts/dart/team.h"
+
+/* How often dart_exit tries to complete what has no memory for its messages. */
+#define SETTLE_TRIES_MAX 10000
+#define SETTLE_NAP_US    1000
 
 MPI_Win window_mpi = MPI_WIN_NULL;
 bool window_by_messages, window_moves_own;
@@ -96,12 +101,27 @@ void window_stop(void)
     free_lists();
 }
 
+/* Messages that leave give their memory back. */
+static void flush_patiently(void)
+{
+    const struct timespec nap = {0, SETTLE_NAP_US * 1000};
+    dart_ret_t ret = window_flush_all();
+
+    for (int i = 0; i < SETTLE_TRIES_MAX && ret == DART_ERR_NOMEM; i++) {
+        rma_glance();
+        nanosleep(&nap, NULL);
+        ret = window_flush_all();
+    }
+    if (ret)
+        front_fail(ret, "dart_exit: what this unit has put may be incomplete");
+}
+
 void window_settle(void)
 {
     if (front_job->nodes == 1)
         return;
     handles_stop();
-    window_flush_all();
+    flush_patiently();
     team_agree(team_find(DART_TEAM_ALL), DART_OK);
 }
 

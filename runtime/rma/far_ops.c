@@ -419,10 +419,16 @@ int rma_far_flush_all(bool there)
 
     pthread_mutex_lock(&flushing);
     count = prune_used();
-    for (int i = 0; i < count && there && !err; i++)
-        err = rma_far_flush_begin(used[i]);
-    for (int i = 0; i < count && !err; i++)
-        err = rma_far_flush_end(used[i]);
+    for (int i = 0; i < count && there; i++) {
+        int one = rma_far_flush_begin(used[i]);
+
+        err = err ? err : one;
+    }
+    for (int i = 0; i < count; i++) {
+        int one = rma_far_flush_end(used[i]);
+
+        err = err ? err : one;
+    }
     pthread_mutex_unlock(&flushing);
     return err;
 }

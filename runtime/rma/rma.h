@@ -242,7 +242,8 @@ bool rma_far_test(rma_ticket ticket);
 int rma_far_flush_begin(int node);
 int rma_far_flush_end(int node);
 
-/* The same for all nodes; @there false: the second step alone. */
+/* The same for all nodes, also after an error, the first of which it returns;
+ * @there false: the second step alone. */
 int rma_far_flush_all(bool there);
 
 /*

@@ -53,6 +53,12 @@ start_refused() {
   DRASYNC_RMA=messages units_as_nodes dart_nomem_far stopped
 }
 
+@test "memory to which a unit cannot complete what it has put stays, on all units" {
+  units_on_a_node dart_nomem_far ended
+  units_as_nodes dart_nomem_far ended
+  DRASYNC_RMA=messages units_as_nodes dart_nomem_far ended
+}
+
 @test "a node whose memory is used up says so, and works when some is given back" {
   DRASYNC_MEMORY=64M units_on_a_node dart_nomem full
   DRASYNC_MEMORY=64M units_as_nodes dart_nomem full

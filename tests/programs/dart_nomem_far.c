@@ -1,10 +1,13 @@
 /*
- * dart_nomem_far [begin | stopped]: transfers, atomic operations and locks without
- * memory on the unit that asks, one request after another; through the interface
- * alone.  On a node: between nodes, who waits takes what comes for others too, and
- * without memory for that the job ends.  begin: only calls that do not wait, there
- * too.  stopped: dart_test without memory, while the process that it asks stands
- * still, so that it cannot have answered; by messages.
+ * dart_nomem_far [begin | stopped | ended]: transfers, atomic operations and locks
+ * without memory on the unit that asks, one request after another; through the
+ * interface alone.  On a node: between nodes, who waits takes what comes for others
+ * too, and without memory for that the job ends.
+ *
+ *   begin    only calls that do not wait, there too
+ *   stopped  dart_test, while the process that it asks stands still, so that it
+ *            cannot have answered; by messages
+ *   ended    calls that end what was put to
  */
 #include <signal.h>
 
@@ -297,6 +300,80 @@ static dart_ret_t run_test_stopped(void)
     return ret;
 }
 
+/* --- The end of memory that is put to ------------------------------------------------ */
+
+static dart_team_t ended_team;
+static dart_gptr_t ended;
+static dart_allocator_t ended_pool;
+
+static dart_ret_t run_memfree(void)
+{
+    return dart_team_memfree(ended);
+}
+
+static dart_ret_t run_allocator_destroy(void)
+{
+    return dart_allocator_destroy(&ended_pool);
+}
+
+static dart_ret_t run_team_destroy(void)
+{
+    return dart_team_destroy(&ended_team);
+}
+
+/* What unit 0 has put it cannot complete, if it needs memory for that: then all
+ * keep what they have, and can end it later. */
+static void end_without(const struct call *call)
+{
+    const struct timespec nap = {0, 20000000};
+    char value = (char)(7 + me), *mine;
+    dart_ret_t ret;
+    int reached;
+
+    mine = address_of(ended);
+    *mine = 0;
+    barrier();
+    assert(dart_put(on_unit(ended, (me + 1) % units), &value, 1, DART_TYPE_BYTE,
+                    DART_TYPE_BYTE) == DART_OK);
+    nanosleep(&nap, NULL);
+    failing_arm(me == 0);
+    ret = call->run();
+    reached = failing_disarm();
+    greatest(&reached, 1);
+    same_everywhere(call, (int)ret);
+    assert(ret == (reached ? DART_ERR_NOMEM : DART_OK));
+    if (ret) {
+        assert(address_of(ended) == mine);
+        assert(dart_flush_all(ended) == DART_OK);
+        barrier();
+        assert(*mine == (char)(7 + (me + units - 1) % units));
+        barrier();
+        assert(call->run() == DART_OK);
+    }
+    if (me == 0 && reached)
+        fprintf(stderr, "%s: refused\n", call->name);
+}
+
+static void ended_calls(void)
+{
+    const struct call calls_made[] = {
+        {"dart_team_memfree", run_memfree, NULL},
+        {"dart_allocator_destroy", run_allocator_destroy, NULL},
+        {"dart_team_destroy", run_team_destroy, NULL},
+    };
+
+    for (int i = 0; i < 3; i++) {
+        assert(dart_team_clone(DART_TEAM_ALL, &ended_team) == DART_OK);
+        assert(dart_team_memalloc_aligned(ended_team, 64, DART_TYPE_BYTE,
+                                          &ended) == DART_OK);
+        assert(dart_allocator_new(64, ended_team, &ended_pool) == DART_OK);
+        end_without(&calls_made[i]);
+        if (i < 2)
+            assert(dart_team_destroy(&ended_team) == DART_OK);
+        assert(!ended_pool || dart_allocator_destroy(&ended_pool) == DART_OK);
+    }
+}
+
 /* --- All ------------------------------------------------------------------------------- */
 
 static const struct call calls[] = {
@@ -379,7 +456,9 @@ int main(int argc, char **argv)
     int next;
 
     if (argc > 1)
-        run = strcmp(argv[1], "begin") ? stopped_calls : begun_calls;
+        run = !strcmp(argv[1], "begin")     ? begun_calls
+              : !strcmp(argv[1], "stopped") ? stopped_calls
+                                            : ended_calls;
     failing_begin();
     check_begin();
     next = (me + 1) % units;

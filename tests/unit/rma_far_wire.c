@@ -25,8 +25,10 @@ static struct runtime_shared shared;
 static const struct runtime_handler *handlers[KINDS];
 static int refused, answers, answer_err;
 static size_t answer_bytes;
-static bool looped; /* what is sent arrives here, and so do the answers */
-static char *end;   /* of the page for messages */
+static bool looped;      /* what is sent arrives here, and so do the answers */
+static int asked;        /* the node, and its leader's rank */
+static int without = -1; /* for messages to this node there is no memory */
+static char *end;        /* of the page for messages */
 
 /* --- What the transfers' code calls --------------------------------------- */
 
@@ -77,7 +79,7 @@ int progress_answer(int rank, const struct transport_message *m)
     answer_bytes = m->header_bytes - sizeof(a);
     if (looped) {
         memcpy(copy, m->header, m->header_bytes);
-        arrive(0, m->kind, copy, m->header_bytes);
+        arrive(asked, m->kind, copy, m->header_bytes);
     }
     return 0;
 }
@@ -85,8 +87,11 @@ int progress_answer(int rank, const struct transport_message *m)
 /* The whole of it arrives at once: so nobody waits. */
 int progress_own_send(const struct runtime_message *m)
 {
-    REQUIRE(looped && m->node == 0 && !m->pieces_count);
+    REQUIRE(looped && m->node < NODES && !m->pieces_count);
     REQUIRE(m->header_bytes <= FAR_RUNS_BYTES);
+    if (m->node == without)
+        return DRASYNC_ENOMEM;
+    asked = m->node;
     arrive(ASKER, m->kind, m->header, m->header_bytes);
     return 0;
 }
@@ -259,6 +264,29 @@ static bool shapes(bool put)
                !rma_far_flush_end(0) && !refused &&
                !memcmp(put ? theirs : mine, wanted, AREA);
     }
+    looped = false;
+    return good;
+}
+
+/* --- Without memory ------------------------------------------------------- */
+
+/* Node 0 cannot be asked; node 1 can, and is. */
+static bool no_memory(void)
+{
+    const uint64_t place = 8 * PAGE;
+    rma_ticket ticket = 7;
+    char byte = 1;
+    bool good;
+
+    looped = true;
+    good = !rma_far_put(0, place, &byte, 1, NULL) &&
+           !rma_far_put(1, place, &byte, 1, NULL);
+    without = 0;
+    good = good && rma_far_cover(0, &ticket) == DRASYNC_ENOMEM && ticket == 7 &&
+           rma_far_flush_all(true) == DRASYNC_ENOMEM && far_small_open(0) &&
+           !far_small_open(1);
+    without = -1;
+    good = good && !rma_far_flush_all(true) && !far_small_open(0);
     looped = false;
     return good;
 }
@@ -488,6 +516,8 @@ int main(void)
     start();
     tap_ok(shapes(true), "puts in random shapes");
     tap_ok(shapes(false), "gets in random shapes");
+    tap_ok(no_memory(),
+           "a flush without memory for one node flushes the others");
     fill(area, AREA);
     memcpy(before, area, AREA);
     for (int i = 0; i < 2; i++) {

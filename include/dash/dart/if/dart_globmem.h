@@ -150,6 +150,7 @@ dart_ret_t dart_allocator_free(dart_gptr_t *gptr, dart_allocator_t allocator);
  * one thread a team.  If the team has ended, this unit gives back what it still
  * has of it, and waits for nobody.
  *   DART_ERR_INVAL  @allocator, or what it points to, is NULL
+ *   DART_ERR_NOMEM  as dart_team_memfree(); *allocator is as it was
  */
 dart_ret_t dart_allocator_destroy(dart_allocator_t *allocator);
 
@@ -190,6 +191,8 @@ dart_ret_t dart_team_memalloc_aligned(dart_team_t teamid, size_t nelem,
  * Free it on all units.  Collective; one thread a team.  What units have put
  * there is complete before anybody's part is gone.  DART_GPTR_NULL is ignored.
  *   DART_ERR_INVAL  not such an allocation, or freed
+ *   DART_ERR_NOMEM  on all units, with nothing freed: one has none for a message
+ *                   that completes what it has put
  */
 dart_ret_t dart_team_memfree(dart_gptr_t gptr) DART_NOTHROW;
 
@@ -222,6 +225,8 @@ dart_ret_t dart_team_memregister(dart_team_t teamid, size_t nlelem,
  * each unit may do it when it likes.  A registration made meanwhile has another
  * number on all units.  DART_GPTR_NULL is ignored.
  *   DART_ERR_INVAL  not a registration, or taken back
+ *   DART_ERR_NOMEM  none for a message that completes what this unit has put;
+ *                   nothing has changed
  */
 dart_ret_t dart_team_memderegister(dart_gptr_t gptr) DART_NOTHROW;
 

@@ -144,6 +144,8 @@ dart_ret_t dart_team_create(dart_team_t teamid, const dart_group_t group,
  *   DART_ERR_INVAL  no such team here, DART_TEAM_ALL, or @teamid is NULL: the
  *                   others wait for this unit; on all units, with nothing
  *                   changed: somebody has a lock of the team, or waits for one
+ *   DART_ERR_NOMEM  likewise: a unit has none for a message that completes what
+ *                   it has put
  */
 dart_ret_t dart_team_destroy(dart_team_t *teamid) DART_NOTHROW;
 
