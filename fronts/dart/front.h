@@ -37,7 +37,6 @@ dart_ret_t heap_start(void); /* the unit's heap region */
 void heap_stop(void);
 dart_ret_t window_start(void); /* MPI's window over the nodes' memory */
 void window_stop(void);
-dart_ret_t segments_start(void);
 void segments_stop(void); /* what the program left of them */
 dart_ret_t locality_start(void);
 void locality_stop(void);

@@ -30,7 +30,7 @@ static const struct part {
     {locality_start, locality_stop},
     {heap_start, heap_stop},
     {window_start, window_stop},
-    {segments_start, segments_stop},
+    {NULL, segments_stop},
     {NULL, locks_stop},
     {NULL, window_settle},
 };

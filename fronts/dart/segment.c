@@ -12,7 +12,7 @@
 #define ALIGN_BYTES 64
 
 /* What the units tell each other of a new segment. */
-struct part {
+struct segment_part {
     uint64_t place;
     uint64_t bytes;
     uint64_t table; /* place of the node's table, if this unit made it */
@@ -30,10 +30,6 @@ struct segment_places {
 
 static pthread_mutex_t left_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct segment_places *left; /* the unit's own, that others still use */
-
-/* For all units' parts, when there is no memory: the others wait for us. */
-static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct part *spare;
 
 /* --- The lists ---------------------------------------------------------------- */
 
@@ -79,7 +75,7 @@ static dart_ret_t list_reach(struct segment_list *_Atomic *list, int32_t number)
 
 /* What numbers this unit has to offer; the list has room for the lower one. */
 static dart_ret_t numbers_free(struct segment_table *table, bool registered,
-                               struct part *mine)
+                               struct segment_part *mine)
 {
     struct segment_list *_Atomic *list = list_for(table, registered);
     int32_t *lowest = free_for(table, registered), number = *lowest, above;
@@ -105,7 +101,8 @@ static dart_ret_t numbers_free(struct segment_table *table, bool registered,
  * the lowest number is taken above which no unit has any.  All units agree.
  */
 static dart_ret_t number_agree(struct team *team, bool registered,
-                               const struct part *parts, int32_t *number_out)
+                               const struct segment_part *parts,
+                               int32_t *number_out)
 {
     bool same = true;
     int32_t above = 0;
@@ -215,7 +212,7 @@ static void places_drop(struct segment_places *table, bool own)
  * as soon as it has written it.
  */
 static void places_set(const struct team *team, struct segment *segment,
-                       const struct part *parts)
+                       const struct segment_part *parts)
 {
     int keeper = keeper_of(team);
     bool own = keeper == team->me;
@@ -241,7 +238,7 @@ static void places_set(const struct team *team, struct segment *segment,
 /* --- Making and dropping ---------------------------------------------------------- */
 
 /* This unit's part: where it lies. */
-static dart_ret_t part_fill(struct segment *segment, struct part *part)
+static dart_ret_t part_fill(struct segment *segment, struct segment_part *part)
 {
     bool registered = !segment->region;
     int err = 0;
@@ -263,7 +260,8 @@ static dart_ret_t part_fill(struct segment *segment, struct part *part)
 /* A segment that no table knows, and what the others must know of it. */
 static dart_ret_t segment_begin(struct team *team, void *address, size_t bytes,
                                 drasync_region_t region,
-                                struct segment **segment_out, struct part *mine)
+                                struct segment **segment_out,
+                                struct segment_part *mine)
 {
     static _Atomic uint64_t serials;
     struct segment *segment = calloc(1, sizeof(*segment));
@@ -294,7 +292,8 @@ static void segment_undo(struct segment *segment)
 
 /* Everybody's parts.  The error is that of the first that has one. */
 static dart_ret_t parts_exchange(const struct team *team,
-                                 const struct part *mine, struct part *parts)
+                                 const struct segment_part *mine,
+                                 struct segment_part *parts)
 {
     if (team_allgather(team, mine, parts, sizeof(*mine)))
         return DART_ERR_OTHER;
@@ -306,7 +305,8 @@ static dart_ret_t parts_exchange(const struct team *team,
 }
 
 static dart_ret_t segment_agree(struct team *team, struct segment *segment,
-                                const struct part *mine, struct part *parts)
+                                const struct segment_part *mine,
+                                struct segment_part *parts)
 {
     bool registered = segment && !segment->region;
     dart_ret_t ret = parts_exchange(team, mine, parts);
@@ -323,29 +323,40 @@ static dart_ret_t segment_agree(struct team *team, struct segment *segment,
     return DART_OK;
 }
 
+/* Before anybody sends: who has no memory for the others' parts when they come
+ * cannot take them, and cannot say so. */
+static dart_ret_t parts_ready(struct team *team)
+{
+    struct segment_table *table = &team->segments;
+    dart_ret_t ret;
+
+    if (table->parts)
+        return DART_OK;
+    table->parts = malloc((size_t)team->size * sizeof(*table->parts));
+    ret = team_agree(team, table->parts ? DART_OK : DART_ERR_NOMEM);
+    if (ret) {
+        free(table->parts);
+        table->parts = NULL;
+    }
+    return ret;
+}
+
 dart_ret_t segment_new(struct team *team, dart_ret_t ret, void *address,
                        size_t bytes, drasync_region_t region,
                        struct segment **segment_out)
 {
-    struct part mine = {0};
-    struct part *parts = malloc((size_t)team->size * sizeof(*parts));
+    struct segment_part mine = {0};
     struct segment *segment = NULL;
+    dart_ret_t ready = parts_ready(team);
 
     *segment_out = NULL;
+    if (ready)
+        return ready;
     places_sweep();
-    if (!ret && !parts)
-        ret = DART_ERR_NOMEM;
     if (!ret)
         ret = segment_begin(team, address, bytes, region, &segment, &mine);
     mine.error = (uint32_t)ret;
-    if (parts) {
-        ret = segment_agree(team, segment, &mine, parts);
-    } else {
-        pthread_mutex_lock(&spare_lock);
-        ret = segment_agree(team, segment, &mine, spare);
-        pthread_mutex_unlock(&spare_lock);
-    }
-    free(parts);
+    ret = segment_agree(team, segment, &mine, team->segments.parts);
     if (!ret) {
         *segment_out = segment;
         return DART_OK;
@@ -387,20 +398,8 @@ void segment_drop_all(struct team *team)
         *list = NULL;
         *free_for(table, registered) = 0;
     }
-}
-
-dart_ret_t segments_start(void)
-{
-    const struct team *all = team_find(DART_TEAM_ALL);
-    dart_ret_t ret;
-
-    spare = malloc((size_t)all->size * sizeof(*spare));
-    ret = team_agree(all, spare ? DART_OK : DART_ERR_NOMEM);
-    if (ret) {
-        free(spare);
-        spare = NULL;
-    }
-    return ret;
+    free(table->parts);
+    table->parts = NULL;
 }
 
 /* Before the heap goes, where their tables are. */
@@ -415,8 +414,6 @@ void segments_stop(void)
     }
     team_barrier(all);
     left = NULL;
-    free(spare);
-    spare = NULL;
 }
 
 /* --- Team allocations ---------------------------------------------------------- */

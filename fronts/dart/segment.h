@@ -19,6 +19,7 @@
 #include "drasync.h"
 #include "fronts/dart/front.h"
 
+struct segment_part;
 struct team;
 struct segment_places;
 
@@ -50,6 +51,9 @@ struct segment_table {
     struct segment_list *_Atomic allocated, *_Atomic registered;
     /* All numbers below are taken. */
     int32_t allocated_free, registered_free;
+    /* [team size] For what the units tell each other of a new one; made with the
+     * first, and kept. */
+    struct segment_part *parts;
 };
 
 /* NULL: there is none. */

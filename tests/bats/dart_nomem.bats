@@ -15,6 +15,11 @@ leaks_of_others
   units_as_nodes dart_nomem collective
 }
 
+@test "threads of two units without memory, each with its team, do not wait in a ring" {
+  units_on_a_node dart_nomem threads
+  units_as_nodes dart_nomem threads
+}
+
 @test "dart_init without memory on one unit fails on all, and works the next time" {
   units_on_a_node dart_nomem restart
   units_as_nodes dart_nomem restart

@@ -5,8 +5,11 @@
  *   restart      dart_init, when it has been called before
  *   start N UNIT dart_init: its N-th request on that unit is refused; says "no
  *                request" if it has none
+ *   threads      two threads of each unit, each with a team of its own
  *   full         with DRASYNC_MEMORY=64M: the node's memory is used up
  */
+#include <pthread.h>
+
 #include "dart_nomem.h"
 #include "dash/dart/if/dart_locality.h"
 
@@ -236,6 +239,46 @@ static void locks(void)
     }
 }
 
+/* --- Threads ------------------------------------------------------------------------- */
+
+/* Two teams of all units, each used by a thread that has no memory for the first
+ * request of its call.  One unit's thread of the first team is far ahead of its
+ * other one, and on the next unit it is the other way round. */
+static dart_team_t teams[2];
+
+static void *register_without(void *arg)
+{
+    int which = *(int *)arg;
+    const struct timespec nap = {0, (me + which) % 2 ? 300000000 : 0};
+    dart_gptr_t gptr;
+
+    nanosleep(&nap, NULL);
+    failing_arm(1);
+    assert(dart_team_memregister(teams[which], sizeof(own), DART_TYPE_BYTE, own,
+                                 &gptr) == DART_ERR_NOMEM);
+    assert(failing_disarm());
+    return NULL;
+}
+
+static void threads(void)
+{
+    int numbers[2] = {0, 1};
+    dart_gptr_t gptr;
+    pthread_t other;
+
+    for (int i = 0; i < 2; i++) {
+        assert(dart_team_clone(DART_TEAM_ALL, &teams[i]) == DART_OK);
+        /* What is made with the first. */
+        assert(dart_team_memregister(teams[i], sizeof(own), DART_TYPE_BYTE, own,
+                                     &gptr) == DART_OK);
+    }
+    assert(!pthread_create(&other, NULL, register_without, &numbers[1]));
+    register_without(&numbers[0]);
+    assert(!pthread_join(other, NULL));
+    for (int i = 0; i < 2; i++)
+        assert(dart_team_destroy(&teams[i]) == DART_OK);
+}
+
 /* --- The node's memory is used up ------------------------------------------------ */
 
 #define PIECES_MAX 100000
@@ -370,10 +413,13 @@ static int start(long n, int unit)
 int main(int argc, char **argv)
 {
     const char *mode = argc > 1 ? argv[1] : "";
+    int level = MPI_THREAD_SINGLE;
 
     failing_begin();
     if (!strcmp(mode, "start") && argc == 4)
         return start(atol(argv[2]), atoi(argv[3]));
+    if (!strcmp(mode, "threads"))
+        MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &level);
     check_begin();
     assert(dart_team_clone(DART_TEAM_ALL, &team) == DART_OK);
     if (!strcmp(mode, "collective")) {
@@ -386,11 +432,15 @@ int main(int argc, char **argv)
         full();
         free(kept);
         free(many_locks);
+    } else if (!strcmp(mode, "threads")) {
+        threads();
     } else if (!strcmp(mode, "restart")) {
         restart();
     } else {
         assert(!"a mode");
     }
     check_end();
+    if (!strcmp(mode, "threads"))
+        MPI_Finalize();
     return 0;
 }
