@@ -160,8 +160,11 @@ dart_ret_t far_begin(const struct far *far, dart_handle_t handle)
     window_use(node);
     if (request)
         handle->by_flush = *request == MPI_REQUEST_NULL;
-    return err ? front_fail(DART_ERR_OTHER, "MPI could not begin a transfer")
-               : DART_OK;
+    if (!err)
+        return DART_OK;
+    /* Pieces of it may be under way, from or into the program's buffer. */
+    window_flush(node);
+    return front_fail(DART_ERR_OTHER, "MPI could not begin a transfer");
 }
 
 dart_ret_t far_do(const struct far *far)

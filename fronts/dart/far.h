@@ -21,7 +21,8 @@ struct far {
     size_t nelem;
 };
 
-/* Begin it: on MPI's window, or by messages.  @handle, if not NULL, stands for it then. */
+/* Begin it: on MPI's window, or by messages.  @handle, if not NULL, stands for it
+ * then.  On error nothing of it uses the buffer any more. */
 dart_ret_t far_begin(const struct far *far, dart_handle_t handle);
 
 /* Begin it, and wait until it is done; where there is window_by_messages. */

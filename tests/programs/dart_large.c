@@ -1,7 +1,8 @@
 /*
- * dart_large GIB [private]: more than so many GiB, in one transfer and one atomic
- * operation on as many bytes, from and to buffers that are the same 64 MiB again
- * and again; transfers to private memory too.
+ * dart_large GIB [private | refused]: more than so many GiB, in one transfer and one
+ * atomic operation on as many bytes, from and to buffers that are the same 64 MiB
+ * again and again; transfers to private memory too, or one of which MPI refuses a
+ * part.
  */
 #include <sys/mman.h>
 #include <unistd.h>
@@ -107,6 +108,37 @@ static void updated(dart_gptr_t gptr, char *buffer)
     check_there(gptr, true);
 }
 
+/* MPI's, which refuses the second put if it is told to. */
+static int puts_left;
+static bool put_open; /* not flushed */
+
+int MPI_Put(const void *from, int count, MPI_Datatype type, int target,
+            MPI_Aint at, int there_count, MPI_Datatype there_type, MPI_Win win)
+{
+    if (puts_left && !--puts_left)
+        return MPI_ERR_OTHER;
+    put_open = true;
+    return PMPI_Put(from, count, type, target, at, there_count, there_type,
+                    win);
+}
+
+int MPI_Win_flush(int target, MPI_Win win)
+{
+    put_open = false;
+    return PMPI_Win_flush(target, win);
+}
+
+/* One that goes in pieces and fails half-way leaves the buffer. */
+static void refused(dart_gptr_t gptr, const char *buffer)
+{
+    dart_handle_t handle;
+
+    puts_left = 2;
+    assert(dart_put_handle(gptr, buffer, bytes, DART_TYPE_BYTE, DART_TYPE_BYTE,
+                           &handle) == DART_ERR_OTHER);
+    assert(!puts_left && !put_open && !handle);
+}
+
 int main(int argc, char **argv)
 {
     int file = memfd_create("dart_large", MFD_CLOEXEC), last;
@@ -126,6 +158,8 @@ int main(int argc, char **argv)
         there(gptr, buffer);
         back(gptr, buffer);
         updated(gptr, buffer);
+        if (argc > 2 && !strcmp(argv[2], "refused"))
+            refused(gptr, buffer);
     }
     barrier();
     if (me == last)
@@ -134,7 +168,7 @@ int main(int argc, char **argv)
     /* Private memory, which is as little as the buffer. */
     assert(dart_team_memregister(DART_TEAM_ALL, bytes / 8, DART_TYPE_LONG,
                                  buffer, &gptr) == DART_OK);
-    if (argc > 2 && me == 0)
+    if (argc > 2 && !strcmp(argv[2], "private") && me == 0)
         there(on_unit(gptr, last), buffer);
     barrier();
     assert(dart_team_memderegister(gptr) == DART_OK);

@@ -164,7 +164,9 @@ typedef struct dart_handle_struct *dart_handle_t;
 #define DART_HANDLE_NULL (dart_handle_t) NULL
 
 /* Begin one.  *handle may come out as DART_HANDLE_NULL: it is complete then; on
- * error it is so too, and nothing was begun.  Also returns DART_ERR_NOMEM. */
+ * error it is so too, and the buffer is not used any more; what a put has written
+ * by then, of one with a strided or indexed type or of more than 1 GiB, stays.
+ * Also returns DART_ERR_NOMEM. */
 dart_ret_t dart_get_handle(void *dest, dart_gptr_t gptr, size_t nelem,
                            dart_datatype_t src_type, dart_datatype_t dst_type,
                            dart_handle_t *handle) DART_NOTHROW;
