@@ -16,7 +16,8 @@
  * (eager_bytes_max()): as much as is copied and sent in a millisecond, and goes
  * between two polls; unless so much is on its way that nobody would wait for the
  * answers, and the copies would fill the memory; and less where there are many
- * leaders, all of which may send to one.  Segments are as long as GO says, but
+ * leaders, all of which may send to one.  Behind still more that is on its way only
+ * the fewest are copied: others wait where they are.  Segments are as long as GO says, but
  * where a stretch ends (stretches.h); the first packets had the list of those.
  * Over TCP MPI moves four segments of 512 KiB at a time faster than sixteen of 128,
  * or what is a MiB and longer in one (docs/performance-rows.md).
@@ -54,6 +55,8 @@
 #define EAGER_LONG_MAX      ((size_t)3 << 19)   /* the same, over TCP */
 #define EAGER_NODES_BYTES   ((size_t)32 << 20)  /* of all leaders, to one */
 #define BACKLOG_BYTES_MAX   ((size_t)2 << 20)   /* in packets on their way */
+#define EAGER_FEW_BYTES     ((size_t)8 << 10)   /* data in packets... */
+#define BACKLOG_FULL_BYTES  ((size_t)4 << 20)   /* ...with that on its way */
 #define PACKETS_POSTED      32 /* receives that wait for packets, at most */
 #define PACKETS_POSTED_FEW  8
 #define PACKETS_A_POLL_MAX  64
@@ -292,6 +295,8 @@ static inline size_t eager_bytes_max(const struct engine *engine, int to)
 
     if (engine_paged(engine))
         return 0;
+    if (engine->sending_bytes >= BACKLOG_FULL_BYTES)
+        return EAGER_FEW_BYTES;
     return far && engine->wire->on_tcp && left > EAGER_BYTES_MAX &&
                    engine->sending_bytes < BACKLOG_BYTES_MAX
                ? left

@@ -294,6 +294,9 @@ static void eager(void)
     leaders = 4;
     tap_ok(announced(2, more, 1, BACKLOG_BYTES_MAX) == 1,
            "nor where much is on its way");
+    tap_ok(announced(2, few, 1, BACKLOG_FULL_BYTES) == 1 &&
+               !announced(2, EAGER_FEW_BYTES, 1, BACKLOG_FULL_BYTES),
+           "and only the fewest where more is");
     tap_ok(announced(1, more, 1, 0) == 1, "nor on one host");
     transport_loop_at_once = 0;
 }
