@@ -431,8 +431,7 @@ void tell_homes(struct step *s, const struct proto_message *m);
 void region_sent(struct step *s, struct proto_region *r);
 
 /* give.c */
-/* @rank has WRITE of @r: nothing newer of the subtree comes while it has, and who
- * of it waits for that is told. */
+/* @rank has WRITE of @r: who of it waits for something newer there is told. */
 void end_newer(struct step *s, struct proto_region *r, int32_t rank);
 /* The operation that will hold what @m, a gift from node @from, brings, and for
  * which the step has memory; NULL: it goes back. */

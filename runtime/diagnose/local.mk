@@ -31,7 +31,8 @@ libdrasync_runtime_la_SOURCES += \
 # Programs that hang.
 native_test_programs += tests/programs/ps_readers tests/programs/stuck \
 	tests/programs/stuck_asked tests/programs/stuck_gift \
-	tests/programs/stuck_newer tests/programs/stuck_run
+	tests/programs/stuck_after tests/programs/stuck_newer \
+	tests/programs/stuck_run
 check_PROGRAMS += myrmics_stuck
 myrmics_stuck_SOURCES = tests/programs/myrmics_stuck.c \
 	tests/programs/myrmics_check.h

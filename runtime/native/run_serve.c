@@ -219,12 +219,18 @@ static void *split_main(void *arg)
     return NULL;
 }
 
+static void *split_thread(void *arg)
+{
+    thread_is_ours();
+    return split_main(arg);
+}
+
 /* To copy takes as long as the region is large: not here. */
 static void split_begin(struct job *job)
 {
     pthread_t thread;
 
-    if (thread_create(&thread, split_main, job))
+    if (thread_create(&thread, split_thread, job))
         split_main(job);
     else
         pthread_detach(thread);

@@ -287,6 +287,12 @@ drasync:   the job ends; with DRASYNC_DEADLOCK=error the last of these acquires 
   done
 }
 
+@test "a ring is found after a function had to wait for a copy" {
+  DRASYNC_NODE=2 DRASYNC_STALL_S=0 DRASYNC_DEADLOCK=error DRASYNC_TEST_SECONDS=30 \
+    run -0 mpi 3 "$abs_top_builddir/tests/programs/stuck_after"
+  assert_line "stuck after ok ranks=3"
+}
+
 @test "DRASYNC_DEADLOCK=error lets the acquire fail that closed the ring" {
   export DRASYNC_STALL_S=0 DRASYNC_DEADLOCK=error DRASYNC_CHECK=1
   for node in shared rank; do

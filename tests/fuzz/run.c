@@ -5,6 +5,7 @@
  */
 #include "runtime/native/run.h"
 #include "runtime/native/running.h"
+#include "runtime/thread.h"
 #include "tests/fuzz/node.h"
 
 enum { SELF = 1, TURNS_MAX = 100 };
@@ -20,6 +21,10 @@ bool native_address_valid(drasync_region_t region);
 bool native_address_valid(drasync_region_t region)
 {
     return (uintptr_t)region % 4096 == 0;
+}
+
+void thread_is_ours(void)
+{
 }
 
 struct drasync_function *run_function_find(uint64_t hash)

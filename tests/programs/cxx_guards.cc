@@ -19,7 +19,7 @@ using drasync::write_guard;
     do {                                           \
         bool thrown = false;                       \
         try {                                      \
-            call;                                  \
+            static_cast<void>(call);               \
         } catch (const std::system_error &e) {     \
             thrown = e.code() == (wanted);         \
             if (!thrown)                           \
@@ -132,7 +132,7 @@ static void explains()
          "WRITE is needed: acquire it for WRITE first");
     says([&] { static_cast<void>(drasync::root<int>(r)); },
          "READ is needed: acquire it for READ first");
-    says([&] { read_guard(reinterpret_cast<drasync_region_t>(inside)); },
+    says([&] { read_guard hold(reinterpret_cast<drasync_region_t>(inside)); },
          "this address lies inside of region");
     CHECK(!strncmp(drasync::bad_alloc(DRASYNC_ENOMEM).what(),
                    "out of memory: this node's regions have ", 40));
