@@ -119,6 +119,20 @@ static void add_through(drasync_region_t region, int err,
                  &note->done[CHECK_GAVE]);
 }
 
+/* Does another rank of this node hold @region still, or another node own it? */
+static bool held_elsewhere(drasync_region_t region)
+{
+    struct check_place place = {0};
+
+    check_hooks.look(region, 0, &place);
+    if (place.region && place.node != runtime.node)
+        return true;
+    for (uint32_t i = 0; i < place.holders && i < CHECK_HOLDERS_MAX; i++)
+        if (place.holder[i].rank != runtime.rank)
+            return true;
+    return place.busy || place.holders > CHECK_HOLDERS_MAX;
+}
+
 /* What is known of why @err is the answer for a region that is there. */
 static void add_why(drasync_region_t region, int err,
                     const struct check_note *note)
@@ -134,6 +148,9 @@ static void add_why(drasync_region_t region, int err,
         check_add_node(&text, (uintptr_t)region, runtime.rank);
         if (place.busy)
             check_add_node(&text, place.busy, runtime.rank);
+        if (!held_elsewhere(region))
+            check_add(&text, "who had it has given it back meanwhile: try "
+                             "again\n");
     } else if ((err == DRASYNC_EUPGRADE || err == DRASYNC_ENOTHELD ||
                 err == DRASYNC_ENESTED) &&
                holds && holds <= CHECK_OPEN_MAX)
@@ -169,20 +186,6 @@ static const char *what_of(drasync_region_t region, int err, bool dead)
                    ? "which this rank holds for READ, and WRITE is needed"
                    : "which this rank does not hold";
     }
-}
-
-/* Does another rank of this node hold @region still, or another node own it? */
-static bool held_elsewhere(drasync_region_t region)
-{
-    struct check_place place = {0};
-
-    check_hooks.look(region, 0, &place);
-    if (place.region && place.node != runtime.node)
-        return true;
-    for (uint32_t i = 0; i < place.holders && i < CHECK_HOLDERS_MAX; i++)
-        if (place.holder[i].rank != runtime.rank)
-            return true;
-    return place.busy || place.holders > CHECK_HOLDERS_MAX;
 }
 
 /* If @region is no handle, and never was one, say so, and where; true. */
@@ -380,8 +383,8 @@ void check_no_object(const char *call, const void *ptr, int err)
         return;
     check_add(&text, "called %s for %p", call, ptr);
     add_no_object(ptr, &place, gone);
-    known = place.region &&
-            check_note_of(place.region, place.incarnation, &note);
+    known =
+        place.region && check_note_of(place.region, place.incarnation, &note);
     if (place.region) {
         check_add_region(&text, place.region, known ? &note : NULL);
         check_add(&text, "\n");
