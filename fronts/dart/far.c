@@ -163,7 +163,10 @@ dart_ret_t far_begin(const struct far *far, dart_handle_t handle)
     if (!err)
         return DART_OK;
     /* Pieces of it may be under way, from or into the program's buffer. */
-    window_flush(node);
+    if (window_flush(node))
+        return front_fail(DART_ERR_OTHER,
+                          "MPI could not begin a transfer, nor end what of it "
+                          "is under way: its buffer is still in use");
     return front_fail(DART_ERR_OTHER, "MPI could not begin a transfer");
 }
 

@@ -57,24 +57,31 @@ timeout_us(const std::chrono::duration<Rep, Period> &timeout) noexcept
 
 } // namespace detail
 
+/* Of constructors, older compilers would say that it means nothing there. */
+#if __has_cpp_attribute(nodiscard) >= 201907L
+#define DRASYNC_NAMED [[nodiscard]]
+#else
+#define DRASYNC_NAMED
+#endif
+
 /* read_guard and write_guard, below.  What takes a hold is inlined however the
  * program is compiled: reports then name the program's line.  A guard needs a
- * name, or it gives the hold back at the semicolon: hence nodiscard. */
+ * name, or it gives the hold back at the semicolon: hence the warning. */
 template <enum drasync_mode Mode> class guard
 {
   public:
     guard() noexcept = default;
 
     /* Take the hold, however long it takes. */
-    [[nodiscard, gnu::always_inline]] explicit guard(drasync_region_t handle)
+    DRASYNC_NAMED [[gnu::always_inline]] explicit guard(drasync_region_t handle)
         : region_(handle)
     {
         lock();
     }
 
     /* The same; an error is in @error, and the guard owns nothing. */
-    [[nodiscard, gnu::always_inline]] guard(drasync_region_t handle,
-                                            std::error_code &error) noexcept
+    DRASYNC_NAMED [[gnu::always_inline]] guard(drasync_region_t handle,
+                                               std::error_code &error) noexcept
         : region_(handle)
     {
         const int err = drasync_acquire(handle, Mode);
@@ -84,14 +91,14 @@ template <enum drasync_mode Mode> class guard
     }
 
     /* lock() comes later. */
-    [[nodiscard]] guard(drasync_region_t handle, std::defer_lock_t) noexcept
+    DRASYNC_NAMED guard(drasync_region_t handle, std::defer_lock_t) noexcept
         : region_(handle)
     {
     }
 
     /* Without waiting for other holders: owns_lock() tells. */
-    [[nodiscard, gnu::always_inline]] guard(drasync_region_t handle,
-                                            std::try_to_lock_t)
+    DRASYNC_NAMED [[gnu::always_inline]] guard(drasync_region_t handle,
+                                               std::try_to_lock_t)
         : region_(handle)
     {
         try_lock();
@@ -99,14 +106,14 @@ template <enum drasync_mode Mode> class guard
 
     /* The caller has taken the hold: that of a new region, or by
      * drasync_wait(). */
-    [[nodiscard]] guard(drasync_region_t handle, std::adopt_lock_t) noexcept
+    DRASYNC_NAMED guard(drasync_region_t handle, std::adopt_lock_t) noexcept
         : region_(handle), owns_(true)
     {
     }
 
     /* Waiting so long, or until then: owns_lock() tells. */
     template <class Rep, class Period>
-    [[nodiscard, gnu::always_inline]] guard(
+    DRASYNC_NAMED [[gnu::always_inline]] guard(
         drasync_region_t handle,
         const std::chrono::duration<Rep, Period> &timeout)
         : region_(handle)
@@ -115,7 +122,7 @@ template <enum drasync_mode Mode> class guard
     }
 
     template <class Clock, class Duration>
-    [[nodiscard, gnu::always_inline]] guard(
+    DRASYNC_NAMED [[gnu::always_inline]] guard(
         drasync_region_t handle,
         const std::chrono::time_point<Clock, Duration> &until)
         : region_(handle)

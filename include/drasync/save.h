@@ -19,7 +19,8 @@ extern "C" {
  * call is over; else the current version, which may have to be waited for as in
  * drasync_acquire(), up to 1 s for holds that other threads of this rank have, if
  * this thread holds neither the region nor what is above it: what is still held
- * for WRITE then is saved as it is, in the middle of that.
+ * for WRITE then is saved as it is, in the middle of that.  (In a rank of several
+ * threads the hold of a region that was just made is nobody's, and waited for.)
  * Others go on meanwhile: a WRITE, also of another thread of this rank, makes a
  * version of its own.  While it is saved @region counts as read by another rank:
  * drasync_delete() returns DRASYNC_EBUSY.

@@ -384,7 +384,9 @@ int progress_own_beside(struct waiter *const *waiters, int count,
             if (now - active < IDLE_POLL_WAITED_US)
                 slice = 0;
         }
-        if (now < deadline_us && slice > deadline_us - now)
+        if (now >= deadline_us)
+            slice = 0;
+        else if (slice > deadline_us - now)
             slice = deadline_us - now;
         err = waiter_wait_any(waiters, count, now + slice);
         now = runtime_now_us();

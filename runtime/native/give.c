@@ -31,8 +31,6 @@ static int give_hold(struct native_tree *tree, uint64_t address, int to,
         .node = (uint32_t)runtime.node_of[to],
         .rank = to,
         .words = (uint64_t)runtime.rank << 32 | (uint32_t)tag,
-        .back = runtime.node_of[to] == runtime.node && to != runtime.rank &&
-                run_flies_in(to, address),
     };
     struct proto_effects *effects;
     int err;
@@ -47,6 +45,8 @@ static int give_hold(struct native_tree *tree, uint64_t address, int to,
     if (native.objects)
         *found_out = native_objects_look(region, CHECK_AT_RELEASE);
     *incarnation_out = region->incarnation;
+    gift.back = runtime.node_of[to] == runtime.node && to != runtime.rank &&
+                run_flies_in(to, address, NULL);
     effects = native_effects();
     err = proto_give(&native.node, native.rank, region, &gift, effects);
     *back_out = gift.back;

@@ -362,7 +362,8 @@ void give_arrives(int node, struct proto_message *message)
     err = gift_new(from, tag, message->region, &gift);
     if (!err) {
         gift->incarnation = message->incarnation;
-        gift->back = run_flies_in((int32_t)message->version, message->region);
+        gift->back =
+            run_flies_in((int32_t)message->version, message->region, message);
         gift->far = !gift->back;
         message->waiter = gift->far ? &gift->wait : NULL;
         err = give_reserve(runtime.local_of[message->version]);

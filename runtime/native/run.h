@@ -37,6 +37,8 @@
 #include "runtime/native/run_wire.h"
 #include "runtime/wait.h"
 
+struct proto_message;
+
 /* --- Functions (run_function.c) ------------------------------------------- */
 
 #define RUN_FUNCTIONS_MAX 4096
@@ -259,8 +261,10 @@ struct run_caller *run_caller_new(void);
 bool run_is_done(const struct run_caller *c);
 
 /* Has rank @rank of this node sent another node runs of the region at @address, or
- * of a part of it?  True also if that cannot be told just now. */
-bool run_flies_in(int32_t rank, uint64_t address);
+ * of a part of it, which @gift from another node brings (or NULL)?  True also if
+ * that cannot be told just now. */
+bool run_flies_in(int32_t rank, uint64_t address,
+                  const struct proto_message *gift);
 
 /* The first error of threads that have ended without a flush, once; or 0. */
 int run_callers_left(void);

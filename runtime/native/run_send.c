@@ -1,4 +1,5 @@
 /* Packets of runs leave: see run.h. */
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,32 +43,60 @@ __attribute__((no_sanitize("thread"))) int run_where(uint64_t address,
     return home >= 0 ? home : runtime.node;
 }
 
+/* Is @address, which this node does not know, a part of what @gift brings?  It may
+ * be if that leaves parts to be asked for. */
+static bool brings(const struct proto_message *gift, uint64_t address)
+{
+    for (uint32_t i = 0; gift && i < gift->items_count; i++) {
+        const struct proto_item *item = &gift->items[i];
+
+        if (item->kind == PROTO_ITEM_TODO ||
+            (item->kind != PROTO_ITEM_ANCESTOR && item->address == address))
+            return true;
+    }
+    return false;
+}
+
 /* Read without a lock, as in run_where(). */
-__attribute__((no_sanitize("thread"))) static bool is_part(uint64_t address,
-                                                           uint64_t top)
+__attribute__((no_sanitize("thread"))) static bool
+is_part(uint64_t address, uint64_t top, const struct proto_message *gift)
 {
     const struct proto_region *r = native_find(address);
+    bool known = r && *(const volatile uint64_t *)&r->incarnation;
 
     for (int i = 0; r && i < PROTO_DEPTH_MAX; i++) {
         if (*(const volatile uint64_t *)&r->address == top)
             return true;
         r = *(const struct proto_region *const volatile *)&r->parent;
     }
-    return address == top;
+    return address == top || (!known && brings(gift, address));
 }
 
 /* Under the lock of @c. */
-static bool flies_in(const struct run_caller *c, uint64_t address)
+static bool flies_in(const struct run_caller *c, uint64_t address,
+                     const struct proto_message *gift)
 {
     for (int i = 0; i < RUN_BUCKETS; i++)
         for (const struct run_stream *s = c->buckets[i]; s; s = s->chain)
             if (atomic_load_explicit(&s->flying, memory_order_relaxed) &&
-                is_part(s->address, address))
+                is_part(s->address, address, gift))
                 return true;
     return false;
 }
 
-bool run_flies_in(int32_t rank, uint64_t address)
+/* Its thread may be inside, and not on a processor. */
+static bool try_some_times(struct run_caller *c)
+{
+    for (int i = 0; i < 4; i++) {
+        if (run_try(c))
+            return true;
+        sched_yield();
+    }
+    return false;
+}
+
+bool run_flies_in(int32_t rank, uint64_t address,
+                  const struct proto_message *gift)
 {
     struct run_caller *c =
         run_shared ? atomic_load(&run_shared->callers) : NULL;
@@ -76,9 +105,10 @@ bool run_flies_in(int32_t rank, uint64_t address)
     for (; c && !flies; c = c->next) {
         if (c->rank != rank || !atomic_load(&c->flying))
             continue;
-        if (!run_try(c))
+        if (!try_some_times(c))
             return true;
-        flies = flies_in(c, address);
+        flies = flies_in(c, address, gift);
+        /* Not run_unlock_send(): the tree may be locked. */
         run_unlock(c);
     }
     return flies;

@@ -108,6 +108,7 @@ waits() {
   for node in rank shared; do
     DRASYNC_NODE=$node waits 2 newer
     DRASYNC_NODE=$node waits 2 run
+    DRASYNC_NODE=$node waits 2 run part
   done
   DRASYNC_NODE=2 waits 4 run
 }

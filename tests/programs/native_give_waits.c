@@ -4,10 +4,11 @@
  *   native_give_waits acquire MODE  by a request, while others want it too; MODE is
  *                                   1 for READ, 2 for WRITE
  *   native_give_waits newer         by an acquire of what is newer
- *   native_give_waits run           by a function that runs on it
+ *   native_give_waits run [part]    by a function that runs on it, or a part of it
  *
  * It gets what it waits for, or is told, and then the gift.
  */
+#include <stdbool.h>
 #include <unistd.h>
 
 #include "native_check.h"
@@ -128,12 +129,19 @@ static int nothing(drasync_region_t region, const void *arg, size_t arg_bytes,
     return 0;
 }
 
-static void running(void)
+/* On the region, or on a part, of which rank 1 has the handle only. */
+static void running(bool in_part)
 {
-    drasync_region_t region = shared_region();
+    drasync_region_t region = shared_region(), on = region;
     drasync_function_t function;
 
     OK(drasync_register("nothing", nothing, &function));
+    if (in_part && check_rank == 0) {
+        OK(drasync_acquire(region, DRASYNC_WRITE));
+        OK(drasync_new_subregion(region, &on));
+        OK(drasync_release(region));
+    }
+    check_share(&on, 0);
     for (int posts = 0; posts < 2; posts++) {
         if (check_rank == 0)
             OK(drasync_acquire(region, DRASYNC_WRITE));
@@ -142,10 +150,9 @@ static void running(void)
             give_soon(region);
         } else if (check_rank == 1) {
             if (posts)
-                OK(drasync_run_ff(region, function, DRASYNC_WRITE, NULL, 0));
+                OK(drasync_run_ff(on, function, DRASYNC_WRITE, NULL, 0));
             else
-                OK(drasync_run(region, function, DRASYNC_WRITE, NULL, 0, NULL,
-                               0));
+                OK(drasync_run(on, function, DRASYNC_WRITE, NULL, 0, NULL, 0));
             OK(drasync_run_flush());
             take_it(region);
         }
@@ -161,7 +168,7 @@ int main(int argc, char **argv)
     if (!strcmp(how, "newer"))
         newer();
     else if (!strcmp(how, "run"))
-        running();
+        running(argc > 2);
     else
         crossing(argc > 2 ? (enum drasync_mode)atoi(argv[2]) : DRASYNC_WRITE);
     return check_end("give waits");
