@@ -67,12 +67,12 @@ static void diagnose_rank_died(int rank)
                           memory_order_relaxed);
 }
 
-/* Memory stays mapped, and a thread may be on its way out of MPI. */
+/* Memory stays mapped, and a thread may be on its way out of MPI: what it notes
+ * there stays, too. */
 static void diagnose_stop(void)
 {
     asked_stop();
     wait_slept = NULL;
-    waiting_mpi_self = NULL;
     waiting_self = before;
 }
 
