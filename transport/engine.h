@@ -56,7 +56,7 @@
 #define EAGER_NODES_BYTES   ((size_t)32 << 20)  /* of all leaders, to one */
 #define BACKLOG_BYTES_MAX   ((size_t)2 << 20)   /* in packets on their way */
 #define EAGER_FEW_BYTES     ((size_t)8 << 10)   /* data in packets... */
-#define BACKLOG_FULL_BYTES  ((size_t)4 << 20)   /* ...with that on its way */
+#define BACKLOG_FULL_BYTES  ((size_t)16 << 20)   /* ...with that on its way */
 #define PACKETS_POSTED      32 /* receives that wait for packets, at most */
 #define PACKETS_POSTED_FEW  8
 #define PACKETS_A_POLL_MAX  64
