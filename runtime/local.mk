@@ -154,6 +154,7 @@ include runtime/save/local.mk
 check_PROGRAMS += tests/unit/queue_lock_wire.t
 TESTS += tests/unit/queue_lock_wire.t
 tests_unit_queue_lock_wire_t_SOURCES = tests/unit/queue_lock_wire.c \
+	tests/unit/refused.h \
 	tests/unit/memory_common.h runtime/services/queue_lock_queue.c \
 	runtime/services/queue_lock_wire.c
 # Objects of its own, as the library's are libtool's.

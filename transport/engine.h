@@ -14,11 +14,12 @@
  * tells the receiver first: two round trips.  Over TCP these take as long as
  * the copies of some MiB, so what counts as few is more there
  * (eager_bytes_max()): as much as is copied and sent in a millisecond, and goes
- * between two polls; unless so much is on its way that nobody would wait for the
- * answers, and the copies would fill the memory; and less where there are many
- * leaders, all of which may send to one.  Behind still more that is on its way only
- * the fewest are copied: others wait where they are.  Segments are as long as GO says, but
- * where a stretch ends (stretches.h); the first packets had the list of those.
+ * between two polls; unless so much is on its way that nobody would wait for
+ * the answers, and the copies would fill the memory; and less where there are
+ * many leaders, all of which may send to one.  With BACKLOG_FULL_BYTES on their
+ * way, data of more than EAGER_FEW_BYTES stays where it is until GO.  Segments
+ * are as long as GO says, but where a stretch ends (stretches.h); the first
+ * packets had the list of those.
  * Over TCP MPI moves four segments of 512 KiB at a time faster than sixteen of 128,
  * or what is a MiB and longer in one (docs/performance-rows.md).
  *
@@ -56,7 +57,7 @@
 #define EAGER_NODES_BYTES   ((size_t)32 << 20)  /* of all leaders, to one */
 #define BACKLOG_BYTES_MAX   ((size_t)2 << 20)   /* in packets on their way */
 #define EAGER_FEW_BYTES     ((size_t)8 << 10)   /* data in packets... */
-#define BACKLOG_FULL_BYTES  ((size_t)16 << 20)   /* ...with that on its way */
+#define BACKLOG_FULL_BYTES  ((size_t)16 << 20)  /* ...with that on its way */
 #define PACKETS_POSTED      32 /* receives that wait for packets, at most */
 #define PACKETS_POSTED_FEW  8
 #define PACKETS_A_POLL_MAX  64

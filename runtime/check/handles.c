@@ -383,8 +383,8 @@ void check_no_object(const char *call, const void *ptr, int err)
         return;
     check_add(&text, "called %s for %p", call, ptr);
     add_no_object(ptr, &place, gone);
-    known =
-        place.region && check_note_of(place.region, place.incarnation, &note);
+    known = place.region &&
+            check_note_of(place.region, place.incarnation, &note);
     if (place.region) {
         check_add_region(&text, place.region, known ? &note : NULL);
         check_add(&text, "\n");

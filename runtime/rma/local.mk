@@ -33,7 +33,7 @@ tests_unit_rma_wire_t_LDADD = libdrasync_memory.la
 check_PROGRAMS += tests/unit/rma_far_wire.t
 TESTS += tests/unit/rma_far_wire.t
 tests_unit_rma_far_wire_t_SOURCES = tests/unit/rma_far_wire.c \
-	tests/unit/rma_far_node.h tests/unit/memory_common.h \
+	tests/unit/rma_far_node.h tests/unit/refused.h tests/unit/memory_common.h \
 	runtime/rma/far.c runtime/rma/far_ops.c runtime/rma/far_runs.c \
 	runtime/rma/far_runs_serve.c runtime/rma/far_serve.c
 tests_unit_rma_far_wire_t_CFLAGS = $(AM_CFLAGS)

@@ -6,11 +6,10 @@
 #include "memory_common.h"
 #include "runtime/messages/messages.h"
 #include "runtime/modules.h"
-#include "runtime/no_memory.h"
-#include "runtime/say.h"
 #include "runtime/services/queue_lock.h"
 #include "runtime/services/queue_lock_state.h"
 #include "runtime/shared.h"
+#include "tests/unit/refused.h"
 
 enum { NODES = 3, SELF = 1, OTHER = 2, KINDS = 6, BYTES_MAX = 32 };
 
@@ -23,7 +22,7 @@ struct runtime runtime;
 _Atomic uint32_t *runtime_poisoned;
 
 static const struct runtime_handler *handlers[KINDS];
-static int refused, sent, woken, rung;
+static int sent, woken, rung;
 
 /* --- What the messages' code calls ---------------------------------------- */
 
@@ -38,24 +37,6 @@ int runtime_send(const struct runtime_message *m)
     REQUIRE(m->node >= 0 && m->node < NODES && m->node != SELF);
     sent++;
     return 0;
-}
-
-void runtime_poison(const char *format, ...)
-{
-    REQUIRE(format[0]);
-    refused++;
-}
-
-void runtime_no_memory(const char *to_do, ...)
-{
-    REQUIRE(to_do[0]);
-    refused++;
-}
-
-void runtime_broken(const char *format, ...)
-{
-    REQUIRE(format[0]);
-    refused++;
 }
 
 void waiter_wake(struct waiter *w, int result)

@@ -10,11 +10,10 @@
 #include "memory_common.h"
 #include "runtime/messages/messages.h"
 #include "runtime/messages/progress.h"
-#include "runtime/no_memory.h"
 #include "runtime/rma/far_runs.h"
 #include "runtime/rma/state.h"
-#include "runtime/say.h"
 #include "runtime/shared.h"
+#include "tests/unit/refused.h"
 
 enum { NODES = 2, RANKS = 4, ASKER = 3, OTHER = 1, KINDS = 6 };
 enum { PAGE = 4096, AREA = 1 << 20, BUFFER = 1 << 18 };
@@ -24,7 +23,7 @@ _Atomic uint32_t *runtime_poisoned;
 
 static struct runtime_shared shared;
 static const struct runtime_handler *handlers[KINDS];
-static int refused, answers, answer_err;
+static int answers, answer_err;
 static size_t answer_bytes;
 static bool looped;      /* what is sent arrives here, and so do the answers */
 static int asked;        /* the node, and its leader's rank */
@@ -37,24 +36,6 @@ void runtime_handle(uint32_t kind, const struct runtime_handler *handler)
 {
     REQUIRE(kind - FAR_PUT < KINDS && handler->by_rank);
     handlers[kind - FAR_PUT] = handler;
-}
-
-void runtime_poison(const char *format, ...)
-{
-    REQUIRE(format[0]);
-    refused++;
-}
-
-void runtime_no_memory(const char *to_do, ...)
-{
-    REQUIRE(to_do[0]);
-    refused++;
-}
-
-void runtime_broken(const char *format, ...)
-{
-    REQUIRE(format[0]);
-    refused++;
 }
 
 /* @bytes end where memory ends. */
