@@ -24,7 +24,7 @@ _Thread_local _Atomic uint32_t *waiting_inside_mpi
 
 static struct waiting_rank unread;
 
-struct waiting_rank *waiting_self = &unread;
+_Atomic(struct waiting_rank *) waiting_self = &unread;
 
 /* --- Waits ---------------------------------------------------------------- */
 

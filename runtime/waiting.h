@@ -324,8 +324,9 @@ extern _Thread_local const void *waiting_caller
 
 /* --- Of this node --------------------------------------------------------- */
 
-/* This rank's part; before the runtime runs, one that nobody reads. */
-extern struct waiting_rank *waiting_self;
+/* This rank's part; before the runtime runs, and after it, one that nobody
+ * reads.  Atomic: it changes beside threads that are inside MPI. */
+extern _Atomic(struct waiting_rank *) waiting_self;
 
 /* Where this thread counts the calls of MPI's that it is inside; NULL: nobody
  * wants to know.  Relaxed: a hint for others. */

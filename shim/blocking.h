@@ -25,6 +25,7 @@
 #ifndef DRASYNC_SHIM_BLOCKING_H
 #define DRASYNC_SHIM_BLOCKING_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -56,14 +57,14 @@ void drasync_blocking_look(void);
 /* A call that is taken over: the next function of its name, which may be a
  * tool's, and MPI's own to begin it with, or NULL where a tool is to see it. */
 struct drasync_blocking_call {
-    void *next, *own;
+    _Atomic(void *) next, own;
 };
 
 /* Is @call filled in?  The acquire pairs with the release of
  * drasync_blocking_find(): what it stored is seen. */
 static inline bool drasync_blocking_found(struct drasync_blocking_call *call)
 {
-    return __atomic_load_n(&call->next, __ATOMIC_ACQUIRE);
+    return atomic_load_explicit(&call->next, memory_order_acquire);
 }
 
 /* Fill in @call, by any thread, with the same result: @next is the function

@@ -71,8 +71,10 @@ void drasync_blocking_find(struct drasync_blocking_call *call, void *next,
     /* A plug-in may have loaded an MPI for itself: then none is next. */
     if (!next)
         next = boot_symbol(name);
-    call->own = boot_is_mpi(next) ? boot_symbol(own) : NULL;
-    __atomic_store_n(&call->next, next, __ATOMIC_RELEASE);
+    atomic_store_explicit(&call->own,
+                          boot_is_mpi(next) ? boot_symbol(own) : NULL,
+                          memory_order_relaxed);
+    atomic_store_explicit(&call->next, next, memory_order_release);
 }
 
 void drasync_blocking_look(void)
