@@ -52,9 +52,11 @@ static bool has_wide(struct step *s, struct proto_region *top)
 /* What @rank waits for in @top's subtree: an acquire of what is newer, or, without
  * @newer, another one; NULL: nothing.  What is queued here is granted beside the
  * hold: without @queued it does not count. */
-static struct proto_op *waits_in(struct proto_region *top, int32_t rank,
-                                 bool newer, bool queued)
+static struct proto_op *waits_in(const struct step *s, struct proto_region *top,
+                                 int32_t rank, bool newer, bool queued)
 {
+    if (FAULT(s, FAULT_GIVE_AWAITED))
+        return NULL;
     for (struct proto_region *r = top; r && top->asked_for;
          r = proto_next(top, r))
         for (struct proto_link *l = r->asking.next; l != &r->asking;
@@ -71,7 +73,7 @@ static struct proto_op *waits_in(struct proto_region *top, int32_t rank,
 void end_newer(struct step *s, struct proto_region *r, int32_t rank)
 {
     struct proto_op *op;
-    while ((op = waits_in(r, rank, true, true)) != NULL)
+    while ((op = waits_in(s, r, rank, true, true)) != NULL)
         op_give_up(s, op, DRASYNC_ENESTED);
 }
 
@@ -82,7 +84,7 @@ static void give_here(struct step *s, struct proto_region *r, int32_t rank,
     int32_t to = gift->rank;
     gift->back = to != rank &&
                  (gift->back || proto_held(r, to) || proto_held_below(r, to) ||
-                  waits_in(r, to, false, false));
+                  waits_in(s, r, to, false, false));
     if (gift->back) {
         write_end(s, r);
         return;
@@ -176,7 +178,7 @@ struct proto_op *gift_op(struct step *s, uint32_t from,
         gift_back(s, from, m, DRASYNC_EDELETED);
         return NULL;
     }
-    bool waits = waits_in(r, rank, false, true) || proto_held_below(r, rank);
+    bool waits = waits_in(s, r, rank, false, true) || proto_held_below(r, rank);
     struct proto_op *op =
         op_new(s, OP_ACQUIRE, rank, r, DRASYNC_WRITE, m->waiter);
     assert(op); /* it was reserved */

@@ -17,7 +17,7 @@
 
 #ifdef PROTO_FAULTS
 #include "protocol/faults.h"
-#define FAULT(s, which) (((s)->node->faults & (uint32_t)(which)) != 0)
+#define FAULT(s, which) ((s)->node->fault == (uint32_t)(which))
 #else
 #define FAULT(s, which) ((void)(s), 0)
 #endif

@@ -97,7 +97,7 @@ struct proto_node {
     uint32_t children_max;  /* PROTO_CHILDREN_MAX, or fewer in tests */
     uint32_t subscriptions_max; /* the same of PROTO_SUBSCRIPTIONS_MAX */
     uint32_t subscribe;         /* PROTO_SUBSCRIBE; 0: never */
-    uint32_t faults;            /* rules that the simulator breaks on purpose */
+    uint32_t fault;             /* the rule that the simulator breaks, or 0 */
 };
 
 /* Start @node with nothing known. */

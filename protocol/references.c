@@ -5,7 +5,7 @@
 #include <string.h>
 
 #ifdef PROTO_FAULTS
-uint32_t refs_faults;
+uint32_t refs_fault;
 #endif
 
 /* --- At home -------------------------------------------------------------- */

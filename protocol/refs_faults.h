@@ -7,7 +7,7 @@
 
 #ifdef PROTO_FAULTS
 #include "protocol/faults.h"
-#define FAULT(which) ((refs_faults & (uint32_t)(which)) != 0)
+#define FAULT(which) (refs_fault == (uint32_t)(which))
 #else
 #define FAULT(which) 0
 #endif

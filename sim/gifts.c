@@ -1,13 +1,15 @@
 /*
  * gifts.c - ranks give regions to each other.  Where a gift is taken a thread of
  * that rank has it, which waits for nothing: it writes, and gives the region
- * back, or on.
+ * back, or on.  But where its rank waits for a part of what it is given, there is
+ * no other thread: the gift stays until that wait has ended.
  */
 #include "sim/sim.h"
 
 struct gift {
     struct sim_rank *rank;
     struct oracle *region;
+    struct gift *next; /* of those that stay */
 };
 
 bool gift_of(const struct sim *sim, const void *waiter)
@@ -32,6 +34,12 @@ static void tell(struct sim *sim, const struct gift *gift, uint32_t slot,
                 sim_errname(error));
 }
 
+static void use_later(struct sim *sim, struct gift *gift)
+{
+    event_add(sim, sim->now + 1 + sim_random(sim, sim->script->think_max),
+              EVENT_GIFT, gift->rank->id, 0, gift);
+}
+
 static void granted(struct sim *sim, struct gift *gift,
                     struct proto_region *region, bool split)
 {
@@ -51,8 +59,18 @@ static void granted(struct sim *sim, struct gift *gift,
     check_write_grant(sim, rank, o);
     tell(sim, gift, o->slot, 0);
     if (!sim->script->scenario)
-        event_add(sim, sim->now + 1 + sim_random(sim, sim->script->think_max),
-                  EVENT_GIFT, rank->id, 0, gift);
+        use_later(sim, gift);
+}
+
+void gifts_go_on(struct sim *sim, struct sim_rank *rank)
+{
+    struct gift *gift = rank->gifts, *next;
+
+    rank->gifts = NULL;
+    for (; gift; gift = next) {
+        next = gift->next;
+        use_later(sim, gift);
+    }
 }
 
 void gift_arrives(struct sim *sim, uint32_t node, struct proto_message *m)
@@ -175,12 +193,17 @@ bool do_give(struct sim *sim, struct sim_rank *rank,
 
 void gift_used(struct sim *sim, struct sim_rank *rank, void *what)
 {
-    const struct gift *gift = what;
+    struct gift *gift = what;
     struct oracle *o = gift->region;
     struct sim_held *held = held_of(rank, o);
     struct sim_command write = {.verb = SIM_WRITE, .slot = o->slot};
     if (!held || !held->writes || o->death != UINT64_MAX)
         return; /* it is given back, or deleted */
+    if (rank->blocked && oracle_below(rank->target, o)) {
+        gift->next = rank->gifts;
+        rank->gifts = gift;
+        return;
+    }
     if (sim->slot[o->slot] == o)
         rank_do(sim, rank, &write);
     if (sim_random(sim, 4) == 0) {

@@ -1,7 +1,7 @@
 /*
  * main.c - simulate: run seeds, scripts or scenarios.
  *
- *   simulate seeds FROM TO [FAULTS]  each seed; stops at the first finding,
+ *   simulate seeds FROM TO [FAULT]  each seed; stops at the first finding,
  *                                    shrinks it and prints it as a script
  *   simulate script FILE             run a script as ranks do
  *   simulate trace FILE              the same, and show messages
@@ -9,7 +9,7 @@
  *   simulate nodes N SEED            one run with many nodes
  *   simulate workload NAME RANKS ... what a workload costs (workloads.h)
  *   simulate replay FILE ...         what a recorded run takes elsewhere
- *   simulate references FROM TO [FAULTS] | FILE
+ *   simulate references FROM TO [FAULT] | FILE
  *                                    managed regions (references.h)
  */
 #include <stdlib.h>
@@ -30,14 +30,14 @@ static int report(struct sim_script *script, char *finding, bool shrink)
     return 1;
 }
 
-static int run_seeds(uint64_t from, uint64_t to, uint32_t faults)
+static int run_seeds(uint64_t from, uint64_t to, uint32_t fault)
 {
     uint64_t packets = 0, all = 0;
     char finding[256];
     for (uint64_t seed = from; seed <= to; seed++) {
         struct sim_script script;
         sim_generate(&script, seed);
-        script.faults = faults;
+        script.fault = fault;
         bool ok = sim_run(&script, NULL, finding, &packets);
         all += packets;
         if (!ok)
@@ -116,9 +116,9 @@ int main(int argc, char **argv)
         return replay_main(argc - 2, argv + 2);
     if (argc >= 3 && !strcmp(argv[1], "references"))
         return refsim_main(argc - 2, argv + 2);
-    fprintf(stderr, "usage: simulate seeds FROM TO [FAULTS] | script FILE | "
+    fprintf(stderr, "usage: simulate seeds FROM TO [FAULT] | script FILE | "
                     "trace FILE | scenario FILE | nodes N SEED | "
                     "workload NAME RANKS | replay FILE | "
-                    "references FROM TO [FAULTS] | references FILE\n");
+                    "references FROM TO [FAULT] | references FILE\n");
     return 2;
 }

@@ -312,7 +312,7 @@ bool refsim_run(struct refsim_script *script, FILE *show)
     refsim.random = script->seed * 0xd1342543de82ef95u + 1;
     refsim.ranks = refsim.working = refsim.there =
         script->nodes * script->ranks_per_node;
-    refs_faults = script->faults;
+    refs_fault = script->fault;
     for (uint32_t i = 0; i < script->nodes; i++) {
         refsim.node[i].inbox_end = &refsim.node[i].inbox;
         start(server_of(i));

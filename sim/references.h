@@ -63,7 +63,7 @@ struct refsim_script {
     uint64_t seed;
     uint32_t nodes, ranks_per_node;
     uint32_t delay_max, think_max;
-    uint32_t faults; /* enum refs_fault */
+    uint32_t fault; /* enum refs_fault */
     uint32_t count;
     struct refsim_command command[REFSIM_COMMANDS_MAX];
 };

@@ -292,7 +292,7 @@ void refsim_home_gone(uint32_t home, struct refsim_entry *e)
     }
     e->refs.home = false;
     ended(home, e);
-    if (refs_faults & FAULT_FORGET_LINKS) {
+    if (refs_fault == FAULT_FORGET_LINKS) {
         while (links) {
             struct refs_link *next = links->next;
 
@@ -372,7 +372,7 @@ static bool take_alone(const struct refs_part *part)
 
     refsim_pause();
     readers = r->readers;
-    if (refs_faults & FAULT_FORGET_PINNED)
+    if (refs_fault == FAULT_FORGET_PINNED)
         readers -= r->old_readers;
     if (!r->alive || readers || r->writers || r->taken ||
         r->met & ~(1u << r->home))

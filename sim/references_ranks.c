@@ -142,7 +142,7 @@ static void give_node(struct refsim_rank *rank, uint32_t node,
         .address = r->address,
         .incarnation = r->incarnation,
     };
-    bool late = refs_faults & FAULT_LATE_COUNT;
+    bool late = refs_fault == FAULT_LATE_COUNT;
 
     if (late)
         refsim_change(rank->node, r->address, r->incarnation, -1, NULL);

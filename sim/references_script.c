@@ -175,9 +175,9 @@ static void generate(struct refsim_script *s, uint64_t seed)
 
 static void print(const struct refsim_script *s)
 {
-    printf("seed %llu\nnodes %u\nranks %u\ndelay %u\nthink %u\nfaults %u\n",
+    printf("seed %llu\nnodes %u\nranks %u\ndelay %u\nthink %u\nfault %u\n",
            (unsigned long long)s->seed, s->nodes, s->ranks_per_node,
-           s->delay_max, s->think_max, s->faults);
+           s->delay_max, s->think_max, s->fault);
     for (uint32_t i = 0; i < s->count; i++)
         printf("%u.%u %s %u %u\n", s->command[i].rank / s->ranks_per_node,
                s->command[i].rank % s->ranks_per_node,
@@ -204,8 +204,8 @@ static bool parse_setting(struct refsim_script *s, const char *line)
         s->delay_max = (uint32_t)value;
     else if (!strcmp(word, "think") && value)
         s->think_max = (uint32_t)value;
-    else if (!strcmp(word, "faults"))
-        s->faults = (uint32_t)value;
+    else if (!strcmp(word, "fault"))
+        s->fault = (uint32_t)value;
     else
         return false;
     return true;
@@ -301,7 +301,7 @@ int refsim_main(int argc, char **argv)
 {
     static struct refsim_script script;
     unsigned long long from, to, messages = 0, ends = 0;
-    uint32_t faults = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) : 0;
+    uint32_t fault = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) : 0;
 
     if (argc == 1)
         return run_file(argv[0]);
@@ -311,7 +311,7 @@ int refsim_main(int argc, char **argv)
     to = strtoull(argv[1], NULL, 10);
     for (unsigned long long seed = from; seed <= to; seed++) {
         generate(&script, seed);
-        script.faults = faults;
+        script.fault = fault;
         if (!refsim_run(&script, NULL)) {
             printf("seed %llu: %s\n", seed, refsim.finding);
             shrink(&script);

@@ -131,7 +131,7 @@ static bool read_at(uint32_t node, const struct refsim_region *r)
 
         for (uint32_t h = 0; h < rank->held_count; h++)
             if (rank->node == node && rank->held[h].region == r &&
-                !(rank->held[h].old && refs_faults & FAULT_FORGET_PINNED))
+                !(rank->held[h].old && refs_fault == FAULT_FORGET_PINNED))
                 return true;
     }
     return false;

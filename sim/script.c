@@ -61,7 +61,7 @@ static const struct {
     {"answer", offsetof(struct sim_script, answer)},
     {"subscribe", offsetof(struct sim_script, subscribe)},
     {"subscriptions", offsetof(struct sim_script, subscriptions)},
-    {"faults", offsetof(struct sim_script, faults)},
+    {"fault", offsetof(struct sim_script, fault)},
 };
 
 enum { NUMBERS = sizeof(numbers) / sizeof(numbers[0]) };

@@ -73,7 +73,7 @@ struct sim_script {
     uint32_t answer;        /* items of one, then the rest is left; the same */
     uint32_t subscribe;     /* READs before a subscription; 0: never */
     uint32_t subscriptions; /* under way of a node in a tree; the same */
-    uint32_t faults;        /* enum sim_fault */
+    uint32_t fault;         /* enum sim_fault */
     bool scenario; /* commands run one after the other, and are shown */
     uint32_t count, room;
     struct sim_command *command;
@@ -156,7 +156,8 @@ struct sim_rank {
     uint32_t held_count, held_room;
     struct sim_known *known;
     uint32_t known_count, known_room;
-    uint64_t newer; /* it asked for what is newer than this version */
+    struct gift *gifts; /* that stay until what it waits for has come */
+    uint64_t newer;     /* it asked for what is newer than this version */
     const struct oracle *newer_of; /* of this region; its address may be used
                                       again meanwhile */
 };
@@ -331,6 +332,7 @@ static inline bool rank_same(const struct sim_rank *a, const struct sim_rank *b)
 }
 
 /* gifts.c */
+struct gift;
 bool do_give(struct sim *sim, struct sim_rank *rank,
              const struct sim_command *command);
 /* Before the step: @m is a gift for a rank of @node. */
@@ -341,6 +343,8 @@ bool gift_of(const struct sim *sim, const void *waiter);
 void gift_answered(struct sim *sim, const struct proto_effect *effect);
 /* The thread that took it is through with it. */
 void gift_used(struct sim *sim, struct sim_rank *rank, void *gift);
+/* @rank waits for nothing any more. */
+void gifts_go_on(struct sim *sim, struct sim_rank *rank);
 
 /* ahead.c */
 bool do_ahead(struct sim *sim, struct sim_rank *rank,

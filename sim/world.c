@@ -383,7 +383,7 @@ void world_open(struct sim *sim, struct sim_script *script)
         };
         sim->node[i].id = i;
         proto_node_open(&sim->node[i].proto, &env);
-        sim->node[i].proto.faults = script->faults;
+        sim->node[i].proto.fault = script->fault;
         if (script->waiters)
             sim->node[i].proto.waiters_max = script->waiters;
         if (script->presence)
