@@ -50,11 +50,16 @@ static void giver_dies(void)
 
 static void taker_dies(void)
 {
-    drasync_region_t region = made();
+    drasync_region_t region;
     int err;
 
-    if (check_rank == 1)
+    /* Not before rank 0 has a region: with a death nobody makes one. */
+    if (check_rank == 1) {
+        MPI_Recv(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         raise(SIGKILL);
+    }
+    region = made();
+    MPI_Send(NULL, 0, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
     do {
         err = drasync_give(region, 1, 0);
         if (!err)
