@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,6 +135,12 @@ void upm_area_add(struct upm_area *area)
 
 void upm_area_drop(struct upm_area *area)
 {
+    sigset_t all, before;
+
+    /* A handler of this thread that looks for an area would wait for itself. */
+    sigfillset(&all);
+    sigdelset(&all, SIGSEGV);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
     atomic_fetch_add(&changes, 1);
     for (size_t i = 0; i < area_count; i++) {
         if (atomic_load(&areas[i]) != area)
@@ -143,6 +151,7 @@ void upm_area_drop(struct upm_area *area)
         break;
     }
     atomic_fetch_add(&changes, 1);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     while (atomic_load(&handlers))
         sched_yield();
     free_area(area);

@@ -64,6 +64,20 @@ static bool is_candidate(const struct mapping *mapping,
              !strncmp(before->rights, "---", 3));
 }
 
+/* The kernel makes one mapping of neighbours: what was a part of it is known no
+ * more. */
+static void forget_parts(uintptr_t start, uintptr_t end)
+{
+    struct upm_area *area;
+
+    for (size_t i = 0; (area = upm_area_next(i));) {
+        if (area->given < end && start < area->given + area->given_bytes)
+            upm_forget(area);
+        else
+            i++;
+    }
+}
+
 static void add(uintptr_t start, uintptr_t end)
 {
     struct upm_area *area = upm_area_at((void *)start);
@@ -72,8 +86,7 @@ static void add(uintptr_t start, uintptr_t end)
         return;
     if (area && area->given_bytes == end - start)
         return;
-    if (area)
-        upm_forget(area);
+    forget_parts(start, end);
     if (upm_area_new((void *)start, end - start, upm.host.nodes,
                      upm.host.distance, &area))
         return;

@@ -22,6 +22,40 @@ static struct sigaction wanted;
 static _Atomic bool caught;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* sigaction() may be called in handlers: none comes while this thread has it. */
+static void lock_handler(sigset_t *before)
+{
+    sigset_t all;
+
+    sigfillset(&all);
+    sigdelset(&all, SIGSEGV);
+    pthread_sigmask(SIG_BLOCK, &all, before);
+    pthread_mutex_lock(&lock);
+}
+
+static void unlock_handler(const sigset_t *before)
+{
+    pthread_mutex_unlock(&lock);
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+static sigset_t forking; /* the mask of the thread that forks */
+
+void upm_intercept_before_fork(void)
+{
+    sigset_t before;
+
+    lock_handler(&before);
+    forking = before;
+}
+
+void upm_intercept_after_fork(void)
+{
+    sigset_t before = forking;
+
+    unlock_handler(&before);
+}
+
 static int real_sigaction(int number, const struct sigaction *action,
                           struct sigaction *old)
 {
@@ -83,10 +117,11 @@ static void on_fault(int number, siginfo_t *info, void *context)
 int upm_intercept(void)
 {
     struct sigaction now, ours = {.sa_sigaction = on_fault};
+    sigset_t before;
     int err = 0;
 
     ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-    pthread_mutex_lock(&lock);
+    lock_handler(&before);
     if (real_sigaction(SIGSEGV, NULL, &now)) {
         err = -errno;
     } else if (!(now.sa_flags & SA_SIGINFO) || now.sa_sigaction != on_fault) {
@@ -96,7 +131,7 @@ int upm_intercept(void)
     }
     if (!err)
         atomic_store(&caught, true);
-    pthread_mutex_unlock(&lock);
+    unlock_handler(&before);
     return err;
 }
 
@@ -117,25 +152,22 @@ static int sigaction_of_other(int number, const struct sigaction *action,
 
 int sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
-    int result = 0;
+    struct sigaction was;
+    sigset_t before;
 
     if (number != SIGSEGV)
         return sigaction_of_other(number, action, old);
     if (!atomic_load(&caught))
         return real_sigaction(number, action, old);
-    pthread_mutex_lock(&lock);
-    if (atomic_load(&caught)) {
-        struct sigaction before = wanted;
-
-        if (action)
-            wanted = *action;
-        if (old)
-            *old = before;
-    } else {
-        result = real_sigaction(number, action, old);
-    }
-    pthread_mutex_unlock(&lock);
-    return result;
+    /* What was caught stays so: see upm_intercept(). */
+    lock_handler(&before);
+    was = wanted;
+    if (action)
+        wanted = *action;
+    unlock_handler(&before);
+    if (old)
+        *old = was;
+    return 0;
 }
 
 sighandler_t signal(int number, sighandler_t handler)

@@ -17,4 +17,8 @@
  */
 int upm_intercept(void);
 
+/* Around fork(), so that the child finds nothing half done; after it in both. */
+void upm_intercept_before_fork(void);
+void upm_intercept_after_fork(void);
+
 #endif /* UPM_INTERCEPT_H */

@@ -45,7 +45,8 @@ static void release(const unsigned *held)
 /* How many of the vectors are held. */
 static unsigned hold_all(const struct iovec *vectors, size_t count)
 {
-    unsigned held = 0;
+    unsigned held =
+        upm_protect_hold((uintptr_t)vectors, count * sizeof(*vectors));
 
     for (size_t i = 0; i < count && i < VECTORS_MAX; i++)
         held += upm_protect_hold((uintptr_t)vectors[i].iov_base,
@@ -55,9 +56,23 @@ static unsigned hold_all(const struct iovec *vectors, size_t count)
 
 static unsigned hold_message(const struct msghdr *message)
 {
-    return hold_all(message->msg_iov, message->msg_iovlen) +
+    return upm_protect_hold((uintptr_t)message, sizeof(*message)) +
+           upm_protect_hold((uintptr_t)message->msg_name,
+                            message->msg_namelen) +
+           hold_all(message->msg_iov, message->msg_iovlen) +
            upm_protect_hold((uintptr_t)message->msg_control,
                             message->msg_controllen);
+}
+
+/* Where the kernel is to write whom the data is from. */
+static unsigned hold_from(const struct sockaddr *from, const socklen_t *length)
+{
+    unsigned held;
+
+    if (!from || !length)
+        return 0;
+    held = upm_protect_hold((uintptr_t)length, sizeof(*length));
+    return held + upm_protect_hold((uintptr_t)from, *length);
 }
 
 /* @call, with [at, at + bytes) held. */
@@ -110,13 +125,18 @@ ssize_t send(int fd, const void *at, size_t bytes, int flags)
 ssize_t recvfrom(int fd, void *restrict at, size_t bytes, int flags,
                  struct sockaddr *restrict from, socklen_t *restrict length)
 {
-    return HELD(at, bytes, NEXT(recvfrom)(fd, at, bytes, flags, from, length));
+    HOLDING(hold_from(from, length) + upm_protect_hold((uintptr_t)at, bytes));
+
+    return NEXT(recvfrom)(fd, at, bytes, flags, from, length);
 }
 
 ssize_t sendto(int fd, const void *at, size_t bytes, int flags,
                const struct sockaddr *to, socklen_t length)
 {
-    return HELD(at, bytes, NEXT(sendto)(fd, at, bytes, flags, to, length));
+    HOLDING(upm_protect_hold((uintptr_t)to, to ? length : 0) +
+            upm_protect_hold((uintptr_t)at, bytes));
+
+    return NEXT(sendto)(fd, at, bytes, flags, to, length);
 }
 
 /* The C library's own write() inside these cannot be taken over. */
@@ -169,8 +189,9 @@ ssize_t __recvfrom_chk(int fd, void *restrict at, size_t bytes, size_t room,
                        int flags, struct sockaddr *restrict from,
                        socklen_t *restrict length)
 {
-    return HELD(at, bytes,
-                NEXT(__recvfrom_chk)(fd, at, bytes, room, flags, from, length));
+    HOLDING(hold_from(from, length) + upm_protect_hold((uintptr_t)at, bytes));
+
+    return NEXT(__recvfrom_chk)(fd, at, bytes, room, flags, from, length);
 }
 
 size_t __fread_chk(void *restrict at, size_t room, size_t bytes, size_t count,

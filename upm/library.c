@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "upm/intercept.h"
 #include "upm/place.h"
 #include "upm/state.h"
 
@@ -72,15 +73,18 @@ static int enter(const char *call)
 static void before_fork(void)
 {
     pthread_mutex_lock(&upm.lock);
+    upm_intercept_before_fork();
 }
 
 static void after_fork(void)
 {
+    upm_intercept_after_fork();
     pthread_mutex_unlock(&upm.lock);
 }
 
 static void after_fork_in_child(void)
 {
+    upm_intercept_after_fork();
     if (upm.source)
         upm.source->forked();
     upm.source = NULL;
@@ -300,6 +304,8 @@ static int record(void)
         upm_replay_clear(&upm.replay);
         upm.recording = true;
         err = upm_count();
+        if (err)
+            upm.recording = false; /* the next call tries again */
     }
     if (!err && !upm_idle()) {
         upm_stop_look();
@@ -377,7 +383,8 @@ static int undo(void)
     if (!result)
         result = upm_do(&moves, NULL);
     upm_arm();
-    upm_undone(&upm.replay);
+    if (result >= 0)
+        upm_undone(&upm.replay);
     upm_moves_free(&moves);
     if (result > 0)
         upm.stats.undone += (uint64_t)result;
@@ -391,8 +398,8 @@ int upmlib_undo(void)
     if (result)
         return result;
     if (upm.replayed) {
-        upm.replayed = false;
-        result = undo();
+        result = upm_idle() ? 0 : undo();
+        upm.replayed = result < 0;
     } else {
         result = upm_fail(-ENODATA, "upmlib_undo: nothing was replayed since "
                                     "the last upmlib_undo()");

@@ -72,11 +72,21 @@ static int allow(struct upm_area *area, size_t first, size_t count)
                     unit_bytes(area, first, count), PROT_READ | PROT_WRITE);
 }
 
+/* Where the program has unmapped a part, a call stops at the hole: page by page
+ * what is still there. */
+static void allow_rest(struct upm_area *area)
+{
+    for (uintptr_t at = area->start; at - area->start < area->bytes;
+         at += UPM_PAGE_BYTES)
+        mprotect((void *)at, UPM_PAGE_BYTES, PROT_READ | PROT_WRITE);
+}
+
 static void disarm(struct upm_area *area)
 {
     if (!area->units)
         return;
-    allow(area, 0, area->units);
+    if (allow(area, 0, area->units))
+        allow_rest(area);
     /* After the pages: a fault that finds its unit armed still counts. */
     for (size_t i = 0; i < area->units; i++)
         atomic_store(&area->state[i], UPM_UNIT_OPEN);

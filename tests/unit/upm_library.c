@@ -216,6 +216,29 @@ static void test_file(void)
            "a source that does not work here is an error with its reason");
 }
 
+/* With the file of its counts gone, no recording begins: neither by the first
+ * call nor by the next. */
+static void test_record_fails(void)
+{
+    char path[] = "/tmp/upm_library.XXXXXX", source[64];
+    int fd = mkstemp(path);
+
+    dprintf(fd, "0 0 1 9 0 0 0\n");
+    close(fd);
+    snprintf(source, sizeof(source), "file:%s", path);
+    setenv("UPM_SOURCE", source, 1);
+    begin();
+    unsetenv("UPM_SOURCE");
+    upmlib_memrefcnt(arena, 4 * UPM_PAGE_BYTES);
+    upmlib_record();
+    upmlib_record();
+    upmlib_replay(); /* nothing is counted from here on */
+    unlink(path);
+    tap_ok(!stats().counting && upmlib_record() == -ENOTSUP &&
+               upmlib_record() == -ENOTSUP && upmlib_replay() == -ENODATA,
+           "a recording that did not begin is no phase");
+}
+
 static void test_userfaultfd(void)
 {
     begin();
@@ -338,6 +361,7 @@ int main(void)
     test_replay();
     test_hybrid();
     test_file();
+    test_record_fails();
     test_userfaultfd();
     test_perf();
     test_none();

@@ -5,6 +5,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 #include "memory/sanitizer.h"
@@ -144,6 +147,120 @@ static void test_system_calls(void)
     fclose(file);
 }
 
+/* A socket with a name of its own, which is written to @name. */
+static int named(struct sockaddr_un *name, socklen_t *length)
+{
+    int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+
+    *length = sizeof(*name);
+    name->sun_family = AF_UNIX;
+    if (bind(fd, (struct sockaddr *)name, sizeof(name->sun_family)) ||
+        getsockname(fd, (struct sockaddr *)name, length))
+        return -1;
+    return fd;
+}
+
+/* Names, headers and vectors of messages lie on hot pages of their own. */
+static void test_messages(void)
+{
+    struct sockaddr_un *name = (void *)arena;
+    socklen_t *length = (void *)(arena + UPM_PAGE_BYTES), own;
+    struct msghdr *message = (void *)(arena + 2 * UPM_PAGE_BYTES);
+    struct iovec *vector = (void *)(arena + 3 * UPM_PAGE_BYTES);
+    struct sockaddr_un other;
+    size_t bytes = PAGES * UPM_PAGE_BYTES;
+    int from = named(&other, &own), to = named(name, &own);
+    char letter = 'x';
+    int good = from >= 0 && to >= 0;
+
+    begin();
+    *length = sizeof(*name);
+    upmlib_memrefcnt(arena, bytes);
+    good &= sendto(from, &letter, 1, 0, (void *)name, own) == 1;
+    upmlib_memrefcnt(arena, 0);
+    upmlib_memrefcnt(arena, bytes);
+    good &= recvfrom(to, &letter, 1, 0, (void *)name, length) == 1;
+    tap_ok(good && *length > 2 && !memcmp(name, &other, *length),
+           "whom data is for and from may stand on protected pages");
+    upmlib_memrefcnt(arena, 0);
+    connect(from, (void *)name, 0);
+    getsockname(to, (void *)name, &own);
+    *vector = (struct iovec){&letter, 1};
+    *message = (struct msghdr){.msg_name = name,
+                               .msg_namelen = own,
+                               .msg_iov = vector,
+                               .msg_iovlen = 1};
+    upmlib_memrefcnt(arena, bytes);
+    good &= sendmsg(from, message, 0) == 1;
+    upmlib_memrefcnt(arena, 0);
+    message->msg_namelen = sizeof(*name);
+    upmlib_memrefcnt(arena, bytes);
+    good &= recvmsg(to, message, 0) == 1;
+    tap_ok(good && !memcmp(name, &other, message->msg_namelen),
+           "and so may the headers of messages");
+    upmlib_memrefcnt(arena, 0);
+    close(from);
+    close(to);
+}
+
+/* The program unmaps the first page of an area. */
+static void test_hole(void)
+{
+    size_t bytes = PAGES * UPM_PAGE_BYTES;
+    int ends[2];
+    size_t open = 0;
+
+    begin();
+    upmlib_memrefcnt(arena, bytes);
+    munmap(arena, UPM_PAGE_BYTES);
+    upmlib_memrefcnt(arena, 0);
+    /* Past what holds and opens pages for system calls. */
+    if (!pipe(ends))
+        for (size_t i = 1; i < PAGES; i++)
+            open += syscall(SYS_write, ends[1], arena + i * UPM_PAGE_BYTES,
+                            1L) == 1;
+    tap_ok(open == PAGES - 1, "what is left of an area with a hole is opened");
+    mmap(arena, UPM_PAGE_BYTES, PROT_READ | PROT_WRITE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static void *set_handlers(void *over)
+{
+    struct sigaction action;
+
+    while (!atomic_load((_Atomic bool *)over))
+        sigaction(SIGSEGV, NULL, &action);
+    return NULL;
+}
+
+static void test_fork_beside_handlers(void)
+{
+    _Atomic bool over = false;
+    pthread_t thread;
+    int good = 1;
+
+    begin();
+    upmlib_memrefcnt(arena, PAGES * UPM_PAGE_BYTES);
+    pthread_create(&thread, NULL, set_handlers, &over);
+    for (int i = 0; i < 200 && good; i++) {
+        int status = 1;
+        pid_t child = fork();
+
+        if (!child) {
+            alarm(10);
+            signal(SIGSEGV, SIG_DFL);
+            _exit(0);
+        }
+        waitpid(child, &status, 0);
+        good = status == 0;
+    }
+    atomic_store(&over, true);
+    pthread_join(thread, NULL);
+    tap_ok(good, "children may set handlers, whatever threads did at the fork");
+}
+
 static void *touch_and_end(void *argument)
 {
     touch(3, 0, 2);
@@ -225,6 +342,9 @@ int main(void)
     test_masks();
     test_strict_signal();
     test_system_calls();
+    test_messages();
+    test_hole();
+    test_fork_beside_handlers();
     test_processes();
     test_threads();
     upmlib_end();
