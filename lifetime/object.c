@@ -35,19 +35,21 @@ static int new_object(struct life_thread *me, enum life_scheme scheme,
 {
     struct life_shared *shared = me->shared;
     bool collected = scheme == LIFE_HYBRID || scheme == LIFE_EPOCHS;
+    bool mine = false;
     uint64_t object;
 
     if (class >= LIFE_CLASSES || !shared->class[class].slot_bytes)
         return DRASYNC_EINVAL;
     if (scheme == LIFE_HYBRID) {
-        robust_take(&shared->collecting);
-        if (life_is_due(shared))
+        /* In a callback of life_end_fn a cycle is under way. */
+        mine = robust_take(&shared->collecting) != ROBUST_BUSY;
+        if (mine && life_is_due(shared))
             hybrid_cycle(me);
     } else if (scheme == LIFE_EPOCHS && life_is_due(shared)) {
         collect_due(me, life_is_overdue(shared));
     }
     object = object_take(me->life, class, collected ? 2 : 1);
-    if (scheme == LIFE_HYBRID)
+    if (mine)
         robust_give(&shared->collecting);
     /* What lingers may be all that there is. */
     if (!object && scheme == LIFE_EPOCHS && life_collect(me, scheme))
