@@ -12,8 +12,7 @@
  */
 #include "protocol/internal.h"
 
-/* Is the WRITE hold of @r all that @rank has of it, above and below it? */
-static bool held_once(const struct proto_region *r, int32_t rank)
+bool proto_held_once(const struct proto_region *r, int32_t rank)
 {
     if (r->write_count != 1 || hold_of(r, rank) || proto_held_below(r, rank))
         return false;
@@ -123,7 +122,7 @@ int proto_give(struct proto_node *node, int32_t rank,
     if (region->write_rank != rank)
         return DRASYNC_ENOTHELD;
     step_begin(&s, node, out);
-    if (!held_once(region, rank) && !FAULT(&s, FAULT_GIVE_NESTED))
+    if (!proto_held_once(region, rank) && !FAULT(&s, FAULT_GIVE_NESTED))
         err = DRASYNC_ENESTED;
     else if (has_locks(region))
         err = DRASYNC_EBUSY;

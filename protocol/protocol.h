@@ -312,6 +312,10 @@ int proto_delete(struct proto_node *node, int32_t rank,
                  struct proto_region *region, uint64_t address, void *waiter,
                  struct proto_effects *out);
 
+/* Is a WRITE hold of @region, taken once, all that @rank has of it, above and
+ * below it? */
+bool proto_held_once(const struct proto_region *region, int32_t rank);
+
 /* Has nobody but @rank anything of @region, a root, and what is below it, which
  * it holds for WRITE once, nor asks for it, nor knows it on another node? */
 bool proto_alone(int32_t rank, const struct proto_region *region);

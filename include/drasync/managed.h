@@ -21,8 +21,8 @@ extern "C" {
  * node that made it, in one of the calls below; while no rank there calls any,
  * it lingers.  What was held when it was to end lingers until drasync_collect() is
  * called there, or drasync_manage() with 64 such regions or more.  Regions that
- * are linked in a circle end in drasync_collect(), whoever made them and wherever
- * they are.  A rank may acquire such a region by its bare address, without a
+ * are linked in a circle end in drasync_collect() by a rank of a node that made
+ * one of them, wherever the others are.  A rank may acquire such a region by its bare address, without a
  * reference or a link, while the circle ends.  Then it can get no reference, the
  * regions that it links to are gone, and it ends at its release.
  *
@@ -54,8 +54,10 @@ int drasync_ref(drasync_region_t region);
  * Give one back.  Nobody is waited for, unless it was the last of all, and this
  * node made the region: then it ends here.
  * References are counted by node: a rank may give back what another rank of its
- * node was given.
- *   DRASYNC_EINVAL    this node's ranks have none
+ * node was given.  A link from a region that this node made counts as a reference
+ * of the node, and nobody knows which one is given back: one too many takes a
+ * link's away, and the region may end while it is linked to.
+ *   DRASYNC_EINVAL    this node's ranks have none, nor have such links
  */
 int drasync_unref(drasync_region_t region);
 

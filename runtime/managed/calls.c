@@ -6,6 +6,7 @@
 #include "memory/control.h"
 #include "memory/limit.h"
 #include "runtime/check/check.h"
+#include "runtime/death.h"
 #include "runtime/managed/state.h"
 #include "runtime/modules.h"
 #include "runtime/native/native.h"
@@ -38,14 +39,17 @@ static int identify_held(drasync_region_t region, struct native_identity *out)
     return err ? err : out->held ? 0 : DRASYNC_ENOTHELD;
 }
 
-/* managed_ask(), until @home knows. */
+/* managed_ask(), until @home knows.  Who was to say so may have died. */
 static int ask_at(int home, const struct managed_asked *asked)
 {
-    int err;
+    const uint64_t since_us = runtime_now_us();
+    int err, dead = 0;
 
-    while ((err = managed_ask(home, asked)) == DRASYNC_EAGAIN)
+    while ((err = managed_ask(home, asked)) == DRASYNC_EAGAIN && !dead) {
         sched_yield();
-    return err;
+        dead = death_check(since_us);
+    }
+    return dead ? dead : err;
 }
 
 /* The same, of the region's home, *home_out. */

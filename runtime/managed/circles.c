@@ -132,7 +132,7 @@ static int end_part(const struct refs_part *part)
     int err = 0, lingers;
 
     if (!part->live) {
-        err = native_delete(region);
+        err = native_delete_held_once(region);
         if (!err)
             return managed_home_gone(managed_of(part->entry));
         lingers = managed_home_linger(managed_of(part->entry));

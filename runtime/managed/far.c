@@ -351,7 +351,7 @@ static size_t delete_all(struct work *w, struct step *steps)
             continue;
         }
         if (!w->taken[i].gone)
-            err = native_delete(region_at(w, i));
+            err = native_delete_held_once(region_at(w, i));
         if (err)
             release(w, i);
         steps[count++] = (struct step){

@@ -30,8 +30,7 @@ static bool wanted(uint64_t root, uint64_t incarnation)
 /* Which root region has @target's address?  target->to stays 0: none. */
 static void find_root(struct check_target *target, struct linked *l)
 {
-    uint64_t page =
-        space_page(&runtime.space, (void *)(uintptr_t)target->word);
+    uint64_t page = space_page(&runtime.space, (void *)(uintptr_t)target->word);
     uint64_t address = (uint64_t)(uintptr_t)space_address(&runtime.space, page);
     struct native_root root;
     int home, err = native_root_of((void *)(uintptr_t)target->word, &root);
@@ -90,8 +89,8 @@ static bool ask_home(int home, struct check_links *links, uint32_t first,
     l->count = count;
     l->many = 0;
     for (uint32_t i = 0; i < count; i++)
-        l->link[i] = (struct refs_asked_link){
-            target[i].to, target[i].to_incarnation, false};
+        l->link[i] = (struct refs_asked_link){target[i].to,
+                                              target[i].to_incarnation, false};
     if (managed_linked_ask(home, l))
         return false;
     /* Any of them may be among the links that were not looked at. */

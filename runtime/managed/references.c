@@ -1,7 +1,9 @@
 /* References of this node: more, fewer, and given to others. */
 #include "runtime/managed/state.h"
 
+#include "memory/limit.h"
 #include "runtime/native/native.h"
+#include "runtime/no_memory.h"
 #include "runtime/process.h"
 
 static struct managed_entry *find(uint64_t address, uint64_t incarnation,
@@ -97,9 +99,16 @@ int managed_give_node(int node, const struct managed_name *name)
     bool listed = false;
     int err = managed_hand(node, name, &listed);
 
-    /* Before this node says that it has none. */
-    if (!err && listed)
+    /* Before this node says that it has none.  @node has the reference now: who
+     * does not list it would end the region under it. */
+    if (!err && listed) {
+        limit_reserve_enter();
         err = managed_count(name->home, node, name->address, name->incarnation,
                             1, false);
+        limit_reserve_leave();
+        if (err == DRASYNC_ENOMEM)
+            runtime_no_memory("count references to region %p",
+                              (void *)(uintptr_t)name->address);
+    }
     return err ? err : managed_change(name->address, name->incarnation, -1);
 }

@@ -140,6 +140,9 @@ int native_ask_incarnation(drasync_region_t region, uint64_t *incarnation_out);
 /* Acquire @region for WRITE if it is free and this rank was the last to have it
  * so; without a lock or a message.  False: it was not acquired. */
 bool native_take_again(drasync_region_t region);
+/* Delete @region, which this thread holds for WRITE.  As drasync_delete(); and
+ * DRASYNC_EBUSY: another thread of this rank holds it as well, or a part. */
+int native_delete_held_once(drasync_region_t region);
 /*
  * Delete @region, if it is of @incarnation and this rank does not hold it.
  *   DRASYNC_EBUSY      as drasync_delete(); or this rank holds it
@@ -149,8 +152,8 @@ bool native_take_again(drasync_region_t region);
 int native_delete_unused(drasync_region_t region, uint64_t incarnation);
 /* Hold @region for WRITE, as native_identity.alone says, without waiting or a
  * message, if it is of @incarnation and nobody has it, this rank neither.  False:
- * it is not held.  It is for native_delete() or native_release_alone(); what is
- * in it is not to be looked at. */
+ * it is not held.  It is for native_delete_held_once() or
+ * native_release_alone(); what is in it is not to be looked at. */
 bool native_take_alone(drasync_region_t region, uint64_t incarnation);
 int native_release_alone(drasync_region_t region);
 /* Does a rank of this node have @region, if it is of @incarnation, or something

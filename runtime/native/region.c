@@ -177,6 +177,7 @@ struct deletion {
     drasync_region_t region;
     uint64_t incarnation; /* of what was there */
     uint64_t wanted;      /* that one alone, if it is unused; 0: any */
+    bool once;            /* only while this rank holds it once */
     bool taken;           /* by native_take_again() */
     bool unknown;         /* it is not known which one is there */
     bool unsettled;       /* it was refused for what is over soon */
@@ -235,6 +236,10 @@ static int delete_one(struct deletion *d)
         (d->unknown || (err = unused(&tree, d->wanted, d->taken)))) {
         native_unlock(&tree);
         return err;
+    }
+    if (d->once && tree.region && !proto_held_once(tree.region, native.rank)) {
+        native_unlock(&tree);
+        return DRASYNC_EBUSY;
     }
     if (tree.region && native_recycle_put(&tree)) {
         native_unlock(&tree);
@@ -333,6 +338,13 @@ static int delete (drasync_region_t region, struct deletion *d)
 int native_delete(drasync_region_t region)
 {
     struct deletion d = {0};
+
+    return delete (region, &d);
+}
+
+int native_delete_held_once(drasync_region_t region)
+{
+    struct deletion d = {.once = true};
 
     return delete (region, &d);
 }
