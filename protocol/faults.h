@@ -46,14 +46,14 @@ enum sim_fault {
 enum refs_fault {
     FAULT_UNSIGNED = 1,   /* no number of a node's is below 0 */
     FAULT_NO_BARRIER,     /* what may be about to end has references to
-                                * spare */
+                           * spare */
     FAULT_FORGET_PINNED,  /* WRITE is enough to end a region */
     FAULT_LATE_COUNT,     /* give a reference up before the home has the
-                                * other node's listed */
+                           * other node's listed */
     FAULT_FORGET_LINKS,   /* a region's end leaves what it refers to */
     FAULT_REVIVE,         /* what was held when its circle ended lives on */
     FAULT_ON_ITS_WAY,     /* take a region for garbage though a
-                                    * reference to it may be on its way */
+                           * reference to it may be on its way */
     FAULT_FREEZE_CHANGED, /* freeze what is not as it was seen */
     FAULT_END_CHANGED,    /* end it, of one home */
 };

@@ -39,21 +39,17 @@ static void unlock_handler(const sigset_t *before)
     pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
-static sigset_t forking; /* the mask of the thread that forks */
+/* The mask of the thread that forks; of one at a time, as upm.lock says. */
+static sigset_t forking;
 
 void upm_intercept_before_fork(void)
 {
-    sigset_t before;
-
-    lock_handler(&before);
-    forking = before;
+    lock_handler(&forking);
 }
 
 void upm_intercept_after_fork(void)
 {
-    sigset_t before = forking;
-
-    unlock_handler(&before);
+    unlock_handler(&forking);
 }
 
 static int real_sigaction(int number, const struct sigaction *action,

@@ -72,13 +72,20 @@ static int allow(struct upm_area *area, size_t first, size_t count)
                     unit_bytes(area, first, count), PROT_READ | PROT_WRITE);
 }
 
-/* Where the program has unmapped a part, a call stops at the hole: page by page
- * what is still there. */
+/* Where the program has unmapped a part, a call stops at the hole: unit by unit
+ * then, and page by page what is left of a unit. */
 static void allow_rest(struct upm_area *area)
 {
-    for (uintptr_t at = area->start; at - area->start < area->bytes;
-         at += UPM_PAGE_BYTES)
-        mprotect((void *)at, UPM_PAGE_BYTES, PROT_READ | PROT_WRITE);
+    for (size_t unit = 0; unit < area->units; unit++) {
+        uintptr_t start = area->start + unit * area->unit_bytes;
+
+        if (!allow(area, unit, 1))
+            continue;
+        for (size_t at = 0; at < unit_bytes(area, unit, 1);
+             at += UPM_PAGE_BYTES)
+            mprotect((void *)(start + at), UPM_PAGE_BYTES,
+                     PROT_READ | PROT_WRITE);
+    }
 }
 
 static void disarm(struct upm_area *area)

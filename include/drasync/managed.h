@@ -22,9 +22,10 @@ extern "C" {
  * it lingers.  What was held when it was to end lingers until drasync_collect() is
  * called there, or drasync_manage() with 64 such regions or more.  Regions that
  * are linked in a circle end in drasync_collect() by a rank of a node that made
- * one of them, wherever the others are.  A rank may acquire such a region by its bare address, without a
- * reference or a link, while the circle ends.  Then it can get no reference, the
- * regions that it links to are gone, and it ends at its release.
+ * one of them, wherever the others are.  A rank may acquire such a region by its
+ * bare address, without a reference or a link, while the circle ends.  Then it
+ * can get no reference, the regions that it links to are gone, and it ends at its
+ * release.
  *
  * A call below may end regions, which takes as long as drasync_delete().  All
  * may return DRASYNC_ENOMEM, and DRASYNC_ERUNNING in a function that

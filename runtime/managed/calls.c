@@ -42,14 +42,18 @@ static int identify_held(drasync_region_t region, struct native_identity *out)
 /* managed_ask(), until @home knows.  Who was to say so may have died. */
 static int ask_at(int home, const struct managed_asked *asked)
 {
-    const uint64_t since_us = runtime_now_us();
-    int err, dead = 0;
+    uint64_t since_us = 0;
+    int err;
 
-    while ((err = managed_ask(home, asked)) == DRASYNC_EAGAIN && !dead) {
+    while ((err = managed_ask(home, asked)) == DRASYNC_EAGAIN) {
+        if (!since_us)
+            since_us = runtime_now_us();
+        err = death_check(since_us);
+        if (err)
+            return err;
         sched_yield();
-        dead = death_check(since_us);
     }
-    return dead ? dead : err;
+    return err;
 }
 
 /* The same, of the region's home, *home_out. */

@@ -186,18 +186,26 @@ static void test_hybrid(void)
 
 /* --- Sources -------------------------------------------------------------- */
 
+/* begin(), with counts from the file @path. */
+static void begin_from(const char *path)
+{
+    char source[64];
+
+    snprintf(source, sizeof(source), "file:%s", path);
+    setenv("UPM_SOURCE", source, 1);
+    begin();
+    unsetenv("UPM_SOURCE");
+}
+
 static void test_file(void)
 {
-    char path[] = "/tmp/upm_library.XXXXXX", source[64];
+    char path[] = "/tmp/upm_library.XXXXXX";
     int fd = mkstemp(path);
 
     dprintf(fd, "# iteration area page counts\n0 0 1 5 9 0 0\n0 1 0 0 0 7 1\n"
                 "1 0 1 9 5 0 0\n0 0 99 0 9 0 0\n0 9 0 0 9 0 0\nnonsense\n");
     close(fd);
-    snprintf(source, sizeof(source), "file:%s", path);
-    setenv("UPM_SOURCE", source, 1);
-    begin();
-    unsetenv("UPM_SOURCE");
+    begin_from(path);
     upmlib_memrefcnt(arena, 4 * UPM_PAGE_BYTES);
     upmlib_memrefcnt(arena + 4 * UPM_PAGE_BYTES, 4 * UPM_PAGE_BYTES);
     tap_ok(upmlib_migrate_memory() == 2 && homes[1] == 1 && homes[4] == 2 &&
@@ -207,10 +215,7 @@ static void test_file(void)
            "the next iteration's by the next call");
     unlink(path);
     upmlib_end();
-    snprintf(source, sizeof(source), "file:%s", path);
-    setenv("UPM_SOURCE", source, 1);
-    begin();
-    unsetenv("UPM_SOURCE");
+    begin_from(path);
     tap_ok(upmlib_memrefcnt(arena, UPM_PAGE_BYTES) == -ENOTSUP &&
                strstr(upmlib_error(), path) && stats().areas == 0,
            "a source that does not work here is an error with its reason");
@@ -220,15 +225,12 @@ static void test_file(void)
  * call nor by the next. */
 static void test_record_fails(void)
 {
-    char path[] = "/tmp/upm_library.XXXXXX", source[64];
+    char path[] = "/tmp/upm_library.XXXXXX";
     int fd = mkstemp(path);
 
     dprintf(fd, "0 0 1 9 0 0 0\n");
     close(fd);
-    snprintf(source, sizeof(source), "file:%s", path);
-    setenv("UPM_SOURCE", source, 1);
-    begin();
-    unsetenv("UPM_SOURCE");
+    begin_from(path);
     upmlib_memrefcnt(arena, 4 * UPM_PAGE_BYTES);
     upmlib_record();
     upmlib_record();
