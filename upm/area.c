@@ -3,15 +3,14 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "upm/host.h"
+#include "upm/signals.h"
 
 /* Read by handlers without a lock: an area is complete before its place here is
  * stored (release), which pairs with the acquire in upm_area_find(). */
@@ -135,12 +134,10 @@ void upm_area_add(struct upm_area *area)
 
 void upm_area_drop(struct upm_area *area)
 {
-    sigset_t all, before;
+    sigset_t before;
 
     /* A handler of this thread that looks for an area would wait for itself. */
-    sigfillset(&all);
-    sigdelset(&all, SIGSEGV);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
+    upm_signals_block(&before);
     atomic_fetch_add(&changes, 1);
     for (size_t i = 0; i < area_count; i++) {
         if (atomic_load(&areas[i]) != area)
@@ -151,7 +148,7 @@ void upm_area_drop(struct upm_area *area)
         break;
     }
     atomic_fetch_add(&changes, 1);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    upm_signals_restore(&before);
     while (atomic_load(&handlers))
         sched_yield();
     free_area(area);

@@ -6,12 +6,18 @@
  * AREA_BYTES_MIN on.  Left out is what the kernel writes to by itself, or what
  * threads sleep on, as a system call on a protected page fails: stacks and the
  * main thread's data, the heap of brk(), malloc()'s arenas.
+ *
+ * Stacks that a program switches to by itself (ucontext, coroutines) are known
+ * by the guard below them alone.
  */
+#include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "upm/state.h"
@@ -38,6 +44,23 @@ struct range {
 
 static uintptr_t main_thread;
 
+/*
+ * The C library keeps a thread's record at the upper end of its stack, with the
+ * list of robust mutexes, whose place the kernel tells.  With more threads than
+ * this no area is found any more.
+ */
+#define THREADS_MAX 8192
+
+static struct {
+    uintptr_t at[THREADS_MAX];
+    size_t count;
+} records;
+
+/* A thread that begins or ends has no list, and yet a stack: areas are found a
+ * round later then; but threads of the kernel (io_uring) never have one. */
+#define PUT_OFF_MAX 3
+static unsigned put_off;
+
 static bool read_mapping(FILE *maps, struct mapping *mapping)
 {
     char line[PATH_MAX + 128];
@@ -50,6 +73,47 @@ static bool read_mapping(FILE *maps, struct mapping *mapping)
                   &mapping->inode, mapping->name) >= 4;
 }
 
+/* False: better try again later. */
+static bool find_stacks(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    struct dirent *task;
+    bool sure = tasks;
+
+    records.count = 0;
+    while (tasks && (task = readdir(tasks))) {
+        pid_t thread = (pid_t)atoi(task->d_name);
+        void *list = NULL;
+        size_t bytes;
+
+        if (thread <= 0 || thread == getpid())
+            continue;
+        if (records.count == THREADS_MAX) {
+            closedir(tasks);
+            return false;
+        }
+        if (syscall(SYS_get_robust_list, thread, &list, &bytes))
+            sure &= errno == ESRCH;
+        else if (list)
+            records.at[records.count++] = (uintptr_t)list;
+        else
+            sure = false;
+    }
+    if (tasks)
+        closedir(tasks);
+    put_off = sure ? 0 : put_off + 1;
+    return sure || put_off > PUT_OFF_MAX;
+}
+
+static bool has_stack(const struct mapping *mapping)
+{
+    for (size_t i = 0; i < records.count; i++) {
+        if (mapping->start <= records.at[i] && records.at[i] < mapping->end)
+            return true;
+    }
+    return false;
+}
+
 /* Does @mapping hold arrays?  @before is the one below it. */
 static bool is_candidate(const struct mapping *mapping,
                          const struct mapping *before, const char *program)
@@ -58,8 +122,9 @@ static bool is_candidate(const struct mapping *mapping,
         return false;
     if (mapping->inode)
         return !strcmp(mapping->name, program);
-    /* A stack has a guard below it. */
-    return !mapping->name[0] && mapping->start % ARENA_BYTES != 0 &&
+    /* Most stacks have a guard below them. */
+    return !has_stack(mapping) && !mapping->name[0] &&
+           mapping->start % ARENA_BYTES != 0 &&
            !(before->end == mapping->start &&
              !strncmp(before->rights, "---", 3));
 }
@@ -140,6 +205,10 @@ void upm_discover(void)
 
     if (!maps)
         return;
+    if (!find_stacks()) {
+        fclose(maps);
+        return;
+    }
     program[bytes > 0 ? bytes : 0] = 0;
     before.end = 0;
     while (count < UPMLIB_AREAS_MAX && read_mapping(maps, &mapping)) {

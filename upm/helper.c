@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "upm/intercept.h"
+#include "upm/signals.h"
 #include "upm/state.h"
 
 /*
@@ -78,7 +80,7 @@ static void *help(void *argument)
 int upm_helper_start(void)
 {
     pthread_condattr_t attributes;
-    sigset_t all, before;
+    sigset_t before;
 
     if (running) {
         pthread_cond_signal(&changed);
@@ -90,11 +92,9 @@ int upm_helper_start(void)
     pthread_condattr_destroy(&attributes);
     stopping = false;
     /* The program's handlers are for its own threads. */
-    sigfillset(&all);
-    sigdelset(&all, SIGSEGV);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int err = pthread_create(&helper, NULL, help, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    upm_signals_block(&before);
+    int err = upm_thread_create(&helper, NULL, help, NULL);
+    upm_signals_restore(&before);
     running = !err;
     return err ? -EAGAIN : 0;
 }

@@ -1,7 +1,6 @@
 /* SIGSEGV before the program's handler: see intercept.h. */
 #include "upm/intercept.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -11,6 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "upm/next.h"
+#include "upm/signals.h"
 #include "upm/source_protect.h"
 
 typedef int (*sigaction_fn)(int, const struct sigaction *, struct sigaction *);
@@ -25,18 +26,14 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* sigaction() may be called in handlers: none comes while this thread has it. */
 static void lock_handler(sigset_t *before)
 {
-    sigset_t all;
-
-    sigfillset(&all);
-    sigdelset(&all, SIGSEGV);
-    pthread_sigmask(SIG_BLOCK, &all, before);
+    upm_signals_block(before);
     pthread_mutex_lock(&lock);
 }
 
 static void unlock_handler(const sigset_t *before)
 {
     pthread_mutex_unlock(&lock);
-    pthread_sigmask(SIG_SETMASK, before, NULL);
+    upm_signals_restore(before);
 }
 
 /* The mask of the thread that forks; of one at a time, as upm.lock says. */
@@ -55,18 +52,13 @@ void upm_intercept_after_fork(void)
 static int real_sigaction(int number, const struct sigaction *action,
                           struct sigaction *old)
 {
-    static _Atomic(sigaction_fn) next;
-    sigaction_fn function = atomic_load(&next);
+    sigaction_fn next = UPM_NEXT(sigaction);
 
-    if (!function) {
-        *(void **)&function = dlsym(RTLD_NEXT, "sigaction");
-        atomic_store(&next, function);
-    }
-    if (!function) {
+    if (!next) {
         errno = ENOSYS;
         return -1;
     }
-    return function(number, action, old);
+    return next(number, action, old);
 }
 
 /* The program has no handler for it: let the kernel do what it would. */
@@ -208,33 +200,23 @@ static const sigset_t *unblocked(int how, const sigset_t *set, sigset_t *copy)
     return copy;
 }
 
-static int masked(const char *name, _Atomic(sigmask_fn) *next, int how,
-                  const sigset_t *set, sigset_t *old)
+static int masked(sigmask_fn next, int how, const sigset_t *set, sigset_t *old)
 {
-    sigmask_fn function = atomic_load(next);
     sigset_t copy;
 
-    if (!function) {
-        *(void **)&function = dlsym(RTLD_NEXT, name);
-        atomic_store(next, function);
-    }
-    if (!function) {
+    if (!next) {
         errno = ENOSYS;
         return -1;
     }
-    return function(how, unblocked(how, set, &copy), old);
+    return next(how, unblocked(how, set, &copy), old);
 }
 
 int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
-    static _Atomic(sigmask_fn) next;
-
-    return masked("sigprocmask", &next, how, set, old);
+    return masked(UPM_NEXT(sigprocmask), how, set, old);
 }
 
 int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
-    static _Atomic(sigmask_fn) next;
-
-    return masked("pthread_sigmask", &next, how, set, old);
+    return masked(UPM_NEXT(pthread_sigmask), how, set, old);
 }

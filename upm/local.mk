@@ -21,18 +21,23 @@ libupm_parts_la_SOURCES = \
 	upm/discover.c \
 	upm/fortran.c \
 	upm/helper.c \
+	upm/holds.c \
+	upm/holds.h \
 	upm/host.h \
 	upm/huge.c \
 	upm/huge.h \
 	upm/intercept.c \
 	upm/intercept.h \
 	upm/intercept_io.c \
+	upm/intercept_thread.c \
 	upm/library.c \
 	upm/library_tune.c \
+	upm/next.h \
 	upm/options.c \
 	upm/options.h \
 	upm/place.c \
 	upm/place.h \
+	upm/signals.h \
 	upm/source.c \
 	upm/source.h \
 	upm/source_file.c \
@@ -49,7 +54,7 @@ lib_LTLIBRARIES += libupm.la
 libupm_la_SOURCES = upm/host.c
 libupm_la_LIBADD = libupm_parts.la
 libupm_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -Wl,-z,nodelete \
-	-export-symbols-regex '^(upmlib_.*|sigaction|(bsd_|(__)?sysv_)?signal|sigprocmask|pthread_sigmask|(p?(read|write)(64|v|v64)?|(recv|send)(from|to|msg)?|fread|fwrite)|__(read|pread|pread64|recv|recvfrom|fread)_chk)$$'
+	-export-symbols-regex '^(upmlib_.*|sigaction|(bsd_|(__)?sysv_)?signal|sigprocmask|pthread_(sigmask|create)|(p?(read|write)(64|v|v64)?|(recv|send)(from|to|msg)?|fread|fwrite)|__(read|pread|pread64|recv|recvfrom|fread)_chk)$$'
 
 # Tests.
 check_PROGRAMS += tests/unit/upm_engines.t
@@ -57,16 +62,21 @@ TESTS += tests/unit/upm_engines.t
 tests_unit_upm_engines_t_SOURCES = tests/unit/upm_engines.c
 tests_unit_upm_engines_t_LDADD = libupm_engines.la
 
-check_PROGRAMS += tests/unit/upm_library.t tests/unit/upm_process.t
-TESTS += tests/unit/upm_library.t tests/unit/upm_process.t
+check_PROGRAMS += tests/unit/upm_library.t tests/unit/upm_process.t \
+	tests/unit/upm_threads.t
+TESTS += tests/unit/upm_library.t tests/unit/upm_process.t \
+	tests/unit/upm_threads.t
 tests_unit_upm_library_t_SOURCES = tests/unit/upm_library.c \
 	tests/unit/upm_machine.h
 tests_unit_upm_process_t_SOURCES = tests/unit/upm_process.c \
+	tests/unit/upm_machine.h
+tests_unit_upm_threads_t_SOURCES = tests/unit/upm_threads.c \
 	tests/unit/upm_machine.h
 # The objects: from an archive what takes calls over would come only where nobody
 # else, such as a sanitizer, has them.
 tests_unit_upm_library_t_LDADD = $(libupm_parts_la_OBJECTS) libupm_engines.la
 tests_unit_upm_process_t_LDADD = $(libupm_parts_la_OBJECTS) libupm_engines.la
+tests_unit_upm_threads_t_LDADD = $(libupm_parts_la_OBJECTS) libupm_engines.la
 
 # The guest's programs and the plugin of its QEMU (scripts/upm-guest).
 check_PROGRAMS += tests/programs/upm_guest

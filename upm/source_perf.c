@@ -27,6 +27,7 @@
 
 struct sample {
     struct perf_event_header header;
+    uint32_t process, thread;
     uint64_t address;
     uint32_t cpu, unused;
 };
@@ -64,12 +65,12 @@ static int choose_event(struct perf_event_attr *attr)
 {
     char text[128];
 
-    *attr = (struct perf_event_attr){.size = sizeof(*attr),
-                                     .sample_period = SAMPLE_PERIOD,
-                                     .sample_type =
-                                         PERF_SAMPLE_ADDR | PERF_SAMPLE_CPU,
-                                     .exclude_kernel = 1,
-                                     .inherit = 1};
+    *attr = (struct perf_event_attr){
+        .size = sizeof(*attr),
+        .sample_period = SAMPLE_PERIOD,
+        .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_ADDR | PERF_SAMPLE_CPU,
+        .exclude_kernel = 1,
+        .inherit = 1};
     if (read_pmu("ibs_op", "type", text)) {
         attr->type = (uint32_t)strtoul(text, NULL, 10);
         attr->exclude_kernel = 0; /* IBS cannot; such samples fit no area */
@@ -164,9 +165,12 @@ static int open_perf(const char *argument, char *why, size_t why_bytes)
     return err ? -ENOTSUP : 0;
 }
 
+/* A child of fork() inherits the events, and has the same addresses. */
 static void count_sample(const struct sample *sample)
 {
-    struct upm_area *area = upm_area_find(sample->address);
+    struct upm_area *area = sample->process == (uint32_t)getpid()
+                                ? upm_area_find(sample->address)
+                                : NULL;
 
     if (area)
         upm_area_count_access(

@@ -10,9 +10,11 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "upm/holds.h"
 #include "upm/host.h"
 #include "upm/huge.h"
 #include "upm/intercept.h"
+#include "upm/signals.h"
 #include "upm/source.h"
 
 /*
@@ -23,11 +25,10 @@
 #define TRIES_MAX 16
 
 /*
- * Holds of system calls, and whether units are being armed: either sees the
- * other (both sequentially consistent), so a unit is never armed under a system
- * call that uses it.
+ * Whether units are being armed, beside the holds of system calls: either sees
+ * the other (both sequentially consistent), so a unit is never armed under a
+ * system call that uses it.
  */
-static _Atomic unsigned holds;
 static _Atomic bool arming;
 static _Atomic bool active; /* some unit may be armed */
 
@@ -99,30 +100,64 @@ static void disarm(struct upm_area *area)
         atomic_store(&area->state[i], UPM_UNIT_OPEN);
 }
 
+/* The first unit from @unit on, below @end, of which a system call uses a part;
+ * @end if there is none.  *after: the one behind what it uses. */
+static size_t next_held(const struct upm_area *area, size_t unit, size_t end,
+                        size_t *after)
+{
+    size_t found = end;
+
+    *after = end;
+    for (unsigned i = 0; i < UPM_HOLDS_MAX; i++) {
+        uintptr_t from, to;
+
+        if (!upm_held_range(i, &from, &to) || to <= area->start ||
+            from >= area->start + area->bytes)
+            continue;
+        from = from > area->start ? from - area->start : 0;
+        size_t first = from / area->unit_bytes;
+        size_t behind = (to - 1 - area->start) / area->unit_bytes + 1;
+        first = first > unit ? first : unit;
+        if (behind <= unit || first >= found)
+            continue;
+        found = first;
+        *after = behind;
+    }
+    return found;
+}
+
+/* False: the kernel has no room for another mapping. */
+static bool arm_run(struct upm_area *area, size_t first, size_t end)
+{
+    /* Before the pages: whoever faults finds its unit armed.  One that is
+     * opened in between stays protected and open: see upm_protect_fault(). */
+    for (size_t i = first; i < end; i++)
+        atomic_store(&area->state[i], UPM_UNIT_ARMED);
+    return first == end ||
+           !mprotect((void *)(area->start + first * area->unit_bytes),
+                     unit_bytes(area, first, end - first), PROT_NONE);
+}
+
 static void arm(struct upm_area *area, size_t first, size_t count)
 {
-    sigset_t all, before;
+    size_t end = first + count, held, after;
+    sigset_t before;
 
     if (!count || upm_intercept())
         return;
     /* A handler of this thread that uses a hot page in a system call would wait
      * for itself. */
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
+    upm_signals_block(&before);
     atomic_store(&arming, true);
-    if (!atomic_load(&holds)) {
-        /* Before the pages: whoever faults finds its unit armed.  One that is
-         * opened in between stays protected and open: see upm_protect_fault(). */
-        for (size_t i = first; i < first + count; i++)
-            atomic_store(&area->state[i], UPM_UNIT_ARMED);
-        if (mprotect((void *)(area->start + first * area->unit_bytes),
-                     unit_bytes(area, first, count), PROT_NONE))
+    for (; first < end && !upm_all_is_held(); first = after) {
+        held = next_held(area, first, end, &after);
+        if (!arm_run(area, first, held)) {
             disarm(area);
+            break;
+        }
     }
     atomic_store(&arming, false);
-    /* As a fault while it is blocked ends the process. */
-    sigdelset(&before, SIGSEGV);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    upm_signals_restore(&before);
 }
 
 /* Count the access, and open the unit: what was armed, or is open already. */
@@ -201,35 +236,64 @@ static bool open_range(uintptr_t at, uintptr_t end)
     return hot;
 }
 
-bool upm_protect_hold(uintptr_t start, size_t bytes)
+/* Open what the caller holds, [at, end), until none of it can be armed.  Is
+ * anything of it hot? */
+static bool open_held(uintptr_t at, uintptr_t end)
 {
-    uintptr_t end = start + bytes;
     unsigned seen;
     bool hot, busy;
 
-    /* Relaxed: the program orders its own calls with its own threads. */
-    if (!bytes || end < start ||
-        !atomic_load_explicit(&active, memory_order_relaxed))
-        return false;
-    upm_areas_enter();
-    atomic_fetch_add(&holds, 1);
     do {
         /* What was being armed before may be armed after this; who begins later
-         * sees `holds`. */
+         * sees the hold. */
         busy = atomic_load(&arming);
         seen = upm_area_changes();
-        hot = open_range(start, end);
+        hot = open_range(at, end);
     } while (seen % 2 || seen != upm_area_changes() ||
              (hot && busy && !sched_yield()));
-    if (!hot)
-        atomic_fetch_sub(&holds, 1);
-    upm_areas_leave();
     return hot;
 }
 
-void upm_protect_release(void)
+/* Relaxed: the program orders its own calls with its own threads. */
+static bool is_active(void)
 {
-    atomic_fetch_sub(&holds, 1);
+    return atomic_load_explicit(&active, memory_order_relaxed);
+}
+
+unsigned upm_protect_hold(uintptr_t start, size_t bytes)
+{
+    uintptr_t end = start + bytes;
+    unsigned hold;
+
+    if (!bytes || end < start || !is_active())
+        return 0;
+    upm_areas_enter();
+    hold = upm_hold_begin(start, end);
+    if (!open_held(start, end)) {
+        upm_hold_end(hold);
+        hold = 0;
+    }
+    upm_areas_leave();
+    return hold;
+}
+
+unsigned upm_protect_hold_all(void)
+{
+    unsigned hold;
+
+    if (!is_active())
+        return 0;
+    upm_areas_enter();
+    hold = upm_hold_all();
+    open_held(0, UINTPTR_MAX);
+    upm_areas_leave();
+    return hold;
+}
+
+void upm_protect_release(unsigned hold)
+{
+    if (hold)
+        upm_hold_end(hold);
 }
 
 /* The child has the protection, the handler, and no thread that arms. */
@@ -239,7 +303,7 @@ static void forked(void)
 
     for (size_t i = 0; (area = upm_area_next(i)); i++)
         disarm(area);
-    atomic_store(&holds, 0); /* other threads' are gone */
+    upm_holds_forked();
     atomic_store(&arming, false);
     close_protect();
 }

@@ -19,10 +19,13 @@ bool upm_protect_fault(const siginfo_t *info);
 /*
  * A system call is about to use [start, start + bytes), where a fault would end
  * it with EFAULT: make the pages accessible, and keep them so until
- * upm_protect_release().  False: nothing of it is hot, and there is nothing to
- * release.
+ * upm_protect_release() of what this returns.  0: nothing of it is hot, and
+ * releasing that does nothing.
  */
-bool upm_protect_hold(uintptr_t start, size_t bytes);
-void upm_protect_release(void);
+unsigned upm_protect_hold(uintptr_t start, size_t bytes);
+void upm_protect_release(unsigned hold);
+
+/* The same of all areas, those that come meanwhile included. */
+unsigned upm_protect_hold_all(void);
 
 #endif /* UPM_SOURCE_PROTECT_H */

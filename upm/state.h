@@ -32,7 +32,7 @@ struct upm_state {
     struct upm_tuning tuning;
 
     unsigned sample_ms;       /* 0: no sampling */
-    bool discovers;           /* areas are looked for, as nobody gives any */
+    _Atomic bool discovers;   /* areas are looked for, as nobody gives any */
     struct upm_window window; /* armed for sampling */
 
     struct upmlib_stats stats;

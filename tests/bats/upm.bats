@@ -126,7 +126,7 @@ END
     grep -vE "^upmlib_" | sort | xargs' - "$lib_upm"
   assert_output "__fread_chk __pread64_chk __pread_chk __read_chk __recv_chk \
 __recvfrom_chk __sysv_signal bsd_signal fread fwrite pread pread64 preadv \
-preadv64 pthread_sigmask pwrite pwrite64 pwritev pwritev64 read readv recv \
+preadv64 pthread_create pthread_sigmask pwrite pwrite64 pwritev pwritev64 read readv recv \
 recvfrom recvmsg send sendmsg sendto sigaction signal sigprocmask sysv_signal \
 write writev"
 }
