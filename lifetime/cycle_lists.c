@@ -69,15 +69,25 @@ static bool let_go(struct life_object *o)
     uint64_t now;
 
     do
-        now = object_count(word) > 1
-                  ? word & ~(LIFE_AGAIN | LIFE_QUEUER << LIFE_QUEUED)
-                  : word & ~LIFE_AGAIN;
+        now = object_count(word) > 1 ? word & ~(LIFE_AGAIN | LIFE_SETTLING |
+                                                LIFE_QUEUER << LIFE_QUEUED)
+                                     : word & ~LIFE_AGAIN;
     /* Release: who puts it on the list again, and so writes `next`, acquires
      * the word.  Acquire: of count_down(), what it released is ordered before
      * the next cycle, as if it had pushed. */
     while (!atomic_compare_exchange_weak_explicit(
         &o->word, &word, now, memory_order_acq_rel, memory_order_relaxed));
     return object_queuer(now) != 0;
+}
+
+/* Back to `eligible`, where it may be already if who put it there died. */
+static void push_back(struct life_shared *shared, uint64_t object, bool again)
+{
+    if (!again || !cycle_has(shared, object))
+        eligible_push(shared, object);
+    /* Relaxed: only a collector, whose lock we have, looks at it. */
+    atomic_fetch_and_explicit(&life_object(shared, object)->word,
+                              ~LIFE_SETTLING, memory_order_relaxed);
 }
 
 /* @settling is on none of our lists any more: what becomes of it?  True: it
@@ -88,19 +98,17 @@ static bool settle(struct life_thread *me, bool again)
     struct life_shared *shared = me->shared;
     uint64_t object = shared->settling;
     struct life_object *o = life_object(shared, object);
-    uint64_t word = atomic_load_explicit(&o->word, memory_order_relaxed);
-    bool ended = word & LIFE_DEAD;
+    bool ended =
+        atomic_load_explicit(&o->word, memory_order_relaxed) & LIFE_DEAD;
 
-    if (ended) {
-        lingers_less(shared, object);
-        if (again)
-            object_give(me->life, object);
-        else
-            object_end(me, object);
-    } else if (object_queuer(word) && !(again && cycle_has(shared, object))) {
-        lingers_less(shared, object);
+    lingers_less(shared, object);
+    if (!ended) {
         if (let_go(o))
-            eligible_push(shared, object);
+            push_back(shared, object, again);
+    } else if (again) {
+        object_give(me->life, object);
+    } else {
+        object_end(me, object);
     }
     said();
     shared->settling = 0;
@@ -108,19 +116,21 @@ static bool settle(struct life_thread *me, bool again)
     return ended;
 }
 
-/* No counted reference but the collector's, ever since it is on the list, and so
- * from now on. */
-static void condemn(struct life_object *o)
+/* @o leaves its list; LIFE_SETTLING says so until it is settled.  It is dead if
+ * it has had no counted reference but the collector's ever since it came to the
+ * list, and so from now on; but not where a look has @kept it. */
+static void take_off(struct life_object *o, bool kept)
 {
-    uint64_t word = atomic_load_explicit(&o->word, memory_order_relaxed);
+    uint64_t word = atomic_load_explicit(&o->word, memory_order_relaxed), now;
 
-    while ((object_count(word) == 1 || !LIFE_RULE(COUNT)) &&
-           !(word & LIFE_AGAIN))
+    do {
+        now = word | LIFE_SETTLING;
+        if (!kept && (object_count(word) == 1 || !LIFE_RULE(COUNT)) &&
+            !(word & LIFE_AGAIN))
+            now |= LIFE_DEAD;
         /* Acquire pairs with the release in count_down(). */
-        if (atomic_compare_exchange_weak_explicit(
-                &o->word, &word, word | LIFE_DEAD, memory_order_acquire,
-                memory_order_relaxed))
-            return;
+    } while (!atomic_compare_exchange_weak_explicit(
+        &o->word, &word, now, memory_order_acquire, memory_order_relaxed));
 }
 
 uint64_t cycle_settle(struct life_thread *me, uint64_t *list, uint64_t look)
@@ -140,10 +150,9 @@ uint64_t cycle_settle(struct life_thread *me, uint64_t *list, uint64_t look)
         }
         shared->settling = object;
         said();
+        take_off(o, kept);
         *link = o->next;
         said();
-        if (!kept)
-            condemn(o);
         freed += settle(me, false);
     }
     return freed;
@@ -192,6 +201,23 @@ void lingering_recount(struct life_shared *shared)
                           memory_order_relaxed);
 }
 
+/* Who was to settle it died before it began, within, or behind: there it may be
+ * another object already, or on its way to a list by somebody else. */
+static void settle_again(struct life_thread *me)
+{
+    struct life_shared *shared = me->shared;
+    uint64_t object = shared->settling;
+
+    if (atomic_load_explicit(&life_object(shared, object)->word,
+                             memory_order_relaxed) &
+        LIFE_SETTLING) {
+        unlink_from(shared, &shared->young, object);
+        unlink_from(shared, &shared->waiting, object);
+        settle(me, true);
+    }
+    shared->settling = 0;
+}
+
 void cycle_repair(struct life_thread *me)
 {
     struct life_shared *shared = me->shared;
@@ -205,11 +231,8 @@ void cycle_repair(struct life_thread *me)
         shared->taking = 0;
     if (shared->taking)
         join_young(shared);
-    if (shared->settling) {
-        unlink_from(shared, &shared->young, shared->settling);
-        unlink_from(shared, &shared->waiting, shared->settling);
-        settle(me, true);
-    }
+    if (shared->settling)
+        settle_again(me);
     lingering_recount(shared);
 }
 

@@ -69,8 +69,9 @@ struct life_transient {
 /*
  * An object's `word`: its count in the low half; above it the record, plus 1,
  * that put it on the list of eligible objects, or 0; LIFE_AGAIN: since then the
- * count was higher; LIFE_DEAD: it is being taken apart; 0: it is free.  (The
- * naive schemes use the count alone.)
+ * count was higher; LIFE_SETTLING: the collector has said that it takes it off
+ * its lists, and has not yet let go of it; LIFE_DEAD: it is being taken apart;
+ * 0: it is free.  (The naive schemes use the count alone.)
  */
 struct life_object {
     _Alignas(64) _Atomic uint64_t word;
@@ -80,11 +81,12 @@ struct life_object {
     _Alignas(64) char data[];
 };
 
-#define LIFE_COUNT  UINT64_C(0xffffffff)
-#define LIFE_QUEUED 32
-#define LIFE_QUEUER UINT64_C(0xffff)
-#define LIFE_AGAIN  (UINT64_C(1) << 62)
-#define LIFE_DEAD   (UINT64_C(1) << 63)
+#define LIFE_COUNT    UINT64_C(0xffffffff)
+#define LIFE_QUEUED   32
+#define LIFE_QUEUER   UINT64_C(0xffff)
+#define LIFE_AGAIN    (UINT64_C(1) << 62)
+#define LIFE_SETTLING (UINT64_C(1) << 61)
+#define LIFE_DEAD     (UINT64_C(1) << 63)
 
 struct life_block {
     uint64_t next, bytes;

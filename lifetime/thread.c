@@ -78,6 +78,19 @@ static bool sweep(struct life_thread *me)
     return found >= SWEEP_MIN;
 }
 
+/* There is no memory for another block: is there a free slot anywhere? */
+static void sweep_all(struct life_thread *me)
+{
+    struct life_block *b;
+
+    FOR_BLOCKS(me->shared, b, &me->record->blocks)
+    {
+        if (me->free)
+            return;
+        sweep_block(me, b);
+    }
+}
+
 struct life_transient *life_refill(struct life_thread *me,
                                    enum life_scheme scheme)
 {
@@ -98,6 +111,8 @@ struct life_transient *life_refill(struct life_thread *me,
             t->next_free = me->free;
             me->free = t;
         }
+        if (!b && scheme == LIFE_EPOCHS)
+            sweep_all(me);
     }
     if (critical)
         robust_give(&shared->collecting);
