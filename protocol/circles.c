@@ -151,6 +151,7 @@ static struct refs_link *cut_links(const struct marking *m,
             p = &l->next;
             continue;
         }
+        refs_from_link(l->to);
         l->to->references--;
         *p = l->next;
         l->next = cut;

@@ -173,7 +173,30 @@ bool refs_may_change(const struct refs_entry *e, int64_t by)
 {
     bool ends = e->use == REFS_ENDING || e->use == REFS_DOOMED;
 
+    if (by < 0)
+        return e->references > e->of_links;
     return e->references > 0 && !(by > 0 && ends && !FAULT(FAULT_NO_BARRIER));
+}
+
+bool refs_is_meant(const struct refs_entry *a, const struct refs_entry *b)
+{
+    bool own = refs_may_change(a, -1);
+
+    return own == refs_may_change(b, -1) ? a->incarnation < b->incarnation
+                                         : own;
+}
+
+bool refs_to_link(struct refs_entry *e)
+{
+    bool has = e->references > e->of_links;
+
+    e->of_links += has;
+    return has;
+}
+
+void refs_from_link(struct refs_entry *e)
+{
+    e->of_links--;
 }
 
 int64_t refs_tell(const struct refs_entry *e, int64_t by)

@@ -58,6 +58,7 @@ struct refs_link {
 struct refs_entry {
     uint64_t address, incarnation;
     int64_t references; /* of this node's ranks, and of links at this home */
+    int64_t of_links;   /* of these, those of links at this home */
     int64_t told; /* elsewhere than at home: what the home has us listed for */
     uint64_t stamp; /* another one after each change; who makes an entry begins
                      * it with what no entry of the region has had here */
@@ -137,8 +138,19 @@ bool refs_linked(const struct refs_entry *e, struct refs_asked_link *asked,
 
 /* --- At any node ---------------------------------------------------------- */
 
-/* Has the node a reference of which it may make @by more, or fewer? */
+/* Has the node a reference of which it may make @by more, or fewer?  A link's is
+ * not the ranks' to give away. */
 bool refs_may_change(const struct refs_entry *e, int64_t by);
+
+/* Of two regions that had one address, one after the other: is @a the one that ranks mean?
+ * Those to which they refer come before those to which only links do, and then
+ * the oldest. */
+bool refs_is_meant(const struct refs_entry *a, const struct refs_entry *b);
+
+/* One of the node's references becomes that of a link at this home, false: there
+ * is none; and is no link's any more. */
+bool refs_to_link(struct refs_entry *e);
+void refs_from_link(struct refs_entry *e);
 
 /* What the home, another node, is to be told to count before refs_change(). */
 int64_t refs_tell(const struct refs_entry *e, int64_t by);

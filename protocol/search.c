@@ -309,6 +309,7 @@ void refs_doom(struct refs_entry *e)
 
 void refs_cut(struct refs_entry *to)
 {
+    refs_from_link(to);
     to->references--;
     if (!to->home && !to->references)
         to->told = 0;

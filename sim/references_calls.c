@@ -29,7 +29,7 @@ struct refsim_entry *refsim_referred(uint32_t node, uint64_t address)
 
     for (struct refsim_entry *e = refsim.node[node].entries; e; e = e->next)
         if (e->refs.address == address && e->refs.references > 0 &&
-            (!found || e->refs.incarnation < found->refs.incarnation))
+            (!found || refs_is_meant(&e->refs, &found->refs)))
             found = e;
     return found;
 }
@@ -173,12 +173,23 @@ int refsim_change(uint32_t node, uint64_t address, uint64_t incarnation,
     return 0;
 }
 
+static void leave_end(uint32_t node, const struct refs_link *link)
+{
+    struct refsim_entry *e =
+        refsim_find(node, link->address, link->incarnation);
+
+    if (e)
+        refs_from_link(&e->refs);
+}
+
 static void links_end(uint32_t node, struct refs_link *links)
 {
     struct refs_link *next;
 
     for (; links; links = next) {
         next = links->next;
+        refsim_pause();
+        leave_end(node, links);
         refsim_pause();
         if (refsim_change(node, links->address, links->incarnation, -1, NULL))
             refsim_found("counts: a link's reference is lost");
@@ -218,6 +229,8 @@ static int home_link(uint32_t home, const struct refsim_packet *p)
     link->address = p->to;
     link->incarnation = p->to_incarnation;
     e = refsim_find(home, p->to, p->to_incarnation);
+    if (!e || !refs_to_link(&e->refs))
+        refsim_found("counts: a link has no reference");
     link->to = e && e->refs.home ? &e->refs : NULL;
     refsim_pause();
     e = refsim_find(home, p->address, p->incarnation);
@@ -226,6 +239,7 @@ static int home_link(uint32_t home, const struct refsim_packet *p)
         refs_link(&e->refs, link);
         return 0;
     }
+    leave_end(home, link);
     free(link);
     if (err != DRASYNC_EAGAIN) {
         refsim_pause();

@@ -55,10 +55,8 @@ int drasync_ref(drasync_region_t region);
  * Give one back.  Nobody is waited for, unless it was the last of all, and this
  * node made the region: then it ends here.
  * References are counted by node: a rank may give back what another rank of its
- * node was given.  A link from a region that this node made counts as a reference
- * of the node, and nobody knows which one is given back: one too many takes a
- * link's away, and the region may end while it is linked to.
- *   DRASYNC_EINVAL    this node's ranks have none, nor have such links
+ * node was given.  What a link has is not theirs.
+ *   DRASYNC_EINVAL    this node's ranks have none
  */
 int drasync_unref(drasync_region_t region);
 

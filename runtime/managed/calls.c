@@ -149,7 +149,7 @@ int managed_unref(drasync_region_t region)
 int managed_ref_give(drasync_region_t region, int rank)
 {
     struct managed_name name = {0};
-    int err = managed_referred_to(address_of(region), &name);
+    int err = managed_referred_to(address_of(region), true, &name);
 
     if (!err && (rank < 0 || rank >= runtime.ranks))
         err = DRASYNC_EINVAL;
@@ -171,7 +171,7 @@ static int give_home(drasync_region_t from, drasync_region_t to,
         err = ref(to);
     if (err)
         return err;
-    err = managed_referred_to(address_of(to), &name);
+    err = managed_referred_to(address_of(to), true, &name);
     *incarnation_out = name.incarnation;
     if (!err && *home_out != runtime.node)
         err = managed_give_node(*home_out, &name);
@@ -230,7 +230,7 @@ int managed_weak(drasync_region_t region, drasync_weak_t *weak_out)
     struct managed_name name = {0};
     struct managed_asked asked = {.address = address_of(region),
                                   .what = REFS_ASK_LOOK};
-    int err = managed_referred_to(asked.address, &name), home;
+    int err = managed_referred_to(asked.address, false, &name), home;
 
     if (err == DRASYNC_EINVAL) {
         err = identify_held(region, &held);

@@ -19,8 +19,8 @@ static int at_home(uint64_t address, uint64_t incarnation,
     return refs_asked(e ? &e->refs : NULL);
 }
 
-/* Where @link leads to, if this node is its home as well: that is there as long
- * as the link has its reference. */
+/* @link has a reference of this node from here on; and where it leads to, if this
+ * node is its home as well: that is there as long as the link has it. */
 static int find_end(struct refs_link *link)
 {
     struct managed_entry *e;
@@ -29,9 +29,26 @@ static int find_end(struct refs_link *link)
     if (err)
         return err;
     e = managed_find(link->address, link->incarnation);
-    link->to = e && e->refs.home ? &e->refs : NULL;
+    /* The node was given one, which a drasync_unref() too many may have taken. */
+    if (!e || !refs_to_link(&e->refs))
+        err = DRASYNC_EINVAL;
+    else if (e->refs.home)
+        link->to = &e->refs;
     managed_unlock(link->address);
-    return 0;
+    return err;
+}
+
+/* The link's reference is the node's again. */
+static void leave_end(const struct refs_link *link)
+{
+    struct managed_entry *e;
+
+    if (managed_lock(link->address))
+        return;
+    e = managed_find(link->address, link->incarnation);
+    if (e)
+        refs_from_link(&e->refs);
+    managed_unlock(link->address);
 }
 
 static int add(uint64_t address, uint64_t incarnation, struct refs_link *link)
@@ -66,8 +83,8 @@ int managed_home_link(uint64_t address, uint64_t incarnation, uint64_t to,
             (struct refs_link){.address = to, .incarnation = to_incarnation};
         err = find_end(link);
     }
-    if (!err)
-        err = add(address, incarnation, link);
+    if (!err && (err = add(address, incarnation, link)))
+        leave_end(link);
     if (err)
         control_free(&runtime.space, link);
     if (err && err != DRASYNC_EAGAIN)
@@ -108,8 +125,10 @@ void managed_links_free(struct refs_link *links)
 
 void managed_links_end(struct refs_link *links)
 {
-    for (const struct refs_link *l = links; l; l = l->next)
+    for (const struct refs_link *l = links; l; l = l->next) {
+        leave_end(l);
         managed_change(l->address, l->incarnation, -1);
+    }
     managed_links_free(links);
 }
 

@@ -75,7 +75,8 @@ int managed_give_back(uint64_t address)
     return err;
 }
 
-int managed_referred_to(uint64_t address, struct managed_name *name_out)
+int managed_referred_to(uint64_t address, bool own,
+                        struct managed_name *name_out)
 {
     const struct managed_entry *e;
     int err;
@@ -86,6 +87,8 @@ int managed_referred_to(uint64_t address, struct managed_name *name_out)
     if (err)
         return err;
     e = managed_referred(address);
+    if (e && own && !managed_has_own(e))
+        e = NULL;
     if (e)
         *name_out = (struct managed_name){.address = address,
                                           .incarnation = e->refs.incarnation,

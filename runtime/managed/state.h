@@ -120,9 +120,14 @@ bool managed_at(uint64_t address);
 /* The entry, or NULL. */
 struct managed_entry *managed_find(uint64_t address, uint64_t incarnation);
 
-/* The entry of a region at @address that this node's ranks refer to, or NULL.
- * An address is used again: there may be several, of which those that are gone
- * come first. */
+/* Has this node a reference that is no link's? */
+static inline bool managed_has_own(const struct managed_entry *e)
+{
+    return refs_may_change(&e->refs, -1);
+}
+
+/* The entry of a region at @address to which this node refers, or NULL.  An
+ * address is used again: of several it is the one that refs_is_meant() says. */
 struct managed_entry *managed_referred(uint64_t address);
 
 /* The same, made if need be, with @home for its home; NULL: no memory. */
@@ -144,7 +149,8 @@ struct managed_name {
 /*
  * One more, or one less, of those that this node has to a region: of
  * @incarnation, or if that is 0 of the first that managed_referred() gives.
- *   DRASYNC_EINVAL  it has none; DRASYNC_ENOMEM, DRASYNC_EPEER
+ *   DRASYNC_EINVAL  it has none, or one less: none that is no link's;
+ *   DRASYNC_ENOMEM, DRASYNC_EPEER
  */
 int managed_change(uint64_t address, uint64_t incarnation, int64_t by);
 
@@ -152,8 +158,10 @@ int managed_change(uint64_t address, uint64_t incarnation, int64_t by);
  * ends now.  Errors as above, and those of an end. */
 int managed_give_back(uint64_t address);
 
-/* What does this node refer to at @address?  DRASYNC_EINVAL: to nothing. */
-int managed_referred_to(uint64_t address, struct managed_name *name_out);
+/* What does this node refer to at @address; @own: by more than links?
+ * DRASYNC_EINVAL: to nothing. */
+int managed_referred_to(uint64_t address, bool own,
+                        struct managed_name *name_out);
 
 /* Let @node, another one, have a reference of this node. */
 int managed_give_node(int node, const struct managed_name *name);

@@ -105,7 +105,7 @@ struct managed_entry *managed_referred(uint64_t address)
 
     for (e = first_of(address); e; e = e->next)
         if (e->refs.address == address && e->refs.references > 0 &&
-            (!found || e->refs.incarnation < found->refs.incarnation))
+            (!found || refs_is_meant(&e->refs, &found->refs)))
             found = e;
     return found;
 }

@@ -161,8 +161,10 @@ static int unused(const struct native_tree *tree, uint64_t incarnation,
 
     if (r->dead || r->incarnation != incarnation)
         return DRASYNC_ENOREGION;
-    return !taken && (proto_held(r, native.rank) ||
-                      proto_held_below(r, native.rank))
+    /* What this call took another thread of the rank may have by now, too. */
+    if (taken)
+        return proto_held_once(r, native.rank) ? 0 : DRASYNC_EBUSY;
+    return proto_held(r, native.rank) || proto_held_below(r, native.rank)
                ? DRASYNC_EBUSY
                : 0;
 }

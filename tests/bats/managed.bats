@@ -41,6 +41,13 @@ setup() {
   done
 }
 
+@test "threads refer to one region, and hold what another one ends, on a node" {
+  run -0 mpi 2 "$programs/native_managed_threads"
+  assert_output "managed threads ok ranks=2"
+  DRASYNC_NODE=rank run -0 mpi 2 "$programs/native_managed_threads"
+  assert_output "managed threads ok ranks=2"
+}
+
 @test "regions on a manager's addresses are managed at the node that made them" {
   DRASYNC_SPACE=64M DRASYNC_NODE=rank run -0 mpi 3 "$programs/native_managed_far"
   assert_output "managed far ok ranks=3"

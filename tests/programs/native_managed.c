@@ -2,8 +2,6 @@
  * Managed regions: references that are taken, given on and given back, weak
  * handles, what is called at the end, and every misuse.
  */
-#include <pthread.h>
-
 #include "native_managed.h"
 
 /* --- Misuse --------------------------------------------------------------- */
@@ -58,6 +56,26 @@ static void misuse(void)
     OK(drasync_unref(region));
     CHECK(ends == 1);
     CODE(drasync_unref(region), DRASYNC_EINVAL);
+    CODE(drasync_weak_lock(&weak, &got), DRASYNC_EDELETED);
+}
+
+/* What a link has is not the program's to give back. */
+static void one_too_many(void)
+{
+    struct node *node;
+    drasync_region_t from = make(&node, 12), to = make(&node, 13), got;
+    drasync_weak_t weak = node->weak;
+
+    OK(drasync_acquire(from, DRASYNC_WRITE));
+    OK(drasync_link(from, to));
+    OK(drasync_release(from));
+    OK(drasync_unref(to));
+    CODE(drasync_unref(to), DRASYNC_EINVAL);
+    CODE(drasync_ref_give(to, (check_rank + 1) % check_ranks), DRASYNC_EINVAL);
+    OK(drasync_weak_lock(&weak, &got));
+    read_it(to, 13);
+    OK(drasync_unref(to));
+    OK(drasync_unref(from));
     CODE(drasync_weak_lock(&weak, &got), DRASYNC_EDELETED);
 }
 
@@ -368,48 +386,15 @@ static void told(void)
     CHECK(ends == 1);
 }
 
-/* --- Threads -------------------------------------------------------------- */
-
-static drasync_region_t shared_region;
-
-static void *refs(void *arg)
-{
-    drasync_region_t got;
-    drasync_weak_t weak;
-
-    (void)arg;
-    for (int i = 0; i < 1000; i++) {
-        OK(drasync_ref(shared_region));
-        OK(drasync_weak(shared_region, &weak));
-        OK(drasync_weak_lock(&weak, &got));
-        OK(drasync_unref(shared_region));
-        OK(drasync_unref(got));
-    }
-    return NULL;
-}
-
-static void threads(void)
-{
-    pthread_t thread[4];
-    struct node *node;
-
-    shared_region = make(&node, 22);
-    for (int i = 0; i < 4; i++)
-        CHECK(!pthread_create(&thread[i], NULL, refs, NULL));
-    for (int i = 0; i < 4; i++)
-        CHECK(!pthread_join(thread[i], NULL));
-    read_it(shared_region, 22);
-    OK(drasync_unref(shared_region));
-    wait_for_ends();
-}
-
 int main(int argc, char **argv)
 {
     check_start_threads(&argc, &argv);
     /* In turn: others might make regions at the addresses of those that ended. */
     for (int i = 0; i < check_ranks; i++) {
-        if (i == check_rank)
+        if (i == check_rank) {
             misuse();
+            one_too_many();
+        }
         check_barrier();
     }
     wait_for_ends();
@@ -421,6 +406,5 @@ int main(int argc, char **argv)
     links();
     circles();
     told();
-    threads();
     return check_end("managed");
 }
