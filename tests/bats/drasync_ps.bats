@@ -50,6 +50,7 @@ PYTHON
 }
 
 look_newer() {
+  leaks_of_others # as above
   "$ps" "$(pgrep -f "$program newer $over" | head -1)" >"$BATS_TEST_TMPDIR/ps"
   "$ps" --json --all >"$BATS_TEST_TMPDIR/json"
 }
@@ -66,6 +67,7 @@ look_newer() {
 }
 
 look_asked() {
+  leaks_of_others # as above
   "$ps" "$(pgrep -f "$program weak-lock $over" | head -1)" \
     >"$BATS_TEST_TMPDIR/ps"
   "$ps" --json --all >"$BATS_TEST_TMPDIR/json"
