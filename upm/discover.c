@@ -56,10 +56,12 @@ static struct {
     size_t count;
 } records;
 
-/* A thread that begins or ends has no list, and yet a stack: areas are found a
- * round later then; but threads of the kernel (io_uring) never have one. */
-#define PUT_OFF_MAX 3
-static unsigned put_off;
+/* Threads that had no list in the last round.  One that begins or ends has none,
+ * and yet a stack: areas are found a round later then.  Threads of the kernel
+ * (io_uring) never have one. */
+#define BARE_MAX 64
+static pid_t bare[BARE_MAX];
+static size_t bare_count;
 
 static bool read_mapping(FILE *maps, struct mapping *mapping)
 {
@@ -73,12 +75,25 @@ static bool read_mapping(FILE *maps, struct mapping *mapping)
                   &mapping->inode, mapping->name) >= 4;
 }
 
+/* @thread has no list; true: nor had it the last time. */
+static bool stays_bare(pid_t thread, pid_t now[BARE_MAX], size_t *count)
+{
+    if (*count < BARE_MAX)
+        now[(*count)++] = thread;
+    for (size_t i = 0; i < bare_count; i++)
+        if (bare[i] == thread)
+            return true;
+    return false;
+}
+
 /* False: better try again later. */
 static bool find_stacks(void)
 {
     DIR *tasks = opendir("/proc/self/task");
+    pid_t now[BARE_MAX];
     struct dirent *task;
     bool sure = tasks;
+    size_t count = 0;
 
     records.count = 0;
     while (tasks && (task = readdir(tasks))) {
@@ -88,21 +103,21 @@ static bool find_stacks(void)
 
         if (thread <= 0 || thread == getpid())
             continue;
-        if (records.count == THREADS_MAX) {
-            closedir(tasks);
-            return false;
-        }
-        if (syscall(SYS_get_robust_list, thread, &list, &bytes))
-            sure &= errno == ESRCH;
-        else if (list)
+        if (syscall(SYS_get_robust_list, thread, &list, &bytes) &&
+            errno == ESRCH)
+            continue;
+        if (!list)
+            sure &= stays_bare(thread, now, &count);
+        else if (records.count < THREADS_MAX)
             records.at[records.count++] = (uintptr_t)list;
         else
             sure = false;
     }
     if (tasks)
         closedir(tasks);
-    put_off = sure ? 0 : put_off + 1;
-    return sure || put_off > PUT_OFF_MAX;
+    memcpy(bare, now, count * sizeof(now[0]));
+    bare_count = count;
+    return sure;
 }
 
 static bool has_stack(const struct mapping *mapping)

@@ -7,6 +7,7 @@
 /* In use where `owner` is not 0; the range is whole where `end` is not 0. */
 static struct {
     _Atomic uintptr_t owner; /* its thread */
+    _Atomic uintptr_t frame; /* where on its stack it began */
     _Atomic uintptr_t start, end;
 } held[UPM_HOLDS_MAX];
 
@@ -17,11 +18,14 @@ static uintptr_t self(void)
     return (uintptr_t)pthread_self();
 }
 
-/* The hold of the same range that this thread jumped out of, or 0. */
-static unsigned left_behind(uintptr_t start, uintptr_t end)
+/* The hold of the same range that this thread jumped out of, or 0: one that began
+ * deeper on the stack.  (A handler on a stack of its own that holds what the call
+ * holds that it came into may be taken for the next one.) */
+static unsigned left_behind(uintptr_t start, uintptr_t end, uintptr_t frame)
 {
     for (unsigned i = 0; i < UPM_HOLDS_MAX; i++) {
         if (atomic_load(&held[i].owner) == self() &&
+            atomic_load(&held[i].frame) <= frame &&
             atomic_load(&held[i].start) == start &&
             atomic_load(&held[i].end) == end)
             return i + 1;
@@ -31,7 +35,8 @@ static unsigned left_behind(uintptr_t start, uintptr_t end)
 
 unsigned upm_hold_begin(uintptr_t start, uintptr_t end)
 {
-    unsigned again = left_behind(start, end);
+    uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+    unsigned again = left_behind(start, end, frame);
 
     if (again)
         return again;
@@ -41,6 +46,7 @@ unsigned upm_hold_begin(uintptr_t start, uintptr_t end)
         if (atomic_load(&held[i].owner) ||
             !atomic_compare_exchange_strong(&held[i].owner, &nobody, self()))
             continue;
+        atomic_store(&held[i].frame, frame);
         atomic_store(&held[i].start, start);
         atomic_store(&held[i].end, end);
         return i + 1;

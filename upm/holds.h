@@ -21,7 +21,7 @@
  *
  * A thread that jumps out of a system call (siglongjmp() in a handler) never
  * ends its hold: that range is not counted any more, until the thread holds and
- * ends the same one again.
+ * ends the same one again.  The same range twice in one call is one hold.
  */
 unsigned upm_hold_begin(uintptr_t start, uintptr_t end);
 void upm_hold_end(unsigned hold);

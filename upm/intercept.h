@@ -4,7 +4,7 @@
  * sigaction(), signal(), sigprocmask() and pthread_sigmask() are taken over: the
  * program sees and sets its own handler, which gets every fault that is not ours,
  * and it never blocks SIGSEGV while pages are protected, since the kernel kills a
- * thread that faults then.  So do pthread_create() (intercept_thread.c) and the
+ * thread that faults then.  So are pthread_create() (intercept_thread.c) and the
  * calls that give memory to the kernel (intercept_io.c).
  */
 #ifndef UPM_INTERCEPT_H

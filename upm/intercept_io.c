@@ -10,14 +10,17 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "upm/holds.h"
 #include "upm/next.h"
 #include "upm/source_protect.h"
 
 /* Vectors longer than this are refused by the kernel. */
 #define VECTORS_MAX 1024
 
-/* Of one call: header, name, vectors, what they name, control data. */
-#define HOLDS_MAX 5
+/* Of one call: header, name, control data, vectors, what the first of them name,
+ * and what the others do. */
+#define HOLDS_VECTORS 8
+#define HOLDS_MAX     (4 + HOLDS_VECTORS + 1)
 
 struct holds {
     unsigned count;
@@ -42,11 +45,14 @@ static void hold(struct holds *holds, const void *at, size_t bytes)
 {
     unsigned one = upm_protect_hold((uintptr_t)at, bytes);
 
+    for (unsigned i = 0; i < holds->count; i++)
+        if (holds->hold[i] == one && one != UPM_HOLD_ALL)
+            return;
     if (one)
         holds->hold[holds->count++] = one;
 }
 
-/* What the vectors name is held as one range, with what lies between. */
+/* What many vectors name is held as one range, with what lies between. */
 static void hold_vectors(struct holds *holds, const struct iovec *vectors,
                          size_t count)
 {
@@ -61,6 +67,10 @@ static void hold_vectors(struct holds *holds, const struct iovec *vectors,
 
         if (end <= start)
             continue;
+        if (i < HOLDS_VECTORS) {
+            hold(holds, vectors[i].iov_base, vectors[i].iov_len);
+            continue;
+        }
         from = start < from ? start : from;
         to = end > to ? end : to;
     }

@@ -21,17 +21,67 @@ struct begin {
     unsigned hold;
 };
 
+/* This thread's stack, or false. */
+static bool find_stack(uintptr_t *from_out, uintptr_t *to_out)
+{
+    pthread_attr_t attributes;
+    void *stack = NULL;
+    size_t bytes = 0;
+    int err = pthread_getattr_np(pthread_self(), &attributes);
+
+    if (err)
+        return false;
+    err = pthread_attr_getstack(&attributes, &stack, &bytes);
+    pthread_attr_destroy(&attributes);
+    *from_out = (uintptr_t)stack;
+    *to_out = *from_out + bytes;
+    return !err;
+}
+
+/* The first area that has a part of [from, to), or NULL.  Under the lock; without
+ * it as a hint, between upm_areas_enter() and upm_areas_leave(). */
+static struct upm_area *first_in(uintptr_t from, uintptr_t to)
+{
+    struct upm_area *area;
+
+    for (size_t i = 0; (area = upm_area_next(i)); i++)
+        if (from < area->start + area->bytes && area->start < to)
+            return area;
+    return NULL;
+}
+
+/* No area has a part of this thread's stack from here on.  Where areas are given
+ * by the program, none comes meanwhile: so most threads take no lock. */
+static void leave_stack(void)
+{
+    struct upm_area *area;
+    uintptr_t from, to;
+    bool hot = atomic_load(&upm.discovers);
+
+    if ((!hot && !upm_area_next(0)) || !find_stack(&from, &to))
+        return;
+    upm_areas_enter();
+    hot = hot || first_in(from, to);
+    upm_areas_leave();
+    if (!hot)
+        return;
+    pthread_mutex_lock(&upm.lock);
+    while ((area = first_in(from, to)))
+        upm_forget(area);
+    upm_count();
+    upm_unlock();
+}
+
 static void *begin_thread(void *argument)
 {
     struct begin begin = *(struct begin *)argument;
+    int state;
 
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
     free(argument);
-    pthread_mutex_lock(&upm.lock);
-    struct upm_area *area = upm_area_find((uintptr_t)&begin);
-    if (area)
-        upm_forget(area);
-    pthread_mutex_unlock(&upm.lock);
+    leave_stack();
     upm_protect_release(begin.hold);
+    pthread_setcancelstate(state, NULL);
     return begin.run(begin.argument);
 }
 

@@ -95,9 +95,14 @@ static void after_fork_in_child(void)
     pthread_mutex_unlock(&upm.lock);
 }
 
+/* Threads that begin take the lock, whether the library is in use or not. */
+__attribute__((constructor)) static void know_forks(void)
+{
+    pthread_atfork(before_fork, after_fork, after_fork_in_child);
+}
+
 int upmlib_init(void)
 {
-    static bool forks_known;
     char why[UPM_LINE_BYTES];
     int err = 0;
 
@@ -109,9 +114,6 @@ int upmlib_init(void)
         upm_fail(err, "%s", why);
         goto out;
     }
-    if (!forks_known)
-        forks_known =
-            !pthread_atfork(before_fork, after_fork, after_fork_in_child);
     upm_host_open(&upm.host);
     upm.stats = (struct upmlib_stats){.nodes = upm.host.nodes};
     upm.iterative = (struct upm_iterative){0};
@@ -184,10 +186,10 @@ int upmlib_memrefcnt(const void *start, size_t bytes)
         /* The program says itself what is hot. */
         struct upm_area *found;
 
-        upm.discovers = false;
         upm_stop_look();
         while ((found = upm_area_next(0)))
             upm_forget(found);
+        upm.discovers = false; /* last: threads that begin look at it */
     }
     if (bytes) {
         err = add_area(start, bytes);

@@ -263,10 +263,13 @@ static bool is_active(void)
 unsigned upm_protect_hold(uintptr_t start, size_t bytes)
 {
     uintptr_t end = start + bytes;
+    sigset_t before;
     unsigned hold;
 
     if (!bytes || end < start || !is_active())
         return 0;
+    /* A handler that jumps away would leave this half done. */
+    upm_signals_block(&before);
     upm_areas_enter();
     hold = upm_hold_begin(start, end);
     if (!open_held(start, end)) {
@@ -274,19 +277,22 @@ unsigned upm_protect_hold(uintptr_t start, size_t bytes)
         hold = 0;
     }
     upm_areas_leave();
+    upm_signals_restore(&before);
     return hold;
 }
 
 unsigned upm_protect_hold_all(void)
 {
+    sigset_t before;
     unsigned hold;
 
-    if (!is_active())
-        return 0;
+    upm_signals_block(&before);
     upm_areas_enter();
     hold = upm_hold_all();
-    open_held(0, UINTPTR_MAX);
+    if (is_active())
+        open_held(0, UINTPTR_MAX);
     upm_areas_leave();
+    upm_signals_restore(&before);
     return hold;
 }
 

@@ -21,6 +21,8 @@
 
 #include "upm/host.h"
 #include "upm/huge.h"
+#include "upm/intercept.h"
+#include "upm/signals.h"
 #include "upm/source.h"
 
 /* Faults that are read at once. */
@@ -143,15 +145,14 @@ static void close_userfaultfd(void)
 
 static int start_reader(void)
 {
-    sigset_t all, before;
+    sigset_t before;
 
     stop_fd = eventfd(0, EFD_CLOEXEC);
     if (stop_fd < 0)
         return -errno;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int err = pthread_create(&reader, NULL, read_faults, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    upm_signals_block(&before);
+    int err = upm_thread_create(&reader, NULL, read_faults, NULL);
+    upm_signals_restore(&before);
     if (err) {
         close(stop_fd);
         stop_fd = -1;
