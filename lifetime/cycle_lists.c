@@ -80,11 +80,15 @@ static bool let_go(struct life_object *o)
     return object_queuer(now) != 0;
 }
 
-/* Back to `eligible`, where it may be already if who put it there died. */
-static void push_back(struct life_shared *shared, uint64_t object, bool again)
+/* Let go of it; if its count is 1 again it goes back to `eligible`, where it may
+ * be already if who put it there died. */
+static void put_back(struct life_shared *shared, uint64_t object, bool again)
 {
-    if (!again || !cycle_has(shared, object))
+    if (!again || !cycle_has(shared, object)) {
+        if (!let_go(life_object(shared, object)))
+            return;
         eligible_push(shared, object);
+    }
     /* Relaxed: only a collector, whose lock we have, looks at it. */
     atomic_fetch_and_explicit(&life_object(shared, object)->word,
                               ~LIFE_SETTLING, memory_order_relaxed);
@@ -103,8 +107,7 @@ static bool settle(struct life_thread *me, bool again)
 
     lingers_less(shared, object);
     if (!ended) {
-        if (let_go(o))
-            push_back(shared, object, again);
+        put_back(shared, object, again);
     } else if (again) {
         object_give(me->life, object);
     } else {

@@ -52,19 +52,29 @@ static void dead_collector(void)
     end();
 }
 
-/* It died behind the end of an object, whose memory is another's by now. */
-static void settled_again(void)
+/* It died behind the end of an object, whose memory is another's by now; or when it had put one back on the list, which has been referred to
+ * again since. */
+static void listed_already(uint64_t word, const char *title)
 {
+    struct life_shared *shared;
     life_handle object;
+    struct life_object *o;
 
     begin_with(LIFE_EPOCHS, 1 << 20);
+    shared = life.shared;
     object = thing_new(&me, COMM, 0);
-    life.shared->settling = object;
+    o = life_object(shared, object);
+    atomic_store(&o->word, word | (uint64_t)(other.index + 1) << LIFE_QUEUED);
+    eligible_push(shared, object);
+    shared->settling = object;
     cycle_repair(&me);
-    tap_ok(live(&life) == 1 && !life_unref(&me, LIFE_EPOCHS, object),
-           "an object in the place of one that had ended stays");
+    REQUIRE(!shared->settling);
+    if (word & 2)
+        REQUIRE(!life_unref(&me, LIFE_EPOCHS, object));
+    tap_ok(o->next != object, title);
     alarm(20);
-    life_collect(&me, LIFE_EPOCHS);
+    for (int i = 0; i < 3; i++) /* one sees that it was referred to again */
+        life_collect(&me, LIFE_EPOCHS);
     tap_ok(live(&life) == 0, "and ends once");
     end();
 }
@@ -148,7 +158,11 @@ static void callback_makes(void)
 int main(void)
 {
     dead_collector();
-    settled_again();
+    listed_already(2,
+                   "an object in the place of one that had ended is as it was");
+    listed_already(2 | LIFE_SETTLING,
+                   "one that was put back is put there once");
+    listed_already(1 | LIFE_SETTLING, "and so if nobody refers to it");
     last_slot();
     callback_makes();
     return tap_end();
