@@ -23,8 +23,7 @@ static struct refs_part *part_of(const struct marking *m,
     const struct refs_entry *to = link->to;
 
     /* Numbers of entries that are no part are of an earlier look; and where the
-     * program gave a reference up that was the link's, another entry may be
-     * there. */
+     * program deleted a region that was linked to, another entry may be there. */
     return to && to->number < m->count && m->part[to->number].entry == to &&
                    to->address == link->address &&
                    to->incarnation == link->incarnation

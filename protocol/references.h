@@ -142,7 +142,7 @@ bool refs_linked(const struct refs_entry *e, struct refs_asked_link *asked,
  * not the ranks' to give away. */
 bool refs_may_change(const struct refs_entry *e, int64_t by);
 
-/* Of two regions that had one address, one after the other: is @a the one that ranks mean?
+/* Of two regions that had one address, one after the other: do ranks mean @a?
  * Those to which they refer come before those to which only links do, and then
  * the oldest. */
 bool refs_is_meant(const struct refs_entry *a, const struct refs_entry *b);

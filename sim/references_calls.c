@@ -190,7 +190,6 @@ static void links_end(uint32_t node, struct refs_link *links)
         next = links->next;
         refsim_pause();
         leave_end(node, links);
-        refsim_pause();
         if (refsim_change(node, links->address, links->incarnation, -1, NULL))
             refsim_found("counts: a link's reference is lost");
         free(links);

@@ -68,6 +68,22 @@ static int add(uint64_t address, uint64_t incarnation, struct refs_link *link)
     return err;
 }
 
+/* @link, which has its reference, becomes one of the region at @address. */
+static int link_to_end(uint64_t address, uint64_t incarnation,
+                       struct refs_link *link)
+{
+    int err = add(address, incarnation, link);
+
+    if (!err)
+        return 0;
+    if (err == DRASYNC_EAGAIN)
+        leave_end(link);
+    else
+        managed_link_end(link->address, link->incarnation);
+    control_free(&runtime.space, link);
+    return err;
+}
+
 int managed_home_link(uint64_t address, uint64_t incarnation, uint64_t to,
                       uint64_t to_incarnation)
 {
@@ -83,11 +99,10 @@ int managed_home_link(uint64_t address, uint64_t incarnation, uint64_t to,
             (struct refs_link){.address = to, .incarnation = to_incarnation};
         err = find_end(link);
     }
-    if (!err && (err = add(address, incarnation, link)))
-        leave_end(link);
-    if (err)
-        control_free(&runtime.space, link);
-    if (err && err != DRASYNC_EAGAIN)
+    if (!err)
+        return link_to_end(address, incarnation, link);
+    control_free(&runtime.space, link);
+    if (err != DRASYNC_EINVAL)
         managed_change(to, to_incarnation, -1);
     return err;
 }
@@ -125,10 +140,8 @@ void managed_links_free(struct refs_link *links)
 
 void managed_links_end(struct refs_link *links)
 {
-    for (const struct refs_link *l = links; l; l = l->next) {
-        leave_end(l);
-        managed_change(l->address, l->incarnation, -1);
-    }
+    for (const struct refs_link *l = links; l; l = l->next)
+        managed_link_end(l->address, l->incarnation);
     managed_links_free(links);
 }
 

@@ -59,6 +59,22 @@ int managed_change(uint64_t address, uint64_t incarnation, int64_t by)
     return find_and_change(address, incarnation, by, NULL);
 }
 
+int managed_link_end(uint64_t address, uint64_t incarnation)
+{
+    struct managed_entry *e;
+    int err = managed_lock(address);
+
+    if (err)
+        return err;
+    e = managed_find(address, incarnation);
+    if (e) {
+        refs_from_link(&e->refs);
+        err = change(e, -1, NULL);
+    }
+    managed_unlock(address);
+    return err;
+}
+
 int managed_give_back(uint64_t address)
 {
     struct managed_entry *ends = NULL;

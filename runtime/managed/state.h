@@ -154,6 +154,9 @@ struct managed_name {
  */
 int managed_change(uint64_t address, uint64_t incarnation, int64_t by);
 
+/* One less of a link at this home, which has been taken off its region's. */
+int managed_link_end(uint64_t address, uint64_t incarnation);
+
 /* One less, and if that was the last of all, and this is the region's home, it
  * ends now.  Errors as above, and those of an end. */
 int managed_give_back(uint64_t address);
@@ -172,6 +175,7 @@ int managed_give_node(int node, const struct managed_name *name);
  * At the home of the region at @address, whose node has a reference to @to for
  * the link, which is the link's if there is no error, and DRASYNC_EAGAIN leaves
  * it.  Otherwise it is given back.
+ *   DRASYNC_EINVAL  the node has none: somebody gave back one too many
  *   DRASYNC_EDELETED, DRASYNC_EAGAIN  as managed_home_ask()
  *   DRASYNC_ENOMEM, DRASYNC_EPEER
  */

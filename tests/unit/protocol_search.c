@@ -59,6 +59,7 @@ static void join(struct known *from, const struct known *to, struct known *here)
     link->incarnation = to->refs.incarnation;
     refs_link(&from->refs, link);
     here->refs.references++;
+    refs_to_link(&here->refs);
 }
 
 /* Node @node was told that it is listed, and is. */
@@ -190,6 +191,7 @@ static void frozen(void)
     struct pair p = pair();
     uint64_t stamp = p.b_there->refs.stamp;
 
+    p.b_there->refs.references++; /* a rank's, beside the link's */
     tap_ok(!refs_freeze(NULL, stamp) &&
                !refs_freeze(&p.b_there->refs, stamp + 1),
            "an entry that is gone, or has changed, is not frozen");
@@ -203,6 +205,25 @@ static void frozen(void)
     refs_change(&p.b_there->refs, -1);
     tap_ok(!refs_freeze(&p.b_there->refs, stamp),
            "one that is as it was again has changed");
+}
+
+/* Two regions of one address: a rank refers to the newer, a link to both. */
+static void links_apart(void)
+{
+    struct refs_entry old = {.incarnation = 1, .references = 1};
+    struct refs_entry young = {.incarnation = 2, .references = 2};
+
+    tap_ok(refs_is_meant(&old, &young) && !refs_is_meant(&young, &old),
+           "of two that ranks refer to the older one is meant");
+    tap_ok(refs_to_link(&old) && refs_to_link(&young) && !refs_to_link(&old),
+           "a link takes a reference that is no link's");
+    tap_ok(!refs_may_change(&old, -1) && refs_may_change(&old, 1) &&
+               refs_may_change(&young, -1),
+           "which is not given back, but leads to another");
+    tap_ok(refs_is_meant(&young, &old) && !refs_is_meant(&old, &young),
+           "what ranks refer to comes before what links do");
+    refs_from_link(&old);
+    tap_ok(refs_may_change(&old, -1), "what was a link's is given back");
 }
 
 static void spared(void)
@@ -354,6 +375,7 @@ int main(void)
     circles();
     on_the_way();
     frozen();
+    links_apart();
     spared();
     changed();
     one_home();
