@@ -241,6 +241,32 @@ static void test_record_fails(void)
            "a recording that did not begin is no phase");
 }
 
+/* A mapping of a file: userfaultfd refuses it, when its thread has begun. */
+static void test_refused_area(void)
+{
+    char path[] = "/tmp/upm_library.XXXXXX";
+    size_t bytes = 4 * UPM_PAGE_BYTES;
+    int fd = mkstemp(path);
+
+    unlink(path);
+    if (fd < 0 || ftruncate(fd, (off_t)bytes))
+        abort();
+    char *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+    begin();
+    upmlib_set(UPMLIB_SOURCE, UPMLIB_SOURCE_USERFAULTFD);
+    alarm(20);
+    tap_ok(upmlib_memrefcnt(at, bytes) == -ENOTSUP && threads_are(ALONE),
+           "an area that a source refuses is an error, and leaves no thread");
+    for (int i = 0; i < 100; i++) {
+        upmlib_memrefcnt(arena, UPM_PAGE_BYTES);
+        upmlib_memrefcnt(arena, 0);
+    }
+    tap_ok(threads_are(ALONE), "nor does one that is dropped at once");
+    alarm(0);
+    munmap(at, bytes);
+    close(fd);
+}
+
 static void test_userfaultfd(void)
 {
     begin();
@@ -260,6 +286,7 @@ static void test_userfaultfd(void)
     tap_ok(upmlib_migrate_memory() == 0 && stats().off, "until nothing moves");
     upmlib_end();
     tap_ok(threads_are(ALONE), "and leaves no thread");
+    test_refused_area();
 }
 
 static void test_perf(void)
