@@ -19,7 +19,7 @@ libdrasync_runtime_la_SOURCES += \
 native_test_programs += tests/programs/native_circles tests/programs/native_circle_again \
 	tests/programs/native_circle_below \
 	tests/programs/native_circle_soon tests/programs/native_end_chain \
-	tests/programs/native_managed \
+	tests/programs/native_managed tests/programs/native_managed_dies \
 	tests/programs/native_managed_far tests/programs/native_managed_first \
 	tests/programs/native_managed_random tests/programs/native_managed_threads
 long_tests += tests/bats/managed.bats

@@ -132,3 +132,12 @@ setup() {
   run -0 hosts_run 4 "$programs/native_circle_soon" 500
   assert_line "circle soon ok ranks=4"
 }
+
+@test "the home of a managed region dies: who asks it is told" {
+  local node
+  for node in shared rank; do
+    DRASYNC_NODE=$node run mpi_rank_dies 2 "$programs/native_managed_dies"
+    refute [ "$status" -eq 124 ]
+    assert_line "managed dies ok"
+  done
+}
