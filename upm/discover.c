@@ -237,6 +237,16 @@ void upm_discover(void)
         add_parts(&found[i]);
 }
 
+/* A sanitizer's own memory looks like the program's arrays, and what handles a
+ * fault on a protected page uses it. */
+void __asan_init(void) __attribute__((weak));
+void __tsan_init(void) __attribute__((weak));
+
+static bool has_sanitizer(void)
+{
+    return __asan_init || __tsan_init;
+}
+
 /* With UPM_SAMPLE a program needs no call. */
 __attribute__((constructor)) static void begin(void)
 {
@@ -247,6 +257,13 @@ __attribute__((constructor)) static void begin(void)
     main_thread = (uintptr_t)__builtin_thread_pointer();
     if (upmlib_init()) {
         fprintf(stderr, "upmlib: %s\n", upmlib_error());
+        return;
+    }
+    if (has_sanitizer()) {
+        fprintf(stderr, "upmlib: UPM_SAMPLE does nothing in a program with "
+                        "AddressSanitizer or ThreadSanitizer, whose own memory "
+                        "it would sample: build it without, or call "
+                        "upmlib_memrefcnt()\n");
         return;
     }
     pthread_mutex_lock(&upm.lock);
