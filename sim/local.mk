@@ -20,8 +20,8 @@ sim_simulate_SOURCES = \
 	sim/references.c \
 	sim/references.h \
 	sim/references_calls.c \
-	sim/references_circles.c \
 	sim/references_check.c \
+	sim/references_circles.c \
 	sim/references_ranks.c \
 	sim/references_script.c \
 	sim/references_search.c \

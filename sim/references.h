@@ -185,6 +185,7 @@ struct refsim_entry *refsim_referred(uint32_t node, uint64_t address);
 struct refsim_entry *refsim_entry(uint32_t node, uint64_t address,
                                   uint64_t incarnation);
 
+/* Whose @refs are. */
 struct refsim_entry *refsim_entry_of(struct refs_entry *refs);
 
 /* managed_change(); @ends_out: managed_give_back(), and what is to be ended is
@@ -210,7 +211,7 @@ void refsim_tell_count(uint32_t from, uint32_t node, uint64_t address,
 /* A message has come to @node: in its server. */
 void refsim_serve(uint32_t node, const struct refsim_packet *p);
 
-/* --- Circles (references_circles.c) ----------------------------------- */
+/* --- Circles at one home (references_circles.c) ---------------------------- */
 
 /* drasync_collect() of @rank. */
 void refsim_collect(struct refsim_rank *rank);
