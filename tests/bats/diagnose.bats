@@ -370,18 +370,18 @@ drasync:   the job ends; with DRASYNC_DEADLOCK=error the last of these acquires 
 
 # --- A signal -----------------------------------------------------------------
 
-# Rank 1 waits: send $signal to the process whose command line begins with $whom,
-# and wait for what is said.
+rank_1_waits() {
+  # shellcheck disable=SC2046 # several
+  "$abs_top_builddir/drasync-ps" $(pgrep -f "^$program write $over") \
+    2>/dev/null | grep -q "waits for WRITE"
+}
+
+# Rank 1 of the job $pid waits: send $signal to the process whose command line begins
+# with $whom, and wait for what is said.
 ask_by_signal() {
-  local said=$BATS_TEST_TMPDIR/said
-  until "$abs_top_builddir/drasync-ps" $(pgrep -f "^$program write $over") \
-    2>/dev/null | grep -q "waits for WRITE"; do
-    sleep 0.1
-  done
-  kill -"$signal" $(pgrep -f "^$whom .*write $over" | head -1)
-  until grep -q "in its queue" "$said"; do
-    sleep 0.1
-  done
+  await "$pid" rank_1_waits
+  kill -"$signal" "$(pgrep -f "^$whom .*write $over" | head -1)"
+  await "$pid" grep -q "in its queue" "$BATS_TEST_TMPDIR/said"
 }
 
 # Once, for all nodes, what each does, and who has what rank 1 waits for.
