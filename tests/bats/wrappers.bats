@@ -254,7 +254,7 @@ END
     -o theirs/libdart-mpi.so
   "$MPICC" -I"$abs_top_srcdir/include" hello_dart.c -o hello \
     -Ltheirs -ldart-mpi -Wl,-rpath,"$PWD/theirs"
-  run -1 mpi 1 ./hello
+  run -1 ./hello # mpirun dies of SIGPIPE now and then where programs end so soon
   LD_LIBRARY_PATH=$libs run -0 mpi 2 ./hello
   assert_line "unit 0 of 2"
   assert_line "unit 1 of 2"
