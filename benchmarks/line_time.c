@@ -1,7 +1,7 @@
 /*
- * line_time - how long a cache line takes from one core to another: two threads
- * pass a word to and fro.  Prints the time of one way in ns, the median of
- * several; nothing where there is one core.
+ * line_time [--tiny] - how long a cache line takes from one core to another: two
+ * threads pass a word to and fro.  Prints the time of one way in ns, the median
+ * of several; nothing where there is one core.  --tiny: soon, not well.
  *
  * Not a row: scripts/bench asks before and after each.  On a virtual machine it
  * changes from minute to minute, as its cores are moved to others that share a
@@ -13,11 +13,14 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Many, so that the threads' start and end do not count. */
-#define ROUNDS 100000
-#define TIMES  7
+#define ROUNDS      100000
+#define ROUNDS_TINY 1000
+#define TIMES       7
 
+static uint32_t rounds = ROUNDS;
 static _Alignas(128) _Atomic uint32_t word;
 
 /* Wait for one number, from *@first on, and answer with the next.  Two of them
@@ -27,7 +30,7 @@ static void *pass(void *first)
     uint32_t i = *(const uint32_t *)first;
 
     bench_pin((int)i);
-    for (; i < 2 * ROUNDS; i += 2) {
+    for (; i < 2 * rounds; i += 2) {
         while (atomic_load_explicit(&word, memory_order_acquire) != i)
             ;
         atomic_store_explicit(&word, i + 1, memory_order_release);
@@ -50,10 +53,10 @@ static double one_way_ns(void)
     atomic_store(&word, 0);
     for (int i = 0; i < 2; i++)
         bench_require(!pthread_join(thread[i], NULL), "a thread's end");
-    return (bench_now_ns() - begin) / (2 * ROUNDS);
+    return (bench_now_ns() - begin) / (2 * rounds);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     double ns[TIMES];
     cpu_set_t allowed;
@@ -61,6 +64,8 @@ int main(void)
     if (sched_getaffinity(0, sizeof(allowed), &allowed) ||
         CPU_COUNT(&allowed) < 2)
         return 0;
+    if (argc > 1 && !strcmp(argv[1], "--tiny"))
+        rounds = ROUNDS_TINY;
     for (int i = 0; i < TIMES; i++)
         ns[i] = one_way_ns();
     printf("%.0f\n", bench_median(ns, TIMES));
