@@ -49,10 +49,9 @@ static bool has_wide(struct step *s, struct proto_region *top)
 }
 
 /* What @rank waits for in @top's subtree: an acquire of what is newer, or, without
- * @newer, another one; NULL: nothing.  What is queued here is granted beside the
- * hold: without @queued it does not count. */
+ * @newer, another one; NULL: nothing. */
 static struct proto_op *waits_in(const struct step *s, struct proto_region *top,
-                                 int32_t rank, bool newer, bool queued)
+                                 int32_t rank, bool newer)
 {
     if (FAULT(s, FAULT_GIVE_AWAITED))
         return NULL;
@@ -62,8 +61,7 @@ static struct proto_op *waits_in(const struct step *s, struct proto_region *top,
              l = l->next) {
             struct proto_op *op = CONTAINER(l, struct proto_op, by_target);
             if (op->rank == rank && !op->detached &&
-                (op->asked_newer != 0) == newer &&
-                (queued || op->where != AT_QUEUE))
+                (op->asked_newer != 0) == newer)
                 return op;
         }
     return NULL;
@@ -72,7 +70,7 @@ static struct proto_op *waits_in(const struct step *s, struct proto_region *top,
 void end_newer(struct step *s, struct proto_region *r, int32_t rank)
 {
     struct proto_op *op;
-    while ((op = waits_in(s, r, rank, true, true)) != NULL)
+    while ((op = waits_in(s, r, rank, true)) != NULL)
         op_give_up(s, op, DRASYNC_ENESTED);
 }
 
@@ -83,7 +81,7 @@ static void give_here(struct step *s, struct proto_region *r, int32_t rank,
     int32_t to = gift->rank;
     gift->back = to != rank &&
                  (gift->back || proto_held(r, to) || proto_held_below(r, to) ||
-                  waits_in(s, r, to, false, false));
+                  waits_in(s, r, to, false));
     if (gift->back) {
         write_end(s, r);
         return;
@@ -177,7 +175,7 @@ struct proto_op *gift_op(struct step *s, uint32_t from,
         gift_back(s, from, m, DRASYNC_EDELETED);
         return NULL;
     }
-    bool waits = waits_in(s, r, rank, false, true) || proto_held_below(r, rank);
+    bool waits = waits_in(s, r, rank, false) || proto_held_below(r, rank);
     struct proto_op *op =
         op_new(s, OP_ACQUIRE, rank, r, DRASYNC_WRITE, m->waiter);
     assert(op); /* it was reserved */
