@@ -285,17 +285,17 @@ int proto_release(struct proto_node *node, int32_t rank, struct proto_region *r,
 }
 
 void proto_end_rank(struct proto_node *node, int32_t rank,
-                    struct proto_region *root, struct proto_effects *out)
+                    struct proto_region *top, struct proto_effects *out)
 {
     struct step s;
     step_begin(&s, node, out);
     /* READ holds first, so that none is left for a WRITE hold to uncover. */
-    for (struct proto_region *r = root; r; r = proto_next(root, r)) {
+    for (struct proto_region *r = top; r; r = proto_next(top, r)) {
         struct proto_hold *hold;
         while ((hold = hold_of(r, rank)) != NULL)
             hold_end(&s, hold);
     }
-    for (struct proto_region *r = root; r; r = proto_next(root, r))
+    for (struct proto_region *r = top; r; r = proto_next(top, r))
         if (r->write_rank == rank)
             write_end(&s, r);
     step_end(&s);

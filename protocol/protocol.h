@@ -344,9 +344,9 @@ bool proto_read_here(const struct proto_region *region);
 bool proto_renew(int32_t rank, struct proto_region *region,
                  uint64_t incarnation);
 
-/* Release all holds of @rank in the tree of @root (end of a rank). */
+/* Release all holds of @rank of @top and what is below, where it has none above. */
 void proto_end_rank(struct proto_node *node, int32_t rank,
-                    struct proto_region *root, struct proto_effects *out);
+                    struct proto_region *top, struct proto_effects *out);
 
 /*
  * @rank has died, and what has a number that is @rank modulo @ranks, by which its

@@ -1,6 +1,7 @@
 /* drasync_give() and drasync_take(): see give.h. */
 #include "runtime/native/give.h"
 
+#include "memory/control.h"
 #include "memory/limit.h"
 #include "runtime/death.h"
 #include "runtime/messages/messages.h"
@@ -12,6 +13,25 @@
 #include "runtime/native/taken.h"
 #include "runtime/process.h"
 #include "runtime/waiting.h"
+
+int gift_new(int32_t from, int32_t tag, uint64_t address, struct gift **out)
+{
+    void *v;
+    int err = control_alloc_zero(&runtime.space, sizeof(**out), &v);
+
+    if (err)
+        return err;
+    *out = v;
+    (*out)->from = from;
+    (*out)->tag = tag;
+    (*out)->address = address;
+    return 0;
+}
+
+void gift_free(struct gift *gift)
+{
+    control_free(&runtime.space, gift);
+}
 
 static uint64_t address_of(drasync_region_t region)
 {

@@ -6,7 +6,8 @@
  * here, and a note in that rank's inbox.  Between nodes both are one TRANSFER
  * (protocol/give.c).  The note comes in the order of the gifts, whatever the
  * data does.  If there is no hold after all, for want of memory, say, the note
- * stays, and who takes it acquires the region.
+ * stays, and who takes it acquires the region.  So it is where that rank wants
+ * what is above the region before it takes the gift (give_below.c).
  */
 #ifndef DRASYNC_RUNTIME_NATIVE_GIVE_H
 #define DRASYNC_RUNTIME_NATIVE_GIVE_H
@@ -72,6 +73,17 @@ int give_take_out(int32_t from, int32_t tag, uint64_t deadline_us,
 /* @gifts, a list of what was taken out, is before all others again, its last one
  * first; or with those who wait for it.  NULL: nothing. */
 void give_put_back(struct gift *gifts);
+
+/* If as many as @held gifts in this rank's inbox have their hold and are what
+ * @is_one says, they have none from now on, and true: the caller, under whose lock
+ * of their tree that is so, ends these holds. */
+bool give_unhold(bool (*is_one)(const struct gift *gift, const void *context),
+                 const void *context, uint32_t held);
+
+/* This rank wants @address, which is refused (DRASYNC_EORDER).  If all that it
+ * has below is gifts that it has not taken, these holds end, and true: it may ask
+ * again.  No lock held. */
+bool native_gifts_let_go(uint64_t address);
 
 /* On the progress thread, before the step of @message, a gift from @node: note
  * it, and name who waits for the hold. */

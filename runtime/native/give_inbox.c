@@ -68,25 +68,6 @@ void give_start(void)
     inboxes = atomic_load(&runtime.shared->anchors[RUNTIME_ANCHOR_GIVE]);
 }
 
-int gift_new(int32_t from, int32_t tag, uint64_t address, struct gift **out)
-{
-    void *v;
-    int err = control_alloc_zero(&runtime.space, sizeof(**out), &v);
-
-    if (err)
-        return err;
-    *out = v;
-    (*out)->from = from;
-    (*out)->tag = tag;
-    (*out)->address = address;
-    return 0;
-}
-
-void gift_free(struct gift *gift)
-{
-    control_free(&runtime.space, gift);
-}
-
 static bool matches(const struct gift *gift, int32_t from, int32_t tag)
 {
     return (from == DRASYNC_ANY || from == gift->from) &&
@@ -343,6 +324,34 @@ int give_take_out(int32_t from, int32_t tag, uint64_t deadline_us,
     if (taker)
         control_free(&runtime.space, taker);
     return *out ? 0 : err ? err : DRASYNC_EAGAIN;
+}
+
+static bool has_hold(const struct gift *gift)
+{
+    const struct waiter *waiter = &gift->wait.waiter;
+
+    return !gift->back &&
+           (!gift->far || (waiter_done(waiter) && !waiter->result));
+}
+
+bool give_unhold(bool (*is_one)(const struct gift *gift, const void *context),
+                 const void *context, uint32_t held)
+{
+    struct inbox *inbox = &inboxes[runtime.local];
+    uint32_t found = 0;
+
+    if (lock_take(&inbox->lock))
+        return false; /* the job ends */
+    for (struct gift *gift = inbox->first; gift; gift = gift->next)
+        found += has_hold(gift) && is_one(gift, context);
+    for (struct gift *gift = inbox->first; gift && found == held;
+         gift = gift->next)
+        if (has_hold(gift) && is_one(gift, context)) {
+            gift->far = false;
+            gift->back = true;
+        }
+    lock_give(&inbox->lock);
+    return found == held;
 }
 
 void give_arrives(int node, struct proto_message *message)

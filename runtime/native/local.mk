@@ -18,6 +18,7 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/native/died.c \
 	runtime/native/give.c \
 	runtime/native/give.h \
+	runtime/native/give_below.c \
 	runtime/native/give_inbox.c \
 	runtime/native/guard.c runtime/native/guard.h \
 	runtime/native/hold.c \
@@ -164,6 +165,7 @@ native_test_programs += \
 	tests/programs/native_dead_lines tests/programs/native_recycled_split \
 	tests/programs/native_give \
 	tests/programs/native_give_ends tests/programs/native_give_waits \
+	tests/programs/native_give_below \
 	tests/programs/native_take_threads \
 	tests/programs/native_evicted tests/programs/watched tests/programs/dying \
 	tests/programs/native_contract \

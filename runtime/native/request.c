@@ -7,6 +7,7 @@
 #include "runtime/death.h"
 #include "runtime/messages/messages.h"
 #include "runtime/native/frames.h"
+#include "runtime/native/give.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
 #include "runtime/thread.h"
@@ -188,21 +189,27 @@ drasync_request_t native_request_of_run(struct native_request *r,
 static int request_restart(struct native_request *r, int err)
 {
     struct native_pending *q = &r->pending;
-    bool forgot = false;
+    bool forgot = false, again = q->again;
 
-    if (q->again)
+    if (err == DRASYNC_EORDER) {
+        if (!native_gifts_let_go(q->address))
+            return err;
+    } else if (again) {
         return err;
-    if (err == DRASYNC_ENOMEM)
-        native_evict();
-    else if (!(forgot = native_forget_gone(q->address, err, q->waited)))
-        return err;
+    } else {
+        again = true;
+        if (err == DRASYNC_ENOMEM)
+            native_evict();
+        else if (!(forgot = native_forget_gone(q->address, err, q->waited)))
+            return err;
+    }
     *q = (struct native_pending){
         .address = q->address,
         .mode = q->mode,
         .later = true,
         .nowait = q->nowait,
-        .again = true,
-        .forgot = forgot,
+        .again = again,
+        .forgot = forgot || q->forgot,
         .version = q->version,
     };
     r->seen = r->known; /* what was granted and could not be shown has set it */

@@ -113,6 +113,35 @@ waits() {
   DRASYNC_NODE=2 waits 4 run
 }
 
+# below HOW...
+below() {
+  run -0 mpi 2 "$programs/native_give_below" "$@"
+  assert_output "give below ok ranks=2"
+}
+
+@test "who is given a region it reads, and then a part, takes both in order" {
+  for node in 2 rank; do
+    DRASYNC_NODE=$node below gifts
+  done
+}
+
+@test "who wants what is above a gift gets it, and then the gift" {
+  local node mode how
+  for node in 2 rank; do
+    for mode in 1 2; do
+      for how in acquire try wait run; do
+        DRASYNC_NODE=$node below $how $mode
+      done
+    done
+  done
+}
+
+@test "who holds another part itself is refused what is above, and keeps the gift" {
+  for node in 2 rank; do
+    DRASYNC_NODE=$node below own
+  done
+}
+
 @test "regions whose parts come and go are given round, and their memory is used again" {
   local nodes seed
   for seed in 1 2 3 4; do

@@ -1,6 +1,7 @@
 /*
  * native_absent.c - what the code under test calls that the world of
- * native_world.h has not: nothing is run, checked, asked ahead, sent or freed.
+ * native_world.h has not: nothing is run, given, checked, asked ahead, sent or
+ * freed.
  */
 #include "native_world.h"
 
@@ -9,6 +10,7 @@
 #include "runtime/native/ahead.h"
 #include "runtime/native/delta.h"
 #include "runtime/native/frames.h"
+#include "runtime/native/give.h"
 #include "runtime/native/guard.h"
 #include "runtime/native/magazine.h"
 #include "runtime/native/objects.h"
@@ -161,6 +163,12 @@ void check_other_thread(uint64_t address, uint64_t incarnation,
 
 void native_evict(void)
 {
+}
+
+bool native_gifts_let_go(uint64_t address)
+{
+    (void)address;
+    return false;
 }
 
 bool native_trim(void)
