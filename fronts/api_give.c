@@ -59,7 +59,10 @@ int drasync_take(int rank, int tag, uint64_t timeout_us,
         RECORD_DONE(0, RECORD_ACQUIRE, (uintptr_t)*region_out, DRASYNC_WRITE,
                     0);
     }
-    if (gift_out && (!err || err == DRASYNC_EDELETED))
+    if (gift_out &&
+        (!err || err == DRASYNC_EDELETED || native_gift_stays(err)))
         *gift_out = gift;
+    if (err == DRASYNC_EUPGRADE || err == DRASYNC_EORDER)
+        api_told("drasync_take", *region_out, err);
     return err;
 }

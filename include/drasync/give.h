@@ -24,12 +24,13 @@ extern "C" {
  * ends.  Gifts of one thread to one rank arrive in their order.  References to a
  * managed region stay with who has them (drasync_ref_give()).
  *
- * @rank should neither hold a part of @region for READ, or what is above it, nor
- * wait for these, for @region or for a function that another node runs on it: then
- * it may not have WRITE (DRASYNC_EUPGRADE, DRASYNC_EORDER), and the region is
- * released instead, until @rank takes it.  It is also released if @rank is of
- * another node, which has no memory for the data.  An acquire of @rank's that
- * waits for what is newer (drasync_acquire_newer()) returns DRASYNC_ENESTED.
+ * Where @rank cannot have it yet the region is released instead, until @rank takes
+ * it, and others may have it before: if @rank holds it, a part of it or, for READ,
+ * what is above it; if it waits for one of these, or for a function that another
+ * node runs on it; if it is of another node, which has no memory for the data.  So
+ * it is, later, if @rank asks for what is above before it takes the gift.  An
+ * acquire of @rank's that waits for what is newer (drasync_acquire_newer()) returns
+ * DRASYNC_ENESTED.
  *
  *   DRASYNC_EINVAL    there is no rank @rank, or @tag is negative
  *   DRASYNC_ENOREGION
@@ -69,8 +70,11 @@ struct drasync_gift {
  *   DRASYNC_EPEER     @rank has died and has left none; also where the job goes on
  *   DRASYNC_EDEADLK   with DRASYNC_DEADLOCK=error, as drasync_acquire()
  *   DRASYNC_ERUNNING
- * and, of a region that stays to be taken, DRASYNC_ENOMEM, DRASYNC_EUPGRADE and
- * DRASYNC_EORDER as drasync_acquire().
+ * and, of a gift that stays, *region_out and *gift_out as above,
+ *   DRASYNC_ENOMEM    or there was no memory to wait with; *region_out is NULL
+ *   DRASYNC_EUPGRADE, DRASYNC_EORDER
+ *                     this rank holds it for READ, or a part of it: take it when
+ *                     that is released
  */
 int drasync_take(int rank, int tag, uint64_t timeout_us,
                  drasync_region_t *region_out, struct drasync_gift *gift_out);

@@ -281,7 +281,7 @@ static bool is_behind(const struct gift *passed, const struct gift *gift)
  * acquired again, and may be refused while others want its region.  It must not
  * block a later gift, for which those others may wait.
  */
-static int take_now(int from, int tag, struct gift **out)
+static int take_now(int from, int tag, struct gift **out, struct gift *refused)
 {
     struct gift *passed = NULL;
     int err;
@@ -293,6 +293,8 @@ static int take_now(int from, int tag, struct gift **out)
         (*out)->next = passed;
         passed = *out;
         /* One whose data is on its way comes first. */
+        if (err != DRASYNC_EAGAIN)
+            *refused = *passed;
         if (err != DRASYNC_EAGAIN || passed->far)
             break;
     }
@@ -300,38 +302,50 @@ static int take_now(int from, int tag, struct gift **out)
     return err;
 }
 
-static int take_waiting(int from, int tag, uint64_t deadline, struct gift **out)
+static int take_waiting(int from, int tag, uint64_t deadline, struct gift **out,
+                        struct gift *refused)
 {
     int err = give_take_out(from, tag, deadline, out);
 
     if (err)
         return err;
     err = own(*out, deadline);
-    if (err && err != DRASYNC_EDELETED)
+    if (err && err != DRASYNC_EDELETED) {
+        *refused = **out;
         give_put_back(*out);
+    }
     return err;
+}
+
+static void tell(const struct gift *gift, drasync_region_t *region_out,
+                 struct drasync_gift *gift_out)
+{
+    *region_out = (drasync_region_t)(uintptr_t)gift->address;
+    *gift_out = (struct drasync_gift){.from = gift->from, .tag = gift->tag};
 }
 
 int native_take(int from, int tag, uint64_t timeout_us,
                 drasync_region_t *region_out, struct drasync_gift *gift_out)
 {
-    struct gift *gift;
+    struct gift *gift, refused = {0};
     int err;
 
     if (timeout_us) {
-        err = take_waiting(from, tag, wait_deadline_us(timeout_us), &gift);
+        err = take_waiting(from, tag, wait_deadline_us(timeout_us), &gift,
+                           &refused);
     } else {
-        err = take_now(from, tag, &gift);
+        err = take_now(from, tag, &gift, &refused);
         if (err == DRASYNC_EAGAIN) {
             runtime_look(runtime_now_us());
-            err = take_now(from, tag, &gift);
+            err = take_now(from, tag, &gift, &refused);
         }
     }
-    if (err && err != DRASYNC_EDELETED)
+    if (err && err != DRASYNC_EDELETED) {
+        if (native_gift_stays(err))
+            tell(&refused, region_out, gift_out);
         return err != DRASYNC_EAGAIN ? err : death_refused(err);
-    *region_out = (drasync_region_t)(uintptr_t)gift->address;
-    if (gift_out)
-        *gift_out = (struct drasync_gift){.from = gift->from, .tag = gift->tag};
+    }
+    tell(gift, region_out, gift_out);
     gift_free(gift);
     return err;
 }

@@ -75,11 +75,18 @@ int native_wait_any(int count, drasync_request_t *requests, uint64_t timeout_us,
 int native_cancel(drasync_request_t *request);
 void native_request_drop(drasync_request_t *request);
 
-/* Arguments are checked: ranks, tags, pointers.  *gift_out may be set, and
- * *region_out, with DRASYNC_EDELETED too. */
+/* Arguments are checked: ranks, tags, pointers.  *gift_out and *region_out are
+ * set with DRASYNC_EDELETED too, and where native_gift_stays(). */
 int native_give(drasync_region_t region, int rank, int tag);
 int native_take(int rank, int tag, uint64_t timeout_us,
                 drasync_region_t *region_out, struct drasync_gift *gift_out);
+/* With these errors a gift was found, and can be taken later; with DRASYNC_ENOMEM
+ * also without one, and the region is NULL. */
+static inline bool native_gift_stays(int err)
+{
+    return err == DRASYNC_ENOMEM || err == DRASYNC_EUPGRADE ||
+           err == DRASYNC_EORDER;
+}
 
 /* Is it from native_register(), in this process? */
 bool native_function_valid(drasync_function_t function);

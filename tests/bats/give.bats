@@ -42,12 +42,13 @@ teardown_file() {
   done
 }
 
-@test "gifts with DRASYNC_CHECK=1 are no other thread's holds" {
+@test "gifts with DRASYNC_CHECK=1 are no other thread's holds, and a refused one is named" {
   for node in 2 rank; do
     DRASYNC_CHECK=1 DRASYNC_NODE=$node run -0 mpi 2 "$programs/native_give"
     assert_line "give ok ranks=2"
     # It is told of calls that it makes without WRITE, to see them refused.
     refute_output --partial "that another thread took"
+    assert_output --partial "called drasync_take for region"
   done
 }
 

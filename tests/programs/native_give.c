@@ -279,6 +279,7 @@ static void a_reader_is_given_it(void)
 {
     drasync_region_t region, taken;
     drasync_region_t reads;
+    struct drasync_gift gift;
 
     region = number_new(5);
     OK(drasync_release(region));
@@ -291,8 +292,11 @@ static void a_reader_is_given_it(void)
         OK(drasync_acquire(region, DRASYNC_WRITE));
         *number_of(region) = 6;
         OK(drasync_give(region, next_rank(), 6));
-        CODE(drasync_take(DRASYNC_ANY, 6, DRASYNC_FOREVER, &taken, NULL),
+        taken = NULL;
+        CODE(drasync_take(DRASYNC_ANY, 6, DRASYNC_FOREVER, &taken, &gift),
              DRASYNC_EUPGRADE);
+        CHECK(taken == reads);
+        CHECK(gift.from == previous_rank() && gift.tag == 6);
         CHECK(*number_of(reads) == 5);
     }
     OK(drasync_release(reads));
