@@ -29,6 +29,9 @@ struct move_region {
     struct move_region *hash_next;
     struct move_region *parent; /* NULL: under the root, or not known */
     struct move_region *first_child, *next, *prev;
+    /* Of move_prune() only. */
+    int kept;
+    struct move_region *pruned_next;
     /* Where it was sent last. */
     const char *sent_file;
     int sent_line, sent_to;
@@ -44,8 +47,9 @@ struct move_region *move_enter(uint32_t rid, uint64_t incarnation,
 /* It is below @parent and nothing else. */
 void move_put_under(struct move_region *region, struct move_region *parent);
 
-/* Nothing is known to be below it. */
-void move_clear_below(struct move_region *region);
+/* Of what is below @top only this worker's own regions, the parts of these, and
+ * what is between is known any more: the others may have been freed. */
+void move_prune(struct move_region *top);
 
 /* The record goes; what was below it is below nothing. */
 void move_forget(struct move_region *region);
@@ -69,8 +73,8 @@ void move_numbered(drasync_region_t handle, uint32_t rid);
  * an error. */
 int move_is_there(uint32_t rid, uint64_t incarnation, int *there_out);
 
-/* What is sent along with @top: malloc()ed notes of its subtree, and how much
- * data comes.  DRASYNC_ENOMEM, DRASYNC_ELIMIT. */
+/* What is sent along with @top: malloc()ed notes of its subtree, and of what it is
+ * below, and how much data comes.  DRASYNC_ENOMEM, DRASYNC_ELIMIT. */
 int move_list_make(struct move_region *top, struct replica_part **notes_out,
                    size_t *count_out, uint64_t *bytes_out);
 

@@ -68,17 +68,40 @@ void move_put_under(struct move_region *region, struct move_region *parent)
     parent->first_child = region;
 }
 
-void move_clear_below(struct move_region *region)
+/* Is it certain that @at is where it is below @top?  Who has a region knows its
+ * parts, but for @top, which has just come. */
+static int is_certain(const struct move_region *top,
+                      const struct move_region *at)
 {
-    while (region->first_child)
-        unlink_child(region->first_child);
+    return at->here || (at != top && at->parent != top && at->parent->here);
+}
+
+void move_prune(struct move_region *top)
+{
+    struct move_region *at, *up, *pruned = NULL;
+
+    for (at = top; at; at = move_next(top, at))
+        at->kept = 0;
+    for (at = top; at; at = move_next(top, at))
+        for (up = is_certain(top, at) ? at : top; up != top && !up->kept;
+             up = up->parent)
+            up->kept = 1;
+    for (at = move_next(top, top); at; at = move_next(top, at)) {
+        if (at->kept)
+            continue;
+        at->pruned_next = pruned;
+        pruned = at;
+    }
+    for (at = pruned; at; at = at->pruned_next)
+        unlink_child(at);
 }
 
 void move_forget(struct move_region *region)
 {
     struct move_region **link = &buckets[region->rid % BUCKETS];
 
-    move_clear_below(region);
+    while (region->first_child)
+        unlink_child(region->first_child);
     unlink_child(region);
     while (*link != region)
         link = &(*link)->hash_next;

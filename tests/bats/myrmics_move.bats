@@ -42,6 +42,10 @@ runs() {
   assert_output "ok $2"
 }
 
+@test "what a worker owns below a region goes along, whoever made it" {
+  runs 3 grandchild
+}
+
 @test "a parent can be freed after its subregion, whoever freed that" {
   runs 3 child_freed
 }

@@ -148,6 +148,47 @@ static void child_freed(void)
     }
 }
 
+/* What a worker owns below a region goes along with it, whoever made it and
+ * whoever has what is between them. */
+static void grandchild(void)
+{
+    rid_t top, mid, below, leaf;
+
+    if (me == 0) {
+        top = sys_ralloc(0, 0);
+        mid = sys_ralloc(top, 0);
+        sys_send(mid, 1);
+        leaf = (rid_t)told(1);
+        sys_recv(leaf, 1);
+        sys_send(top, 2);
+        tell(2, leaf);
+        told(2);
+        /* The rest comes back, and it is known again what is below it. */
+        sys_recv(mid, 1);
+        sys_recv(top, 2);
+        sys_alloc(8, leaf);
+        sys_rfree(top);
+    } else if (me == 1) {
+        mid = sys_recv(0, 0);
+        below = sys_ralloc(mid, 0);
+        leaf = sys_ralloc(below, 0);
+        tell(0, leaf);
+        sys_send(leaf, 0);
+        sys_send(below, 2);
+        tell(2, below);
+        sys_send(mid, 0);
+    } else if (me == 2) {
+        below = (rid_t)told(1);
+        sys_recv(below, 1);
+        top = sys_recv(0, 0);
+        leaf = (rid_t)told(0);
+        sys_alloc(8, leaf);
+        sys_alloc(8, below);
+        sys_send(top, 0);
+        tell(0, 0);
+    }
+}
+
 /* A region with the number @wanted, which is free, or will be when that has come
  * from the node where it was freed; 0: this worker gets none. */
 static rid_t made_again(rid_t wanted)
@@ -438,6 +479,7 @@ static const struct scenario scenarios[] = {
     {"round_trip", round_trip},
     {"part_away", part_away},
     {"child_freed", child_freed},
+    {"grandchild", grandchild},
     {"kept_below", kept_below},
     {"number_again_unknown", number_again_unknown},
     {"number_again_known", number_again_known},
