@@ -21,6 +21,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
  * reads it after it was in refuse() itself. */
 static pthread_mutex_t refusal_mutex = PTHREAD_MUTEX_INITIALIZER;
 static char refusal[400];
+#define OWNER_BYTES 256 /* of its text */
 
 /* Region 0: each worker's own. */
 static struct move_region *private_region;
@@ -84,29 +85,38 @@ static uint32_t rid_of(drasync_region_t handle)
     return (uint32_t)(((uint64_t)((char *)handle - job()->base) >> 12) + 1);
 }
 
-/* What a worker does before it uses another one's region. */
-#define GET_IT \
-    "it has to be sent here by sys_send() and received by sys_recv() first"
+/* Write whose @rid is, which is there with @incarnation and not here. */
+static void add_owner(char *text, size_t bytes, uint32_t rid,
+                      uint64_t incarnation)
+{
+    const struct move_region *region = move_find(rid);
+    int worker = holder_of(move_handle(rid));
+
+    if (region && region->sent_file && region->incarnation == incarnation &&
+        (worker < 0 || worker == region->sent_to))
+        snprintf(text, bytes, "worker %d, to which it was sent at %s:%d",
+                 region->sent_to, region->sent_file, region->sent_line);
+    else if (worker >= 0)
+        snprintf(text, bytes, "worker %d", worker);
+    else
+        snprintf(text, bytes,
+                 "another worker, which has not received it yet, or is in "
+                 "MPI_Finalize");
+}
 
 /* Somebody else's region, or none at all. */
 static int not_here(uint32_t rid)
 {
-    struct move_region *region = move_find(rid);
+    char owner[OWNER_BYTES];
     uint64_t incarnation;
-    int err = native_ask_incarnation(move_handle(rid), &incarnation), worker;
+    int err = native_ask_incarnation(move_handle(rid), &incarnation);
 
     if (err)
         return err;
-    worker = holder_of(move_handle(rid));
-    if (region && region->sent_file && region->incarnation == incarnation &&
-        (worker < 0 || worker == region->sent_to))
-        return refuse("region ID %u belongs to worker %d, to which it was sent "
-                      "at %s:%d: " GET_IT,
-                      rid, region->sent_to, region->sent_file,
-                      region->sent_line);
-    if (worker < 0)
-        return refuse("region ID %u belongs to another worker: " GET_IT, rid);
-    return refuse("region ID %u belongs to worker %d: " GET_IT, rid, worker);
+    add_owner(owner, sizeof(owner), rid, incarnation);
+    return refuse("region ID %u belongs to %s: it has to be sent here by "
+                  "sys_send() and received by sys_recv() first",
+                  rid, owner);
 }
 
 /* The record of @handle, which this worker has just made. */
@@ -217,10 +227,14 @@ static int gather(struct move_region *top)
         err = move_is_there(at->rid, at->incarnation, &there);
         if (err)
             return err;
-        if (there)
-            return refuse("region ID %u, below region ID %u, belongs to "
-                          "another worker",
-                          at->rid, top->rid);
+        if (there) {
+            char owner[OWNER_BYTES];
+
+            add_owner(owner, sizeof(owner), at->rid, at->incarnation);
+            return refuse("region ID %u, below region ID %u, belongs to %s: "
+                          "it has to come back first",
+                          at->rid, top->rid, owner);
+        }
         next = move_next_beside(top, at);
         move_forget(at);
     }

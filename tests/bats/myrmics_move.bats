@@ -67,7 +67,7 @@ runs() {
   refused send_twice "belongs to worker 0"
   refused free_elsewhere "belongs to worker 0"
   refused send_root "region ID 0"
-  refused child_away "belongs to another worker"
+  refused child_away "below region ID [0-9]+, belongs to worker 0, to which it was sent at .*: it has to come back first"
 }
 
 @test "who uses another worker's region is told whose it is and what to do, on a node or between them" {
@@ -80,6 +80,7 @@ runs() {
       assert_output --regexp "Core 2: Error: DRASYNC_MYRMICS=move: region ID\
  [0-9]+ belongs to worker ${what#* }: it .*$how \[.*myrmics_foreign\.c:[0-9]+\]"
     done
+    refused on_its_way "belongs to another worker, which has not received it yet, or"
     refused alloc_elsewhere "belongs to worker 0, to which it was sent at .*$how"
   done
 }

@@ -418,6 +418,21 @@ static void send_root(void)
         sys_send(0, 0);
 }
 
+/* It was sent to worker 1, which does not receive it. */
+static void on_its_way(void)
+{
+    rid_t region;
+
+    if (me == 0) {
+        region = sys_ralloc(0, 0);
+        sys_send(region, 1);
+        tell(workers - 1, region);
+    }
+    if (me == workers - 1)
+        sys_alloc(8, (rid_t)told(0));
+    told(workers - 1);
+}
+
 static void child_away(void)
 {
     rid_t region;
@@ -489,6 +504,7 @@ static const struct scenario scenarios[] = {
     {"send_twice", send_twice},
     {"free_elsewhere", free_elsewhere},
     {"send_root", send_root},
+    {"on_its_way", on_its_way},
     {"child_away", child_away},
     {"touch", touch},
     {"touch_by_call", touch_by_call},
