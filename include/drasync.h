@@ -201,6 +201,7 @@ enum drasync_recovery {
  * and where there are several nodes.
  *   DRASYNC_EINVAL    @recovery is neither
  *   DRASYNC_ENOREGION, DRASYNC_EDELETED
+ *                     as far as this node knows: no other one is asked
  * Then drasync_acquire() for WRITE, and its other forms, return DRASYNC_ENOMEM where
  * there is no memory for the copy.
  */
