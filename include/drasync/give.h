@@ -27,10 +27,10 @@ extern "C" {
  * Where @rank cannot have it yet the region is released instead, until @rank takes
  * it, and others may have it before: if @rank holds it, a part of it or, for READ,
  * what is above it; if it waits for one of these, or for a function that another
- * node runs on it; if it is of another node, which has no memory for the data.  So
- * it is, later, if @rank asks for what is above before it takes the gift.  An
- * acquire of @rank's that waits for what is newer (drasync_acquire_newer()) returns
- * DRASYNC_ENESTED.
+ * node runs on one; if it is of another node, which has no memory for the data.  So
+ * it is, later, if @rank asks for what is above before it takes the gift, or has a
+ * function run there.  An acquire of @rank's that waits for what is newer
+ * (drasync_acquire_newer()) returns DRASYNC_ENESTED.
  *
  *   DRASYNC_EINVAL    there is no rank @rank, or @tag is negative
  *   DRASYNC_ENOREGION

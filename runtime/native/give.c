@@ -12,6 +12,7 @@
 #include "runtime/native/table.h"
 #include "runtime/native/taken.h"
 #include "runtime/process.h"
+#include "runtime/say.h"
 #include "runtime/waiting.h"
 
 int gift_new(int32_t from, int32_t tag, uint64_t address, struct gift **out)
@@ -95,19 +96,27 @@ void gift_give_up(const struct gift *gift, int to)
     native_unlock(&tree);
 }
 
-/* *incarnation_out is of what was given; *back_out as above. */
-static int give_locked(uint64_t address, int to, int tag,
-                       uint64_t *incarnation_out, bool *back_out)
+/* What goes to rank @to of this node is @gift, which is posted if it is @reserved:
+ * under the lock, as who finds the hold has to find that. */
+static int give_locked(uint64_t address, int to, int tag, struct gift *gift,
+                       bool reserved, bool *posted_out)
 {
     struct native_found *found = NULL;
     struct native_tree tree;
+    uint64_t incarnation = 0;
+    bool back = false;
     int err = native_lock(address, &tree);
 
     if (err)
         return err;
-    err = give_hold(&tree, address, to, tag, incarnation_out, back_out, &found);
+    err = give_hold(&tree, address, to, tag, &incarnation, &back, &found);
     if (native.check && !err)
-        native_guard_given(&tree, address, *incarnation_out);
+        native_guard_given(&tree, address, incarnation);
+    if (gift && !err) {
+        gift->incarnation = incarnation;
+        gift->back = back;
+        *posted_out = reserved && !give_post(runtime.local_of[to], gift);
+    }
     native_unlock(&tree);
     native_objects_end(found);
     return err;
@@ -119,7 +128,7 @@ static int give_here(uint64_t address, int to, int tag)
     struct gift *gift;
     int local = runtime.local_of[to], holder = to;
     int err = gift_new(runtime.rank, tag, address, &gift);
-    bool reserved = false;
+    bool reserved = false, posted = false;
 
     if (err)
         return err;
@@ -133,9 +142,8 @@ static int give_here(uint64_t address, int to, int tag)
         err = 0;
     }
     if (!err)
-        err =
-            give_locked(address, holder, tag, &gift->incarnation, &gift->back);
-    if (!err && reserved && !give_post(local, gift)) {
+        err = give_locked(address, holder, tag, gift, reserved, &posted);
+    if (posted) {
         give_half(false);
         return 0;
     }
@@ -150,8 +158,6 @@ static int give_here(uint64_t address, int to, int tag)
 
 int native_give(drasync_region_t region, int to, int tag)
 {
-    uint64_t incarnation;
-    bool back;
     int err;
 
     if (!native_address_valid(region))
@@ -160,11 +166,47 @@ int native_give(drasync_region_t region, int to, int tag)
     if (runtime.node_of[to] == runtime.node)
         err = give_here(address_of(region), to, tag);
     else
-        err = give_locked(address_of(region), to, tag, &incarnation, &back);
+        err = give_locked(address_of(region), to, tag, NULL, false, NULL);
     limit_reserve_leave();
     if (!err)
         runtime_count(native.self, RUNTIME_COUNT_RELEASES, 1);
     return err;
+}
+
+void give_arrives(int node, struct proto_message *message)
+{
+    int32_t from = (int32_t)(message->after >> 32);
+    int32_t tag = (int32_t)(uint32_t)message->after;
+    struct gift *gift;
+    int err;
+
+    if (message->version >= (uint64_t)runtime.ranks ||
+        runtime.node_of[message->version] != runtime.node || from < 0 ||
+        from >= runtime.ranks || runtime.node_of[from] != node || tag < 0) {
+        runtime_broken("node %d sent a broken message: a gift of nobody's",
+                       node);
+        return;
+    }
+    err = gift_new(from, tag, message->region, &gift);
+    if (!err) {
+        gift->incarnation = message->incarnation;
+        gift->back =
+            run_flies_in((int32_t)message->version, message->region, message);
+        gift->far = !gift->back;
+        gift->wait.gift = true;
+        message->waiter = gift->far ? &gift->wait : NULL;
+        err = give_reserve(runtime.local_of[message->version]);
+    }
+    if (!err)
+        err = give_post(runtime.local_of[message->version], gift);
+    if (!err)
+        return;
+    message->waiter = NULL;
+    if (err == DRASYNC_ENOTREADY)
+        gift_free(gift);
+    else
+        runtime_poison("rank %d cannot be given a region by rank %d: %s",
+                       (int)message->version, from, drasync_strerror(err));
 }
 
 /* --- Take ----------------------------------------------------------------- */

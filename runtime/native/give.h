@@ -74,16 +74,43 @@ int give_take_out(int32_t from, int32_t tag, uint64_t deadline_us,
  * first; or with those who wait for it.  NULL: nothing. */
 void give_put_back(struct gift *gifts);
 
-/* If as many as @held gifts in this rank's inbox have their hold and are what
- * @is_one says, they have none from now on, and true: the caller, under whose lock
- * of their tree that is so, ends these holds. */
-bool give_unhold(bool (*is_one)(const struct gift *gift, const void *context),
+/* Has the rank with number @local on this node gifts, or is it about to?  Sequentially
+ * consistent. */
+bool give_any(int local);
+
+struct give_name {
+    uint64_t address, incarnation;
+};
+
+/* The gifts in that rank's inbox that have their hold, from its @first on; at most
+ * @max. */
+size_t give_list(int local, size_t first, struct give_name *out, size_t max);
+
+/* If as many as @held gifts of give_list() are what @is_one says, they have no hold
+ * from now on, and true: the caller, under whose lock of their tree that is so,
+ * ends these holds. */
+bool give_unhold(int local,
+                 bool (*is_one)(const struct gift *gift, const void *context),
                  const void *context, uint32_t held);
 
 /* This rank wants @address, which is refused (DRASYNC_EORDER).  If all that it
  * has below is gifts that it has not taken, these holds end, and true: it may ask
  * again.  No lock held. */
 bool native_gifts_let_go(uint64_t address);
+
+/*
+ * A rank that waits until another node has run a function must not have what that
+ * waits for.  What comes after the function was sent is not held at all
+ * (run_flies_in()); of what came before, or just then, the node's engine ends the
+ * hold: who sends a function for a rank that has gifts, and who grants a gift's
+ * hold to a rank with functions under way, tell it.  Both look at the other's
+ * mark after they have set their own.
+ */
+void give_tell_engine(void);
+/* Under the lock of its tree. */
+void give_granted(const struct proto_region *region);
+/* In each turn of the engine; no lock held. */
+void give_turn(void);
 
 /* On the progress thread, before the step of @message, a gift from @node: note
  * it, and name who waits for the hold. */

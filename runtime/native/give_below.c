@@ -4,9 +4,22 @@
  * ends, and who takes the gift acquires the region.
  */
 #include "runtime/native/give.h"
+#include "runtime/messages/messages.h"
 #include "runtime/native/magazine.h"
+#include "runtime/native/run.h"
 #include "runtime/native/state.h"
 #include "runtime/native/table.h"
+#include "runtime/process.h"
+
+/* --- What a rank asks for ------------------------------------------------- */
+
+/* Is a gift's hold all that @rank has of @r? */
+static bool is_all(const struct proto_region *r, uint64_t incarnation,
+                   int32_t rank)
+{
+    return r && r->incarnation == incarnation && r->write_rank == rank &&
+           r->write_count == 1 && !proto_read_hold(r, rank);
+}
 
 /* Is @gift's hold all that this rank has of that region, and is that below the
  * tree's?  @context is the tree, which is locked. */
@@ -15,9 +28,7 @@ static bool is_part(const struct gift *gift, const void *context)
     const struct native_tree *tree = context;
     const struct proto_region *r = native_find_in(tree, gift->address);
 
-    if (!r || r->incarnation != gift->incarnation ||
-        r->write_rank != native.rank || r->write_count != 1 ||
-        proto_read_hold(r, native.rank))
+    if (!is_all(r, gift->incarnation, native.rank))
         return false;
     do
         r = r->parent;
@@ -37,25 +48,90 @@ static uint32_t count_held(struct proto_region *top)
     return count;
 }
 
+/* Under the lock of @tree: end the holds that @rank has of its region and what is
+ * below. */
+static void end(struct native_tree *tree, int32_t rank)
+{
+    struct proto_effects *effects = native_effects();
+
+    proto_end_rank(&native.node, rank, tree->region, effects);
+    native_do(effects, NULL);
+}
+
 bool native_gifts_let_go(uint64_t address)
 {
-    struct proto_effects *effects;
     struct native_tree tree;
     uint32_t held = 0;
     bool gone = false;
 
-    if (native_lock(address, &tree))
+    if (!give_any(runtime.local) || native_lock(address, &tree))
         return false;
     if (tree.region)
         held = count_held(tree.region);
     /* Another thread may have had some of them, and allocated there. */
     if (held && !native_magazines_end(&tree, tree.region))
-        gone = give_unhold(is_part, &tree, held);
-    if (gone) {
-        effects = native_effects();
-        proto_end_rank(&native.node, native.rank, tree.region, effects);
-        native_do(effects, NULL);
-    }
+        gone = give_unhold(runtime.local, is_part, &tree, held);
+    if (gone)
+        end(&tree, native.rank);
     native_unlock(&tree);
     return gone;
+}
+
+/* --- What it has others run ------------------------------------------------ */
+
+static bool is_named(const struct gift *gift, const void *context)
+{
+    const struct give_name *name = context;
+
+    return gift->address == name->address &&
+           gift->incarnation == name->incarnation;
+}
+
+/* End the hold that rank @rank of this node has by a gift, if it has no other one
+ * there. */
+static void let_go(int32_t rank, const struct give_name *name)
+{
+    struct native_tree tree;
+
+    if (native_lock(name->address, &tree))
+        return;
+    if (is_all(tree.region, name->incarnation, rank) &&
+        run_flies_in(rank, name->address, NULL) &&
+        !proto_held_below(tree.region, rank) &&
+        !native_magazines_end(&tree, tree.region) &&
+        give_unhold(runtime.local_of[rank], is_named, name, 1))
+        end(&tree, rank);
+    native_unlock(&tree);
+}
+
+void give_tell_engine(void)
+{
+    if (!atomic_exchange(&run_shared->gifts, true))
+        runtime_nudge();
+}
+
+void give_granted(const struct proto_region *region)
+{
+    if (run_flies_in(region->write_rank, region->address, NULL))
+        give_tell_engine();
+}
+
+void give_turn(void)
+{
+    enum { PORTION = 64 };
+    struct give_name names[PORTION];
+    size_t first, count;
+
+    if (!atomic_load_explicit(&run_shared->gifts, memory_order_relaxed))
+        return;
+    atomic_store(&run_shared->gifts, false);
+    for (int local = 0; local < runtime.locals; local++) {
+        int32_t rank = runtime.shared->ranks[local].rank;
+
+        for (first = 0; run_flies(rank) &&
+                        (count = give_list(local, first, names, PORTION)) > 0;
+             first += count)
+            for (size_t i = 0; i < count; i++)
+                let_go(rank, &names[i]);
+    }
 }

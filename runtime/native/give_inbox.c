@@ -34,7 +34,8 @@ struct inbox {
     /* Gifts of its rank that are half made.  Relaxed: read by give_bury() only
      * when that process has ended. */
     _Atomic uint32_t giving;
-    uint32_t count;
+    /* Of gifts that are there or are about to be: changed under the lock. */
+    _Atomic uint32_t count;
     struct gift *first, *last;
     /* Of the first gift: the rank that gave it, + 1, above its tag; 0: there is
      * none.  Relaxed: reports read it without the lock, and nothing else with
@@ -334,10 +335,36 @@ static bool has_hold(const struct gift *gift)
            (!gift->far || (waiter_done(waiter) && !waiter->result));
 }
 
-bool give_unhold(bool (*is_one)(const struct gift *gift, const void *context),
+bool give_any(int local)
+{
+    return atomic_load(&inboxes[local].count);
+}
+
+size_t give_list(int local, size_t first, struct give_name *out, size_t max)
+{
+    struct inbox *inbox = &inboxes[local];
+    size_t count = 0;
+
+    if (lock_take(&inbox->lock))
+        return 0; /* the job ends */
+    for (struct gift *gift = inbox->first; gift && count < max;
+         gift = gift->next) {
+        if (!has_hold(gift))
+            continue;
+        if (first)
+            first--;
+        else
+            out[count++] = (struct give_name){gift->address, gift->incarnation};
+    }
+    lock_give(&inbox->lock);
+    return count;
+}
+
+bool give_unhold(int local,
+                 bool (*is_one)(const struct gift *gift, const void *context),
                  const void *context, uint32_t held)
 {
-    struct inbox *inbox = &inboxes[runtime.local];
+    struct inbox *inbox = &inboxes[local];
     uint32_t found = 0;
 
     if (lock_take(&inbox->lock))
@@ -352,41 +379,6 @@ bool give_unhold(bool (*is_one)(const struct gift *gift, const void *context),
         }
     lock_give(&inbox->lock);
     return found == held;
-}
-
-void give_arrives(int node, struct proto_message *message)
-{
-    int32_t from = (int32_t)(message->after >> 32);
-    int32_t tag = (int32_t)(uint32_t)message->after;
-    struct gift *gift;
-    int err;
-
-    if (message->version >= (uint64_t)runtime.ranks ||
-        runtime.node_of[message->version] != runtime.node || from < 0 ||
-        from >= runtime.ranks || runtime.node_of[from] != node || tag < 0) {
-        runtime_broken("node %d sent a broken message: a gift of nobody's",
-                       node);
-        return;
-    }
-    err = gift_new(from, tag, message->region, &gift);
-    if (!err) {
-        gift->incarnation = message->incarnation;
-        gift->back =
-            run_flies_in((int32_t)message->version, message->region, message);
-        gift->far = !gift->back;
-        message->waiter = gift->far ? &gift->wait : NULL;
-        err = give_reserve(runtime.local_of[message->version]);
-    }
-    if (!err)
-        err = give_post(runtime.local_of[message->version], gift);
-    if (!err)
-        return;
-    message->waiter = NULL;
-    if (err == DRASYNC_ENOTREADY)
-        gift_free(gift);
-    else
-        runtime_poison("rank %d cannot be given a region by rank %d: %s",
-                       (int)message->version, from, drasync_strerror(err));
 }
 
 /* DRASYNC_CHECK=leaks: name what was given to this rank and not taken. */

@@ -116,6 +116,7 @@ static bool each_turn(void)
     bool kept = native_keep_turn();
 
     run_send_turn();
+    give_turn();
     return run_serve_turn() || kept;
 }
 

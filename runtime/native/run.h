@@ -232,6 +232,7 @@ struct run_shared {
      * caller is seen. */
     _Atomic(struct run_caller *) callers;
     _Atomic uint64_t tickets;
+    _Atomic bool gifts; /* some may be in the way: give_turn() */
     struct run_flight {
         _Atomic uint64_t ticket; /* 0: free */
         struct run_caller *caller;
@@ -260,11 +261,14 @@ struct run_caller *run_caller_new(void);
  * first once more. */
 bool run_is_done(const struct run_caller *c);
 
-/* Has rank @rank of this node sent another node runs of the region at @address, or
- * of a part of it, which @gift from another node brings (or NULL)?  True also if
- * that cannot be told just now. */
+/* Has rank @rank of this node sent another node runs of the region at @address, of
+ * a part of it, or of what it is a part of?  @gift from another node brings it, or
+ * NULL.  True also if that cannot be told just now. */
 bool run_flies_in(int32_t rank, uint64_t address,
                   const struct proto_message *gift);
+
+/* Has rank @rank of this node sent another node anything that is not answered? */
+bool run_flies(int32_t rank);
 
 /* The first error of threads that have ended without a flush, once; or 0. */
 int run_callers_left(void);

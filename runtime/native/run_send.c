@@ -5,6 +5,7 @@
 
 #include "memory/control.h"
 #include "runtime/messages/messages.h"
+#include "runtime/native/give.h"
 #include "runtime/native/run.h"
 #include "runtime/native/state.h"
 #include "runtime/native/table.h"
@@ -72,6 +73,16 @@ is_part(uint64_t address, uint64_t top, const struct proto_message *gift)
     return address == top || (!known && brings(gift, address));
 }
 
+/* Does @gift bring a part of @address? */
+static bool is_above(uint64_t address, const struct proto_message *gift)
+{
+    for (uint32_t i = 0; gift && i < gift->items_count; i++)
+        if (gift->items[i].kind == PROTO_ITEM_ANCESTOR &&
+            gift->items[i].address == address)
+            return true;
+    return false;
+}
+
 /* Under the lock of @c. */
 static bool flies_in(const struct run_caller *c, uint64_t address,
                      const struct proto_message *gift)
@@ -79,7 +90,9 @@ static bool flies_in(const struct run_caller *c, uint64_t address,
     for (int i = 0; i < RUN_BUCKETS; i++)
         for (const struct run_stream *s = c->buckets[i]; s; s = s->chain)
             if (atomic_load_explicit(&s->flying, memory_order_relaxed) &&
-                is_part(s->address, address, gift))
+                (is_part(s->address, address, gift) ||
+                 is_part(address, s->address, NULL) ||
+                 is_above(s->address, gift)))
                 return true;
     return false;
 }
@@ -93,6 +106,16 @@ static bool try_some_times(struct run_caller *c)
         sched_yield();
     }
     return false;
+}
+
+bool run_flies(int32_t rank)
+{
+    const struct run_caller *c =
+        run_shared ? atomic_load(&run_shared->callers) : NULL;
+
+    while (c && (c->rank != rank || !atomic_load(&c->flying)))
+        c = c->next;
+    return c != NULL;
 }
 
 bool run_flies_in(int32_t rank, uint64_t address,
@@ -359,6 +382,8 @@ static bool send_packet(struct run_caller *c, const struct ready *ready,
         err = runtime_send(&message);
     if (err)
         flight_fails(f, err);
+    else if (ready->node != runtime.node && give_any(c->local))
+        give_tell_engine();
     packet_give(head, bytes);
     return true;
 }

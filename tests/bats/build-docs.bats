@@ -124,7 +124,7 @@ dart_functions() {
   run git -C "$abs_top_srcdir" grep -niE \
     -e '(^|[^a-z])turns?([^a-z]|$)' --and --not \
     -e 'with the turns|turns? of the (node.s |leader.s )?engine' --and --not \
-    -e 'each_turn|(native_keep|run_serve|run_send)_turn' \
+    -e 'each_turn|(native_keep|run_serve|run_send|give)_turn' \
     -- ahead fronts lifetime memory protocol runtime save shim transport upm \
     ':!runtime/messages'
   [ "$status" -ne 128 ] || skip "not in a checkout of git"

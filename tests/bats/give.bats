@@ -130,10 +130,18 @@ below() {
   local node mode how
   for node in 2 rank; do
     for mode in 1 2; do
-      for how in acquire try wait run; do
+      for how in acquire try wait newer run; do
         DRASYNC_NODE=$node below $how $mode
       done
     done
+    DRASYNC_NODE=$node below save "$BATS_TEST_TMPDIR/saved"
+    rm "$BATS_TEST_TMPDIR/saved"
+  done
+}
+
+@test "a part that comes while a function waits for the whole is not held" {
+  for node in 2 rank; do
+    DRASYNC_NODE=$node below races
   done
 }
 

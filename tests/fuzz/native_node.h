@@ -103,6 +103,11 @@ void give_arrives(int node, struct proto_message *message)
     message->waiter = NULL;
 }
 
+void give_granted(const struct proto_region *region)
+{
+    (void)region;
+}
+
 /* --- Memory ----------------------------------------------------------------- */
 
 void native_map_lock(void)

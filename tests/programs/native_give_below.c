@@ -4,8 +4,11 @@
  *   native_give_below gifts       as it was given that before, and reads it then:
  *                                 both gifts are taken, in their order
  *   native_give_below HOW MODE    by a call: acquire, try, wait (it waits when the
- *                                 part is given), run; MODE is 1 for READ, 2 for
- *                                 WRITE
+ *                                 part is given), newer, run; MODE is 1 for READ,
+ *                                 2 for WRITE
+ *   native_give_below save FILE   into that file
+ *   native_give_below races       by a run, or one whose end is waited for later, as
+ *                                 the gift comes: many times
  *   native_give_below own         while it holds another part itself, which is
  *                                 DRASYNC_EORDER, and leaves the gift as it is
  *
@@ -16,7 +19,7 @@
 
 #include "native_check.h"
 
-enum { TAG = 7 };
+enum { TAG = 7, RACES = 500 };
 
 static drasync_region_t top, part, beside;
 
@@ -116,6 +119,7 @@ static void calling(const char *how, enum drasync_mode mode)
 {
     drasync_function_t function;
     bool runs = !strcmp(how, "run");
+    uint64_t version = 0;
 
     OK(drasync_register("nothing", nothing, &function));
     give(part);
@@ -126,10 +130,45 @@ static void calling(const char *how, enum drasync_mode mode)
     else if (!strcmp(how, "try"))
         while (drasync_try_acquire(top, mode))
             ;
+    else if (!strcmp(how, "newer"))
+        OK(drasync_acquire_newer(top, mode, &version, DRASYNC_FOREVER));
     else
         OK(drasync_acquire(top, mode));
     if (!runs)
         OK(drasync_release(top));
+    take(part);
+    OK(drasync_release(part));
+}
+
+static void races(void)
+{
+    drasync_function_t function;
+
+    OK(drasync_register("nothing", nothing, &function));
+    check_barrier();
+    for (int i = 0; i < RACES; i++) {
+        if (check_rank == 0) {
+            OK(drasync_acquire(part, DRASYNC_WRITE));
+            OK(drasync_give(part, 1, TAG));
+        } else {
+            if (i % 2) {
+                OK(drasync_run(top, function, DRASYNC_WRITE, NULL, 0, NULL, 0));
+            } else {
+                OK(drasync_run_ff(top, function, DRASYNC_WRITE, NULL, 0));
+                OK(drasync_run_flush());
+            }
+            take(part);
+            OK(drasync_release(part));
+        }
+    }
+}
+
+static void saving(const char *path)
+{
+    give(part);
+    if (check_rank == 0)
+        return;
+    OK(drasync_save(top, path));
     take(part);
     OK(drasync_release(part));
 }
@@ -166,6 +205,10 @@ int main(int argc, char **argv)
         own();
     else if (!strcmp(how, "wait"))
         waiting(mode);
+    else if (!strcmp(how, "races"))
+        races();
+    else if (!strcmp(how, "save"))
+        saving(argv[2]);
     else
         calling(how, mode);
     check_barrier();

@@ -171,6 +171,11 @@ bool native_gifts_let_go(uint64_t address)
     return false;
 }
 
+void give_granted(const struct proto_region *region)
+{
+    (void)region;
+}
+
 bool native_trim(void)
 {
     return false;
