@@ -98,6 +98,10 @@ bool give_unhold(int local,
  * again.  No lock held. */
 bool native_gifts_let_go(uint64_t address);
 
+/* The same where it waits for @address under a number of its own (image.c): so it
+ * is until the call with 0.  What comes meanwhile is not held. */
+void native_gifts_apart(uint64_t address);
+
 /*
  * A rank that waits until another node has run a function must not have what that
  * waits for.  What comes after the function was sent is not held at all

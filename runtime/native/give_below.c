@@ -77,6 +77,19 @@ bool native_gifts_let_go(uint64_t address)
     return gone;
 }
 
+void native_gifts_apart(uint64_t address)
+{
+    struct run_caller *c = address ? run_caller_mine() : run_caller_had();
+
+    /* Without memory it is as if no gift came. */
+    if (c)
+        atomic_store(&c->apart, address);
+    if (!address || !give_any(runtime.local))
+        return;
+    native_gifts_let_go(address);
+    give_tell_engine();
+}
+
 /* --- What it has others run ------------------------------------------------ */
 
 static bool is_named(const struct gift *gift, const void *context)

@@ -83,6 +83,15 @@ static bool is_above(uint64_t address, const struct proto_message *gift)
     return false;
 }
 
+/* Is @run of what @address, which @gift brings, or NULL, is a part of, or the other
+ * way round? */
+static bool concerns(uint64_t run, uint64_t address,
+                     const struct proto_message *gift)
+{
+    return is_part(run, address, gift) || is_part(address, run, NULL) ||
+           is_above(run, gift);
+}
+
 /* Under the lock of @c. */
 static bool flies_in(const struct run_caller *c, uint64_t address,
                      const struct proto_message *gift)
@@ -90,9 +99,7 @@ static bool flies_in(const struct run_caller *c, uint64_t address,
     for (int i = 0; i < RUN_BUCKETS; i++)
         for (const struct run_stream *s = c->buckets[i]; s; s = s->chain)
             if (atomic_load_explicit(&s->flying, memory_order_relaxed) &&
-                (is_part(s->address, address, gift) ||
-                 is_part(address, s->address, NULL) ||
-                 is_above(s->address, gift)))
+                concerns(s->address, address, gift))
                 return true;
     return false;
 }
@@ -113,7 +120,8 @@ bool run_flies(int32_t rank)
     const struct run_caller *c =
         run_shared ? atomic_load(&run_shared->callers) : NULL;
 
-    while (c && (c->rank != rank || !atomic_load(&c->flying)))
+    while (c && (c->rank != rank ||
+                 (!atomic_load(&c->flying) && !atomic_load(&c->apart))))
         c = c->next;
     return c != NULL;
 }
@@ -126,7 +134,14 @@ bool run_flies_in(int32_t rank, uint64_t address,
     bool flies = false;
 
     for (; c && !flies; c = c->next) {
-        if (c->rank != rank || !atomic_load(&c->flying))
+        uint64_t apart;
+
+        if (c->rank != rank)
+            continue;
+        apart = atomic_load(&c->apart);
+        if (apart && concerns(apart, address, gift))
+            return true;
+        if (!atomic_load(&c->flying))
             continue;
         if (!try_some_times(c))
             return true;

@@ -134,8 +134,10 @@ below() {
         DRASYNC_NODE=$node below $how $mode
       done
     done
-    DRASYNC_NODE=$node below save "$BATS_TEST_TMPDIR/saved"
-    rm "$BATS_TEST_TMPDIR/saved"
+    for how in save late; do
+      DRASYNC_NODE=$node below $how "$BATS_TEST_TMPDIR/saved"
+      rm "$BATS_TEST_TMPDIR/saved"
+    done
   done
 }
 

@@ -6,7 +6,11 @@
  *   native_give_below HOW MODE    by a call: acquire, try, wait (it waits when the
  *                                 part is given), newer, run; MODE is 1 for READ,
  *                                 2 for WRITE
- *   native_give_below save FILE   into that file
+ *   native_give_below between MODE
+ *                                 by a request, and takes the part before it waits
+ *                                 for that
+ *   native_give_below save FILE   into that file; the part is there before, or (late)
+ *   native_give_below late FILE   is given while that waits
  *   native_give_below races       by a run, or one whose end is waited for later, as
  *                                 the gift comes: many times
  *   native_give_below own         while it holds another part itself, which is
@@ -92,7 +96,7 @@ static int nothing(drasync_region_t region, const void *arg, size_t arg_bytes,
 }
 
 /* Rank 0 holds what is beside until rank 1 waits, or in most runs. */
-static void waiting(enum drasync_mode mode)
+static void waiting(enum drasync_mode mode, const char *path)
 {
     drasync_request_t request;
 
@@ -106,8 +110,42 @@ static void waiting(enum drasync_mode mode)
         OK(drasync_give(part, 1, TAG));
         usleep(100000);
         OK(drasync_release(beside));
+    } else if (path) {
+        OK(drasync_save(top, path));
+        take(part);
+        OK(drasync_release(part));
     } else {
         OK(drasync_iacquire(top, mode, &request));
+        OK(drasync_wait(&request, DRASYNC_FOREVER));
+        OK(drasync_release(top));
+        take(part);
+        OK(drasync_release(part));
+    }
+}
+
+static void between(enum drasync_mode mode)
+{
+    drasync_request_t request;
+
+    if (check_rank == 0)
+        OK(drasync_acquire(part, DRASYNC_WRITE));
+    check_barrier();
+    if (check_rank == 1)
+        OK(drasync_iacquire(top, mode, &request));
+    check_barrier();
+    if (check_rank == 0) {
+        OK(drasync_give(part, 1, TAG));
+    } else if (mode == DRASYNC_WRITE) {
+        take(part);
+        OK(drasync_wait(&request, DRASYNC_FOREVER));
+        OK(drasync_release(part));
+        OK(drasync_release(top));
+    } else {
+        drasync_region_t refused = NULL;
+
+        CODE(drasync_take(0, TAG, DRASYNC_FOREVER, &refused, NULL),
+             DRASYNC_EUPGRADE);
+        CHECK(refused == part);
         OK(drasync_wait(&request, DRASYNC_FOREVER));
         OK(drasync_release(top));
         take(part);
@@ -204,7 +242,11 @@ int main(int argc, char **argv)
     else if (!strcmp(how, "own"))
         own();
     else if (!strcmp(how, "wait"))
-        waiting(mode);
+        waiting(mode, NULL);
+    else if (!strcmp(how, "late"))
+        waiting(mode, argv[2]);
+    else if (!strcmp(how, "between"))
+        between(mode);
     else if (!strcmp(how, "races"))
         races();
     else if (!strcmp(how, "save"))
