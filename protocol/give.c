@@ -48,29 +48,50 @@ static bool has_wide(struct step *s, struct proto_region *top)
     return false;
 }
 
-/* What @rank waits for in @top's subtree: an acquire of what is newer, or, without
- * @newer, another one; NULL: nothing. */
-static struct proto_op *waits_in(const struct step *s, struct proto_region *top,
-                                 int32_t rank, bool newer)
+/* What @rank waits for at @r: an acquire of what is newer, or, without @newer,
+ * another one; NULL: nothing. */
+static struct proto_op *waits_at(const struct proto_region *r, int32_t rank,
+                                 bool newer)
+{
+    for (struct proto_link *l = r->asking.next; l != &r->asking; l = l->next) {
+        struct proto_op *op = CONTAINER(l, struct proto_op, by_target);
+        if (op->rank == rank && !op->detached &&
+            (op->asked_newer != 0) == newer)
+            return op;
+    }
+    return NULL;
+}
+
+/* The same in @top's subtree. */
+static struct proto_op *waits_in(struct proto_region *top, int32_t rank,
+                                 bool newer)
+{
+    for (struct proto_region *r = top; r && top->asked_for;
+         r = proto_next(top, r)) {
+        struct proto_op *op = waits_at(r, rank, newer);
+        if (op)
+            return op;
+    }
+    return NULL;
+}
+
+/* Does @rank wait for what it could not have beside a hold of @r? */
+static bool waits_about(const struct step *s, struct proto_region *r,
+                        int32_t rank)
 {
     if (FAULT(s, FAULT_GIVE_AWAITED))
-        return NULL;
-    for (struct proto_region *r = top; r && top->asked_for;
-         r = proto_next(top, r))
-        for (struct proto_link *l = r->asking.next; l != &r->asking;
-             l = l->next) {
-            struct proto_op *op = CONTAINER(l, struct proto_op, by_target);
-            if (op->rank == rank && !op->detached &&
-                (op->asked_newer != 0) == newer)
-                return op;
-        }
-    return NULL;
+        return false;
+    for (const struct proto_region *at = r->parent; at; at = at->parent)
+        if (waits_at(at, rank, false))
+            return true;
+    return waits_in(r, rank, false);
 }
 
 void end_newer(struct step *s, struct proto_region *r, int32_t rank)
 {
     struct proto_op *op;
-    while ((op = waits_in(s, r, rank, true)) != NULL)
+    while (!FAULT(s, FAULT_GIVE_AWAITED) &&
+           (op = waits_in(r, rank, true)) != NULL)
         op_give_up(s, op, DRASYNC_ENESTED);
 }
 
@@ -79,9 +100,9 @@ static void give_here(struct step *s, struct proto_region *r, int32_t rank,
                       struct proto_gift *gift)
 {
     int32_t to = gift->rank;
-    gift->back = to != rank &&
-                 (gift->back || proto_held(r, to) || proto_held_below(r, to) ||
-                  waits_in(s, r, to, false));
+    gift->back =
+        to != rank && (gift->back || proto_held(r, to) ||
+                       proto_held_below(r, to) || waits_about(s, r, to));
     if (gift->back) {
         write_end(s, r);
         return;
@@ -175,7 +196,7 @@ struct proto_op *gift_op(struct step *s, uint32_t from,
         gift_back(s, from, m, DRASYNC_EDELETED);
         return NULL;
     }
-    bool waits = waits_in(s, r, rank, false) || proto_held_below(r, rank);
+    bool waits = waits_about(s, r, rank) || proto_held_below(r, rank);
     struct proto_op *op =
         op_new(s, OP_ACQUIRE, rank, r, DRASYNC_WRITE, m->waiter);
     assert(op); /* it was reserved */

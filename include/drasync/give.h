@@ -26,18 +26,19 @@ extern "C" {
  *
  * Where @rank cannot have it yet the region is released instead, until @rank takes
  * it, and others may have it before: if @rank holds it, a part of it or, for READ,
- * what is above it; if it waits for one of these, or for a function that another
- * node runs on one; if it is of another node, which has no memory for the data.  So
- * it is, later, if @rank asks for what is above before it takes the gift, or has a
- * function run there.  An acquire of @rank's that waits for what is newer
- * (drasync_acquire_newer()) returns DRASYNC_ENESTED.
+ * what is above it; if it waits for it, a part of it or what is above it, by an
+ * acquire, a request, drasync_save() or a function that another node runs there; if
+ * it is of another node, which has no memory for the data.  So it is, later, if
+ * @rank asks for what is above before it takes the gift.  An acquire of @rank's
+ * that waits for what is newer (drasync_acquire_newer()) returns DRASYNC_ENESTED.
  *
  *   DRASYNC_EINVAL    there is no rank @rank, or @tag is negative
  *   DRASYNC_ENOREGION
  *   DRASYNC_EDELETED  it was deleted
  *   DRASYNC_ENOTHELD  this rank has no WRITE hold of @region itself
  *   DRASYNC_ENESTED   it has other holds of it, of what is above it or of what is
- *                     below: of other threads, or of its own
+ *                     below: of other threads, of its own, or by a gift that
+ *                     it has not taken
  *   DRASYNC_EBUSY     another thread of this rank is deleting or acquiring it, a
  *                     part of it or what it is a part of, or a request for one of
  *                     these that failed, as its time had passed or otherwise, is
@@ -73,8 +74,8 @@ struct drasync_gift {
  * and, of a gift that stays, *region_out and *gift_out as above,
  *   DRASYNC_ENOMEM    or there was no memory to wait with; *region_out is NULL
  *   DRASYNC_EUPGRADE, DRASYNC_EORDER
- *                     this rank holds it for READ, or a part of it: take it when
- *                     that is released
+ *                     this rank holds it or what is above it for READ, or a part
+ *                     of it: take it when that is released
  */
 int drasync_take(int rank, int tag, uint64_t timeout_us,
                  drasync_region_t *region_out, struct drasync_gift *gift_out);

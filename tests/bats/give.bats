@@ -130,7 +130,7 @@ below() {
   local node mode how
   for node in 2 rank; do
     for mode in 1 2; do
-      for how in acquire try wait newer run; do
+      for how in acquire try wait between newer run; do
         DRASYNC_NODE=$node below $how $mode
       done
     done
