@@ -5,6 +5,7 @@
 #include "drasync.h"
 
 #include "fronts/api.h"
+#include "runtime/check/check.h"
 #include "runtime/native/native.h"
 #include "runtime/process.h"
 #include "runtime/record/record.h"
@@ -35,6 +36,8 @@ int drasync_give(drasync_region_t region, int rank, int tag)
     RECORD_DONE(err, RECORD_RELEASE, (uintptr_t)region, 0, 0);
     if (!err)
         record_message(RECORD_MPI_SEND, rank, tag);
+    if (err == DRASYNC_ENESTED && runtime.options.check)
+        check_held_again("drasync_give", region);
     return api_told("drasync_give", region, err);
 }
 
@@ -59,8 +62,7 @@ int drasync_take(int rank, int tag, uint64_t timeout_us,
         RECORD_DONE(0, RECORD_ACQUIRE, (uintptr_t)*region_out, DRASYNC_WRITE,
                     0);
     }
-    if (gift_out &&
-        (!err || err == DRASYNC_EDELETED || native_gift_stays(err)))
+    if (gift_out && (!err || err == DRASYNC_EDELETED || native_gift_stays(err)))
         *gift_out = gift;
     if (err == DRASYNC_EUPGRADE || err == DRASYNC_EORDER)
         api_told("drasync_take", *region_out, err);

@@ -88,6 +88,8 @@ void check_no_object(const char *call, const void *ptr, int err);
 void check_upgrade(const char *call, drasync_region_t region);
 /* What is newer was asked for, and this rank has, or had, @region otherwise. */
 void check_nested(const char *call, drasync_region_t region);
+/* It was to be given, and is, or a part of it or what is above it, held again. */
+void check_held_again(const char *call, drasync_region_t region);
 
 /* This thread gives back a hold for @mode that another one took. */
 void check_other_thread(uint64_t address, uint64_t incarnation,

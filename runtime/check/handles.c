@@ -274,6 +274,20 @@ void check_nested(const char *call, drasync_region_t region)
     check_refused_as(call, region, DRASYNC_ENESTED, NULL);
 }
 
+void check_held_again(const char *call, drasync_region_t region)
+{
+    struct check_place place = {0};
+
+    check_hooks.look(region, 0, &place);
+    if (place.part)
+        check_refused_as(call, region, DRASYNC_EORDER,
+                         "of which this rank holds a subregion, too");
+    else
+        check_refused_as(call, region, DRASYNC_ENESTED,
+                         "of which, or of what is above it, this rank has "
+                         "another hold");
+}
+
 void check_unwritable(const char *call, drasync_region_t region, int err)
 {
     struct check_place place = {0};

@@ -49,6 +49,8 @@ teardown_file() {
     # It is told of calls that it makes without WRITE, to see them refused.
     refute_output --partial "that another thread took"
     assert_output --partial "called drasync_take for region"
+    assert_output --regexp "called drasync_give for region 0x[0-9a-f]+, of which this rank holds a subregion, too"
+    assert_output --regexp "called drasync_give for region 0x[0-9a-f]+, of which, or of what is above it, this"
   done
 }
 
