@@ -206,8 +206,9 @@ typedef void check_look_fn(const void *address, int mode,
                            struct check_place *out);
 void check_on_look(check_look_fn *look);
 
-/* At the end, when nobody makes or deletes regions: put the root region that
- * this one is below, or it itself, in its place; false: it is not there any more. */
+/* At the end, when this rank makes and deletes no regions: put the root region
+ * that this one is below, or it itself, in its place; false: it is not there any
+ * more. */
 typedef bool check_top_fn(uint64_t *address, uint64_t *incarnation);
 void check_on_top(check_top_fn *top);
 

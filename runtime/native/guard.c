@@ -340,14 +340,17 @@ static void look(const void *address, int mode, struct check_place *out)
     native_unlock(&tree);
 }
 
-static bool top(uint64_t *address, uint64_t *incarnation)
+/* Another node may be deleting it: read without a lock, which would be taken under
+ * that of the notes. */
+__attribute__((no_sanitize("thread"))) static bool top(uint64_t *address,
+                                                       uint64_t *incarnation)
 {
-    const struct proto_region *r = native_find(*address);
+    const volatile struct proto_region *r = native_find(*address), *above;
 
     if (!r || r->dead || r->incarnation != *incarnation)
         return false;
-    while (r->parent)
-        r = r->parent;
+    for (int i = 0; i < PROTO_DEPTH_MAX && (above = r->parent) != NULL; i++)
+        r = above;
     *address = r->address;
     *incarnation = r->incarnation;
     return true;
