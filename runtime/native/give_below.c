@@ -81,7 +81,7 @@ void native_gifts_apart(uint64_t address)
 {
     struct run_caller *c = address ? run_caller_mine() : run_caller_had();
 
-    /* Without memory it is as if no gift came. */
+    /* Without memory a gift that comes is held all the same. */
     if (c)
         atomic_store(&c->apart, address);
     if (!address || !give_any(runtime.local))

@@ -80,7 +80,9 @@ runs() {
       assert_output --regexp "Core 2: Error: DRASYNC_MYRMICS=move: region ID\
  [0-9]+ belongs to worker ${what#* }: it .*$how \[.*myrmics_foreign\.c:[0-9]+\]"
     done
-    refused on_its_way "belongs to another worker, which has not received it yet, or"
+    run mpi_preloaded 3 "$abs_top_builddir/myrmics_foreign" on_its_way
+    assert_failure
+    assert_output --regexp "Core 2: Error: .* belongs to another worker, which has not received it yet, or .*$how"
     refused alloc_elsewhere "belongs to worker 0, to which it was sent at .*$how"
   done
 }

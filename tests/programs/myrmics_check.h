@@ -6,6 +6,7 @@
 #define TESTS_MYRMICS_CHECK_H
 
 #include <mpi.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,6 +34,21 @@ static inline void started(int *argc, char ***argv)
     MPI_Init(argc, argv);
     me = sys_get_worker_id();
     workers = sys_get_num_workers();
+}
+
+/* A number, or a pointer, for another worker. */
+static inline void tell(int worker, uint64_t what)
+{
+    MPI_Send(&what, 1, MPI_UINT64_T, worker, 2, MPI_COMM_WORLD);
+}
+
+static inline uint64_t told(int worker)
+{
+    uint64_t what;
+
+    MPI_Recv(&what, 1, MPI_UINT64_T, worker, 2, MPI_COMM_WORLD,
+             MPI_STATUS_IGNORE);
+    return what;
 }
 
 /* Run what the argument names of the @count at @s, and wait for the others. */

@@ -8,21 +8,6 @@
 
 #include "myrmics_check.h"
 
-/* A number, or a pointer, for another worker. */
-static void tell(int worker, uint64_t what)
-{
-    MPI_Send(&what, 1, MPI_UINT64_T, worker, 2, MPI_COMM_WORLD);
-}
-
-static uint64_t told(int worker)
-{
-    uint64_t what;
-
-    MPI_Recv(&what, 1, MPI_UINT64_T, worker, 2, MPI_COMM_WORLD,
-             MPI_STATUS_IGNORE);
-    return what;
-}
-
 /* Worker 0 has a region, of which the last one was told; to others this is 0. */
 static rid_t told_of(void **object)
 {
@@ -86,11 +71,27 @@ static void sent_on(void)
     }
 }
 
+/* It was sent to worker 1, which does not receive it. */
+static void on_its_way(void)
+{
+    rid_t region;
+
+    if (me == 0) {
+        region = sys_ralloc(0, 0);
+        sys_send(region, 1);
+        tell(workers - 1, region);
+    }
+    if (me == workers - 1)
+        sys_alloc(8, (rid_t)told(0));
+    told(workers - 1);
+}
+
 static const struct scenario scenarios[] = {
     {"allocate", allocate},
     {"send", send_it},
     {"free", free_in_it},
     {"sent_on", sent_on},
+    {"on_its_way", on_its_way},
 };
 
 int main(int argc, char **argv)

@@ -93,21 +93,6 @@ static void part_away(void)
     sys_rfree(top);
 }
 
-/* A number, or a pointer, for another worker. */
-static void tell(int worker, uint64_t what)
-{
-    MPI_Send(&what, 1, MPI_UINT64_T, worker, 2, MPI_COMM_WORLD);
-}
-
-static uint64_t told(int worker)
-{
-    uint64_t what;
-
-    MPI_Recv(&what, 1, MPI_UINT64_T, worker, 2, MPI_COMM_WORLD,
-             MPI_STATUS_IGNORE);
-    return what;
-}
-
 /* A subregion that was freed does not keep its parent from being freed:
  * whoever freed it, and whoever was told that it is there. */
 static void child_freed(void)
@@ -418,21 +403,6 @@ static void send_root(void)
         sys_send(0, 0);
 }
 
-/* It was sent to worker 1, which does not receive it. */
-static void on_its_way(void)
-{
-    rid_t region;
-
-    if (me == 0) {
-        region = sys_ralloc(0, 0);
-        sys_send(region, 1);
-        tell(workers - 1, region);
-    }
-    if (me == workers - 1)
-        sys_alloc(8, (rid_t)told(0));
-    told(workers - 1);
-}
-
 static void child_away(void)
 {
     rid_t region;
@@ -504,7 +474,6 @@ static const struct scenario scenarios[] = {
     {"send_twice", send_twice},
     {"free_elsewhere", free_elsewhere},
     {"send_root", send_root},
-    {"on_its_way", on_its_way},
     {"child_away", child_away},
     {"touch", touch},
     {"touch_by_call", touch_by_call},
