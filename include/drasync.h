@@ -194,8 +194,7 @@ enum drasync_recovery {
  * With PREVIOUS each such hold begins with a copy of what it covers, which takes
  * that much more memory until it ends, and is never taken or given without a lock.
  * What the dead rank allocated, freed, grew by or made there is undone; regions
- * that it deleted there stay deleted.  A gift on a node continues the giver's
- * hold: the copy that was made when that began is kept.
+ * that it deleted there stay deleted.
  *
  * Where no death is survived it does nothing: without DRASYNC_ON_DEATH=continue,
  * and where there are several nodes.

@@ -39,7 +39,6 @@ enum sim_fault {
     FAULT_NEWER_LEFT,           /* wait on where the token left */
     FAULT_FREE_EXTENTS,         /* free what another node still has */
     FAULT_UNREAD_EARLY,         /* say that what is READ is not */
-    FAULT_GIVE_AWAITED,         /* give it to who waits for a part of it */
 };
 
 /* The same, of references.h and who uses it. */

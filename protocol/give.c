@@ -1,14 +1,12 @@
 /*
- * give.c - a rank hands its WRITE hold over, to a rank of this node or another.
+ * give.c - a rank releases its WRITE hold, and its region goes to the node of
+ * another one, which will acquire it there.
  *
- * Between nodes a gift is a TRANSFER that answers no request: the tokens of the
+ * Between nodes that is a TRANSFER that answers no request: the tokens of the
  * subtree with all data, and what is above it.  Where it arrives it becomes the
- * operation of an acquire that has nothing to ask for, so that data that comes
- * later, want of memory and operations that wait are as they are for any other.
- *
- * Who is given what it waits for does not hold it: its request may stand at a node
- * behind one of that node's own, which would wait for the hold's end.  An acquire
- * of what is newer ends instead, as nobody else can write.
+ * operation of an acquire that has nothing to ask for and of which nobody waits
+ * for the end, so that data that comes later, want of memory and operations that
+ * wait are as they are for any other.
  */
 #include "protocol/internal.h"
 
@@ -48,72 +46,6 @@ static bool has_wide(struct step *s, struct proto_region *top)
     return false;
 }
 
-/* What @rank waits for at @r: an acquire of what is newer, or, without @newer,
- * another one; NULL: nothing. */
-static struct proto_op *waits_at(const struct proto_region *r, int32_t rank,
-                                 bool newer)
-{
-    for (struct proto_link *l = r->asking.next; l != &r->asking; l = l->next) {
-        struct proto_op *op = CONTAINER(l, struct proto_op, by_target);
-        if (op->rank == rank && !op->detached &&
-            (op->asked_newer != 0) == newer)
-            return op;
-    }
-    return NULL;
-}
-
-/* The same in @top's subtree. */
-static struct proto_op *waits_in(struct proto_region *top, int32_t rank,
-                                 bool newer)
-{
-    for (struct proto_region *r = top; r && top->asked_for;
-         r = proto_next(top, r)) {
-        struct proto_op *op = waits_at(r, rank, newer);
-        if (op)
-            return op;
-    }
-    return NULL;
-}
-
-/* Does @rank wait for what it could not have beside a hold of @r? */
-static bool waits_about(const struct step *s, struct proto_region *r,
-                        int32_t rank)
-{
-    if (FAULT(s, FAULT_GIVE_AWAITED))
-        return false;
-    for (const struct proto_region *at = r->parent; at; at = at->parent)
-        if (waits_at(at, rank, false))
-            return true;
-    return waits_in(r, rank, false);
-}
-
-void end_newer(struct step *s, struct proto_region *r, int32_t rank)
-{
-    struct proto_op *op;
-    while (!FAULT(s, FAULT_GIVE_AWAITED) &&
-           (op = waits_in(r, rank, true)) != NULL)
-        op_give_up(s, op, DRASYNC_ENESTED);
-}
-
-/* To a rank of this node. */
-static void give_here(struct step *s, struct proto_region *r, int32_t rank,
-                      struct proto_gift *gift)
-{
-    int32_t to = gift->rank;
-    gift->back =
-        to != rank && (gift->back || proto_held(r, to) ||
-                       proto_held_below(r, to) || waits_about(s, r, to));
-    if (gift->back) {
-        write_end(s, r);
-        return;
-    }
-    r->write_rank = to;
-    r->written = ++r->root->clock;
-    end_above(s, r, to);
-    end_newer(s, r, to);
-    mark_serve_below(s, r); /* that rank may have asked for it */
-}
-
 static int give_away(struct step *s, struct proto_region *r, int32_t rank,
                      const struct proto_gift *gift)
 {
@@ -131,7 +63,7 @@ static int give_away(struct step *s, struct proto_region *r, int32_t rank,
 }
 
 int proto_give(struct proto_node *node, int32_t rank,
-               struct proto_region *region, struct proto_gift *gift,
+               struct proto_region *region, const struct proto_gift *gift,
                struct proto_effects *out)
 {
     struct step s;
@@ -146,7 +78,7 @@ int proto_give(struct proto_node *node, int32_t rank,
     else if (has_locks(region))
         err = DRASYNC_EBUSY;
     else if (gift->node == self_of(&s))
-        give_here(&s, region, rank, gift);
+        write_end(&s, region);
     else if (has_wide(&s, region))
         err = DRASYNC_ELIMIT;
     else
@@ -155,15 +87,9 @@ int proto_give(struct proto_node *node, int32_t rank,
     return err;
 }
 
-void gift_back(struct step *s, uint32_t from, const struct proto_message *m,
-               int error)
+void gift_back(struct step *s, uint32_t from, const struct proto_message *m)
 {
     struct proto_region *r = find(s, m->region);
-    if (m->waiter) {
-        struct proto_effect *e = effect(s, PROTO_FAILED);
-        e->waiter = m->waiter;
-        e->error = error;
-    }
     if (!FAULT(s, FAULT_DROP_UNWANTED))
         bounce(s, from, m);
     if (r)
@@ -190,19 +116,13 @@ static struct proto_region *learn_gift(struct step *s,
 struct proto_op *gift_op(struct step *s, uint32_t from,
                          const struct proto_message *m)
 {
-    int32_t rank = (int32_t)m->version;
     struct proto_region *r = learn_gift(s, m);
     if (!r || r->dead || r->gone) {
-        gift_back(s, from, m, DRASYNC_EDELETED);
+        gift_back(s, from, m);
         return NULL;
     }
-    bool waits = waits_about(s, r, rank) || proto_held_below(r, rank);
-    struct proto_op *op =
-        op_new(s, OP_ACQUIRE, rank, r, DRASYNC_WRITE, m->waiter);
+    struct proto_op *op = op_new(s, OP_ACQUIRE, -1, r, DRASYNC_WRITE, NULL);
     assert(op); /* it was reserved */
-    op->detached = !m->waiter;
-    /* It goes no further than to be here. */
-    if (waits)
-        failed(s, op, DRASYNC_EORDER);
+    op->detached = true;
     return op;
 }

@@ -217,7 +217,7 @@ void enqueue(struct step *s, struct proto_op *op, struct proto_region *r);
 /* Can @op have @r now, apart from those who wait? */
 bool grantable(struct step *s, const struct proto_region *r,
                const struct proto_op *op);
-/* Is nothing but what was asked ahead in the way of @op? */
+/* Is nothing but what was asked ahead, or is coming, in the way of @op? */
 bool only_ahead(const struct proto_region *r, const struct proto_op *op);
 /* Is nothing in its way but READs that were answered and are not over? */
 bool only_unsettled(const struct proto_region *r, const struct proto_op *op);
@@ -431,15 +431,12 @@ void tell_homes(struct step *s, const struct proto_message *m);
 void region_sent(struct step *s, struct proto_region *r);
 
 /* give.c */
-/* @rank has WRITE of @r: who of it waits for something newer there is told. */
-void end_newer(struct step *s, struct proto_region *r, int32_t rank);
-/* The operation that will hold what @m, a gift from node @from, brings, and for
- * which the step has memory; NULL: it goes back. */
+/* The operation that has what @m, a gift from node @from, brings, until all is
+ * here, and for which the step has memory; NULL: it goes back. */
 struct proto_op *gift_op(struct step *s, uint32_t from,
                          const struct proto_message *m);
-/* @m, a gift, goes back with @error. */
-void gift_back(struct step *s, uint32_t from, const struct proto_message *m,
-               int error);
+/* @m, a gift, goes back. */
+void gift_back(struct step *s, uint32_t from, const struct proto_message *m);
 
 /* previous.c */
 /* @r has just been made. */

@@ -126,8 +126,6 @@ struct proto_message {
     uint64_t after; /* REQUEST: the receiver's own, to wait behind; 0: none;
                        GIVEN: what its giver says with it; LOCATE: when it was
                        asked, a ticket of who asked; so LOCATED with an error */
-    void *waiter;   /* GIVEN, not sent: the receiver's, for GRANTED or FAILED;
-                       NULL: that rank has ended, and nobody holds it */
     char name[DRASYNC_NAME_MAX + 1]; /* POISON */
     const struct proto_item *items;
 };

@@ -318,12 +318,9 @@ void complete(struct step *s, struct proto_op *op)
         ahead_token_used(s, r, true);
     }
     r->came_ahead |= op->kind == OP_AHEAD;
-    int32_t rank = op->detached ? -1 : op->rank;
     op_unlock(s, op);
     granted(s, op, NULL, r->pinned > 0 && !FAULT(s, FAULT_NO_SPLIT));
     op_free(s, op);
-    if (rank >= 0)
-        end_newer(s, r, rank);
 }
 
 bool op_begin(struct step *s, struct proto_op *op)

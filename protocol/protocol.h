@@ -272,23 +272,13 @@ struct proto_gift {
     uint32_t node;
     int32_t rank;   /* as that node numbers them */
     uint64_t words; /* go along, for the caller there */
-    bool back;      /* of this node: it is not to hold it, and does not */
 };
 
 /*
- * Hand over @rank's WRITE hold of @region, without a moment in which somebody
- * else could have it.  On this node that rank holds it at once (proto_held()),
- * unless gift->back, or it has a READ hold there, or waits for something of the
- * subtree that may be decided elsewhere: then it is as if @rank had released it,
- * and gift->back is set.  Tree: @region's.
- *
- * To another node all tokens of the subtree go with their data in one TRANSFER
- * with GIVEN.  Who handles that there sets message->waiter before the step:
- * GRANTED, as of a WRITE that was acquired, or FAILED will name it.  After
- * FAILED the region is anywhere, as if it had been released:
- *   DRASYNC_ENOMEM    it went back to where it came from
- *   DRASYNC_EUPGRADE, DRASYNC_EORDER  it is there, but the rank has a READ hold,
- *                     or waits for something of it
+ * End @rank's WRITE hold of @region, which somebody of node gift->node is going to
+ * acquire.  To another node all tokens of the subtree go with their data in one
+ * TRANSFER with GIVEN; without memory there they come back.  Nobody holds the
+ * region meanwhile: who acquires it first has it.  Tree: @region's.
  *
  *   DRASYNC_ENOTHELD  @rank has no WRITE hold of @region itself
  *   DRASYNC_ENESTED   it has that more than once, or holds what is above or below
@@ -298,7 +288,7 @@ struct proto_gift {
  *   DRASYNC_ENOMEM
  */
 int proto_give(struct proto_node *node, int32_t rank,
-               struct proto_region *region, struct proto_gift *gift,
+               struct proto_region *region, const struct proto_gift *gift,
                struct proto_effects *out);
 
 /*

@@ -97,9 +97,15 @@ bool grantable(struct step *s, const struct proto_region *r,
            (FAULT(s, FAULT_AHEAD_BROKEN) && r->shared == r->promised);
 }
 
+/* Does @op have what it has locked only until all of it is here? */
+static bool is_coming(const struct proto_op *op)
+{
+    return op->kind == OP_AHEAD || (op->kind == OP_ACQUIRE && op->rank < 0);
+}
+
 bool only_ahead(const struct proto_region *r, const struct proto_op *op)
 {
-    bool coming = r->lock && r->lock->kind == OP_AHEAD;
+    bool coming = r->lock && is_coming(r->lock);
     if (op->mode == DRASYNC_WRITE && r->shared != r->promised)
         return false;
     return (coming || r->promised) && unheld(r, coming ? r->lock : NULL, op);

@@ -445,7 +445,7 @@ static struct proto_region *begin_answer(struct step *s, struct receipt *x)
 static struct proto_region *begin_gift(struct step *s, struct receipt *x)
 {
     if (reserve(s, x->m)) {
-        gift_back(s, x->from, x->m, DRASYNC_ENOMEM);
+        gift_back(s, x->from, x->m);
         return NULL;
     }
     x->op = gift_op(s, x->from, x->m);

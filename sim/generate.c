@@ -97,6 +97,22 @@ static void be_newer(const struct sim_script *script, uint64_t *state,
     c->other = pick(state, 4) ? 1 + pick(state, 200) : 0;
 }
 
+/* Who is given a region acquires it, writes and releases it, or gives it on. */
+static void add_taking(struct sim_script *script, uint64_t *state,
+                       struct sim_command c)
+{
+    c.rank = c.other;
+    c.mode = DRASYNC_WRITE;
+    c.verb = SIM_ACQUIRE;
+    sim_add(script, c);
+    c.verb = SIM_WRITE;
+    sim_add(script, c);
+    c.verb = pick(state, 4) ? SIM_RELEASE : SIM_GIVE;
+    if (c.verb == SIM_GIVE)
+        c.other = pick(state, script->nodes * script->ranks_per_node);
+    sim_add(script, c);
+}
+
 /* Ranks tend to release what they took: a few commands about one slot. */
 static void add_visit(struct sim_script *script, uint64_t *state, uint32_t rank,
                       uint32_t slots, uint32_t readers)
@@ -118,6 +134,8 @@ static void add_visit(struct sim_script *script, uint64_t *state, uint32_t rank,
     if (c.verb == SIM_GIVE)
         c.other = pick(state, script->nodes * script->ranks_per_node);
     sim_add(script, c);
+    if (c.verb == SIM_GIVE && pick(state, 2))
+        add_taking(script, state, c);
 }
 
 static void add_any(struct sim_script *script, uint64_t *state, uint32_t rank,

@@ -296,7 +296,7 @@ static void effect_run(struct sim *sim, uint32_t id, struct proto_effects *out,
         break;
     case PROTO_GRANTED:
         /* Its extents come back by effects of the same step. */
-        if (!gift_of(sim, e->waiter) && is_delete(e))
+        if (is_delete(e))
             rank_ended(sim, e->waiter, e);
         break;
     default:
@@ -342,14 +342,9 @@ void effects_run(struct sim *sim, uint32_t id, struct proto_effects *out,
             ((struct oracle *)out->effect[i].memory)->here &= ~page_node(id);
     for (size_t i = 0; i < out->count && !sim->finding[0]; i++)
         effect_run(sim, id, out, i, packet);
-    /* A gift may be why what its rank waits for ends. */
-    for (size_t i = 0; i < out->count && !sim->finding[0]; i++)
-        if (answers(&out->effect[i]) && gift_of(sim, out->effect[i].waiter))
-            gift_answered(sim, &out->effect[i]);
     for (size_t i = 0; i < out->count && !sim->finding[0]; i++) {
         struct proto_effect *e = &out->effect[i];
-        if (answers(e) && !gift_of(sim, e->waiter) &&
-            (e->kind == PROTO_FAILED || !is_delete(e)))
+        if (answers(e) && (e->kind == PROTO_FAILED || !is_delete(e)))
             rank_ended(sim, e->waiter, e);
     }
 }
@@ -419,8 +414,7 @@ static void arrived_run(struct sim *sim, struct sim_data *data)
 /* A node that has ended the job does nothing any more. */
 static bool event_void(struct sim *sim, const struct sim_event *e)
 {
-    bool of_rank = e->kind == EVENT_RANK || e->kind == EVENT_TIMEOUT ||
-                   e->kind == EVENT_GIFT;
+    bool of_rank = e->kind == EVENT_RANK || e->kind == EVENT_TIMEOUT;
     uint32_t node = of_rank ? sim->rank[e->who].node : e->who;
     if (!sim->node[node].poisoned)
         return false;
@@ -456,9 +450,6 @@ bool event_run(struct sim *sim)
         break;
     case EVENT_LATE:
         leave_held(sim, channel(sim, e.who, e.serial));
-        break;
-    case EVENT_GIFT:
-        gift_used(sim, &sim->rank[e.who], e.what);
         break;
     default:
         rank_timeout(sim, &sim->rank[e.who], e.serial);

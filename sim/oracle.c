@@ -11,7 +11,7 @@
  * completeness       a hold has every region of the subtree
  * one owner          a token is on one node
  * pages              every page is in use, free, or of nobody exactly once
- * gifts              what came of a gift is told, once
+ * gifts              each gift arrives, once, at the rank it is for
  * ends               every rank gets an answer (unless its region's address
  *                    came to mean one that is out of order); at the end no object
  *                    of an operation is left; after POISON all nodes have it

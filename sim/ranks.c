@@ -348,7 +348,6 @@ void rank_ended(struct sim *sim, struct sim_rank *rank,
     }
     rank->newer = 0;
     rank_tell(sim, rank, error);
-    gifts_go_on(sim, rank);
     event_rank(sim, rank);
 }
 
@@ -369,7 +368,6 @@ void rank_timeout(struct sim *sim, struct sim_rank *rank, uint32_t serial)
     effects_run(sim, rank->node, out, NULL);
     effects_give(sim, out);
     rank_tell(sim, rank, DRASYNC_EAGAIN);
-    gifts_go_on(sim, rank);
     event_rank(sim, rank);
 }
 

@@ -156,8 +156,7 @@ struct sim_rank {
     uint32_t held_count, held_room;
     struct sim_known *known;
     uint32_t known_count, known_room;
-    struct gift *gifts; /* that stay until what it waits for has come */
-    uint64_t newer;     /* it asked for what is newer than this version */
+    uint64_t newer; /* it asked for what is newer than this version */
     const struct oracle *newer_of; /* of this region; its address may be used
                                       again meanwhile */
 };
@@ -210,7 +209,6 @@ enum {
     EVENT_SENT,
     EVENT_ARRIVED,
     EVENT_TIMEOUT,
-    EVENT_GIFT,
     EVENT_LATE
 };
 
@@ -235,7 +233,7 @@ struct sim {
     uint64_t packets, grants, events;
     bool asks_ahead; /* some rank has */
     bool loose;     /* some gave up or gave: something goes on without a rank */
-    uint64_t gifts; /* to other nodes, and nobody was told what came of them */
+    uint64_t gifts; /* to other nodes, on their way */
     bool reserved;  /* this step's takes succeed */
     uint8_t handling; /* type of the message that is being handled */
     bool poisoned;    /* some node has ended the job, as it should */
@@ -332,19 +330,11 @@ static inline bool rank_same(const struct sim_rank *a, const struct sim_rank *b)
 }
 
 /* gifts.c */
-struct gift;
 bool do_give(struct sim *sim, struct sim_rank *rank,
              const struct sim_command *command);
 /* Before the step: @m is a gift for a rank of @node. */
-void gift_arrives(struct sim *sim, uint32_t node, struct proto_message *m);
-/* Is @waiter one, and no rank? */
-bool gift_of(const struct sim *sim, const void *waiter);
-/* GRANTED or FAILED names it. */
-void gift_answered(struct sim *sim, const struct proto_effect *effect);
-/* The thread that took it is through with it. */
-void gift_used(struct sim *sim, struct sim_rank *rank, void *gift);
-/* @rank waits for nothing any more. */
-void gifts_go_on(struct sim *sim, struct sim_rank *rank);
+void gift_arrives(struct sim *sim, uint32_t node,
+                  const struct proto_message *m);
 
 /* ahead.c */
 bool do_ahead(struct sim *sim, struct sim_rank *rank,

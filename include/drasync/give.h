@@ -16,29 +16,25 @@ extern "C" {
 #define DRASYNC_ANY (-1)
 
 /*
- * Give @region, with all below it, to rank @rank, which may be this one: its
- * WRITE hold, the data and a note of that go in one message.  The call waits for
- * nobody.  From its return on this rank holds nothing of @region; @rank does as
- * soon as the message is there, whether or not it has called drasync_take(), and
- * nobody has held it in between.  What @rank does not take is released when it
- * ends.  Gifts of one thread to one rank arrive in their order.  References to a
- * managed region stay with who has them (drasync_ref_give()).
+ * Give @region, with all below it, to rank @rank, which may be this one: release
+ * it, send its data to @rank's node, and tell @rank of it, in one message.  The
+ * call waits for nobody.
  *
- * Where @rank cannot have it yet the region is released instead, until @rank takes
- * it, and others may have it before: if @rank holds it, a part of it or, for READ,
- * what is above it; if it waits for it, a part of it or what is above it, by an
- * acquire, a request, drasync_save() or a function that another node runs there; if
- * it is of another node, which has no memory for the data.  So it is, later, if
- * @rank asks for what is above before it takes the gift.  An acquire of @rank's
- * that waits for what is newer (drasync_acquire_newer()) returns DRASYNC_ENESTED.
+ * Nobody holds the region then.  @rank acquires it with drasync_take(); others, and
+ * this rank too, may acquire it before, as after any release.  So who wants to see
+ * what @rank did with it waits until @rank says that it is done, by a message or by
+ * giving it back.  What @rank does not take is in nobody's way.
+ *
+ * Gifts of one thread to one rank arrive in their order.  References to a managed
+ * region stay with who has them (drasync_ref_give()): without any it may have ended
+ * before it is taken.
  *
  *   DRASYNC_EINVAL    there is no rank @rank, or @tag is negative
  *   DRASYNC_ENOREGION
  *   DRASYNC_EDELETED  it was deleted
  *   DRASYNC_ENOTHELD  this rank has no WRITE hold of @region itself
  *   DRASYNC_ENESTED   it has other holds of it, of what is above it or of what is
- *                     below: of other threads, of its own, or by a gift that
- *                     it has not taken
+ *                     below: of other threads, or of its own
  *   DRASYNC_EBUSY     another thread of this rank is deleting or acquiring it, a
  *                     part of it or what it is a part of, or a request for one of
  *                     these that failed, as its time had passed or otherwise, is
@@ -59,15 +55,15 @@ struct drasync_gift {
 
 /*
  * Take the first region that was given to this rank by @rank (DRASYNC_ANY: by
- * any) with @tag (DRASYNC_ANY: with any), waiting for one and its data at most
- * @timeout_us; 0 does not wait.  It is held for WRITE, as if this thread had
- * acquired it.  *gift_out, which may be NULL, says who gave it.
+ * any) with @tag (DRASYNC_ANY: with any), and acquire it for WRITE.  The call waits
+ * for a gift, for its data, and for others who hold it, at most @timeout_us; 0
+ * does not wait, and takes the first one that can be had at once.  *gift_out, which
+ * may be NULL, says who gave it.
  *   DRASYNC_EINVAL    there is no rank @rank, @tag is negative, or @region_out
  *                     is NULL
- *   DRASYNC_EAGAIN    the time passed first
- *   DRASYNC_EDELETED  *region_out was given, as *gift_out says, but came back for
- *                     want of memory and was deleted before this rank could take
- *                     it; or this rank has deleted it
+ *   DRASYNC_EAGAIN    the time passed first; what was given stays to be taken
+ *   DRASYNC_EDELETED  *region_out was given, as *gift_out says, and somebody has
+ *                     deleted it since
  *   DRASYNC_EPEER     @rank has died and has left none; also where the job goes on
  *   DRASYNC_EDEADLK   with DRASYNC_DEADLOCK=error, as drasync_acquire()
  *   DRASYNC_ERUNNING

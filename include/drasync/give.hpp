@@ -1,6 +1,6 @@
 /*
- * give.hpp - give() and take(): regions that one rank gives to another, data and
- * hold in one message.  The rules are those of drasync_give() and drasync_take().
+ * give.hpp - give() and take(): regions that one rank gives to another, in one
+ * message with their data.  The rules are those of drasync_give() and drasync_take().
  *
  *     auto [list, hold] = drasync::make_region(); // here
  *     fill(drasync::make_root<items>(hold));

@@ -137,12 +137,9 @@ void facts_of_rank(int32_t rank, struct facts_rank *out)
     int local = facts_local(rank);
 
     memset(out, 0, sizeof(*out));
-    out->rank = out->gift_from = -1;
+    out->rank = -1;
     if (!s || local < 0)
         return;
-    if (facts_gift_left &&
-        !facts_gift_left(local, &out->gift_from, &out->gift_tag))
-        out->gift_from = -1;
     w = &s->ranks[local];
     out->rank = rank;
     out->pid = runtime.shared->ranks[local].pid;

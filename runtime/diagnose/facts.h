@@ -67,8 +67,6 @@ struct facts_rank {
     int32_t mpi_peer;
     uint32_t waits; /* of threads of it; the oldest is */
     struct facts_wait wait;
-    /* The first gift that it has not taken: by whom, -1: none; its tag. */
-    int32_t gift_from, gift_tag;
     char host[FACTS_HOST_BYTES];
 };
 

@@ -81,20 +81,6 @@ static void add_queue(struct text *text, const struct facts_region *region)
         text_add(text, "\n");
 }
 
-/* Maybe it does not know of its hold. */
-static void add_not_taken(struct text *text, const struct facts_region *region)
-{
-    const struct facts_rank *rank = &region->rank;
-
-    if (rank->rank < 0 || rank->gift_from < 0 || region->blocker.asks ||
-        region->blocker.mode != DRASYNC_WRITE)
-        return;
-    text_add(text,
-             "drasync:     rank %d has not taken all that it was given "
-             "(drasync_take), first what rank %d gave with tag %d\n",
-             (int)rank->rank, (int)rank->gift_from, (int)rank->gift_tag);
-}
-
 /* True: nobody is in the way, but somebody else is to write. */
 static bool add_region_state(struct text *text, const struct facts_wait *wait)
 {
@@ -121,7 +107,6 @@ static bool add_region_state(struct text *text, const struct facts_wait *wait)
             add_doing(text, &region.rank);
         }
         text_add(text, "\n");
-        add_not_taken(text, &region);
         if (newer)
             text_add(text,
                      "drasync:     version %" PRIu64

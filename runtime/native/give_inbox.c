@@ -3,7 +3,6 @@
 #include "runtime/messages/messages.h"
 #include "runtime/native/give.h"
 #include "runtime/native/look.h"
-#include "runtime/native/run.h"
 #include "runtime/process.h"
 #include "runtime/say.h"
 #include "runtime/waiting.h"
@@ -31,11 +30,7 @@ struct inbox {
     /* Its rank has died.  Relaxed would do: give_bury() stores it before it
      * takes the lock of each inbox, has_died() reads it under one. */
     _Atomic bool died;
-    /* Gifts of its rank that are half made.  Relaxed: read by give_bury() only
-     * when that process has ended. */
-    _Atomic uint32_t giving;
-    /* Of gifts that are there or are about to be: changed under the lock. */
-    _Atomic uint32_t count;
+    uint32_t count; /* of gifts that are there or are about to be */
     struct gift *first, *last;
     /* Of the first gift: the rank that gave it, + 1, above its tag; 0: there is
      * none.  Relaxed: reports read it without the lock, and nothing else with
@@ -327,60 +322,6 @@ int give_take_out(int32_t from, int32_t tag, uint64_t deadline_us,
     return *out ? 0 : err ? err : DRASYNC_EAGAIN;
 }
 
-static bool has_hold(const struct gift *gift)
-{
-    const struct waiter *waiter = &gift->wait.waiter;
-
-    return !gift->back &&
-           (!gift->far || (waiter_done(waiter) && !waiter->result));
-}
-
-bool give_any(int local)
-{
-    return atomic_load(&inboxes[local].count);
-}
-
-size_t give_list(int local, size_t first, struct give_name *out, size_t max)
-{
-    struct inbox *inbox = &inboxes[local];
-    size_t count = 0;
-
-    if (lock_take(&inbox->lock))
-        return 0; /* the job ends */
-    for (struct gift *gift = inbox->first; gift && count < max;
-         gift = gift->next) {
-        if (!has_hold(gift))
-            continue;
-        if (first)
-            first--;
-        else
-            out[count++] = (struct give_name){gift->address, gift->incarnation};
-    }
-    lock_give(&inbox->lock);
-    return count;
-}
-
-bool give_unhold(int local,
-                 bool (*is_one)(const struct gift *gift, const void *context),
-                 const void *context, uint32_t held)
-{
-    struct inbox *inbox = &inboxes[local];
-    uint32_t found = 0;
-
-    if (lock_take(&inbox->lock))
-        return false; /* the job ends */
-    for (struct gift *gift = inbox->first; gift; gift = gift->next)
-        found += has_hold(gift) && is_one(gift, context);
-    for (struct gift *gift = inbox->first; gift && found == held;
-         gift = gift->next)
-        if (has_hold(gift) && is_one(gift, context)) {
-            gift->far = false;
-            gift->back = true;
-        }
-    lock_give(&inbox->lock);
-    return found == held;
-}
-
 /* DRASYNC_CHECK=leaks: name what was given to this rank and not taken. */
 static void tell_left(const struct gift *first)
 {
@@ -422,8 +363,6 @@ void give_bury(int rank)
     struct inbox *inbox = &inboxes[runtime.local_of[rank]];
     struct gift *gift, *next;
 
-    if (atomic_load(&inbox->giving))
-        runtime_poison("rank %d died while it gave a region", rank);
     /* A taker that locks its inbox after tell_takers() sees this; one that did
      * so before is in the list there, and is told. */
     atomic_store(&inbox->died, true);
@@ -436,32 +375,17 @@ void give_bury(int rank)
     inbox_give(inbox);
     for (; gift; gift = next) {
         next = gift->next;
-        /* What came back is free, or somebody's own hold. */
-        if (!gift->back)
-            gift_give_up(gift, rank);
         gift_free(gift);
     }
     for (int i = 0; i < runtime.locals; i++)
         tell_takers(&inboxes[i], rank);
 }
 
-void give_half(bool begins)
-{
-    _Atomic uint32_t *giving = &inboxes[runtime.local].giving;
-
-    if (begins)
-        atomic_fetch_add_explicit(giving, 1, memory_order_relaxed);
-    else
-        atomic_fetch_sub_explicit(giving, 1, memory_order_relaxed);
-}
-
-/* Gifts that come from now on are refused.  Those in the inbox end with this
- * rank's other holds; one from another node must be held first. */
+/* Gifts that come from now on are refused. */
 void give_end(void)
 {
     struct inbox *inbox = &inboxes[runtime.local];
     struct gift *gift, *next;
-    int result;
 
     if (lock_take(&inbox->lock))
         return;
@@ -472,9 +396,6 @@ void give_end(void)
     tell_left(gift);
     for (; gift; gift = next) {
         next = gift->next;
-        if (gift->far &&
-            runtime_wait_remote(&gift->wait.waiter, WAIT_FOREVER, &result))
-            return;
         gift_free(gift);
     }
 }

@@ -8,7 +8,6 @@
 #include "runtime/native/ahead.h"
 #include "runtime/native/delta.h"
 #include "runtime/native/frames.h"
-#include "runtime/native/give.h"
 #include "runtime/native/guard.h"
 #include "runtime/native/magazine.h"
 #include "runtime/check/check.h"
@@ -333,9 +332,6 @@ int native_attempt(uint64_t address, bool evicts, native_attempt_fn *attempt,
         if (err == DRASYNC_ENOREGION)
             err = DRASYNC_EDELETED;
     }
-    /* While it waits more may be given. */
-    while (err == DRASYNC_EORDER && native_gifts_let_go(address))
-        err = attempt(context, &waited);
     return err;
 }
 

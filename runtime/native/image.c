@@ -6,7 +6,6 @@
 
 #include "memory/limit.h"
 #include "runtime/native/frames.h"
-#include "runtime/native/give.h"
 #include "runtime/native/lease_inline.h"
 #include "runtime/native/magazine.h"
 #include "runtime/native/native.h"
@@ -408,11 +407,7 @@ static int hold_take(uint64_t address, native_stop_fn *asks, int32_t *rank_out)
     struct holding h = {.address = address, .asks = asks};
     int err;
 
-    if (!asks)
-        native_gifts_apart(address);
     err = native_attempt(address, true, hold_attempt, &h);
-    if (!asks)
-        native_gifts_apart(0);
     *rank_out = h.held.rank;
     return err;
 }

@@ -18,7 +18,6 @@ libdrasync_runtime_la_SOURCES += \
 	runtime/native/died.c \
 	runtime/native/give.c \
 	runtime/native/give.h \
-	runtime/native/give_below.c \
 	runtime/native/give_inbox.c \
 	runtime/native/guard.c runtime/native/guard.h \
 	runtime/native/hold.c \

@@ -116,7 +116,6 @@ static bool each_turn(void)
     bool kept = native_keep_turn();
 
     run_send_turn();
-    give_turn();
     return run_serve_turn() || kept;
 }
 

@@ -130,12 +130,13 @@ static int decode_and_handle(struct native_arrival *a, const char *header,
         header + (size > (size_t)(a->end - header) ? (size_t)(a->end - header)
                                                    : (size_t)size);
     a->token = !err && message.mode == DRASYNC_WRITE;
-    if (!err && message.type == PROTO_TRANSFER && message.flags & PROTO_GIVEN)
-        give_arrives(a->from, &message);
     if (!err && has_time(&message))
         runtime_message_has_time();
     if (!err)
         handle(a, &message);
+    /* Who takes it finds the region here. */
+    if (!err && message.type == PROTO_TRANSFER && message.flags & PROTO_GIVEN)
+        give_arrives(a->from, &message);
     if (items != few)
         free(items);
     if (!err)

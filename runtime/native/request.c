@@ -7,7 +7,6 @@
 #include "runtime/death.h"
 #include "runtime/messages/messages.h"
 #include "runtime/native/frames.h"
-#include "runtime/native/give.h"
 #include "runtime/native/state.h"
 #include "runtime/process.h"
 #include "runtime/thread.h"
@@ -189,27 +188,21 @@ drasync_request_t native_request_of_run(struct native_request *r,
 static int request_restart(struct native_request *r, int err)
 {
     struct native_pending *q = &r->pending;
-    bool forgot = false, again = q->again;
+    bool forgot = false;
 
-    if (err == DRASYNC_EORDER) {
-        if (!native_gifts_let_go(q->address))
-            return err;
-    } else if (again) {
+    if (q->again)
         return err;
-    } else {
-        again = true;
-        if (err == DRASYNC_ENOMEM)
-            native_evict();
-        else if (!(forgot = native_forget_gone(q->address, err, q->waited)))
-            return err;
-    }
+    if (err == DRASYNC_ENOMEM)
+        native_evict();
+    else if (!(forgot = native_forget_gone(q->address, err, q->waited)))
+        return err;
     *q = (struct native_pending){
         .address = q->address,
         .mode = q->mode,
         .later = true,
         .nowait = q->nowait,
-        .again = again,
-        .forgot = forgot || q->forgot,
+        .again = true,
+        .forgot = forgot,
         .version = q->version,
     };
     r->seen = r->known; /* what was granted and could not be shown has set it */

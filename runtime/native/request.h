@@ -236,7 +236,7 @@ typedef int native_attempt_fn(void *context, bool *waited_out);
 
 /* Its result; where that may help it is made again: if there was no memory and it
  * @evicts, with place made, as how much a region takes is known when it arrives,
- * too late for that; after native_forget_gone(); and after native_gifts_let_go(). */
+ * too late for that; and after native_forget_gone(). */
 int native_attempt(uint64_t address, bool evicts, native_attempt_fn *attempt,
                    void *context);
 

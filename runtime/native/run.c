@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "memory/control.h"
-#include "runtime/native/give.h"
 #include "runtime/native/run.h"
 #include "runtime/native/running.h"
 #include "runtime/native/state.h"
@@ -124,7 +123,7 @@ static int begin(uint64_t address, struct run_work *work, void *answer,
         err = run_here(address, work, answer, timeout_us, &done);
         if (done)
             return err;
-    } else if (holds_part(address) && !native_gifts_let_go(address)) {
+    } else if (holds_part(address)) {
         return DRASYNC_EORDER;
     }
     c = run_caller_mine();

@@ -218,8 +218,6 @@ struct run_caller {
      * (release) what is over, which pairs with the acquire of a thread that
      * waits until it is 0: what the runs did is seen. */
     _Atomic uint64_t flying;
-    /* The region that its thread waits for under a number of its own, or 0. */
-    _Atomic uint64_t apart;
     /* When the first of `queued` came.  Relaxed: stale() looks again. */
     _Atomic uint64_t since_us;
     _Atomic(struct waiter *) waits;      /* who wants to know of any answer */
@@ -234,7 +232,6 @@ struct run_shared {
      * caller is seen. */
     _Atomic(struct run_caller *) callers;
     _Atomic uint64_t tickets;
-    _Atomic bool gifts; /* some may be in the way: give_turn() */
     struct run_flight {
         _Atomic uint64_t ticket; /* 0: free */
         struct run_caller *caller;
@@ -262,17 +259,6 @@ struct run_caller *run_caller_new(void);
  * under way first, what comes back as collected: so both are looked at, and the
  * first once more. */
 bool run_is_done(const struct run_caller *c);
-
-/* Has rank @rank of this node sent another node runs of the region at @address, of
- * a part of it, or of what it is a part of, or does it wait apart for one of these?
- * @gift from another node brings it, or NULL.  True also if that cannot be told
- * just now. */
-bool run_flies_in(int32_t rank, uint64_t address,
-                  const struct proto_message *gift);
-
-/* Has rank @rank of this node sent another node anything that is not answered, or
- * does it wait apart? */
-bool run_flies(int32_t rank);
 
 /* The first error of threads that have ended without a flush, once; or 0. */
 int run_callers_left(void);

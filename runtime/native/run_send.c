@@ -5,7 +5,6 @@
 
 #include "memory/control.h"
 #include "runtime/messages/messages.h"
-#include "runtime/native/give.h"
 #include "runtime/native/run.h"
 #include "runtime/native/state.h"
 #include "runtime/native/table.h"
@@ -42,114 +41,6 @@ __attribute__((no_sanitize("thread"))) int run_where(uint64_t address,
         return (int)*(const volatile uint32_t *)&r->hint;
     home = native_home(address);
     return home >= 0 ? home : runtime.node;
-}
-
-/* Is @address, which this node does not know, a part of what @gift brings?  It may
- * be if that leaves parts to be asked for. */
-static bool brings(const struct proto_message *gift, uint64_t address)
-{
-    for (uint32_t i = 0; gift && i < gift->items_count; i++) {
-        const struct proto_item *item = &gift->items[i];
-
-        if (item->kind == PROTO_ITEM_TODO ||
-            (item->kind != PROTO_ITEM_ANCESTOR && item->address == address))
-            return true;
-    }
-    return false;
-}
-
-/* Read without a lock, as in run_where(). */
-__attribute__((no_sanitize("thread"))) static bool
-is_part(uint64_t address, uint64_t top, const struct proto_message *gift)
-{
-    const struct proto_region *r = native_find(address);
-    bool known = r && *(const volatile uint64_t *)&r->incarnation;
-
-    for (int i = 0; r && i < PROTO_DEPTH_MAX; i++) {
-        if (*(const volatile uint64_t *)&r->address == top)
-            return true;
-        r = *(const struct proto_region *const volatile *)&r->parent;
-    }
-    return address == top || (!known && brings(gift, address));
-}
-
-/* Does @gift bring a part of @address? */
-static bool is_above(uint64_t address, const struct proto_message *gift)
-{
-    for (uint32_t i = 0; gift && i < gift->items_count; i++)
-        if (gift->items[i].kind == PROTO_ITEM_ANCESTOR &&
-            gift->items[i].address == address)
-            return true;
-    return false;
-}
-
-/* Is @run of what @address, which @gift brings, or NULL, is a part of, or the other
- * way round? */
-static bool concerns(uint64_t run, uint64_t address,
-                     const struct proto_message *gift)
-{
-    return is_part(run, address, gift) || is_part(address, run, NULL) ||
-           is_above(run, gift);
-}
-
-/* Under the lock of @c. */
-static bool flies_in(const struct run_caller *c, uint64_t address,
-                     const struct proto_message *gift)
-{
-    for (int i = 0; i < RUN_BUCKETS; i++)
-        for (const struct run_stream *s = c->buckets[i]; s; s = s->chain)
-            if (atomic_load_explicit(&s->flying, memory_order_relaxed) &&
-                concerns(s->address, address, gift))
-                return true;
-    return false;
-}
-
-/* Its thread may be inside, and not on a processor. */
-static bool try_some_times(struct run_caller *c)
-{
-    for (int i = 0; i < 4; i++) {
-        if (run_try(c))
-            return true;
-        sched_yield();
-    }
-    return false;
-}
-
-bool run_flies(int32_t rank)
-{
-    const struct run_caller *c =
-        run_shared ? atomic_load(&run_shared->callers) : NULL;
-
-    while (c && (c->rank != rank ||
-                 (!atomic_load(&c->flying) && !atomic_load(&c->apart))))
-        c = c->next;
-    return c != NULL;
-}
-
-bool run_flies_in(int32_t rank, uint64_t address,
-                  const struct proto_message *gift)
-{
-    struct run_caller *c =
-        run_shared ? atomic_load(&run_shared->callers) : NULL;
-    bool flies = false;
-
-    for (; c && !flies; c = c->next) {
-        uint64_t apart;
-
-        if (c->rank != rank)
-            continue;
-        apart = atomic_load(&c->apart);
-        if (apart && concerns(apart, address, gift))
-            return true;
-        if (!atomic_load(&c->flying))
-            continue;
-        if (!try_some_times(c))
-            return true;
-        flies = flies_in(c, address, gift);
-        /* Not run_unlock_send(): the tree may be locked. */
-        run_unlock(c);
-    }
-    return flies;
 }
 
 /* --- Results -------------------------------------------------------------- */
@@ -397,8 +288,6 @@ static bool send_packet(struct run_caller *c, const struct ready *ready,
         err = runtime_send(&message);
     if (err)
         flight_fails(f, err);
-    else if (ready->node != runtime.node && give_any(c->local))
-        give_tell_engine();
     packet_give(head, bytes);
     return true;
 }

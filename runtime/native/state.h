@@ -141,7 +141,6 @@ struct native_wait {
         *slot;                /* of the lease that the grant began, with */
     uint64_t word;            /* this word; or NULL */
     bool served;              /* the leader's engine waits: run_hold.c */
-    bool gift;                /* nobody waits yet: give_inbox.c */
     bool unsettled, waited;   /* as the effect that ended it */
     struct native_wait *next; /* while unused */
 };

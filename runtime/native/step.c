@@ -7,7 +7,6 @@
 #include "runtime/messages/messages.h"
 #include "runtime/native/ahead.h"
 #include "runtime/native/frames.h"
-#include "runtime/native/give.h"
 #include "runtime/native/state.h"
 #include "runtime/native/table.h"
 #include "runtime/no_memory.h"
@@ -242,12 +241,10 @@ static void wake(const struct proto_effect *e)
         wait->version = proto_seen_version(e->region, e->hold);
     }
     /* The wait may be gone as soon as it is woken. */
-    bool served = wait->served, gift = wait->gift;
+    bool served = wait->served;
     waiter_wake(&wait->waiter, e->kind == PROTO_FAILED ? e->error : 0);
     if (served)
         runtime_nudge();
-    if (gift && e->kind == PROTO_GRANTED)
-        give_granted(e->region);
 }
 
 /* May the region that is gone have names that nobody else withdraws?  One node

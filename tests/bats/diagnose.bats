@@ -174,16 +174,6 @@ $3drasync:     rank 0 (HOST, process P) computes"
 "
 }
 
-@test "of who holds a region that it was given it is said that it has not taken that" {
-  all_hang_until "shared rank" "in its queue" mpi 2 "${program}_gift" untaken "$over"
-  for node in shared rank; do
-    said_by $node
-    [ "$status" -eq 0 ]
-    assert_line "drasync:     rank 0 has not taken all that it was given \
-(drasync_take), first what rank 1 gave with tag 5"
-  done
-}
-
 # asked_for WHAT CALL RANK: rank 1 waits in CALL of `stuck_asked WHAT` until the node
 # of rank RANK answers, which is stopped.
 asked_for() {

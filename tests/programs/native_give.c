@@ -177,7 +177,7 @@ static void a_tree_goes_with_its_subregions(void)
     check_barrier();
 }
 
-/* A subregion goes, its parent stays; who acquires that waits for it. */
+/* A subregion goes, its parent stays. */
 static void a_part_goes_alone(void)
 {
     drasync_region_t root, part, taken;
@@ -198,6 +198,7 @@ static void a_part_goes_alone(void)
     CHECK(*number_of(taken) == 77);
     *number_of(taken) = 78;
     OK(drasync_release(taken));
+    check_barrier();
     OK(drasync_acquire(root, DRASYNC_WRITE));
     CHECK(*number_of(part) == 78);
     OK(drasync_delete(root));
@@ -319,15 +320,14 @@ static void a_reader_is_given_it(void)
     check_barrier();
 }
 
-/* A hold that a rank was given covers its READ, also before it is taken; the
- * last rank keeps what was mapped there until then. */
-static void read_before_it_is_taken(void)
+/* Rank 0's value is there with the gift, in all parts, while the last rank keeps
+ * what it reads. */
+static void readers_keep_theirs(void)
 {
     int taker = check_ranks > 2 ? check_ranks - 2 : check_ranks - 1;
     bool reads = check_ranks > 2 && check_rank == check_ranks - 1;
     drasync_region_t region[2] = {NULL};
     volatile uint64_t *value[2];
-    struct drasync_info info;
     void *v;
 
     if (!check_rank) {
@@ -352,16 +352,12 @@ static void read_before_it_is_taken(void)
         OK(drasync_give(region[0], taker, 0));
     }
     if (check_rank == taker) {
-        do
-            OK(drasync_get_info(region[0], &info));
-        while (!info.held_write);
+        OK(drasync_take(0, 0, DRASYNC_FOREVER, &region[0], NULL));
         for (int i = 0; i < 2; i++) {
             OK(drasync_acquire(region[i], DRASYNC_READ));
-            CHECK(*value[1] == 2 && (i || *value[0] == 2));
+            CHECK(*value[0] == 2 && *value[1] == 2);
             OK(drasync_release(region[i]));
         }
-        OK(drasync_take(0, 0, DRASYNC_FOREVER, &region[0], NULL));
-        CHECK(*value[0] == 2 && *value[1] == 2);
         OK(drasync_release(region[0]));
     }
     check_barrier();
@@ -372,6 +368,32 @@ static void read_before_it_is_taken(void)
     check_barrier();
     if (!check_rank)
         OK(drasync_delete(region[0]));
+}
+
+/* Until the last rank takes it, the others may have it. */
+static void others_come_first(void)
+{
+    drasync_region_t region = NULL;
+    int last = check_ranks - 1;
+
+    if (check_rank == 0)
+        region = number_new(0);
+    check_share(&region, 0);
+    if (check_rank == 0)
+        OK(drasync_give(region, last, 8));
+    check_barrier();
+    for (int i = 0; i < 10; i++) {
+        OK(drasync_acquire(region, DRASYNC_WRITE));
+        *number_of(region) += 1;
+        OK(drasync_release(region));
+    }
+    check_barrier();
+    if (check_rank == last) {
+        OK(drasync_take(0, 8, DRASYNC_FOREVER, &region, NULL));
+        CHECK(*number_of(region) == (uint64_t)check_ranks * 10);
+        OK(drasync_delete(region));
+    }
+    check_barrier();
 }
 
 static void wrong_calls(void)
@@ -400,8 +422,7 @@ static void wrong_calls(void)
     CODE(drasync_give(region, 0, 0), DRASYNC_ENESTED);
     OK(drasync_release(region));
     OK(drasync_give(region, check_rank, 7));
-    /* It is held already. */
-    CHECK(*number_of(region) == 1);
+    CODE(drasync_release(region), DRASYNC_ENOTHELD);
     OK(drasync_delete(region));
     struct drasync_gift gift;
     CODE(drasync_take(DRASYNC_ANY, 7, DRASYNC_FOREVER, &taken, &gift),
@@ -470,7 +491,8 @@ int main(int argc, char **argv)
     large_and_empty();
     others_wait();
     a_reader_is_given_it();
-    read_before_it_is_taken();
+    readers_keep_theirs();
+    others_come_first();
     wrong_calls();
     threads_give_and_take();
     return check_end("give");

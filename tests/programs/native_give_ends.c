@@ -18,7 +18,7 @@ static drasync_region_t made(void)
     return region;
 }
 
-/* Rank 1 has released it, or will: in MPI_Finalize. */
+/* Nobody holds it. */
 static void left(void)
 {
     drasync_region_t region;

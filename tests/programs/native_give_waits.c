@@ -6,7 +6,7 @@
  *   native_give_waits newer         by an acquire of what is newer
  *   native_give_waits run [part]    by a function that runs on it, or a part of it
  *
- * It gets what it waits for, or is told, and then the gift.
+ * It gets what it waits for, and then the gift.
  */
 #include <stdbool.h>
 #include <unistd.h>
@@ -110,14 +110,16 @@ static void newer(void)
     if (check_rank == 0) {
         OK(drasync_new_region(&first.region));
         OK(drasync_get_version(first.region, &first.version));
+        OK(drasync_release(first.region));
+        OK(drasync_acquire(first.region, DRASYNC_WRITE));
     }
     MPI_Bcast(&first, sizeof(first), MPI_BYTE, 0, MPI_COMM_WORLD);
     if (check_rank == 0) {
         give_soon(first.region);
     } else if (check_rank == 1) {
-        CODE(drasync_acquire_newer(first.region, DRASYNC_READ, &first.version,
-                                   DRASYNC_FOREVER),
-             DRASYNC_ENESTED);
+        OK(drasync_acquire_newer(first.region, DRASYNC_READ, &first.version,
+                                 DRASYNC_FOREVER));
+        OK(drasync_release(first.region));
         take_it(first.region);
     }
 }

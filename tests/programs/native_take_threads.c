@@ -30,7 +30,7 @@ int main(int argc, char **argv)
         OK(drasync_acquire(region, DRASYNC_READ));
     check_barrier();
     if (check_rank == 0) {
-        /* It comes back, as rank 1 READs the region, and is held again. */
+        /* The gift is there, and the region held again. */
         OK(drasync_acquire(region, DRASYNC_WRITE));
         OK(drasync_give(region, 1, 7));
         OK(drasync_acquire(region, DRASYNC_WRITE));

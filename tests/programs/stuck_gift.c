@@ -59,26 +59,6 @@ static void kept(void)
         release_region(tree);
 }
 
-/* Rank 0 does not know that it holds it. */
-static void not_taken(void)
-{
-    region tree = shared_region("tree", 1);
-
-    if (rank == 1) {
-        acquire_region(tree, WRITE);
-        must(drasync_give(tree, 0, 5), "give");
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 1)
-        acquire_region(tree, WRITE);
-    if (rank == 0) {
-        until_over();
-        must(drasync_take(1, 5, DRASYNC_FOREVER, &tree, NULL), "take");
-    }
-    if (rank < 2)
-        release_region(tree);
-}
-
 int main(int argc, char **argv)
 {
     const char *what = started(&argc, &argv);
@@ -89,8 +69,6 @@ int main(int argc, char **argv)
         other_tag();
     else if (!strcmp(what, "kept"))
         kept();
-    else if (!strcmp(what, "untaken"))
-        not_taken();
     else
         return 2;
     MPI_Finalize();

@@ -165,17 +165,6 @@ void native_evict(void)
 {
 }
 
-bool native_gifts_let_go(uint64_t address)
-{
-    (void)address;
-    return false;
-}
-
-void give_granted(const struct proto_region *region)
-{
-    (void)region;
-}
-
 bool native_trim(void)
 {
     return false;

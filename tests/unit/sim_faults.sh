@@ -100,8 +100,6 @@ caught 30 "newer: what rank"
 caught_script 31 "pages: " \
     <"$abs_top_srcdir/tests/scenarios/freed_late.script"
 caught 32 "delete: " 901700 920000
-caught 33 "starvation: "
-caught 33 "newer: what rank"
 
 # caught_references FAULT TEXT: the same, of managed regions
 caught_references() {
