@@ -15,7 +15,7 @@ void bounce(struct step *s, uint32_t from, const struct proto_message *m)
         back->items_count = 0;
         back->via = self_of(s);
         for (uint32_t i = 0; i < m->items_count; i++) {
-            if (m->items[i].kind == PROTO_ITEM_TODO ||
+            if (m->items[i].kind == PROTO_ITEM_UNSENT ||
                 m->items[i].kind == PROTO_ITEM_ANCESTOR)
                 continue;
             struct proto_item *item = add_item(s, send, m->items[i].kind);

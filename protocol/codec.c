@@ -143,7 +143,7 @@ static unsigned items_of(uint8_t type)
     case PROTO_TRANSFER:
         return 1u << PROTO_ITEM_REGION | 1u << PROTO_ITEM_CHILD |
                1u << PROTO_ITEM_WAITER | 1u << PROTO_ITEM_PRESENCE |
-               1u << PROTO_ITEM_TODO | 1u << PROTO_ITEM_ANCESTOR;
+               1u << PROTO_ITEM_UNSENT | 1u << PROTO_ITEM_ANCESTOR;
     case PROTO_BOUNCE:
         return 1u << PROTO_ITEM_REGION | 1u << PROTO_ITEM_CHILD |
                1u << PROTO_ITEM_WAITER | 1u << PROTO_ITEM_PRESENCE;
@@ -243,7 +243,7 @@ static const char *check_place(const struct proto_message *m,
 {
     bool transfer = m->type == PROTO_TRANSFER || m->type == PROTO_BOUNCE;
     bool tree =
-        item->kind == PROTO_ITEM_REGION || item->kind == PROTO_ITEM_TODO;
+        item->kind == PROTO_ITEM_REGION || item->kind == PROTO_ITEM_UNSENT;
     bool about_region = item->kind == PROTO_ITEM_CHILD ||
                         item->kind == PROTO_ITEM_WAITER ||
                         item->kind == PROTO_ITEM_PRESENCE;
@@ -257,8 +257,8 @@ static const char *check_place(const struct proto_message *m,
                                   item->address != m->region ||
                                   item->parent != item[-1].address)))
         return "ancestors of something else";
-    if (transfer && i > 0 && item[-1].kind == PROTO_ITEM_TODO &&
-        item->kind != PROTO_ITEM_TODO)
+    if (transfer && i > 0 && item[-1].kind == PROTO_ITEM_UNSENT &&
+        item->kind != PROTO_ITEM_UNSENT)
         return "an item after what is not sent";
     if (transfer && about_region && m->mode != DRASYNC_WRITE)
         return "a token's items without a token";
@@ -267,7 +267,7 @@ static const char *check_place(const struct proto_message *m,
     if (tree && item->parent == item->address)
         return "a region that is its own parent";
     if (tree && !item->parent &&
-        (item->kind == PROTO_ITEM_TODO || item->address != m->root))
+        (item->kind == PROTO_ITEM_UNSENT || item->address != m->root))
         return "an item without a parent";
     if (m->type == PROTO_LOCATED && i == 0 && item->address != m->root)
         return "LOCATED in another tree";

@@ -53,8 +53,8 @@ enum proto_item_kind {
                           mode, flags */
     PROTO_ITEM_PRESENCE, /* of the REGION: node, version it has; may it READ
                             (BUSY), does it know of others (MORE) */
-    PROTO_ITEM_TODO,     /* not sent, ask for it: address, incarnation, parent,
-                            node (hint), epoch */
+    PROTO_ITEM_UNSENT,   /* not sent, ask for it: address, incarnation, parent,
+                          node (hint), epoch */
     PROTO_ITEM_EXTENT,   /* address, version: pages */
     PROTO_ITEM_OWNED,    /* address, incarnation, epoch */
     PROTO_ITEM_WANTED,   /* address, incarnation: (REQUEST) the next part */

@@ -9,7 +9,7 @@ struct receipt {
     uint32_t from;
     struct proto_op *op;           /* NULL: tokens that bounced */
     struct proto_arrival *arrival; /* of TRANSFERs that came before, or NULL */
-    struct proto_link *before;   /* where TODO parts go; NULL: not known yet */
+    struct proto_link *before; /* where UNSENT parts go; NULL: not known yet */
     struct proto_region *region; /* of the last REGION item */
     struct proto_region *parent; /* that one's; or NULL */
     bool token, data;
@@ -48,7 +48,7 @@ static int reserve(struct step *s, const struct proto_message *m)
         case PROTO_ITEM_PRESENCE:
             counts[PROTO_PRESENCE]++;
             break;
-        case PROTO_ITEM_TODO:
+        case PROTO_ITEM_UNSENT:
             counts[PROTO_REGION]++;
             counts[PROTO_PART]++;
             break;
@@ -277,7 +277,7 @@ static void take_items(struct step *s, struct receipt *x)
                 drop_unlisted(s, x->region, listed);
             listed = 0;
             on_region(s, x, i);
-        } else if (item->kind == PROTO_ITEM_TODO && x->op) {
+        } else if (item->kind == PROTO_ITEM_UNSENT && x->op) {
             on_todo(s, x, item);
         } else if (x->region && item->kind == PROTO_ITEM_CHILD) {
             listed += on_child(s, x, item);

@@ -1,7 +1,7 @@
 /*
  * transfer_send.c - TRANSFER, the sending side: a request from another node is
  * granted with as much of the subtree, in lock order, as is here and free; what
- * remains goes along as TODO items, for the requester to ask for.
+ * remains goes along as UNSENT items, for the requester to ask for.
  *
  * Copies of many regions go in portions, each twice as long as the one before
  * it: the data of one moves while the next is made and taken in.
@@ -17,7 +17,7 @@ struct answer {
     uint32_t regions, room; /* which has so many, and takes so many at most; */
     struct proto_link *shipped; /* the last pin of those before it */
     bool given;   /* nobody asked: who waits for parts of it waits there */
-    bool stopped; /* the rest is TODO */
+    bool stopped; /* the rest is UNSENT */
     bool shared;  /* READ: keep writers out until it is settled, */
     bool promise; /* or revoked */
 };
@@ -184,7 +184,7 @@ static bool add_region(struct step *s, struct answer *a, struct proto_region *r)
 static void add_todo(struct step *s, struct answer *a,
                      const struct proto_region *r)
 {
-    struct proto_item *item = add_item(s, a->send, PROTO_ITEM_TODO);
+    struct proto_item *item = add_item(s, a->send, PROTO_ITEM_UNSENT);
     item->address = r->address;
     item->incarnation = r->incarnation;
     item->parent = r->parent->address;
@@ -264,7 +264,7 @@ static bool is_full(struct step *s, const struct answer *a,
            too_wide(s, r, (enum drasync_mode)a->op->mode);
 }
 
-/* Put what is free of @top's subtree into the answer, and the rest as TODO;
+/* Put what is free of @top's subtree into the answer, and the rest as UNSENT;
  * false: not even @top can be given. */
 static bool add_subtree(struct step *s, struct answer *a,
                         struct proto_region *top)

@@ -64,8 +64,8 @@ static void show_item(struct sim *sim, const struct proto_message *m,
                       const struct proto_item *item)
 {
     static const char *const kinds[PROTO_ITEM_KINDS] = {
-        "?",    "ancestor", "region", "child",  "waiter",  "presence",
-        "todo", "extent",   "owned",  "wanted", "deleted",
+        "?",      "ancestor", "region", "child",  "waiter",  "presence",
+        "unsent", "extent",   "owned",  "wanted", "deleted",
     };
     fprintf(sim->show, ">     %s", kinds[item->kind]);
     if (item->kind == PROTO_ITEM_WAITER) {
@@ -86,7 +86,7 @@ static void show_item(struct sim *sim, const struct proto_message *m,
                 m->mode == DRASYNC_WRITE ? "token" : "copy",
                 (unsigned long long)item->version,
                 item->flags & PROTO_DATA ? "data" : "same");
-    if (item->kind == PROTO_ITEM_CHILD || item->kind == PROTO_ITEM_TODO)
+    if (item->kind == PROTO_ITEM_CHILD || item->kind == PROTO_ITEM_UNSENT)
         fprintf(sim->show, " at node %u", item->node);
     fprintf(sim->show, "\n");
 }

@@ -131,7 +131,7 @@ static void add_transfer(struct proto_message *m)
         add(m, PROTO_ITEM_PRESENCE);
     }
     for (uint32_t i = below(3); m->type == PROTO_TRANSFER && i > 0; i--) {
-        struct proto_item *item = add(m, PROTO_ITEM_TODO);
+        struct proto_item *item = add(m, PROTO_ITEM_UNSENT);
         item->parent = m->region + 100;
         item->address = m->region + 100 + i;
     }

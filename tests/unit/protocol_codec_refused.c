@@ -122,7 +122,7 @@ static void what_items_are_refused(void)
     items[0].address = m.region;
     tap_ok(refused(&m, "an item without a parent"), "two roots of a tree");
     m = transfer(0);
-    items[0].kind = PROTO_ITEM_TODO;
+    items[0].kind = PROTO_ITEM_UNSENT;
     items[0].flags = 0;
     tap_ok(refused(&m, "a transfer that does not begin with its region"),
            "a transfer that begins in the middle");
@@ -136,7 +136,7 @@ static void what_items_are_refused(void)
     add(&m, PROTO_ITEM_PRESENCE);
     tap_ok(refused(&m, "a token's items without a token"),
            "a copy with presence");
-    add(&m, PROTO_ITEM_TODO)->parent = m.region;
+    add(&m, PROTO_ITEM_UNSENT)->parent = m.region;
     items[m.items_count - 1].address = m.region + 1;
     m.mode = DRASYNC_WRITE;
     m.flags = 0;

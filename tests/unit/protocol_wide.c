@@ -97,7 +97,7 @@ static void test_below(void)
     with_children(wide, WIDTH_MAX + 1);
     CHECK(release(0, a) == 0);
     const struct proto_message *m = asked(a, DRASYNC_WRITE, NULL);
-    CHECK(items(m, PROTO_ITEM_REGION) == 1 && items(m, PROTO_ITEM_TODO) == 2);
+    CHECK(items(m, PROTO_ITEM_REGION) == 1 && items(m, PROTO_ITEM_UNSENT) == 2);
     CHECK(!a->owned && wide->owned && table[3]->owned);
     CHECK(refused(asked(wide, DRASYNC_WRITE, NULL)) && wide->owned);
     give_all();
