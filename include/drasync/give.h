@@ -34,7 +34,8 @@ extern "C" {
  *   DRASYNC_EDELETED  it was deleted
  *   DRASYNC_ENOTHELD  this rank has no WRITE hold of @region itself
  *   DRASYNC_ENESTED   it has other holds of it, of what is above it or of what is
- *                     below: of other threads, or of its own
+ *                     below: of other threads, or of its own, or by a request of
+ *                     its own that was granted and is not waited for yet
  *   DRASYNC_EBUSY     another thread of this rank is deleting or acquiring it, a
  *                     part of it or what it is a part of, or a request for one of
  *                     these that failed, as its time had passed or otherwise, is
@@ -55,19 +56,22 @@ struct drasync_gift {
 
 /*
  * Take the first region that was given to this rank by @rank (DRASYNC_ANY: by
- * any) with @tag (DRASYNC_ANY: with any), and acquire it for WRITE.  The call waits
- * for a gift, for its data, and for others who hold it, at most @timeout_us; 0
- * does not wait, and takes the first one that can be had at once.  *gift_out, which
- * may be NULL, says who gave it.
- *   DRASYNC_EINVAL    there is no rank @rank, @tag is negative, or @region_out
- *                     is NULL
+ * any) with @tag (DRASYNC_ANY: with any), and acquire it for WRITE: the first one
+ * that can be had at once, though not before another one of the same rank with the
+ * same tag.  If there is none the call waits for the first gift, its data, and
+ * others who hold it, at most @timeout_us; 0 does not wait.  *gift_out, which may
+ * be NULL, says who gave it.  A region that was given twice is taken twice.
+ *   DRASYNC_EINVAL    there is no rank @rank, @tag is negative and not
+ *                     DRASYNC_ANY, or @region_out is NULL
  *   DRASYNC_EAGAIN    the time passed first; what was given stays to be taken
  *   DRASYNC_EDELETED  *region_out was given, as *gift_out says, and somebody has
  *                     deleted it since
  *   DRASYNC_EPEER     @rank has died and has left none; also where the job goes on
- *   DRASYNC_EDEADLK   with DRASYNC_DEADLOCK=error, as drasync_acquire()
+ *   DRASYNC_EDEADLK   with DRASYNC_DEADLOCK=error, as drasync_acquire(), once it
+ *                     waits for others who hold the region
  *   DRASYNC_ERUNNING
- * and, of a gift that stays, *region_out and *gift_out as above,
+ * and, if no other gift can be had, of one that stays, *region_out and *gift_out
+ * as above,
  *   DRASYNC_ENOMEM    or there was no memory to wait with; *region_out is NULL
  *   DRASYNC_EUPGRADE, DRASYNC_EORDER
  *                     this rank holds it or what is above it for READ, or a part

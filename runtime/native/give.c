@@ -195,25 +195,29 @@ static bool is_behind(const struct gift *passed, const struct gift *gift)
     return false;
 }
 
-/* The first gift that can be had without waiting. */
+/* The first gift that can be had without waiting; if there is none and one is
+ * refused, the error of the first such. */
 static int take_now(int from, int tag, struct gift **out, struct gift *refused)
 {
     struct gift *passed = NULL;
-    int err;
+    int refusal = 0, err;
 
     while (!(err = give_take_out(from, tag, 0, out))) {
         err = is_behind(passed, *out) ? DRASYNC_EAGAIN : own(*out, 0);
         if (!err || err == DRASYNC_EDELETED)
             break;
+        if (err != DRASYNC_EAGAIN && !refusal) {
+            refusal = err;
+            *refused = **out;
+        }
         (*out)->next = passed;
         passed = *out;
-        if (err != DRASYNC_EAGAIN) {
-            *refused = *passed;
-            break;
-        }
     }
+    /* Who gave them may have died. */
+    if (err == DRASYNC_EPEER && passed)
+        err = DRASYNC_EAGAIN;
     give_put_back(passed);
-    return err;
+    return err == DRASYNC_EAGAIN && refusal ? refusal : err;
 }
 
 static int take_waiting(int from, int tag, uint64_t deadline, struct gift **out,
@@ -244,15 +248,13 @@ int native_take(int from, int tag, uint64_t timeout_us,
     struct gift *gift, refused = {0};
     int err;
 
-    if (timeout_us) {
+    err = take_now(from, tag, &gift, &refused);
+    if (err == DRASYNC_EAGAIN && timeout_us) {
         err = take_waiting(from, tag, wait_deadline_us(timeout_us), &gift,
                            &refused);
-    } else {
+    } else if (err == DRASYNC_EAGAIN) {
+        runtime_look(runtime_now_us());
         err = take_now(from, tag, &gift, &refused);
-        if (err == DRASYNC_EAGAIN) {
-            runtime_look(runtime_now_us());
-            err = take_now(from, tag, &gift, &refused);
-        }
     }
     if (err && err != DRASYNC_EDELETED) {
         if (native_gift_stays(err))

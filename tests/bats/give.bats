@@ -139,6 +139,12 @@ below() {
   done
 }
 
+@test "a gift that can be had is taken before one that cannot" {
+  for node in 2 rank; do
+    DRASYNC_NODE=$node below past
+  done
+}
+
 @test "who holds another part itself is refused what is above, and keeps the gift" {
   for node in 2 rank; do
     DRASYNC_NODE=$node below own

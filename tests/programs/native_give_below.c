@@ -7,6 +7,8 @@
  *   native_give_below save FILE   into that file
  *   native_give_below two         while another rank wants it too, and it was given
  *                                 two parts
+ *   native_give_below past        another part, too, with another tag; that comes first
+ *                                 while somebody holds the one before it
  *   native_give_below own         while it holds another part itself, which is
  *                                 DRASYNC_EORDER, and leaves the gift as it is
  *
@@ -129,6 +131,57 @@ static void two(void)
     }
 }
 
+/* With @kept rank 0 has the first one again. */
+static void give_both(bool kept)
+{
+    if (check_rank == 0) {
+        OK(drasync_acquire(part, DRASYNC_WRITE));
+        OK(drasync_give(part, 1, TAG));
+        if (kept)
+            OK(drasync_acquire(part, DRASYNC_WRITE));
+        OK(drasync_acquire(beside, DRASYNC_WRITE));
+        OK(drasync_give(beside, 1, TAG + 1));
+    }
+    check_barrier();
+}
+
+static void take_other(void)
+{
+    drasync_region_t taken;
+
+    OK(drasync_take(0, DRASYNC_ANY, DRASYNC_FOREVER, &taken, NULL));
+    CHECK(taken == beside);
+    OK(drasync_release(beside));
+}
+
+static void past(void)
+{
+    drasync_region_t refused = NULL;
+
+    give_both(true);
+    if (check_rank == 1)
+        take_other();
+    check_barrier();
+    if (check_rank == 0)
+        OK(drasync_release(part));
+    if (check_rank == 1) {
+        take(part);
+        OK(drasync_release(part));
+        OK(drasync_acquire(part, DRASYNC_READ));
+    }
+    check_barrier();
+    give_both(false);
+    if (check_rank == 1) {
+        take_other();
+        CODE(drasync_take(0, DRASYNC_ANY, DRASYNC_FOREVER, &refused, NULL),
+             DRASYNC_EUPGRADE);
+        CHECK(refused == part);
+        OK(drasync_release(part));
+        take(part);
+        OK(drasync_release(part));
+    }
+}
+
 static void own(void)
 {
     if (check_rank == 1)
@@ -158,6 +211,8 @@ int main(int argc, char **argv)
         gifts();
     else if (!strcmp(how, "two"))
         two();
+    else if (!strcmp(how, "past"))
+        past();
     else if (!strcmp(how, "own"))
         own();
     else
